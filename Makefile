@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# make demo        install into .venv and run the demonstration
+# make test        install into .venv and run the tests
+#
+# make lint        style and types            make format   put the style right
+# make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
+# make fuzz        the fuzz targets for a minute each
+# make wheel       sdist, wheel from it, clean environment, tests of what is installed
+# make clean       remove everything that was built
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# What an editable install has to be done again for.
+SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
+           $(wildcard offchip/*.pyx offchip/*.pxd veo/*.pyx veo/*.pxd) \
+           $(wildcard include/*.h csrc/*/*.[chS] csrc/*/*.map)
+C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] \
+           benchmarks/*.[ch])
+
+.DELETE_ON_ERROR:
+.PHONY: all demo test lint format sanitize tsan fuzz wheel clean
+
+all: test
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/installed
+	$(BIN)/pytest tests $(PYTEST_ARGS)
+
+# --- environments -----------------------------------------------------------------------------
+
+# Each thing that may be missing is named before anything is made.
+define check_tools
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "error: $(PYTHON) was not found. Install Python 3.11 or later, or say" \
+	       "make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: $(PYTHON) is older than 3.11; say make PYTHON=/path/to/a/newer/python3" >&2; \
+	  exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "error: $(PYTHON) cannot make virtual environments. On Debian and Ubuntu:" \
+	       "apt-get install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import os, sys, sysconfig as s; \
+	  sys.exit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' || { \
+	  echo "error: Python.h was not found. On Debian and Ubuntu: apt-get install python3-dev" >&2; \
+	  exit 1; }
+	@for c in $${CC:-gcc} ; do command -v $$c >/dev/null && break; \
+	  echo "error: no C compiler ($$c). On Debian and Ubuntu: apt-get install gcc libc6-dev" >&2; \
+	  exit 1; done
+endef
+
+$(VENV)/made:
+	$(check_tools)
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install --upgrade pip "setuptools>=80" "Cython>=3.1"
+	@touch $@
+
+# The compat mode is a plain path entry, which type checkers and Cython can follow. Setuptools
+# would rather have a hook, and says so at length.
+EDITABLE := PYTHONWARNINGS=ignore $(PIP) install --no-build-isolation \
+            --config-settings editable_mode=compat
+
+$(VENV)/installed: $(VENV)/made $(SOURCES)
+	$(EDITABLE) -e '.[test]'
+	@touch $@
+
+$(VENV)/linters: $(VENV)/installed
+	$(EDITABLE) -e '.[lint]'
+	@touch $@
+
+# --- checks -----------------------------------------------------------------------------------
+
+lint: $(VENV)/linters
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo
+	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
+	$(BIN)/mypy
+	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo
+
+format: $(VENV)/linters
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(C_FILES)
+
+sanitize:
+	$(check_tools)
+	sh buildtools/sanitize.sh $(PYTHON)
+
+tsan: $(VENV)/installed
+	$(BIN)/pytest tests/c tests/abi -k tsan
+
+fuzz: $(VENV)/installed
+	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz
+
+wheel:
+	$(check_tools)
+	sh buildtools/wheel.sh $(PYTHON)
+
+clean:
+	rm -rf build dist *.egg-info .venv .venv-sanitize .mypy_cache .ruff_cache .pytest_cache
+	rm -rf veo/lib veo/bin veo/include offchip/bin .hypothesis
+	find offchip veo tests benchmarks examples buildtools -name '*.so' -delete \
+	  -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is built, as lists: this is the file to change when something is added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+__all__ = ["ARTEFACTS", "EXTENSION_PACKAGES", "EXTRA_SOURCES", "INCLUDES", "Artefact", "Kind"]
+
+# Folders for -I, for everything.
+INCLUDES = ["include", "csrc", "csrc/dispatch", "csrc/common"]
+
+# Packages whose .pyx files are extension modules.
+EXTENSION_PACKAGES = ["offchip", "veo"]
+
+# C that is compiled into an extension module besides what Cython makes.
+EXTRA_SOURCES = {
+    "veo._native": ["csrc/dispatch/loader.c", "csrc/dispatch/veo_table.c"],
+}
+
+
+class Kind(Enum):
+    """What an artefact is."""
+
+    SHARED = "shared library"
+    STATIC = "static library"
+    EXECUTABLE = "executable"
+    HEADERS = "headers"
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A file, or a folder of headers, that a package has beside its modules.
+
+    Parameters
+    ----------
+    kind : Kind
+        What it is.
+    path : str
+        Where it goes, relative to the folder that has the packages.
+    sources : tuple of str
+        Globs relative to the root.
+    exclude : tuple of str
+        Paths that are left out of them.
+    link_flags : tuple of str
+        Further flags for linking.
+    needs : tuple of str
+        Other files that must exist.
+    """
+
+    kind: Kind
+    path: str
+    sources: tuple[str, ...]
+    exclude: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    def find_sources(self, root: Path) -> list[str]:
+        """List the sources, relative to the root; empty for a glob without a match is an error."""
+        found = []
+        for pattern in self.sources:
+            found += sorted(path.relative_to(root).as_posix() for path in root.glob(pattern))
+        return [name for name in found if name not in self.exclude]
+
+    def missing(self, root: Path) -> list[str]:
+        """List the patterns that match nothing, and the files that are not there."""
+        absent = [pattern for pattern in self.sources if not any(root.glob(pattern))]
+        return absent + [name for name in self.needs if not (root / name).exists()]
+
+
+ARTEFACTS = [
+    Artefact(
+        kind=Kind.SHARED,
+        path="veo/lib/libveo.so.1",
+        sources=("csrc/veo/*.c", "csrc/common/*.c"),
+        # Not -Bsymbolic: hooks compare the addresses of functions.
+        link_flags=("-Wl,-soname,libveo.so.1", "-Wl,--version-script=csrc/veo/libveo.map", "-ldl"),
+        needs=("csrc/veo/libveo.map",),
+    ),
+    # Users link this with their own objects, which bring their own symbol table.
+    Artefact(
+        kind=Kind.STATIC,
+        path="veo/lib/libveorun.a",
+        sources=("csrc/veo_worker/*.c", "csrc/veo_worker/*.S", "csrc/common/*.c"),
+    ),
+    Artefact(
+        kind=Kind.EXECUTABLE,
+        path="veo/bin/veorun",
+        sources=("csrc/veo_worker/*.c", "csrc/veo_worker/*.S", "csrc/common/*.c"),
+        # Kernels that are loaded may refer to functions of the worker.
+        link_flags=("-rdynamic", "-ldl"),
+    ),
+    Artefact(
+        kind=Kind.HEADERS,
+        path="veo/include",
+        sources=("include/ve_offload.h", "include/veo_hmem.h", "include/veosoft.h"),
+    ),
+    Artefact(
+        kind=Kind.EXECUTABLE,
+        path="offchip/bin/offchip-probe",
+        sources=(
+            "csrc/dispatch/probe.c",
+            "csrc/dispatch/loader.c",
+            "csrc/dispatch/veo_table.c",
+        ),
+        link_flags=("-ldl",),
+    ),
+]

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The tests of the native code under AddressSanitizer and UndefinedBehaviorSanitizer:
+#     sanitize.sh PYTHON
+# Installs into .venv-sanitize, a copy and not the tree, as an ordinary interpreter could not
+# load what is built here.
+set -eu
+cd "$(dirname "$0")/.."
+venv=.venv-sanitize
+pip="$venv/bin/python -m pip --disable-pip-version-check --quiet"
+cc=${CC:-gcc}
+
+if [ ! -e "$venv/made" ] || [ pyproject.toml -nt "$venv/made" ]; then
+    "$1" -m venv --clear "$venv"
+    $pip install --upgrade pip "setuptools>=80" "Cython>=3.1"
+    # Everything but ourselves.
+    $pip install --no-build-isolation '.[test]'
+    touch "$venv/made"
+fi
+OFFCHIP_SANITIZE=address,undefined $pip install --no-build-isolation --no-deps \
+    --force-reinstall .
+
+# Leaks are looked for by the C tests: in here the compilers that tests start would be reported.
+export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0"
+export UBSAN_OPTIONS="print_stacktrace=1"
+export PYTHONMALLOC=malloc
+export OFFCHIP_SANITIZE=address,undefined
+# Beyond the tests' own limits: everything takes several times as long.
+set -- tests/offchip tests/veo
+for folder in tests/abi tests/lifetime; do
+    [ ! -d $folder ] || set -- "$@" $folder
+done
+LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec "$venv/bin/pytest" "$@" \
+    -m "not packaging and not slow and not nosanitize" -o timeout=300 -p no:cacheprovider

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Monotonic time in nanoseconds, and deadlines made of it. */
+#ifndef OFFCHIP_CLOCK_H
+#define OFFCHIP_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define CLOCK_NEVER INT64_MAX
+#define CLOCK_MILLISECOND INT64_C(1000000)
+#define CLOCK_SECOND INT64_C(1000000000)
+
+static inline int64_t clock_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * CLOCK_SECOND + ts.tv_nsec;
+}
+
+/* The time TIMEOUT_NS from now; negative stands for no limit. */
+static inline int64_t clock_deadline(int64_t timeout_ns)
+{
+    if (timeout_ns < 0)
+        return CLOCK_NEVER;
+    int64_t now = clock_now();
+    return timeout_ns > CLOCK_NEVER - now ? CLOCK_NEVER : now + timeout_ns;
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * offchip-probe: looks at a library in a process of its own, so that one that is broken cannot
+ * take the caller down.
+ *
+ *     offchip-probe veo PATH
+ *
+ * prints one JSON object on stdout:
+ *
+ *     ok           whether the library can be used: it loads, has every function and a version
+ *                  that we know
+ *     soft         whether it is the twin that comes with offchip
+ *     path         the file that the functions came from
+ *     api_version  number of its API, or null
+ *     version      its version as text, or null
+ *     missing      names of functions that it lacks
+ *     devices      number of devices that it can reach, or null
+ *     error        why it cannot be used, or why it has no device, or null
+ *
+ * Exit status 0 whatever was found, 2 for wrong arguments. What the library prints itself goes to
+ * stderr.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "veo_table.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Nodes that a host can have: eight cards. */
+#define VEO_NODES_MAX 8
+
+struct findings {
+    bool ok;
+    bool soft;
+    bool have_version;
+    int api_version;
+    const char *version;
+    int devices; /* -1: not known */
+    char error[OFFCHIP_LIBRARY_TEXT + 128];
+};
+
+static void put_text(FILE *out, const char *text)
+{
+    if (text == NULL) {
+        fputs("null", out);
+        return;
+    }
+    fputc('"', out);
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
+        /* Bytes beyond ASCII need not be UTF-8: each is passed on as a code point. */
+        if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p < 0x20 || *p >= 0x7f)
+            fprintf(out, "\\u%04x", (unsigned)*p);
+        else
+            fputc(*p, out);
+    }
+    fputc('"', out);
+}
+
+static void put_number(FILE *out, bool known, int number)
+{
+    if (known)
+        fprintf(out, "%d", number);
+    else
+        fputs("null", out);
+}
+
+static void report(FILE *out, const struct findings *found, const struct offchip_library *lib)
+{
+    const char *name;
+
+    fprintf(out, "{\"ok\": %s, \"soft\": %s, \"path\": ", found->ok ? "true" : "false",
+            found->soft ? "true" : "false");
+    put_text(out, lib->path);
+    fputs(", \"api_version\": ", out);
+    put_number(out, found->have_version, found->api_version);
+    fputs(", \"version\": ", out);
+    put_text(out, found->version);
+    fputs(", \"missing\": [", out);
+    for (size_t i = 0; (name = offchip_library_missing(lib, i)) != NULL; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        put_text(out, name);
+    }
+    fputs("], \"devices\": ", out);
+    put_number(out, found->devices >= 0, found->devices);
+    fputs(", \"error\": ", out);
+    put_text(out, found->error[0] != '\0' ? found->error : NULL);
+    fputs("}\n", out);
+}
+
+static void probe_veo(const char *path, struct offchip_library *lib, struct findings *found)
+{
+    struct veo_table veo;
+    struct veosoft_table soft;
+
+    int missing = veo_table_open(path, &veo, &soft, lib);
+    if (missing < 0) {
+        snprintf(found->error, sizeof found->error, "it does not load: %s", lib->error);
+        return;
+    }
+    found->soft = soft.veosoft_version != NULL;
+    if (found->soft)
+        found->version = soft.veosoft_version();
+    else if (veo.veo_version_string != NULL)
+        found->version = veo.veo_version_string();
+    if (veo.veo_api_version != NULL) {
+        found->api_version = veo.veo_api_version();
+        found->have_version = true;
+        if (found->api_version < VEO_API_VERSION) {
+            snprintf(found->error, sizeof found->error,
+                     "its API has version %d, and %d or later is needed", found->api_version,
+                     VEO_API_VERSION);
+            return;
+        }
+    }
+    if (missing > 0) {
+        snprintf(found->error, sizeof found->error, "it lacks %d function%s: %s%s", missing,
+                 missing == 1 ? "" : "s", offchip_library_missing(lib, 0),
+                 missing == 1 ? "" : ", ...");
+        return;
+    }
+    found->ok = true;
+    found->devices = 0;
+    if (found->soft) {
+        if (soft.veosoft_node_count != NULL)
+            found->devices = soft.veosoft_node_count();
+    } else {
+        for (int node = 0; node < VEO_NODES_MAX; node++)
+            found->devices += veo.veo_get_ve_arch(node) > 0;
+    }
+    if (found->devices == 0)
+        snprintf(found->error, sizeof found->error,
+                 "no Vector Engine device (veo_get_ve_arch() finds none of nodes 0 to %d)",
+                 VEO_NODES_MAX - 1);
+}
+
+/* A stream for our answer; whatever else is written to stdout goes to stderr from now on. */
+static FILE *take_stdout(void)
+{
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+    if (fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return NULL;
+    return fdopen(fd, "w");
+}
+
+int main(int argc, char **argv)
+{
+    struct findings found = {.devices = -1};
+    struct offchip_library lib = {0};
+
+    if (argc != 3 || strcmp(argv[1], "veo") != 0) {
+        fprintf(stderr, "usage: offchip-probe veo PATH\n");
+        return 2;
+    }
+    FILE *out = take_stdout();
+    if (out == NULL) {
+        perror("offchip-probe");
+        return 2;
+    }
+    probe_veo(argv[2], &lib, &found);
+    report(out, &found, &lib);
+    int status = fclose(out) == 0 ? 0 : 2;
+    /* Neither the library's destructors nor its exit handlers may spoil the answer. */
+    _exit(status);
+}

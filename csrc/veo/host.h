@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the soft libveo share: its structures and internal functions.
+ *
+ * Locks, in the order in which they may be taken: the root's, a context's submit lock, a
+ * context's queue lock, a process' memory lock. None is held while a kernel, a VH function or a
+ * hook runs, or over a wait.
+ */
+#ifndef VEO_HOST_H
+#define VEO_HOST_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/clock.h"
+#include "common/range_alloc.h"
+#include "common/spin.h"
+#include "ve_offload.h"
+#include "veo/wire.h"
+#include "veosoft.h"
+
+#define VEO_STACK_ARGS_MAX ((size_t)63 << 20)
+#define VEO_DEFAULT_STACK ((size_t)128 << 20)
+#define VEO_SMALLEST_STACK ((size_t)4 << 20)
+
+/* The vendor's functions are exported, at the version that libveo.map gives them. */
+#define VEO_EXPORT __attribute__((visibility("default")))
+
+/* --- errors (error.c) ------------------------------------------------------------------- */
+
+/* Keeps the text for veosoft_error(), prints it unless quiet, sets errno. */
+void veo_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void veo_log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool veo_is_quiet(void);
+
+/* --- argument lists (args.c) ------------------------------------------------------------ */
+
+struct stack_arg {
+    char *buffer;
+    size_t size;
+    enum veo_args_intent intent;
+    int argnum;
+};
+
+struct veo_args {
+    int nargs; /* highest number set + 1 */
+    int nstack;
+    int stack_capacity;
+    struct stack_arg *stack;
+    char ret; /* 0: no signature */
+    uint64_t signature[WIRE_KIND_WORDS];
+    uint64_t kinds[WIRE_KIND_WORDS];
+    uint64_t values[VEO_MAX_NUM_ARGS];
+};
+
+/* --- results that nobody has fetched yet (results.c) ------------------------------------- */
+
+struct result_page;
+
+struct result_table {
+    struct result_page **buckets;
+    size_t nbuckets; /* a power of two, or 0 */
+    size_t npages;
+    struct result_page *spare; /* one empty page, so that a steady flow allocates nothing */
+};
+
+bool results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result);
+bool results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result);
+void results_clear(struct result_table *table);
+
+/* --- contexts and their queues (queue.c, context.c) -------------------------------------- */
+
+/* A piece of host memory that gets its bytes from the wire when the request is harvested. */
+struct copy_out {
+    void *to;
+    const void *from;
+    size_t size;
+};
+
+/* What a request needs besides its slot; private to the host, freed when it is harvested. */
+struct request_extra {
+    uint64_t block;           /* wire memory to give back, 0 for none */
+    uint64_t free_on_success; /* VE heap memory that this request frees */
+    int ncopies;
+    struct copy_out copies[];
+};
+
+struct chunk {
+    struct wire_chunk *wire;
+    struct chunk *next;
+    struct request_extra *extra[WIRE_CHUNK_SLOTS];
+};
+
+struct sleeper {
+    uint64_t id;
+    struct sleeper *next;
+};
+
+struct agent;
+
+struct veo_thr_ctxt {
+    struct veo_proc_handle *proc;
+    struct veo_thr_ctxt *next; /* in the process' list, by age */
+    struct wire_context *wire;
+    bool opened; /* counted by veo_num_contexts() */
+    bool main;
+    _Atomic bool gone;      /* closed: the structure waits for its next use */
+    pthread_mutex_t submit; /* recursive: veo_req_block_begin() */
+    pthread_mutex_t queue;  /* all below */
+    struct chunk *head;     /* the oldest request not harvested is here, at head_index */
+    struct chunk *tail;
+    unsigned head_index;
+    unsigned tail_index;
+    _Atomic uint64_t next_id;
+    _Atomic uint64_t harvested; /* requests below this id are out of the queue */
+    struct result_table results;
+    struct sleeper *sleepers;
+    struct spin_patience patience;
+    struct agent *agent;
+};
+
+/* A request being written: between queue_begin() and queue_publish() the submit lock is held. */
+struct draft {
+    struct wire_slot *slot;
+    uint64_t id;
+};
+
+/* Takes the submit lock and finds a slot. False (errno set) if the process is dead or memory is
+ * out; then the lock is not held. */
+bool queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft);
+/* EXTRA becomes the queue's. Returns the id. */
+uint64_t queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft, struct request_extra *extra);
+void queue_abandon(struct veo_thr_ctxt *ctx);
+/* A request without arguments. */
+uint64_t queue_simple(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t target,
+                      struct request_extra *extra);
+/* State of a request by now; delivers its result where there is one. */
+int queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result);
+/* The same, waiting until DEADLINE. */
+int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline);
+/* Waits until everything submitted before is harvested. 0; 1 at the deadline; -1 if dead. */
+int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline);
+bool queue_is_empty(struct veo_thr_ctxt *ctx);
+/* The same after taking out what is finished. */
+bool queue_is_idle(struct veo_thr_ctxt *ctx);
+/* Waits until the slot of request ID has left phase READY. False at the deadline or if dead. */
+bool queue_wait_turn(struct veo_thr_ctxt *ctx, struct wire_slot *slot, uint64_t id);
+/* For the agent: the request in SLOT is executed. */
+void queue_host_done(struct veo_thr_ctxt *ctx, struct wire_slot *slot, uint64_t id, int outcome,
+                     uint64_t result);
+/* Takes what is finished out of the queue (everything, if the process is dead). */
+void queue_harvest(struct veo_thr_ctxt *ctx);
+/* First chunk; frees all. */
+bool queue_init(struct veo_thr_ctxt *ctx);
+void queue_free(struct veo_thr_ctxt *ctx);
+
+struct request_extra *extra_new(int ncopies);
+
+struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main);
+void context_delete(struct veo_thr_ctxt *ctx);
+/* Runs the queue empty and ends the thread. False at the deadline. */
+bool context_end(struct veo_thr_ctxt *ctx, int64_t deadline);
+
+/* --- the agent: what a context has executed in the host (agent.c) ------------------------- */
+
+enum agent_job_kind { AGENT_FUNCTION, AGENT_READ, AGENT_WRITE, AGENT_ALLOC };
+
+struct agent_job {
+    struct agent_job *next;
+    enum agent_job_kind kind;
+    uint64_t id;
+    struct wire_slot *slot;
+    uint64_t (*function)(void *);
+    void *argument; /* or the host side of a transfer */
+    void *owned;    /* freed with the job, executed or not */
+    uint64_t address;
+    size_t size;
+};
+
+/* Queues JOB (copied) in the context. The request id, or VEO_REQUEST_ID_INVALID. */
+uint64_t agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *job);
+void agent_stop(struct veo_thr_ctxt *ctx);
+
+/* --- processes (process.c, start.c) ------------------------------------------------------ */
+
+struct symbol;
+
+struct veo_proc_handle {
+    struct veo_proc_handle *next; /* in the root's list; never freed, used again */
+    bool in_use;                  /* from creation to the end of destruction; root's lock */
+    _Atomic bool alive;           /* created and not destroyed */
+    _Atomic bool closing;
+    _Atomic bool dead; /* the worker is gone, or has crashed and is about to be */
+    _Atomic bool reaped;
+    _Atomic int64_t checked_at;
+    _Atomic uint32_t users; /* calls in progress */
+    uint32_t fork_generation;
+    int identifier;
+    int node;
+    pid_t pid;
+    int pidfd;
+    int lifeline; /* write end: closing it ends the worker */
+    unsigned seat;
+    struct wire_header *header; /* start of the shared memory */
+    size_t mapped;
+    uint64_t wire;
+    uint64_t wire_size;
+    uint64_t heap;
+    uint64_t heap_size;
+    pthread_mutex_t memory; /* the two allocators */
+    struct range_alloc *wire_ranges;
+    struct range_alloc *heap_ranges;
+    int memory_fd;
+    pthread_mutex_t contexts_lock;
+    struct veo_thr_ctxt *contexts; /* all, the main one first */
+    struct veo_thr_ctxt *main;
+    pthread_mutex_t symbols_lock;
+    struct symbol **symbols;
+    size_t nsymbols;
+    char death[WIRE_DEATH_SIZE + 256];
+};
+
+/* The one place of global state. */
+struct veo_root {
+    pthread_mutex_t lock;
+    struct veo_proc_handle *procs; /* all ever created */
+    struct spin_board *board;
+    int board_fd;
+    pid_t owner;
+    _Atomic uint32_t fork_generation;
+};
+
+extern struct veo_root veo_root;
+
+/* Every call on a process is between these: they check the handle and keep its memory mapped. */
+bool proc_enter(struct veo_proc_handle *proc);
+void proc_leave(struct veo_proc_handle *proc);
+/* The same for a context. */
+bool ctx_enter(struct veo_thr_ctxt *ctx);
+void ctx_leave(struct veo_thr_ctxt *ctx);
+/* Looks whether the worker still lives; notes its death. */
+bool proc_is_dead(struct veo_proc_handle *proc);
+void proc_check(struct veo_proc_handle *proc);
+/* The same, but cheap enough for a loop of peeks. */
+void proc_check_now_and_then(struct veo_proc_handle *proc);
+/* Maps the memory file at an address that is not tried twice in a row; false with the error
+ * set. Afterwards the header is filled but for main. */
+bool memory_map(struct veo_proc_handle *proc);
+void memory_unmap(struct veo_proc_handle *proc);
+/* Spawns PROGRAM, NULL for our own worker. The main context must be there. */
+enum start_result { START_OK, START_FAILED, START_ADDRESS_TAKEN };
+enum start_result worker_start(struct veo_proc_handle *proc, const char *program);
+/* Waits until DEADLINE for it to exit, then kills it; reaps it in any case. */
+void worker_end(struct veo_proc_handle *proc, int64_t deadline);
+
+/* The living process with this identifier, NULL if there is none. */
+struct veo_proc_handle *proc_by_identifier(int identifier);
+
+uint64_t wire_get(struct veo_proc_handle *proc, size_t size);
+void wire_put(struct veo_proc_handle *proc, uint64_t block);
+
+/* Node number by the rules of VE_NODE_NUMBER and _VENODELIST, -1 if there is none such. */
+int node_resolve(int venode);
+int node_count(void);
+size_t soft_env_size(const char *name, size_t otherwise);
+
+/* --- memory (memory.c, transfer.c) -------------------------------------------------------- */
+
+bool heap_contains(const struct veo_proc_handle *proc, uint64_t addr, size_t size);
+uint64_t heap_get(struct veo_proc_handle *proc, size_t size);
+/* False if no block of the heap starts there. */
+bool heap_put(struct veo_proc_handle *proc, uint64_t addr);
+bool heap_owns(struct veo_proc_handle *proc, uint64_t addr);
+/* Copies at once, whatever is queued. 0 or an errno. */
+int transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t size, bool write);
+
+/* Waits for the main context's queue; false (error set) if the process is dead. */
+bool proc_sync_main(struct veo_proc_handle *proc);
+/* veo_get_sym() between proc_enter() and proc_leave(). */
+uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name);
+void symbols_forget(struct veo_proc_handle *proc, uint64_t handle);
+void symbols_clear(struct veo_proc_handle *proc);
+
+#endif

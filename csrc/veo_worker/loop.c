@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A context: its thread takes one request after the other from its queue and executes it. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/futex.h"
+#include "veo_worker/worker.h"
+
+_Thread_local struct veow_context *veow_current;
+
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct veow_context *_Atomic contexts;
+
+struct veow_context *veow_contexts(void)
+{
+    return atomic_load(&contexts);
+}
+
+/* --- waiting and answering
+ * ------------------------------------------------------------------------ */
+
+static void await(struct veow_context *ctx, const struct wire_slot *slot, uint64_t state)
+{
+    struct wire_context *wire = ctx->wire;
+    bool there = false;
+    struct spin_turn turn = {0};
+#define THERE() (atomic_load_explicit(&slot->state, memory_order_acquire) == state)
+    while (!(there = THERE()) && spin_again(&turn, veow_board, veow_header->seat, &ctx->patience))
+        ;
+    spin_end(&turn, veow_board, veow_header->seat);
+    if (there)
+        return;
+    int64_t start = clock_now();
+    for (;;) {
+        uint32_t bell = atomic_load(&wire->bell);
+        atomic_store(&wire->worker_asleep, 1);
+        /* The host stores the state, then looks whether we sleep. */
+        atomic_thread_fence(memory_order_seq_cst);
+        if (THERE())
+            break;
+        futex_sleep(&wire->bell, bell, -1);
+        if (THERE())
+            break;
+    }
+#undef THERE
+    atomic_store(&wire->worker_asleep, 0);
+    spin_learn(&ctx->patience, veow_board, clock_now() - start);
+}
+
+static void tell_host(struct wire_context *wire, uint64_t id)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (id >= atomic_load_explicit(&wire->wake_at, memory_order_relaxed)) {
+        atomic_fetch_add(&wire->done_bell, 1);
+        futex_wake_all(&wire->done_bell);
+    }
+}
+
+void veow_finish(struct veow_context *ctx, int outcome, uint64_t result)
+{
+    struct wire_slot *slot = ctx->slot;
+    slot->result = result;
+    slot->outcome = (uint8_t)outcome;
+    ctx->slot = NULL;
+    atomic_store_explicit(&slot->state, WIRE_STATE(ctx->id, WIRE_DONE), memory_order_release);
+    tell_host(ctx->wire, ctx->id);
+}
+
+/* --- executing
+ * ------------------------------------------------------------------------------------- */
+
+/* A bad address costs the request, not the process. */
+static int transfer(struct veow_context *ctx, const struct wire_slot *slot, uint64_t *result)
+{
+    void *address = (void *)(uintptr_t)slot->target;
+    *result = 0;
+    int number = sigsetjmp(ctx->guard, 0);
+    if (number == 0) {
+        ctx->guarded = true;
+        atomic_signal_fence(memory_order_seq_cst);
+        if (slot->op == WIRE_WRITE)
+            memcpy(address, slot->block, slot->size);
+        else
+            memcpy(slot->block, address, slot->size);
+        atomic_signal_fence(memory_order_seq_cst);
+        ctx->guarded = false;
+        return VEO_COMMAND_OK;
+    }
+    ctx->guarded = false;
+    *result = (uint64_t)number;
+    return VEO_COMMAND_EXCEPTION;
+}
+
+static int execute(struct veow_context *ctx, struct wire_slot *slot, uint64_t *result)
+{
+    *result = 0;
+    switch ((enum wire_op)slot->op) {
+    case WIRE_NOP: *result = slot->target; return VEO_COMMAND_OK;
+    case WIRE_CALL: return veow_call(slot, result);
+    case WIRE_READ:
+    case WIRE_WRITE: return transfer(ctx, slot, result);
+    case WIRE_LOAD: *result = veow_load(slot->block); return VEO_COMMAND_OK;
+    case WIRE_UNLOAD: *result = veow_unload(slot->target); return VEO_COMMAND_OK;
+    case WIRE_SYMBOL: *result = veow_symbol(slot->target, slot->block); return VEO_COMMAND_OK;
+    case WIRE_FREE: free((void *)(uintptr_t)slot->target); return VEO_COMMAND_OK;
+    case WIRE_OPEN_CONTEXT:
+        *result = (uint64_t)veow_start_context((struct wire_context *)(uintptr_t)slot->target,
+                                               slot->size);
+        return VEO_COMMAND_OK;
+    case WIRE_EXIT: return VEO_COMMAND_OK;
+    case WIRE_HOST: break; /* not executed here */
+    }
+    return VEO_COMMAND_ERROR;
+}
+
+static void remember(struct veow_context *ctx, uint64_t result)
+{
+    ctx->history[ctx->executed++ % VEOW_HISTORY] = result;
+}
+
+/* The result of the request that was executed OFFS requests before this one's predecessor. */
+__attribute__((visibility("default"))) int veo_prev_req_result(int offs, uint64_t *result);
+int veo_prev_req_result(int offs, uint64_t *result)
+{
+    const struct veow_context *ctx = veow_current;
+    if (!ctx || !result || offs < 0 || offs >= VEOW_HISTORY || (uint64_t)offs >= ctx->executed)
+        return -1;
+    *result = ctx->history[(ctx->executed - 1 - (uint64_t)offs) % VEOW_HISTORY];
+    return 0;
+}
+
+static void serve(struct veow_context *ctx)
+{
+    struct wire_chunk *chunk = ctx->wire->first;
+    unsigned index = 0;
+    for (uint64_t id = 0;; id++) {
+        struct wire_slot *slot = &chunk->slots[index];
+        await(ctx, slot, WIRE_STATE(id, WIRE_READY));
+        /* Once a request is done, the host may use its chunk for something else. */
+        if (++index == WIRE_CHUNK_SLOTS) {
+            chunk = chunk->next;
+            index = 0;
+        }
+        ctx->id = id;
+        uint8_t op = slot->op;
+        if (op == WIRE_HOST) {
+            atomic_store_explicit(&slot->state, WIRE_STATE(id, WIRE_HOST_TURN),
+                                  memory_order_release);
+            tell_host(ctx->wire, id);
+            await(ctx, slot, WIRE_STATE(id, WIRE_DONE));
+            remember(ctx, slot->result);
+            continue;
+        }
+        uint64_t result;
+        ctx->slot = slot;
+        int outcome = execute(ctx, slot, &result);
+        remember(ctx, result);
+        /* What a kernel printed is there when its caller goes on. */
+        if (__fpending(stdout))
+            fflush(stdout);
+        veow_finish(ctx, outcome, result);
+        if (op == WIRE_EXIT)
+            return;
+    }
+}
+
+VEOW_NO_ASAN static void thread_ended(void *argument)
+{
+    (void)argument;
+    veow_die("a kernel ended the thread of its context (pthread_exit)");
+}
+
+void veow_run_context(struct wire_context *wire)
+{
+    struct veow_context *ctx = calloc(1, sizeof *ctx);
+    if (!ctx)
+        veow_die("no memory for a context");
+    ctx->wire = wire;
+    ctx->signal_stack = veow_signal_stack_new();
+    pthread_mutex_lock(&contexts_lock);
+    ctx->next = atomic_load(&contexts);
+    atomic_store(&contexts, ctx);
+    pthread_mutex_unlock(&contexts_lock);
+    veow_current = ctx;
+    pthread_cleanup_push(thread_ended, NULL);
+    serve(ctx);
+    pthread_cleanup_pop(0);
+    veow_current = NULL;
+    pthread_mutex_lock(&contexts_lock);
+    struct veow_context *at = atomic_load(&contexts);
+    if (at == ctx) {
+        atomic_store(&contexts, ctx->next);
+    } else {
+        while (at->next != ctx)
+            at = at->next;
+        at->next = ctx->next;
+    }
+    pthread_mutex_unlock(&contexts_lock);
+    veow_signal_stack_free(ctx->signal_stack);
+    free(ctx);
+}
+
+static void *context_main(void *wire)
+{
+    veow_run_context(wire);
+    return NULL;
+}
+
+int veow_start_context(struct wire_context *wire, size_t stack_size)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    int error = pthread_attr_init(&attr);
+    if (error)
+        return error;
+    error = pthread_attr_setstacksize(&attr, stack_size);
+    if (!error)
+        error = pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    if (!error)
+        error = pthread_create(&thread, &attr, context_main, wire);
+    pthread_attr_destroy(&attr);
+    return error;
+}

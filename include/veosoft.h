@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * veosoft.h: what the soft libveo offers beyond the vendor's API.
+ *
+ * Callers look these up at run time (dlsym) and do without them where they are absent, as they
+ * are in the vendor's library. The presence of veosoft_version() is how a program tells.
+ */
+#ifndef VEOSOFT_H
+#define VEOSOFT_H
+
+#include "ve_offload.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "offchip X.Y.Z"; static storage. */
+const char *veosoft_version(void);
+
+/*
+ * Says what the callee's parameters are, so that x86 registers can be filled as its C type wants.
+ * ARG_KINDS: one letter an argument, 'f' float, 'd' double, anything else of RET_KIND's letters
+ * an integer or pointer. RET_KIND: b B h H i I l L (signed and unsigned 8 to 64 bits), p pointer,
+ * f float, d double, v void. Stays with ARGS until it is freed or set again; NULL removes it.
+ * 0, or -1 with EINVAL.
+ */
+int veosoft_args_set_signature(struct veo_args *args, const char *arg_kinds, char ret_kind);
+
+/*
+ * veo_call_wait_result() with a limit in nanoseconds; VEO_COMMAND_UNFINISHED when it is reached,
+ * and the request stays as it is. Negative: no limit.
+ */
+int veosoft_call_wait_timed(struct veo_thr_ctxt *ctx, uint64_t reqid, uint64_t *retp,
+                            int64_t timeout_ns);
+/* veo_context_sync() with such a limit: 0 when the queue is empty, 1 at the limit, -1 if dead. */
+int veosoft_context_drain(struct veo_thr_ctxt *ctx, int64_t timeout_ns);
+/* The main context, whether opened or not (veo_get_context() gives only opened ones). */
+struct veo_thr_ctxt *veosoft_main_context(struct veo_proc_handle *proc);
+
+/* Text of the last failure in this thread, "" if there was none; valid until its next call. */
+const char *veosoft_error(void);
+/* How the process died, with a traceback, "" while it lives. Valid until it is destroyed. */
+const char *veosoft_death_report(struct veo_proc_handle *proc);
+/* 1: errors are kept for veosoft_error() only and not printed on stderr. The old value. */
+int veosoft_set_quiet(int quiet);
+
+/* Process id of the worker, -1 if the handle is not alive. */
+pid_t veosoft_worker_pid(struct veo_proc_handle *proc);
+/* Number of simulated nodes (VEO_SOFT_NODES, 1 unless set). */
+int veosoft_node_count(void);
+/* Bytes in use in the VE heap of PROC. */
+size_t veosoft_heap_used(struct veo_proc_handle *proc);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

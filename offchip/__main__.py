@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ``offchip`` command."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from offchip import __version__
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments, those of the process if None.
+
+    Returns
+    -------
+    int
+        0, or 1 when a package cannot be used.
+    """
+    parser = argparse.ArgumentParser(
+        prog="offchip", description="Programs for rare accelerators, with or without the hardware."
+    )
+    parser.add_argument("--version", action="version", version=f"offchip {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    info = commands.add_parser(
+        "info", help="show which library each package uses, and what is in the way"
+    )
+    info.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args(argv)
+    return _info(as_json=arguments.json)
+
+
+def _info(*, as_json: bool) -> int:
+    from offchip.info import collect, format_report
+
+    report = collect()
+    if as_json:
+        print(json.dumps(report.as_dict(), indent=2, default=str))
+    else:
+        print(format_report(report))
+    if not report.problems:
+        return 0
+    print(f"offchip: {len(report.problems)} problem(s):", file=sys.stderr)
+    for problem in report.problems:
+        print(f"  {problem}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

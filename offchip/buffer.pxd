@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A held buffer: memory of a Python object that C may use until it is released."""
+
+from cpython.buffer cimport Py_buffer
+
+
+cdef class Buffer:
+    cdef Py_buffer _view
+    cdef bint _held
+    # NULL and 0 while nothing is held.
+    cdef void *ptr
+    cdef Py_ssize_t nbytes
+
+    # Takes the memory of `obj`, releasing what was held before. TypeError, ValueError or
+    # BufferError with a sentence for the user.
+    cdef int acquire(self, object obj, bint writable) except -1
+    # Lets go; harmless when nothing is held.
+    cpdef int release(self) except -1
+
+
+# A new Buffer that holds the memory of `obj`.
+cdef Buffer get_buffer(object obj, bint writable)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The root of all errors that the packages raise about a native library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["LibraryNotFoundError", "OffchipError", "RequestTimeoutError"]
+
+
+class OffchipError(Exception):
+    """A native call failed.
+
+    Parameters
+    ----------
+    message : str
+        What failed, why, and what to do about it.
+    code : int, optional
+        The number that the library gave.
+    name : str, optional
+        The name of that number in the library's own words, or of the thing that is concerned
+        (a symbol, say).
+    function : str, optional
+        The C function that failed.
+    """
+
+    code: int | None
+    function: str | None
+    # Builtins such as AttributeError and ImportError have a ``name`` of their own, which a
+    # derived class then uses; an annotation here would clash with theirs.
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: int | None = None,
+        name: str | None = None,
+        function: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        # Of two builtin bases only the first sees the line above.
+        self.args = (message,)
+        self.code = code
+        self.name = name
+        self.function = function
+
+    def __str__(self) -> str:
+        # KeyError and OSError, as second bases, would format the message in their own way.
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The reduce methods of ImportError, OSError and AttributeError each lose something.
+        state = dict(self.__dict__)
+        state.update(code=self.code, name=self.name, function=self.function)
+        return _restore, (type(self), self.args, state)
+
+
+def _restore(cls: type[OffchipError], args: tuple[Any, ...], state: dict[str, Any]) -> OffchipError:
+    """Make an exception again without calling the constructor, whose signature may differ."""
+    error = cls.__new__(cls)
+    error.args = args
+    for key, value in state.items():
+        setattr(error, key, value)
+    return error
+
+
+class LibraryNotFoundError(OffchipError, ImportError):
+    """No library that may be used for a package was found; the message lists every candidate."""
+
+
+class RequestTimeoutError(OffchipError, TimeoutError):
+    """A request was not finished within the time given; it goes on."""

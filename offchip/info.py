@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is installed: which library each package uses and why, and what is in the way."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import re
+from typing import Any, NamedTuple
+
+from offchip import __version__
+from offchip.loader import Refused
+
+__all__ = ["PackageInfo", "Report", "collect", "format_report"]
+
+DISTRIBUTION = "offchip"
+
+# Import names and what they drive; those in PRESENT come with this version.
+PACKAGES = {
+    "veo": "NEC Vector Engine offloading",
+    "dpu": "UPMEM processing-in-memory",
+    "accl": "collectives offloaded to FPGAs",
+    "accelforge": "cost of kernels on accelerators",
+}
+PRESENT = ("veo",)
+
+
+class PackageInfo(NamedTuple):
+    """One package.
+
+    Parameters
+    ----------
+    name, purpose : str
+        Import name, and what it is for.
+    present : bool
+        Whether it comes with this version.
+    library : dict or None
+        What its ``library_info()`` says.
+    error : str or None
+        Why it cannot be used.
+    """
+
+    name: str
+    purpose: str
+    present: bool
+    library: dict[str, Any] | None
+    error: str | None
+
+
+class Report(NamedTuple):
+    """Everything that ``offchip info`` shows; `problems` is empty when all is well."""
+
+    version: str
+    python: str
+    machine: str
+    packages: tuple[PackageInfo, ...]
+    problems: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        result = self._asdict()
+        result["packages"] = [package._asdict() for package in self.packages]
+        result["problems"] = list(self.problems)
+        return result
+
+
+def collect() -> Report:
+    """Look at every package of this distribution."""
+    packages = []
+    problems = []
+    for name, purpose in PACKAGES.items():
+        if name not in PRESENT:
+            packages.append(PackageInfo(name, purpose, False, None, None))
+            continue
+        in_the_way = find_rivals(name)
+        problems += in_the_way
+        library, error = None, None
+        if in_the_way:
+            error = "the name is not ours alone"
+        else:
+            library, error = _ask(name)
+            if error is not None:
+                problems.append(error)
+        packages.append(PackageInfo(name, purpose, True, library, error))
+    return Report(
+        version=__version__,
+        python=platform.python_version(),
+        machine=f"{platform.system()} {platform.machine()}",
+        packages=tuple(packages),
+        problems=tuple(problems),
+    )
+
+
+def _ask(name: str) -> tuple[dict[str, Any] | None, str | None]:
+    """Get a package's own account of its library, or the reason why there is none."""
+    try:
+        answer = dict(importlib.import_module(name).library_info())
+    except Exception as error:
+        # Whatever it is, the other packages are still to be reported.
+        return None, f"{name} cannot be used: {error}"
+    answer["refused"] = [_refused_as_dict(item) for item in answer.get("refused", ())]
+    answer["missing"] = list(answer.get("missing", ()))
+    return answer, None
+
+
+def _refused_as_dict(item: Any) -> dict[str, str]:
+    return dict(item) if isinstance(item, dict) else Refused(*item)._asdict()
+
+
+def find_rivals(name: str) -> list[str]:
+    """Say which other distribution or folder has, or hides, one of our import names.
+
+    Parameters
+    ----------
+    name : str
+        Import name of a package of ours.
+
+    Returns
+    -------
+    list of str
+        One sentence for each problem.
+    """
+    problems = []
+    ours = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), name)
+    for owner in _owners(name):
+        if owner != DISTRIBUTION:
+            problems.append(
+                f"the distribution {owner} also installs the package {name!r}: the files of the "
+                f"two are mixed. Uninstall both (pip uninstall {owner} {DISTRIBUTION}), then "
+                "install the one you want"
+            )
+    spec = importlib.util.find_spec(name)
+    origin = spec.origin if spec is not None else None
+    if spec is None:
+        problems.append(f"the package {name!r} is not installed, though it should be in {ours}")
+    elif origin is None or os.path.realpath(os.path.dirname(origin)) != os.path.realpath(ours):
+        where = origin or ", ".join(spec.submodule_search_locations or ()) or "a built-in module"
+        problems.append(
+            f"`import {name}` takes {where}, which hides ours in {ours}; rename it, or change "
+            "sys.path"
+        )
+    return problems
+
+
+def _owners(name: str) -> list[str]:
+    """List the distributions that have files of a package, in their normal spelling."""
+    owners = set()
+    for distribution in importlib.metadata.distributions():
+        title = distribution.metadata["Name"]
+        if not title:
+            continue
+        top_level = (distribution.read_text("top_level.txt") or "").split()
+        files = distribution.files or ()
+        if name in top_level or any(
+            (file.parts[0] == name and len(file.parts) > 1) or file.parts == (f"{name}.py",)
+            for file in files
+            if file.parts
+        ):
+            owners.add(re.sub(r"[-_.]+", "-", title).lower())
+    return sorted(owners)
+
+
+def format_report(report: Report) -> str:
+    """Lay a report out for reading."""
+    lines = [f"offchip {report.version}, Python {report.python}, {report.machine}", ""]
+    for package in report.packages:
+        lines.append(f"{package.name:<11} {package.purpose}")
+        if not package.present:
+            lines.append("    not in this version")
+        elif package.library is None:
+            lines.append(f"    NOT USABLE: {package.error}")
+        else:
+            lines += _library_lines(package.library)
+        lines.append("")
+    return "\n".join(lines).rstrip()
+
+
+def _library_lines(library: dict[str, Any]) -> list[str]:
+    def shown(key: str) -> str:
+        value = library.get(key)
+        if isinstance(value, list):
+            value = f"{len(value)} ({', '.join(map(str, value))})" if value else "none"
+        return "unknown" if value is None else str(value)
+
+    kind = {"soft": "soft twin", "vendor": "vendor's library", "path": "library given by its path"}
+    lines = [
+        f"    library   {shown('path')}",
+        f"    kind      {kind.get(shown('kind'), shown('kind'))} ({shown('found_via')})",
+        f"    version   {shown('version')}, API {shown('api_version')}",
+        f"    devices   {shown('devices')}",
+    ]
+    if library["missing"]:
+        lines.append(f"    missing   {', '.join(library['missing'])}")
+    for number, item in enumerate(library["refused"]):
+        head = "refused" if number == 0 else ""
+        lines.append(f"    {head:<9} {item['path']} ({item['found_via']}): {item['reason']}")
+    return lines

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory: transfers, allocation, hmem, hooks. */
+#include <signal.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "veosoft.h"
+
+CASE(transfers_of_all_small_sizes_and_alignments)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *ctx = veo_context_open(f.proc);
+    uint64_t heap;
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &heap, 4096), 0);
+    veo_args_set_u64(f.args, 0, 4096);
+    uint64_t kernels_own = call(&f, f.ctx, "get_memory");
+    uint64_t places[2] = {heap, kernels_own};
+    for (int place = 0; place < 2; place++) {
+        for (size_t size = 0; size <= 65; size++) {
+            char there[80];
+            char back[80] = {0};
+            for (size_t i = 0; i < size; i++)
+                there[i] = (char)(size * 7 + i);
+            uint64_t at = places[place] + size % 13;
+            CHECK_EQUAL(veo_write_mem(f.proc, at, there, size), 0);
+            CHECK_EQUAL(veo_read_mem(f.proc, back, at, size), 0);
+            CHECK(memcmp(there, back, size) == 0 && back[size] == 0);
+            for (size_t i = 0; i < size; i++)
+                there[i] = (char)~there[i];
+            uint64_t wrote = veo_async_write_mem(ctx, at, there, size);
+            uint64_t read = veo_async_read_mem(ctx, back, at, size);
+            CHECK_EQUAL(wait_ok(ctx, read), 0);
+            CHECK_EQUAL(wait_ok(ctx, wrote), 0);
+            CHECK(memcmp(there, back, size) == 0 && back[size] == 0);
+        }
+    }
+    CHECK_EQUAL(veo_free_mem(f.proc, heap), 0);
+    CHECK_EQUAL(veo_free_mem(f.proc, kernels_own), 0);
+    tear_down(&f);
+}
+
+CASE(symbols_are_read_and_written)
+{
+    struct fixture f = set_up();
+    uint64_t at = symbol(&f, "pattern");
+    uint64_t value = 0;
+    CHECK_EQUAL(veo_read_mem(f.proc, &value, at, sizeof value), 0);
+    CHECK(value == 0xdeadbeefc0ffee00);
+    /* Five bytes in the middle. */
+    const unsigned char bytes[5] = {0xef, 0xc0, 0x00, 0x01, 0x02};
+    wait_ok(f.ctx, veo_async_write_mem(f.ctx, at + 1, bytes, sizeof bytes));
+    wait_ok(f.ctx, veo_async_read_mem(f.ctx, &value, at, sizeof value));
+    CHECK(value == 0xdead020100c0ef00);
+    tear_down(&f);
+}
+
+CASE(large_transfers)
+{
+    static const size_t sizes[] = {4095, 4096, 4097, 32768, 32769, 1 << 20, (8 << 20) + 1};
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *ctx = veo_context_open(f.proc);
+    size_t most = (8 << 20) + 1;
+    unsigned char *there = malloc(most);
+    unsigned char *back = malloc(most);
+    uint64_t heap;
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &heap, most), 0);
+    veo_args_set_u64(f.args, 0, most);
+    uint64_t kernels_own = call(&f, f.ctx, "get_memory");
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        size_t size = sizes[i / 2];
+        uint64_t at = i % 2 ? kernels_own : heap;
+        for (size_t k = 0; k < size; k++)
+            there[k] = (unsigned char)(k * 31 + i);
+        CHECK_EQUAL(veo_write_mem(f.proc, at, there, size), 0);
+        memset(back, 0, size);
+        wait_ok(ctx, veo_async_read_mem(ctx, back, at, size));
+        CHECK(memcmp(there, back, size) == 0);
+        for (size_t k = 0; k < size; k++)
+            there[k] ^= 0xff;
+        wait_ok(ctx, veo_async_write_mem(ctx, at, there, size));
+        CHECK_EQUAL(veo_read_mem(f.proc, back, at, size), 0);
+        CHECK(memcmp(there, back, size) == 0);
+    }
+    free(there);
+    free(back);
+    tear_down(&f);
+}
+
+CASE(a_bad_address_fails_and_the_process_lives)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *ctx = veo_context_open(f.proc);
+    static char buffer[100000];
+    uint64_t result;
+    CHECK_EQUAL(veo_read_mem(f.proc, buffer, 16, 100), -1);
+    CHECK_EQUAL(veo_write_mem(f.proc, 16, buffer, 100), -1);
+    CHECK_EQUAL(errno, EFAULT);
+    CHECK_EQUAL(veo_write_mem(f.proc, symbol(&f, "count"), buffer, 4), -1); /* code */
+    CHECK_EQUAL(veo_read_mem(f.proc, NULL, symbol(&f, "table"), 8), -1);
+    static const size_t sizes[] = {100, sizeof buffer};
+    for (int i = 0; i < 2; i++) {
+        uint64_t id = veo_async_read_mem(ctx, buffer, 16, sizes[i]);
+        CHECK_EQUAL(veo_call_wait_result(ctx, id, &result), VEO_COMMAND_EXCEPTION);
+        CHECK_EQUAL(result, SIGSEGV);
+    }
+    CHECK_EQUAL(call(&f, ctx, "count"), 0);
+    tear_down(&f);
+}
+
+CASE(sync_transfers_wait_for_the_main_context)
+{
+    struct fixture f = set_up();
+    uint64_t at = symbol(&f, "table");
+    int64_t value = 0;
+    int64_t input = 77;
+    veo_args_set_u64(f.args, 0, 50000);
+    uint64_t nap = symbol(&f, "nap");
+    uint64_t a = veo_call_async(f.ctx, nap, f.args);
+    veo_async_write_mem(f.ctx, at, &input, sizeof input);
+    CHECK_EQUAL(veo_read_mem(f.proc, &value, at, sizeof value), 0);
+    CHECK_EQUAL(value, 77);
+    wait_ok(f.ctx, a);
+    tear_down(&f);
+}
+
+CASE(allocation_and_its_errors)
+{
+    struct fixture f = set_up();
+    uint64_t a;
+    uint64_t b;
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &a, 0), 0);
+    CHECK(a != 0);
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &b, 100), 0);
+    CHECK(b != a && b % 64 == 0);
+    CHECK_EQUAL(veo_free_mem(f.proc, b + 8), -1);
+    CHECK_EQUAL(veo_free_mem(f.proc, b), 0);
+    CHECK_EQUAL(veo_free_mem(f.proc, b), -1);
+    CHECK_EQUAL(veo_free_mem(f.proc, 0), 0);
+    CHECK_EQUAL(veo_free_mem(f.proc, a), 0);
+    CHECK_EQUAL(veosoft_heap_used(f.proc), 0);
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &a, SIZE_MAX / 2), -1);
+    CHECK(a == 0);
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &a, SIZE_MAX), -1);
+    CHECK_EQUAL(veo_alloc_mem(f.proc, NULL, 1), -2);
+    CHECK_EQUAL(veo_alloc_mem(NULL, &a, 1), -2);
+    tear_down(&f);
+}
+
+CASE(asynchronous_allocation_is_in_order)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *ctx = veo_context_open(f.proc);
+    char text[] = "in order";
+    char back[sizeof text] = "";
+    for (int i = 0; i < 1000; i++) {
+        uint64_t at = wait_ok(ctx, veo_alloc_mem_async(ctx, sizeof text));
+        CHECK(at != 0);
+        veo_async_write_mem(ctx, at, text, sizeof text);
+        uint64_t read = veo_async_read_mem(ctx, back, at, sizeof text);
+        uint64_t freed = veo_free_mem_async(ctx, at);
+        CHECK_EQUAL(wait_ok(ctx, freed), 0);
+        wait_ok(ctx, read);
+        CHECK(strcmp(back, text) == 0);
+    }
+    CHECK_EQUAL(veosoft_heap_used(f.proc), 0);
+    /* There is room for one only: the second gets it when the first is freed. */
+    setenv("VEO_SOFT_MEMORY", "4M", 1);
+    struct veo_proc_handle *small = veo_proc_create(0);
+    struct veo_thr_ctxt *main = veo_context_open(small);
+    uint64_t first = wait_ok(main, veo_alloc_mem_async(main, 3 << 20));
+    CHECK(first != 0);
+    uint64_t freed = veo_free_mem_async(main, first);
+    uint64_t again = veo_alloc_mem_async(main, 3 << 20);
+    CHECK_EQUAL(wait_ok(main, freed), 0);
+    CHECK(wait_ok(main, again) != 0);
+    CHECK_EQUAL(wait_ok(main, veo_alloc_mem_async(main, 3 << 20)), 0);
+    CHECK_EQUAL(veo_proc_destroy(small), 0);
+    tear_down(&f);
+}
+
+CASE(hmem_addresses_are_tagged)
+{
+    struct fixture f = set_up();
+    void *ve = NULL;
+    void *host = NULL;
+    uint64_t value = 0x1122334455667788;
+    CHECK_EQUAL(veo_get_max_proc_identifier(), 16);
+    CHECK_EQUAL(veo_alloc_hmem(f.proc, &ve, 4096), 0);
+    CHECK_EQUAL(veo_alloc_hmem(NULL, &host, 4096), 0);
+    CHECK_EQUAL(veo_is_ve_addr(ve), 1);
+    CHECK_EQUAL(veo_is_ve_addr(host), 0);
+    CHECK(veo_get_hmem_addr(host) == host);
+    CHECK_EQUAL(veo_get_proc_identifier_from_hmem(ve), 0);
+    CHECK_EQUAL(veo_get_proc_identifier_from_hmem(host), -1);
+    CHECK(veo_get_proc_handle_from_hmem(ve) == f.proc);
+    CHECK(veo_get_proc_handle_from_hmem(host) == NULL);
+    CHECK_EQUAL(veo_get_pid_from_hmem(ve), veosoft_worker_pid(f.proc));
+    CHECK_EQUAL(veo_get_pid_from_hmem(host), -1);
+    CHECK_EQUAL(veo_get_venum_from_hmem(ve), 0);
+    CHECK_EQUAL(veo_get_venum_from_hmem(host), -1);
+    CHECK(veo_set_proc_identifier(veo_get_hmem_addr(ve), 0) == ve);
+    CHECK(veo_set_proc_identifier(ve, 16) == NULL);
+    CHECK(veo_set_proc_identifier(ve, -1) == NULL);
+    memcpy(host, &value, sizeof value);
+    CHECK_EQUAL(veo_hmemcpy(ve, host, 4096), 0);
+    CHECK_EQUAL(veo_hmemcpy((char *)ve + 8, ve, 8), 0);
+    uint64_t back[2] = {0};
+    CHECK_EQUAL(veo_hmemcpy(back, ve, sizeof back), 0);
+    CHECK(back[0] == value && back[1] == value);
+    CHECK_EQUAL(veo_hmemcpy(back, &value, 8), 0);
+    veo_args_set_hmem(f.args, 0, ve);
+    CHECK(call(&f, f.ctx, "read_tagged") == value);
+    struct veo_proc_handle *other = veo_proc_create(0);
+    void *elsewhere;
+    CHECK_EQUAL(veo_alloc_hmem(other, &elsewhere, 64), 0);
+    CHECK_EQUAL(veo_get_proc_identifier_from_hmem(elsewhere), 1);
+    CHECK_EQUAL(veo_hmemcpy(elsewhere, ve, 8), -1);
+    CHECK_EQUAL(veo_free_hmem(elsewhere), 0);
+    CHECK_EQUAL(veo_proc_destroy(other), 0);
+    CHECK_EQUAL(veo_hmemcpy(elsewhere, host, 8), -1);
+    CHECK_EQUAL(veo_free_hmem(elsewhere), -1);
+    CHECK_EQUAL(veo_free_hmem(ve), 0);
+    CHECK_EQUAL(veo_free_hmem(host), 0);
+    tear_down(&f);
+}
+
+/* --- hooks ------------------------------------------------------------------------------------ */
+
+struct seen {
+    int calls;
+    void *owner;
+    uint64_t address;
+    size_t size;
+};
+
+static void on_alloc_mem(void *payload, ...)
+{
+    struct seen *seen = payload;
+    va_list args;
+    va_start(args, payload);
+    seen->owner = va_arg(args, void *);
+    seen->address = *va_arg(args, uint64_t *);
+    seen->size = va_arg(args, size_t);
+    seen->calls++;
+    va_end(args);
+}
+
+/* Of all others: the address itself, and no size where nothing has one. */
+static void on_address(void *payload, ...)
+{
+    struct seen *seen = payload;
+    va_list args;
+    va_start(args, payload);
+    seen->owner = va_arg(args, void *);
+    seen->address = va_arg(args, uint64_t);
+    seen->calls++;
+    va_end(args);
+}
+
+static void on_address_and_size(void *payload, ...)
+{
+    struct seen *seen = payload;
+    va_list args;
+    va_start(args, payload);
+    seen->owner = va_arg(args, void *);
+    seen->address = va_arg(args, uint64_t);
+    seen->size = va_arg(args, size_t);
+    seen->calls++;
+    va_end(args);
+}
+
+CASE(hooks_follow_each_kind_of_allocation)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *ctx = veo_context_open(f.proc);
+    struct seen seen[6] = {{0}};
+    void *functions[6] = {(void *)veo_alloc_mem,       (void *)veo_free_mem,
+                          (void *)veo_alloc_hmem,      (void *)veo_free_hmem,
+                          (void *)veo_alloc_mem_async, (void *)veo_free_mem_async};
+    void (*hooks[6])(void *, ...) = {on_alloc_mem, on_address,          on_address_and_size,
+                                     on_address,   on_address_and_size, on_address};
+    for (int i = 0; i < 6; i++) {
+        CHECK(veo_get_hook(functions[i]) == NULL);
+        veo_register_hook(functions[i], hooks[i], &seen[i]);
+        CHECK(veo_get_hook(functions[i]) == (void *)hooks[i]);
+    }
+    uint64_t a;
+    void *h;
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &a, 123), 0);
+    CHECK(seen[0].owner == f.proc && seen[0].address == a && seen[0].size == 123);
+    CHECK_EQUAL(veo_free_mem(f.proc, a), 0);
+    CHECK(seen[1].owner == f.proc && seen[1].address == a);
+    CHECK_EQUAL(veo_alloc_hmem(f.proc, &h, 456), 0);
+    CHECK(seen[2].owner == f.proc && seen[2].address == (uint64_t)h && seen[2].size == 456);
+    CHECK_EQUAL(veo_free_hmem(h), 0);
+    CHECK(seen[3].owner == f.proc && seen[3].address == (uint64_t)h);
+    uint64_t b = wait_ok(ctx, veo_alloc_mem_async(ctx, 789));
+    CHECK(b != 0 && seen[4].owner == ctx && seen[4].address == b && seen[4].size == 789);
+    wait_ok(ctx, veo_free_mem_async(ctx, b));
+    CHECK(seen[5].owner == ctx && seen[5].address == b);
+    for (int i = 0; i < 6; i++) {
+        CHECK_EQUAL(seen[i].calls, 1);
+        veo_unregister_hook(functions[i]);
+        CHECK(veo_get_hook(functions[i]) == NULL);
+    }
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &a, 1), 0);
+    CHECK_EQUAL(seen[0].calls, 1);
+    CHECK(veo_get_hook((void *)tear_down) == NULL);
+    veo_register_hook((void *)tear_down, on_address, NULL);
+    tear_down(&f);
+}
+
+static int allocs;
+static int frees;
+static void *last_alloc;
+
+static void any_alloc(void *address, size_t size)
+{
+    CHECK(veo_is_ve_addr(address) && size == 64);
+    last_alloc = address;
+    allocs++;
+}
+
+static void any_free(uint64_t address)
+{
+    CHECK((void *)address == last_alloc);
+    frees++;
+}
+
+CASE(one_pair_of_hooks_for_all)
+{
+    struct fixture f = set_up();
+    uint64_t a;
+    void *h;
+    veo_register_hmem_hook_functions(any_alloc, any_free);
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &a, 64), 0);
+    CHECK_EQUAL(veo_free_mem(f.proc, a), 0);
+    CHECK_EQUAL(veo_alloc_hmem(f.proc, &h, 64), 0);
+    CHECK_EQUAL(veo_free_hmem(h), 0);
+    a = wait_ok(f.ctx, veo_alloc_mem_async(f.ctx, 64));
+    wait_ok(f.ctx, veo_free_mem_async(f.ctx, a));
+    CHECK(allocs == 3 && frees == 3);
+    veo_unregister_hmem_hook_functions();
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &a, 65), 0);
+    CHECK(allocs == 3);
+    tear_down(&f);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Many threads at once. Also run under ThreadSanitizer, with fewer rounds. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "cases.h"
+
+static int rounds(int otherwise)
+{
+    const char *text = getenv("ROUNDS_PERCENT");
+    int n = text ? otherwise * atoi(text) / 100 : otherwise;
+    return n ? n : 1;
+}
+
+static void run_threads(int n, void *(*function)(void *), void *arguments[])
+{
+    pthread_t threads[16];
+    for (int i = 0; i < n; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, function, arguments[i]), 0);
+    for (int i = 0; i < n; i++)
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+}
+
+struct job {
+    struct fixture *f;
+    struct veo_thr_ctxt *ctx;
+    uint64_t echo;
+    int number;
+};
+
+static void *call_and_wait(void *argument)
+{
+    const struct job *job = argument;
+    struct veo_args *args = veo_args_alloc();
+    for (int i = 0; i < rounds(5000); i++) {
+        uint64_t value = (uint64_t)job->number << 32 | (uint64_t)i;
+        veo_args_set_u64(args, 0, value);
+        CHECK(wait_ok(job->ctx, veo_call_async(job->ctx, job->echo, args)) == value);
+    }
+    veo_args_free(args);
+    return NULL;
+}
+
+CASE(threads_share_a_context)
+{
+    struct fixture f = set_up();
+    struct job jobs[4];
+    void *arguments[4];
+    for (int i = 0; i < 4; i++) {
+        jobs[i] = (struct job){.f = &f, .ctx = f.ctx, .echo = symbol(&f, "echo"), .number = i};
+        arguments[i] = &jobs[i];
+    }
+    run_threads(4, call_and_wait, arguments);
+    tear_down(&f);
+}
+
+CASE(threads_have_contexts)
+{
+    struct fixture f = set_up();
+    struct job jobs[4];
+    void *arguments[4];
+    for (int i = 0; i < 4; i++) {
+        jobs[i] = (struct job){
+            .f = &f, .ctx = veo_context_open(f.proc), .echo = symbol(&f, "echo"), .number = i};
+        CHECK(jobs[i].ctx != NULL);
+        arguments[i] = &jobs[i];
+    }
+    run_threads(4, call_and_wait, arguments);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQUAL(veo_context_close(jobs[i].ctx), i == 4 ? -1 : 0);
+    tear_down(&f);
+}
+
+static void *alloc_write_read_free(void *argument)
+{
+    const struct job *job = argument;
+    size_t size = rounds(100) < 100 ? 1u << 20 : 80u << 20;
+    uint32_t *there = malloc(size);
+    uint32_t *back = malloc(size);
+    CHECK(there && back);
+    for (int round = 0; round < rounds(40); round++) {
+        uint64_t at;
+        for (size_t i = 0; i < size / 4; i += 1024)
+            there[i] = (uint32_t)(i * 7 + (size_t)round + (size_t)job->number);
+        CHECK_EQUAL(veo_alloc_mem(job->f->proc, &at, size), 0);
+        CHECK_EQUAL(veo_write_mem(job->f->proc, at, there, size), 0);
+        CHECK_EQUAL(veo_read_mem(job->f->proc, back, at, size), 0);
+        for (size_t i = 0; i < size / 4; i += 1024)
+            CHECK_EQUAL(back[i], there[i]);
+        CHECK_EQUAL(veo_free_mem(job->f->proc, at), 0);
+    }
+    free(there);
+    free(back);
+    return NULL;
+}
+
+CASE(four_threads_times_80_mb)
+{
+    struct fixture f = set_up();
+    struct job jobs[4];
+    void *arguments[4];
+    for (int i = 0; i < 4; i++) {
+        jobs[i] = (struct job){.f = &f, .number = i};
+        arguments[i] = &jobs[i];
+    }
+    run_threads(4, alloc_write_read_free, arguments);
+    tear_down(&f);
+}
+
+static void *open_processes(void *argument)
+{
+    (void)argument;
+    for (int i = 0; i < rounds(20); i++) {
+        struct fixture f = set_up();
+        CHECK_EQUAL(call(&f, f.ctx, "count"), 0);
+        tear_down(&f);
+    }
+    return NULL;
+}
+
+CASE(threads_open_processes)
+{
+    void *arguments[4] = {NULL};
+    run_threads(4, open_processes, arguments);
+}
+
+static void *open_contexts(void *argument)
+{
+    const struct job *job = argument;
+    for (int i = 0; i < rounds(50); i++) {
+        struct veo_thr_ctxt *ctx = veo_context_open(job->f->proc);
+        CHECK(ctx != NULL);
+        struct veo_args *args = veo_args_alloc();
+        veo_args_set_i32(args, 0, i);
+        CHECK_EQUAL(wait_ok(ctx, veo_call_async(ctx, job->echo, args)), i);
+        veo_args_free(args);
+        CHECK_EQUAL(veo_context_close(ctx), 0);
+    }
+    return NULL;
+}
+
+CASE(threads_open_and_close_contexts)
+{
+    struct fixture f = set_up();
+    struct job jobs[4];
+    void *arguments[4];
+    for (int i = 0; i < 4; i++) {
+        jobs[i] = (struct job){.f = &f, .echo = symbol(&f, "echo"), .number = i};
+        arguments[i] = &jobs[i];
+    }
+    run_threads(4, open_contexts, arguments);
+    CHECK_EQUAL(veo_num_contexts(f.proc), 1);
+    tear_down(&f);
+}
+
+/* While one thread holds the context, its requests are neighbours. */
+static void *submit_blocks(void *argument)
+{
+    const struct job *job = argument;
+    for (int i = 0; i < rounds(500); i++) {
+        uint64_t ids[8];
+        veo_req_block_begin(job->ctx);
+        veo_req_block_begin(job->ctx);
+        for (int k = 0; k < 8; k++)
+            ids[k] = veo_call_async(job->ctx, job->echo, NULL);
+        veo_req_block_end(job->ctx);
+        veo_req_block_end(job->ctx);
+        for (int k = 1; k < 8; k++)
+            CHECK_EQUAL(ids[k], ids[0] + (uint64_t)k);
+        for (int k = 0; k < 8; k++)
+            wait_ok(job->ctx, ids[k]);
+    }
+    return NULL;
+}
+
+CASE(blocks_of_requests_are_not_interrupted)
+{
+    struct fixture f = set_up();
+    struct job job = {.f = &f, .ctx = f.ctx, .echo = symbol(&f, "count")};
+    void *arguments[4] = {&job, &job, &job, &job};
+    run_threads(4, submit_blocks, arguments);
+    tear_down(&f);
+}
+
+static void *submit_all_sorts(void *argument)
+{
+    const struct job *job = argument;
+    unsigned char buffer[64];
+    unsigned char *large = malloc(100000);
+    struct veo_args *args = veo_args_alloc();
+    for (int i = 0; i < rounds(300); i++) {
+        memset(buffer, job->number, sizeof buffer);
+        memset(large, job->number, 100000);
+        uint64_t at = wait_ok(job->ctx, veo_alloc_mem_async(job->ctx, 100000));
+        CHECK(at != 0);
+        uint64_t a = veo_async_write_mem(job->ctx, at, large, 100000);
+        uint64_t b = veo_async_write_mem(job->ctx, at + 10, buffer, sizeof buffer);
+        wait_ok(job->ctx, a);
+        memset(large, job->number, 100000);
+        a = veo_async_write_mem(job->ctx, at, large, 100000);
+        unsigned char back[64] = {0};
+        uint64_t c = veo_async_read_mem(job->ctx, back, at + 5, sizeof back);
+        uint64_t d = veo_free_mem_async(job->ctx, at);
+        wait_ok(job->ctx, c);
+        CHECK(memcmp(back, buffer, sizeof back) == 0);
+        wait_ok(job->ctx, a);
+        wait_ok(job->ctx, b);
+        wait_ok(job->ctx, d);
+    }
+    veo_args_free(args);
+    free(large);
+    return NULL;
+}
+
+CASE(all_sorts_of_requests_at_once)
+{
+    struct fixture f = set_up();
+    struct job jobs[4];
+    void *arguments[4];
+    for (int i = 0; i < 4; i++) {
+        jobs[i] =
+            (struct job){.f = &f, .ctx = i < 2 ? f.ctx : veo_context_open(f.proc), .number = i + 1};
+        arguments[i] = &jobs[i];
+    }
+    run_threads(4, submit_all_sorts, arguments);
+    tear_down(&f);
+}
+
+static void *crash_or_not(void *argument)
+{
+    const struct job *job = argument;
+    uint64_t result;
+    for (;;) {
+        uint64_t id = veo_call_async(job->ctx, job->echo, NULL);
+        if (id == VEO_REQUEST_ID_INVALID || veo_call_wait_result(job->ctx, id, &result) != 0)
+            return NULL;
+    }
+}
+
+CASE(a_crash_ends_all_threads_waits)
+{
+    for (int round = 0; round < rounds(20); round++) {
+        struct fixture f = set_up();
+        struct job jobs[3];
+        pthread_t threads[3];
+        uint64_t crash = symbol(&f, "crash_ill");
+        for (int i = 0; i < 3; i++) {
+            jobs[i] =
+                (struct job){.f = &f, .ctx = veo_context_open(f.proc), .echo = symbol(&f, "count")};
+            CHECK_EQUAL(pthread_create(&threads[i], NULL, crash_or_not, &jobs[i]), 0);
+        }
+        usleep(1000);
+        uint64_t result;
+        uint64_t id = veo_call_async(f.ctx, crash, NULL);
+        CHECK_EQUAL(veo_call_wait_result(f.ctx, id, &result), VEO_COMMAND_EXCEPTION);
+        for (int i = 0; i < 3; i++)
+            CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+        tear_down(&f);
+    }
+}
+
+CASE(destroying_ends_the_calls_of_other_threads)
+{
+    for (int round = 0; round < rounds(20); round++) {
+        struct fixture f = set_up();
+        struct job jobs[2];
+        pthread_t threads[2];
+        for (int i = 0; i < 2; i++) {
+            jobs[i] =
+                (struct job){.f = &f, .ctx = veo_context_open(f.proc), .echo = symbol(&f, "count")};
+            CHECK_EQUAL(pthread_create(&threads[i], NULL, crash_or_not, &jobs[i]), 0);
+        }
+        usleep(1000);
+        CHECK_EQUAL(veo_proc_destroy(f.proc), 0);
+        for (int i = 0; i < 2; i++)
+            CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+        veo_args_free(f.args);
+    }
+}

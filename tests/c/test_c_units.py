@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the C unit tests of this folder, each a program of its own, under sanitizers.
+
+The first comment of a file has a line ``build:`` with the sources that it is linked with,
+relative to the root, further flags, and the word ``tsan`` if it is to be run under
+ThreadSanitizer too. A test that fails exits with a status other than 0, after saying why.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Wshadow",
+    "-Wstrict-prototypes",
+    "-Wvla",
+    "-Werror",
+]
+SANITIZERS = {"asan": "address,undefined", "tsan": "thread"}
+LIMIT_S = 100
+
+# What the sanitizers, and the check of the status, must find.
+PLANTED = {
+    "leak": ("asan", "volatile char *p = malloc(10); p[0] = 1; p = NULL; return 0;", "leak"),
+    "block": (
+        "asan",
+        "volatile char *p = calloc((size_t)argc, 9); return p[9 * argc];",
+        "heap-buffer-overflow",
+    ),
+    "number": (
+        "asan",
+        "volatile int x = 0x7fffffff; x += argc; return x == 1;",
+        "signed integer overflow",
+    ),
+    "result": ("asan", "return argc;", "status 1"),
+    "race": (
+        "tsan",
+        "pthread_t t; pthread_create(&t, 0, count, 0); count(0); return pthread_join(t, 0);",
+        "data race",
+    ),
+}
+
+
+def build_line(source: Path) -> list[str]:
+    """Read the words of the line ``build:``."""
+    comment = re.search(r"/\*.*?\bbuild:(?P<words>[^\n*]*)", source.read_text(), re.DOTALL)
+    if comment is None:
+        pytest.fail(f"{source} has no line 'build:' in its first comment")
+    return shlex.split(comment["words"])
+
+
+def programs() -> list[object]:
+    """List every file with every sanitizer that it is for."""
+    found = []
+    for source in sorted(HERE.glob("test_*.c")):
+        names = ["asan", "tsan"] if "tsan" in build_line(source) else ["asan"]
+        found += [pytest.param(source, name, id=f"{source.stem}-{name}") for name in names]
+    return found
+
+
+def run_program(source: Path, sanitizer: str, tmp_path: Path, prefix: tuple[str, ...]) -> None:
+    """Build a test and run it; AssertionError with its output if it fails."""
+    words = [word for word in build_line(source) if word != "tsan"]
+    program = tmp_path / source.stem
+    # A run of pytest under a sanitizer preloads its library, which is not for what is built here.
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", *WARNINGS]
+    command += ['-DOFFCHIP_VERSION="of the tests"']
+    command += [f"-fsanitize={SANITIZERS[sanitizer]}", "-fno-omit-frame-pointer", "-fno-wrapv"]
+    command += ["-fno-sanitize-recover=undefined"] if sanitizer == "asan" else []
+    command += ["-Iinclude", "-Icsrc", "-Icsrc/dispatch", "-Icsrc/common", f"-I{HERE}"]
+    command += ["-o", str(program), str(source), *words, "-pthread", "-ldl"]
+    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert built.returncode == 0, f"{shlex.join(command)}\n{built.stderr}"
+
+    environment["ASAN_OPTIONS"] = "detect_leaks=1:allocator_may_return_null=1"
+    environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
+    environment["TSAN_OPTIONS"] = "halt_on_error=0:exitcode=66"
+    try:
+        done = subprocess.run(
+            [*(prefix if sanitizer == "tsan" else ()), str(program)],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=LIMIT_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        pytest.fail(f"not finished in {LIMIT_S} s:\n{(error.stdout or b'').decode()}")
+    assert done.returncode == 0, f"status {done.returncode}:\n{done.stdout.decode()}"
+
+
+@pytest.mark.parametrize(("source", "sanitizer"), programs())
+def test_program(
+    source: Path, sanitizer: str, tmp_path: Path, unrandomised: tuple[str, ...]
+) -> None:
+    run_program(source, sanitizer, tmp_path, unrandomised)
+
+
+@pytest.mark.parametrize(("sanitizer", "body", "report"), PLANTED.values(), ids=PLANTED.keys())
+def test_planted_fault_is_found(
+    sanitizer: str, body: str, report: str, tmp_path: Path, unrandomised: tuple[str, ...]
+) -> None:
+    source = tmp_path / "test_planted.c"
+    source.write_text(
+        "/* build: */\n#include <pthread.h>\n#include <stdlib.h>\nstatic volatile int number;\n"
+        "static void *count(void *unused) { number++; return unused; }\n"
+        f"int main(int argc, char **argv) {{ (void)argv; (void)argc; (void)count; {body} }}\n"
+    )
+    with pytest.raises(AssertionError, match=report):
+        run_program(source, sanitizer, tmp_path, unrandomised)

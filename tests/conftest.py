@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all tests have: a guard against leaks, and factories for programs and libraries."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+# Its thread pool must not be taken for a leak of the first test that imports it.
+import numpy as np  # noqa: F401
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+# --- the guard against leaks ------------------------------------------------------------------
+
+
+class Resources(NamedTuple):
+    """What a process holds that does not go away with its memory."""
+
+    children: frozenset[int]
+    descriptors: frozenset[tuple[str, str]]
+    threads: frozenset[str]
+    shared_memory: int
+
+    @classmethod
+    def now(cls) -> Resources:
+        tasks = os.listdir("/proc/self/task")
+        return cls(_children(tasks), _descriptors(), frozenset(tasks), _shared_mappings())
+
+    def beyond(self, before: Resources) -> list[str]:
+        """Say what is there now that was not there before."""
+        found = [f"child process {pid}" for pid in sorted(self.children - before.children)]
+        found += [
+            f"file descriptor {number} ({target})"
+            for number, target in sorted(self.descriptors - before.descriptors)
+        ]
+        found += [f"thread {task}" for task in sorted(self.threads - before.threads)]
+        if self.shared_memory > before.shared_memory:
+            found.append(f"{self.shared_memory - before.shared_memory} shared mapping(s)")
+        return found
+
+
+def _children(tasks: Sequence[str]) -> frozenset[int]:
+    found: set[int] = set()
+    for task in tasks:
+        with contextlib.suppress(OSError):
+            found.update(map(int, Path(f"/proc/self/task/{task}/children").read_text().split()))
+    return frozenset(found)
+
+
+def _descriptors() -> frozenset[tuple[str, str]]:
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            found.add((number, os.readlink(f"/proc/self/fd/{number}")))
+    return frozenset(found)
+
+
+def _shared_mappings() -> int:
+    with open("/proc/self/maps") as lines:
+        return sum("/memfd:" in line or "/dev/shm/" in line for line in lines)
+
+
+@contextlib.contextmanager
+def no_leaks(limit: float = 3.0) -> Iterator[None]:
+    """Fail when something is left that was not there before, after `limit` seconds."""
+    before = Resources.now()
+    yield
+    deadline = time.monotonic() + limit
+    pause = 1e-4
+    while left := Resources.now().beyond(before):
+        if time.monotonic() > deadline:
+            names = ", ".join(thread.name for thread in threading.enumerate())
+            pytest.fail(f"left behind: {'; '.join(left)} (Python's threads: {names})")
+        gc.collect()
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+
+
+@pytest.fixture(autouse=True)
+def _guard() -> Iterator[None]:
+    with no_leaks():
+        yield
+
+
+@pytest.fixture(name="no_leaks")
+def _no_leaks() -> Callable[[float], contextlib.AbstractContextManager[None]]:
+    return no_leaks
+
+
+# --- factories --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Top of the source tree."""
+    return ROOT
+
+
+def clean_environment(**changes: str) -> dict[str, str]:
+    """Our environment without what a sanitizer run preloads."""
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    environment.update(changes)
+    return environment
+
+
+@pytest.fixture
+def compile_c(tmp_path: Path) -> Callable[..., Path]:
+    """Compile C text into a shared library, or into a program with ``shared=False``."""
+
+    def compile_(
+        text: str, name: str = "made.so", *, flags: Sequence[str] = (), shared: bool = True
+    ) -> Path:
+        source = tmp_path / f"{name}.c"
+        source.write_text(text)
+        target = tmp_path / name
+        command = [os.environ.get("CC", "gcc"), "-O1", "-Wall", "-Werror", "-fPIC"]
+        command += ["-shared"] if shared else []
+        command += ["-o", str(target), str(source), *flags]
+        done = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
+        assert done.returncode == 0, done.stderr
+        return target
+
+    return compile_
+
+
+@pytest.fixture
+def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a program in an interpreter of its own, away from the tree."""
+
+    def run(
+        text: str, *arguments: str, env: dict[str, str] | None = None, limit: float = 60.0
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-P", "-c", text, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            cwd=tmp_path,
+            env={**os.environ, **(env or {})},
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def unrandomised() -> tuple[str, ...]:
+    """The command under which TSan finds room on kernels that spread mappings widely."""
+    command = ("setarch", os.uname().machine, "-R")
+    if shutil.which("setarch") is None:
+        return ()
+    works = subprocess.run([*command, "true"], capture_output=True).returncode == 0
+    return command if works else ()

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The examples run, and the demo notices wrong results."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("veo_hello.py", ["Hello from the VE, 42", "result: 3.0"]),
+        ("veo_async.py", ["awaited: [500500, 50]", "called back with: [5050]", "done later: 300"]),
+        ("veo_stack_args.py", ["total: 55.0", "mean of 10 values: 5.5"]),
+        ("veo_static.py", ["dot product: 333."]),
+    ],
+)
+def test_example_runs(name: str, expected: list[str]) -> None:
+    done = run(name)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    for text in expected:
+        assert text in done.stdout
+
+
+def read_png(path: Path) -> np.ndarray:
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    offset, pixels, width, height = 8, b"", 0, 0
+    while offset < len(data):
+        (length,) = struct.unpack_from(">I", data, offset)
+        kind, body = data[offset + 4 : offset + 8], data[offset + 8 : offset + 8 + length]
+        (crc,) = struct.unpack_from(">I", data, offset + 8 + length)
+        assert crc == zlib.crc32(kind + body)
+        if kind == b"IHDR":
+            width, height = struct.unpack_from(">II", body)
+        elif kind == b"IDAT":
+            pixels += body
+        offset += 12 + length
+    rows = np.frombuffer(zlib.decompress(pixels), np.uint8).reshape(height, width + 1)
+    assert not rows[:, 0].any()
+    return rows[:, 1:]
+
+
+def test_demo_agrees_with_numpy_and_writes_pictures(tmp_path: Path) -> None:
+    done = run("demo.py", "--out", str(tmp_path / "pictures"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "OK: all results agree with NumPy" in done.stdout
+    before = read_png(tmp_path / "pictures" / "before.png")
+    after = read_png(tmp_path / "pictures" / "after.png")
+    assert before.shape == after.shape == (2048, 2048)
+    # The rim of the sun (centre 1500, 400, radius 180) is an edge, its inside is not.
+    assert after[400, 1320 - 3 : 1320 + 4].max() > 100
+    assert after[380:420, 1480:1520].max() < 60
+
+
+@pytest.fixture
+def report(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import demo
+
+    return demo.Report()
+
+
+@pytest.mark.parametrize("wrong", [0.1, float("nan"), float("inf")])
+def test_demo_notices_one_wrong_value(report, wrong: float) -> None:  # type: ignore[no-untyped-def]
+    want = np.zeros((4, 4))
+    got = want.copy()
+    report.check("planted", got, want, 1e-2)
+    assert report.failures == []
+    got[2, 3] = wrong
+    report.check("planted", got, want, 1e-2)
+    assert "planted" in report.failures[0]

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzz target: the signature reader. An input is a file, then 16 bytes with the symbol to look
+ * for, then 8 with its address. Whatever they hold, the reader keeps its contract.
+ *
+ * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
+ *     tests/fuzz/fuzz_dwarf.c csrc/veo_worker/dwarf*.c -o fuzz_dwarf
+ * With any compiler: fuzz_main.c in place of "fuzzer".
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "veo_worker/signature.h"
+
+#define SYMBOL_BYTES 16
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "contract broken: %s\n", what);
+        abort();
+    }
+}
+
+static void look_up(const uint8_t *image, size_t size, uint64_t address, const char *symbol)
+{
+    static struct veow_signature s;
+    char why[VEOW_SIGNATURE_WHY];
+    memset(&s, 0x55, sizeof s);
+    memset(why, 0x55, sizeof why);
+    enum veow_lookup got = veow_dwarf_signature(image, size, address, symbol, &s, why);
+    require(got >= VEOW_FOUND && got <= VEOW_MALFORMED, "a result that exists");
+    require(memchr(why, 0, sizeof why) != NULL, "the reason is terminated");
+    require((got == VEOW_FOUND) == (why[0] == '\0'), "a reason, if and only if there is need");
+    require(s.nargs <= VEOW_SIGNATURE_ARGS, "at most 256 arguments");
+    require(memchr(s.args, 0, sizeof s.args) == s.args + s.nargs, "a letter an argument");
+    require(strspn(s.args, "bBhHiIlLpfd") == s.nargs, "letters of the alphabet");
+    require(s.ret != '\0' && strchr("vbBhHiIlLpfd", s.ret) != NULL, "a result of the alphabet");
+    for (const char *p = why; *p != '\0'; p++)
+        require(*p >= ' ' && *p <= '~', "a reason in plain text");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char symbol[SYMBOL_BYTES + 1] = "";
+    uint64_t address = 0;
+    if (size < SYMBOL_BYTES + sizeof address)
+        return 0;
+    size -= SYMBOL_BYTES + sizeof address;
+    memcpy(symbol, data + size, SYMBOL_BYTES);
+    memcpy(&address, data + size + SYMBOL_BYTES, sizeof address);
+    /* A block of its own size, so that the sanitizer sees a read beyond the file. */
+    uint8_t *image = malloc(size != 0 ? size : 1);
+    if (image == NULL)
+        return 0;
+    memcpy(image, data, size);
+    look_up(image, size, address, symbol);
+    look_up(image, size, address, NULL);
+    look_up(image, size, 0, symbol); /* by name alone */
+    free(image);
+    return 0;
+}

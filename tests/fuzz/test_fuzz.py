@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the fuzz targets for a few seconds, under sanitizers.
+
+``OFFCHIP_FUZZ_SEED`` and ``OFFCHIP_FUZZ_SECONDS`` ask for other mutations, and more of them.
+Inputs that once did harm are in ``inputs/<target>/`` and are run every time.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SECONDS = int(os.environ.get("OFFCHIP_FUZZ_SECONDS", "8"))
+SEED = os.environ.get("OFFCHIP_FUZZ_SEED", "1")
+
+PLANTED = """
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 3 || data[0] == 0x7f)
+        return 0;
+    %s
+    return 0;
+}
+"""
+
+
+def build(folder: Path, *sources: Path) -> Path:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    program = folder / "fuzz"
+    command = ["gcc", "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined"]
+    command += ["-fno-sanitize-recover=all", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'include'}"]
+    command += [*map(str, sources), str(HERE / "fuzz_main.c"), "-o", str(program)]
+    subprocess.run(command, check=True, timeout=100)
+    return program
+
+
+def fuzz(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    return subprocess.run(
+        [str(program), "--seed", SEED, *map(str, arguments)],
+        cwd=program.parent,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS + 90,
+        check=False,
+    )
+
+
+def load_corpus(folder: Path) -> list[Path]:
+    spec = importlib.util.spec_from_file_location("fuzz_corpus", HERE / "corpus.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    inputs: list[Path] = module.make_corpus(folder)
+    return inputs
+
+
+@pytest.mark.timeout(SECONDS + 110)
+def test_the_signature_reader_survives_damaged_files(tmp_path: Path) -> None:
+    program = build(
+        tmp_path,
+        HERE / "fuzz_dwarf.c",
+        *sorted((ROOT / "csrc" / "veo_worker").glob("dwarf*.c")),
+    )
+    inputs = load_corpus(tmp_path) + sorted((HERE / "inputs" / "dwarf").glob("*"))
+    done = fuzz(program, "--seconds", str(SECONDS), *inputs)
+    assert done.returncode == 0, done.stdout[-4000:]
+    mutations = int(done.stdout.split()[-2])
+    assert mutations > 100
+
+
+@pytest.mark.parametrize(
+    ("fault", "reported"),
+    [
+        ("volatile char *copy = malloc(size); copy[size] = 1;", "heap-buffer-overflow"),
+        ("abort();", "is kept"),
+        ("sleep(30);", "takes too long"),
+    ],
+    ids=["overflow", "abort", "hang"],
+)
+def test_a_planted_fault_is_found_and_its_input_kept(
+    tmp_path: Path, fault: str, reported: str
+) -> None:
+    target = tmp_path / "planted.c"
+    target.write_text(PLANTED % fault)
+    start = tmp_path / "start"
+    start.write_bytes(b"\x7f" + bytes(20))
+    program = build(tmp_path, target)
+    done = fuzz(program, "--count", "100000", "--limit", "1", "--artifact", "kept", start)
+    assert done.returncode != 0
+    assert reported in done.stdout
+    kept = (tmp_path / "kept").read_bytes()
+    assert kept[0] != 0x7F
+    # The kept input is all that is needed to see it again.
+    again = fuzz(program, "--count", "0", "--limit", "1", "--artifact", "again", "kept")
+    assert again.returncode != 0
+    assert reported in again.stdout

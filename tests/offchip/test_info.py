@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The `offchip` command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import offchip
+from offchip.info import find_rivals
+
+KEYS = {"path", "kind", "found_via", "version", "api_version", "devices", "missing", "refused"}
+
+
+@pytest.fixture
+def run_offchip(tmp_path):
+    """Run the command away from the tree, with a folder in front of all others if given."""
+
+    def run(*arguments, in_front=None, **changes):
+        environment = {k: v for k, v in os.environ.items() if k != "VEO_LIBRARY"}
+        environment.update(changes)
+        if in_front is not None:
+            environment["PYTHONPATH"] = str(in_front)
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "offchip", *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=environment,
+        )
+
+    return run
+
+
+def test_table_names_every_package(run_offchip):
+    done = run_offchip("info", VEO_LIBRARY="soft")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert f"offchip {offchip.__version__}" in done.stdout
+    assert "soft twin (VEO_LIBRARY: soft)" in done.stdout
+    assert done.stdout.count("not in this version") == 3
+    assert "libveo.so.1" in done.stdout
+
+
+def test_json_has_everything(run_offchip):
+    done = run_offchip("info", "--json", VEO_LIBRARY="soft")
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    packages = {package["name"]: package for package in report["packages"]}
+    assert set(packages) == {"veo", "dpu", "accl", "accelforge"}
+    assert [name for name, package in packages.items() if package["present"]] == ["veo"]
+    library = packages["veo"]["library"]
+    assert set(library) >= KEYS
+    assert library["kind"] == "soft"
+    assert library["api_version"] >= 16
+    assert library["devices"] == [0]
+    assert library["missing"] == []
+    assert Path(library["path"]).is_file()
+    assert report["problems"] == []
+
+
+def test_candidates_that_were_refused_are_shown(run_offchip):
+    done = run_offchip("info")
+    assert "refused" in done.stdout
+    assert "/opt/nec/" in done.stdout or "libveo.so.1 (search)" in done.stdout
+
+
+def test_library_asked_for_that_cannot_be_used_is_loud(run_offchip):
+    done = run_offchip("info", VEO_LIBRARY="/nowhere/libveo.so.1")
+    assert done.returncode == 1
+    assert "NOT USABLE" in done.stdout
+    assert "1 problem" in done.stderr
+    assert "/nowhere/libveo.so.1 (VEO_LIBRARY): there is no such file" in done.stderr
+
+
+def test_package_that_hides_ours_is_loud(run_offchip, tmp_path):
+    folder = tmp_path / "front"
+    (folder / "veo").mkdir(parents=True)
+    (folder / "veo" / "__init__.py").write_text("raise SystemExit('must not be imported')")
+    done = run_offchip("info", in_front=folder)
+    assert done.returncode == 1
+    assert f"{folder}/veo/__init__.py, which hides ours" in done.stderr
+    report = json.loads(run_offchip("info", "--json", in_front=folder).stdout)
+    assert len(report["problems"]) == 1
+
+
+@pytest.fixture
+def make_distribution(tmp_path, monkeypatch):
+    """Put the records of another distribution on the path."""
+
+    def make(name, record, top_level=None):
+        folder = tmp_path / "site" / f"{name.replace('-', '_')}-1.0.dist-info"
+        folder.mkdir(parents=True)
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (folder / "RECORD").write_text("".join(f"{path},,\n" for path in record))
+        if top_level is not None:
+            (folder / "top_level.txt").write_text(top_level)
+        monkeypatch.syspath_prepend(str(folder.parent))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("record", "top_level"),
+    [
+        (["veo/__init__.py", "veo/_veo.so"], None),
+        (["veo.py"], None),
+        ([], "other\nveo\n"),
+    ],
+    ids=["folder", "module", "top level"],
+)
+def test_other_distribution_with_our_files_is_named(make_distribution, record, top_level):
+    make_distribution("py-veo", record, top_level)
+    (problem,) = find_rivals("veo")
+    assert "the distribution py-veo also installs the package 'veo'" in problem
+    assert "pip uninstall py-veo offchip" in problem
+
+
+def test_distribution_with_a_similar_name_is_no_rival(make_distribution):
+    make_distribution("veo-tools", ["veo_tools/__init__.py", "bin/veo"], "veo_tools\n")
+    assert find_rivals("veo") == []
+
+
+def test_package_that_is_not_installed_is_a_problem():
+    (problem,) = find_rivals("no_such_package")
+    assert "is not installed" in problem
+
+
+def test_version_and_usage(run_offchip):
+    done = run_offchip("--version")
+    assert done.stdout.strip() == f"offchip {offchip.__version__}"
+    assert run_offchip().returncode == 2
+    assert run_offchip("unknown").returncode == 2

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is in the wheel and the sdist, and that it works where it is installed.
+
+Run by `make wheel`, which says in OFFCHIP_DIST where the two are, in an environment that has the
+wheel installed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.packaging
+
+EXECUTABLES = ["veo/bin/veorun", "offchip/bin/offchip-probe"]
+LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a"]
+HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veosoft")]
+
+
+def only(pattern: str) -> Path:
+    folder = os.environ.get("OFFCHIP_DIST")
+    if folder is None:
+        pytest.fail("OFFCHIP_DIST is not set; run `make wheel`")
+    (path,) = Path(folder).glob(pattern)
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel():
+    with zipfile.ZipFile(only("*.whl")) as file:
+        yield file
+
+
+@pytest.fixture(scope="module")
+def sdist_names():
+    with tarfile.open(only("*.tar.gz")) as file:
+        return {name.partition("/")[2] for name in file.getnames()}
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    wheel.extractall(folder)
+    return folder
+
+
+def is_elf(path: Path) -> bool:
+    return path.is_file() and path.read_bytes()[:4] == b"\x7fELF"
+
+
+def readelf(*arguments: object) -> str:
+    return subprocess.run(
+        ["readelf", "--wide", *map(str, arguments)], capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize("name", EXECUTABLES + LIBRARIES + HEADERS)
+def test_artefact_is_in_the_wheel(wheel, name):
+    assert wheel.getinfo(name).file_size > 0
+
+
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_executable_has_its_mode(wheel, name):
+    assert wheel.getinfo(name).external_attr >> 16 & 0o777 == 0o755
+
+
+def test_every_extension_module_is_there_with_its_declarations(wheel, root):
+    names = wheel.namelist()
+    for source in [*root.glob("offchip/*.pyx"), *root.glob("veo/*.pyx")]:
+        stem = source.relative_to(root).with_suffix("").as_posix()
+        assert any(re.fullmatch(rf"{stem}\.cpython-\d+.*\.so", name) for name in names), stem
+        if source.with_suffix(".pxd").exists():
+            assert f"{stem}.pxd" in names
+
+
+def test_typing_files_are_there(wheel, root):
+    names = set(wheel.namelist())
+    for package in ("offchip", "veo"):
+        assert f"{package}/py.typed" in names
+        for stub in root.glob(f"{package}/*.pyi"):
+            assert stub.relative_to(root).as_posix() in names
+
+
+def test_nothing_else_is_in_the_wheel(wheel):
+    allowed = re.compile(
+        r"(offchip|veo)/(.*/)?[\w.-]+\.(py|pyi|pxd)|(offchip|veo)/py\.typed"
+        r"|(offchip|veo)/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
+    )
+    known = {*EXECUTABLES, *LIBRARIES, *HEADERS}
+    assert [n for n in wheel.namelist() if n not in known and not allowed.fullmatch(n)] == []
+
+
+def test_no_binary_has_a_search_path_or_debug_info(unpacked):
+    binaries = [path for path in unpacked.rglob("*") if is_elf(path)]
+    assert len(binaries) >= 5
+    for path in binaries:
+        assert not re.search(r"R(UN)?PATH", readelf("-d", path)), path
+        assert ".debug_info" not in readelf("-S", path), path
+
+
+def test_binaries_need_nothing_but_the_system(unpacked):
+    allowed = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
+    allowed |= {"ld-linux-x86-64.so.2", "libgcc_s.so.1"}
+    for path in filter(is_elf, unpacked.rglob("*")):
+        needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", readelf("-d", path)))
+        assert needed <= allowed, path
+
+
+def test_binaries_name_no_folder_of_the_machine_that_built_them(unpacked, root):
+    for path in filter(is_elf, unpacked.rglob("*")):
+        assert os.fsencode(root) not in path.read_bytes(), path
+
+
+def test_soft_library_s_name(unpacked):
+    assert "[libveo.so.1]" in readelf("-d", unpacked / "veo/lib/libveo.so.1")
+
+
+def test_wheel_is_for_this_machine_and_interpreter():
+    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert re.fullmatch(rf"offchip-[\d.]+-{tag}-{tag}-\w*linux_\w*x86_64\.whl", only("*.whl").name)
+
+
+def test_metadata(wheel):
+    (name,) = [n for n in wheel.namelist() if n.endswith(".dist-info/METADATA")]
+    text = wheel.read(name).decode()
+    assert "License-Expression: BSD-3-Clause" in text
+    assert "Requires-Python: >=3.11" in text
+    for extra in ("mpi", "toolchain", "forge", "plot", "test", "lint"):
+        assert f"Provides-Extra: {extra}" in text
+    required = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", text, re.MULTILINE)
+    assert required == ["numpy"]
+
+
+def test_sdist_has_every_source_and_no_product(sdist_names, root):
+    for folder in ("csrc", "include", "buildtools", "tests"):
+        for path in (root / folder).rglob("*"):
+            if path.is_file() and path.suffix in (".c", ".h", ".S", ".map", ".py", ".sh", ".txt"):
+                assert path.relative_to(root).as_posix() in sdist_names
+    assert {"LICENSE", "README.md", "Makefile", ".ci/run", "pyproject.toml"} <= sdist_names
+    products = [n for n in sdist_names if re.search(r"\.(so|o|a|pyc)(\.|$)|/bin/|__pycache__", n)]
+    assert products == []
+
+
+def test_installed_package_is_used_and_not_the_tree(root):
+    import offchip
+    import veo
+
+    for module in (offchip, veo):
+        assert not Path(module.__file__).resolve().is_relative_to(root)
+
+
+def test_installed_package_runs_a_kernel(compile_c, run_python):
+    kernel = compile_c("long twice(long x) { return 2 * x; }", flags=["-g"])
+    done = run_python(
+        "import sys, veo\n"
+        "with veo.VeoProc(0) as proc:\n"
+        "    function = proc.load_library(sys.argv[1]).find_function('twice')\n"
+        "    function.args_type('long'); function.ret_type('long')\n"
+        "    context = proc.open_context()\n"
+        "    print(function(context, 21).wait_result())\n",
+        str(kernel),
+        env={"VEO_LIBRARY": "soft"},
+    )
+    assert done.stdout == "42\n", done.stdout + done.stderr

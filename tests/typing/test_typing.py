@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A user's program passes the type checker, and one with mistakes does not."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture
+def run_mypy(tmp_path, tmp_path_factory):
+    pytest.importorskip("mypy")
+
+    def run(program: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "mypy", "--strict", "--config-file=", str(program)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["program_offchip.py", "program_veo.py"])
+def test_correct_program_passes(run_mypy, name):
+    done = run_mypy(HERE / name)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["mistakes_offchip.py", "mistakes_veo.py"])
+def test_every_mistake_is_found(run_mypy, name):
+    text = (HERE / name).read_text()
+    expected = {n for n, line in enumerate(text.splitlines(), 1) if line.endswith("# mistake")}
+    assert expected
+    done = run_mypy(HERE / name)
+    found = {int(n) for n in re.findall(r":(\d+): error:", done.stdout)}
+    assert found == expected, done.stdout

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Offload functions to NEC vector engines, or to a process of the host that stands in for one.
+
+A program for py-veo runs as it is. With a vector engine and NEC's libveo it runs there; without
+them the kernels, compiled for the host, run in a worker process. `library_info()` and
+``python -m veo`` say which it is.
+
+>>> import veo
+>>> with veo.VeoProc(0) as proc:
+...     lib = proc.load_library("/path/to/libkernel.so")
+...     lib.scale.args_type("double *", "int", "double")
+...     request = lib.scale(proc.open_context(), veo.OnStack(data, inout=veo.INTENT_INOUT), n, 2.0)
+...     request.wait_result()
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from offchip import __version__
+from veo._veo import (
+    COMMAND_ERROR,
+    COMMAND_EXCEPTION,
+    COMMAND_OK,
+    COMMAND_UNFINISHED,
+    INTENT_IN,
+    INTENT_INOUT,
+    INTENT_OUT,
+    STATE_BLOCKED,
+    STATE_EXIT,
+    STATE_RUNNING,
+    STATE_SYSCALL,
+    STATE_UNKNOWN,
+    VEO_HMEM,
+    VEO_INTENT_IN,
+    VEO_INTENT_INOUT,
+    VEO_INTENT_OUT,
+    ConvFromI64,
+    ConvToI64,
+    Library,
+    OnStack,
+    VEMemPtr,
+    VeoArgs,
+    VeoCtxt,
+    VeoFunction,
+    VeoLibrary,
+    VeoMemRequest,
+    VeoProc,
+    VeoRequest,
+    del_proc_init_hook,
+    get_ve_arch,
+    library_info,
+    set_proc_init_hook,
+    use_library,
+)
+from veo.errors import (
+    VeoClosedError,
+    VeoError,
+    VeoKernelException,
+    VeoMemoryError,
+    VeoSymbolError,
+    VeoTimeoutError,
+    VeoUnfinished,
+)
+
+if TYPE_CHECKING:
+    import atexit
+    import collections
+    import gc
+    import numbers
+    import os
+    import subprocess
+    import sys
+    from shutil import rmtree
+
+    import numpy as np
+
+    from veo import logging, vebuild
+    from veo.vebuild import (
+        COMPILER,
+        FLAGS,
+        GLOBAL_SO_FLAGS,
+        MK_VEORUN_STATIC,
+        SUFFIX,
+        VeBuild,
+        VeCObj,
+        VeCppObj,
+        VeFtnObj,
+        VeObj,
+        VeoBuildError,
+    )
+
+__all__ = [
+    "COMMAND_ERROR",
+    "COMMAND_EXCEPTION",
+    "COMMAND_OK",
+    "COMMAND_UNFINISHED",
+    "COMPILER",
+    "FLAGS",
+    "GLOBAL_SO_FLAGS",
+    "INTENT_IN",
+    "INTENT_INOUT",
+    "INTENT_OUT",
+    "MK_VEORUN_STATIC",
+    "STATE_BLOCKED",
+    "STATE_EXIT",
+    "STATE_RUNNING",
+    "STATE_SYSCALL",
+    "STATE_UNKNOWN",
+    "SUFFIX",
+    "VEO_HMEM",
+    "VEO_INTENT_IN",
+    "VEO_INTENT_INOUT",
+    "VEO_INTENT_OUT",
+    "ConvFromI64",
+    "ConvToI64",
+    "Library",
+    "OnStack",
+    "VEMemPtr",
+    "VeBuild",
+    "VeCObj",
+    "VeCppObj",
+    "VeFtnObj",
+    "VeObj",
+    "VeoArgs",
+    "VeoBuildError",
+    "VeoClosedError",
+    "VeoCtxt",
+    "VeoError",
+    "VeoFunction",
+    "VeoKernelException",
+    "VeoLibrary",
+    "VeoMemRequest",
+    "VeoMemoryError",
+    "VeoProc",
+    "VeoRequest",
+    "VeoSymbolError",
+    "VeoTimeoutError",
+    "VeoUnfinished",
+    "__version__",
+    "atexit",
+    "collections",
+    "del_proc_init_hook",
+    "gc",
+    "get_ve_arch",
+    "library_info",
+    "logging",
+    "np",
+    "numbers",
+    "os",
+    "rmtree",
+    "set_proc_init_hook",
+    "subprocess",
+    "sys",
+    "use_library",
+    "vebuild",
+]
+
+# The compilers' side is loaded when first asked for: most programs never do.
+_FROM_VEBUILD = frozenset(
+    [
+        "COMPILER",
+        "FLAGS",
+        "GLOBAL_SO_FLAGS",
+        "MK_VEORUN_STATIC",
+        "SUFFIX",
+        "VeBuild",
+        "VeCObj",
+        "VeCppObj",
+        "VeFtnObj",
+        "VeObj",
+        "VeoBuildError",
+    ]
+)
+
+# py-veo has no __all__: the modules that it imports are among its names, and programs use them.
+_MODULES = {
+    "np": "numpy",
+    "os": "os",
+    "sys": "sys",
+    "gc": "gc",
+    "atexit": "atexit",
+    "numbers": "numbers",
+    "collections": "collections",
+    "subprocess": "subprocess",
+    "logging": "veo.logging",
+    "vebuild": "veo.vebuild",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    value: Any
+    if name in _MODULES:
+        value = import_module(_MODULES[name])
+    elif name in _FROM_VEBUILD:
+        value = getattr(import_module("veo.vebuild"), name)
+    elif name == "rmtree":
+        from shutil import rmtree as value
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from types import TracebackType
+from typing import NoReturn, Self, SupportsIndex
+
+from typing_extensions import disjoint_base
+
+from veo._memory import _BufferLike
+from veo._proc import VeoProc
+from veo._request import VeoMemRequest
+
+__all__ = ["VeoCtxt"]
+
+@disjoint_base
+class VeoCtxt:
+    proc: VeoProc
+    def __init__(self, proc: VeoProc) -> None: ...
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
+    @property
+    def tid(self) -> int: ...
+    @property
+    def _thr_ctxt(self) -> int: ...
+    @property
+    def closed(self) -> bool: ...
+    def async_read_mem(
+        self, dst: _BufferLike, src: SupportsIndex, size: SupportsIndex
+    ) -> VeoMemRequest: ...
+    def async_write_mem(
+        self, dst: SupportsIndex, src: _BufferLike, size: SupportsIndex
+    ) -> VeoMemRequest: ...
+    def context_sync(self) -> None: ...
+    def close(self) -> None: ...
+    def context_close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Contexts: queues of a VE process."""
+
+cimport cython
+from libc.stdint cimport uint64_t
+from offchip.buffer cimport Buffer, get_buffer
+from veo._convert cimport to_address, to_size
+from veo._handles cimport CtxHandle, ProcessOwner, open_context
+from veo._log cimport log_info, log_on
+from veo._request cimport VeoMemRequest, VeoRequest, new_request
+from veo.libveo cimport VEO_REQUEST_ID_INVALID, veo_thr_ctxt
+
+from veo.errors import VeoClosedError
+
+__all__ = ["VeoCtxt"]
+
+
+cdef Buffer destination(object memory):
+    cdef Buffer buffer
+    try:
+        return get_buffer(memory, True)
+    except BufferError:
+        buffer = get_buffer(memory, False)
+    import warnings
+
+    warnings.warn(
+        f"a transfer overwrites a read-only {type(memory).__name__}; constants that are equal may "
+        "share its memory. Use a bytearray or a writable numpy array",
+        DeprecationWarning,
+        # Extension modules have no frames.
+        stacklevel=1,
+    )
+    return buffer
+
+
+@cython.no_gc_clear
+cdef class VeoCtxt:
+    """A thread of a VE process and the queue of what it is to do.
+
+    Requests of one context are executed in the order in which they were made; contexts of one
+    process run side by side and share its memory. The first context of a process is its main
+    one, on which the synchronous functions of `VeoProc` run as well.
+
+    Parameters
+    ----------
+    proc : VeoProc
+        The process. Usually contexts come from `VeoProc.open_context()`.
+
+    Attributes
+    ----------
+    proc : VeoProc
+        The process.
+    """
+
+    def __init__(self, proc):
+        if not isinstance(proc, ProcessOwner):
+            raise TypeError(f"a VeoProc is required, not {type(proc).__name__}")
+        if self.handle is not None:
+            raise TypeError("a VeoCtxt is initialised once")
+        if (<ProcessOwner>proc).handle is None:
+            raise VeoClosedError("the VeoProc was not initialised")
+        self.handle = open_context((<ProcessOwner>proc).handle)
+        self.proc = proc
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a VeoCtxt cannot be pickled: it is a thread of a VE process")
+
+    cdef CtxHandle get(self):
+        if self.handle is None:
+            raise VeoClosedError("the VeoCtxt was not initialised")
+        return self.handle
+
+    @property
+    def tid(self):
+        """Always 0: what py-veo shows since VE threads have no number on the host."""
+        return 0
+
+    @property
+    def _thr_ctxt(self):
+        """The C handle as an integer, 0 when closed."""
+        return <size_t>self.handle.handle if self.handle is not None else 0
+
+    @property
+    def closed(self):
+        """Whether the context was closed, or its process."""
+        return (self.handle is None or self.handle.handle is NULL
+                or not self.handle.proc.is_open())
+
+    def async_read_mem(self, dst, src, size):
+        """Queue a transfer from the VE.
+
+        Parameters
+        ----------
+        dst : object with the buffer protocol
+            Contiguous memory that gets the bytes. The request holds it. Read-only memory is
+            written as well, with a DeprecationWarning.
+        src : VEMemPtr or int
+            VE address.
+        size : int
+            Number of bytes.
+
+        Returns
+        -------
+        VeoMemRequest
+
+        Raises
+        ------
+        TypeError, ValueError
+            `dst` has no buffer, is not contiguous, or is smaller than `size`.
+        VeoError
+            The request was refused; the process is dead, for example.
+        """
+        return self._transfer(dst, src, size, True)
+
+    def async_write_mem(self, dst, src, size):
+        """Queue a transfer to the VE.
+
+        Parameters
+        ----------
+        dst : VEMemPtr or int
+            VE address.
+        src : object with the buffer protocol
+            Contiguous memory with the bytes; it must not be changed before the request is done.
+            The request holds it.
+        size : int
+            Number of bytes.
+
+        Returns
+        -------
+        VeoMemRequest
+
+        Raises
+        ------
+        TypeError, ValueError
+            `src` has no buffer, is not contiguous, or is smaller than `size`.
+        VeoError
+            The request was refused; the process is dead, for example.
+        """
+        return self._transfer(src, dst, size, False)
+
+    cdef VeoRequest _transfer(self, object memory, object where, object size, bint reading):
+        cdef CtxHandle handle = self.get()
+        cdef veo_thr_ctxt *ctx
+        cdef VeoRequest request
+        cdef Py_ssize_t nbytes = to_size(size, "size")
+        cdef Buffer buffer
+        cdef uint64_t address, id
+        to_address(where, self.proc, &address)
+        buffer = destination(memory) if reading else get_buffer(memory, False)
+        if buffer.nbytes < nbytes:
+            raise ValueError(
+                f"the {'destination' if reading else 'source'} buffer is smaller than required "
+                f"size ({buffer.nbytes} < {nbytes})"
+            )
+        name = "async_read_mem" if reading else "async_write_mem"
+        request = new_request(VeoMemRequest, handle, self, c"i", name)
+        # What the user's objects ran may have closed it.
+        ctx = handle.usable()
+        handle.enter()
+        # The vendor's library copies here.
+        with nogil:
+            if reading:
+                id = handle.table.veo_async_read_mem(ctx, buffer.ptr, address, <size_t>nbytes)
+            else:
+                id = handle.table.veo_async_write_mem(ctx, address, buffer.ptr, <size_t>nbytes)
+        handle.leave()
+        if id == VEO_REQUEST_ID_INVALID:
+            handle.proc.library.fail(
+                f"{name} of {nbytes} bytes at {address:#x} was refused", f"veo_{name}",
+                handle.proc.handle,
+            )
+        request.start(id, buffer)
+        if log_on():
+            log_info(f"{name} nodeid={handle.proc.nodeid} size={nbytes} reqid={id}")
+        if handle.orphan_count:
+            handle.reap(4)
+        return request
+
+    def context_sync(self):
+        """Wait until everything queued has been executed; results stay to be asked for."""
+        self.get().drain()
+
+    def close(self):
+        """Execute what is queued, keep the results, and end the thread. May be called again.
+
+        Requests can be asked for their results afterwards. The thread of the main context goes
+        on, as the process needs it.
+        """
+        if self.handle is not None:
+            self.handle.close(-1)
+
+    def context_close(self):
+        """Do what `close()` does."""
+        self.close()
+
+    def __enter__(self):
+        self.get().usable()
+        return self
+
+    def __exit__(self, *exc_info):
+        self.close()
+
+    def __repr__(self):
+        cdef CtxHandle handle = self.handle
+        if handle is None:
+            return "<VeoCtxt object, not initialised>"
+        state = "closed" if self.closed else "open"
+        return (
+            f"<VeoCtxt object at {<size_t><void *>self:#x} of node {handle.proc.nodeid}, {state}>"
+        )

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions of a library in a VE process."""
+
+from libc.stdint cimport uint64_t
+from veo._handles cimport ProcHandle
+from veo.libveo cimport veo_args
+
+
+# What a VeoLibrary is to its functions.
+cdef class LibraryOwner:
+    cdef readonly object proc
+    cdef bint unloaded
+
+
+cdef class VeoFunction:
+    cdef object __weakref__
+    cdef readonly LibraryOwner lib
+    cdef readonly str name
+    cdef readonly object _args_type
+    cdef readonly object _ret_type
+    cdef ProcHandle proc
+    cdef uint64_t address
+    # Letters of the arguments' types and of the result's; NULL before args_type().
+    cdef char *codes
+    cdef Py_ssize_t count
+    cdef char ret
+    # An argument list for the next call, NULL while a thread uses it.
+    cdef veo_args *spare
+    # Changes with the types, so that a list made for others is not put back.
+    cdef unsigned int generation
+
+    cdef veo_args *_take_args(self) except NULL
+    cdef void _put_args(self, veo_args *args, unsigned int generation) noexcept
+    cdef int _forget_args(self) except -1
+    cdef int _reject(self, args, Py_ssize_t n) except -1
+    cdef int _check_owner(self, object pointer) except -1

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions of a library in a VE process."""
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+from veo cimport _native
+from veo._context cimport VeoCtxt
+from veo._convert cimport parse_type, signature_letter, to_bits
+from veo._handles cimport CtxHandle, ProcessOwner
+from veo._log cimport log_info, log_on
+from veo._memory cimport OnStack
+from veo._request cimport VeoRequest, new_request
+from veo.libveo cimport VEO_MAX_NUM_ARGS, VEO_REQUEST_ID_INVALID, veo_args, veo_thr_ctxt
+
+from veo.errors import VeoClosedError, VeoError
+from veo.memptr import VEMemPtr
+
+__all__ = ["VeoFunction"]
+
+
+cdef extern from "Python.h":
+    Py_ssize_t PyTuple_GET_SIZE(object args)
+    PyObject *PyTuple_GET_ITEM(object args, Py_ssize_t i)
+    bint PyLong_CheckExact(object value)
+    bint PyFloat_CheckExact(object value)
+
+
+# More arguments than this are not written into the queue itself, and then the library may have
+# to wait for memory.
+cdef enum:
+    SHORT_CALL = 12
+
+
+cdef class LibraryOwner:
+    """What has functions."""
+
+
+@cython.no_gc_clear
+cdef class VeoFunction:
+    """A function of a library in a VE process.
+
+    Calling it queues the call in a context and returns a request.
+
+    Parameters
+    ----------
+    lib : VeoLibrary
+        The library.
+    addr : int
+        VE address of the function.
+    name : str or bytes
+        Its name.
+
+    Attributes
+    ----------
+    lib : VeoLibrary
+        The library.
+    name : str
+        Name of the function.
+    """
+
+    def __cinit__(self):
+        self.codes = NULL
+        self.spare = NULL
+        self.ret = c"i"
+
+    def __init__(self, lib, addr, name):
+        if not isinstance(lib, LibraryOwner) or (<LibraryOwner>lib).proc is None:
+            raise TypeError(f"a VeoLibrary is required, not {type(lib).__name__}")
+        if self.proc is not None:
+            raise TypeError("a VeoFunction is initialised once")
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"a name is a str or bytes, not {type(name).__name__}")
+        to_bits(c"p", addr, &self.address)
+        self.name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+        self.lib = lib
+        self.proc = (<ProcessOwner>(<LibraryOwner>lib).proc).handle
+
+    def __dealloc__(self):
+        if self.spare is not NULL and self.proc.forks == _native.fork_count:
+            self.proc.table.veo_args_free(self.spare)
+        free(self.codes)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(
+            "a VeoFunction cannot be pickled: its address belongs to one VE process; pickle the "
+            "library's path and the name"
+        )
+
+    @property
+    def addr(self):
+        """VE address of the function."""
+        if self.lib is None:
+            raise VeoClosedError("the VeoFunction was not initialised")
+        return VEMemPtr(self.lib.proc, self.address)
+
+    def args_type(self, *types):
+        """Say what the types of the arguments are.
+
+        Parameters
+        ----------
+        *types : str
+            Types as C spells them: ``"int"``, ``"unsigned long"``, ``"double"``, ``"size_t"``,
+            ``"char *"``, ... ``"void"`` is skipped, so that ``args_type("void")`` means that
+            there are none.
+
+        Raises
+        ------
+        TypeError
+            A type that cannot be passed; then nothing is changed.
+        """
+        cdef Py_ssize_t count = 0
+        cdef char letter
+        cdef char *codes = <char *>malloc(len(types) + 1)
+        if codes is NULL:
+            raise MemoryError()
+        try:
+            for text in types:
+                letter = parse_type(text)
+                if letter != c"v":
+                    codes[count] = letter
+                    count += 1
+        except BaseException:
+            free(codes)
+            raise
+        codes[count] = 0
+        free(self.codes)
+        self.codes = codes
+        self.count = count
+        self._args_type = types
+        self._forget_args()
+
+    def ret_type(self, rettype):
+        """Say what the type of the result is; ``"int"`` unless said.
+
+        Parameters
+        ----------
+        rettype : str
+            The type as C spells it, ``"void"`` for none.
+
+        Raises
+        ------
+        TypeError
+            A type that cannot be returned; then nothing is changed.
+        """
+        self.ret = parse_type(rettype)
+        self._ret_type = rettype
+        self._forget_args()
+
+    cdef int _forget_args(self) except -1:
+        cdef veo_args *args = self.spare
+        self.spare = NULL
+        self.generation += 1
+        if args is not NULL and self.proc.forks == _native.fork_count:
+            self.proc.table.veo_args_free(args)
+        return 0
+
+    cdef veo_args *_take_args(self) except NULL:
+        cdef veo_args *args = self.spare
+        cdef char letters[VEO_MAX_NUM_ARGS + 1]
+        cdef Py_ssize_t i
+        if args is not NULL:
+            self.spare = NULL
+            return args
+        args = self.proc.table.veo_args_alloc()
+        if args is NULL:
+            raise MemoryError("veo_args_alloc")
+        if self.proc.soft.veosoft_args_set_signature is not NULL:
+            for i in range(self.count):
+                letters[i] = signature_letter(self.codes[i])
+            letters[self.count] = 0
+            if self.proc.soft.veosoft_args_set_signature(
+                args, letters, signature_letter(self.ret)
+            ) != 0:
+                self.proc.table.veo_args_free(args)
+                self.proc.library.fail(
+                    f"the types of {self.name} were refused", "veosoft_args_set_signature"
+                )
+        return args
+
+    cdef void _put_args(self, veo_args *args, unsigned int generation) noexcept:
+        if self.spare is NULL and self.generation == generation:
+            self.spare = args
+        else:
+            self.proc.table.veo_args_free(args)
+
+    cdef int _reject(self, args, Py_ssize_t n) except -1:
+        """Say what is wrong with the arguments of a call as such."""
+        if n < 0:
+            raise TypeError(f"{self.name}() is called with a VeoCtxt, then its arguments")
+        if not isinstance(args[0], VeoCtxt):
+            raise TypeError(
+                f"the first argument of a call is a VeoCtxt, not {type(args[0]).__name__}"
+            )
+        if self.proc is None:
+            raise VeoClosedError("the VeoFunction was not initialised")
+        if self.codes is NULL:
+            raise VeoError(
+                "VeoFunction needs arguments format info before call(): say "
+                f"{self.name}.args_type(...) first"
+            )
+        if n > VEO_MAX_NUM_ARGS or self.count > VEO_MAX_NUM_ARGS:
+            raise ValueError(f"a call can have at most {VEO_MAX_NUM_ARGS} arguments")
+        if n != self.count:
+            raise ValueError(
+                f"invalid number of arguments, expected `{self.count}`, got `{n}`"
+            )
+        if self.lib.unloaded:
+            raise VeoClosedError(f"the library of {self.name} was unloaded")
+        if (<VeoCtxt>args[0]).get().proc is not self.proc:
+            raise ValueError(f"{self.name} and the context belong to different processes")
+        return 0
+
+    def __call__(self, *args):
+        """Queue a call.
+
+        Parameters
+        ----------
+        ctx : VeoCtxt
+            The context whose turn it is.
+        *args : int, float, VEMemPtr or OnStack
+            Arguments, as said with `args_type()`. An object with an attribute ``_ve_array``
+            stands for the value of that.
+
+        Returns
+        -------
+        VeoRequest
+
+        Raises
+        ------
+        ValueError
+            The number of arguments is wrong, or one of them does not fit its type; then
+            ``__cause__`` is the error of that.
+        VeoError
+            There are no types yet, or the call was refused.
+        """
+        cdef Py_ssize_t n = PyTuple_GET_SIZE(args) - 1
+        cdef Py_ssize_t i = 0
+        cdef VeoCtxt ctx
+        cdef CtxHandle handle
+        cdef veo_thr_ctxt *thread
+        cdef veo_args *list_
+        cdef uint64_t bits, id
+        cdef unsigned int generation
+        cdef bint hold_gil
+        cdef object keep = None
+        cdef object value
+        cdef VeoRequest request
+        if (n < 0 or not isinstance(<object>PyTuple_GET_ITEM(args, 0), VeoCtxt)
+                or self.proc is None or self.codes is NULL or n != self.count
+                or n > VEO_MAX_NUM_ARGS or self.lib.unloaded):
+            self._reject(args, n)
+        ctx = <VeoCtxt>PyTuple_GET_ITEM(args, 0)
+        handle = ctx.handle
+        if handle is None or handle.proc is not self.proc:
+            self._reject(args, n)
+        handle.usable()
+        hold_gil = n <= SHORT_CALL and self.proc.soft.veosoft_version is not NULL
+        # Made before the call is queued: making it may run anything.
+        request = new_request(VeoRequest, handle, ctx, self.ret, self.name)
+        generation = self.generation
+        list_ = self._take_args()
+        try:
+            try:
+                for i in range(n):
+                    value = <object>PyTuple_GET_ITEM(args, i + 1)
+                    if PyLong_CheckExact(value) or PyFloat_CheckExact(value):
+                        to_bits(self.codes[i], value, &bits)
+                    elif isinstance(value, OnStack):
+                        (<OnStack>value).put(self.proc.library, list_, <int>i)
+                        keep = args
+                        hold_gil = False
+                        continue
+                    else:
+                        if type(value) is VEMemPtr:
+                            self._check_owner(value)
+                        else:
+                            # What it stands for must not go before the call is done.
+                            keep = args
+                            value = getattr(value, "_ve_array", value)
+                        to_bits(self.codes[i], value, &bits)
+                        if generation != self.generation:
+                            raise VeoError(f"the types of {self.name} changed during the call")
+                    self.proc.table.veo_args_set_i64(list_, <int>i, <int64_t>bits)
+            except Exception as error:
+                raise ValueError(
+                    f"{error!r} : args conversion: f = {self.name}, argument {i + 1} of type "
+                    f"{self._args_type!r}, x = {args[i + 1]!r}"
+                ) from error
+            if keep is not None:
+                # Without the context, which would keep itself alive.
+                keep = args[1:]
+            # A conversion may have run anything, and may have closed the context.
+            thread = handle.usable()
+            if hold_gil:
+                id = self.proc.table.veo_call_async(thread, self.address, list_)
+            else:
+                handle.enter()
+                with nogil:
+                    id = self.proc.table.veo_call_async(thread, self.address, list_)
+                handle.leave()
+            if id != VEO_REQUEST_ID_INVALID:
+                request.start(id, keep)
+        finally:
+            self._put_args(list_, generation)
+        if id == VEO_REQUEST_ID_INVALID:
+            self.proc.library.fail(
+                f"the call of {self.name} was refused", "veo_call_async", self.proc.handle
+            )
+        if log_on():
+            log_info(f"call_async name={self.name} reqid={id}")
+        if handle.orphan_count:
+            handle.reap(4)
+        return request
+
+    cdef int _check_owner(self, object pointer) except -1:
+        owner = pointer.proc
+        if isinstance(owner, ProcessOwner) and (<ProcessOwner>owner).handle is not self.proc:
+            raise ValueError(f"{pointer!r} belongs to another process than the function")
+        return 0
+
+    def __repr__(self):
+        if self.proc is None:
+            return "<VeoFunction object, not initialised>"
+        types = "(no types)" if self._args_type is None else repr(self._args_type)
+        return f"<VeoFunction object VE function {self.name!r}{types} at {self.address:#x}>"

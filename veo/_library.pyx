@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Libraries that are loaded into a VE process."""
+
+from libc.stdint cimport uint64_t
+from veo._convert cimport to_bits
+from veo._function cimport LibraryOwner, VeoFunction
+from veo._handles cimport ProcessOwner, ProcHandle
+from veo._native cimport death_report, explain
+from veo.libveo cimport VEO_SYMNAME_LEN_MAX, veo_proc_handle
+
+import os
+
+from veo.errors import VeoClosedError, VeoError, VeoSymbolError
+from veo.memptr import VEMemPtr
+from veo.namedict import NameDict
+
+__all__ = ["VeoLibrary"]
+
+
+cdef str _name(object name):
+    if isinstance(name, bytes):
+        return os.fsdecode(name)
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a str or bytes, not {type(name).__name__}")
+    return str(name)
+
+
+cdef class VeoLibrary(LibraryOwner):
+    """A library in a VE process; its functions are attributes.
+
+    ``lib.kernel`` is the function ``kernel``, looked up when first asked for, with the types
+    that were set on it since. Libraries come from `VeoProc.load_library()`.
+
+    Parameters
+    ----------
+    proc : VeoProc
+        The process.
+    name : str or bytes
+        Path or name.
+    handle : int
+        The number that libveo gave; 0 for what is linked into the worker.
+
+    Attributes
+    ----------
+    proc : VeoProc
+        The process.
+    name : str
+        What was loaded; ``"__static__"`` for what is linked into the worker.
+    func : dict
+        Functions that were found, by name; both str and bytes are understood.
+    symbol : dict
+        Addresses that were found, by name; both str and bytes are understood.
+    """
+
+    def __init__(self, proc, name, handle):
+        if not isinstance(proc, ProcessOwner) or (<ProcessOwner>proc).handle is None:
+            raise TypeError(f"a VeoProc is required, not {type(proc).__name__}")
+        if self.proc is not None:
+            raise TypeError("a VeoLibrary is initialised once")
+        self.name = _name(name)
+        to_bits(c"p", handle, &self.library_handle)
+        self.func = NameDict()
+        self.symbol = NameDict()
+        self.proc = proc
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a VeoLibrary cannot be pickled: load it again from its name")
+
+    cdef uint64_t _lookup(self, object name) except 0:
+        cdef ProcHandle proc
+        cdef veo_proc_handle *handle
+        cdef uint64_t address
+        cdef const char *text
+        if self.proc is None:
+            raise VeoClosedError("the VeoLibrary was not initialised")
+        if self.unloaded:
+            raise VeoClosedError(f"the library {self.name} was unloaded")
+        encoded = os.fsencode(name)
+        if b"\0" in encoded:
+            raise ValueError(f"a symbol's name has no zero bytes: {name!r}")
+        if len(encoded) > VEO_SYMNAME_LEN_MAX:
+            raise VeoSymbolError(
+                f"veo_get_sym '{name}' failed: names have at most {VEO_SYMNAME_LEN_MAX} characters",
+                name=name, function="veo_get_sym",
+            )
+        proc = (<ProcessOwner>self.proc).handle
+        text = encoded
+        handle = proc.enter()
+        try:
+            proc.settle_main()
+            with nogil:
+                address = proc.table.veo_get_sym(handle, self.library_handle, text)
+            if address == 0:
+                why = explain(proc.soft, handle)
+                # A dead process says nothing about what the library has.
+                raise (VeoError if death_report(proc.soft, handle) else VeoSymbolError)(
+                    f"veo_get_sym '{name}' failed in {self.name}{': ' if why else ''}{why}",
+                    name=name, function="veo_get_sym",
+                )
+        finally:
+            proc.leave()
+        return address
+
+    def get_symbol(self, name):
+        """Find the address of a function or a variable.
+
+        Parameters
+        ----------
+        name : str or bytes
+            Name of the symbol.
+
+        Returns
+        -------
+        VEMemPtr
+
+        Raises
+        ------
+        VeoSymbolError
+            There is none. It is a RuntimeError and an AttributeError.
+        """
+        text = _name(name)
+        pointer = VEMemPtr(self.proc, self._lookup(text))
+        self.symbol[text] = pointer
+        return pointer
+
+    def find_function(self, name):
+        """Find a function.
+
+        Each call makes a new object, which from now on is what ``lib.name`` gives.
+
+        Parameters
+        ----------
+        name : str or bytes
+            Name of the function.
+
+        Returns
+        -------
+        VeoFunction
+
+        Raises
+        ------
+        VeoSymbolError
+            There is none. It is a RuntimeError and an AttributeError.
+        """
+        text = _name(name)
+        function = VeoFunction(self, self._lookup(text), text)
+        self.func[text] = function
+        return function
+
+    def __getattr__(self, str name):
+        if self.func is None or (name.startswith("__") and name.endswith("__")):
+            # Python asks for such names by itself; find_function() takes any.
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        found = self.func.get(name)
+        if found is None:
+            found = self.symbol.get(name)
+        if found is None:
+            found = self.find_function(name)
+        return found
+
+    @property
+    def closed(self):
+        """Whether the library was unloaded, or its process closed."""
+        return self.proc is None or self.unloaded or self.proc.closed
+
+    def __repr__(self):
+        if self.proc is None:
+            return "<VeoLibrary object, not initialised>"
+        state = "unloaded" if self.unloaded else "closed" if self.closed else "loaded"
+        return f"<VeoLibrary object {self.name} in node {self.proc.nodeid}, {state}>"

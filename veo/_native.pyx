@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loaded libveo: its function table, where it came from, and the errors it reports.
+
+A library is loaded when the first process is made (or `use_library()` or `library_info()` asks),
+by the rule of `offchip.loader`, and stays loaded. Several may be: each `VeoProc` belongs to one.
+"""
+
+from libc.stdlib cimport calloc, free
+from veo.libveo cimport (
+    VEO_API_VERSION,
+    offchip_library,
+    offchip_library_close,
+    offchip_library_missing,
+    veo_proc_handle,
+    veo_table,
+    veo_table_open,
+    veosoft_table,
+)
+
+import os
+import sys
+
+from veo.errors import VeoError
+
+__all__ = ["Library", "library_info", "use_library"]
+
+
+cdef extern from "pthread.h" nogil:
+    int pthread_atfork(void (*prepare)() noexcept, void (*parent)() noexcept,
+                       void (*child)() noexcept)
+
+
+cdef void _count_fork() noexcept nogil:
+    global fork_count
+    fork_count += 1
+
+
+fork_count = 0
+if pthread_atfork(NULL, NULL, _count_fork) != 0:
+    raise MemoryError("pthread_atfork")
+
+# What a Library has that was not loaded: no functions.
+cdef veo_table _no_table
+cdef veosoft_table _no_soft
+
+# By the real path of the file; a library stays loaded.
+_libraries = {}
+_default = None
+
+
+cdef str _text(const char *text):
+    return text.decode("utf-8", "replace") if text is not NULL else ""
+
+
+cdef str death_report(const veosoft_table *soft, veo_proc_handle *proc):
+    if soft.veosoft_death_report is NULL or proc is NULL:
+        return ""
+    return _text(soft.veosoft_death_report(proc)).strip()
+
+
+cdef str explain(const veosoft_table *soft, veo_proc_handle *proc):
+    cdef str error = ""
+    cdef str report = death_report(soft, proc)
+    if soft.veosoft_error is not NULL:
+        error = _text(soft.veosoft_error()).strip()
+    return f"{error}\n{report}" if error and report else error or report
+
+
+cdef class Library:
+    """A loaded libveo. Objects come from `use_library()` and `VeoProc.library`.
+
+    Attributes
+    ----------
+    path : str
+        The file that was loaded.
+    kind : {"soft", "vendor", "path"}
+        Our twin, the vendor's, or another that was given by its path.
+    found_via : str
+        How it was found.
+    version : str
+        What it calls itself.
+    api_version : int
+        The version of the VEO API.
+    missing : tuple of str
+        Functions of the API that it lacks.
+    """
+
+    def __cinit__(self):
+        self.table = &_no_table
+        self.soft = &_no_soft
+
+    def __init__(self):
+        raise TypeError("a Library comes from veo.use_library()")
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a Library cannot be pickled: it is loaded into this process only")
+
+    cdef int fail(self, str what, str function, veo_proc_handle *proc=NULL, int code=-1,
+                  object cls=VeoError) except -1:
+        text = explain(self.soft, proc)
+        raise cls(f"{what}: {text}" if text else what, code=code, function=function)
+
+    cdef int need(self, const void *function, str name) except -1:
+        if function is NULL:
+            raise VeoError(f"{self.path} (version {self.version}) has no {name}()", function=name)
+        return 0
+
+    @property
+    def is_soft(self):
+        """Whether it runs kernels in a process of the host."""
+        return self.soft.veosoft_version is not NULL
+
+    @property
+    def devices(self):
+        """Numbers of the nodes that can be used."""
+        if self.soft.veosoft_node_count is not NULL:
+            return list(range(self.soft.veosoft_node_count()))
+        try:
+            entries = os.listdir("/sys/class/ve")
+        except OSError:
+            return []
+        return sorted(int(name[2:]) for name in entries if name[:2] == "ve" and name[2:].isdigit())
+
+    def __repr__(self):
+        return f"<veo.Library {self.kind} {self.path} version {self.version}>"
+
+
+cdef Library _load(object choice):
+    """Load what the loader chose, or find it among the loaded."""
+    cdef offchip_library *lib
+    cdef veo_table *table
+    cdef veosoft_table *soft
+    cdef Library library
+    cdef size_t i
+    cdef int absent
+    real = os.path.realpath(choice.path)
+    if real in _libraries:
+        return _libraries[real]
+    path = os.fsencode(choice.path)
+    lib = <offchip_library *>calloc(1, sizeof(offchip_library))
+    table = <veo_table *>calloc(1, sizeof(veo_table))
+    soft = <veosoft_table *>calloc(1, sizeof(veosoft_table))
+    try:
+        if lib is NULL or table is NULL or soft is NULL:
+            raise MemoryError()
+        absent = veo_table_open(path, table, soft, lib)
+        if absent < 0:
+            raise VeoError(f"{choice.path} cannot be loaded: {_text(lib.error)}")
+        missing = [_text(offchip_library_missing(lib, i)) for i in range(lib.missing_count)]
+        lacking = _REQUIRED.intersection(missing)
+        if lacking:
+            raise VeoError(
+                f"{choice.path} is no libveo of API version {VEO_API_VERSION}: it has no "
+                + ", ".join(sorted(lacking))
+            )
+        if table.veo_api_version() < VEO_API_VERSION:
+            raise VeoError(
+                f"{choice.path} has version {table.veo_api_version()} of the VEO API, and "
+                f"{VEO_API_VERSION} is needed"
+            )
+        library = Library.__new__(Library)
+        library.table = table
+        library.soft = soft
+        library.path = _text(lib.path) or choice.path
+        library.kind = choice.kind
+        library.found_via = choice.found_via
+        library.version = _text(
+            soft.veosoft_version() if soft.veosoft_version is not NULL
+            else table.veo_version_string()
+        )
+        library.api_version = table.veo_api_version()
+        library.missing = tuple(missing)
+        library.refused = tuple(choice.refused)
+    except BaseException:
+        if lib is not NULL:
+            offchip_library_close(lib)
+        free(lib)
+        free(table)
+        free(soft)
+        raise
+    # What went wrong is said by the exception, not on stderr as well.
+    if soft.veosoft_set_quiet is not NULL:
+        soft.veosoft_set_quiet(1)
+    _libraries[real] = library
+    return library
+
+
+# What is called without a look whether it is there.
+_REQUIRED = frozenset("""
+    veo_api_version veo_version_string veo_proc_create veo_proc_create_static veo_proc_destroy
+    veo_load_library veo_get_sym veo_context_open veo_context_close veo_args_alloc veo_args_clear
+    veo_args_free veo_args_set_i64 veo_args_set_u64 veo_args_set_i32 veo_args_set_u32
+    veo_args_set_double veo_args_set_float veo_args_set_stack veo_call_async
+    veo_call_peek_result veo_call_wait_result veo_alloc_mem veo_free_mem veo_read_mem
+    veo_write_mem veo_async_read_mem veo_async_write_mem
+""".split())
+
+
+cdef Library get_library(object which):
+    global _default
+    if isinstance(which, Library):
+        if (<Library>which).table is &_no_table:
+            raise ValueError("this Library was not loaded")
+        return which
+    if which is not None:
+        return _load(_choose(which))
+    if _default is None:
+        _default = _load(_choose(None))
+    return _default
+
+
+cdef object _choose(object which):
+    from offchip.loader import LibrarySpec, choose
+
+    folder = os.path.dirname(os.path.abspath(__file__))
+    spec = LibrarySpec(
+        package="veo",
+        env_var="VEO_LIBRARY",
+        soft_path=os.path.join(folder, "lib", "libveo.so.1"),
+        vendor_candidates=(
+            "/opt/nec/ve/veos/lib64/libveo.so.1",
+            _in_library_folder,
+            "libveo.so.1",
+            _beside_py_veo,
+        ),
+        probe="veo",
+    )
+    return choose(spec, which)
+
+
+def _in_library_folder():
+    """List the file in VEO_LIB_DIR, the variable that py-veo's build reads."""
+    folder = os.environ.get("VEO_LIB_DIR")
+    return [os.path.join(folder, "libveo.so.1")] if folder else []
+
+
+def _beside_py_veo():
+    """List the copies of libveo that py-veo's wheel puts beside its modules."""
+    found = []
+    for folder in sys.path:
+        libs = os.path.join(folder or ".", "py_veo.libs")
+        try:
+            names = sorted(os.listdir(libs))
+        except OSError:
+            continue
+        found += [
+            os.path.join(libs, name)
+            for name in names if name.startswith("libveo") and ".so" in name
+        ]
+    return found
+
+
+def use_library(library):
+    """Choose the library for the processes that are made from now on.
+
+    Parameters
+    ----------
+    library : str, path or Library
+        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a library
+        that is loaded.
+
+    Returns
+    -------
+    Library
+
+    Raises
+    ------
+    LibraryNotFoundError
+        It cannot be used; the message says why.
+    """
+    global _default
+    if library is None:
+        raise TypeError("a library is required: 'vendor', 'soft', a path or a Library")
+    chosen = get_library(library)
+    _default = chosen
+    return chosen
+
+
+def library_info(library=None):
+    """Say which libveo is used and why.
+
+    Parameters
+    ----------
+    library : str, path or Library, optional
+        As for `use_library()`; the default library unless given.
+
+    Returns
+    -------
+    dict
+        path, kind, found_via, version, api_version, devices (numbers of the nodes), missing
+        (functions it lacks) and refused (the candidates before it: path, found_via, reason).
+    """
+    cdef Library chosen = get_library(library)
+    return {
+        "path": chosen.path,
+        "kind": chosen.kind,
+        "found_via": chosen.found_via,
+        "version": chosen.version,
+        "api_version": chosen.api_version,
+        "devices": chosen.devices,
+        "missing": list(chosen.missing),
+        "refused": [
+            {"path": item.path, "found_via": item.found_via, "reason": item.reason}
+            for item in chosen.refused
+        ],
+    }

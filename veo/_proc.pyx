@@ -1,0 +1,628 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""VE processes: their memory, libraries and contexts."""
+
+from libc.stdint cimport uint64_t
+from offchip.buffer cimport Buffer, get_buffer
+from offchip.request cimport timeout_ns
+from veo._context cimport VeoCtxt, destination
+from veo._convert cimport to_address, to_bits, to_size
+from veo._handles cimport ProcessOwner, ProcHandle, open_process
+from veo._library cimport VeoLibrary
+from veo._log cimport log_info, log_on
+from veo._native cimport Library, get_library
+from veo.libveo cimport veo_proc_handle
+
+import os
+from operator import index
+
+from veo.errors import VeoClosedError, VeoError, VeoMemoryError
+from veo.memptr import VEMemPtr
+from veo.namedict import NameDict
+
+__all__ = ["VeoProc", "del_proc_init_hook", "get_ve_arch", "set_proc_init_hook"]
+
+STATIC = "__static__"
+
+_init_hooks = []
+
+
+def set_proc_init_hook(v):
+    """Have a function called with every process that is made from now on.
+
+    Parameters
+    ----------
+    v : callable
+        Takes the `VeoProc`. What it raises comes out of the constructor, and the process ends.
+    """
+    _init_hooks.append(v)
+
+
+def del_proc_init_hook(v):
+    """Take a function away that was given to `set_proc_init_hook()`.
+
+    Raises
+    ------
+    ValueError
+        It is not there.
+    """
+    _init_hooks.remove(v)
+
+
+def get_ve_arch(pid):
+    """Return the architecture of a node: 1 or 3, or a value below 1 if there is no such node."""
+    cdef Library library = get_library(None)
+    cdef int node = _node_number(pid)
+    library.need(<const void *>library.table.veo_get_ve_arch, "veo_get_ve_arch")
+    return library.table.veo_get_ve_arch(node)
+
+
+def _node_number(node):
+    """Take a number, or the text of one, as environment variables have it."""
+    if isinstance(node, float):
+        # py-veo cuts off what is behind the point.
+        return int(node)
+    if isinstance(node, str):
+        try:
+            return int(node)
+        except ValueError:
+            raise TypeError(f"an integer is required, not {node!r}") from None
+    try:
+        return index(node)
+    except TypeError:
+        raise TypeError(f"an integer is required, not {type(node).__name__}") from None
+
+
+cdef class VeoProc(ProcessOwner):
+    """A process on a VE node.
+
+    It is also a context manager, which closes it: at once if there was an exception, after what
+    is queued otherwise.
+
+    Parameters
+    ----------
+    nodeid : int or str
+        Number of the node, also as text; -1 for the one that VE_NODE_NUMBER names, else 0.
+    veorun_bin : str, bytes or path, optional
+        Worker binary with kernels linked into it.
+    library : str, path or Library, optional
+        As for `use_library()`; the default library unless given.
+
+    Raises
+    ------
+    VeoError
+        The process could not be started. It is a RuntimeError.
+
+    Attributes
+    ----------
+    nodeid : int
+        Number of the node.
+    context : list of VeoCtxt
+        Contexts from `open_context()`.
+    lib : dict
+        Loaded libraries by name; both str and bytes are understood.
+    """
+
+    cdef object __weakref__
+    cdef readonly int nodeid
+    cdef readonly object context
+    cdef readonly object lib
+
+    def __init__(self, nodeid, veorun_bin=None, *, library=None):
+        cdef Library chosen
+        cdef int node
+        cdef bytes veorun = None
+        if self.handle is not None:
+            raise TypeError("a VeoProc is initialised once")
+        node = _node_number(nodeid)
+        if veorun_bin is not None:
+            veorun = os.fsencode(veorun_bin)
+            if b"\0" in veorun:
+                raise ValueError("a path has no zero bytes")
+        chosen = get_library(library)
+        self.nodeid = node
+        self.context = []
+        self.lib = NameDict()
+        self.handle = open_process(chosen, node, veorun)
+        if log_on():
+            log_info(f"proc created nodeid={node}")
+        for hook in list(_init_hooks):
+            hook(self)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(
+            "a VeoProc cannot be pickled: it is a process that only this one can talk to"
+        )
+
+    cdef ProcHandle get(self):
+        if self.handle is None:
+            raise VeoClosedError("the VeoProc was not initialised")
+        return self.handle
+
+    # --- about the process -------------------------------------------------------------------
+
+    @property
+    def library(self):
+        """The `Library` that runs the process."""
+        return self.handle.library if self.handle is not None else None
+
+    @property
+    def tid(self):
+        """Always 0: what py-veo shows since VE threads have no number on the host."""
+        return 0
+
+    @property
+    def pid(self):
+        """Process id of the worker, None where the library does not say."""
+        cdef ProcHandle proc = self.handle
+        if proc is None or not proc.is_open() or proc.soft.veosoft_worker_pid is NULL:
+            return None
+        return proc.soft.veosoft_worker_pid(proc.handle)
+
+    @property
+    def heap_used(self):
+        """Bytes of VE memory in use, None where the library does not say."""
+        cdef ProcHandle proc = self.handle
+        if proc is None or not proc.is_open() or proc.soft.veosoft_heap_used is NULL:
+            return None
+        return proc.soft.veosoft_heap_used(proc.handle)
+
+    @property
+    def closed(self):
+        """Whether the process was closed, or belongs to the parent of this one."""
+        return self.handle is None or not self.handle.is_open()
+
+    @property
+    def _proc_handle(self):
+        """The C handle as an integer, 0 when closed."""
+        return <size_t>self.handle.handle if self.handle is not None else 0
+
+    def close(self, timeout=None):
+        """Execute what is queued, keep the results, and end the process. May be called again.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Limit in seconds for what is queued; what is not done then is given up, and its
+            requests raise VeoClosedError. None waits as long as it takes.
+        """
+        cdef int rc
+        if self.handle is None or not self.handle.is_open():
+            return
+        rc = self.handle.close(timeout_ns(timeout))
+        if log_on():
+            log_info(f"proc destroyed nodeid={self.nodeid}")
+        if rc != 0:
+            self.handle.library.fail("veo_proc_destroy failed", "veo_proc_destroy", NULL, rc)
+
+    def proc_destroy(self):
+        """Do what `close()` does."""
+        self.close()
+
+    def __enter__(self):
+        self.get().enter()
+        self.handle.leave()
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        self.close(None if exc_type is None else 0)
+
+    def __repr__(self):
+        if self.handle is None:
+            return "<VeoProc object, not initialised>"
+        state = "closed" if self.closed else "open"
+        return (
+            f"<VeoProc object at {<size_t><void *>self:#x} of node {self.nodeid} "
+            f"({self.handle.library.kind}), {state}>"
+        )
+
+    def proc_identifier(self):
+        """Return the number of the process that tagged addresses have."""
+        cdef ProcHandle proc = self.get()
+        cdef veo_proc_handle *handle = proc.enter()
+        cdef int number
+        try:
+            proc.library.need(<const void *>proc.table.veo_proc_identifier, "veo_proc_identifier")
+            number = proc.table.veo_proc_identifier(handle)
+            if number < 0:
+                proc.library.fail(
+                    "veo_proc_identifier failed", "veo_proc_identifier", handle, number
+                )
+        finally:
+            proc.leave()
+        return number
+
+    # --- libraries ---------------------------------------------------------------------------
+
+    def load_library(self, libname):
+        """Load a shared library into the process.
+
+        Parameters
+        ----------
+        libname : str, bytes or path
+            Absolute path, or a name that the VE's dynamic loader searches for.
+
+        Returns
+        -------
+        VeoLibrary
+            A new object every time; `lib` has the last one of each name.
+
+        Raises
+        ------
+        VeoError
+            It cannot be loaded. It is a RuntimeError.
+        """
+        cdef ProcHandle proc = self.get()
+        cdef veo_proc_handle *handle
+        cdef uint64_t number
+        cdef const char *path
+        try:
+            encoded = os.fsencode(libname)
+        except TypeError:
+            raise TypeError(
+                f"libname must be a str, bytes or path, not {type(libname).__name__}"
+            ) from None
+        if b"\0" in encoded:
+            raise ValueError("a path has no zero bytes")
+        path = encoded
+        handle = proc.enter()
+        try:
+            proc.settle_main()
+            with nogil:
+                number = proc.table.veo_load_library(handle, path)
+            if number == 0:
+                proc.library.fail(
+                    f"veo_load_library '{os.fsdecode(encoded)}' failed", "veo_load_library",
+                    handle,
+                )
+        finally:
+            proc.leave()
+        library = VeoLibrary(self, encoded, number)
+        self.lib[library.name] = library
+        return library
+
+    def static_library(self):
+        """Return the functions that are linked into the worker binary as a `VeoLibrary`."""
+        self.get()
+        library = VeoLibrary(self, STATIC, 0)
+        self.lib[STATIC] = library
+        return library
+
+    def unload_library(self, lib):
+        """Unload a library; its functions can no longer be called.
+
+        Raises
+        ------
+        VeoError
+            It could not be unloaded. It is a RuntimeError.
+        """
+        cdef ProcHandle proc = self.get()
+        cdef veo_proc_handle *handle
+        cdef VeoLibrary library
+        cdef int rc
+        if not isinstance(lib, VeoLibrary):
+            raise TypeError(f"a VeoLibrary is required, not {type(lib).__name__}")
+        library = lib
+        if library.proc is not self:
+            raise ValueError(f"{lib!r} is not a library of {self!r}")
+        if library.unloaded:
+            raise VeoClosedError(f"the library {library.name} was unloaded")
+        handle = proc.enter()
+        try:
+            proc.library.need(<const void *>proc.table.veo_unload_library, "veo_unload_library")
+            proc.settle_main()
+            with nogil:
+                rc = proc.table.veo_unload_library(handle, library.library_handle)
+            if rc != 0:
+                proc.library.fail(
+                    f"veo_unload_library '{library.name}' failed", "veo_unload_library", handle, rc,
+                )
+        finally:
+            proc.leave()
+        library.unloaded = True
+        if self.lib.get(library.name) is library:
+            del self.lib[library.name]
+
+    def get_function(self, name):
+        """Return a function that was found before in one of the libraries, None if there is none.
+
+        Parameters
+        ----------
+        name : str or bytes
+            Name of the function.
+        """
+        for library in list(self.lib.values()):
+            function = library.func.get(name)
+            if function is not None:
+                return function
+        return None
+
+    # --- memory ------------------------------------------------------------------------------
+
+    def alloc_mem(self, size):
+        """Allocate VE memory.
+
+        Parameters
+        ----------
+        size : int
+            Number of bytes.
+
+        Returns
+        -------
+        VEMemPtr
+
+        Raises
+        ------
+        VeoMemoryError
+            There is not enough. It is a MemoryError and a RuntimeError.
+        """
+        cdef ProcHandle proc = self.get()
+        cdef uint64_t nbytes
+        cdef uint64_t address = 0
+        cdef veo_proc_handle *handle
+        cdef int rc
+        to_bits(c"L", size, &nbytes)
+        handle = proc.enter()
+        try:
+            proc.settle_main()
+            with nogil:
+                rc = proc.table.veo_alloc_mem(handle, &address, <size_t>nbytes)
+            if rc != 0:
+                _fail_allocation(proc, handle, "veo_alloc_mem", nbytes, rc)
+        finally:
+            proc.leave()
+        if log_on():
+            log_info(f"alloc_mem addr={address:#x} size={nbytes}")
+        return VEMemPtr(self, address, nbytes)
+
+    def free_mem(self, addr):
+        """Free VE memory.
+
+        Parameters
+        ----------
+        addr : VEMemPtr or int
+            What `alloc_mem()` gave.
+
+        Raises
+        ------
+        ValueError
+            The pointer belongs to another process.
+        VeoError
+            It could not be freed. It is a RuntimeError.
+        """
+        cdef ProcHandle proc = self.get()
+        cdef uint64_t address
+        cdef veo_proc_handle *handle
+        cdef int rc
+        to_address(addr, self, &address)
+        handle = proc.enter()
+        try:
+            proc.settle_main()
+            with nogil:
+                rc = proc.table.veo_free_mem(handle, address)
+            if rc != 0:
+                proc.library.fail(
+                    f"veo_free_mem of {address:#x} failed", "veo_free_mem", handle, rc
+                )
+        finally:
+            proc.leave()
+        if log_on():
+            log_info(f"free_mem addr={address:#x}")
+
+    def read_mem(self, dst, src, size):
+        """Copy VE memory into a Python object, after what is queued in the main context.
+
+        Parameters
+        ----------
+        dst : object with the buffer protocol
+            Contiguous memory that gets the bytes. Read-only memory is written as well, with a
+            DeprecationWarning.
+        src : VEMemPtr or int
+            VE address.
+        size : int
+            Number of bytes; `dst` may be larger.
+
+        Raises
+        ------
+        TypeError, ValueError
+            `dst` has no buffer, is not contiguous, or is smaller than `size`.
+        VeoError
+            The transfer failed. It is a RuntimeError.
+        """
+        to_size(size, "size")
+        self._copy(destination(dst), src, size, True)
+
+    def write_mem(self, dst, src, size):
+        """Copy a Python object's memory to the VE, after what is queued in the main context.
+
+        Parameters
+        ----------
+        dst : VEMemPtr or int
+            VE address.
+        src : object with the buffer protocol
+            Contiguous memory with the bytes.
+        size : int
+            Number of bytes; `src` may be larger.
+
+        Raises
+        ------
+        TypeError, ValueError
+            `src` has no buffer, is not contiguous, or is smaller than `size`.
+        VeoError
+            The transfer failed. It is a RuntimeError.
+        """
+        to_size(size, "size")
+        self._copy(get_buffer(src, False), dst, size, False)
+
+    cdef int _copy(self, Buffer buffer, object where, object size, bint reading) except -1:
+        cdef ProcHandle proc = self.get()
+        cdef Py_ssize_t nbytes = to_size(size, "size")
+        cdef uint64_t address
+        cdef veo_proc_handle *handle
+        cdef int rc
+        if buffer.nbytes < nbytes:
+            raise ValueError(
+                f"the {'destination' if reading else 'source'} buffer is smaller than required "
+                f"size ({buffer.nbytes} < {nbytes})"
+            )
+        to_address(where, self, &address)
+        handle = proc.enter()
+        try:
+            proc.settle_main()
+            with nogil:
+                if reading:
+                    rc = proc.table.veo_read_mem(handle, buffer.ptr, address, <size_t>nbytes)
+                else:
+                    rc = proc.table.veo_write_mem(handle, address, buffer.ptr, <size_t>nbytes)
+            if rc != 0:
+                name = "veo_read_mem" if reading else "veo_write_mem"
+                proc.library.fail(
+                    f"{name} of {nbytes} bytes at {address:#x} failed", name, handle, rc
+                )
+        finally:
+            proc.leave()
+        if log_on():
+            log_info(f"{'read_mem' if reading else 'write_mem'} nodeid={self.nodeid} size={nbytes}")
+        return 0
+
+    def i64_to_addr(self, x):
+        """Return the address that a 64-bit result stands for, as an unsigned integer."""
+        cdef uint64_t bits
+        to_bits(c"l" if x < 0 else c"L", x, &bits)
+        return bits
+
+    def i64_to_memptr(self, x):
+        """Return the address that a 64-bit result stands for, as a `VEMemPtr`."""
+        return VEMemPtr(self, self.i64_to_addr(x))
+
+    # --- addresses that say where they are ---------------------------------------------------
+
+    def alloc_hmem(self, size):
+        """Allocate VE memory with a tagged address; see `VEO_HMEM`.
+
+        Returns
+        -------
+        VEMemPtr
+
+        Raises
+        ------
+        VeoMemoryError
+            There is not enough, or the process has a number above 15.
+        """
+        cdef ProcHandle proc = self.get()
+        cdef uint64_t nbytes
+        cdef void *address = NULL
+        cdef veo_proc_handle *handle
+        cdef int rc
+        to_bits(c"L", size, &nbytes)
+        handle = proc.enter()
+        try:
+            proc.library.need(<const void *>proc.table.veo_alloc_hmem, "veo_alloc_hmem")
+            proc.settle_main()
+            with nogil:
+                rc = proc.table.veo_alloc_hmem(handle, &address, <size_t>nbytes)
+            if rc != 0:
+                _fail_allocation(proc, handle, "veo_alloc_hmem", nbytes, rc)
+        finally:
+            proc.leave()
+        return VEMemPtr(self, <uint64_t>address, nbytes)
+
+    def free_hmem(self, addr):
+        """Free what `alloc_hmem()` gave.
+
+        Raises
+        ------
+        VeoError
+            It is no such address. It is a RuntimeError.
+        """
+        cdef ProcHandle proc = self.get()
+        cdef uint64_t address
+        cdef veo_proc_handle *handle
+        cdef int rc
+        to_address(addr, self, &address)
+        handle = proc.enter()
+        try:
+            proc.library.need(<const void *>proc.table.veo_free_hmem, "veo_free_hmem")
+            if not address >> 63:
+                # libveo would take it for memory of this process' malloc().
+                raise VeoError(f"{address:#x} is no tagged VE address", function="veo_free_hmem")
+            proc.settle_main()
+            with nogil:
+                rc = proc.table.veo_free_hmem(<void *>address)
+            if rc != 0:
+                proc.library.fail(
+                    f"veo_free_hmem of {address:#x} failed", "veo_free_hmem", handle, rc
+                )
+        finally:
+            proc.leave()
+
+    def set_proc_identifier(self, addr, ident):
+        """Return an address with the tag of process number `ident`.
+
+        Raises
+        ------
+        VeoError
+            `ident` is not in 0..15. It is a RuntimeError.
+        """
+        cdef ProcHandle proc = self.get()
+        cdef uint64_t address
+        cdef int number = index(ident)
+        cdef void *tagged
+        to_address(addr, None, &address)
+        proc.library.need(
+            <const void *>proc.table.veo_set_proc_identifier, "veo_set_proc_identifier"
+        )
+        tagged = proc.table.veo_set_proc_identifier(<void *>address, number)
+        if tagged is NULL:
+            proc.library.fail(
+                f"veo_set_proc_identifier({address:#x}, {number}) failed",
+                "veo_set_proc_identifier",
+            )
+        return <uint64_t>tagged
+
+    # --- contexts ----------------------------------------------------------------------------
+
+    def open_context(self):
+        """Open a context; the first is the main one.
+
+        Returns
+        -------
+        VeoCtxt
+
+        Raises
+        ------
+        VeoError
+            It could not be opened. It is a RuntimeError.
+        """
+        self.get()
+        ctx = VeoCtxt(self)
+        self.context.append(ctx)
+        return ctx
+
+    def close_context(self, ctx):
+        """Close a context that `open_context()` gave; see `VeoCtxt.close()`.
+
+        Raises
+        ------
+        ValueError
+            It is not one of this process, or was closed by this function before.
+        """
+        if not isinstance(ctx, VeoCtxt):
+            raise TypeError(f"a VeoCtxt is required, not {type(ctx).__name__}")
+        self.get()
+        # Contexts compare by identity.
+        if ctx not in self.context:
+            raise ValueError(f"{ctx!r} is not in the list of contexts of {self!r}")
+        ctx.close()
+        if ctx in self.context:
+            self.context.remove(ctx)
+
+
+cdef int _fail_allocation(ProcHandle proc, veo_proc_handle *handle, str function,
+                          uint64_t nbytes, int rc) except -1:
+    # -1 is said for a lack of memory, -2 by veo_alloc_mem() for a process that is gone.
+    if rc == -1:
+        return proc.library.fail(
+            f"Out of memory on VE: {nbytes} bytes were asked for", function, handle, rc,
+            VeoMemoryError,
+        )
+    return proc.library.fail(f"{function} failed", function, handle, rc)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Requests: what calls and asynchronous transfers give.
+
+A request is embedded as a `Pending` in its context's list until its outcome is known. When the
+user drops it before, the context remembers its id and what it kept.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from libc.stdint cimport uint64_t
+from offchip.request cimport Request, timeout_ns
+from veo._convert cimport from_bits
+from veo._handles cimport RC_CLOSED, RC_FORKED, CtxHandle
+from veo._log cimport log_info, log_on
+from veo.libveo cimport VEO_COMMAND_ERROR, VEO_COMMAND_EXCEPTION, VEO_COMMAND_OK
+
+from veo.errors import (
+    VeoClosedError,
+    VeoError,
+    VeoKernelException,
+    VeoTimeoutError,
+    VeoUnfinished,
+)
+from veo.memptr import VEMemPtr
+
+__all__ = ["VeoMemRequest", "VeoRequest"]
+
+
+def _signal_name(number):
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+@cython.no_gc_clear
+cdef class VeoRequest(Request):
+    """A call that was queued in a context.
+
+    Besides the methods here it has those of every request: `done()`, `wait()`, `result()`,
+    `exception()`, `add_done_callback()`, and it can be awaited. The outcome is kept: it may be
+    asked for any number of times, also after the context was closed.
+
+    Attributes
+    ----------
+    req : int
+        Its number in the context.
+    ctx : VeoCtxt
+        The context.
+    """
+
+    def __cinit__(self):
+        self.node.keep = NULL
+        self.node.text = NULL
+        # Until new_request() has made it one.
+        self.node.settled = True
+        self.node.rc = RC_CLOSED
+
+    def __init__(self):
+        raise TypeError(f"a {type(self).__name__} comes from a call or an asynchronous transfer")
+
+    def __dealloc__(self):
+        if self.handle is not None:
+            self.handle.abandon(&self.node)
+        Py_XDECREF(self.node.text)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled: it belongs to a VE process that only "
+            "this process can talk to; pickle its result"
+        )
+
+    # --- hooks of Request --------------------------------------------------------------------
+
+    cdef int _poll(self) except -1:
+        return self.node.settled or self.handle.ask(&self.node)
+
+    cdef int _wait_ns(self, long long ns) except -1:
+        return self.node.settled or self.handle.wait(&self.node, ns)
+
+    cdef object _outcome(self):
+        return self._value("wait_result")
+
+    def _timeout_error(self, timeout):
+        return VeoTimeoutError(
+            f"request {self.node.id} was not finished within {timeout} s; it goes on, and may be "
+            "waited for again",
+            function="veo_call_wait_result",
+        )
+
+    cdef void start(self, uint64_t id, object keep) noexcept:
+        self.node.request = <PyObject *>self
+        self.node.id = id
+        self.node.settled = False
+        if keep is not None:
+            Py_INCREF(keep)
+            self.node.keep = <PyObject *>keep
+        self.handle.link(&self.node)
+
+    cdef object _value(self, str operation):
+        cdef int rc = self.node.rc
+        if rc == VEO_COMMAND_OK:
+            if self.ret == c"p":
+                return VEMemPtr(self.ctx.proc, self.node.value)
+            return from_bits(self.ret, self.node.value)
+        function = f"veo_call_{operation}"
+        text = <object>self.node.text if self.node.text is not NULL else ""
+        more = f": {text}" if text else ""
+        subject = f" ({self.what})" if self.what else ""
+        if rc == VEO_COMMAND_EXCEPTION:
+            number = <int>self.node.value
+            name = _signal_name(number)
+            raise VeoKernelException(
+                f"{operation} command exception on VE{subject}: ended by {name}{more}",
+                code=number, name=name, function=function,
+            )
+        if rc == RC_CLOSED:
+            raise VeoClosedError(
+                f"the VE process or context was closed before request {self.node.id}{subject} "
+                "was done"
+            )
+        if rc == RC_FORKED:
+            raise VeoClosedError(
+                f"this process was forked: request {self.node.id}{subject} belongs to the parent"
+            )
+        if rc == VEO_COMMAND_ERROR:
+            said = "handling error" if operation == "wait_result" else "error on VE"
+            name = "VEO_COMMAND_ERROR"
+        else:
+            said = "exception on VH"
+            name = None
+        raise VeoError(
+            f"{operation} command {said}{subject}{more}", code=rc, name=name, function=function
+        )
+
+    # --- the API of py-veo -------------------------------------------------------------------
+
+    @property
+    def req(self):
+        """Number of the request in its context."""
+        return self.node.id
+
+    def wait_result(self, timeout=None):
+        """Wait until the request is done and return its result.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Limit in seconds; None waits as long as it takes.
+
+        Returns
+        -------
+        int, float, VEMemPtr or None
+            As `VeoFunction.ret_type()` says; 0 for a transfer.
+
+        Raises
+        ------
+        VeoKernelException
+            The kernel was ended by a signal. It is an ArithmeticError.
+        VeoError
+            The request could not be executed. It is a RuntimeError.
+        VeoTimeoutError
+            The limit was reached; the request goes on. It is a TimeoutError.
+        """
+        # The outcome is often there already, and then the GIL is not released.
+        if not (self.node.settled or self.handle.ask(&self.node)):
+            if not self._wait_limited(-1 if timeout is None else timeout_ns(timeout)):
+                raise self._timeout_error(timeout)
+        self._finished = True
+        if log_on() and self.handle is not None:
+            log_info(f"wait_result nodeid={self.handle.proc.nodeid} reqid={self.node.id}")
+        return self._value("wait_result")
+
+    def peek_result(self):
+        """Return the result if the request is done.
+
+        Raises
+        ------
+        VeoUnfinished
+            It is not. It is a NameError.
+        VeoKernelException, VeoError
+            As of `wait_result()`.
+        """
+        if not (self.node.settled or self.handle.ask(&self.node)):
+            raise VeoUnfinished(
+                f"peek_result command unfinished: request {self.node.id} waits or runs",
+                function="veo_call_peek_result",
+            )
+        self._finished = True
+        return self._value("peek_result")
+
+    def __repr__(self):
+        state = "unfinished"
+        if self.node.settled:
+            state = "done" if self.node.rc == VEO_COMMAND_OK else "failed"
+        return f"<{type(self).__name__} object req {self.node.id} in context {self.ctx!r}, {state}>"
+
+
+cdef class VeoMemRequest(VeoRequest):
+    """An asynchronous transfer that was queued in a context.
+
+    It holds the buffer until the transfer is done, whether or not somebody waits for it.
+    """
+
+
+cdef VeoRequest new_request(type kind, CtxHandle handle, object ctx, char ret, str what):
+    cdef VeoRequest request
+    if kind is VeoRequest:
+        request = VeoRequest.__new__(VeoRequest)
+    else:
+        request = VeoMemRequest.__new__(VeoMemRequest)
+    request.handle = handle
+    request.ctx = ctx
+    request.ret = ret
+    request.what = what
+    return request
