@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -105,7 +106,9 @@ def test_kernels_that_crash(nothing_grows: None, library: str) -> None:
             lib.crash.args_type("int *")
             ctx = proc.open_context()
             request = lib.crash(ctx, 16)
-            later = [lib.crash(ctx, 16)] if i % 2 else []
+            later = []
+            with contextlib.suppress(veo.VeoError):  # refused, if the crash came before it
+                later += [lib.crash(ctx, 16) for _ in range(i % 2)]
             with pytest.raises(ArithmeticError, match="SIGSEGV"):
                 request.wait_result()
             for other in later:
