@@ -2,7 +2,7 @@
 """Contexts: queues of a VE process."""
 
 from offchip.buffer cimport Buffer
-from veo._handles cimport CtxHandle
+from veo._context_handle cimport CtxHandle
 from veo._request cimport VeoRequest
 
 

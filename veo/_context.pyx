@@ -5,8 +5,9 @@ cimport cython
 from libc.stdint cimport uint64_t
 from offchip.buffer cimport Buffer, get_buffer
 from veo._convert cimport to_address, to_size
-from veo._handles cimport CtxHandle, ProcessOwner, open_context
+from veo._context_handle cimport CtxHandle, open_context
 from veo._log cimport log_info, log_on
+from veo._process_handle cimport ProcessOwner
 from veo._request cimport VeoMemRequest, VeoRequest, new_request
 from veo.libveo cimport VEO_REQUEST_ID_INVALID, veo_thr_ctxt
 

@@ -2,7 +2,7 @@
 """Functions of a library in a VE process."""
 
 from libc.stdint cimport uint64_t
-from veo._handles cimport ProcHandle
+from veo._process_handle cimport ProcHandle
 from veo.libveo cimport veo_args
 
 

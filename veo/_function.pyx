@@ -8,9 +8,10 @@ from libc.stdlib cimport free, malloc
 from veo cimport _native
 from veo._context cimport VeoCtxt
 from veo._convert cimport parse_type, signature_letter, to_bits
-from veo._handles cimport CtxHandle, ProcessOwner
+from veo._context_handle cimport CtxHandle
 from veo._log cimport log_info, log_on
 from veo._memory cimport OnStack
+from veo._process_handle cimport ProcessOwner
 from veo._request cimport VeoRequest, new_request
 from veo.libveo cimport VEO_MAX_NUM_ARGS, VEO_REQUEST_ID_INVALID, veo_args, veo_thr_ctxt
 

@@ -4,7 +4,7 @@
 from libc.stdint cimport uint64_t
 from veo._convert cimport to_bits
 from veo._function cimport LibraryOwner, VeoFunction
-from veo._handles cimport ProcessOwner, ProcHandle
+from veo._process_handle cimport ProcessOwner, ProcHandle
 from veo._native cimport death_report, explain
 from veo.libveo cimport VEO_SYMNAME_LEN_MAX, veo_proc_handle
 

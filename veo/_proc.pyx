@@ -2,21 +2,19 @@
 """VE processes: their memory, libraries and contexts."""
 
 from libc.stdint cimport uint64_t
-from offchip.buffer cimport Buffer, get_buffer
 from offchip.request cimport timeout_ns
-from veo._context cimport VeoCtxt, destination
-from veo._convert cimport to_address, to_bits, to_size
-from veo._handles cimport ProcessOwner, ProcHandle, open_process
+from veo._context cimport VeoCtxt
 from veo._library cimport VeoLibrary
 from veo._log cimport log_info, log_on
 from veo._native cimport Library, get_library
+from veo._proc_memory cimport ProcMemory
+from veo._process_handle cimport ProcHandle, open_process
 from veo.libveo cimport veo_proc_handle
 
 import os
 from operator import index
 
-from veo.errors import VeoClosedError, VeoError, VeoMemoryError
-from veo.memptr import VEMemPtr
+from veo.errors import VeoClosedError
 from veo.namedict import NameDict
 
 __all__ = ["VeoProc", "del_proc_init_hook", "get_ve_arch", "set_proc_init_hook"]
@@ -72,7 +70,7 @@ def _node_number(node):
         raise TypeError(f"an integer is required, not {type(node).__name__}") from None
 
 
-cdef class VeoProc(ProcessOwner):
+cdef class VeoProc(ProcMemory):
     """A process on a VE node.
 
     It is also a context manager, which closes it: at once if there was an exception, after what
@@ -132,11 +130,6 @@ cdef class VeoProc(ProcessOwner):
         raise TypeError(
             "a VeoProc cannot be pickled: it is a process that only this one can talk to"
         )
-
-    cdef ProcHandle get(self):
-        if self.handle is None:
-            raise VeoClosedError("the VeoProc was not initialised")
-        return self.handle
 
     # --- about the process -------------------------------------------------------------------
 
@@ -336,249 +329,6 @@ cdef class VeoProc(ProcessOwner):
                 return function
         return None
 
-    # --- memory ------------------------------------------------------------------------------
-
-    def alloc_mem(self, size):
-        """Allocate VE memory.
-
-        Parameters
-        ----------
-        size : int
-            Number of bytes.
-
-        Returns
-        -------
-        VEMemPtr
-
-        Raises
-        ------
-        VeoMemoryError
-            There is not enough. It is a MemoryError and a RuntimeError.
-        """
-        cdef ProcHandle proc = self.get()
-        cdef uint64_t nbytes
-        cdef uint64_t address = 0
-        cdef veo_proc_handle *handle
-        cdef int rc
-        to_bits(c"L", size, &nbytes)
-        handle = proc.enter()
-        try:
-            proc.settle_main()
-            with nogil:
-                rc = proc.table.veo_alloc_mem(handle, &address, <size_t>nbytes)
-            if rc != 0:
-                _fail_allocation(proc, handle, "veo_alloc_mem", nbytes, rc)
-        finally:
-            proc.leave()
-        if log_on():
-            log_info(f"alloc_mem addr={address:#x} size={nbytes}")
-        return VEMemPtr(self, address, nbytes)
-
-    def free_mem(self, addr):
-        """Free VE memory.
-
-        Parameters
-        ----------
-        addr : VEMemPtr or int
-            What `alloc_mem()` gave.
-
-        Raises
-        ------
-        ValueError
-            The pointer belongs to another process.
-        VeoError
-            It could not be freed. It is a RuntimeError.
-        """
-        cdef ProcHandle proc = self.get()
-        cdef uint64_t address
-        cdef veo_proc_handle *handle
-        cdef int rc
-        to_address(addr, self, &address)
-        handle = proc.enter()
-        try:
-            proc.settle_main()
-            with nogil:
-                rc = proc.table.veo_free_mem(handle, address)
-            if rc != 0:
-                proc.library.fail(
-                    f"veo_free_mem of {address:#x} failed", "veo_free_mem", handle, rc
-                )
-        finally:
-            proc.leave()
-        if log_on():
-            log_info(f"free_mem addr={address:#x}")
-
-    def read_mem(self, dst, src, size):
-        """Copy VE memory into a Python object, after what is queued in the main context.
-
-        Parameters
-        ----------
-        dst : object with the buffer protocol
-            Contiguous memory that gets the bytes. Read-only memory is written as well, with a
-            DeprecationWarning.
-        src : VEMemPtr or int
-            VE address.
-        size : int
-            Number of bytes; `dst` may be larger.
-
-        Raises
-        ------
-        TypeError, ValueError
-            `dst` has no buffer, is not contiguous, or is smaller than `size`.
-        VeoError
-            The transfer failed. It is a RuntimeError.
-        """
-        to_size(size, "size")
-        self._copy(destination(dst), src, size, True)
-
-    def write_mem(self, dst, src, size):
-        """Copy a Python object's memory to the VE, after what is queued in the main context.
-
-        Parameters
-        ----------
-        dst : VEMemPtr or int
-            VE address.
-        src : object with the buffer protocol
-            Contiguous memory with the bytes.
-        size : int
-            Number of bytes; `src` may be larger.
-
-        Raises
-        ------
-        TypeError, ValueError
-            `src` has no buffer, is not contiguous, or is smaller than `size`.
-        VeoError
-            The transfer failed. It is a RuntimeError.
-        """
-        to_size(size, "size")
-        self._copy(get_buffer(src, False), dst, size, False)
-
-    cdef int _copy(self, Buffer buffer, object where, object size, bint reading) except -1:
-        cdef ProcHandle proc = self.get()
-        cdef Py_ssize_t nbytes = to_size(size, "size")
-        cdef uint64_t address
-        cdef veo_proc_handle *handle
-        cdef int rc
-        if buffer.nbytes < nbytes:
-            raise ValueError(
-                f"the {'destination' if reading else 'source'} buffer is smaller than required "
-                f"size ({buffer.nbytes} < {nbytes})"
-            )
-        to_address(where, self, &address)
-        handle = proc.enter()
-        try:
-            proc.settle_main()
-            with nogil:
-                if reading:
-                    rc = proc.table.veo_read_mem(handle, buffer.ptr, address, <size_t>nbytes)
-                else:
-                    rc = proc.table.veo_write_mem(handle, address, buffer.ptr, <size_t>nbytes)
-            if rc != 0:
-                name = "veo_read_mem" if reading else "veo_write_mem"
-                proc.library.fail(
-                    f"{name} of {nbytes} bytes at {address:#x} failed", name, handle, rc
-                )
-        finally:
-            proc.leave()
-        if log_on():
-            log_info(f"{'read_mem' if reading else 'write_mem'} nodeid={self.nodeid} size={nbytes}")
-        return 0
-
-    def i64_to_addr(self, x):
-        """Return the address that a 64-bit result stands for, as an unsigned integer."""
-        cdef uint64_t bits
-        to_bits(c"l" if x < 0 else c"L", x, &bits)
-        return bits
-
-    def i64_to_memptr(self, x):
-        """Return the address that a 64-bit result stands for, as a `VEMemPtr`."""
-        return VEMemPtr(self, self.i64_to_addr(x))
-
-    # --- addresses that say where they are ---------------------------------------------------
-
-    def alloc_hmem(self, size):
-        """Allocate VE memory with a tagged address; see `VEO_HMEM`.
-
-        Returns
-        -------
-        VEMemPtr
-
-        Raises
-        ------
-        VeoMemoryError
-            There is not enough, or the process has a number above 15.
-        """
-        cdef ProcHandle proc = self.get()
-        cdef uint64_t nbytes
-        cdef void *address = NULL
-        cdef veo_proc_handle *handle
-        cdef int rc
-        to_bits(c"L", size, &nbytes)
-        handle = proc.enter()
-        try:
-            proc.library.need(<const void *>proc.table.veo_alloc_hmem, "veo_alloc_hmem")
-            proc.settle_main()
-            with nogil:
-                rc = proc.table.veo_alloc_hmem(handle, &address, <size_t>nbytes)
-            if rc != 0:
-                _fail_allocation(proc, handle, "veo_alloc_hmem", nbytes, rc)
-        finally:
-            proc.leave()
-        return VEMemPtr(self, <uint64_t>address, nbytes)
-
-    def free_hmem(self, addr):
-        """Free what `alloc_hmem()` gave.
-
-        Raises
-        ------
-        VeoError
-            It is no such address. It is a RuntimeError.
-        """
-        cdef ProcHandle proc = self.get()
-        cdef uint64_t address
-        cdef veo_proc_handle *handle
-        cdef int rc
-        to_address(addr, self, &address)
-        handle = proc.enter()
-        try:
-            proc.library.need(<const void *>proc.table.veo_free_hmem, "veo_free_hmem")
-            if not address >> 63:
-                # libveo would take it for memory of this process' malloc().
-                raise VeoError(f"{address:#x} is no tagged VE address", function="veo_free_hmem")
-            proc.settle_main()
-            with nogil:
-                rc = proc.table.veo_free_hmem(<void *>address)
-            if rc != 0:
-                proc.library.fail(
-                    f"veo_free_hmem of {address:#x} failed", "veo_free_hmem", handle, rc
-                )
-        finally:
-            proc.leave()
-
-    def set_proc_identifier(self, addr, ident):
-        """Return an address with the tag of process number `ident`.
-
-        Raises
-        ------
-        VeoError
-            `ident` is not in 0..15. It is a RuntimeError.
-        """
-        cdef ProcHandle proc = self.get()
-        cdef uint64_t address
-        cdef int number = index(ident)
-        cdef void *tagged
-        to_address(addr, None, &address)
-        proc.library.need(
-            <const void *>proc.table.veo_set_proc_identifier, "veo_set_proc_identifier"
-        )
-        tagged = proc.table.veo_set_proc_identifier(<void *>address, number)
-        if tagged is NULL:
-            proc.library.fail(
-                f"veo_set_proc_identifier({address:#x}, {number}) failed",
-                "veo_set_proc_identifier",
-            )
-        return <uint64_t>tagged
-
     # --- contexts ----------------------------------------------------------------------------
 
     def open_context(self):
@@ -615,14 +365,3 @@ cdef class VeoProc(ProcessOwner):
         ctx.close()
         if ctx in self.context:
             self.context.remove(ctx)
-
-
-cdef int _fail_allocation(ProcHandle proc, veo_proc_handle *handle, str function,
-                          uint64_t nbytes, int rc) except -1:
-    # -1 is said for a lack of memory, -2 by veo_alloc_mem() for a process that is gone.
-    if rc == -1:
-        return proc.library.fail(
-            f"Out of memory on VE: {nbytes} bytes were asked for", function, handle, rc,
-            VeoMemoryError,
-        )
-    return proc.library.fail(f"{function} failed", function, handle, rc)

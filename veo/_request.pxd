@@ -4,7 +4,7 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 from offchip.request cimport Request
-from veo._handles cimport CtxHandle, Pending
+from veo._context_handle cimport CtxHandle, Pending
 
 
 cdef class VeoRequest(Request):

@@ -11,7 +11,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport uint64_t
 from offchip.request cimport Request, timeout_ns
 from veo._convert cimport from_bits
-from veo._handles cimport RC_CLOSED, RC_FORKED, CtxHandle
+from veo._context_handle cimport RC_CLOSED, RC_FORKED, CtxHandle
 from veo._log cimport log_info, log_on
 from veo.libveo cimport VEO_COMMAND_ERROR, VEO_COMMAND_EXCEPTION, VEO_COMMAND_OK
 

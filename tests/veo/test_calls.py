@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import pickle
 import signal
@@ -231,7 +232,9 @@ def test_requests_behind_a_crash_are_errors(typed, ctx, latch):
         typed("wait_for", "int", "int *"), typed("segfault", "int"), typed("count_up", "int")
     )  # fmt: skip
     requests = [wait(ctx, latch.address), crash(ctx), count(ctx)]
-    latch()
+    # The worker may be gone before it has said that the latch is open.
+    with contextlib.suppress(veo.VeoError):
+        latch()
     assert requests[0].wait_result(20) == 1
     with pytest.raises(ArithmeticError):
         requests[1].wait_result(20)

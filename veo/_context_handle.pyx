@@ -1,254 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C handles of a process and its contexts, and the requests that they owe answers to."""
+"""The C handle of a context, and the requests that it owes answers to."""
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from libc.signal cimport SIGINT, SIGKILL
+from libc.signal cimport SIGINT
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
-from posix.signal cimport kill
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, nanosleep, timespec
-from posix.types cimport pid_t
 from veo cimport _native
-from veo._native cimport Library, death_report
+from veo._native cimport death_report
+from veo._process_handle cimport ContextBase, ProcHandle, in_a_hurry
 from veo.libveo cimport (
     VEO_COMMAND_OK,
     VEO_COMMAND_UNFINISHED,
     veo_proc_handle,
-    veo_table,
     veo_thr_ctxt,
 )
-
-import atexit
-import sys
+from veo.waiting cimport SLICE_NS, now_ns, pause_ns, wait_by_peeking
 
 from veo.errors import VeoClosedError
 
 __all__ = []
-
-# The program ends by an exception: then nobody waits for what is still queued.
-cdef bint _in_a_hurry = False
-
-
-def _look_why_it_ends():
-    global _in_a_hurry
-    _in_a_hurry = hasattr(sys, "last_exc") or hasattr(sys, "last_type")
-
-
-atexit.register(_look_why_it_ends)
 
 
 cdef extern from "Python.h":
     int PyErr_SetInterruptEx(int signum)
 
 
-cdef long long _now() noexcept nogil:
-    cdef timespec now
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return <long long>now.tv_sec * 1_000_000_000 + now.tv_nsec
-
-
-cdef void _pause(long long ns) noexcept nogil:
-    cdef timespec span
-    span.tv_sec = ns // 1_000_000_000
-    span.tv_nsec = ns % 1_000_000_000
-    nanosleep(&span, NULL)
-
-
-cdef int _wait_by_peeking(const veo_table *table, veo_thr_ctxt *ctx, uint64_t id,
-                          uint64_t *value, long long ns) noexcept nogil:
-    """Wait with the vendor's functions only: the longer it takes the less often is looked."""
-    cdef long long deadline = _now() + ns
-    cdef long long pause = 0
-    cdef int looks = 0
-    cdef int rc
-    while True:
-        rc = table.veo_call_peek_result(ctx, id, value)
-        if rc != VEO_COMMAND_UNFINISHED:
-            return rc
-        looks += 1
-        if looks < 200:
-            continue
-        if _now() + pause >= deadline:
-            return VEO_COMMAND_UNFINISHED
-        pause = min(max(pause + pause // 4, 1_000), 500_000)
-        _pause(pause)
-
-
 @cython.final
 @cython.no_gc
-cdef class ProcHandle:
-
-    def __cinit__(self):
-        self.handle = NULL
-        self.main = NULL
-        self.main_opened = NULL
-        self.first = NULL
-        self.grave = []
-
-    def __dealloc__(self):
-        # Contexts hold this object: there are none any more.
-        cdef veo_proc_handle *handle = self.handle
-        if handle is not NULL and self.forks == _native.fork_count:
-            if self.unfinished:
-                self.give_up()
-            self.handle = NULL
-            with nogil:
-                self.table.veo_proc_destroy(handle)
-
-    cdef bint is_open(self) noexcept:
-        return self.handle is not NULL and self.forks == _native.fork_count
-
-    cdef int refuse(self) except -1:
-        if self.forks != _native.fork_count:
-            raise VeoClosedError(
-                "this process was forked: the VE process belongs to the parent; make a new "
-                "VeoProc here"
-            )
-        if self.handle is NULL:
-            raise VeoClosedError("the VeoProc is closed")
-        raise VeoClosedError("the VeoProc is being closed by another thread")
-
-    cdef veo_proc_handle *enter(self) except NULL:
-        if self.handle is NULL or self.closing or self.forks != _native.fork_count:
-            self.refuse()
-        self.users += 1
-        return self.handle
-
-    cdef void leave(self) noexcept:
-        self.users -= 1
-
-    cdef int settle_main(self) except -1:
-        cdef veo_thr_ctxt *main = self.main
-        cdef CtxHandle opened
-        cdef int rc
-        if self.soft.veosoft_context_drain is NULL or main is NULL:
-            # Synchronous functions of the vendor block where no signal is seen; what is known
-            # to be queued before them is waited for here.
-            if self.main_opened is not NULL:
-                opened = <CtxHandle>self.main_opened
-                opened.finish(-1)
-            return 0
-        rc = self.soft.veosoft_context_drain(main, 0)
-        while rc == 1:
-            with nogil:
-                rc = self.soft.veosoft_context_drain(main, SLICE_NS)
-            PyErr_CheckSignals()
-            if self.leaving:
-                self.refuse()
-        return 0
-
-    cdef void give_up(self) noexcept:
-        cdef pid_t pid
-        if self.soft.veosoft_worker_pid is NULL or death_report(self.soft, self.handle):
-            return
-        # Our child until veo_proc_destroy(), so that the number is nobody else's.
-        pid = self.soft.veosoft_worker_pid(self.handle)
-        if pid > 0:
-            kill(pid, SIGKILL)
-
-    cdef list contexts(self):
-        cdef list found = []
-        cdef PyObject *at = self.first
-        while at is not NULL:
-            found.append(<CtxHandle>at)
-            at = (<CtxHandle>at).next_ctx
-        return found
-
-    cdef int wait_for_users(self) except -1:
-        cdef long long pause = 10_000
-        while self.users > 0:
-            with nogil:
-                _pause(pause)
-            PyErr_CheckSignals()
-            pause = min(pause * 2, 5_000_000)
-        return 0
-
-    cdef int close(self, long long ns) except? -1:
-        cdef CtxHandle ctx
-        cdef veo_proc_handle *handle
-        cdef list contexts
-        cdef int rc = 0
-        cdef long long deadline = _now() + ns if ns >= 0 else 0
-        if self.forks != _native.fork_count:
-            return 0
-        while self.closing:
-            with nogil:
-                _pause(1_000_000)
-            PyErr_CheckSignals()
-        if self.handle is NULL:
-            return 0
-        self.closing = True
-        try:
-            for ctx in self.contexts():
-                ctx.finish(-1 if ns < 0 else max(deadline - _now(), 0))
-            self.leaving = True
-            self.wait_for_users()
-        except BaseException:
-            self.closing = self.leaving = False
-            raise
-        # From here to the end of the process nobody is in C, and nobody can get there.
-        contexts = self.contexts()
-        for ctx in contexts:
-            ctx.bury()
-        if self.unfinished:
-            self.give_up()
-        handle = self.handle
-        self.handle = NULL
-        self.main = NULL
-        with nogil:
-            rc = self.table.veo_proc_destroy(handle)
-        self.grave.clear()
-        self.closing = self.leaving = False
-        return rc
-
-
-cdef str _no_device(Library library):
-    # A library that was given by its path is used although the probe found nothing.
-    if library.devices:
-        return ""
-    return (
-        f" ({library.path} finds no Vector Engine; VEO_LIBRARY=soft runs kernels on the host)"
-    )
-
-
-cdef ProcHandle open_process(Library library, int nodeid, bytes veorun):
-    cdef ProcHandle proc = ProcHandle.__new__(ProcHandle)
-    cdef const veo_table *table = library.table
-    cdef veo_proc_handle *handle
-    cdef char *path = NULL
-    proc.library = library
-    proc.table = table
-    proc.soft = library.soft
-    proc.forks = _native.fork_count
-    proc.nodeid = nodeid
-    if veorun is not None:
-        path = veorun
-        with nogil:
-            handle = table.veo_proc_create_static(nodeid, path)
-        if handle is NULL:
-            library.fail(
-                f"veo_proc_create_static({nodeid}, {veorun!r}) failed{_no_device(library)}",
-                "veo_proc_create_static",
-            )
-    else:
-        with nogil:
-            handle = table.veo_proc_create(nodeid)
-        if handle is NULL:
-            library.fail(
-                f"veo_proc_create({nodeid}) failed{_no_device(library)}", "veo_proc_create"
-            )
-    proc.handle = handle
-    if proc.soft.veosoft_main_context is not NULL:
-        proc.main = proc.soft.veosoft_main_context(handle)
-    return proc
-
-
-@cython.final
-@cython.no_gc
-cdef class CtxHandle:
+cdef class CtxHandle(ContextBase):
 
     def __cinit__(self):
         self.handle = NULL
@@ -264,7 +46,7 @@ cdef class CtxHandle:
         # Every request holds this object: what is left are orphans.
         if handle is not NULL and self.proc.forks == _native.fork_count:
             self.proc.users += 1
-            while self.orphan_count and not self.proc.leaving and not _in_a_hurry:
+            while self.orphan_count and not self.proc.leaving and not in_a_hurry():
                 self.settle_oldest(SLICE_NS)
                 try:
                     PyErr_CheckSignals()
@@ -288,11 +70,11 @@ cdef class CtxHandle:
         if self.proc.main_opened is <PyObject *>self:
             self.proc.main_opened = NULL
         if self.prev_ctx is not NULL:
-            (<CtxHandle>self.prev_ctx).next_ctx = self.next_ctx
+            (<ContextBase>self.prev_ctx).next_ctx = self.next_ctx
         elif self.proc.first is <PyObject *>self:
             self.proc.first = self.next_ctx
         if self.next_ctx is not NULL:
-            (<CtxHandle>self.next_ctx).prev_ctx = self.prev_ctx
+            (<ContextBase>self.next_ctx).prev_ctx = self.prev_ctx
         self.prev_ctx = self.next_ctx = NULL
 
     cdef int refuse(self) except -1:
@@ -385,7 +167,7 @@ cdef class CtxHandle:
         if p.asking or self.proc.leaving:
             # Another thread will settle it.
             with nogil:
-                _pause(min(ns, 200_000))
+                pause_ns(min(ns, 200_000))
             return p.settled
         handle = self.handle
         id = p.id
@@ -395,7 +177,7 @@ cdef class CtxHandle:
             if self.soft.veosoft_call_wait_timed is not NULL:
                 rc = self.soft.veosoft_call_wait_timed(handle, id, &value, ns)
             else:
-                rc = _wait_by_peeking(self.table, handle, id, &value, ns)
+                rc = wait_by_peeking(self.table, handle, id, &value, ns)
         self.leave()
         p.asking = False
         if rc == VEO_COMMAND_UNFINISHED:
@@ -469,7 +251,7 @@ cdef class CtxHandle:
                 if self.soft.veosoft_call_wait_timed is not NULL:
                     self.soft.veosoft_call_wait_timed(handle, id, &value, ns)
                 else:
-                    _pause(min(ns, 200_000))
+                    pause_ns(min(ns, 200_000))
             self.leave()
             self.reap(<size_t>-1)
         if self.head is NULL and self.orphan_count == 0:
@@ -477,7 +259,7 @@ cdef class CtxHandle:
         return 2 if self.orphan_count < orphans else 0
 
     cdef int finish(self, long long ns) except -1:
-        cdef long long deadline = _now() + ns if ns >= 0 else 0
+        cdef long long deadline = now_ns() + ns if ns >= 0 else 0
         cdef long long left = SLICE_NS if ns < 0 else min(ns, <long long>SLICE_NS)
         cdef int state
         if self.proc.forks != _native.fork_count:
@@ -492,7 +274,7 @@ cdef class CtxHandle:
             if state == 2:
                 continue
             if ns >= 0:
-                left = min(deadline - _now(), <long long>SLICE_NS)
+                left = min(deadline - now_ns(), <long long>SLICE_NS)
                 if left <= 0:
                     return 1
 
@@ -526,7 +308,7 @@ cdef class CtxHandle:
             return 0
         while self.closing:
             with nogil:
-                _pause(1_000_000)
+                pause_ns(1_000_000)
             PyErr_CheckSignals()
         if self.handle is NULL:
             return 0
@@ -535,7 +317,7 @@ cdef class CtxHandle:
             self.finish(ns)
             while self.users > 0:
                 with nogil:
-                    _pause(50_000)
+                    pause_ns(50_000)
                 PyErr_CheckSignals()
         except BaseException:
             self.closing = False
@@ -556,7 +338,6 @@ cdef class CtxHandle:
         return 0
 
     cdef void bury(self) noexcept:
-        """Settle what is pending as closed; what it kept lives until the process is gone."""
         cdef Orphan *oldest
         cdef PyObject *keep
         self.handle = NULL
@@ -603,14 +384,10 @@ cdef CtxHandle open_context(ProcHandle proc):
     ctx.handle = handle
     ctx.next_ctx = proc.first
     if proc.first is not NULL:
-        (<CtxHandle>proc.first).prev_ctx = <PyObject *>ctx
+        (<ContextBase>proc.first).prev_ctx = <PyObject *>ctx
     proc.first = <PyObject *>ctx
     # The first that is opened is the main one.
     if not proc.opened:
         proc.opened = True
         proc.main_opened = <PyObject *>ctx
     return ctx
-
-
-cdef class ProcessOwner:
-    """What has a VE process."""

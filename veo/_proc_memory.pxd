@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a VE process does with its memory: one half of VeoProc."""
+
+from offchip.buffer cimport Buffer
+from veo._process_handle cimport ProcessOwner, ProcHandle
+
+
+cdef class ProcMemory(ProcessOwner):
+    cdef ProcHandle get(self)
+    cdef int _copy(self, Buffer buffer, object where, object size, bint reading) except -1

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The C handle of a process."""
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
+from libc.signal cimport SIGKILL
+from posix.signal cimport kill
+from posix.types cimport pid_t
+from veo cimport _native
+from veo._native cimport Library, death_report
+from veo.libveo cimport veo_proc_handle, veo_table, veo_thr_ctxt
+from veo.waiting cimport SLICE_NS, now_ns, pause_ns
+
+import atexit
+import sys
+
+from veo.errors import VeoClosedError
+
+__all__ = []
+
+cdef bint _hurry = False
+
+
+def _look_why_it_ends():
+    global _hurry
+    _hurry = hasattr(sys, "last_exc") or hasattr(sys, "last_type")
+
+
+atexit.register(_look_why_it_ends)
+
+
+cdef bint in_a_hurry() noexcept:
+    return _hurry
+
+
+@cython.no_gc
+cdef class ContextBase:
+
+    cdef int finish(self, long long ns) except -1:
+        raise NotImplementedError
+
+    cdef void bury(self) noexcept:
+        pass
+
+
+@cython.final
+@cython.no_gc
+cdef class ProcHandle:
+
+    def __cinit__(self):
+        self.handle = NULL
+        self.main = NULL
+        self.main_opened = NULL
+        self.first = NULL
+        self.grave = []
+
+    def __dealloc__(self):
+        # Contexts hold this object: there are none any more.
+        cdef veo_proc_handle *handle = self.handle
+        if handle is not NULL and self.forks == _native.fork_count:
+            if self.unfinished:
+                self.give_up()
+            self.handle = NULL
+            with nogil:
+                self.table.veo_proc_destroy(handle)
+
+    cdef bint is_open(self) noexcept:
+        return self.handle is not NULL and self.forks == _native.fork_count
+
+    cdef int refuse(self) except -1:
+        if self.forks != _native.fork_count:
+            raise VeoClosedError(
+                "this process was forked: the VE process belongs to the parent; make a new "
+                "VeoProc here"
+            )
+        if self.handle is NULL:
+            raise VeoClosedError("the VeoProc is closed")
+        raise VeoClosedError("the VeoProc is being closed by another thread")
+
+    cdef veo_proc_handle *enter(self) except NULL:
+        if self.handle is NULL or self.closing or self.forks != _native.fork_count:
+            self.refuse()
+        self.users += 1
+        return self.handle
+
+    cdef void leave(self) noexcept:
+        self.users -= 1
+
+    cdef int settle_main(self) except -1:
+        cdef veo_thr_ctxt *main = self.main
+        cdef ContextBase opened
+        cdef int rc
+        if self.soft.veosoft_context_drain is NULL or main is NULL:
+            # Synchronous functions of the vendor block where no signal is seen; what is known
+            # to be queued before them is waited for here.
+            if self.main_opened is not NULL:
+                opened = <ContextBase>self.main_opened
+                opened.finish(-1)
+            return 0
+        rc = self.soft.veosoft_context_drain(main, 0)
+        while rc == 1:
+            with nogil:
+                rc = self.soft.veosoft_context_drain(main, SLICE_NS)
+            PyErr_CheckSignals()
+            if self.leaving:
+                self.refuse()
+        return 0
+
+    cdef void give_up(self) noexcept:
+        cdef pid_t pid
+        if self.soft.veosoft_worker_pid is NULL or death_report(self.soft, self.handle):
+            return
+        # Our child until veo_proc_destroy(), so that the number is nobody else's.
+        pid = self.soft.veosoft_worker_pid(self.handle)
+        if pid > 0:
+            kill(pid, SIGKILL)
+
+    cdef list contexts(self):
+        cdef list found = []
+        cdef PyObject *at = self.first
+        while at is not NULL:
+            found.append(<ContextBase>at)
+            at = (<ContextBase>at).next_ctx
+        return found
+
+    cdef int wait_for_users(self) except -1:
+        cdef long long pause = 10_000
+        while self.users > 0:
+            with nogil:
+                pause_ns(pause)
+            PyErr_CheckSignals()
+            pause = min(pause * 2, 5_000_000)
+        return 0
+
+    cdef int close(self, long long ns) except? -1:
+        cdef ContextBase ctx
+        cdef veo_proc_handle *handle
+        cdef list contexts
+        cdef int rc = 0
+        cdef long long deadline = now_ns() + ns if ns >= 0 else 0
+        if self.forks != _native.fork_count:
+            return 0
+        while self.closing:
+            with nogil:
+                pause_ns(1_000_000)
+            PyErr_CheckSignals()
+        if self.handle is NULL:
+            return 0
+        self.closing = True
+        try:
+            for ctx in self.contexts():
+                ctx.finish(-1 if ns < 0 else max(deadline - now_ns(), 0))
+            self.leaving = True
+            self.wait_for_users()
+        except BaseException:
+            self.closing = self.leaving = False
+            raise
+        # From here to the end of the process nobody is in C, and nobody can get there.
+        contexts = self.contexts()
+        for ctx in contexts:
+            ctx.bury()
+        if self.unfinished:
+            self.give_up()
+        handle = self.handle
+        self.handle = NULL
+        self.main = NULL
+        with nogil:
+            rc = self.table.veo_proc_destroy(handle)
+        self.grave.clear()
+        self.closing = self.leaving = False
+        return rc
+
+
+cdef str _no_device(Library library):
+    # A library that was given by its path is used although the probe found nothing.
+    if library.devices:
+        return ""
+    return (
+        f" ({library.path} finds no Vector Engine; VEO_LIBRARY=soft runs kernels on the host)"
+    )
+
+
+cdef ProcHandle open_process(Library library, int nodeid, bytes veorun):
+    cdef ProcHandle proc = ProcHandle.__new__(ProcHandle)
+    cdef const veo_table *table = library.table
+    cdef veo_proc_handle *handle
+    cdef char *path = NULL
+    proc.library = library
+    proc.table = table
+    proc.soft = library.soft
+    proc.forks = _native.fork_count
+    proc.nodeid = nodeid
+    if veorun is not None:
+        path = veorun
+        with nogil:
+            handle = table.veo_proc_create_static(nodeid, path)
+        if handle is NULL:
+            library.fail(
+                f"veo_proc_create_static({nodeid}, {veorun!r}) failed{_no_device(library)}",
+                "veo_proc_create_static",
+            )
+    else:
+        with nogil:
+            handle = table.veo_proc_create(nodeid)
+        if handle is NULL:
+            library.fail(
+                f"veo_proc_create({nodeid}) failed{_no_device(library)}", "veo_proc_create"
+            )
+    proc.handle = handle
+    if proc.soft.veosoft_main_context is not NULL:
+        proc.main = proc.soft.veosoft_main_context(handle)
+    return proc
+
+
+cdef class ProcessOwner:
+    """What has a VE process."""
