@@ -147,6 +147,21 @@ def test_a_worker_does_not_outlive_its_host(
         assert set(os.listdir("/dev/shm")) <= names
 
 
+@pytest.mark.parametrize(("value", "before"), [("console", ["gdb"]), ("xterm", ["xterm", "gdb"])])
+def test_the_worker_starts_under_a_debugger(
+    value: str, before: list[str], cases_program: Path, kernels: dict[str, str], tmp_path: Path
+) -> None:
+    """Programs of the debuggers' names note that they were called, and run what they are given."""
+    for name in ("gdb", "xterm"):
+        script = tmp_path / name
+        script.write_text(f'#!/bin/sh\necho {name} >> "{tmp_path}/called"\nshift\nexec "$@"\n')
+        script.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    changes = {"VEO_DEBUG": value, "PATH": path}
+    run_case(cases_program, "sync_calls_count", environment_of(kernels, **changes))
+    assert (tmp_path / "called").read_text().split() == before
+
+
 def test_cases_of_hooks_pass_in_an_executable_that_is_not_position_independent(
     tmp_path: Path,
     installed: Any,
