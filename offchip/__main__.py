@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -36,7 +37,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     info.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args(argv)
-    return _info(as_json=arguments.json)
+    try:
+        status = _info(as_json=arguments.json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has enough, as in `offchip info | head`; the exit flushes once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
 
 
 def _info(*, as_json: bool) -> int:
