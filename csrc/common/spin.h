@@ -31,8 +31,14 @@ struct spin_patience {
     _Atomic int64_t limit_ns; /* 0: not known yet */
 };
 
-/* One wait: zeroed, then spin_again() between two looks, and spin_end() after the last. */
+/* One wait: zeroed but for the cores, then spin_again() between two looks and spin_end() at last.
+ */
 struct spin_turn {
+    /* Where this side and the one that is waited for were seen last, in memory that both see: the
+     * number of a core + 1. NULL where it is not known who will act. */
+    _Atomic uint32_t *my_core;
+    const _Atomic uint32_t *their_core;
+    bool shares_core; /* result: both are on one */
     uint32_t rounds;
     bool seated;
     int64_t start;
@@ -90,6 +96,16 @@ static inline void spin_learn(struct spin_patience *p, const struct spin_board *
     atomic_store_explicit(&p->limit_ns, limit, memory_order_relaxed);
 }
 
+static inline void spin_note_core(struct spin_turn *turn)
+{
+    if (!turn->my_core)
+        return;
+    uint32_t core = (uint32_t)(sched_getcpu() + 1);
+    if (atomic_load_explicit(turn->my_core, memory_order_relaxed) != core)
+        atomic_store_explicit(turn->my_core, core, memory_order_relaxed);
+    turn->shares_core = atomic_load_explicit(turn->their_core, memory_order_relaxed) == core;
+}
+
 /* Lets a little time pass. False when patience is at its end. */
 static inline bool spin_again(struct spin_turn *turn, struct spin_board *board, unsigned seat,
                               struct spin_patience *patience)
@@ -103,11 +119,13 @@ static inline bool spin_again(struct spin_turn *turn, struct spin_board *board, 
         turn->start = clock_now();
         turn->limit = spin_limit(patience, board);
         turn->seated = spin_sit_down(board, seat);
+        spin_note_core(turn);
     } else if (round % SPIN_CLOCK_ROUNDS == 0) {
         int64_t spent = clock_now() - turn->start;
         if (spent >= turn->limit)
             return false;
-        /* Even who has a seat may be on the core that the other side wants. */
+        spin_note_core(turn);
+        /* Even who has a seat may be on a core that somebody else wants. */
         if (spent > SPIN_ALONE_NS)
             sched_yield();
     }

@@ -313,7 +313,8 @@ static bool wait_slot(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, ui
     struct veo_proc_handle *proc = ctx->proc;
     uint64_t host_turn = WIRE_STATE(id, WIRE_HOST_TURN);
     bool there = false;
-    struct spin_turn turn = {0};
+    struct spin_turn turn = {.my_core = &ctx->wire->host_core,
+                             .their_core = &ctx->wire->worker_core};
 #define THERE() \
     (has_moved(slot, id) && \
      !(until_done && atomic_load_explicit(&slot->state, memory_order_acquire) == host_turn))

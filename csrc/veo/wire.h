@@ -106,8 +106,10 @@ struct wire_context {
     _Alignas(64) _Atomic uint32_t bell;
     _Atomic uint32_t worker_asleep;
     struct wire_chunk *first;
+    _Atomic uint32_t host_core; /* as of struct spin_turn */
     /* worker -> host */
     _Alignas(64) _Atomic uint32_t done_bell;
+    _Atomic uint32_t worker_core;
     _Atomic uint64_t wake_at; /* lowest id that a sleeping host thread waits for, or all ones */
 };
 

@@ -2,6 +2,7 @@
 /* A context: its thread takes one request after the other from its queue and executes it. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 
 #include "common/futex.h"
 #include "veo_worker/worker.h"
+
+/* Between two moves to another core. */
+#define MOVE_INTERVAL (5 * CLOCK_MILLISECOND)
 
 _Thread_local struct veow_context *veow_current;
 
@@ -23,14 +27,34 @@ struct veow_context *veow_contexts(void)
 /* --- waiting and answering
  * ------------------------------------------------------------------------ */
 
+/*
+ * Goes to another core, if there is one: this side and the host take turns then, at ten times the
+ * cost, and the scheduler leaves two that only yield where they are.
+ */
+static void leave_core(struct veow_context *ctx)
+{
+    cpu_set_t all;
+    int64_t now = clock_now();
+    if (now < ctx->moved_at + MOVE_INTERVAL)
+        return;
+    ctx->moved_at = now;
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
+        return;
+    cpu_set_t others = all;
+    CPU_CLR((size_t)sched_getcpu(), &others);
+    if (sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof all, &all);
+}
+
 static void await(struct veow_context *ctx, const struct wire_slot *slot, uint64_t state)
 {
     struct wire_context *wire = ctx->wire;
     bool there = false;
-    struct spin_turn turn = {0};
+    struct spin_turn turn = {.my_core = &wire->worker_core, .their_core = &wire->host_core};
 #define THERE() (atomic_load_explicit(&slot->state, memory_order_acquire) == state)
     while (!(there = THERE()) && spin_again(&turn, veow_board, veow_header->seat, &ctx->patience))
-        ;
+        if (turn.shares_core)
+            leave_core(ctx);
     spin_end(&turn, veow_board, veow_header->seat);
     if (there)
         return;

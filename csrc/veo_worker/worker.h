@@ -27,6 +27,7 @@ struct veow_context {
     struct wire_slot *slot; /* being executed, or NULL */
     uint64_t id;
     struct spin_patience patience;
+    int64_t moved_at;               /* to another core, to be apart from the host */
     uint64_t history[VEOW_HISTORY]; /* results, for veo_prev_req_result() */
     uint64_t executed;
     bool guarded; /* a fault jumps to guard */
