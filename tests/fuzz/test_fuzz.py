@@ -60,8 +60,8 @@ def fuzz(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[s
     )
 
 
-def load_corpus(folder: Path) -> list[Path]:
-    spec = importlib.util.spec_from_file_location("fuzz_corpus", HERE / "corpus.py")
+def load_corpus(folder: Path, maker: str) -> list[Path]:
+    spec = importlib.util.spec_from_file_location(f"fuzz_{maker}", HERE / f"{maker}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -77,7 +77,18 @@ def test_the_signature_reader_survives_damaged_files(tmp_path: Path) -> None:
         HERE / "fuzz_dwarf.c",
         *sorted((ROOT / "csrc" / "veo_worker").glob("dwarf*.c")),
     )
-    inputs = load_corpus(tmp_path) + sorted((HERE / "inputs" / "dwarf").glob("*"))
+    inputs = load_corpus(tmp_path, "corpus") + sorted((HERE / "inputs" / "dwarf").glob("*"))
+    done = fuzz(program, "--seconds", str(SECONDS), *inputs)
+    assert done.returncode == 0, done.stdout[-4000:]
+    mutations = int(done.stdout.split()[-2])
+    assert mutations > 100
+
+
+@pytest.mark.timeout(SECONDS + 110)
+def test_the_reader_of_dpu_programs_survives_damaged_files(tmp_path: Path) -> None:
+    program = build(tmp_path, HERE / "fuzz_dpu_elf.c", ROOT / "csrc" / "dpu_machine" / "elf.c")
+    inputs = load_corpus(tmp_path, "dpu_elf_corpus")
+    inputs += sorted((HERE / "inputs" / "dpu_elf").glob("*"))
     done = fuzz(program, "--seconds", str(SECONDS), *inputs)
     assert done.returncode == 0, done.stdout[-4000:]
     mutations = int(done.stdout.split()[-2])

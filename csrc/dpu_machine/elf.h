@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * elf.h: reads DPU programs: what is to be loaded where, symbols, and what the run time of a
+ * program tells its host. Any bytes may be given; a file that is no program gets a status.
+ *
+ * A program is an ELF32 little-endian file for machine 245. Its addresses say which memory is
+ * meant: WRAM from 0, MRAM from 0x08000000, IRAM from 0x80000000 (8 bytes an instruction, of
+ * which 48 bits count), atomic bits from 0xF0000000.
+ *
+ * All functions may be called from any thread; an open file is not changed by any of them.
+ */
+#ifndef OFFCHIP_DPU_ELF_H
+#define OFFCHIP_DPU_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DPU_ELF_MACHINE 245
+#define DPU_ELF_MRAM_BASE UINT32_C(0x08000000)
+#define DPU_ELF_IRAM_BASE UINT32_C(0x80000000)
+#define DPU_ELF_ATOMIC_BASE UINT32_C(0xF0000000)
+/* What a program uses that does not say: more than there is. */
+#define DPU_ELF_TASKLETS_UNKNOWN 255
+
+/* The answers of the vendor's library that keep different failures apart. */
+enum dpu_elf_class {
+    DPU_ELF_CLASS_OK,
+    DPU_ELF_CLASS_SYSTEM,       /* "system error" */
+    DPU_ELF_CLASS_INVALID_FILE, /* "invalid ELF file" */
+    DPU_ELF_CLASS_NO_SECTION,   /* "no such ELF section" */
+};
+
+/* X(name, class, text) */
+#define DPU_ELF_STATUSES(X) \
+    X(OK, OK, "the program can be loaded") \
+    X(NO_MEMORY, SYSTEM, "there is no memory for the symbols of the program") \
+    X(NOT_ELF, INVALID_FILE, "this is not an ELF file") \
+    X(NOT_32_BIT, INVALID_FILE, "this is not a 32-bit ELF file, and so not a DPU program") \
+    X(NOT_LITTLE_ENDIAN, INVALID_FILE, "this is a big-endian ELF file, and so not a DPU program") \
+    X(OTHER_MACHINE, INVALID_FILE, "this ELF file is for another machine than the DPU") \
+    X(NOT_LINKED, INVALID_FILE, "this is an object file, which has to be linked first") \
+    X(NO_SEGMENTS, INVALID_FILE, "the file has nothing to load") \
+    X(HEADERS_OUTSIDE_FILE, INVALID_FILE, "the program headers are beyond the end of the file") \
+    X(SEGMENT_OUTSIDE_FILE, INVALID_FILE, "a segment ends beyond the end of the file") \
+    X(SEGMENT_TOO_LONG, INVALID_FILE, "a segment has more bytes in the file than in memory") \
+    X(SEGMENT_OUTSIDE_MEMORY, INVALID_FILE, "a segment is outside the memories of a DPU") \
+    X(SEGMENT_MISALIGNED, INVALID_FILE, "a segment does not consist of whole instructions") \
+    X(SECTIONS_OUTSIDE_FILE, NO_SECTION, "the sections are beyond the end of the file") \
+    X(NO_SECTION_NAMES, NO_SECTION, "the file has no section names") \
+    X(NO_SYMBOL_TABLE, NO_SECTION, "the file has no symbol table; it may have been stripped") \
+    X(SYMBOLS_MALFORMED, INVALID_FILE, "the symbol table of the file is damaged")
+
+enum dpu_elf_status {
+#define X(name, class, text) DPU_ELF_##name,
+    DPU_ELF_STATUSES(X)
+#undef X
+};
+
+enum dpu_elf_memory {
+    DPU_ELF_NOWHERE, /* an absolute symbol: its value is a number and not an address */
+    DPU_ELF_WRAM,
+    DPU_ELF_MRAM,
+    DPU_ELF_IRAM,
+    DPU_ELF_ATOMIC,
+    DPU_ELF_OTHER, /* none of the DPU's: debug information, registers in a core dump */
+};
+
+/* Some bytes to load. Those of DPU_ELF_ATOMIC and DPU_ELF_OTHER have no memory to go to. */
+struct dpu_elf_segment {
+    enum dpu_elf_memory memory;
+    uint32_t offset;     /* in that memory: bytes; for IRAM too, where it is a multiple of 8 */
+    uint32_t size;       /* in memory: bytes; what DATA has not is 0 */
+    const uint8_t *data; /* in the image; NULL without any */
+    uint32_t data_size;
+};
+
+enum dpu_elf_kind { DPU_ELF_FUNCTION, DPU_ELF_OBJECT, DPU_ELF_LABEL };
+
+struct dpu_elf_symbol {
+    const char *name; /* in the image */
+    uint32_t value;   /* as in the file: 0x08000000 is the first byte of MRAM */
+    uint32_t size;
+    enum dpu_elf_kind kind;
+    enum dpu_elf_memory memory;
+    bool global;
+    /* Whether the host sees it: all but absolute numbers and what programs keep in WRAM for
+     * themselves, which is everything in .data* but .data.__sys_host. */
+    bool for_host;
+};
+
+/* X(name, symbol): what the run time of a program and its host agree on. */
+#define DPU_ELF_KNOWN_SYMBOLS(X) \
+    X(NR_TASKLETS, "NR_TASKLETS") \
+    X(STDOUT_BUFFER, "__stdout_buffer") \
+    X(STDOUT_SIZE, "__stdout_buffer_size") \
+    X(STDOUT_STATE, "__stdout_buffer_state") \
+    X(OPEN_PRINT, "__open_print_sequence") \
+    X(CLOSE_PRINT, "__close_print_sequence") \
+    X(MRAM_END, "__sys_used_mram_end") \
+    X(CLOCKS_PER_SEC, "CLOCKS_PER_SEC") \
+    X(PERFCOUNTER_END, "perfcounter_end_value") \
+    X(MCOUNT, "mcount") \
+    X(RET_MCOUNT, "ret_mcount") \
+    X(THREAD_PROFILING, "thread_profiling") \
+    X(ERROR_STORAGE, "error_storage") \
+    X(STACK_TABLE, "__sys_thread_stack_table_ptr")
+
+enum dpu_elf_known {
+#define X(name, symbol) DPU_ELF_KNOWN_##name,
+    DPU_ELF_KNOWN_SYMBOLS(X)
+#undef X
+        DPU_ELF_KNOWN_COUNT
+};
+
+#define DPU_ELF_CHIP_MAX 16
+
+/* An open program. Its pointers go into the image and into memory that dpu_elf_close() frees. */
+struct dpu_elf {
+    uint32_t entry;
+    uint32_t nr_tasklets;        /* 0 to 255, DPU_ELF_TASKLETS_UNKNOWN without NR_TASKLETS */
+    char chip[DPU_ELF_CHIP_MAX]; /* "v1A" from .dpu.attributes; "" if it does not say */
+    size_t nsegments, nsymbols;
+    struct dpu_elf_segment *segments; /* in the order of the file: of two, the later one wins */
+    struct dpu_elf_symbol *symbols;   /* in the order of the file, named ones only */
+    const struct dpu_elf_symbol *known[DPU_ELF_KNOWN_COUNT]; /* NULL if there is none */
+    /* Symbols in IRAM by address; of several at one address the functions last. */
+    size_t ncode;
+    const struct dpu_elf_symbol **code;
+};
+
+/*
+ * Opens a program. SIZE bytes at IMAGE are only read, need no alignment and must stay until
+ * dpu_elf_close(). For anything but DPU_ELF_OK *elf is empty, and closing it is allowed but not
+ * needed. Takes time and memory in proportion to SIZE.
+ */
+enum dpu_elf_status dpu_elf_open(struct dpu_elf *elf, const void *image, size_t size);
+/* Frees what *elf owns and empties it. */
+void dpu_elf_close(struct dpu_elf *elf);
+
+/* Copies SIZE bytes from OFFSET of a segment, as they are in memory: with 0 where it has no
+ * data. False, and nothing done, if the segment ends before. */
+bool dpu_elf_copy(const struct dpu_elf_segment *segment, uint32_t offset, void *to, size_t size);
+
+/* The symbol of that name, a global one rather than a local one; NULL if there is none. */
+const struct dpu_elf_symbol *dpu_elf_find(const struct dpu_elf *elf, const char *name);
+/*
+ * The symbol that an instruction belongs to: the last one in IRAM that does not begin after it.
+ * PC and *OFFSET, which may be NULL, count instructions. NULL if all begin later.
+ */
+const struct dpu_elf_symbol *dpu_elf_find_code(const struct dpu_elf *elf, uint32_t pc,
+                                               uint32_t *offset);
+
+/* What a status means, as a sentence without a full stop; never NULL. */
+const char *dpu_elf_status_text(enum dpu_elf_status status);
+/* Its name such as "NOT_ELF"; never NULL. */
+const char *dpu_elf_status_name(enum dpu_elf_status status);
+enum dpu_elf_class dpu_elf_status_class(enum dpu_elf_status status);
+
+#endif
