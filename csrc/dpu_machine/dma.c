@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dma.c: transfers between MRAM and the other memories. */
+#include "internal.h"
+
+#include <string.h>
+
+/*
+ * The data moves now. The tasklet is blocked until the transfer would be over: the engine does
+ * one after the other, and is busy for its setup and half a cycle a byte, while the tasklet also
+ * sees the latency.
+ */
+static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t bytes, uint32_t latency)
+{
+    if (m->options.accounting == DPU_ACCOUNTING_VENDOR)
+        return;
+    uint64_t now = dpu_now(m);
+    uint64_t start = m->dma_free > now ? m->dma_free : now;
+    m->dma_free = start + m->options.dma_setup + bytes / 2;
+    t->ready = start + latency + bytes / 2;
+    m->regroup = true;
+}
+
+static void to_iram(struct dpu_machine *m, uint32_t address, uint32_t from, uint32_t bytes)
+{
+    for (uint32_t done = 0; done < bytes; done += 8) {
+        uint64_t word;
+        memcpy(&word, m->mram + from + done, 8);
+        uint32_t index = (address + done) / 8;
+        m->iram[index] = word & DPU_WORD_MASK;
+        m->operations[index].code = DPU_CODE_DECODE;
+    }
+}
+
+const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_thread *t,
+                                            const struct dpu_operation *op)
+{
+    uint32_t a = t->r[op->a], b = t->r[op->b], switches = m->options.switches;
+    uint32_t bytes = 8 * (((op->imm + (a >> 24)) & 0xFF) + 1);
+    uint32_t near = a & 0xFFFFF8, far = b & ~7u;
+    if ((switches & DPU_SWITCH_MRAM_26_BITS) != 0)
+        far &= DPU_MACHINE_MRAM - 1;
+    uint32_t near_size = op->kind == DPU_OP_LDMAI ? 8 * m->iram_size : m->wram_size;
+    bool misaligned = (switches & DPU_SWITCH_DMA_ALIGNMENT_FAULTS) != 0 && ((a | b) & 7) != 0;
+    bool near_fits = (uint64_t)near + bytes <= near_size;
+    if (!near_fits || (uint64_t)far + bytes > DPU_MACHINE_MRAM || misaligned) {
+        m->fault.address = near_fits ? b : a;
+        return dpu_raise(m, t, op, DPU_FAULT_DMA);
+    }
+    if (op->kind == DPU_OP_SDMA) {
+        memcpy(m->mram + far, m->wram + near, bytes);
+        m->dma_write_bytes += bytes;
+        block(m, t, bytes, m->options.dma_write_latency);
+    } else {
+        if (op->kind == DPU_OP_LDMAI)
+            to_iram(m, near, far, bytes);
+        else
+            memcpy(m->wram + near, m->mram + far, bytes);
+        m->dma_read_bytes += bytes;
+        block(m, t, bytes, m->options.dma_read_latency);
+    }
+    return op + 1;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* machine.c: the machine's life, its memories and its state. */
+#include "internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void dpu_machine_default_options(struct dpu_machine_options *options)
+{
+    *options = (struct dpu_machine_options){
+        .size = sizeof(*options),
+        .architecture = DPU_ARCHITECTURE_V1A,
+        .accounting = DPU_ACCOUNTING_PIPELINE,
+        .round_cycles = 11,
+        .dma_read_latency = 77,
+        .dma_write_latency = 61,
+        .dma_setup = 34,
+    };
+}
+
+static bool options_are_valid(const struct dpu_machine_options *options)
+{
+    return options->size == sizeof(*options) && options->architecture <= DPU_ARCHITECTURE_V1B &&
+           options->accounting <= DPU_ACCOUNTING_VENDOR && options->round_cycles >= 1;
+}
+
+/* Plain zero pages, which cost nothing until they are touched. */
+static void *map_pages(size_t size)
+{
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+static void set_up_threads(struct dpu_machine *m)
+{
+    m->operations[DPU_MACHINE_IRAM].code = DPU_CODE_WRAP;
+    m->operations[DPU_MACHINE_IRAM + 1].code = DPU_CODE_END_OF_ROUND;
+    for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++) {
+        const uint32_t constants[8] = {0, 1, 0xFFFFFFFF, 0x80000000, id, 2 * id, 4 * id, 8 * id};
+        struct dpu_thread *t = &m->threads[id];
+        memcpy(&t->r[DPU_MACHINE_REGISTERS], constants, sizeof(constants));
+        t->op = m->operations;
+        t->id = id;
+        t->zero = 1;
+    }
+    m->threads[DPU_MACHINE_THREADS].op = &m->operations[DPU_MACHINE_IRAM + 1];
+}
+
+struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options)
+{
+    struct dpu_machine_options chosen;
+    dpu_machine_default_options(&chosen);
+    if (options != NULL)
+        chosen = *options;
+    if (!options_are_valid(&chosen)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct dpu_machine *m = map_pages(sizeof(*m));
+    if (m == NULL)
+        return NULL;
+    m->mram = map_pages(DPU_MACHINE_MRAM);
+    if (m->mram == NULL) {
+        munmap(m, sizeof(*m));
+        return NULL;
+    }
+    bool small = chosen.architecture == DPU_ARCHITECTURE_V1B;
+    m->options = chosen;
+    m->thread_count = small ? 16 : DPU_MACHINE_THREADS;
+    m->iram_size = small ? 3968 : DPU_MACHINE_IRAM;
+    m->wram_size = small ? 63488 : DPU_MACHINE_WRAM;
+    m->counter.mode = 3;
+    set_up_threads(m);
+    return m;
+}
+
+void dpu_machine_destroy(struct dpu_machine *m)
+{
+    if (m == NULL)
+        return;
+    munmap(m->mram, DPU_MACHINE_MRAM);
+    munmap(m, sizeof(*m));
+}
+
+void dpu_machine_get_options(const struct dpu_machine *m, struct dpu_machine_options *options)
+{
+    *options = m->options;
+}
+
+bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_options *options)
+{
+    if (!options_are_valid(options) || options->architecture != m->options.architecture)
+        return false;
+    /* The counter goes on from its value, whatever the other accounting would have counted. */
+    uint64_t value = dpu_counter_value(m);
+    /* Operations depend on the switches. */
+    if (options->switches != m->options.switches)
+        for (uint32_t i = 0; i < DPU_MACHINE_IRAM; i++)
+            m->operations[i].code = DPU_CODE_DECODE;
+    m->options = *options;
+    dpu_counter_start(m, value, m->counter.mode);
+    return true;
+}
+
+uint32_t dpu_machine_thread_count(const struct dpu_machine *m)
+{
+    return m->thread_count;
+}
+
+uint32_t dpu_machine_iram_size(const struct dpu_machine *m)
+{
+    return m->iram_size;
+}
+
+uint32_t dpu_machine_wram_size(const struct dpu_machine *m)
+{
+    return m->wram_size;
+}
+
+static bool is_inside(uint32_t offset, size_t size, uint32_t limit)
+{
+    return offset <= limit && size <= limit - offset;
+}
+
+bool dpu_machine_read_wram(const struct dpu_machine *m, uint32_t offset, void *data, size_t size)
+{
+    if (!is_inside(offset, size, m->wram_size))
+        return false;
+    if (size != 0)
+        memcpy(data, m->wram + offset, size);
+    return true;
+}
+
+bool dpu_machine_write_wram(struct dpu_machine *m, uint32_t offset, const void *data, size_t size)
+{
+    if (!is_inside(offset, size, m->wram_size))
+        return false;
+    if (size != 0)
+        memcpy(m->wram + offset, data, size);
+    return true;
+}
+
+bool dpu_machine_read_mram(const struct dpu_machine *m, uint32_t offset, void *data, size_t size)
+{
+    if (!is_inside(offset, size, DPU_MACHINE_MRAM))
+        return false;
+    if (size != 0)
+        memcpy(data, m->mram + offset, size);
+    return true;
+}
+
+bool dpu_machine_write_mram(struct dpu_machine *m, uint32_t offset, const void *data, size_t size)
+{
+    if (!is_inside(offset, size, DPU_MACHINE_MRAM))
+        return false;
+    if (size != 0)
+        memcpy(m->mram + offset, data, size);
+    return true;
+}
+
+bool dpu_machine_read_iram(const struct dpu_machine *m, uint32_t index, uint64_t *words,
+                           size_t count)
+{
+    if (!is_inside(index, count, m->iram_size))
+        return false;
+    if (count != 0)
+        memcpy(words, m->iram + index, count * sizeof(*words));
+    return true;
+}
+
+bool dpu_machine_write_iram(struct dpu_machine *m, uint32_t index, const uint64_t *words,
+                            size_t count)
+{
+    if (!is_inside(index, count, m->iram_size))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        m->iram[index + i] = words[i] & DPU_WORD_MASK;
+        m->operations[index + i].code = DPU_CODE_DECODE;
+    }
+    return true;
+}
+
+uint8_t *dpu_machine_wram(struct dpu_machine *m)
+{
+    return m->wram;
+}
+
+uint8_t *dpu_machine_mram(struct dpu_machine *m)
+{
+    return m->mram;
+}

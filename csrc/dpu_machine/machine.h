@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * machine.h: one UPMEM DPU, simulated: tasklets, memories, timing.
+ *
+ * A machine is used by one thread at a time; different machines are independent, so that those
+ * of a set can run in parallel. Only dpu_machine_interrupt() may be called from any thread at any
+ * time. Nothing here prints, and no function but dpu_machine_run(), _launch() and _step() takes
+ * longer than its copy.
+ *
+ * Time. Tasklets run in rounds: every runnable tasklet issues one instruction per round, in the
+ * order of their ids, and a round lasts max(11, runnable) cycles. DMA moves its data when it is
+ * issued and blocks its tasklet for the modelled time. A tasklet that is booted or resumed takes
+ * part from the next round on. So a program has one result and one cycle count.
+ */
+#ifndef OFFCHIP_DPU_MACHINE_H
+#define OFFCHIP_DPU_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DPU_MACHINE_THREADS 24
+#define DPU_MACHINE_REGISTERS 24
+#define DPU_MACHINE_IRAM 4096 /* instructions of 48 bits */
+#define DPU_MACHINE_WRAM 65536
+#define DPU_MACHINE_MRAM 67108864
+#define DPU_MACHINE_ATOMIC_BITS 256
+#define DPU_MACHINE_RUN_BITS 64 /* 0 to 23 tasklets, the others notifications */
+
+struct dpu_machine;
+
+enum dpu_architecture {
+    DPU_ARCHITECTURE_V1A = 0,
+    DPU_ARCHITECTURE_V1B = 1, /* 16 tasklets, IRAM 3968 instructions, WRAM 63488 bytes */
+};
+
+enum dpu_accounting {
+    DPU_ACCOUNTING_PIPELINE = 0, /* rounds, as above */
+    /* As the vendor's functional simulator counts: an instruction is a cycle, DMA too, and
+     * `time` counts instructions of all tasklets in both modes, but not itself and time_cfg. */
+    DPU_ACCOUNTING_VENDOR = 1,
+};
+
+/*
+ * What is uncertain about the silicon. 0 is what was measured on the vendor's simulator; each
+ * bit chooses the other reading of one point.
+ */
+enum dpu_switch {
+    /* `small` looks at the product (< 256), and not at bits 15:8 of both operands. */
+    DPU_SWITCH_SMALL_IS_PRODUCT = 1 << 0,
+    /* A load or store that faults does not access memory or its register any more. */
+    DPU_SWITCH_FAULT_STOPS_ACCESS = 1 << 1,
+    /* Bits 31:24 of a WRAM address must be 0. */
+    DPU_SWITCH_WRAM_32_BITS = 1 << 2,
+    /* mul_step and div_step copy the half of db that they do not compute to dc. */
+    DPU_SWITCH_STEP_COPIES_PAIR = 1 << 3,
+    /* A word that is no instruction is a fault, not a no-operation. */
+    DPU_SWITCH_UNDECODABLE_FAULTS = 1 << 4,
+    /* MRAM addresses keep only their low 26 bits, so that 0x08000000 is the first byte. */
+    DPU_SWITCH_MRAM_26_BITS = 1 << 5,
+    /* DMA faults if an address is not a multiple of 8; else the low bits are ignored. */
+    DPU_SWITCH_DMA_ALIGNMENT_FAULTS = 1 << 6,
+    /* clr_run of a running tasklet changes its bit only and the tasklet runs on; else it stops. */
+    DPU_SWITCH_CLR_RUN_KEEPS_RUNNING = 1 << 7,
+    /* cls counts all leading bits equal to the sign (1 to 32), not those after it (0 to 31). */
+    DPU_SWITCH_CLS_COUNTS_SIGN = 1 << 8,
+};
+
+struct dpu_machine_options {
+    uint32_t size;         /* of this structure, set by dpu_machine_default_options() */
+    uint32_t architecture; /* enum dpu_architecture */
+    uint32_t accounting;   /* enum dpu_accounting */
+    uint32_t switches;     /* enum dpu_switch, or-ed */
+    uint64_t max_cycles;   /* of one launch; 0 for no limit */
+    /* Issue distance of one tasklet, the pipeline's depth; 11. */
+    uint32_t round_cycles;
+    /* Cycles a tasklet waits for DMA: latency + bytes / 2. 77, 61. */
+    uint32_t dma_read_latency;
+    uint32_t dma_write_latency;
+    /* Cycles the engine, which transfers one after the other, is busy: setup + bytes / 2. 34,
+     * which fits 8-byte random access; streaming of 2048 bytes would ask for about 110. */
+    uint32_t dma_setup;
+};
+
+enum dpu_run_status {
+    DPU_RUN_DONE = 0, /* every tasklet has stopped */
+    DPU_RUN_FAULT = 1,
+    DPU_RUN_INTERRUPTED = 2, /* dpu_machine_interrupt(); dpu_machine_run() goes on */
+    DPU_RUN_CYCLE_LIMIT = 3, /* max_cycles */
+    DPU_RUN_STEPPED = 4,     /* the asked number of rounds is over, tasklets still run */
+};
+
+enum dpu_fault_kind {
+    DPU_FAULT_NONE = 0,
+    DPU_FAULT_BREAKPOINT = 1,  /* `fault` and `bkp`; breakpoint holds its number */
+    DPU_FAULT_DMA = 2,         /* a transfer out of the bounds of WRAM, IRAM or MRAM */
+    DPU_FAULT_MEMORY = 3,      /* a WRAM access out of bounds or misaligned, or a stack check */
+    DPU_FAULT_UNDECODABLE = 4, /* only with DPU_SWITCH_UNDECODABLE_FAULTS */
+};
+
+/* All figures are of the launch so far, summed over dpu_machine_run() calls that continue it. */
+struct dpu_run_result {
+    uint32_t status; /* enum dpu_run_status */
+    uint32_t fault;  /* enum dpu_fault_kind */
+    uint32_t fault_thread;
+    uint32_t fault_pc; /* instruction index; the pc of that tasklet */
+    uint32_t breakpoint;
+    uint32_t fault_address; /* that the faulting access asked for (WRAM) */
+    uint64_t cycles;
+    uint64_t rounds;
+    uint64_t instructions;
+    uint64_t dma_read_bytes;  /* from MRAM */
+    uint64_t dma_write_bytes; /* to MRAM */
+    uint64_t thread_instructions[DPU_MACHINE_THREADS];
+};
+
+struct dpu_thread_state {
+    uint32_t registers[DPU_MACHINE_REGISTERS]; /* d0 = {r0 high, r1 low} */
+    uint32_t pc;                               /* 0 to 4095 */
+    uint8_t zero;
+    uint8_t carry;
+    uint8_t running; /* its run bit */
+    uint8_t reserved;
+};
+
+/* The performance counter; value has 36 bits. */
+struct dpu_counter_state {
+    uint64_t value; /* `time` gives value >> 4 */
+    uint32_t mode;  /* 1 cycles, 2 instructions, 3 off */
+    uint32_t reserved;
+};
+
+void dpu_machine_default_options(struct dpu_machine_options *options);
+/*
+ * A machine with zeroed memories, registers and bits, all tasklets stopped at pc 0. OPTIONS may
+ * be NULL for the defaults. NULL without memory or for options that make no sense (errno).
+ */
+struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options);
+void dpu_machine_destroy(struct dpu_machine *machine); /* NULL is allowed */
+void dpu_machine_get_options(const struct dpu_machine *machine,
+                             struct dpu_machine_options *options);
+/* May be called between runs. False if the architecture would change or a value is invalid. */
+bool dpu_machine_set_options(struct dpu_machine *machine,
+                             const struct dpu_machine_options *options);
+
+/* What the architecture has: 24 or 16 tasklets, 4096 or 3968 instructions, 65536 or 63488. */
+uint32_t dpu_machine_thread_count(const struct dpu_machine *machine);
+uint32_t dpu_machine_iram_size(const struct dpu_machine *machine);
+uint32_t dpu_machine_wram_size(const struct dpu_machine *machine);
+
+/*
+ * Memories. False, and nothing done, if [OFFSET, OFFSET + SIZE) is not inside. Byte offsets for
+ * WRAM and MRAM, instruction indexes for IRAM, whose words have 48 bits (the others are dropped).
+ * Writing to IRAM makes the words be decoded anew.
+ */
+bool dpu_machine_read_wram(const struct dpu_machine *machine, uint32_t offset, void *data,
+                           size_t size);
+bool dpu_machine_write_wram(struct dpu_machine *machine, uint32_t offset, const void *data,
+                            size_t size);
+bool dpu_machine_read_mram(const struct dpu_machine *machine, uint32_t offset, void *data,
+                           size_t size);
+bool dpu_machine_write_mram(struct dpu_machine *machine, uint32_t offset, const void *data,
+                            size_t size);
+bool dpu_machine_read_iram(const struct dpu_machine *machine, uint32_t index, uint64_t *words,
+                           size_t count);
+bool dpu_machine_write_iram(struct dpu_machine *machine, uint32_t index, const uint64_t *words,
+                            size_t count);
+/* The memories themselves, for transfers without a copy; valid until the machine is destroyed. */
+uint8_t *dpu_machine_wram(struct dpu_machine *machine);
+uint8_t *dpu_machine_mram(struct dpu_machine *machine);
+
+/* State. False for an index that does not exist. A running tasklet set here goes on in run(). */
+bool dpu_machine_get_thread(const struct dpu_machine *machine, uint32_t thread,
+                            struct dpu_thread_state *state);
+bool dpu_machine_set_thread(struct dpu_machine *machine, uint32_t thread,
+                            const struct dpu_thread_state *state);
+/* Bit i of *bits is run bit i. Setting bit 0 to 23 makes that tasklet run from its pc. */
+uint64_t dpu_machine_get_run_bits(const struct dpu_machine *machine);
+void dpu_machine_set_run_bits(struct dpu_machine *machine, uint64_t bits);
+bool dpu_machine_get_atomic(const struct dpu_machine *machine, uint32_t bit, bool *value);
+bool dpu_machine_set_atomic(struct dpu_machine *machine, uint32_t bit, bool value);
+void dpu_machine_get_counter(const struct dpu_machine *machine, struct dpu_counter_state *state);
+bool dpu_machine_set_counter(struct dpu_machine *machine, const struct dpu_counter_state *state);
+
+/*
+ * Boots tasklet 0 at pc 0 and runs. Registers, flags, bits, pcs of tasklets that are not started,
+ * and memories are as the last launch left them. A machine in fault does not run: the result is
+ * that fault again until dpu_machine_clear_fault().
+ */
+enum dpu_run_status dpu_machine_launch(struct dpu_machine *machine, struct dpu_run_result *result);
+/* The same without running: for dpu_machine_run() or dpu_machine_step() to follow. */
+void dpu_machine_boot(struct dpu_machine *machine);
+/* Goes on until every tasklet has stopped, a fault, an interruption, or the cycle limit. */
+enum dpu_run_status dpu_machine_run(struct dpu_machine *machine, struct dpu_run_result *result);
+/* Goes on for at most ROUNDS rounds (rounds in which only DMA is waited for do not count). */
+enum dpu_run_status dpu_machine_step(struct dpu_machine *machine, uint64_t rounds,
+                                     struct dpu_run_result *result);
+/* One instruction of one tasklet, which must be running; the others stand still. */
+enum dpu_run_status dpu_machine_step_thread(struct dpu_machine *machine, uint32_t thread,
+                                            struct dpu_run_result *result);
+/* Makes a run in another thread, or the next run, end within 10 ms. Safe in a signal handler. */
+void dpu_machine_interrupt(struct dpu_machine *machine);
+/* Result as it is now, without running. */
+void dpu_machine_get_result(const struct dpu_machine *machine, struct dpu_run_result *result);
+/* Forgets the fault, and stops all tasklets. */
+void dpu_machine_clear_fault(struct dpu_machine *machine);
+/* Puts a fault into the machine, as a restored checkpoint needs it. */
+bool dpu_machine_set_fault(struct dpu_machine *machine, enum dpu_fault_kind kind, uint32_t thread,
+                           uint32_t breakpoint);
+
+const char *dpu_fault_name(enum dpu_fault_kind kind);
+const char *dpu_run_status_name(enum dpu_run_status status);
+
+#endif

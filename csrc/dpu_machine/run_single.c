@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* run_single.c: the interpreter for one tasklet that runs alone. */
+#define INTERPRETER dpu_run_single
+#define SINGLE 1
+#include "interpreter.inc"

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* timing.c: the clock and the performance counter. */
+#include "internal.h"
+
+#define COUNTER_MASK ((UINT64_C(1) << 36) - 1)
+enum { MODE_KEEP, MODE_CYCLES, MODE_INSTRUCTIONS, MODE_OFF };
+
+uint64_t dpu_round_cycles(const struct dpu_machine *m, uint32_t runnable)
+{
+    if (m->options.accounting == DPU_ACCOUNTING_VENDOR)
+        return runnable;
+    return runnable > m->options.round_cycles ? runnable : m->options.round_cycles;
+}
+
+uint64_t dpu_now(const struct dpu_machine *m)
+{
+    return m->cycles + m->rounds_done * dpu_round_cycles(m, m->runnable) + m->slot;
+}
+
+/* What the counter counts, since the machine exists. */
+static uint64_t clock_of(const struct dpu_machine *m, uint32_t mode)
+{
+    uint64_t instructions = m->instructions + m->rounds_done * m->runnable + m->slot;
+    if (m->options.accounting == DPU_ACCOUNTING_VENDOR)
+        return instructions - m->counter.own;
+    return mode == MODE_CYCLES ? dpu_now(m) : instructions;
+}
+
+uint64_t dpu_counter_value(const struct dpu_machine *m)
+{
+    if (m->counter.mode == MODE_OFF)
+        return m->counter.value & COUNTER_MASK;
+    uint64_t passed = clock_of(m, m->counter.mode) - m->counter.origin;
+    return (m->counter.value + passed) & COUNTER_MASK;
+}
+
+void dpu_counter_start(struct dpu_machine *m, uint64_t value, uint32_t mode)
+{
+    m->counter.value = value;
+    m->counter.mode = mode;
+    m->counter.origin = clock_of(m, mode);
+}
+
+/* Flags are left as they are. */
+const struct dpu_operation *dpu_execute_time(struct dpu_machine *m, struct dpu_thread *t,
+                                             const struct dpu_operation *op)
+{
+    uint64_t value = dpu_counter_value(m);
+    uint32_t x = (uint32_t)(value >> 4);
+    if (op->kind == DPU_OP_TIME_CFG) {
+        uint32_t b = t->r[op->b], mode = b >> 1 & 3;
+        dpu_counter_start(m, (b & 1) != 0 ? 0 : value, mode == MODE_KEEP ? m->counter.mode : mode);
+    }
+    m->counter.own++;
+    if (op->destination == DPU_DEST_D64S || op->destination == DPU_DEST_D64U) {
+        t->r[op->c] = op->destination == DPU_DEST_D64S && x >> 31 != 0 ? UINT32_MAX : 0;
+        t->r[op->c + 1] = x;
+    } else {
+        t->r[op->c] = x;
+    }
+    bool jumps = op->tail == DPU_TAIL_JUMP && op->condition == DPU_IF_TRUE;
+    return jumps ? &m->operations[op->target] : op + 1;
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the simulated DPU share."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+# For the modules beside the tests: `reference` and `native`.
+sys.path.insert(0, str(HERE))
+
+from native import SOURCES, NativeMachine, build  # noqa: E402
+from pairing import SEED  # noqa: E402
+from reference import Table, read_table  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The machine as a shared library of its own."""
+    return build(tmp_path_factory.mktemp("machine"))
+
+
+@pytest.fixture
+def native_machine(machine_library: ctypes.CDLL) -> Iterator[Callable[[int], NativeMachine]]:
+    """Make machines that are closed after the test."""
+    made: list[NativeMachine] = []
+
+    def make(accounting: int) -> NativeMachine:
+        made.append(NativeMachine(machine_library, accounting))
+        return made[-1]
+
+    yield make
+    for machine in made:
+        machine.close()
+
+
+@pytest.fixture(scope="session")
+def table() -> Table:
+    """The forms of instructions."""
+    return read_table(SOURCES)
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> random.Random:
+    """Random numbers of a test's own; its failure shows the seed."""
+    print(f"seed {SEED}")
+    return random.Random(f"{SEED} {request.node.name}")
