@@ -25,6 +25,10 @@ static struct chunk *chunk_new(struct veo_thr_ctxt *ctx)
         return NULL;
     }
     chunk->wire = (struct wire_chunk *)(uintptr_t)wire;
+    /* It may hold requests of a context that had the same ids. */
+    for (int i = 0; i < WIRE_CHUNK_SLOTS; i++)
+        atomic_store_explicit(&chunk->wire->slots[i].state, 0, memory_order_relaxed);
+    chunk->wire->next = NULL;
     return chunk;
 }
 
