@@ -220,12 +220,7 @@ def tsan_cases(
     return program
 
 
-# Under the sanitizer, opening and closing contexts at once was seen to hang; see the known problems
-# in docs/veo.md. Without it the case is run above.
-UNDER_TSAN = [name for name in case_names("races.c") if name != "threads_open_and_close_contexts"]
-
-
-@pytest.mark.parametrize("name", UNDER_TSAN)
+@pytest.mark.parametrize("name", case_names("races.c"))
 def test_tsan_finds_no_race(
     name: str,
     tsan_cases: Path,
