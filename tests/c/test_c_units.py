@@ -3,7 +3,8 @@
 
 The first comment of a file has a line ``build:`` with the sources that it is linked with,
 relative to the root, further flags, and the word ``tsan`` if it is to be run under
-ThreadSanitizer too. A test that fails exits with a status other than 0, after saying why.
+ThreadSanitizer too. The sources that a file ``@name.sources`` lists are compiled once for all
+tests. A test that fails exits with a status other than 0, after saying why.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import re
 import shlex
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -69,21 +71,72 @@ def programs() -> list[object]:
     return found
 
 
-def run_program(source: Path, sanitizer: str, tmp_path: Path, prefix: tuple[str, ...]) -> None:
-    """Build a test and run it; AssertionError with its output if it fails."""
-    words = [word for word in build_line(source) if word != "tsan"]
-    program = tmp_path / source.stem
-    # A run of pytest under a sanitizer preloads its library, which is not for what is built here.
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+def plain_environment() -> dict[str, str]:
+    """Give the environment of a compiler and of what it built.
+
+    A run of pytest under a sanitizer preloads its library, which is not for what is built here.
+    """
+    return {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+
+
+def compile_c(sanitizer: str, *words: str) -> None:
+    """Call the compiler with the flags of all tests and WORDS; AssertionError if it fails."""
     command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", *WARNINGS]
     command += ['-DOFFCHIP_VERSION="of the tests"']
     command += [f"-fsanitize={SANITIZERS[sanitizer]}", "-fno-omit-frame-pointer", "-fno-wrapv"]
     command += ["-fno-sanitize-recover=undefined"] if sanitizer == "asan" else []
-    command += ["-Iinclude", "-Icsrc", "-Icsrc/dispatch", "-Icsrc/common", f"-I{HERE}"]
-    command += ["-o", str(program), str(source), *words, "-pthread", "-ldl"]
-    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    command += ["-Iinclude", "-Icsrc", "-Icsrc/dispatch", "-Icsrc/common", f"-I{HERE}", *words]
+    built = subprocess.run(
+        command, cwd=ROOT, env=plain_environment(), capture_output=True, text=True
+    )
     assert built.returncode == 0, f"{shlex.join(command)}\n{built.stderr}"
 
+
+class Archives:
+    """Static libraries of the sources that several tests have in common, built when needed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._done: dict[tuple[str, str], Path] = {}
+
+    def build(self, listing: str, sanitizer: str) -> Path:
+        """Compile the sources that the file LISTING names; the archive."""
+        key = (listing, sanitizer)
+        if key not in self._done:
+            folder = self._folder / f"{Path(listing).stem}-{sanitizer}"
+            folder.mkdir()
+            sources = (ROOT / listing).read_text().split()
+            objects = [str(folder / f"{Path(source).stem}.o") for source in sources]
+            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+                pairs = zip(sources, objects, strict=True)
+                jobs = [pool.submit(compile_c, sanitizer, "-c", a, "-o", b) for a, b in pairs]
+                for job in jobs:
+                    job.result()
+            archive = folder / "lib.a"
+            subprocess.run(["ar", "rcs", str(archive), *objects], check=True)
+            self._done[key] = archive
+        return self._done[key]
+
+
+@pytest.fixture(scope="session")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Archives:
+    """Give the common libraries of this run."""
+    return Archives(tmp_path_factory.mktemp("archives"))
+
+
+def run_program(
+    source: Path, sanitizer: str, tmp_path: Path, prefix: tuple[str, ...], archives: Archives
+) -> None:
+    """Build a test and run it; AssertionError with its output if it fails."""
+    words = [
+        str(archives.build(word[1:], sanitizer)) if word.startswith("@") else word
+        for word in build_line(source)
+        if word != "tsan"
+    ]
+    program = tmp_path / source.stem
+    compile_c(sanitizer, "-o", str(program), str(source), *words, "-pthread", "-ldl")
+
+    environment = plain_environment()
     environment["ASAN_OPTIONS"] = "detect_leaks=1:allocator_may_return_null=1"
     environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
     environment["TSAN_OPTIONS"] = "halt_on_error=0:exitcode=66"
@@ -104,14 +157,23 @@ def run_program(source: Path, sanitizer: str, tmp_path: Path, prefix: tuple[str,
 
 @pytest.mark.parametrize(("source", "sanitizer"), programs())
 def test_program(
-    source: Path, sanitizer: str, tmp_path: Path, unrandomised: tuple[str, ...]
+    source: Path,
+    sanitizer: str,
+    tmp_path: Path,
+    unrandomised: tuple[str, ...],
+    archives: Archives,
 ) -> None:
-    run_program(source, sanitizer, tmp_path, unrandomised)
+    run_program(source, sanitizer, tmp_path, unrandomised, archives)
 
 
 @pytest.mark.parametrize(("sanitizer", "body", "report"), PLANTED.values(), ids=PLANTED.keys())
 def test_planted_fault_is_found(
-    sanitizer: str, body: str, report: str, tmp_path: Path, unrandomised: tuple[str, ...]
+    sanitizer: str,
+    body: str,
+    report: str,
+    tmp_path: Path,
+    unrandomised: tuple[str, ...],
+    archives: Archives,
 ) -> None:
     source = tmp_path / "test_planted.c"
     source.write_text(
@@ -120,4 +182,4 @@ def test_planted_fault_is_found(
         f"int main(int argc, char **argv) {{ (void)argv; (void)argc; (void)count; {body} }}\n"
     )
     with pytest.raises(AssertionError, match=report):
-        run_program(source, sanitizer, tmp_path, unrandomised)
+        run_program(source, sanitizer, tmp_path, unrandomised, archives)
