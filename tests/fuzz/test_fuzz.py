@@ -70,25 +70,20 @@ def load_corpus(folder: Path, maker: str) -> list[Path]:
     return inputs
 
 
-@pytest.mark.timeout(SECONDS + 110)
-def test_the_signature_reader_survives_damaged_files(tmp_path: Path) -> None:
-    program = build(
-        tmp_path,
-        HERE / "fuzz_dwarf.c",
-        *sorted((ROOT / "csrc" / "veo_worker").glob("dwarf*.c")),
-    )
-    inputs = load_corpus(tmp_path, "corpus") + sorted((HERE / "inputs" / "dwarf").glob("*"))
-    done = fuzz(program, "--seconds", str(SECONDS), *inputs)
-    assert done.returncode == 0, done.stdout[-4000:]
-    mutations = int(done.stdout.split()[-2])
-    assert mutations > 100
+# What reads bytes that others wrote: the target, its corpus, and the sources it is made of.
+TARGETS = {
+    "dwarf": ("corpus", "csrc/veo_worker/dwarf*.c"),
+    "dpu_elf": ("dpu_elf_corpus", "csrc/dpu_machine/elf.c"),
+    "dpu_log": ("dpu_log_corpus", "csrc/dpu/log_decode.c"),
+}
 
 
 @pytest.mark.timeout(SECONDS + 110)
-def test_the_reader_of_dpu_programs_survives_damaged_files(tmp_path: Path) -> None:
-    program = build(tmp_path, HERE / "fuzz_dpu_elf.c", ROOT / "csrc" / "dpu_machine" / "elf.c")
-    inputs = load_corpus(tmp_path, "dpu_elf_corpus")
-    inputs += sorted((HERE / "inputs" / "dpu_elf").glob("*"))
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_reader_survives_damaged_input(tmp_path: Path, target: str) -> None:
+    maker, sources = TARGETS[target]
+    program = build(tmp_path, HERE / f"fuzz_{target}.c", *sorted(ROOT.glob(sources)))
+    inputs = load_corpus(tmp_path, maker) + sorted((HERE / "inputs" / target).glob("*"))
     done = fuzz(program, "--seconds", str(SECONDS), *inputs)
     assert done.returncode == 0, done.stdout[-4000:]
     mutations = int(done.stdout.split()[-2])
