@@ -75,6 +75,7 @@ TARGETS = {
     "dwarf": ("corpus", "csrc/veo_worker/dwarf*.c"),
     "dpu_elf": ("dpu_elf_corpus", "csrc/dpu_machine/elf.c"),
     "dpu_log": ("dpu_log_corpus", "csrc/dpu/log_decode.c"),
+    "dpu_checkpoint": ("dpu_checkpoint_corpus", "csrc/dpu/checkpoint_format.c"),
 }
 
 

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fifo.c: FIFOs in WRAM, which the host feeds and empties while the program runs.
+ *
+ * What host and program share. The variable NAME is a structure in .data.__sys_host, so that the
+ * host finds it, whose start is the same for both directions:
+ *
+ *   offset  size  input FIFO           output FIFO
+ *        0     8  read position        read position      counted in elements, never reduced:
+ *        8     8  write position       write position     element P is at P % 2^ptr_size
+ *       16     4  address of the elements
+ *       20     4  address of a copy of an element for each tasklet (the program's own)
+ *       24     4  ptr_size: there are 2^ptr_size elements, at most 1024
+ *       28     4  data_size: bytes of an element, a multiple of 8
+ *       32     4  -                    elements that tasklets have reserved (the program's own)
+ *
+ * A second variable, __NAME_data, has the elements, and the host must find it too. Positions are
+ * 64 bits, little-endian. The program moves the read position of an input FIFO and the write
+ * position of an output FIFO, the host the other one. A FIFO is empty if the positions are equal,
+ * and full if they differ by 2^ptr_size.
+ *
+ * The host looks at a FIFO while the DPU stands still between two instructions, and so sees both
+ * halves of a position as the program wrote them if it wrote them by one `sd`.
+ */
+#include "dpu/transfer.h"
+
+#include "dpu_fifo.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_POSITION_BITS 10
+#define DEFAULT_RETRIES 1000
+#define DEFAULT_RETRY_US 10
+
+enum {
+    READ_POSITION = 0,
+    WRITE_POSITION = 8,
+    POSITION_BITS = 24,
+    ELEMENT_SIZE = 28,
+    STRUCTURE_SIZE = 32,
+};
+
+/* What is in front of dpu_fifo_link_t.rank_fifos: whose they are. */
+struct fifo_owner {
+    uint32_t nr_ranks;
+    uint32_t structure; /* address of NAME */
+    const struct dpu_rank_t *ranks[];
+};
+
+/* ------------------------------------------------------------------ links */
+
+static size_t owner_size(uint32_t nr_ranks)
+{
+    size_t size = sizeof(struct fifo_owner) + nr_ranks * sizeof(struct dpu_rank_t *);
+    return (size + 15) / 16 * 16;
+}
+
+/* The pointer to it is in the word before the FIFOs. */
+static struct fifo_owner *owner_of(const struct dpu_fifo_link_t *link)
+{
+    struct fifo_owner *owner;
+    memcpy(&owner, (const char *)link->rank_fifos - sizeof owner, sizeof owner);
+    return owner;
+}
+
+static dpu_error_t allocate(struct dpu_fifo_link_t *link, const struct dpu_set_t *set)
+{
+    const uint32_t nr_ranks = set->kind == DPU_SET_RANKS ? set->list.nr_ranks : 1;
+    const size_t front = owner_size(nr_ranks) + 16;
+    char *memory = calloc(1, front + nr_ranks * sizeof *link->rank_fifos);
+    if (memory == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a link to a FIFO");
+    struct fifo_owner *owner = (struct fifo_owner *)(void *)memory;
+    owner->nr_ranks = nr_ranks;
+    for (uint32_t i = 0; i < nr_ranks; i++)
+        owner->ranks[i] = set->kind == DPU_SET_RANKS ? set->list.ranks[i] : set->dpu->rank;
+    memcpy(memory + front - sizeof owner, &owner, sizeof owner);
+    link->rank_fifos = (struct dpu_fifo_rank_t *)(void *)(memory + front);
+    return DPU_OK;
+}
+
+static struct dpu_fifo_rank_t *fifo_of(const struct dpu_fifo_link_t *link,
+                                       const struct dpu_rank_t *rank)
+{
+    if (link == NULL || link->rank_fifos == NULL)
+        return NULL;
+    const struct fifo_owner *owner = owner_of(link);
+    for (uint32_t i = 0; i < owner->nr_ranks; i++)
+        if (owner->ranks[i] == rank)
+            return &link->rank_fifos[i];
+    return NULL;
+}
+
+DPU_EXPORT dpu_error_t dpu_fifo_link_free(struct dpu_fifo_link_t *fifo_link)
+{
+    if (fifo_link != NULL && fifo_link->rank_fifos != NULL) {
+        free(owner_of(fifo_link));
+        fifo_link->rank_fifos = NULL;
+    }
+    return DPU_OK;
+}
+
+struct parameters {
+    uint32_t structure;
+    uint32_t position_bits, element_size;
+};
+
+static dpu_error_t read_parameters(struct dpu_t *dpu, void *argument)
+{
+    struct parameters *p = argument;
+    if (dpu_machine_read_wram(dpu->machine, p->structure + POSITION_BITS, &p->position_bits, 4) &&
+        dpu_machine_read_wram(dpu->machine, p->structure + ELEMENT_SIZE, &p->element_size, 4))
+        return DPU_OK;
+    return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS, "the FIFO is not in WRAM");
+}
+
+static dpu_error_t find_data(struct dpu_set_t set, const char *name, struct dpu_symbol_t *symbol)
+{
+    char *data_name = NULL;
+    if (asprintf(&data_name, "__%s_data", name) < 0)
+        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a name");
+    dpu_error_t error = dpulib_find_symbol(set, data_name, symbol);
+    free(data_name);
+    return error;
+}
+
+/* The structure comes from the program, which may be none that has FIFOs. */
+static dpu_error_t check_parameters(const struct parameters *p, const char *name,
+                                    struct dpu_symbol_t structure, struct dpu_symbol_t data)
+{
+    bool fits = p->position_bits <= MAX_POSITION_BITS && p->element_size % 8 == 0 &&
+                p->element_size != 0 && p->element_size <= DPU_MACHINE_WRAM &&
+                (p->element_size << p->position_bits) <= data.size &&
+                structure.size >= STRUCTURE_SIZE;
+    if (!fits)
+        return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS,
+                           "'%s' is no FIFO: 2^%u elements of %u bytes, in %u bytes", name,
+                           p->position_bits, p->element_size, data.size);
+    return DPU_OK;
+}
+
+static bool is_in_wram(struct dpu_symbol_t symbol)
+{
+    return symbol.address % 4 == 0 && symbol.address < DPU_MACHINE_WRAM &&
+           symbol.size <= DPU_MACHINE_WRAM - symbol.address;
+}
+
+static void fill_link(struct dpu_fifo_link_t *link, const struct parameters *p, uint32_t data)
+{
+    struct fifo_owner *owner = owner_of(link);
+    owner->structure = p->structure;
+    for (uint32_t i = 0; i < owner->nr_ranks; i++) {
+        struct dpu_fifo_rank_t *fifo = &link->rank_fifos[i];
+        fifo->dpu_fifo_ptr_size = (uint8_t)p->position_bits;
+        fifo->dpu_fifo_address = data / 4;
+        fifo->dpu_fifo_data_size = p->element_size;
+        fifo->max_retries = DEFAULT_RETRIES;
+        fifo->time_for_retry = DEFAULT_RETRY_US;
+        fifo->transfer_matrix.offset = data / 4;
+        fifo->transfer_matrix.size = p->element_size / 4;
+        if (link->direction == DPU_OUTPUT_FIFO)
+            fifo->transfer_matrix.size <<= p->position_bits;
+        fifo->fifo_pointers_matrix.offset = p->structure / 4;
+        fifo->fifo_pointers_matrix.size = 4;
+        for (uint32_t j = 0; j < MAX_NR_DPUS_PER_RANK; j++)
+            fifo->fifo_pointers_matrix.ptr[j] = &fifo->dpu_fifo_pointers[2 * j];
+    }
+}
+
+static dpu_error_t make_link(struct dpu_set_t set, struct dpu_fifo_link_t *link, const char *name,
+                             enum dpu_fifo_direction_t direction)
+{
+    struct dpu_symbol_t structure, data;
+    memset(link, 0, sizeof *link);
+    link->direction = direction;
+    dpu_error_t error = dpulib_find_symbol(set, name, &structure);
+    if (error == DPU_OK)
+        error = find_data(set, name, &data);
+    if (error != DPU_OK)
+        return error;
+    if (!is_in_wram(structure) || !is_in_wram(data))
+        return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS, "'%s' is not in WRAM", name);
+    struct parameters p = {.structure = structure.address};
+    struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
+    const struct dpulib_work work = {.run = read_parameters, .argument = &p, .parallel = true};
+    error = dpu != NULL ? dpulib_work_on_dpu(dpu, &work) : DPU_ERR_INVALID_DPU_SET;
+    if (error == DPU_OK)
+        error = check_parameters(&p, name, structure, data);
+    if (error == DPU_OK)
+        error = allocate(link, &set);
+    if (error != DPU_OK)
+        return error;
+    link->fifo_symbol = structure;
+    fill_link(link, &p, data.address);
+    return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpu_link_input_fifo(struct dpu_set_t dpu_set, struct dpu_fifo_link_t *link,
+                                           char *fifo_name)
+{
+    return make_link(dpu_set, link, fifo_name, DPU_INPUT_FIFO);
+}
+
+DPU_EXPORT dpu_error_t dpu_link_output_fifo(struct dpu_set_t dpu_set, struct dpu_fifo_link_t *link,
+                                            char *fifo_name)
+{
+    return make_link(dpu_set, link, fifo_name, DPU_OUTPUT_FIFO);
+}
+
+DPU_EXPORT void dpu_fifo_set_push_max_retries(struct dpu_fifo_link_t *fifo_link,
+                                              struct dpu_set_t dpu_set, uint32_t max_retries)
+{
+    struct dpu_t *dpu;
+    if (dpulib_check_set(dpu_set) != DPU_OK)
+        return;
+    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;) {
+        struct dpu_fifo_rank_t *fifo = fifo_of(fifo_link, dpu->rank);
+        if (fifo != NULL)
+            fifo->max_retries = max_retries;
+    }
+}
+
+DPU_EXPORT void dpu_fifo_set_time_for_push_retries(struct dpu_fifo_link_t *fifo_link,
+                                                   struct dpu_set_t dpu_set, uint32_t time_us)
+{
+    struct dpu_t *dpu;
+    if (dpulib_check_set(dpu_set) != DPU_OK)
+        return;
+    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;) {
+        struct dpu_fifo_rank_t *fifo = fifo_of(fifo_link, dpu->rank);
+        if (fifo != NULL)
+            fifo->time_for_retry = time_us;
+    }
+}
+
+/* ------------------------------------------------------------------ elements that have come */
+
+DPU_EXPORT uint16_t get_fifo_size(struct dpu_fifo_link_t *fifo_link, struct dpu_set_t dpu)
+{
+    struct dpu_t *one;
+    struct dpu_fifo_rank_t *fifo = NULL;
+    if (dpulib_check_single(dpu, &one) == DPU_OK)
+        fifo = fifo_of(fifo_link, one->rank);
+    if (fifo == NULL)
+        return 0;
+    const uint64_t *positions = &fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(one)];
+    return (uint16_t)(positions[1] - positions[0]);
+}
+
+DPU_EXPORT uint8_t *get_fifo_elem(struct dpu_fifo_link_t *fifo_link, struct dpu_set_t dpu,
+                                  uint8_t *fifo_data, uint8_t i)
+{
+    struct dpu_t *one;
+    struct dpu_fifo_rank_t *fifo = NULL;
+    if (dpulib_check_single(dpu, &one) == DPU_OK)
+        fifo = fifo_of(fifo_link, one->rank);
+    if (fifo == NULL)
+        return fifo_data;
+    uint64_t position = fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(one)] + i;
+    uint64_t mask = (UINT64_C(1) << fifo->dpu_fifo_ptr_size) - 1;
+    return fifo_data + (position & mask) * fifo->dpu_fifo_data_size;
+}
+
+/* ------------------------------------------------------------------ transferring */
+
+struct push {
+    const struct dpu_fifo_link_t *link;
+    uint32_t structure;
+    struct dpulib_table *buffers; /* NULL for what is done, or takes no part */
+};
+
+static dpu_error_t run_push(struct dpu_t *dpu, void *argument)
+{
+    struct push *push = argument;
+    struct dpu_fifo_rank_t *fifo = fifo_of(push->link, dpu->rank);
+    void **buffer = dpulib_table_entry(push->buffers, dpu);
+    if (*buffer == NULL)
+        return DPU_OK;
+    uint8_t *wram = dpu_machine_wram(dpu->machine);
+    uint64_t *positions = &fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(dpu)];
+    const uint64_t count = UINT64_C(1) << fifo->dpu_fifo_ptr_size;
+    memcpy(positions, wram + push->structure, 2 * sizeof *positions);
+    if (positions[1] - positions[0] >= count)
+        return DPU_OK;
+    size_t at = (size_t)(positions[1] & (count - 1)) * fifo->dpu_fifo_data_size;
+    memcpy(wram + (size_t)fifo->dpu_fifo_address * 4 + at, *buffer, fifo->dpu_fifo_data_size);
+    positions[1]++;
+    memcpy(wram + push->structure + WRITE_POSITION, &positions[1], sizeof positions[1]);
+    *buffer = NULL;
+    return DPU_OK;
+}
+
+/* The buffer has the elements where the FIFO has them; get_fifo_elem() finds them. */
+static dpu_error_t run_flush(struct dpu_t *dpu, void *argument)
+{
+    struct push *push = argument;
+    struct dpu_fifo_rank_t *fifo = fifo_of(push->link, dpu->rank);
+    void **buffer = dpulib_table_entry(push->buffers, dpu);
+    uint8_t *wram = dpu_machine_wram(dpu->machine);
+    uint64_t *positions = &fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(dpu)];
+    memcpy(positions, wram + push->structure, 2 * sizeof *positions);
+    if (*buffer == NULL) {
+        /* Its elements stay where they are, and none have come. */
+        positions[1] = positions[0];
+        return DPU_OK;
+    }
+    if (positions[1] != positions[0])
+        memcpy(*buffer, wram + (size_t)fifo->dpu_fifo_address * 4,
+               (size_t)fifo->dpu_fifo_data_size << fifo->dpu_fifo_ptr_size);
+    memcpy(wram + push->structure + READ_POSITION, &positions[1], sizeof positions[1]);
+    *buffer = NULL;
+    return DPU_OK;
+}
+
+static bool is_finished(const struct dpulib_table *buffers)
+{
+    for (uint32_t i = 0; i < buffers->nr_ranks; i++)
+        for (uint32_t j = 0; j < DPULIB_RANK_SIZE; j++)
+            if (buffers->ranks[i].entries[j] != NULL)
+                return false;
+    return true;
+}
+
+/* A program that takes elements makes room; the DPU must run while this waits. */
+static dpu_error_t push_until_finished(struct dpu_set_t set, struct push *push)
+{
+    const bool input = push->link->direction == DPU_INPUT_FIFO;
+    const struct dpulib_work work = {
+        .kind = input ? DPULIB_JOB_PARALLEL_WRAM_TO_FIFO : DPULIB_JOB_PARALLEL_WRAM_FROM_FIFO,
+        .run = input ? run_push : run_flush,
+        .argument = push,
+        .parallel = true,
+    };
+    const struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
+    if (dpu == NULL)
+        return DPU_OK;
+    const struct dpu_fifo_rank_t *fifo = fifo_of(push->link, dpu->rank);
+    for (uint32_t retries = 0;; retries++) {
+        dpu_error_t error = dpulib_submit(set, &work, false);
+        if (error != DPU_OK || is_finished(push->buffers))
+            return error;
+        if (retries >= fifo->max_retries)
+            return dpulib_fail(DPU_ERR_WRAM_FIFO_FULL,
+                               "no room after %u retries, %u microseconds apart: does the "
+                               "program run, and take elements?",
+                               fifo->max_retries, fifo->time_for_retry);
+        usleep(fifo->time_for_retry);
+    }
+}
+
+static dpu_error_t check_link(struct dpu_set_t set, const struct dpu_fifo_link_t *link)
+{
+    struct dpu_t *dpu;
+    dpu_error_t error = dpulib_check_set(set);
+    if (error != DPU_OK)
+        return error;
+    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
+        if (fifo_of(link, dpu->rank) == NULL)
+            return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
+                               "the link to the FIFO was made for other ranks, or is freed");
+    return DPU_OK;
+}
+
+static void prepare(struct dpu_set_t set, struct dpu_fifo_link_t *link, void *buffer)
+{
+    struct dpu_t *dpu;
+    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
+        fifo_of(link, dpu->rank)->transfer_matrix.ptr[dpulib_dpu_index(dpu)] = buffer;
+}
+
+DPU_EXPORT dpu_error_t dpu_fifo_prepare_xfer(struct dpu_set_t dpu_set,
+                                             struct dpu_fifo_link_t *fifo_link, void *buffer)
+{
+    dpu_error_t error = check_link(dpu_set, fifo_link);
+    if (error == DPU_OK)
+        prepare(dpu_set, fifo_link, buffer);
+    return error;
+}
+
+/* Also with DPU_XFER_ASYNC it is over when this returns. */
+DPU_EXPORT dpu_error_t dpu_fifo_push_xfer(struct dpu_set_t dpu_set,
+                                          struct dpu_fifo_link_t *fifo_link, dpu_xfer_flags_t flags)
+{
+    struct dpu_t *dpu;
+    dpu_error_t error = check_link(dpu_set, fifo_link);
+    if (error != DPU_OK)
+        return error;
+    struct push push = {
+        .link = fifo_link,
+        .structure = owner_of(fifo_link)->structure,
+        .buffers = dpulib_table_new(&dpu_set),
+    };
+    if (push.buffers == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a transfer");
+    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;)
+        *dpulib_table_entry(push.buffers, dpu) =
+            fifo_of(fifo_link, dpu->rank)->transfer_matrix.ptr[dpulib_dpu_index(dpu)];
+    error = push_until_finished(dpu_set, &push);
+    free(push.buffers);
+    if ((flags & DPU_XFER_NO_RESET) == 0)
+        prepare(dpu_set, fifo_link, NULL);
+    return error;
+}

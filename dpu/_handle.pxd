@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An allocated set of the C library, and views of it: the whole, a rank, a DPU."""
+
+from libc.stdint cimport uint32_t
+from dpu._native cimport Library
+from dpu.libdpu cimport dpu_error_t, dpu_set_t, dpu_table, dpusoft_table
+
+
+cdef class SetHandle:
+    cdef object __weakref__
+    cdef Library library
+    cdef const dpu_table *table
+    cdef const dpusoft_table *soft
+    # The set is there; `closing` while somebody waits to free it.
+    cdef bint live
+    cdef bint closing
+    # Calls of the library that are under way, in any thread.
+    cdef int users
+    cdef unsigned int forks
+    cdef dpu_set_t whole
+    # Ranks, DPUs, and where the DPUs of a rank begin (one more than there are ranks).
+    cdef uint32_t nr_ranks
+    cdef uint32_t nr_dpus
+    cdef dpu_set_t *rank_sets
+    cdef dpu_set_t *dpu_sets
+    cdef uint32_t *first_dpu
+    # Of each DPU the DpuProgram that was loaded, or None; `loads` counts changes.
+    cdef list programs
+    cdef unsigned long loads
+    # What is given to asynchronous operations, until it is known that they ended.
+    cdef list kept
+    cdef unsigned long sequence
+    # Exceptions of asynchronous callbacks: [mask of ranks, exception].
+    cdef list raised
+    # Threads of the library that are in a callback of this set: how deeply.
+    cdef dict callback_threads
+    # Pairs of dpu_prepare_xfer() and dpu_push_xfer() must not be torn apart.
+    cdef object transfer_lock
+    # Defaults that all views share.
+    cdef object log
+    cdef bint async_mode
+
+    # Before every use of the C set, which refuses what is freed, or inherited by a fork.
+    cdef int enter(self, str function) except -1
+    cdef bint in_callback(self) except -1
+    # Interrupts, waits and frees, without exceptions; the GIL is released.
+    cdef void end(self) noexcept
+
+
+# A range of ranks and DPUs of a handle. DpuSet is its only subclass.
+cdef class SetView:
+    cdef object __weakref__
+    cdef SetHandle handle
+    cdef dpu_set_t c
+    cdef uint32_t rank0
+    cdef uint32_t rank1
+    cdef uint32_t dpu0
+    cdef uint32_t dpu1
+
+    # Around what uses the C set.
+    cdef int enter(self, str function) except -1
+    cdef void leave(self) noexcept
+    cdef object mask(self)
+    # DpuError if `code` is one.
+    cdef int check(self, dpu_error_t code, str function) except -1
+    # Waits until nothing is queued or runs, with a look at signals. Only the soft twin can; else,
+    # and in a callback, it returns at once.
+    cdef int wait_idle(self) except -1
+    # The same for at most `ns`; 1 when idle. Where the library cannot wait it is asked.
+    cdef int wait_for(self, long long ns) except -1
+    # Keeps `what` for an operation that is submitted next; its result goes to submitted().
+    cdef list keep(self, object what)
+    cdef void submitted(self, list entry) noexcept
+    # What was submitted before `mark` (a former value of handle.sequence) has ended.
+    cdef int settle(self, unsigned long mark) except -1
+    cdef list take_raised(self)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An allocated set of the C library, and views of it: the whole, a rank, a DPU."""
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdlib cimport free
+from posix.time cimport nanosleep, timespec
+from dpu cimport _native
+from dpu._native cimport SLICE_NS, fail_set
+from dpu.libdpu cimport DPU_OK, bool as c_bool, dpu_error_t, dpu_set_t
+
+import atexit
+import weakref
+from threading import get_ident
+
+__all__ = ["SetView"]
+
+# A sequence number that no mark reaches: the operation is not submitted yet.
+cdef unsigned long _NEVER = <unsigned long>-1
+
+_live = weakref.WeakSet()
+
+
+def _end_all():
+    cdef SetHandle handle
+    for handle in list(_live):
+        handle.end()
+
+
+atexit.register(_end_all)
+
+
+def register(handle):
+    """Have a handle ended at the exit of the interpreter."""
+    _live.add(handle)
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class SetHandle:
+
+    def __cinit__(self):
+        self.rank_sets = NULL
+        self.dpu_sets = NULL
+        self.first_dpu = NULL
+        self.forks = _native.fork_count
+        self.programs = []
+        self.kept = []
+        self.raised = []
+        self.callback_threads = {}
+
+    def __dealloc__(self):
+        self.end()
+        free(self.rank_sets)
+        free(self.dpu_sets)
+        free(self.first_dpu)
+
+    cdef int enter(self, str function) except -1:
+        if self.forks != _native.fork_count:
+            fail_set(function, "this process was forked: the set belongs to the parent; "
+                               "allocate one here")
+        if not self.live:
+            fail_set(function, "the set was freed")
+        if self.closing and not self.in_callback():
+            fail_set(function, "the set is being freed by another thread")
+        self.users += 1
+        return 0
+
+    cdef bint in_callback(self) except -1:
+        return bool(self.callback_threads) and get_ident() in self.callback_threads
+
+    cdef void end(self) noexcept:
+        cdef dpu_set_t whole = self.whole
+        if not self.live or self.forks != _native.fork_count or self.users > 0:
+            if self.live and self.forks == _native.fork_count:
+                # Another thread is in the library for it: what it waits for ends soon.
+                if self.soft.dpusoft_interrupt is not NULL:
+                    with nogil:
+                        self.soft.dpusoft_interrupt(whole)
+            return
+        self.live = False
+        with nogil:
+            if self.soft.dpusoft_interrupt is not NULL:
+                self.soft.dpusoft_interrupt(whole)
+            self.table.dpu_sync(whole)
+            self.table.dpu_free(whole)
+
+
+cdef class SetView:
+
+    cdef int enter(self, str function) except -1:
+        if self.handle is None:
+            fail_set(function, "the set was never allocated")
+        return self.handle.enter(function)
+
+    cdef void leave(self) noexcept:
+        self.handle.users -= 1
+
+    cdef object mask(self):
+        return ((1 << (self.rank1 - self.rank0)) - 1) << self.rank0
+
+    cdef int check(self, dpu_error_t code, str function) except -1:
+        if code != DPU_OK:
+            self.handle.library.fail(code, function)
+        return 0
+
+    cdef int wait_idle(self) except -1:
+        cdef c_bool done = False
+        cdef dpu_set_t c = self.c
+        cdef dpu_error_t rc
+        cdef SetHandle handle = self.handle
+        if handle.soft.dpusoft_wait is NULL or handle.in_callback():
+            return 0
+        with nogil:
+            rc = handle.soft.dpusoft_wait(c, 0, &done)
+        # What is wrong with the set is said by the operation that follows.
+        while rc == DPU_OK and not done:
+            with nogil:
+                rc = handle.soft.dpusoft_wait(c, SLICE_NS, &done)
+            PyErr_CheckSignals()
+        return 0
+
+    cdef int wait_for(self, long long ns) except -1:
+        cdef c_bool done = False
+        cdef c_bool fault = False
+        cdef dpu_set_t c = self.c
+        cdef dpu_error_t rc
+        cdef timespec pause
+        cdef long long slept = 0
+        if self.handle.soft.dpusoft_wait is not NULL:
+            with nogil:
+                rc = self.handle.soft.dpusoft_wait(c, ns, &done)
+            return rc != DPU_OK or done
+        pause.tv_sec = 0
+        pause.tv_nsec = 200_000
+        with nogil:
+            while True:
+                rc = self.handle.table.dpu_status(c, &done, &fault)
+                if rc != DPU_OK or done or fault or slept >= ns:
+                    break
+                nanosleep(&pause, NULL)
+                slept += pause.tv_nsec
+        return rc != DPU_OK or done or fault
+
+    cdef list keep(self, object what):
+        cdef list entry = [self.mask(), _NEVER, what]
+        self.handle.kept.append(entry)
+        return entry
+
+    cdef void submitted(self, list entry) noexcept:
+        self.handle.sequence += 1
+        entry[1] = self.handle.sequence
+
+    cdef int settle(self, unsigned long mark) except -1:
+        cdef SetHandle handle = self.handle
+        cdef list entry
+        cdef list left = []
+        cdef list ended = []
+        if not handle.kept:
+            return 0
+        mask = ~self.mask()
+        for entry in handle.kept:
+            if entry[1] <= mark:
+                entry[0] &= mask
+            if entry[0]:
+                left.append(entry)
+            else:
+                ended.append(entry)
+        # Its destructors run when the list is already as it should be.
+        handle.kept = left
+        del ended
+        return 0
+
+    cdef list take_raised(self):
+        cdef list pair
+        cdef list left = []
+        cdef list taken = []
+        if not self.handle.raised:
+            return taken
+        mask = self.mask()
+        for pair in self.handle.raised:
+            (taken if pair[0] & mask else left).append(pair)
+        self.handle.raised = left
+        return [pair[1] for pair in taken]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launches, waiting for their end, requests that stand for them, and what they report."""
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
+from dpu._callback cimport raise_collected
+from dpu._handle cimport SetHandle, SetView
+from dpu.libdpu cimport (
+    DPU_ASYNCHRONOUS,
+    DPU_OK,
+    DPU_SYNCHRONOUS,
+    dpu_error_t,
+    dpu_set_t,
+    dpusoft_report,
+)
+from offchip.request cimport Request
+
+from dpu.errors import DpuError, DpuTimeoutError
+from dpu.reports import make_report
+
+__all__ = ["DpuRequest"]
+
+
+cdef int launch(SetView view, bint asynchronous) except -1:
+    cdef dpu_set_t c = view.c
+    cdef SetHandle handle
+    cdef dpu_error_t rc
+    cdef unsigned long mark
+    cdef bint queued
+    view.enter("dpu_launch")
+    handle = view.handle
+    try:
+        # A wait that sees signals is for a queued launch; in a callback nothing is waited for.
+        queued = asynchronous or (
+            handle.soft.dpusoft_wait is not NULL and not handle.in_callback()
+        )
+        mark = handle.sequence
+        with nogil:
+            rc = handle.table.dpu_launch(c, DPU_ASYNCHRONOUS if queued else DPU_SYNCHRONOUS)
+        view.check(rc, "dpu_launch")
+        if asynchronous:
+            return 0
+        if queued:
+            try:
+                view.wait_idle()
+            except BaseException:
+                # Whoever breaks off exec() does not want it to go on.
+                _stop(view)
+                raise
+            with nogil:
+                rc = handle.table.dpu_sync(c)
+        view.settle(mark)
+        view.check(rc, "dpu_launch")
+        raise_collected(view.take_raised())
+    finally:
+        view.leave()
+    return 0
+
+
+cdef int _stop(SetView view) except -1:
+    """End what runs, and forget how it ended."""
+    cdef dpu_set_t c = view.c
+    cdef SetHandle handle = view.handle
+    with nogil:
+        if handle.soft.dpusoft_interrupt is not NULL:
+            handle.soft.dpusoft_interrupt(c)
+        handle.table.dpu_sync(c)
+    return 0
+
+
+cdef int interrupt(SetView view) except -1:
+    cdef dpu_set_t c = view.c
+    cdef SetHandle handle
+    cdef dpu_error_t rc
+    view.enter("dpusoft_interrupt")
+    handle = view.handle
+    try:
+        handle.library.need(<const void *>handle.soft.dpusoft_interrupt, "interrupting a launch")
+        with nogil:
+            rc = handle.soft.dpusoft_interrupt(c)
+        view.check(rc, "dpusoft_interrupt")
+    finally:
+        view.leave()
+    return 0
+
+
+cdef int synchronise(SetView view) except -1:
+    cdef dpu_set_t c = view.c
+    cdef SetHandle handle
+    cdef dpu_error_t rc
+    cdef unsigned long mark
+    view.enter("dpu_sync")
+    handle = view.handle
+    try:
+        mark = handle.sequence
+        view.wait_idle()
+        with nogil:
+            rc = handle.table.dpu_sync(c)
+        view.settle(mark)
+        raised = view.take_raised()
+        if rc == DPU_OK:
+            raise_collected(raised)
+        try:
+            view.check(rc, "dpu_sync")
+        except DpuError as error:
+            for exception in raised:
+                error.add_note(f"a callback failed too: {type(exception).__name__}: {exception}")
+            raise
+    finally:
+        view.leave()
+    return 0
+
+
+cdef object report_of(const dpusoft_report *report):
+    cdef uint32_t i
+    return make_report(
+        report.status, report.cycles, report.instructions, report.dma_read_bytes,
+        report.dma_write_bytes, report.seconds,
+        tuple([report.thread_instructions[i] for i in range(min(report.nr_threads, 24))]),
+        report.fault, report.fault_thread, report.fault_pc, report.breakpoint,
+        report.fault_address,
+    )
+
+
+cdef object get_reports(SetView view):
+    cdef dpusoft_report report
+    cdef dpu_set_t c
+    cdef SetHandle handle
+    cdef dpu_error_t rc
+    cdef uint32_t i
+    view.enter("dpusoft_get_report")
+    handle = view.handle
+    reports = []
+    try:
+        handle.library.need(<const void *>handle.soft.dpusoft_get_report, "reports of launches")
+        view.wait_idle()
+        for i in range(view.dpu0, view.dpu1):
+            c = handle.dpu_sets[i]
+            memset(&report, 0, sizeof(report))
+            report.size = sizeof(report)
+            with nogil:
+                rc = handle.soft.dpusoft_get_report(c, &report)
+            view.check(rc, "dpusoft_get_report")
+            reports.append(report_of(&report))
+    finally:
+        view.leave()
+    return reports
+
+
+cdef class DpuRequest(Request):
+    """Everything that is queued on a set, from `DpuSet.exec_async()`.
+
+    It is done when nothing is queued or runs any more on these DPUs, later operations included.
+    Its result is that of `DpuSet.sync()`: errors of the set that nobody has fetched.
+
+    Attributes
+    ----------
+    dpu_set : DpuSet
+        The set.
+    """
+
+    cdef readonly object dpu_set
+    cdef object _error
+    cdef bint _synchronised
+
+    def __init__(self, dpu_set):
+        if not isinstance(dpu_set, SetView):
+            raise TypeError(f"a DpuSet is needed, not {type(dpu_set).__name__}")
+        self.dpu_set = dpu_set
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a DpuRequest cannot be pickled: it belongs to DPUs of this process")
+
+    cdef int _poll(self) except -1:
+        return self._wait_ns(0)
+
+    cdef int _wait_ns(self, long long ns) except -1:
+        cdef SetView view = <SetView>self.dpu_set
+        if self._synchronised:
+            return 1
+        try:
+            view.enter("dpu_status")
+            try:
+                if not view.wait_for(ns):
+                    return 0
+            finally:
+                view.leave()
+        except DpuError as error:
+            self._error = error
+            self._synchronised = True
+        return 1
+
+    cdef object _outcome(self):
+        if not self._synchronised:
+            self._synchronised = True
+            try:
+                synchronise(<SetView>self.dpu_set)
+            except Exception as error:
+                self._error = error
+        if self._error is not None:
+            raise self._error
+        return None
+
+    def _timeout_error(self, timeout):
+        return DpuTimeoutError(
+            f"the DPUs were not done within {timeout} s; they go on, and may be waited for again",
+            function="dpu_sync",
+        )

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What DPUs have printed."""
+
+from dpu._handle cimport SetView
+
+# The text of one DPU, with its header line.
+cdef str read_log(SetView view)

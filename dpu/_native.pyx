@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loaded libdpu: its function table, where it came from, and the errors it reports.
+
+A library is loaded when the first set is allocated (or `use_library()` or `library_info()` asks),
+by the rule of `offchip.loader`, and stays loaded. Several may be: each `DpuSet` belongs to one.
+"""
+
+from libc.stdlib cimport calloc, free
+from dpu.libdpu cimport (
+    DPU_REQUIRED_COUNT,
+    dpu_error_t,
+    dpu_symbol_names,
+    dpu_table,
+    dpu_table_open,
+    dpusoft_table,
+    offchip_library,
+    offchip_library_close,
+    offchip_library_missing,
+)
+
+import os
+import re
+
+from offchip import __version__
+
+from dpu.error_codes import ErrorCode, name_of
+from dpu.errors import DpuError
+
+__all__ = ["Library", "library_info", "use_library"]
+
+
+cdef extern from "pthread.h" nogil:
+    int pthread_atfork(void (*prepare)() noexcept, void (*parent)() noexcept,
+                       void (*child)() noexcept)
+
+
+cdef void _count_fork() noexcept nogil:
+    global fork_count
+    fork_count += 1
+
+
+fork_count = 0
+if pthread_atfork(NULL, NULL, _count_fork) != 0:
+    raise MemoryError("pthread_atfork")
+
+# What a Library has that was not loaded: no functions.
+cdef dpu_table _no_table
+cdef dpusoft_table _no_soft
+
+# By the real path of the file; a library stays loaded.
+_libraries = {}
+_default = None
+
+
+cdef str _text(const char *text):
+    return text.decode("utf-8", "replace") if text is not NULL else ""
+
+
+cdef int fail_set(str function, str detail) except -1:
+    raise DpuError(
+        "invalid action for this dpu set",
+        code=ErrorCode.DPU_ERR_INVALID_DPU_SET,
+        name="DPU_ERR_INVALID_DPU_SET",
+        function=function,
+        detail=detail,
+    )
+
+
+cdef class Library:
+    """A loaded libdpu. Objects come from `use_library()` and `DpuSet.library`.
+
+    Attributes
+    ----------
+    path : str
+        The file that was loaded.
+    kind : {"soft", "vendor", "path"}
+        Our twin, the vendor's, or another that was given by its path.
+    found_via : str
+        How it was found.
+    version : str or None
+        Its version, as far as that is known.
+    api_version : int or None
+        Version of the twin's extensions; the vendor's API has no number.
+    missing : tuple of str
+        Functions of the API that it lacks.
+    """
+
+    def __cinit__(self):
+        self.table = &_no_table
+        self.soft = &_no_soft
+
+    def __init__(self):
+        raise TypeError("a Library comes from dpu.use_library()")
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a Library cannot be pickled: it is loaded into this process only")
+
+    cdef int fail(self, dpu_error_t code, str function, str detail="") except -1:
+        cdef const char *said
+        if not detail and self.soft.dpusoft_last_error_detail is not NULL:
+            detail = _text(self.soft.dpusoft_last_error_detail()).strip()
+        said = self.table.dpu_error_to_string(code)
+        text = _text(said) or f"error {<unsigned int>code} of libdpu"
+        # Older libraries of the vendor give a constant.
+        if self.is_soft:
+            free(<void *>said)
+        raise DpuError(
+            text, code=<unsigned int>code, name=name_of(text), function=function, detail=detail
+        )
+
+    cdef int need(self, const void *function, str what) except -1:
+        if function is NULL:
+            raise DpuError(
+                f"{what}: not with this libdpu",
+                detail=f"{self.path} is not the soft twin (DPU_LIBRARY=soft chooses it)",
+            )
+        return 0
+
+    @property
+    def is_soft(self):
+        """Whether it simulates DPUs on the host."""
+        return self.soft.dpusoft_version is not NULL
+
+    @property
+    def devices(self):
+        """Number of hardware ranks in this machine."""
+        return 0 if self.is_soft else _count_ranks()
+
+    def __repr__(self):
+        return f"<dpu.Library {self.kind} {self.path} version {self.version}>"
+
+
+def _count_ranks():
+    try:
+        entries = os.listdir("/sys/class/dpu_rank")
+    except OSError:
+        return 0
+    return sum(name.startswith("dpu_rank") for name in entries)
+
+
+def _version_of_vendor(path):
+    """Take the version from the file's name: the library has no function for it."""
+    found = re.search(r"\.so\.(\d[\d.]*)$", os.path.realpath(path))
+    return found[1] if found else None
+
+
+cdef Library _load(object choice):
+    """Load what the loader chose, or find it among the loaded."""
+    cdef offchip_library *lib
+    cdef dpu_table *table
+    cdef dpusoft_table *soft
+    cdef Library library
+    cdef size_t i
+    cdef int absent
+    real = os.path.realpath(choice.path)
+    if real in _libraries:
+        return _libraries[real]
+    path = os.fsencode(choice.path)
+    lib = <offchip_library *>calloc(1, sizeof(offchip_library))
+    table = <dpu_table *>calloc(1, sizeof(dpu_table))
+    soft = <dpusoft_table *>calloc(1, sizeof(dpusoft_table))
+    try:
+        if lib is NULL or table is NULL or soft is NULL:
+            raise MemoryError()
+        absent = dpu_table_open(path, table, soft, lib)
+        if absent < 0:
+            raise DpuError(f"{choice.path} cannot be loaded: {_text(lib.error)}")
+        missing = [_text(offchip_library_missing(lib, i)) for i in range(lib.missing_count)]
+        required = {_text(dpu_symbol_names[i]) for i in range(DPU_REQUIRED_COUNT)}
+        lacking = sorted(required.intersection(missing))
+        if lacking:
+            raise DpuError(f"{choice.path} is no libdpu: it has no {', '.join(lacking)}")
+        library = Library.__new__(Library)
+        library.table = table
+        library.soft = soft
+        library.path = _text(lib.path) or choice.path
+        library.kind = choice.kind
+        library.found_via = choice.found_via
+        if soft.dpusoft_version is not NULL:
+            library.version = __version__
+            library.api_version = soft.dpusoft_version()
+        else:
+            library.version = choice.version or _version_of_vendor(library.path)
+        library.missing = tuple(missing)
+        library.refused = tuple(choice.refused)
+    except BaseException:
+        if lib is not NULL:
+            offchip_library_close(lib)
+        free(lib)
+        free(table)
+        free(soft)
+        raise
+    _libraries[real] = library
+    return library
+
+
+cdef Library get_library(object which):
+    global _default
+    if isinstance(which, Library):
+        if (<Library>which).table is &_no_table:
+            raise ValueError("this Library was not loaded")
+        return which
+    if which is not None:
+        return _load(_choose(which))
+    if _default is None:
+        _default = _load(_choose(None))
+    return _default
+
+
+cdef object _choose(object which):
+    from offchip.loader import LibrarySpec, choose
+
+    folder = os.path.dirname(os.path.abspath(__file__))
+    spec = LibrarySpec(
+        package="dpu",
+        env_var="DPU_LIBRARY",
+        soft_path=os.path.join(folder, "lib", "libdpu.so"),
+        vendor_candidates=(_in_vendor_folders, "libdpu.so"),
+        probe="dpu",
+    )
+    return choose(spec, which)
+
+
+def _in_vendor_folders():
+    """List the files in the folders that the vendor's own variables name."""
+    folders = []
+    if os.environ.get("UPMEM_RUNTIME_LIBRARY_PATH"):
+        folders.append(os.environ["UPMEM_RUNTIME_LIBRARY_PATH"])
+    if os.environ.get("UPMEM_HOME"):
+        folders.append(os.path.join(os.environ["UPMEM_HOME"], "lib"))
+    return [os.path.join(folder, "libdpu.so") for folder in folders]
+
+
+def use_library(library):
+    """Choose the library for the sets that are allocated from now on.
+
+    Parameters
+    ----------
+    library : str, path or Library
+        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a library
+        that is loaded.
+
+    Returns
+    -------
+    Library
+
+    Raises
+    ------
+    LibraryNotFoundError
+        It cannot be used; the message says why.
+    """
+    global _default
+    if library is None:
+        raise TypeError("a library is required: 'vendor', 'soft', a path or a Library")
+    chosen = get_library(library)
+    _default = chosen
+    return chosen
+
+
+def library_info(library=None):
+    """Say which libdpu is used and why.
+
+    Parameters
+    ----------
+    library : str, path or Library, optional
+        As for `use_library()`; the default library unless given.
+
+    Returns
+    -------
+    dict
+        path, kind, found_via, version, api_version, devices (number of hardware ranks), missing
+        (functions it lacks) and refused (the candidates before it: path, found_via, reason).
+    """
+    cdef Library chosen = get_library(library)
+    return {
+        "path": chosen.path,
+        "kind": chosen.kind,
+        "found_via": chosen.found_via,
+        "version": chosen.version,
+        "api_version": chosen.api_version,
+        "devices": chosen.devices,
+        "missing": list(chosen.missing),
+        "refused": [
+            {"path": item.path, "found_via": item.found_via, "reason": item.reason}
+            for item in chosen.refused
+        ],
+    }

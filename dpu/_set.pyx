@@ -1,0 +1,602 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets of DPUs: a whole allocation, a rank of it, or one DPU."""
+
+from cpython.object cimport PyObject_GenericSetAttr
+from libc.stdint cimport uint8_t, uint32_t
+from dpu._alloc cimport allocate, release
+from dpu._callback cimport call_back
+from dpu._context cimport DpuContext, restore_context, save_context
+from dpu._copy cimport copy_buffers
+from dpu._handle cimport SetHandle, SetView
+from dpu._launch cimport get_reports, interrupt, launch, synchronise
+from dpu._log cimport read_log
+from dpu._native cimport fail_set, get_library
+from dpu._program cimport DpuProgram, new_program
+from dpu._symbol cimport DpuSymbol
+from dpu.libdpu cimport DPU_SET_DPU, dpu_error_t, dpu_program_t, dpu_set_t
+from offchip.buffer cimport Buffer
+
+import os
+import sys
+import warnings
+import weakref
+
+from dpu._launch import DpuRequest
+from dpu.errors import DpuError
+from dpu.ffi import RawSet
+from dpu.logs import check_constructor_log, choose_streams
+from dpu.reports import SetReport
+from dpu.symbols import ProgramSymbols
+from dpu.variable import DpuVariable
+
+__all__ = ["ALLOCATE_ALL", "DpuSet"]
+
+#: As a number of DPUs or ranks: all that are free.
+ALLOCATE_ALL = 0xffffffff
+
+cdef int _CHECKPOINT_INTERNAL = 1, _IRAM = 2, _MRAM = 8, _WRAM = 16
+
+
+cdef DpuSet _make_part(SetHandle handle, dpu_set_t c, uint32_t rank0, uint32_t rank1,
+                       uint32_t dpu0, uint32_t dpu1):
+    cdef DpuSet part = DpuSet.__new__(DpuSet)
+    part.handle = handle
+    part.c = c
+    part.rank0, part.rank1, part.dpu0, part.dpu1 = rank0, rank1, dpu0, dpu1
+    return part
+
+
+cdef DpuSet _make_rank(SetHandle handle, uint32_t rank, DpuSet member):
+    """Make a rank with its DPUs, one of which may be there already."""
+    cdef DpuSet made, dpu
+    cdef uint32_t i
+    made = _make_part(handle, handle.rank_sets[rank], rank, rank + 1,
+                      handle.first_dpu[rank], handle.first_dpu[rank + 1])
+    made._rank_list = [made]
+    made._dpu_list = []
+    reference = weakref.ref(made)
+    for i in range(made.dpu0, made.dpu1):
+        if member is not None and member.dpu0 == i:
+            dpu = member
+        else:
+            dpu = _make_part(handle, handle.dpu_sets[i], rank, rank + 1, i, i + 1)
+        dpu._rank_ref = reference
+        made._dpu_list.append(dpu)
+    return made
+
+
+cdef class DpuSet(SetView):
+    """A set of DPUs.
+
+    It is also a context manager, which frees it, and iterates over its DPUs. After `load()`
+    the variables of the program are attributes: reading one gives a `DpuVariable`, assigning a
+    buffer (or a list with one for each DPU) copies it to the DPUs.
+
+    Parameters
+    ----------
+    nr_dpus : int, optional
+        How many DPUs to allocate, ALLOCATE_ALL for all that are free.
+    nr_ranks : int, optional
+        How many ranks instead. With neither all is allocated.
+    profile : str
+        What DPUs: ``key=value`` pairs, separated by commas.
+    binary : str, path or bytes-like, optional
+        A program to load: its file, or its content.
+    c_source, asm_source : str, path, text stream or list of them, optional
+        Sources of a program to build and load.
+    log : stream or list of streams, optional
+        Where the DPUs' text goes after each `exec()`; a list has a stream (or None) a DPU.
+    async_mode : bool
+        Whether `copy()`, `exec()` and `call()` return at once unless told otherwise.
+    library : str, path or Library, optional
+        As for `dpu.use_library()`; the default library unless given.
+
+    Raises
+    ------
+    DpuError
+        There are not enough DPUs, or the program cannot be loaded.
+    """
+
+    def __init__(self, nr_dpus=None, nr_ranks=None, profile="", binary=None, c_source=None,
+                 asm_source=None, log=None, async_mode=False, _do_internals=True, *,
+                 library=None):
+        cdef SetHandle handle
+        cdef DpuSet rank
+        cdef uint32_t number
+        if self.handle is not None:
+            raise TypeError("a DpuSet is initialised once")
+        if not _do_internals:
+            return
+        if nr_dpus is not None and nr_ranks is not None:
+            raise DpuError("cannot specify nr_dpus and nr_ranks")
+        if nr_dpus is None and nr_ranks is None:
+            nr_dpus = ALLOCATE_ALL
+        text = os.fsencode(profile if profile is not None else "")
+        if b"\0" in text:
+            raise ValueError("a profile has no zero characters")
+        handle = allocate(get_library(library), nr_dpus, nr_ranks, text)
+        self.handle = handle
+        self.c = handle.whole
+        self.rank1, self.dpu1 = handle.nr_ranks, handle.nr_dpus
+        try:
+            self.is_top = True
+            self._rank_list = []
+            self._dpu_list = []
+            for number in range(handle.nr_ranks):
+                rank = _make_rank(handle, number, None)
+                self._rank_list.append(rank)
+                self._dpu_list += rank._dpu_list
+            check_constructor_log(log, handle.nr_dpus)
+            handle.log = list(log) if isinstance(log, (list, tuple)) else log
+            handle.async_mode = bool(async_mode)
+            if binary is not None or c_source is not None or asm_source is not None:
+                self.load(binary, c_source, asm_source)
+        except BaseException:
+            handle.end()
+            raise
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a DpuSet cannot be pickled: only this process can use its DPUs")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        if exc_type is not None and self.is_top and self.handle.live:
+            # The error is of more interest than the end of what runs.
+            if self.handle.soft.dpusoft_interrupt is not NULL:
+                try:
+                    interrupt(self)
+                except DpuError:
+                    pass
+            if not self.handle.live:
+                return
+        self.free()
+
+    # --- parts -------------------------------------------------------------------------------
+
+    def __len__(self):
+        return self.dpu1 - self.dpu0
+
+    def __iter__(self):
+        return iter(self.dpus())
+
+    # It would be taken from __len__.
+    def __bool__(self):
+        return True
+
+    def dpus(self):
+        """Get the DPUs, each as a set of its own.
+
+        Returns
+        -------
+        list of DpuSet
+            For a single DPU, itself.
+        """
+        return [self] if self._dpu_list is None else self._dpu_list
+
+    def ranks(self):
+        """Get the ranks, each as a set of its own.
+
+        Returns
+        -------
+        list of DpuSet
+            For a rank, itself; for a single DPU the rank that it belongs to.
+        """
+        if self._rank_list is not None:
+            return self._rank_list
+        if self.handle is None:
+            return []
+        rank = self._rank_ref()
+        if rank is None:
+            rank = _make_rank(self.handle, self.rank0, self)
+        return [rank]
+
+    @property
+    def library(self):
+        """The `Library` that the DPUs belong to."""
+        return self.handle.library if self.handle is not None else None
+
+    @property
+    def c_set(self):
+        """The C structure, as a `dpu.ffi.RawSet`; valid until the set is freed."""
+        if self.c.kind == DPU_SET_DPU:
+            return RawSet(self.c.kind, 0, 0, <size_t>self.c.dpu)
+        return RawSet(self.c.kind, self.c.list.nr_ranks, <size_t>self.c.list.ranks, 0)
+
+    @property
+    def closed(self):
+        """Whether the set was freed."""
+        return self.handle is None or not self.handle.live
+
+    # --- programs and symbols ----------------------------------------------------------------
+
+    def load(self, binary=None, c_source=None, asm_source=None):
+        """Load a program into the DPUs.
+
+        Parameters
+        ----------
+        binary : str, path or bytes-like, optional
+            Its file, or the content of it.
+        c_source, asm_source : str, path, text stream or list of them, optional
+            Sources to build it of. Both may be given, but not together with `binary`.
+
+        Returns
+        -------
+        DpuProgram
+
+        Raises
+        ------
+        DpuError
+            It is no DPU program, or does not fit.
+        """
+        from_source = c_source is not None or asm_source is not None
+        if (binary is not None) == from_source:
+            raise DpuError("one and only one source or binary program must be defined")
+        if from_source:
+            from dpu.sources import building
+
+            with building(c_source, asm_source) as path:
+                return self._load_file(path, None)
+        if isinstance(binary, (str, os.PathLike)):
+            return self._load_file(os.fspath(binary), os.fspath(binary))
+        return self._load_memory(binary)
+
+    def _load_file(self, path, shown):
+        cdef dpu_program_t *program = NULL
+        cdef dpu_error_t rc
+        cdef dpu_set_t c = self.c
+        cdef const char *name
+        cdef SetHandle handle
+        encoded = os.fsencode(path)
+        if b"\0" in encoded:
+            raise ValueError("a path has no zero characters")
+        name = encoded
+        self.enter("dpu_load")
+        handle = self.handle
+        try:
+            self.wait_idle()
+            with nogil:
+                rc = handle.table.dpu_load(c, name, &program)
+            self.check(rc, "dpu_load")
+            return self._loaded(new_program(handle.table, program, shown))
+        finally:
+            self.leave()
+
+    def _load_memory(self, image):
+        cdef dpu_program_t *program = NULL
+        cdef dpu_error_t rc
+        cdef dpu_set_t c = self.c
+        cdef SetHandle handle
+        cdef Buffer buffer = Buffer(image)
+        cdef uint8_t *data = <uint8_t *>buffer.ptr if buffer.nbytes > 0 else &_nothing
+        cdef size_t size = <size_t>buffer.nbytes
+        self.enter("dpu_load_from_memory")
+        handle = self.handle
+        try:
+            self.wait_idle()
+            with nogil:
+                rc = handle.table.dpu_load_from_memory(c, data, size, &program)
+            self.check(rc, "dpu_load_from_memory")
+            return self._loaded(new_program(handle.table, program, None))
+        finally:
+            self.leave()
+            buffer.release()
+
+    def _loaded(self, DpuProgram program):
+        cdef SetHandle handle = self.handle
+        cdef uint32_t i
+        for i in range(self.dpu0, self.dpu1):
+            handle.programs[i] = program
+        handle.loads += 1
+        hidden = sorted(name for name in program._symbols if hasattr(DpuSet, name))
+        if hidden:
+            warnings.warn(
+                f"the program has variables or functions with names that DpuSet has for itself: "
+                f"{', '.join(hidden)}; use dpu_set.symbols[name] for them",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return program
+
+    cdef object _program(self):
+        """Find the program that all DPUs of this set were loaded with at once, or None."""
+        cdef SetHandle handle = self.handle
+        cdef uint32_t i
+        if handle is None or self.dpu0 == self.dpu1:
+            return None
+        if self._found_at != handle.loads:
+            program = handle.programs[self.dpu0]
+            for i in range(self.dpu0 + 1, self.dpu1):
+                if handle.programs[i] is not program:
+                    program = None
+                    break
+            self._found_program = program
+            self._found_at = handle.loads
+        return self._found_program
+
+    @property
+    def program(self):
+        """The `DpuProgram` that was loaded into all DPUs of the set at once, None without one."""
+        return self._program()
+
+    @property
+    def symbols(self):
+        """The variables of the program, by name: a mapping to `DpuVariable`.
+
+        Assigning an item copies to the DPUs. Names that are methods of DpuSet are here too.
+        """
+        return ProgramSymbols(self, self._program())
+
+    def _read_symbol(self, symbol):
+        cdef uint32_t i
+        cdef uint32_t count = self.dpu1 - self.dpu0
+        cdef size_t size = (<DpuSymbol>symbol).c.size
+        data = memoryview(bytearray(count * size))
+        views = [data[i * size:(i + 1) * size] for i in range(count)]
+        copy_buffers(self, views, symbol, None, 0, False)
+        return DpuVariable(views)
+
+    def __getattr__(self, name):
+        program = self._program()
+        symbol = program.get_symbol(name) if program is not None else None
+        if symbol is None:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+            )
+        return self._read_symbol(symbol)
+
+    def __setattr__(self, name, value):
+        program = self._program()
+        symbol = program.get_symbol(name) if program is not None else None
+        if symbol is None:
+            PyObject_GenericSetAttr(self, name, value)
+        elif hasattr(type(self), name):
+            raise AttributeError(
+                f"{name!r} is an attribute of DpuSet and a variable of the program; use "
+                f"dpu_set.symbols[{name!r}] for the variable", name=name, obj=self
+            )
+        else:
+            self.copy(symbol, value)
+
+    def __dir__(self):
+        program = self._program()
+        own = object.__dir__(self)
+        return sorted({*own, *(program._symbols if program is not None else ())})
+
+    def copy(self, dst, src, size=None, offset=0, async_mode=None):
+        """Copy between the host and the DPUs.
+
+        One side is a symbol. The other is a buffer, which goes to all DPUs, or a list with a
+        buffer for each DPU, all of one size; None skips a DPU.
+
+        Parameters
+        ----------
+        dst, src : str, DpuSymbol, bytes-like or list
+            Destination and source. Buffers are whatever has contiguous memory: bytes,
+            bytearray, memoryview, array.array, numpy arrays.
+        size : int, optional
+            Number of bytes, that of the buffer unless given.
+        offset : int
+            Where in the symbol, in bytes.
+        async_mode : bool, optional
+            Whether to return at once. Until the next `sync()` the buffers must not be changed;
+            the set keeps them alive.
+
+        Raises
+        ------
+        DpuError
+            There is no such symbol, or the bytes are not all inside it, or not aligned.
+        TypeError, BufferError
+            A buffer is none, or cannot be written to.
+        """
+        copy_buffers(self, dst, src, size, offset, self._is_async(async_mode))
+
+    def _is_async(self, async_mode):
+        if async_mode is not None:
+            return bool(async_mode)
+        return self.handle is not None and bool(self.handle.async_mode)
+
+    # --- launches ----------------------------------------------------------------------------
+
+    def exec(self, log=None, async_mode=None):
+        """Run the program on all DPUs of the set.
+
+        A signal whose handler raises (Ctrl-C) ends a launch that is waited for.
+
+        Parameters
+        ----------
+        log : stream, list or dict, optional
+            Where the text of the DPUs goes: for all of them, a stream (or None) for each, or by
+            set. The constructor's unless given. Ignored when asynchronous.
+        async_mode : bool, optional
+            Whether to return at once; `sync()` waits for the end.
+
+        Raises
+        ------
+        DpuError
+            A DPU is in fault; ``error.detail`` says which, where and why.
+        """
+        if self._is_async(async_mode):
+            launch(self, True)
+            return
+        streams = self._choose_streams(log, None)
+        launch(self, False)
+        self._write_log(streams)
+
+    def exec_async(self):
+        """Start the program on all DPUs of the set, and return a request.
+
+        Returns
+        -------
+        DpuRequest
+            Can be polled, waited for with a limit, and awaited.
+        """
+        launch(self, True)
+        return DpuRequest(self)
+
+    def sync(self):
+        """Wait for all asynchronous operations.
+
+        A signal whose handler raises (Ctrl-C) ends the wait, and not what is waited for.
+
+        Raises
+        ------
+        DpuError
+            An operation failed, or a DPU is in fault. What a callback raised is raised as it is.
+        """
+        synchronise(self)
+
+    def interrupt(self):
+        """End the launches that run or are queued, also those that would never end.
+
+        `sync()` then raises "result timeout"; the DPUs have to be loaded again.
+        """
+        interrupt(self)
+
+    @property
+    def report(self):
+        """What the last launch took: a `dpu.reports.SetReport`, with an item for each DPU."""
+        return SetReport(get_reports(self))
+
+    # --- logs --------------------------------------------------------------------------------
+
+    def _choose_streams(self, asked, default):
+        cdef DpuSet rank
+        log = self.handle.log if self.handle is not None else None
+        count = self.dpu1 - self.dpu0
+        if isinstance(log, list):
+            defaults = [default if item is None else item for item in log[self.dpu0:self.dpu1]]
+        else:
+            defaults = [default if log is None else log] * count
+        groups = []
+        if isinstance(asked, dict) and self._dpu_list is not None:
+            groups.append((self, range(count)))
+            for rank in self._rank_list:
+                groups.append((rank, range(rank.dpu0 - self.dpu0, rank.dpu1 - self.dpu0)))
+        return choose_streams(asked, defaults, self.dpus(), groups)
+
+    def _write_log(self, streams):
+        for dpu, stream in zip(self.dpus(), streams, strict=True):
+            if stream is not None:
+                stream.write(read_log(<DpuSet>dpu))
+
+    def log(self, stream=None):
+        """Write what the DPUs printed in their last launch.
+
+        Parameters
+        ----------
+        stream : stream, list or dict, optional
+            As for `exec()`; standard output where neither this nor the constructor names one.
+
+        Raises
+        ------
+        DpuError
+            The program cannot print.
+        """
+        self._write_log(self._choose_streams(stream, sys.stdout))
+
+    # --- the rest ----------------------------------------------------------------------------
+
+    def call(self, fn, arg, async_mode=None, is_blocking=True, single_call=False):
+        """Have a function called once what is queued on the set is done.
+
+        It is called as ``fn(dpu_set, index, arg)``: once a rank, with the rank and its index, at
+        the same time for several ranks; or once, with this set and 0xffffffff, for
+        `single_call` and for single DPUs.
+
+        Parameters
+        ----------
+        fn : callable
+            The function. It runs in a thread of the library.
+        arg : object
+            Passed on.
+        async_mode : bool, optional
+            Whether to return at once.
+        is_blocking : bool
+            Whether what is queued after it waits for its end; else `async_mode` is needed.
+        single_call : bool
+            Whether to call once for the whole set.
+
+        Raises
+        ------
+        DpuError
+            The operation failed. What `fn` raised is raised as it is, by `sync()` if
+            asynchronous.
+        """
+        single = bool(single_call)
+        views = [self] if single or self._dpu_list is None else list(self._rank_list)
+        call_back(self, views, fn, arg, self._is_async(async_mode), bool(is_blocking), single)
+
+    def checkpoint(self, iram=True, mram=True, wram=True):
+        """Save the whole state of a DPU, which ends its fault.
+
+        Parameters
+        ----------
+        iram, mram, wram : bool
+            Which memories are saved.
+
+        Returns
+        -------
+        DpuContext
+
+        Raises
+        ------
+        DpuError
+            The set is not a single DPU.
+        """
+        return save_context(self, _flags(iram, mram, wram))
+
+    def restore(self, context, iram=True, mram=True, wram=True):
+        """Put a saved state into a DPU. Tasklets that ran then go on.
+
+        Parameters
+        ----------
+        context : DpuContext
+            From `checkpoint()`.
+        iram, mram, wram : bool
+            Which memories are restored, if they were saved.
+
+        Raises
+        ------
+        DpuError
+            The set is not a single DPU.
+        """
+        if not isinstance(context, DpuContext):
+            raise TypeError(f"a DpuContext is needed, not {type(context).__name__}")
+        restore_context(self, <DpuContext>context, _flags(iram, mram, wram))
+
+    def free(self):
+        """Give the DPUs back, when what is queued is done.
+
+        Raises
+        ------
+        DpuError
+            They were given back already, or this is only a part of what was allocated.
+        """
+        if not self.is_top and self.handle is not None:
+            fail_set("dpu_free", "this is a part of the set that was allocated; free that")
+        self.enter("dpu_free")
+        self.leave()
+        release(self.handle)
+
+    def __repr__(self):
+        if self.handle is None:
+            return "<DpuSet, not allocated>"
+        state = "" if self.handle.live else ", freed"
+        if self._dpu_list is None:
+            return f"<DpuSet: DPU {self.dpu0} of rank {self.rank0}{state}>"
+        return (
+            f"<DpuSet of {self.dpu1 - self.dpu0} DPU(s) in {self.rank1 - self.rank0} rank(s)"
+            f"{state}>"
+        )
+
+
+cdef uint8_t _nothing = 0
+
+
+cdef int _flags(object iram, object mram, object wram) except -1:
+    return (
+        _CHECKPOINT_INTERNAL | (_IRAM if iram else 0) | (_MRAM if mram else 0)
+        | (_WRAM if wram else 0)
+    )

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads one source, statement by statement."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from . import directives
+from .errors import AsmError, Problem
+from .expressions import Expression, ExpressionError, Parser, Value, evaluate, tokenize
+from .forms import CONDITIONS, REGISTERS, candidates, mnemonics, suggest, usage
+from .macros import Expander
+from .sources import Line, Source, statements_of
+from .unit import MRAM_BYTES, InstructionFixup, Place, Section, Symbol, Unit, local_name
+
+__all__ = ["Assembler", "assemble_unit"]
+
+_LABEL = re.compile(r'\s*([A-Za-z_.$\x80-\U0010ffff][\w.$\x80-\U0010ffff]*|\d+|"[^"\\]+")\s*:(?!:)')
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)\s*")
+_WORD = re.compile(r"\s*([A-Za-z_.$][\w.$]*)")
+_PROBLEMS = 100
+
+
+class Assembler:
+    """The state of assembling one source.
+
+    Attributes
+    ----------
+    unit : Unit
+        What was read so far.
+    section : Section
+        The one that contents go to.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        include_dirs: Sequence[str | os.PathLike[str]] = (),
+        symbols: Mapping[str, int] | None = None,
+    ) -> None:
+        self.unit = Unit(source.name, source.folder)
+        self.include_dirs = [Path(folder) for folder in include_dirs]
+        if source.folder is not None:
+            self.include_dirs.insert(0, source.folder)
+        self.section = self.unit.sections[".text"] = Section(".text", Place.TEXT)
+        self.previous = self.section
+        self.stack: list[tuple[Section, Section]] = []
+        self.locals: dict[str, int] = {}
+        self.line = Line("", source.name, 0)
+        self.expander = Expander(self, source)
+        for name, value in (symbols or {}).items():
+            self.unit.symbol(name).expression = value
+
+    def run(self) -> Unit:
+        """Read everything."""
+        for line in self.expander:
+            self.line = line
+            for text, column in statements_of(line):
+                try:
+                    self.statement(text, column)
+                except ExpressionError as error:
+                    self.problem(str(error), error.column)
+                except AsmError as error:
+                    self.unit.problems += error.problems
+                except RecursionError:
+                    self.problem("this statement refers to too many others")
+            if len(self.unit.problems) >= _PROBLEMS:
+                break
+        return self.unit
+
+    def problem(self, message: str, column: int = 0) -> None:
+        """Note something that is wrong in this line."""
+        self.unit.problems.append(Problem(message, self.line.location(column)))
+
+    # --- statements ---------------------------------------------------------------------------
+
+    def statement(self, text: str, column: int) -> None:
+        """Read labels, and what is after them."""
+        start = 0
+        while True:
+            label = _LABEL.match(text, start)
+            if label is None:
+                break
+            self.define_label(label[1].strip('"'), label.start(1) + column)
+            start = label.end()
+        assignment = _ASSIGNMENT.match(text, start)
+        if assignment:
+            parser = self.parser(text[assignment.end() :], assignment.end() + column)
+            directives.set_symbol(
+                self, assignment[1], parser.expression(), assignment.start(1) + column
+            )
+            self.expect_end(parser)
+            return
+        word = _WORD.match(text, start)
+        if word is None:
+            if text[start:].strip():
+                found = text[start:].lstrip()
+                at = len(text) - len(found) + column
+                raise ExpressionError(f"{found[0]!r} cannot begin a statement", at)
+            return
+        name, at = word[1], word.start(1) + column
+        rest, rest_column = text[word.end() :], word.end() + column
+        if name[0] == ".":
+            self.directive(name, at, rest, rest_column)
+        else:
+            self.instruction(name, at, rest, rest_column)
+
+    def directive(self, name: str, at: int, rest: str, column: int) -> None:
+        """Do what a directive says."""
+        known = directives.DIRECTIVES.get(name.lower())
+        if known is not None:
+            known(self, rest, column)
+        elif not directives.is_ignored(name.lower()):
+            hint = suggest(name.lower(), directives.DIRECTIVES)
+            raise ExpressionError(f"unknown directive {name!r}{hint}", at)
+
+    def parser(self, text: str, column: int) -> Parser:
+        """Return a parser of what is left of a statement."""
+        return Parser(tokenize(text, column), self.here, self.find_local, self.unit.symbol)
+
+    def expect_end(self, parser: Parser) -> None:
+        """Refuse anything more."""
+        if not parser.done():
+            raise ExpressionError(f"{parser.peek()!r} is not expected here", parser.column)
+
+    # --- symbols ------------------------------------------------------------------------------
+
+    def here(self) -> Expression:
+        """Return what ``.`` stands for."""
+        return ("here", self.section, self.section.size)
+
+    def find_local(self, text: str, column: int) -> str:
+        """Return the symbol that ``1b`` or ``1f`` stands for."""
+        digits = str(int(text[:-1])) if len(text) < 12 else text[:-1]
+        count = self.locals.get(digits, 0)
+        if text[-1] == "f":
+            return local_name(digits, count + 1)
+        if count == 0:
+            raise ExpressionError(f"there is no label {digits}: before this", column)
+        return local_name(digits, count)
+
+    def define_label(self, name: str, column: int) -> None:
+        """Define a label where the next contents go."""
+        if name.isdigit():
+            digits = str(int(name)) if len(name) < 12 else name
+            self.locals[digits] = self.locals.get(digits, 0) + 1
+            name = local_name(digits, self.locals[digits])
+        elif name in REGISTERS:
+            raise ExpressionError(f"{name!r} is a register and cannot be a label", column)
+        if name == ".":
+            raise ExpressionError("'.' cannot be a label", column)
+        self.place_symbol(self.unit.symbol(name), self.section, column)
+
+    def place_symbol(self, symbol: Symbol, section: Section, column: int) -> None:
+        """Define a symbol at the end of a section."""
+        if symbol.is_defined:
+            where = f", first at {symbol.location}" if symbol.location else ""
+            raise ExpressionError(f"{symbol.name!r} is defined twice{where}", column)
+        if section.is_code and section.size % 8:
+            self.pad_code(section)
+        symbol.section = section
+        symbol.offset = section.size
+        symbol.location = self.line.location(column)
+
+    def constant(self, parser: Parser, what: str) -> int:
+        """Take an expression whose value must be known by now."""
+        column = parser.column
+        value = self.value(parser.expression())
+        if value.section is not None:
+            raise ExpressionError(f"{what} must be a number and not an address", column)
+        return value.number
+
+    def value(self, expression: Expression) -> Value:
+        """Return the value that an expression has by now."""
+        return evaluate(expression, self.unit.resolve)
+
+    # --- contents -----------------------------------------------------------------------------
+
+    def reserve(self, size: int, fill: bytes = b"\0", column: int = 0) -> None:
+        """Add bytes that are all alike."""
+        section = self.section
+        if size < 0:
+            raise ExpressionError(f"{size} bytes cannot be added", column)
+        if section.size + size > MRAM_BYTES:
+            raise ExpressionError(
+                f"section {section.name} would have {section.size + size} bytes, more than any "
+                "memory of a DPU",
+                column,
+            )
+        if section.place.is_empty:
+            if any(fill):
+                raise ExpressionError(
+                    f"section {section.name} has no contents: only zeros can be there", column
+                )
+            section.empty_size += size
+        elif fill == b"\0":
+            section.data += bytes(size)
+        else:
+            section.data += (fill * (size // len(fill) + 1))[:size]
+
+    def pad_code(self, section: Section) -> None:
+        """Fill up an instruction that data began."""
+        section.data += bytes(-len(section.data) % 8)
+
+    def instruction(self, name: str, at: int, rest: str, column: int) -> None:
+        """Read an instruction."""
+        mnemonic = name if name in mnemonics() else name.lower()
+        if mnemonic not in mnemonics():
+            hint = suggest(mnemonic, mnemonics())
+            raise ExpressionError(f"unknown instruction {name!r}{hint}", at)
+        section = self.section
+        if not section.is_code:
+            raise ExpressionError(
+                f"section {section.name} is not for instructions: say .text before", at
+            )
+        classes, operands, columns = self.operands(rest, column)
+        found = candidates(mnemonic, classes)
+        if not found:
+            raise ExpressionError(
+                f"{mnemonic!r} does not take {_describe(classes)}; it takes {usage(mnemonic)}",
+                columns[0] if columns else at,
+            )
+        self.pad_code(section)
+        if section.size + 8 > MRAM_BYTES:
+            raise ExpressionError(f"section {section.name} is too long", at)
+        section.instructions.append(
+            InstructionFixup(
+                len(section.data), mnemonic, found, operands, [*columns, at], self.line
+            )
+        )
+        section.data += bytes(8)
+
+    def operands(
+        self, rest: str, column: int
+    ) -> tuple[tuple[str, ...], list[Expression], list[int]]:
+        """Read the operands of an instruction: their classes, what they are, and where."""
+        parser = self.parser(rest, column)
+        tokens = parser.tokens
+        classes: list[str] = []
+        operands: list[Expression] = []
+        columns: list[int] = []
+        while not parser.done():
+            token = tokens[parser.at]
+            columns.append(token.column)
+            following = tokens[parser.at + 1].text if parser.at + 1 < len(tokens) else ","
+            if token.kind == "name" and following == ",":
+                parser.at += 1
+                register = REGISTERS.get(token.text)
+                if register is not None:
+                    classes.append(register[0])
+                    operands.append(register[1])
+                elif token.text in CONDITIONS:
+                    classes.append("C")
+                    operands.append(("symbol", token.text, token.column))
+                elif token.text == ".":
+                    classes.append("E")
+                    operands.append(self.here())
+                else:
+                    self.unit.symbol(token.text)
+                    classes.append("E")
+                    operands.append(("symbol", token.text, token.column))
+            elif token.text == "!" and following in ("little", "big"):
+                parser.at += 2
+                classes.append("N")
+                operands.append(int(following == "big"))
+                # There need not be a comma.
+                if not parser.accept(",") and parser.done():
+                    break
+                continue
+            elif token.text == "?" and token.kind == "operator":
+                parser.at += 2
+                if len(tokens) < parser.at or tokens[parser.at - 1].kind not in ("name", "number"):
+                    raise ExpressionError("'?' must be before a condition", token.column)
+                classes.append("C")
+                operands.append(("symbol", tokens[parser.at - 1].text, token.column))
+            else:
+                classes.append("E")
+                operands.append(parser.expression())
+            if parser.done():
+                break
+            if not parser.accept(","):
+                raise ExpressionError(f"a comma is missing before {parser.peek()!r}", parser.column)
+            if parser.done():
+                raise ExpressionError("an operand is missing after the comma", parser.column)
+        return tuple(classes), operands, columns
+
+
+_WORDS = {
+    "R": "a register",
+    "D": "a pair of registers",
+    "Z": "zero",
+    "K": "a constant register",
+    "C": "a name",
+    "E": "a number",
+    "N": "an endianness",
+}
+
+
+def _describe(classes: Sequence[str]) -> str:
+    return ", ".join(_WORDS[one] for one in classes) or "no operands"
+
+
+def assemble_unit(
+    source: Source,
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+    symbols: Mapping[str, int] | None = None,
+) -> Unit:
+    """Read a source, which sees these numbers. What is wrong is in the unit's problems."""
+    return Assembler(source, include_dirs, symbols).run()

@@ -1,0 +1,584 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What directives do, but for those that choose lines (see macros.py)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .elf_writer import Binding, SymbolType, Visibility
+from .expressions import Expression, ExpressionError, Parser, unescape
+from .forms import REGISTERS
+from .unit import DataFixup, Place, Section
+
+if TYPE_CHECKING:
+    from .assembler import Assembler
+
+__all__ = ["DIRECTIVES", "is_ignored", "place_of", "set_symbol"]
+
+Directive = Callable[["Assembler", str, int], None]
+DIRECTIVES: dict[str, Directive] = {}
+
+_IGNORED = frozenset(
+    [
+        ".file",
+        ".loc",
+        ".ident",
+        ".addrsig",
+        ".addrsig_sym",
+        ".line",
+        ".ln",
+        ".version",
+        ".list",
+        ".nolist",
+        ".title",
+        ".sbttl",
+        ".psize",
+        ".eject",
+        ".cpu",
+        ".arch",
+        ".print",
+    ]
+)
+
+# The first that a name begins with says where the section goes.
+_PLACES = (
+    (".text", Place.TEXT),
+    (".init", Place.TEXT),
+    (".data.immediate_memory", Place.IMMEDIATE),
+    (".data.__sys_host", Place.HOST),
+    (".dpu_host", Place.HOST),
+    (".data.__sys_profiling", Place.PROFILING),
+    (".data", Place.DATA),
+    (".bss", Place.DATA),
+    (".rodata", Place.DATA),
+    (".sdata", Place.DATA),
+    (".sbss", Place.DATA),
+    (".mram.noinit", Place.MRAM_NOINIT),
+    (".mram", Place.MRAM),
+    (".atomic", Place.ATOMIC),
+)
+_SYMBOL_TYPES = {
+    "function": SymbolType.FUNC,
+    "func": SymbolType.FUNC,
+    "stt_func": SymbolType.FUNC,
+    "object": SymbolType.OBJECT,
+    "stt_object": SymbolType.OBJECT,
+    "common": SymbolType.OBJECT,
+    "notype": SymbolType.NOTYPE,
+    "stt_notype": SymbolType.NOTYPE,
+    "tls_object": SymbolType.OBJECT,
+    "gnu_unique_object": SymbolType.OBJECT,
+}
+_BIGGEST_ALIGNMENT = 1 << 16
+
+
+def is_ignored(name: str) -> bool:
+    """Tell whether a directive is only for debuggers and the like."""
+    return name in _IGNORED or name.startswith(".cfi_")
+
+
+def place_of(name: str, flags: str | None) -> Place | None:
+    """Return where a section goes; None if neither the name nor the flags say."""
+    for start, place in _PLACES:
+        if name == start or name.startswith(start + "."):
+            return place
+    if flags is None:
+        return Place.NOWHERE if name.startswith((".debug", ".comment", ".note", ".stack")) else None
+    if "x" in flags:
+        return Place.TEXT
+    return Place.DATA if "a" in flags else Place.NOWHERE
+
+
+def _directive(*names: str) -> Callable[[Directive], Directive]:
+    def register(function: Directive) -> Directive:
+        for name in names:
+            DIRECTIVES[name] = function
+        return function
+
+    return register
+
+
+# --- sections ----------------------------------------------------------------------------------
+
+
+def _switch(assembler: Assembler, name: str, flags: str | None = None, column: int = 0) -> None:
+    section = assembler.unit.sections.get(name)
+    if section is None:
+        place = place_of(name, flags)
+        if place is None:
+            raise ExpressionError(
+                f"nothing says where section {name!r} goes: give it flags, "
+                f'"ax" for code or "aw" for data in WRAM',
+                column,
+            )
+        section = assembler.unit.sections[name] = Section(name, place)
+    assembler.previous, assembler.section = assembler.section, section
+
+
+@_directive(".section")
+def _section(assembler: Assembler, rest: str, column: int) -> None:
+    parser = assembler.parser(rest, column)
+    token = parser.take()
+    name, end = token.text, token.end
+    if token.kind == "string":
+        name = unescape(name[1:-1], token.column).decode("utf-8", "surrogateescape")
+    else:
+        # Names such as .text.a-b are of several tokens without a space.
+        while not parser.done() and parser.peek() != "," and parser.column == end:
+            token = parser.take()
+            name, end = name + token.text, token.end
+    if not name or "\0" in name:
+        raise ExpressionError("a section needs a name", column)
+    flags = None
+    if parser.accept(","):
+        token = parser.take()
+        if token.kind == "string":
+            flags = token.text[1:-1]
+        elif token.text not in ("@", "%", "#"):
+            raise ExpressionError('flags of a section are in quotes, as "aw"', token.column)
+    _switch(assembler, name, flags, column)
+
+
+def _named(name: str) -> Directive:
+    def switch(assembler: Assembler, rest: str, column: int) -> None:
+        parser = assembler.parser(rest, column)
+        if not parser.done():
+            assembler.constant(parser, "a subsection")
+        assembler.expect_end(parser)
+        _switch(assembler, name)
+
+    return switch
+
+
+for _name in (".text", ".data", ".bss", ".rodata", ".mram", ".atomic"):
+    DIRECTIVES[_name] = _named(_name)
+
+
+@_directive(".previous")
+def _previous(assembler: Assembler, rest: str, column: int) -> None:
+    assembler.section, assembler.previous = assembler.previous, assembler.section
+
+
+@_directive(".pushsection")
+def _pushsection(assembler: Assembler, rest: str, column: int) -> None:
+    state = assembler.section, assembler.previous
+    _section(assembler, rest, column)
+    assembler.stack.append(state)
+
+
+@_directive(".popsection")
+def _popsection(assembler: Assembler, rest: str, column: int) -> None:
+    if not assembler.stack:
+        raise ExpressionError(".popsection without .pushsection", column)
+    assembler.section, assembler.previous = assembler.stack.pop()
+
+
+# --- symbols -----------------------------------------------------------------------------------
+
+
+def _name_of(parser: Parser) -> str:
+    token = parser.take()
+    if token.kind == "string":
+        return unescape(token.text[1:-1], token.column).decode("utf-8", "surrogateescape")
+    if token.kind != "name" or token.text == ".":
+        raise ExpressionError(f"{token.text!r} is no name of a symbol", token.column)
+    return token.text
+
+
+def _names(assembler: Assembler, rest: str, column: int) -> list[str]:
+    parser = assembler.parser(rest, column)
+    names = [_name_of(parser)]
+    while parser.accept(","):
+        names.append(_name_of(parser))
+    assembler.expect_end(parser)
+    return names
+
+
+@_directive(".globl", ".global")
+def _globl(assembler: Assembler, rest: str, column: int) -> None:
+    for name in _names(assembler, rest, column):
+        symbol = assembler.unit.symbol(name)
+        if symbol.binding is Binding.LOCAL:
+            symbol.binding = Binding.GLOBAL
+
+
+@_directive(".extern")
+def _extern(assembler: Assembler, rest: str, column: int) -> None:
+    for name in _names(assembler, rest, column):
+        assembler.unit.symbol(name)
+
+
+@_directive(".local")
+def _local(assembler: Assembler, rest: str, column: int) -> None:
+    for name in _names(assembler, rest, column):
+        assembler.unit.symbol(name).binding = Binding.LOCAL
+
+
+@_directive(".weak")
+def _weak(assembler: Assembler, rest: str, column: int) -> None:
+    for name in _names(assembler, rest, column):
+        assembler.unit.symbol(name).binding = Binding.WEAK
+
+
+def _visibility(visibility: Visibility) -> Directive:
+    def apply(assembler: Assembler, rest: str, column: int) -> None:
+        for name in _names(assembler, rest, column):
+            assembler.unit.symbol(name).visibility = visibility
+
+    return apply
+
+
+DIRECTIVES[".hidden"] = _visibility(Visibility.HIDDEN)
+DIRECTIVES[".protected"] = _visibility(Visibility.PROTECTED)
+DIRECTIVES[".internal"] = _visibility(Visibility.INTERNAL)
+
+
+@_directive(".type")
+def _type(assembler: Assembler, rest: str, column: int) -> None:
+    parser = assembler.parser(rest, column)
+    name = _name_of(parser)
+    parser.accept(",")
+    if not (parser.accept("@") or parser.accept("%")):
+        parser.accept("#")
+    token = parser.take()
+    kind = token.text.strip('"').lower()
+    if kind not in _SYMBOL_TYPES:
+        raise ExpressionError(
+            f"{token.text!r} is no type of a symbol: say @function, @object or @notype",
+            token.column,
+        )
+    assembler.expect_end(parser)
+    assembler.unit.symbol(name).type = _SYMBOL_TYPES[kind]
+
+
+@_directive(".size")
+def _size(assembler: Assembler, rest: str, column: int) -> None:
+    parser = assembler.parser(rest, column)
+    name = _name_of(parser)
+    if not parser.accept(","):
+        raise ExpressionError("a comma and the size are missing", parser.column)
+    assembler.unit.symbol(name).size = parser.expression()
+    assembler.expect_end(parser)
+
+
+def set_symbol(assembler: Assembler, name: str, expression: Expression, column: int) -> None:
+    """Give a symbol a value, maybe not for the first time."""
+    if name == ".":
+        _go_to(assembler, expression, column)
+        return
+    if name in REGISTERS:
+        raise ExpressionError(f"{name!r} is a register and cannot be a symbol", column)
+    symbol = assembler.unit.symbol(name)
+    if symbol.section is not None:
+        raise ExpressionError(f"{name!r} is a label and cannot be set", column)
+    if not isinstance(expression, int):
+        try:
+            value = assembler.value(expression)
+        except ExpressionError:
+            value = None
+        if value is not None and value.section is None:
+            expression = value.number
+        elif symbol.is_defined and name in _mentioned(expression):
+            raise ExpressionError(f"{name!r} would be defined by itself", column)
+    symbol.expression = expression
+    symbol.location = assembler.line.location(column)
+
+
+def _mentioned(expression: Expression) -> set[str]:
+    found: set[str] = set()
+    waiting = [expression]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, tuple):
+            if one[0] == "symbol":
+                found.add(one[1])
+            else:
+                waiting += [part for part in one if isinstance(part, tuple)]
+    return found
+
+
+def _set(once: bool) -> Directive:
+    def apply(assembler: Assembler, rest: str, column: int) -> None:
+        parser = assembler.parser(rest, column)
+        at = parser.column
+        name = _name_of(parser)
+        if not parser.accept(","):
+            raise ExpressionError("a comma and the value are missing", parser.column)
+        expression = parser.expression()
+        assembler.expect_end(parser)
+        symbol = assembler.unit.symbols.get(name)
+        if once and symbol is not None and symbol.is_defined:
+            raise ExpressionError(f"{name!r} is defined twice", at)
+        set_symbol(assembler, name, expression, at)
+
+    return apply
+
+
+DIRECTIVES[".set"] = DIRECTIVES[".equ"] = _set(False)
+DIRECTIVES[".equiv"] = _set(True)
+
+
+def _common(local: bool) -> Directive:
+    def apply(assembler: Assembler, rest: str, column: int) -> None:
+        parser = assembler.parser(rest, column)
+        at = parser.column
+        symbol = assembler.unit.symbol(_name_of(parser))
+        if not parser.accept(","):
+            raise ExpressionError("a comma and the size are missing", parser.column)
+        size = assembler.constant(parser, "a size")
+        alignment = 8
+        if parser.accept(","):
+            alignment = assembler.constant(parser, "an alignment")
+        assembler.expect_end(parser)
+        _check_alignment(alignment, at)
+        before = assembler.section
+        assembler.section = assembler.unit.sections.setdefault(".bss", Section(".bss", Place.DATA))
+        try:
+            _align(assembler, alignment, None, 0, at)
+            assembler.place_symbol(symbol, assembler.section, at)
+            assembler.reserve(size, column=at)
+        finally:
+            assembler.section = before
+        symbol.size = size
+        symbol.type = SymbolType.OBJECT
+        if not local:
+            # Of several the linker takes one.
+            symbol.common = size
+            symbol.binding = Binding.WEAK
+
+    return apply
+
+
+DIRECTIVES[".comm"] = DIRECTIVES[".common"] = _common(False)
+DIRECTIVES[".lcomm"] = _common(True)
+
+
+# --- contents ----------------------------------------------------------------------------------
+
+
+def _numbers(size: int) -> Directive:
+    high = 1 << 8 * size
+
+    def apply(assembler: Assembler, rest: str, column: int) -> None:
+        parser = assembler.parser(rest, column)
+        if parser.done():
+            return
+        while True:
+            at = parser.column
+            expression = parser.expression()
+            if not isinstance(expression, int):
+                section = assembler.section
+                if section.place.is_empty:
+                    assembler.reserve(size, b"\1", at)
+                section.numbers.append(
+                    DataFixup(section.size, size, expression, assembler.line.location(at))
+                )
+                expression = 0
+            if not -high // 2 <= expression < high:
+                raise ExpressionError(f"{expression} does not fit into {size} bytes", at)
+            data = (expression % high).to_bytes(size, "little")
+            assembler.reserve(size, data if any(data) else b"\0", at)
+            if not parser.accept(","):
+                break
+        assembler.expect_end(parser)
+
+    return apply
+
+
+for _names_of_size, _bytes in (
+    ((".byte", ".1byte"), 1),
+    ((".short", ".half", ".hword", ".2byte"), 2),
+    ((".word", ".long", ".int", ".4byte"), 4),
+    ((".quad", ".8byte"), 8),
+    ((".octa",), 16),
+):
+    for _name in _names_of_size:
+        DIRECTIVES[_name] = _numbers(_bytes)
+
+
+def _strings(end: bytes) -> Directive:
+    def apply(assembler: Assembler, rest: str, column: int) -> None:
+        parser = assembler.parser(rest, column)
+        while not parser.done():
+            token = parser.take()
+            if token.kind != "string":
+                raise ExpressionError(f"{token.text!r} is no string", token.column)
+            data = unescape(token.text[1:-1], token.column)
+            # Strings side by side are one.
+            while not parser.done() and parser.tokens[parser.at].kind == "string":
+                token = parser.take()
+                data += unescape(token.text[1:-1], token.column)
+            data += end
+            if data:
+                fill = data if any(data) else b"\0"
+                assembler.reserve(len(data), fill, token.column)
+            if not parser.accept(","):
+                break
+        assembler.expect_end(parser)
+
+    return apply
+
+
+DIRECTIVES[".ascii"] = _strings(b"")
+DIRECTIVES[".asciz"] = DIRECTIVES[".asciiz"] = DIRECTIVES[".string"] = _strings(b"\0")
+
+
+def _floats(format: str) -> Directive:
+    def apply(assembler: Assembler, rest: str, column: int) -> None:
+        for text in rest.split(","):
+            try:
+                data = struct.pack(format, float(text))
+            except (ValueError, OverflowError):
+                raise ExpressionError(f"{text.strip()!r} is no number", column) from None
+            assembler.reserve(len(data), data if any(data) else b"\0", column)
+
+    return apply
+
+
+DIRECTIVES[".float"] = DIRECTIVES[".single"] = _floats("<f")
+DIRECTIVES[".double"] = _floats("<d")
+
+
+@_directive(".zero", ".space", ".skip")
+def _space(assembler: Assembler, rest: str, column: int) -> None:
+    parser = assembler.parser(rest, column)
+    at = parser.column
+    size = assembler.constant(parser, "a size")
+    fill = 0
+    if parser.accept(","):
+        fill = assembler.constant(parser, "what to fill with")
+    assembler.expect_end(parser)
+    assembler.reserve(size, bytes([fill & 0xFF]), at)
+
+
+@_directive(".fill")
+def _fill(assembler: Assembler, rest: str, column: int) -> None:
+    parser = assembler.parser(rest, column)
+    at = parser.column
+    count = assembler.constant(parser, "how often")
+    size, value = 1, 0
+    if parser.accept(","):
+        size = assembler.constant(parser, "a size")
+        if parser.accept(","):
+            value = assembler.constant(parser, "what to fill with")
+    assembler.expect_end(parser)
+    if not 0 <= size <= 8:
+        raise ExpressionError(f".fill is for 0 to 8 bytes at a time, not {size}", at)
+    if count < 0:
+        raise ExpressionError(f"{count} times cannot be", at)
+    data = (value % (1 << 8 * size)).to_bytes(size, "little")
+    assembler.reserve(count * size, data if any(data) else b"\0", at)
+
+
+def _check_alignment(alignment: int, column: int) -> None:
+    if alignment < 1 or alignment & (alignment - 1) or alignment > _BIGGEST_ALIGNMENT:
+        raise ExpressionError(
+            f"{alignment} is no alignment: it must be a power of two up to {_BIGGEST_ALIGNMENT}",
+            column,
+        )
+
+
+def _align(assembler: Assembler, alignment: int, fill: int | None, most: int, column: int) -> None:
+    section = assembler.section
+    missing = -section.size % alignment
+    if most and missing > most:
+        return
+    section.alignment = max(section.alignment, alignment)
+    if section.is_code and fill is None and missing % 8 == 0:
+        for _ in range(missing // 8):
+            assembler.instruction("nop", column, "", column)
+    else:
+        assembler.reserve(missing, bytes([(fill or 0) & 0xFF]), column)
+
+
+def _alignment(power: bool) -> Directive:
+    def apply(assembler: Assembler, rest: str, column: int) -> None:
+        parser = assembler.parser(rest, column)
+        at = parser.column
+        alignment = assembler.constant(parser, "an alignment") if not parser.done() else 0
+        if power:
+            if not 0 <= alignment <= 16:
+                raise ExpressionError(f"2 to the power of {alignment} is no alignment", at)
+            alignment = 1 << alignment
+        fill, most = None, 0
+        if parser.accept(","):
+            if parser.peek() != "," and not parser.done():
+                fill = assembler.constant(parser, "what to fill with")
+            if parser.accept(","):
+                most = assembler.constant(parser, "the most to fill")
+        assembler.expect_end(parser)
+        alignment = alignment or 1
+        _check_alignment(alignment, at)
+        _align(assembler, alignment, fill, most, at)
+
+    return apply
+
+
+DIRECTIVES[".balign"] = DIRECTIVES[".align"] = _alignment(False)
+DIRECTIVES[".p2align"] = _alignment(True)
+
+
+def _go_to(assembler: Assembler, expression: Expression, column: int) -> None:
+    number, section = assembler.value(expression)
+    if section is not None and section is not assembler.section:
+        raise ExpressionError("this is in another section", column)
+    target = number * 8 if assembler.section.is_code else number
+    if target < assembler.section.size:
+        raise ExpressionError(
+            f"this goes back, from {assembler.section.size} bytes to {target}", column
+        )
+    missing = target - assembler.section.size
+    if assembler.section.is_code and assembler.section.size % 8 == 0:
+        _check_code(assembler, missing, column)
+        for _ in range(missing // 8):
+            assembler.instruction("nop", column, "", column)
+    else:
+        assembler.reserve(missing, column=column)
+
+
+def _check_code(assembler: Assembler, size: int, column: int) -> None:
+    if size > 1 << 19:
+        raise ExpressionError(f"{size // 8} instructions are more than a DPU has", column)
+
+
+@_directive(".org")
+def _org(assembler: Assembler, rest: str, column: int) -> None:
+    parser = assembler.parser(rest, column)
+    at = parser.column
+    expression = parser.expression()
+    assembler.expect_end(parser)
+    _go_to(assembler, expression, at)
+
+
+@_directive(".incbin")
+def _incbin(assembler: Assembler, rest: str, column: int) -> None:
+    path, _ = assembler.expander.find(rest, column)
+    parser = assembler.parser(rest, column)
+    parser.take()
+    skip, count = 0, None
+    if parser.accept(","):
+        skip = assembler.constant(parser, "how much to skip") if parser.peek() != "," else 0
+        if parser.accept(","):
+            count = assembler.constant(parser, "how much to take")
+    assembler.expect_end(parser)
+    if skip < 0 or (count is not None and count < 0):
+        raise ExpressionError("less than nothing cannot be taken", column)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ExpressionError(f"{path} cannot be read: {error.strerror}", column) from error
+    data = data[skip:] if count is None else data[skip : skip + count]
+    if data:
+        assembler.reserve(len(data), data if any(data) else b"\0", column)
+
+
+@_directive(".err", ".error")
+def _error(assembler: Assembler, rest: str, column: int) -> None:
+    raise ExpressionError(rest.strip().strip('"') or ".err", column)
+
+
+@_directive(".warning")
+def _warning(assembler: Assembler, rest: str, column: int) -> None:
+    """Say nothing: there is nobody to tell."""

@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes DPU programs: ELF32 little-endian executables for machine 245.
+
+A program is a list of sections and a list of symbols, and `write` makes the bytes of a file of
+them. Addresses say which memory is meant: WRAM from 0, MRAM from 0x08000000, IRAM from 0x80000000
+(8 bytes an instruction), atomic bits from 0xF0000000. Every allocated section that has contents
+becomes a segment of its own, which is what is loaded; sections without contents (NOBITS) keep what
+is in memory.
+
+This module knows the file format only: where things go is the business of the linker.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from itertools import pairwise
+
+__all__ = [
+    "ATOMIC_BASE",
+    "ELF_FLAGS",
+    "ELF_MACHINE",
+    "IRAM_BASE",
+    "MRAM_BASE",
+    "Binding",
+    "Section",
+    "SectionFlags",
+    "SectionType",
+    "Symbol",
+    "SymbolType",
+    "Visibility",
+    "attributes",
+    "write",
+]
+
+ELF_MACHINE = 245
+ELF_FLAGS = 0x2800000
+MRAM_BASE = 0x08000000
+IRAM_BASE = 0x80000000
+ATOMIC_BASE = 0xF0000000
+
+_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
+_SEGMENT = struct.Struct("<IIIIIIII")
+_SECTION = struct.Struct("<IIIIIIIIII")
+_SYMBOL = struct.Struct("<IIIBBH")
+
+_IDENT = b"\x7fELF\x01\x01\x01".ljust(16, b"\0")
+_EXECUTABLE, _VERSION, _LOAD = 2, 1, 1
+_ABSOLUTE = 0xFFF1
+_LIMIT = 1 << 32
+# Segments and their contents agree modulo this; a page would only make files longer.
+_SEGMENT_ALIGNMENT = 8
+# Tags of .dpu.attributes: the attributes of the file, and in them the chip.
+_TAG_FILE, _TAG_CHIP = 1, 5
+
+
+class SectionType(IntEnum):
+    """What a section holds."""
+
+    PROGBITS = 1
+    SYMTAB = 2
+    STRTAB = 3
+    NOBITS = 8
+    DPU_ATTRIBUTES = 0x70000003
+
+
+class SectionFlags(IntFlag):
+    """What a section is for; without ALLOC it is only for tools."""
+
+    NONE = 0
+    WRITE = 1
+    ALLOC = 2
+    EXECUTE = 4
+    MERGE = 0x10
+    STRINGS = 0x20
+
+
+class SymbolType(IntEnum):
+    """What a symbol stands for."""
+
+    NOTYPE = 0
+    OBJECT = 1
+    FUNC = 2
+    SECTION = 3
+    FILE = 4
+
+
+class Binding(IntEnum):
+    """Who sees a symbol."""
+
+    LOCAL = 0
+    GLOBAL = 1
+    WEAK = 2
+
+
+class Visibility(IntEnum):
+    """Who sees a symbol after linking."""
+
+    DEFAULT = 0
+    INTERNAL = 1
+    HIDDEN = 2
+    PROTECTED = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a program.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``.text``; two sections of a program may not have the same name.
+    address : int
+        Of the first byte, as in the table of memories above; 0 for what is not allocated.
+    data : bytes
+        The contents; empty for NOBITS.
+    size : int, optional
+        For NOBITS, in bytes; else the length of the data.
+    type, flags
+        What it is and what it is for.
+    alignment : int
+        A power of two, which the address is a multiple of.
+    """
+
+    name: str
+    address: int = 0
+    data: bytes = b""
+    size: int | None = None
+    type: SectionType = SectionType.PROGBITS
+    flags: SectionFlags = SectionFlags.ALLOC | SectionFlags.WRITE
+    alignment: int = 1
+    entry_size: int = 0
+
+    @property
+    def length(self) -> int:
+        """Size in memory."""
+        return len(self.data) if self.size is None else self.size
+
+    @property
+    def is_loaded(self) -> bool:
+        """Tell whether it has contents that go to a memory."""
+        return (
+            bool(self.flags & SectionFlags.ALLOC)
+            and self.type != SectionType.NOBITS
+            and self.length > 0
+        )
+
+    def check(self) -> None:
+        """Raise ValueError if the section cannot be."""
+        what = f"section {self.name!r}"
+        if not self.name or "\0" in self.name:
+            raise ValueError(f"{what} has no name that a file can hold")
+        if self.alignment < 1 or self.alignment & (self.alignment - 1):
+            raise ValueError(f"{what} has alignment {self.alignment}, which is no power of two")
+        if self.address < 0 or self.length < 0 or self.address + self.length > _LIMIT:
+            raise ValueError(
+                f"{what} with {self.length} bytes at {self.address:#x} is outside 32 bits"
+            )
+        if self.address % self.alignment:
+            raise ValueError(f"{what} at {self.address:#x} is not aligned to {self.alignment}")
+        if self.type == SectionType.NOBITS:
+            if self.data:
+                raise ValueError(f"{what} has contents and is NOBITS")
+        elif self.length != len(self.data):
+            raise ValueError(f"{what} has {len(self.data)} bytes and says {self.length}")
+        in_iram = IRAM_BASE <= self.address < ATOMIC_BASE and self.is_loaded
+        if in_iram and (self.address % 8 or self.length % 8):
+            raise ValueError(f"{what} does not consist of whole instructions of 8 bytes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Symbol:
+    """A name for an address or a number.
+
+    Parameters
+    ----------
+    name : str
+        Its name; empty for a section's.
+    value : int
+        The address, in all 32 bits: 0x08000000 is the first byte of MRAM.
+    size : int
+        In bytes.
+    section : str, optional
+        Name of the section that it is in; None for an absolute number such as NR_TASKLETS.
+    """
+
+    name: str
+    value: int
+    size: int = 0
+    section: str | None = None
+    type: SymbolType = SymbolType.NOTYPE
+    binding: Binding = Binding.GLOBAL
+    visibility: Visibility = Visibility.DEFAULT
+
+    def check(self) -> None:
+        """Raise ValueError if the symbol cannot be."""
+        if "\0" in self.name:
+            raise ValueError(f"symbol {self.name!r} has a name that a file cannot hold")
+        if not 0 <= self.value < _LIMIT or not 0 <= self.size < _LIMIT:
+            raise ValueError(
+                f"symbol {self.name!r} with value {self.value:#x} and size {self.size:#x} is "
+                "outside 32 bits"
+            )
+
+
+class _Strings:
+    """A string table in the making."""
+
+    def __init__(self) -> None:
+        self.data = bytearray(b"\0")
+        self.places: dict[str, int] = {"": 0}
+
+    def add(self, text: str) -> int:
+        """Return where the string is."""
+        place = self.places.get(text)
+        if place is None:
+            place = self.places[text] = len(self.data)
+            self.data += text.encode() + b"\0"
+        return place
+
+
+def attributes(chip: str) -> bytes:
+    """Make the contents of ``.dpu.attributes``, which say what chip a program is for.
+
+    Parameters
+    ----------
+    chip : str
+        ``v1A`` or ``v1B``.
+    """
+    tags = bytes([_TAG_CHIP]) + chip.encode() + b"\0"
+    file = bytes([_TAG_FILE]) + struct.pack("<I", 5 + len(tags)) + tags
+    vendor = b"upmem\0" + file
+    return b"A" + struct.pack("<I", 4 + len(vendor)) + vendor
+
+
+def write(
+    sections: Sequence[Section],
+    symbols: Iterable[Symbol] = (),
+    *,
+    entry: int = IRAM_BASE,
+    chip: str | None = "v1A",
+) -> bytes:
+    """Make a program.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+        In the order of the file. Symbol and string tables are made here.
+    symbols : iterable of Symbol
+        In any order: the file has local ones first.
+    entry : int
+        Address of the first instruction.
+    chip : str, optional
+        What ``.dpu.attributes`` says; None for a program without it, or if it is given.
+
+    Returns
+    -------
+    bytes
+        The file.
+
+    Raises
+    ------
+    ValueError
+        If a section or a symbol cannot be, if sections have the same name or overlap, or if a
+        symbol is in a section that does not exist.
+    """
+    every = list(sections)
+    if chip is not None:
+        every.append(
+            Section(
+                name=".dpu.attributes",
+                data=attributes(chip),
+                type=SectionType.DPU_ATTRIBUTES,
+                flags=SectionFlags.NONE,
+            )
+        )
+    _check_sections(every)
+    table, first_global, names = _symbol_table(every, symbols)
+
+    loaded = [section for section in every if section.is_loaded]
+    body = bytearray(_HEADER.size + _SEGMENT.size * len(loaded))
+    places = []
+    for section in every:
+        _pad(body, max(section.alignment, _SEGMENT_ALIGNMENT), section.address)
+        places.append(len(body))
+        body += section.data
+
+    section_names = _Strings()
+    headers = [_SECTION.pack(*[0] * 10)]
+    for section, place in zip(every, places, strict=True):
+        headers.append(
+            _SECTION.pack(
+                section_names.add(section.name),
+                section.type,
+                section.flags,
+                section.address,
+                place,
+                section.length,
+                0,
+                0,
+                section.alignment,
+                section.entry_size,
+            )
+        )
+    count = len(every) + 4
+    for name, kind, data, link, info, size, alignment in (
+        (".symtab", SectionType.SYMTAB, table, count - 1, first_global, _SYMBOL.size, 4),
+        (".shstrtab", SectionType.STRTAB, section_names.data, 0, 0, 0, 1),
+        (".strtab", SectionType.STRTAB, names, 0, 0, 0, 1),
+    ):
+        place_of_name = section_names.add(name)
+        if name == ".shstrtab":
+            # It names the table that comes after it too.
+            section_names.add(".strtab")
+        _pad(body, alignment)
+        headers.append(
+            _SECTION.pack(
+                place_of_name, kind, 0, 0, len(body), len(data), link, info, alignment, size
+            )
+        )
+        body += data
+    _pad(body, 4)
+    section_table = len(body)
+    body += b"".join(headers)
+
+    position = _HEADER.size
+    for section, place in zip(every, places, strict=True):
+        if section.is_loaded:
+            _SEGMENT.pack_into(body, position, *_segment(section, place))
+            position += _SEGMENT.size
+    _HEADER.pack_into(
+        body,
+        0,
+        _IDENT,
+        _EXECUTABLE,
+        ELF_MACHINE,
+        _VERSION,
+        entry,
+        _HEADER.size if loaded else 0,
+        section_table,
+        ELF_FLAGS,
+        _HEADER.size,
+        _SEGMENT.size,
+        len(loaded),
+        _SECTION.size,
+        count,
+        count - 2,
+    )
+    return bytes(body)
+
+
+def _segment(section: Section, place: int) -> tuple[int, ...]:
+    rights = 4
+    if section.flags & SectionFlags.WRITE:
+        rights |= 2
+    if section.flags & SectionFlags.EXECUTE:
+        rights |= 1
+    size, address = section.length, section.address
+    alignment = max(section.alignment, _SEGMENT_ALIGNMENT)
+    return _LOAD, place, address, address, size, size, rights, alignment
+
+
+def _pad(body: bytearray, alignment: int, address: int = 0) -> None:
+    """Go on to where the position is that of the address, modulo the alignment."""
+    body += bytes((address - len(body)) % alignment)
+
+
+def _check_sections(sections: Sequence[Section]) -> None:
+    seen = set()
+    for section in sections:
+        section.check()
+        if section.name in seen:
+            raise ValueError(f"there are two sections {section.name!r}")
+        seen.add(section.name)
+    placed = sorted(
+        (s for s in sections if s.flags & SectionFlags.ALLOC and s.length),
+        key=lambda section: section.address,
+    )
+    for before, after in pairwise(placed):
+        end = before.address + before.length
+        if end > after.address:
+            raise ValueError(
+                f"section {before.name!r} ends at {end:#x}, after {after.name!r} begins at "
+                f"{after.address:#x}"
+            )
+
+
+def _symbol_table(
+    sections: Sequence[Section], symbols: Iterable[Symbol]
+) -> tuple[bytes, int, bytes]:
+    """Return the table, the index of the first symbol that is not local, and the names."""
+    indices = {section.name: index for index, section in enumerate(sections, 1)}
+    ordered = sorted(symbols, key=lambda symbol: symbol.binding != Binding.LOCAL)
+    names = _Strings()
+    table = bytearray(_SYMBOL.size)
+    for symbol in ordered:
+        symbol.check()
+        index = _ABSOLUTE
+        if symbol.section is not None:
+            if symbol.section not in indices:
+                raise ValueError(
+                    f"symbol {symbol.name!r} is in section {symbol.section!r}, which does not exist"
+                )
+            index = indices[symbol.section]
+        table += _SYMBOL.pack(
+            names.add(symbol.name),
+            symbol.value,
+            symbol.size,
+            symbol.binding << 4 | symbol.type,
+            symbol.visibility,
+            index,
+        )
+    local = sum(symbol.binding == Binding.LOCAL for symbol in ordered)
+    return bytes(table), local + 1, bytes(names.data)

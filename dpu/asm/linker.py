@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts sources together: where sections go, what symbols are, and the bytes of instructions.
+
+| section            | from         | holds |
+|--------------------|--------------|-------|
+| .text              | 0x80000000   | instructions, those of __bootstrap first |
+| .data              | 0            | WRAM; what .data.immediate_memory holds first, below 2048 |
+| .data.__sys_host   | after it     | WRAM that the host sees |
+| .data.stacks, ...  | after it     | stacks of tasklets; then all that is left is the heap |
+| .mram.noinit .mram | 0x08000000   | MRAM |
+| .atomic            | 0xF00000C8   | atomic bits, one byte of the section each |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .bootstrap import TASKLETS
+from .elf_writer import ATOMIC_BASE, MRAM_BASE, Binding, write
+from .elf_writer import Section as ElfSection
+from .elf_writer import Symbol as ElfSymbol
+from .encoder import encode
+from .errors import AsmError, Location, Problem
+from .expressions import ExpressionError, Unknown, Value, evaluate
+from .forms import suggest
+from .image import make_sections, make_symbols
+from .unit import DataFixup, Place, Section, Symbol, Unit, shown_name
+
+__all__ = ["CHIPS", "Chip", "Linked", "link"]
+
+WRAM_IMMEDIATE = 2048
+MRAM_LIMIT = 64 << 20
+ATOMIC_FIRST, ATOMIC_LIMIT = 200, 256
+DEFAULT_STACK = 1024
+_SHOWN_SECTIONS = 4
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What a chip has room for."""
+
+    name: str
+    tasklets: int
+    instructions: int
+    wram: int
+
+
+CHIPS = {"v1A": Chip("v1A", 24, 4096, 65536), "v1B": Chip("v1B", 16, 3968, 63488)}
+
+
+@dataclass
+class Linked:
+    """A program, before it is written.
+
+    Attributes
+    ----------
+    sections, symbols
+        What the file holds.
+    code : list of (Unit, Section)
+        Sections of instructions with their addresses, for a listing.
+    """
+
+    chip: Chip
+    sections: list[ElfSection] = field(default_factory=list)
+    symbols: list[ElfSymbol] = field(default_factory=list)
+    code: list[tuple[Unit, Section]] = field(default_factory=list)
+
+    def write(self) -> bytes:
+        """Return the file."""
+        return write(self.sections, self.symbols, chip=self.chip.name)
+
+
+class Linker:
+    """What is known while a program is linked."""
+
+    def __init__(self, units: list[Unit], chip: Chip, tasklets: int | None, stack: int | None):
+        self.units = units
+        self.chip = chip
+        self.tasklets = tasklets
+        self.stack = stack
+        self.problems: list[Problem] = []
+        self.globals: dict[str, tuple[Unit, Symbol]] = {}
+        self.numbers: dict[str, int] = {}
+        # Symbols that are the linker's: value in the file and the section it is in.
+        self.provided: dict[str, tuple[int, str | None]] = {}
+        self.undefined: set[str] = set()
+        self.linked = Linked(chip)
+        self.used: set[str] = set()
+
+    def problem(self, message: str, location: Location | None = None) -> None:
+        self.problems.append(Problem(message, location))
+
+    def check(self) -> None:
+        if self.problems:
+            raise AsmError(self.problems)
+
+    # --- symbols ------------------------------------------------------------------------------
+
+    def collect(self) -> None:
+        """Find which source defines what the others can see."""
+        for unit in self.units:
+            for symbol in unit.symbols.values():
+                if symbol.binding is Binding.LOCAL:
+                    continue
+                if not symbol.is_defined:
+                    continue
+                known = self.globals.get(symbol.name)
+                if known is None or self._overrides(symbol, known[1]):
+                    self.globals[symbol.name] = (unit, symbol)
+                elif symbol.binding is Binding.GLOBAL and known[1].binding is Binding.GLOBAL:
+                    self.problem(
+                        f"{symbol.name!r} is defined twice, first at {known[1].location}",
+                        symbol.location,
+                    )
+
+    @staticmethod
+    def _overrides(new: Symbol, old: Symbol) -> bool:
+        if new.binding is Binding.GLOBAL:
+            return old.binding is Binding.WEAK
+        return new.common is not None and old.common is not None and new.common > old.common
+
+    def resolve_in(self, unit: Unit) -> _Resolver:
+        return _Resolver(self, unit)
+
+    def lookup(self, name: str) -> Value | None:
+        """Return the value of what all sources see, None if there is no such symbol."""
+        found = self.globals.get(name)
+        if found is not None:
+            unit, symbol = found
+            return self.value(unit, symbol)
+        if name in self.numbers:
+            return Value(self.numbers[name])
+        return None
+
+    def value(self, unit: Unit, symbol: Symbol) -> Value:
+        if symbol.section is not None:
+            return symbol.section.value_at(symbol.offset)
+        assert symbol.expression is not None
+        if isinstance(symbol.expression, int):
+            return Value(symbol.expression)
+        if symbol.evaluating:
+            raise ExpressionError(f"{shown_name(symbol.name)!r} is defined by itself")
+        symbol.evaluating = True
+        try:
+            return evaluate(symbol.expression, self.resolve_in(unit))
+        finally:
+            symbol.evaluating = False
+
+    def known_number(self, name: str) -> int | None:
+        """Return what a source sets a number to."""
+        found = self.globals.get(name)
+        candidates = [found] if found else []
+        candidates += [(unit, unit.symbols[name]) for unit in self.units if name in unit.symbols]
+        for unit, symbol in candidates:
+            if symbol.expression is not None:
+                return self.value(unit, symbol).number
+        return None
+
+    # --- places -------------------------------------------------------------------------------
+
+    def parts(self, *places: Place) -> list[tuple[Unit, Section]]:
+        """Return the sections of all sources that go to a place, in their order."""
+        return [
+            (unit, section)
+            for place in places
+            for unit in self.units
+            for section in unit.sections.values()
+            if section.place is place
+        ]
+
+    def lay_out(self, parts: Iterable[tuple[Unit, Section]], start: int) -> int:
+        """Give sections their places, one after the other; return where they end."""
+        for _, section in parts:
+            if section.is_code:
+                section.data += bytes(-len(section.data) % 8)
+            start += -start % section.alignment
+            section.address = start
+            start += section.size
+        return start
+
+    def place(self) -> None:
+        """Decide where everything goes."""
+        chip = self.chip
+        tasklets = self.tasklets
+        if tasklets is None:
+            tasklets = self.known_number("NR_TASKLETS")
+        if tasklets is None:
+            tasklets = 1
+        if not 1 <= tasklets <= chip.tasklets:
+            raise AsmError(f"NR_TASKLETS is {tasklets}; a {chip.name} has 1 to {chip.tasklets}")
+        self.number("NR_TASKLETS", tasklets)
+
+        code = self.parts(Place.TEXT)
+        code.sort(key=lambda part: not part[1].name.startswith(".text.__bootstrap"))
+        self.linked.code = code
+        end = self.lay_out(code, 0)
+        if end > chip.instructions * 8:
+            self.too_big("IRAM", "instructions", end // 8, chip.instructions, code, 8)
+        self.code_end = end
+
+        first = self.parts(Place.IMMEDIATE)
+        first.sort(key=lambda part: not part[1].name.endswith(".first"))
+        end_immediate = self.lay_out(first, 0)
+        if end_immediate > WRAM_IMMEDIATE:
+            self.too_big("the start of WRAM", "bytes", end_immediate, WRAM_IMMEDIATE, first)
+        data = self.parts(Place.DATA)
+        end = self.lay_out(data, end_immediate)
+        host = self.parts(Place.HOST)
+        host_start = end + -end % 8
+        host_end = self.lay_out(host, host_start)
+        profiling = self.parts(Place.PROFILING)
+        profiling_start = host_end + -host_end % 4
+        wram = self.lay_out(profiling, profiling_start)
+        wram += -wram % 8
+        self.host_start, self.profiling_start, self.stacks_start = host_start, profiling_start, wram
+        self.wram_symbols(end_immediate, tasklets)
+        if self.wram_end > chip.wram:
+            stacks = self.stacks_end - self.stacks_start
+            note = f", of which {stacks} are stacks" if stacks else ""
+            self.too_big("WRAM", "bytes", self.wram_end, chip.wram, first + data + host, note=note)
+
+        noinit = self.parts(Place.MRAM_NOINIT)
+        noinit.sort(key=lambda part: not part[1].name.startswith(".mram.noinit.keep"))
+        self.mram_start = self.lay_out(noinit, 0)
+        self.mram_start += -self.mram_start % 8
+        initialised = self.parts(Place.MRAM)
+        self.mram_end = self.lay_out(initialised, self.mram_start)
+        self.mram_end += -self.mram_end % 8
+        if self.mram_end > MRAM_LIMIT:
+            self.too_big("MRAM", "bytes", self.mram_end, MRAM_LIMIT, noinit + initialised)
+        self.provide("__sys_used_mram_end", MRAM_BASE, self.mram_end, ".mram")
+
+        bits = self.parts(Place.ATOMIC)
+        self.atomic_end = self.lay_out(bits, ATOMIC_FIRST)
+        if self.atomic_end > ATOMIC_LIMIT:
+            self.too_big(
+                "the atomic bits",
+                "of them",
+                self.atomic_end - ATOMIC_FIRST,
+                ATOMIC_LIMIT - ATOMIC_FIRST,
+                bits,
+            )
+        self.provide("__atomic_start_addr", ATOMIC_BASE, 0, ".atomic")
+        self.provide("__atomic_used_addr", ATOMIC_BASE, ATOMIC_FIRST, ".atomic")
+        self.provide("__sys_atomic_used_end", ATOMIC_BASE, self.atomic_end, ".atomic")
+        self.provide("__atomic_end_addr", ATOMIC_BASE, ATOMIC_LIMIT, None)
+
+    def number(self, name: str, value: int) -> None:
+        """Provide a number."""
+        if name not in self.globals or name == "NR_TASKLETS":
+            self.numbers[name] = value
+            self.provided[name] = (value, None)
+            if name == "NR_TASKLETS":
+                # Also a source that says otherwise sees what there is.
+                self.globals.pop(name, None)
+                for unit in self.units:
+                    unit.symbols.pop(name, None)
+
+    def provide(self, name: str, base: int, value: int, section: str | None) -> None:
+        """Provide an address; for instructions and data it is an offset in its memory."""
+        if name not in self.globals:
+            self.numbers[name] = value
+            self.provided[name] = (base + value, section)
+
+    def wants(self, *starts: str) -> bool:
+        """Tell whether a source mentions a symbol without defining it."""
+        return any(
+            name.startswith(starts) and not symbol.is_defined
+            for unit in self.units
+            for name, symbol in unit.symbols.items()
+        )
+
+    def wram_symbols(self, end_immediate: int, tasklets: int) -> None:
+        """Place the stacks, if anything uses them, and what comes after them."""
+        self.provide("__imm_mem_end", 0, end_immediate, ".data")
+        at = self.stacks_start
+        if self.wants("__sys_stack_thread_", "STACK_SIZE_TASKLET_"):
+            common = self.stack
+            if common is None:
+                common = self.known_number("STACK_SIZE_DEFAULT")
+            if common is None:
+                common = DEFAULT_STACK
+            self.number("STACK_SIZE_DEFAULT", common)
+            for tasklet in range(TASKLETS):
+                name = f"STACK_SIZE_TASKLET_{tasklet}"
+                size = self.known_number(name)
+                if size is None:
+                    size = common if tasklet < tasklets else 0
+                if not 0 <= size <= 1 << 16 or size % 8:
+                    self.problem(f"{name} is {size}: a stack has a multiple of 8 bytes in WRAM")
+                    size = 0
+                self.number(name, size)
+                self.provide(f"__sys_stack_thread_{tasklet}", 0, at, ".data.stacks")
+                at += size
+        self.stacks_end = at
+        self.provide("__sw_cache_buffer", 0, at, ".data.sw_cache")
+        if self.wants("__sw_cache_buffer"):
+            at += 8 * tasklets
+        self.wram_end = at
+        self.provide("__sys_heap_pointer_reset", 0, at, ".data.heap_pointer_reset")
+
+    def too_big(
+        self,
+        memory: str,
+        unit: str,
+        size: int,
+        limit: int,
+        parts: list[tuple[Unit, Section]],
+        scale: int = 1,
+        note: str = "",
+    ) -> None:
+        """Say what does not fit, and what is biggest in it."""
+        biggest = sorted(parts, key=lambda part: -part[1].size)[:_SHOWN_SECTIONS]
+        listed = ", ".join(
+            f"{section.size // scale} in {section.name} of {owner.name}"
+            + self._biggest(owner, section)
+            for owner, section in biggest
+            if section.size
+        )
+        self.problem(
+            f"{memory} is too small: the program needs {size} {unit}{note} and there are {limit} "
+            f"({size - limit} too many): {listed}"
+        )
+
+    @staticmethod
+    def _biggest(unit: Unit, section: Section) -> str:
+        symbols = sorted(
+            (s for s in unit.symbols.values() if s.section is section and s.name[0] != "\x01"),
+            key=lambda symbol: symbol.offset,
+        )
+        ends = [symbol.offset for symbol in symbols[1:]] + [section.size]
+        spans = [(end - s.offset, s.name) for s, end in zip(symbols, ends, strict=False)]
+        if not spans:
+            return ""
+        size, name = max(spans)
+        return f" (most of it {name!r}, {size} bytes)"
+
+    # --- contents -----------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Write instructions and numbers into the sections."""
+        for unit in self.units:
+            resolver = self.resolve_in(unit)
+            for section in unit.sections.values():
+                if section.place is Place.NOWHERE:
+                    continue
+                for fixup in section.instructions:
+                    try:
+                        word = encode(fixup, resolver)
+                    except ExpressionError as error:
+                        self.problem(str(error), fixup.line.location(error.column))
+                    else:
+                        section.data[fixup.offset : fixup.offset + 8] = word.to_bytes(8, "little")
+                for number in section.numbers:
+                    try:
+                        self.fill_number(section, number, resolver)
+                    except ExpressionError as error:
+                        where = number.location
+                        if error.column:
+                            where = Location(where.file, where.line, error.column)
+                        self.problem(str(error), where)
+
+    @staticmethod
+    def fill_number(section: Section, number: DataFixup, resolver: _Resolver) -> None:
+        """Write a number into a section."""
+        high = 1 << 8 * number.size
+        value = evaluate(number.expression, resolver).number
+        if not -high // 2 <= value < high:
+            raise ExpressionError(f"{value} does not fit into {number.size} bytes")
+        data = (value % high).to_bytes(number.size, "little")
+        section.data[number.offset : number.offset + number.size] = data
+
+
+class _Resolver:
+    """Gives symbols their values as one source sees them."""
+
+    def __init__(self, linker: Linker, unit: Unit) -> None:
+        self.linker = linker
+        self.unit = unit
+        self.cache: dict[str, Value] = {}
+
+    def __call__(self, name: str, column: int) -> Value:
+        value = self.cache.get(name)
+        if value is None:
+            value = self.cache[name] = self._find(name, column)
+        return value
+
+    def _find(self, name: str, column: int) -> Value:
+        linker = self.linker
+        symbol = self.unit.symbols.get(name)
+        if symbol is not None and symbol.is_defined and symbol.binding is Binding.LOCAL:
+            return linker.value(self.unit, symbol)
+        found = linker.lookup(name)
+        if found is not None:
+            linker.used.add(name)
+            return found
+        if symbol is not None and symbol.binding is Binding.WEAK:
+            return Value(0)
+        known = {*linker.globals, *linker.numbers, *self.unit.symbols} - {name}
+        hint = suggest(name, sorted(one for one in known if not one.startswith("\x01")))
+        for other in linker.units:
+            there = other.symbols.get(name)
+            if there is not None and there.is_defined and there.binding is Binding.LOCAL:
+                hint = f"; {other.name} has one that is local to it: say .globl {name} there"
+        raise _Undefined(shown_name(name), column, hint)
+
+
+class _Undefined(Unknown):
+    def __init__(self, name: str, column: int, hint: str) -> None:
+        super().__init__(name, column)
+        self.args = (f"undefined symbol {name!r}{hint}",)
+
+
+def link(
+    units: list[Unit],
+    *,
+    chip: Chip = CHIPS["v1A"],
+    nr_tasklets: int | None = None,
+    stack_size: int | None = None,
+) -> Linked:
+    """Put sources together.
+
+    Parameters
+    ----------
+    units : list of Unit
+        In the order of their code.
+    chip : Chip
+        What the program must fit.
+    nr_tasklets, stack_size : int, optional
+        In place of NR_TASKLETS and STACK_SIZE_DEFAULT, which the sources may set.
+
+    Raises
+    ------
+    AsmError
+        If symbols are missing or defined twice, if a value does not fit, or if a memory is too
+        small.
+    """
+    problems = [problem for unit in units for problem in unit.problems]
+    if problems:
+        raise AsmError(problems)
+    linker = Linker(units, chip, nr_tasklets, stack_size)
+    linker.collect()
+    linker.check()
+    try:
+        linker.place()
+        linker.check()
+        linker.fill()
+        linker.check()
+        linker.linked.sections = make_sections(linker)
+        linker.linked.symbols = make_symbols(linker)
+    except ExpressionError as error:
+        raise AsmError(str(error)) from error
+    except RecursionError:
+        raise AsmError("symbols refer to too many others") from None
+    linker.check()
+    if not any(section.size for _, section in linker.linked.code):
+        raise AsmError("the program has no instructions")
+    return linker.linked

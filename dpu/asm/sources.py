@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what the user gives to lines: files, the C preprocessor, comments, statements."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from .errors import AsmError, Location
+
+__all__ = ["Line", "Source", "SourceLike", "lines_of", "preprocess", "read_source"]
+
+_COMMENT = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"?|\'(?:\\.|[^\'\\\n])\'?|/\*.*?(?:\*/|\Z)|//[^\n]*|\#[^\n]*', re.DOTALL
+)
+_STATEMENT = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:\\.|[^'\\])'?|[^;"'])+|["']""")
+_MARKER = re.compile(r'\s*#\s*(?:line\s+)?(\d+)(?:\s+"((?:[^"\\]|\\.)*)")?')
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*[a-z]", re.MULTILINE)
+_PREDEFINED = {"__DPU__": "1", "__dpu__": "1", "__ASSEMBLER__": "1"}
+
+
+class Readable(Protocol):
+    """What can be read as a file."""
+
+    def read(self) -> str | bytes:
+        """Return everything."""
+
+
+SourceLike = "str | os.PathLike[str] | Source | Readable"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text to assemble.
+
+    Parameters
+    ----------
+    name : str
+        What errors call it.
+    text : str
+        The program.
+    preprocess : bool
+        Whether it goes through the C preprocessor, as files named ``.S`` do.
+    folder : Path, optional
+        Where included files are looked for first.
+    """
+
+    name: str
+    text: str
+    preprocess: bool = True
+    folder: Path | None = None
+
+
+class Line(NamedTuple):
+    """A line with where it is from; depth counts the macros that it is from."""
+
+    text: str
+    file: str
+    number: int
+    depth: int = 0
+
+    def location(self, column: int = 0) -> Location:
+        """Return the place of a column."""
+        return Location(self.file, self.number, column)
+
+
+def read_source(source: str | os.PathLike[str] | Source | Readable, index: int = 0) -> Source:
+    """Read a source: a path, a `Source`, or a file that is open."""
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise AsmError(f"cannot be read: {reason}", Location(str(path))) from error
+        except ValueError as error:
+            raise AsmError(f"cannot be read: {error}", Location(repr(str(path)))) from error
+        text = data.decode("utf-8", "surrogateescape")
+        return Source(str(path), text, path.suffix == ".S", path.parent)
+    content = source.read()
+    if isinstance(content, bytes):
+        content = content.decode("utf-8", "surrogateescape")
+    name = getattr(source, "name", None)
+    return Source(name if isinstance(name, str) else f"<source {index}>", content)
+
+
+def _compiler() -> list[str] | None:
+    chosen = os.environ.get("CC")
+    if chosen:
+        return shlex.split(chosen)
+    for name in ("cc", "gcc", "clang"):
+        path = shutil.which(name)
+        if path is not None:
+            return [path]
+    try:
+        import ziglang  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
+    except ImportError:
+        return None
+    return [sys.executable, "-m", "ziglang", "cc"]
+
+
+def preprocess(
+    source: Source,
+    defines: Mapping[str, object],
+    include_dirs: Sequence[str | os.PathLike[str]],
+) -> Source:
+    """Run the C preprocessor over a source that has something for it to do."""
+    names = [*defines, *_PREDEFINED]
+    mentioned = re.search(r"\b(?:" + "|".join(map(re.escape, names)) + r")\b", source.text)
+    if not source.preprocess or not (_DIRECTIVE.search(source.text) or mentioned):
+        return source
+    compiler = _compiler()
+    if compiler is None:
+        raise AsmError(
+            "this source needs the C preprocessor, and there is no C compiler: none of cc, gcc "
+            "and clang is on PATH, CC is not set and the ziglang package is not installed. "
+            "Install one, or give a file named .s without # lines",
+            Location(source.name),
+        )
+    command = [*compiler, "-E", "-undef", "-x", "assembler-with-cpp"]
+    for name, value in {**_PREDEFINED, **defines}.items():
+        command.append(f"-D{name}" if value is None else f"-D{name}={value}")
+    if source.folder is not None:
+        command.append(f"-I{source.folder}")
+    command += [f"-I{os.fspath(folder)}" for folder in include_dirs]
+    quoted = source.name.replace("\\", "\\\\").replace('"', '\\"')
+    text = f'# 1 "{quoted}"\n{source.text}'
+    try:
+        done = subprocess.run(
+            [*command, "-"],
+            input=text.encode("utf-8", "surrogateescape"),
+            capture_output=True,
+            check=False,
+        )
+    except (OSError, ValueError) as error:
+        raise AsmError(
+            f"the C preprocessor {compiler[0]!r} cannot be run: {error}", Location(source.name)
+        ) from error
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise AsmError(f"the C preprocessor {compiler[0]!r} says:\n{said}", Location(source.name))
+    output = done.stdout.decode("utf-8", "surrogateescape")
+    return Source(source.name, output, False, source.folder)
+
+
+def _without_comments(text: str, name: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        found = match[0]
+        if found[0] in "\"'":
+            return found
+        if found.startswith("/*"):
+            if not found.endswith("*/") or len(found) < 4:
+                line = text.count("\n", 0, match.start()) + 1
+                raise AsmError("this comment has no end", Location(name, line))
+            return " " + "\n" * found.count("\n")
+        if found[0] == "#":
+            # Lines of the preprocessor say where what follows is from.
+            before = text.rfind("\n", 0, match.start()) + 1
+            if not text[before : match.start()].strip() and _MARKER.match(found):
+                return found
+        return ""
+
+    return _COMMENT.sub(replace, text)
+
+
+def lines_of(source: Source) -> Iterator[Line]:
+    """Yield the lines of a source without comments, with where they are from."""
+    file, number = source.name, 0
+    for text in _without_comments(source.text, source.name).split("\n"):
+        number += 1
+        if "#" in text:
+            marker = _MARKER.match(text)
+            if marker and text.lstrip().startswith("#"):
+                number = int(marker[1]) - 1
+                file = marker[2].replace("\\\\", "\\") if marker[2] is not None else file
+                continue
+        if not text or text.isspace():
+            continue
+        yield Line(text, file, number)
+
+
+def statements_of(line: Line) -> list[tuple[str, int]]:
+    """Split a line at semicolons; every statement with its first column."""
+    if ";" not in line.text:
+        return [(line.text, 1)]
+    return [(match[0], match.start() + 1) for match in _STATEMENT.finditer(line.text)]

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One source, assembled: sections with contents, what is still to be filled in, and symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from .elf_writer import Binding, SymbolType, Visibility
+from .errors import Location, Problem
+from .expressions import Expression, Unknown, Value, evaluate
+from .forms import Candidate
+from .sources import Line
+
+__all__ = ["DataFixup", "InstructionFixup", "Place", "Section", "Symbol", "Unit", "local_name"]
+
+MRAM_BYTES = 64 << 20
+# What begins the names of `1:` and the like, which no source can write.
+_LOCAL = "\x01"
+
+
+class Place(Enum):
+    """Where a section goes, by name."""
+
+    TEXT = ".text"
+    DATA = ".data"
+    IMMEDIATE = ".data.immediate_memory"
+    HOST = ".data.__sys_host"
+    PROFILING = ".data.__sys_profiling"
+    MRAM = ".mram"
+    MRAM_NOINIT = ".mram.noinit"
+    ATOMIC = ".atomic"
+    NOWHERE = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether such sections have no contents in the file."""
+        return self in (Place.MRAM_NOINIT, Place.ATOMIC)
+
+
+@dataclass(slots=True)
+class DataFixup:
+    """A number that is to be filled in."""
+
+    offset: int
+    size: int
+    expression: Expression
+    location: Location
+
+
+@dataclass(slots=True)
+class InstructionFixup:
+    """An instruction that is to be filled in.
+
+    Parameters
+    ----------
+    offset : int
+        In its section.
+    mnemonic : str
+        As it was written.
+    candidates : tuple of Candidate
+        What it can mean, what is preferred first.
+    operands : list
+        Registers as numbers, names of conditions as (name, symbol), all else as expressions.
+    columns : list of int
+        Where the operands are.
+    line : Line
+        Where it is from.
+    """
+
+    offset: int
+    mnemonic: str
+    candidates: tuple[Candidate, ...]
+    operands: list[Expression]
+    columns: list[int]
+    line: Line
+
+
+@dataclass(eq=False)
+class Section:
+    """A section of one source. Contents that are nothing but a size have no data."""
+
+    name: str
+    place: Place
+    alignment: int = 1
+    data: bytearray = field(default_factory=bytearray)
+    empty_size: int = 0
+    instructions: list[InstructionFixup] = field(default_factory=list)
+    numbers: list[DataFixup] = field(default_factory=list)
+    address: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes, with those that have no contents."""
+        return self.empty_size if self.place.is_empty else len(self.data)
+
+    @property
+    def is_code(self) -> bool:
+        """Tell whether it holds instructions, which labels count."""
+        return self.place is Place.TEXT
+
+    def value_at(self, offset: int) -> Value:
+        """Return what a label at an offset stands for in expressions.
+
+        That is where it is in its memory: a number of instructions for code and of bytes else.
+        """
+        number = offset // 8 if self.is_code else offset
+        if self.address is None:
+            return Value(number, self)
+        return Value(number + (self.address // 8 if self.is_code else self.address))
+
+
+@dataclass(eq=False, slots=True)
+class Symbol:
+    """A name in one source."""
+
+    name: str
+    section: Section | None = None
+    offset: int = 0
+    expression: Expression | None = None
+    binding: Binding = Binding.LOCAL
+    visibility: Visibility = Visibility.DEFAULT
+    type: SymbolType = SymbolType.NOTYPE
+    size: Expression | None = None
+    location: Location | None = None
+    common: int | None = None
+    evaluating: bool = False
+
+    @property
+    def is_defined(self) -> bool:
+        """Tell whether the source says what it is."""
+        return self.section is not None or self.expression is not None
+
+
+def local_name(digits: str, count: int) -> str:
+    """Return the symbol that stands for the label `1:`, the one that is COUNTth."""
+    return f"{_LOCAL}{digits}{_LOCAL}{count}"
+
+
+def shown_name(name: str) -> str:
+    """Return a symbol's name as the source has it."""
+    return name.split(_LOCAL)[1] if name.startswith(_LOCAL) else name
+
+
+@dataclass(eq=False)
+class Unit:
+    """What a source holds.
+
+    Attributes
+    ----------
+    sections : dict
+        By name, in the order of their first mention.
+    symbols : dict
+        All that the source mentions, by name.
+    """
+
+    name: str
+    folder: Path | None = None
+    sections: dict[str, Section] = field(default_factory=dict)
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def symbol(self, name: str) -> Symbol:
+        """Return a symbol, which is new if it was not mentioned before."""
+        found = self.symbols.get(name)
+        if found is None:
+            found = self.symbols[name] = Symbol(name)
+        return found
+
+    def resolve(self, name: str, column: int) -> Value:
+        """Return the value of a symbol of this source as far as it is known."""
+        symbol = self.symbols.get(name)
+        if symbol is None or not symbol.is_defined:
+            raise Unknown(shown_name(name), column)
+        return self.value_of(symbol, column)
+
+    def value_of(self, symbol: Symbol, column: int = 0) -> Value:
+        """Return the value of a symbol that is defined here."""
+        if symbol.section is not None:
+            return symbol.section.value_at(symbol.offset)
+        assert symbol.expression is not None
+        if isinstance(symbol.expression, int):
+            return Value(symbol.expression)
+        if symbol.evaluating:
+            raise Unknown(f"{shown_name(symbol.name)} (defined by itself)", column)
+        symbol.evaluating = True
+        try:
+            return evaluate(symbol.expression, self.resolve)
+        finally:
+            symbol.evaluating = False

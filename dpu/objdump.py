@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows what is in DPU programs: ``python -m dpu.objdump FILE``.
+
+With ``--source`` the output is assembly that makes the same instructions and data again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .asm.elf_reader import ElfError, Program, ReadSection, ReadSymbol, read
+from .asm.elf_writer import (
+    ATOMIC_BASE,
+    IRAM_BASE,
+    MRAM_BASE,
+    Binding,
+    SectionFlags,
+    SectionType,
+    SymbolType,
+)
+from .asm.forms import CONDITIONS, REGISTERS
+from .asm.printer import write_word
+
+__all__ = ["dump", "main", "source_of"]
+
+_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
+_FLAGS = ((SectionFlags.WRITE, "w"), (SectionFlags.ALLOC, "a"), (SectionFlags.EXECUTE, "x"))
+_ABS = "*ABS*"
+_ROW = 16
+
+
+def _memory(address: int) -> str:
+    if address >= ATOMIC_BASE:
+        return "atomic"
+    if address >= IRAM_BASE:
+        return "IRAM"
+    return "MRAM" if address >= MRAM_BASE else "WRAM"
+
+
+def _named(program: Program) -> list[ReadSymbol]:
+    hidden = (SymbolType.SECTION, SymbolType.FILE)
+    return [
+        one for one in program.symbols if one.name and one.section != "" and one.type not in hidden
+    ]
+
+
+def _code_names(program: Program) -> dict[int, list[str]]:
+    """Return the names of instructions; functions first, then what is global."""
+    found: dict[int, list[tuple[bool, bool, str]]] = {}
+    for one in _named(program):
+        if one.section is not None and IRAM_BASE <= one.value < ATOMIC_BASE:
+            key = (one.type != SymbolType.FUNC, one.binding == Binding.LOCAL, one.name)
+            found.setdefault((one.value - IRAM_BASE) // 8, []).append(key)
+    return {index: [key[2] for key in sorted(keys)] for index, keys in found.items()}
+
+
+def _headers(program: Program) -> Iterator[str]:
+    yield f"chip {program.chip or 'not said'}, entry {program.entry:#x}, flags {program.flags:#x}"
+    yield ""
+    yield "segments:"
+    for segment in program.segments:
+        if segment.type == 1:
+            rights = "".join(
+                letter if segment.flags & bit else "-"
+                for bit, letter in ((4, "r"), (2, "w"), (1, "x"))
+            )
+            memory = _memory(segment.address)
+            yield f"  {segment.address:08x} {segment.size:8} bytes {rights} {memory}"
+
+
+def _sections(program: Program) -> Iterator[str]:
+    yield "sections:"
+    for section in program.sections:
+        if section.type:
+            flags = "".join(letter for bit, letter in _FLAGS if section.flags & bit)
+            contents = "" if section.type != SectionType.NOBITS else " no contents"
+            yield (
+                f"  {section.address:08x} {section.size:8} bytes {flags:3} {section.name}{contents}"
+            )
+
+
+def _symbols(program: Program) -> Iterator[str]:
+    yield "symbols:"
+    for one in sorted(_named(program), key=lambda symbol: symbol.value):
+        binding = Binding(one.binding).name.lower() if one.binding < 3 else str(one.binding)
+        kind = SymbolType(one.type).name.lower() if one.type < 5 else str(one.type)
+        section = one.section or _ABS
+        yield f"  {one.value:08x} {one.size:8} {binding:6} {kind:6} {section} {one.name}"
+
+
+def _disassembly(program: Program) -> Iterator[str]:
+    names = _code_names(program)
+
+    def label(index: int) -> str | None:
+        return names[index][0] if index in names else None
+
+    yield "instructions:"
+    for index, word in enumerate(program.words()):
+        for name in names.get(index, ()):
+            yield f"{IRAM_BASE + 8 * index:08x} <{name}>:"
+        yield f"  {index:4}: {word:012x}  {write_word(word, label)}"
+
+
+# --- assembly that can be assembled again ---------------------------------------------------------
+
+
+class _Names:
+    """Which labels can be written: names that mean one thing, and are no other word."""
+
+    def __init__(self, program: Program) -> None:
+        self.code: dict[int, list[ReadSymbol]] = {}
+        self.data: dict[str, list[ReadSymbol]] = {}
+        seen: dict[str, int] = {}
+        named = _named(program)
+        for one in named:
+            seen[one.name] = seen.get(one.name, 0) + 1
+        for one in named:
+            if (
+                seen[one.name] > 1
+                or not _NAME.fullmatch(one.name)
+                or one.name in REGISTERS
+                or one.name in CONDITIONS
+                or one.section is None
+            ):
+                continue
+            if IRAM_BASE <= one.value < ATOMIC_BASE:
+                if one.value % 8 == 0:
+                    self.code.setdefault((one.value - IRAM_BASE) // 8, []).append(one)
+            else:
+                self.data.setdefault(one.section, []).append(one)
+
+    def label(self, index: int) -> str | None:
+        """Return the name of an instruction."""
+        found = self.code.get(index)
+        return found[0].name if found else None
+
+
+def _declare(one: ReadSymbol) -> Iterator[str]:
+    if one.binding == Binding.GLOBAL:
+        yield f"        .globl  {one.name}"
+    elif one.binding == Binding.WEAK:
+        yield f"        .weak   {one.name}"
+    if one.type in (SymbolType.FUNC, SymbolType.OBJECT):
+        kind = "function" if one.type == SymbolType.FUNC else "object"
+        yield f"        .type   {one.name}, @{kind}"
+    if one.size:
+        yield f"        .size   {one.name}, {one.size}"
+
+
+def _bytes(data: bytes) -> Iterator[str]:
+    position = 0
+    while position < len(data):
+        zeros = len(data) - position - len(data[position:].lstrip(b"\0"))
+        if zeros >= _ROW:
+            yield f"        .zero   {zeros}"
+            position += zeros
+            continue
+        row = data[position : position + _ROW]
+        yield "        .byte   " + ", ".join(map(str, row))
+        position += len(row)
+
+
+def _data_source(section: ReadSection, symbols: list[ReadSymbol], first: int) -> Iterator[str]:
+    """Yield a section; what is before the offset `first` is not the program's."""
+    marks: dict[int, list[ReadSymbol]] = {}
+    for one in symbols:
+        offset = one.value - section.address
+        if first <= offset <= section.size:
+            marks.setdefault(offset, []).append(one)
+    at = first
+    for end in [*sorted(marks), section.size]:
+        if section.type == SectionType.NOBITS:
+            if end > at:
+                yield f"        .zero   {end - at}"
+        else:
+            yield from _bytes(section.data[at:end])
+        at = max(at, end)
+        for one in marks.pop(end, ()):
+            yield from _declare(one)
+            yield f"{one.name}:"
+
+
+def source_of(program: Program) -> str:
+    """Write a program as assembly that `dpu.asm` makes the same instructions and data of."""
+    names = _Names(program)
+    tasklets = next((s.value for s in program.symbols if s.name == "NR_TASKLETS"), None)
+    lines = []
+    if tasklets is not None and 1 <= tasklets <= 24:
+        lines += ["        .globl  NR_TASKLETS", f"        .set    NR_TASKLETS, {tasklets}"]
+    lines.append("        .text")
+    words = program.words()
+
+    def label(index: int) -> str | None:
+        return names.label(index) if index < len(words) else None
+
+    for index, word in enumerate(words):
+        for one in names.code.get(index, ()):
+            lines += [*_declare(one), f"{one.name}:"]
+        lines.append(f"        {write_word(word, label)}")
+    for section in program.sections:
+        if (
+            section.flags & SectionFlags.ALLOC
+            and section.size
+            and not IRAM_BASE <= section.address < ATOMIC_BASE
+            and section.name.startswith((".data", ".mram", ".atomic"))
+            and section.name not in _OURS
+        ):
+            kind = "nobits" if section.type == SectionType.NOBITS else "progbits"
+            lines += ["", f'        .section {section.name}, "aw", @{kind}', "        .p2align 3"]
+            if section.name == ".atomic":
+                lines.pop()
+            first = 200 if section.name == ".atomic" and section.address == ATOMIC_BASE else 0
+            lines += _data_source(section, names.data.get(section.name, []), first)
+    return "\n".join(lines) + "\n"
+
+
+# Sections that the linker makes.
+_OURS = (".data.stacks", ".data.sw_cache", ".data.heap_pointer_reset")
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def dump(
+    program: Program,
+    *,
+    headers: bool = True,
+    sections: bool = True,
+    symbols: bool = True,
+    disassembly: bool = True,
+) -> str:
+    """Describe a program.
+
+    Parameters
+    ----------
+    program : Program
+        What `dpu.asm.elf_reader.read` returned.
+    headers, sections, symbols, disassembly : bool
+        What to show.
+    """
+    parts = []
+    for wanted, part in (
+        (headers, _headers),
+        (sections, _sections),
+        (symbols, _symbols),
+        (disassembly, _disassembly),
+    ):
+        if wanted:
+            parts.append("\n".join(part(program)))
+    return "\n\n".join(parts) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m dpu.objdump", description=__doc__)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a DPU program")
+    parser.add_argument("-f", "--headers", action="store_true", help="show what is loaded where")
+    parser.add_argument("-s", "--sections", action="store_true", help="show the sections")
+    parser.add_argument("-t", "--symbols", action="store_true", help="show the symbols")
+    parser.add_argument("-d", "--disassemble", action="store_true", help="show the instructions")
+    parser.add_argument("-S", "--source", action="store_true", help="write assembly instead")
+    options = parser.parse_args(arguments)
+    chosen = options.headers, options.sections, options.symbols, options.disassemble
+    if not any(chosen):
+        chosen = (True, True, True, True)
+    status = 0
+    for name in options.files:
+        try:
+            program = read(Path(name).read_bytes())
+        except (OSError, ElfError) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            status = 1
+            continue
+        if options.source:
+            print(source_of(program), end="")
+            continue
+        if len(options.files) > 1:
+            print(f"{name}:")
+        headers, sections, symbols, disassembly = chosen
+        text = dump(
+            program, headers=headers, sections=sections, symbols=symbols, disassembly=disassembly
+        )
+        print(text, end="")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a launch took: cycles, instructions, transfers and time, a DPU and altogether."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+__all__ = ["DpuReport", "FaultKind", "LaunchStatus", "SetReport", "make_report"]
+
+
+class LaunchStatus(IntEnum):
+    """How a launch ended, or why it stands still."""
+
+    DONE = 0
+    FAULT = 1
+    INTERRUPTED = 2
+    CYCLE_LIMIT = 3
+    STEPPED = 4
+    BREAKPOINT = 5
+    NEVER_LAUNCHED = 6
+
+
+class FaultKind(IntEnum):
+    """What a DPU stopped at."""
+
+    NONE = 0
+    FAULT_INSTRUCTION = 1
+    DMA = 2
+    WRAM = 3
+    UNDECODABLE = 4
+
+
+class DpuReport(NamedTuple):
+    """The last launch of one DPU.
+
+    Parameters
+    ----------
+    status : LaunchStatus
+        How it ended.
+    cycles, instructions : int
+        Of the whole DPU.
+    dma_read_bytes, dma_write_bytes : int
+        Transferred from MRAM, and to it.
+    seconds : float
+        Cycles by the clock of the modelled DPU, not the time that the simulation took.
+    thread_instructions : tuple of int
+        Instructions of each tasklet.
+    fault : FaultKind
+        What it stopped at, if it did.
+    fault_thread, fault_pc : int
+        The tasklet in fault, and the index of its instruction.
+    breakpoint : int
+        The number in a fault instruction.
+    fault_address : int
+        The address of a WRAM access.
+    """
+
+    status: LaunchStatus
+    cycles: int
+    instructions: int
+    dma_read_bytes: int
+    dma_write_bytes: int
+    seconds: float
+    thread_instructions: tuple[int, ...]
+    fault: FaultKind
+    fault_thread: int
+    fault_pc: int
+    breakpoint: int
+    fault_address: int
+
+
+class SetReport(tuple[DpuReport, ...]):
+    """The last launches of the DPUs of a set, in their order, and totals."""
+
+    __slots__ = ()
+
+    def __new__(cls, reports: Iterable[DpuReport] = ()) -> SetReport:
+        """Take the reports of the DPUs."""
+        return super().__new__(cls, reports)
+
+    @property
+    def cycles(self) -> int:
+        """Of the DPU that took longest."""
+        return max((report.cycles for report in self), default=0)
+
+    @property
+    def seconds(self) -> float:
+        """Time of the DPU that took longest."""
+        return max((report.seconds for report in self), default=0.0)
+
+    @property
+    def instructions(self) -> int:
+        """Of all DPUs."""
+        return sum(report.instructions for report in self)
+
+    @property
+    def dma_read_bytes(self) -> int:
+        """Of all DPUs, from MRAM."""
+        return sum(report.dma_read_bytes for report in self)
+
+    @property
+    def dma_write_bytes(self) -> int:
+        """Of all DPUs, to MRAM."""
+        return sum(report.dma_write_bytes for report in self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<SetReport of {len(self)} DPU(s): {self.cycles} cycles, "
+            f"{self.instructions} instructions, {self.seconds:.3g} s>"
+        )
+
+
+def make_report(status: int, *rest: Any) -> DpuReport:
+    """Make a report of the numbers that the library gives."""
+    names = DpuReport._fields[1:]
+    report = DpuReport(LaunchStatus(status), **dict(zip(names, rest, strict=True)))
+    return report._replace(fault=FaultKind(report.fault))

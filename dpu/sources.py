@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds the program of `DpuSet.load()` from C and assembly sources."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from subprocess import CalledProcessError
+from typing import Any
+
+from dpu.errors import DpuError
+
+__all__ = ["building"]
+
+
+@contextmanager
+def building(c_source: Any, asm_source: Any) -> Iterator[str]:
+    """Build a program in a folder that goes away afterwards.
+
+    Parameters
+    ----------
+    c_source, asm_source : str, path, text stream, list of them or None
+        Paths of sources, or streams that they are read from.
+
+    Yields
+    ------
+    str
+        Path of the program.
+    """
+    with tempfile.TemporaryDirectory(prefix="offchip-dpu-") as folder:
+        c_files = _take_files(c_source, folder, ".c", 0)
+        asm_files = _take_files(asm_source, folder, ".S", len(c_files))
+        output = os.path.join(folder, "main.dpu")
+        if c_files:
+            _compile([*c_files, *asm_files], output)
+        else:
+            _assemble(asm_files, output)
+        yield output
+
+
+def _take_files(sources: Any, folder: str, suffix: str, first: int) -> list[str]:
+    """Write what is in streams to files, and list the files."""
+    if sources is None:
+        return []
+    if not isinstance(sources, (list, tuple)):
+        sources = [sources]
+    if not sources:
+        raise DpuError("one and only one source or binary program must be defined")
+    files = []
+    for number, source in enumerate(sources, first):
+        if isinstance(source, (str, os.PathLike)):
+            files.append(os.fspath(source))
+        elif callable(getattr(source, "read", None)):
+            text = source.read()
+            path = os.path.join(folder, f"src{number}{suffix}")
+            with open(path, "wb") as file:
+                file.write(text if isinstance(text, bytes) else text.encode())
+            files.append(path)
+        else:
+            raise TypeError(
+                f"a source is a path or a stream with read(), not {type(source).__name__}"
+            )
+    return files
+
+
+def _assemble(sources: list[str], output: str) -> None:
+    try:
+        assembler = import_module("dpu.asm")
+    except ModuleNotFoundError as error:
+        raise _missing("assembly sources", error) from error
+    assembler.assemble(sources, output)
+
+
+def _compile(sources: list[str], output: str) -> None:
+    try:
+        compiler = import_module("dpu.compiler")
+        toolchain = import_module("dpu.toolchain")
+    except ModuleNotFoundError as error:
+        raise _missing("C sources", error) from error
+    try:
+        toolchain.find_toolchain()
+    except toolchain.ToolchainError as error:
+        raise _missing("C sources", error) from error
+    try:
+        compiler.Compiler().compile(sources, output=output)
+    except CalledProcessError as error:
+        # Its own text says no more than that the command failed.
+        if error.stderr:
+            error.add_note(str(error.stderr))
+        raise
+
+
+def _missing(what: str, error: Exception) -> DpuError:
+    return DpuError(
+        f"{what} cannot be built here: {error}",
+        detail="a program that was built elsewhere can be given as `binary`",
+    )

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values of program symbols, to be looked at as one type or another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["DpuVariable"]
+
+_Value = Any
+
+
+class DpuVariable:
+    """The content of a symbol, on one DPU or several.
+
+    A method for each type gives: the number, for one DPU and a symbol of just that size; a
+    memoryview of numbers, for a larger symbol; a list of either, for several DPUs.
+
+    Parameters
+    ----------
+    contents : list of memoryview
+        The bytes on each DPU.
+    """
+
+    def __init__(self, contents: list[memoryview]) -> None:
+        self._contents = contents
+
+    def data(self) -> memoryview | list[memoryview]:
+        """Get the bytes: a view, or a list of views for several DPUs."""
+        return self._contents[0] if len(self._contents) == 1 else self._contents
+
+    def _cast(self, code: str) -> _Value:
+        values = [self._take(view.cast("B"), code) for view in self._contents]
+        return values[0] if len(values) == 1 else values
+
+    @staticmethod
+    def _take(view: Any, code: str) -> Any:
+        numbers = view.cast(code)
+        return numbers[0] if len(numbers) == 1 else numbers
+
+    def int8(self) -> _Value:
+        """Take it as signed integers of 8 bits."""
+        return self._cast("b")
+
+    def uint8(self) -> _Value:
+        """Take it as unsigned integers of 8 bits."""
+        return self._cast("B")
+
+    def int16(self) -> _Value:
+        """Take it as signed integers of 16 bits."""
+        return self._cast("h")
+
+    def uint16(self) -> _Value:
+        """Take it as unsigned integers of 16 bits."""
+        return self._cast("H")
+
+    def int32(self) -> _Value:
+        """Take it as signed integers of 32 bits."""
+        return self._cast("i")
+
+    def uint32(self) -> _Value:
+        """Take it as unsigned integers of 32 bits."""
+        return self._cast("I")
+
+    def int64(self) -> _Value:
+        """Take it as signed integers of 64 bits."""
+        return self._cast("q")
+
+    def uint64(self) -> _Value:
+        """Take it as unsigned integers of 64 bits."""
+        return self._cast("Q")
+
+    def float(self) -> _Value:
+        """Take it as floating-point numbers of 32 bits."""
+        return self._cast("f")
+
+    def double(self) -> _Value:
+        """Take it as floating-point numbers of 64 bits."""
+        return self._cast("d")
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(str(len(view)) for view in self._contents[:4])
+        more = ", ..." if len(self._contents) > 4 else ""
+        return f"<DpuVariable of {len(self._contents)} DPU(s): {sizes}{more} bytes>"

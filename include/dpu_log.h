@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dpu_log.h: what a DPU program printed. */
+#ifndef DPU_LOG_H
+#define DPU_LOG_H
+
+#include <stdio.h>
+
+#include "dpu_error.h"
+#include "dpu_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes the log of a DPU after a line with its id, as dpu_log_read() does. */
+dpu_error_t dpulog_read_for_dpu(struct dpu_t *dpu, FILE *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

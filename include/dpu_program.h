@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dpu_program.h: a program that was loaded.
+ *
+ * It lives for as long as a DPU has it, or somebody has taken a reference; it is only read.
+ * Addresses are -1 for what the program does not have.
+ */
+#ifndef DPU_PROGRAM_H
+#define DPU_PROGRAM_H
+
+#include "dpu_elf.h"
+#include "dpu_error.h"
+#include "dpu_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct dpu_program_t {
+    uint8_t nr_threads_enabled; /* NR_TASKLETS */
+    int32_t printf_buffer_address;
+    int32_t printf_buffer_size;
+    int32_t printf_write_pointer_address;
+    int32_t printf_buffer_has_wrapped_address;
+    dpu_elf_symbols_t *symbols; /* those that the host may access */
+    int32_t mcount_address;
+    int32_t ret_mcount_address;
+    int32_t thread_profiling_address;
+    int32_t perfcounter_end_value_address;
+    dpu_elf_symbols_t *profiling_symbols;
+    int32_t open_print_sequence_addr;
+    int32_t close_print_sequence_addr;
+    int32_t reference_count;
+    char *program_path; /* NULL if it was loaded from memory */
+};
+
+/* One more user of a program, and one fewer. */
+void dpu_take_program_ref(struct dpu_program_t *program);
+void dpu_free_program(struct dpu_program_t *program);
+/* NULL if nothing has been loaded. */
+struct dpu_program_t *dpu_get_program(struct dpu_t *dpu);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

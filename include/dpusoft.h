@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dpusoft.h: what the soft libdpu offers beyond the vendor's API.
+ *
+ * Callers look these up at run time (dlsym) and do without them where they are absent, as they
+ * are in the vendor's library. The presence of dpusoft_version() is how a program tells.
+ */
+#ifndef DPUSOFT_H
+#define DPUSOFT_H
+
+#include "dpu_error.h"
+#include "dpu_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DPUSOFT_VERSION 1
+
+uint32_t dpusoft_version(void);
+
+/* Why the last call of this thread that failed did: more than its code tells. "" if nothing is
+ * known. For a job that failed asynchronously it is there after dpu_sync(). */
+const char *dpusoft_last_error_detail(void);
+
+/* X(name, value) */
+#define DPUSOFT_STATUSES(X) \
+    X(DONE, 0) \
+    X(FAULT, 1) \
+    X(INTERRUPTED, 2) \
+    X(CYCLE_LIMIT, 3) \
+    X(STEPPED, 4) \
+    X(BREAKPOINT, 5) \
+    X(NEVER_LAUNCHED, 6)
+
+enum dpusoft_status {
+#define DPUSOFT_STATUS_(name, value) DPUSOFT_##name = value,
+    DPUSOFT_STATUSES(DPUSOFT_STATUS_)
+#undef DPUSOFT_STATUS_
+};
+
+/* The last launch of one DPU. */
+struct dpusoft_report {
+    uint32_t size;   /* of this structure, set by the caller */
+    uint32_t status; /* enum dpusoft_status */
+    uint32_t fault;  /* 0 none, 1 fault instruction, 2 DMA, 3 WRAM, 4 undecodable instruction */
+    uint32_t fault_thread;
+    uint32_t fault_pc;      /* an instruction index */
+    uint32_t breakpoint;    /* number in the fault instruction */
+    uint32_t fault_address; /* WRAM address that was asked for */
+    uint32_t nr_threads;    /* of the chip */
+    uint64_t cycles;
+    uint64_t instructions;
+    uint64_t dma_read_bytes;
+    uint64_t dma_write_bytes;
+    uint64_t thread_instructions[24];
+    double seconds; /* cycles by the clock of the modelled DPU */
+};
+
+struct dpusoft_thread {
+    uint32_t size; /* of this structure, set by the caller */
+    uint32_t registers[24];
+    uint32_t pc;
+    uint8_t zero, carry, running, reserved;
+};
+
+/* Of a set that is one DPU; waits for its rank's queue. */
+dpu_error_t dpusoft_get_report(struct dpu_set_t dpu, struct dpusoft_report *report);
+/* A sentence about the fault of a DPU, "" without one; waits for its rank's queue. */
+dpu_error_t dpusoft_describe_fault(struct dpu_set_t dpu, char *text, size_t size);
+
+/* Waits for the queues of a set for at most TIMEOUT_NS (negative: no limit). Errors of jobs stay
+ * for dpu_sync(). */
+dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done);
+/*
+ * Makes the launches of a set that are running or queued end soon, with DPUSOFT_INTERRUPTED; their
+ * error is DPU_ERR_TIMEOUT. The set can be used again once it has been loaded again.
+ */
+dpu_error_t dpusoft_interrupt(struct dpu_set_t set);
+
+/*
+ * Debugging one DPU. dpusoft_debug_boot() makes a launch that waits before its first instruction;
+ * it goes on by the functions below, or is given up by dpu_load() or another boot. All wait for
+ * the rank's queue. Breakpoints stop only what dpusoft_debug_continue() runs.
+ */
+dpu_error_t dpusoft_debug_boot(struct dpu_set_t dpu);
+/* COUNT instructions of one tasklet, or COUNT rounds of all (UINT32_MAX). */
+dpu_error_t dpusoft_debug_step(struct dpu_set_t dpu, uint32_t thread, uint64_t count,
+                               struct dpusoft_report *report);
+/* Until the end, a fault or a breakpoint, or MAX_ROUNDS (0: no limit). */
+dpu_error_t dpusoft_debug_continue(struct dpu_set_t dpu, uint64_t max_rounds,
+                                   struct dpusoft_report *report);
+dpu_error_t dpusoft_debug_set_breakpoint(struct dpu_set_t dpu, uint32_t pc, bool set);
+dpu_error_t dpusoft_debug_get_thread(struct dpu_set_t dpu, uint32_t thread,
+                                     struct dpusoft_thread *state);
+dpu_error_t dpusoft_debug_set_thread(struct dpu_set_t dpu, uint32_t thread,
+                                     const struct dpusoft_thread *state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
