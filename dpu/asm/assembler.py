@@ -51,6 +51,8 @@ class Assembler:
         self.locals: dict[str, int] = {}
         self.line = Line("", source.name, 0)
         self.expander = Expander(self, source)
+        # What the caller gives wins over what the source sets.
+        self.given = frozenset(symbols or {})
         for name, value in (symbols or {}).items():
             self.unit.symbol(name).expression = value
 
@@ -119,7 +121,7 @@ class Assembler:
 
     def parser(self, text: str, column: int) -> Parser:
         """Return a parser of what is left of a statement."""
-        return Parser(tokenize(text, column), self.here, self.find_local, self.unit.symbol)
+        return Parser(tokenize(text, column), self.here, self.find_local, self.unit.reference)
 
     def expect_end(self, parser: Parser) -> None:
         """Refuse anything more."""
@@ -259,9 +261,8 @@ class Assembler:
                     classes.append("E")
                     operands.append(self.here())
                 else:
-                    self.unit.symbol(token.text)
                     classes.append("E")
-                    operands.append(("symbol", token.text, token.column))
+                    operands.append(self.unit.reference(token.text, token.column))
             elif token.text == "!" and following in ("little", "big"):
                 parser.at += 2
                 classes.append("N")

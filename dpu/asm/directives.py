@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .contents import CONTENTS, align, check_alignment, go_to
 from .elf_writer import Binding, SymbolType, Visibility
 from .expressions import Expression, ExpressionError, Parser, unescape
 from .forms import REGISTERS
-from .unit import DataFixup, Place, Section
+from .unit import Place, Section
 
 if TYPE_CHECKING:
     from .assembler import Assembler
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["DIRECTIVES", "is_ignored", "place_of", "set_symbol"]
 
 Directive = Callable[["Assembler", str, int], None]
-DIRECTIVES: dict[str, Directive] = {}
+DIRECTIVES: dict[str, Directive] = dict(CONTENTS)
 
 _IGNORED = frozenset(
     [
@@ -71,7 +71,6 @@ _SYMBOL_TYPES = {
     "tls_object": SymbolType.OBJECT,
     "gnu_unique_object": SymbolType.OBJECT,
 }
-_BIGGEST_ALIGNMENT = 1 << 16
 
 
 def is_ignored(name: str) -> bool:
@@ -266,10 +265,12 @@ def _size(assembler: Assembler, rest: str, column: int) -> None:
 def set_symbol(assembler: Assembler, name: str, expression: Expression, column: int) -> None:
     """Give a symbol a value, maybe not for the first time."""
     if name == ".":
-        _go_to(assembler, expression, column)
+        go_to(assembler, expression, column)
         return
     if name in REGISTERS:
         raise ExpressionError(f"{name!r} is a register and cannot be a symbol", column)
+    if name in assembler.given:
+        return
     symbol = assembler.unit.symbol(name)
     if symbol.section is not None:
         raise ExpressionError(f"{name!r} is a label and cannot be set", column)
@@ -309,7 +310,7 @@ def _set(once: bool) -> Directive:
         expression = parser.expression()
         assembler.expect_end(parser)
         symbol = assembler.unit.symbols.get(name)
-        if once and symbol is not None and symbol.is_defined:
+        if once and symbol is not None and symbol.is_defined and name not in assembler.given:
             raise ExpressionError(f"{name!r} is defined twice", at)
         set_symbol(assembler, name, expression, at)
 
@@ -332,11 +333,11 @@ def _common(local: bool) -> Directive:
         if parser.accept(","):
             alignment = assembler.constant(parser, "an alignment")
         assembler.expect_end(parser)
-        _check_alignment(alignment, at)
+        check_alignment(alignment, at)
         before = assembler.section
         assembler.section = assembler.unit.sections.setdefault(".bss", Section(".bss", Place.DATA))
         try:
-            _align(assembler, alignment, None, 0, at)
+            align(assembler, alignment, None, 0, at)
             assembler.place_symbol(symbol, assembler.section, at)
             assembler.reserve(size, column=at)
         finally:
@@ -353,225 +354,6 @@ def _common(local: bool) -> Directive:
 
 DIRECTIVES[".comm"] = DIRECTIVES[".common"] = _common(False)
 DIRECTIVES[".lcomm"] = _common(True)
-
-
-# --- contents ----------------------------------------------------------------------------------
-
-
-def _numbers(size: int) -> Directive:
-    high = 1 << 8 * size
-
-    def apply(assembler: Assembler, rest: str, column: int) -> None:
-        parser = assembler.parser(rest, column)
-        if parser.done():
-            return
-        while True:
-            at = parser.column
-            expression = parser.expression()
-            if not isinstance(expression, int):
-                section = assembler.section
-                if section.place.is_empty:
-                    assembler.reserve(size, b"\1", at)
-                section.numbers.append(
-                    DataFixup(section.size, size, expression, assembler.line.location(at))
-                )
-                expression = 0
-            if not -high // 2 <= expression < high:
-                raise ExpressionError(f"{expression} does not fit into {size} bytes", at)
-            data = (expression % high).to_bytes(size, "little")
-            assembler.reserve(size, data if any(data) else b"\0", at)
-            if not parser.accept(","):
-                break
-        assembler.expect_end(parser)
-
-    return apply
-
-
-for _names_of_size, _bytes in (
-    ((".byte", ".1byte"), 1),
-    ((".short", ".half", ".hword", ".2byte"), 2),
-    ((".word", ".long", ".int", ".4byte"), 4),
-    ((".quad", ".8byte"), 8),
-    ((".octa",), 16),
-):
-    for _name in _names_of_size:
-        DIRECTIVES[_name] = _numbers(_bytes)
-
-
-def _strings(end: bytes) -> Directive:
-    def apply(assembler: Assembler, rest: str, column: int) -> None:
-        parser = assembler.parser(rest, column)
-        while not parser.done():
-            token = parser.take()
-            if token.kind != "string":
-                raise ExpressionError(f"{token.text!r} is no string", token.column)
-            data = unescape(token.text[1:-1], token.column)
-            # Strings side by side are one.
-            while not parser.done() and parser.tokens[parser.at].kind == "string":
-                token = parser.take()
-                data += unescape(token.text[1:-1], token.column)
-            data += end
-            if data:
-                fill = data if any(data) else b"\0"
-                assembler.reserve(len(data), fill, token.column)
-            if not parser.accept(","):
-                break
-        assembler.expect_end(parser)
-
-    return apply
-
-
-DIRECTIVES[".ascii"] = _strings(b"")
-DIRECTIVES[".asciz"] = DIRECTIVES[".asciiz"] = DIRECTIVES[".string"] = _strings(b"\0")
-
-
-def _floats(format: str) -> Directive:
-    def apply(assembler: Assembler, rest: str, column: int) -> None:
-        for text in rest.split(","):
-            try:
-                data = struct.pack(format, float(text))
-            except (ValueError, OverflowError):
-                raise ExpressionError(f"{text.strip()!r} is no number", column) from None
-            assembler.reserve(len(data), data if any(data) else b"\0", column)
-
-    return apply
-
-
-DIRECTIVES[".float"] = DIRECTIVES[".single"] = _floats("<f")
-DIRECTIVES[".double"] = _floats("<d")
-
-
-@_directive(".zero", ".space", ".skip")
-def _space(assembler: Assembler, rest: str, column: int) -> None:
-    parser = assembler.parser(rest, column)
-    at = parser.column
-    size = assembler.constant(parser, "a size")
-    fill = 0
-    if parser.accept(","):
-        fill = assembler.constant(parser, "what to fill with")
-    assembler.expect_end(parser)
-    assembler.reserve(size, bytes([fill & 0xFF]), at)
-
-
-@_directive(".fill")
-def _fill(assembler: Assembler, rest: str, column: int) -> None:
-    parser = assembler.parser(rest, column)
-    at = parser.column
-    count = assembler.constant(parser, "how often")
-    size, value = 1, 0
-    if parser.accept(","):
-        size = assembler.constant(parser, "a size")
-        if parser.accept(","):
-            value = assembler.constant(parser, "what to fill with")
-    assembler.expect_end(parser)
-    if not 0 <= size <= 8:
-        raise ExpressionError(f".fill is for 0 to 8 bytes at a time, not {size}", at)
-    if count < 0:
-        raise ExpressionError(f"{count} times cannot be", at)
-    data = (value % (1 << 8 * size)).to_bytes(size, "little")
-    assembler.reserve(count * size, data if any(data) else b"\0", at)
-
-
-def _check_alignment(alignment: int, column: int) -> None:
-    if alignment < 1 or alignment & (alignment - 1) or alignment > _BIGGEST_ALIGNMENT:
-        raise ExpressionError(
-            f"{alignment} is no alignment: it must be a power of two up to {_BIGGEST_ALIGNMENT}",
-            column,
-        )
-
-
-def _align(assembler: Assembler, alignment: int, fill: int | None, most: int, column: int) -> None:
-    section = assembler.section
-    missing = -section.size % alignment
-    if most and missing > most:
-        return
-    section.alignment = max(section.alignment, alignment)
-    if section.is_code and fill is None and missing % 8 == 0:
-        for _ in range(missing // 8):
-            assembler.instruction("nop", column, "", column)
-    else:
-        assembler.reserve(missing, bytes([(fill or 0) & 0xFF]), column)
-
-
-def _alignment(power: bool) -> Directive:
-    def apply(assembler: Assembler, rest: str, column: int) -> None:
-        parser = assembler.parser(rest, column)
-        at = parser.column
-        alignment = assembler.constant(parser, "an alignment") if not parser.done() else 0
-        if power:
-            if not 0 <= alignment <= 16:
-                raise ExpressionError(f"2 to the power of {alignment} is no alignment", at)
-            alignment = 1 << alignment
-        fill, most = None, 0
-        if parser.accept(","):
-            if parser.peek() != "," and not parser.done():
-                fill = assembler.constant(parser, "what to fill with")
-            if parser.accept(","):
-                most = assembler.constant(parser, "the most to fill")
-        assembler.expect_end(parser)
-        alignment = alignment or 1
-        _check_alignment(alignment, at)
-        _align(assembler, alignment, fill, most, at)
-
-    return apply
-
-
-DIRECTIVES[".balign"] = DIRECTIVES[".align"] = _alignment(False)
-DIRECTIVES[".p2align"] = _alignment(True)
-
-
-def _go_to(assembler: Assembler, expression: Expression, column: int) -> None:
-    number, section = assembler.value(expression)
-    if section is not None and section is not assembler.section:
-        raise ExpressionError("this is in another section", column)
-    target = number * 8 if assembler.section.is_code else number
-    if target < assembler.section.size:
-        raise ExpressionError(
-            f"this goes back, from {assembler.section.size} bytes to {target}", column
-        )
-    missing = target - assembler.section.size
-    if assembler.section.is_code and assembler.section.size % 8 == 0:
-        _check_code(assembler, missing, column)
-        for _ in range(missing // 8):
-            assembler.instruction("nop", column, "", column)
-    else:
-        assembler.reserve(missing, column=column)
-
-
-def _check_code(assembler: Assembler, size: int, column: int) -> None:
-    if size > 1 << 19:
-        raise ExpressionError(f"{size // 8} instructions are more than a DPU has", column)
-
-
-@_directive(".org")
-def _org(assembler: Assembler, rest: str, column: int) -> None:
-    parser = assembler.parser(rest, column)
-    at = parser.column
-    expression = parser.expression()
-    assembler.expect_end(parser)
-    _go_to(assembler, expression, at)
-
-
-@_directive(".incbin")
-def _incbin(assembler: Assembler, rest: str, column: int) -> None:
-    path, _ = assembler.expander.find(rest, column)
-    parser = assembler.parser(rest, column)
-    parser.take()
-    skip, count = 0, None
-    if parser.accept(","):
-        skip = assembler.constant(parser, "how much to skip") if parser.peek() != "," else 0
-        if parser.accept(","):
-            count = assembler.constant(parser, "how much to take")
-    assembler.expect_end(parser)
-    if skip < 0 or (count is not None and count < 0):
-        raise ExpressionError("less than nothing cannot be taken", column)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ExpressionError(f"{path} cannot be read: {error.strerror}", column) from error
-    data = data[skip:] if count is None else data[skip : skip + count]
-    if data:
-        assembler.reserve(len(data), data if any(data) else b"\0", column)
 
 
 @_directive(".err", ".error")

@@ -172,8 +172,8 @@ class Parser:
         Returns the expression that ``.`` stands for.
     local : callable
         Returns the symbol that ``1b`` or ``1f`` stands for.
-    mention : callable
-        Is told of every symbol.
+    symbol : callable
+        Returns the expression that a symbol stands for from its name and column.
     """
 
     def __init__(
@@ -181,13 +181,13 @@ class Parser:
         tokens: list[Token],
         here: Callable[[], Expression],
         local: Callable[[str, int], str],
-        mention: Callable[[str], object],
+        symbol: Callable[[str, int], Expression],
     ) -> None:
         self.tokens = tokens
         self.at = 0
         self.here = here
         self.local = local
-        self.mention = mention
+        self.symbol = symbol
         self.depth = 0
 
     @property
@@ -253,8 +253,7 @@ class Parser:
         if kind == "name":
             if text == ".":
                 return self.here()
-            self.mention(text)
-            return ("symbol", text, column)
+            return self.symbol(text, column)
         if kind == "char":
             body = text[1:]
             if body.endswith("'") and len(body) > 1:
@@ -264,8 +263,7 @@ class Parser:
         if kind == "string":
             # Quotes make a name of any text.
             name = unescape(text[1:-1], column).decode("utf-8", "surrogateescape")
-            self.mention(name)
-            return ("symbol", name, column)
+            return self.symbol(name, column)
         if text == "(":
             inner = self.expression()
             if not self.accept(")"):

@@ -133,14 +133,14 @@ class Linker:
             return Value(self.numbers[name])
         return None
 
-    def value(self, unit: Unit, symbol: Symbol) -> Value:
+    def value(self, unit: Unit, symbol: Symbol, column: int = 0) -> Value:
         if symbol.section is not None:
             return symbol.section.value_at(symbol.offset)
         assert symbol.expression is not None
         if isinstance(symbol.expression, int):
             return Value(symbol.expression)
         if symbol.evaluating:
-            raise ExpressionError(f"{shown_name(symbol.name)!r} is defined by itself")
+            raise ExpressionError(f"{shown_name(symbol.name)!r} is defined by itself", column)
         symbol.evaluating = True
         try:
             return evaluate(symbol.expression, self.resolve_in(unit))
@@ -383,14 +383,19 @@ class _Resolver:
     def __call__(self, name: str, column: int) -> Value:
         value = self.cache.get(name)
         if value is None:
-            value = self.cache[name] = self._find(name, column)
+            try:
+                value = self.cache[name] = self._find(name, column)
+            except ExpressionError as error:
+                # Also what is wrong in a definition is said where it is used.
+                error.column = column
+                raise
         return value
 
     def _find(self, name: str, column: int) -> Value:
         linker = self.linker
         symbol = self.unit.symbols.get(name)
         if symbol is not None and symbol.is_defined and symbol.binding is Binding.LOCAL:
-            return linker.value(self.unit, symbol)
+            return linker.value(self.unit, symbol, column)
         found = linker.lookup(name)
         if found is not None:
             linker.used.add(name)

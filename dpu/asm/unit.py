@@ -168,6 +168,16 @@ class Unit:
             found = self.symbols[name] = Symbol(name)
         return found
 
+    def reference(self, name: str, column: int) -> Expression:
+        """Return what a symbol stands for where it is used.
+
+        That is the number that it was set to last; anything else is known when all is linked.
+        """
+        symbol = self.symbol(name)
+        if isinstance(symbol.expression, int) and symbol.binding is not Binding.WEAK:
+            return symbol.expression
+        return ("symbol", name, column)
+
     def resolve(self, name: str, column: int) -> Value:
         """Return the value of a symbol of this source as far as it is known."""
         symbol = self.symbols.get(name)
