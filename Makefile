@@ -16,8 +16,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # What an editable install has to be done again for.
 SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
-           $(wildcard offchip/*.pyx offchip/*.pxd veo/*.pyx veo/*.pxd) \
-           $(wildcard include/*.h csrc/*/*.[chS] csrc/*/*.map)
+           $(wildcard offchip/*.pyx offchip/*.pxd veo/*.pyx veo/*.pxd dpu/*.pyx dpu/*.pxd) \
+           $(wildcard include/* csrc/*/*.[chS] csrc/*/*.def csrc/*/*.inc csrc/*/*.map)
 C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] \
            benchmarks/*.[ch])
 
@@ -78,10 +78,10 @@ $(VENV)/linters: $(VENV)/installed
 lint: $(VENV)/linters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu
 	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	$(BIN)/mypy
-	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo
+	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu
 
 format: $(VENV)/linters
 	$(BIN)/ruff check --fix .
@@ -93,7 +93,7 @@ sanitize:
 	sh buildtools/sanitize.sh $(PYTHON)
 
 tsan: $(VENV)/installed
-	$(BIN)/pytest tests/c tests/abi -k tsan
+	$(BIN)/pytest tests/c tests/abi tests/dpu_abi -k tsan
 
 fuzz: $(VENV)/installed
 	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz
@@ -104,6 +104,6 @@ wheel:
 
 clean:
 	rm -rf build dist *.egg-info .venv .venv-sanitize .mypy_cache .ruff_cache .pytest_cache
-	rm -rf veo/lib veo/bin veo/include offchip/bin .hypothesis
-	find offchip veo tests benchmarks examples buildtools -name '*.so' -delete \
+	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include offchip/bin .hypothesis
+	find offchip veo dpu tests benchmarks examples buildtools -name '*.so' -delete \
 	  -o -name __pycache__ -type d -prune -exec rm -rf {} +

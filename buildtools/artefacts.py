@@ -13,11 +13,18 @@ __all__ = ["ARTEFACTS", "EXTENSION_PACKAGES", "EXTRA_SOURCES", "INCLUDES", "Arte
 INCLUDES = ["include", "csrc", "csrc/dispatch", "csrc/common"]
 
 # Packages whose .pyx files are extension modules.
-EXTENSION_PACKAGES = ["offchip", "veo"]
+EXTENSION_PACKAGES = ["offchip", "veo", "dpu"]
 
 # C that is compiled into an extension module besides what Cython makes.
 EXTRA_SOURCES = {
     "veo._native": ["csrc/dispatch/loader.c", "csrc/dispatch/veo_table.c"],
+    "dpu._native": ["csrc/dispatch/loader.c", "csrc/dispatch/dpu_table.c"],
+    "dpu._isa": [
+        "csrc/dpu_machine/forms.c",
+        "csrc/dpu_machine/encode.c",
+        "csrc/dpu_machine/decode.c",
+        "csrc/dpu_machine/disassemble.c",
+    ],
 }
 
 
@@ -98,12 +105,32 @@ ARTEFACTS = [
         sources=("include/ve_offload.h", "include/veo_hmem.h", "include/veosoft.h"),
     ),
     Artefact(
+        kind=Kind.SHARED,
+        path="dpu/lib/libdpu.so",
+        sources=("csrc/dpu/*.c", "csrc/dpu_machine/*.c", "csrc/common/cores.c"),
+        # It calls its own functions, whatever else is loaded; and its threads may be at work when
+        # somebody closes it.
+        link_flags=(
+            "-Wl,-soname,libdpu.so",
+            "-Wl,--version-script=csrc/dpu/libdpu.map",
+            "-Wl,-Bsymbolic",
+            "-Wl,-z,nodelete",
+        ),
+        needs=("csrc/dpu/libdpu.map",),
+    ),
+    Artefact(
+        kind=Kind.HEADERS,
+        path="dpu/include",
+        sources=("include/dpu*.h", "include/dpu.hpp", "include/dpu"),
+    ),
+    Artefact(
         kind=Kind.EXECUTABLE,
         path="offchip/bin/offchip-probe",
         sources=(
             "csrc/dispatch/probe.c",
             "csrc/dispatch/loader.c",
             "csrc/dispatch/veo_table.c",
+            "csrc/dispatch/dpu_table.c",
         ),
         link_flags=("-ldl",),
     ),

@@ -295,7 +295,7 @@ cdef class DpuSet(SetView):
                 f"the program has variables or functions with names that DpuSet has for itself: "
                 f"{', '.join(hidden)}; use dpu_set.symbols[name] for them",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=1,
             )
         return program
 
@@ -362,7 +362,7 @@ cdef class DpuSet(SetView):
     def __dir__(self):
         program = self._program()
         own = object.__dir__(self)
-        return sorted({*own, *(program._symbols if program is not None else ())})
+        return sorted({*own, *(program.symbols if program is not None else ())})
 
     def copy(self, dst, src, size=None, offset=0, async_mode=None):
         """Copy between the host and the DPUs.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Find the edges of an image on a Vector Engine, check it with NumPy, and say how fast it was.
 
+Then checksum text on 64 UPMEM DPUs (dpu_checksum.py), which zlib checks.
+
 The kernels in demo_kernels.c are compiled now, by NEC's compiler for a VE and by the host's for
 the soft twin, and run in two contexts at a time. The pictures go to the folder given by --out.
 """
@@ -11,13 +13,16 @@ import argparse
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dpu_checksum
 import numpy as np
 from png_image import write_png
 
+import dpu
 import veo
 
 WIDTH = HEIGHT = 2048
@@ -200,6 +205,22 @@ def calls(lib: veo.VeoLibrary, ctx: veo.VeoCtxt, report: Report) -> None:
             report.failures.append(f"{what} gave {total}, not {count}")
 
 
+def checksum(failures: list[str]) -> None:
+    """Have 64 DPUs checksum 4 MiB of text."""
+    info = dpu.library_info()
+    text = dpu_checksum.read_text(dpu_checksum.NR_DPUS * dpu_checksum.BLOCK)
+    seconds, (got, modelled, instructions) = timed(lambda: dpu_checksum.checksum(text), 1)
+    kind = "the soft twin: DPUs are simulated" if info["kind"] == "soft" else "UPMEM's"
+    print("\noffchip demo: checksum of 4 MiB of text, on 64 UPMEM DPUs")
+    print(f"  DPU library    {info['path']}")
+    print(f"  which is       {kind}")
+    print(f"  took           {seconds * 1e3:.0f} ms here, {modelled * 1e3:.2f} ms modelled")
+    print(f"  speed          {instructions / seconds / 1e6:.0f} million instructions/s")
+    print(f"  adler32        {got:#010x}")
+    if got != zlib.adler32(text):
+        failures.append("the checksum differs from zlib's")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for pictures")
@@ -226,6 +247,7 @@ def main() -> int:
         calls(lib, contexts[0], report)
         proc.proc_destroy()
 
+    checksum(report.failures)
     out.mkdir(parents=True, exist_ok=True)
     for name, picture in (("before", before), ("after", after)):
         write_png(out / f"{name}.png", picture.astype(np.uint8))
@@ -235,7 +257,7 @@ def main() -> int:
     if report.failures:
         return 1
     seconds = time.perf_counter() - begin
-    print(f"  OK: all results agree with NumPy ({seconds:.1f} s)")
+    print(f"  OK: all results agree with NumPy and zlib ({seconds:.1f} s)")
     return 0
 
 

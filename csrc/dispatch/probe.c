@@ -3,7 +3,7 @@
  * offchip-probe: looks at a library in a process of its own, so that one that is broken cannot
  * take the caller down.
  *
- *     offchip-probe veo PATH
+ *     offchip-probe veo|dpu PATH
  *
  * prints one JSON object on stdout:
  *
@@ -23,8 +23,10 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "dpu_table.h"
 #include "veo_table.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -140,6 +142,58 @@ static void probe_veo(const char *path, struct offchip_library *lib, struct find
                  VEO_NODES_MAX - 1);
 }
 
+/* Ranks that the kernel's driver shows. */
+static int count_dpu_ranks(void)
+{
+    static const char prefix[] = "dpu_rank";
+    int count = 0;
+    DIR *folder = opendir("/sys/class/dpu_rank");
+
+    if (folder == NULL)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0;
+    closedir(folder);
+    return count;
+}
+
+static void probe_dpu(const char *path, struct offchip_library *lib, struct findings *found)
+{
+    struct dpu_table dpu;
+    struct dpusoft_table soft;
+    struct dpu_set_t set;
+
+    if (dpu_table_open(path, &dpu, &soft, lib) < 0) {
+        snprintf(found->error, sizeof found->error, "it does not load: %s", lib->error);
+        return;
+    }
+    found->soft = soft.dpusoft_version != NULL;
+    if (found->soft) {
+        found->api_version = (int)soft.dpusoft_version();
+        found->have_version = true;
+    }
+    size_t lacking = dpu_table_lacking(&dpu);
+    if (lacking > 0) {
+        snprintf(found->error, sizeof found->error, "it lacks %zu function%s that are needed: %s%s",
+                 lacking, lacking == 1 ? "" : "s", offchip_library_missing(lib, 0),
+                 lacking == 1 ? "" : ", ...");
+        return;
+    }
+    found->ok = true;
+    found->devices = 0;
+    if (found->soft)
+        return;
+    found->devices = count_dpu_ranks();
+    /* Without the driver's folder the library may still know of hardware. */
+    if (found->devices == 0 && dpu.dpu_alloc_ranks(1, "backend=hw", &set) == DPU_OK) {
+        found->devices = 1;
+        dpu.dpu_free(set);
+    }
+    if (found->devices == 0)
+        snprintf(found->error, sizeof found->error,
+                 "no UPMEM rank (/sys/class/dpu_rank has none, and \"backend=hw\" finds none)");
+}
+
 /* A stream for our answer; whatever else is written to stdout goes to stderr from now on. */
 static FILE *take_stdout(void)
 {
@@ -155,8 +209,8 @@ int main(int argc, char **argv)
     struct findings found = {.devices = -1};
     struct offchip_library lib = {0};
 
-    if (argc != 3 || strcmp(argv[1], "veo") != 0) {
-        fprintf(stderr, "usage: offchip-probe veo PATH\n");
+    if (argc != 3 || (strcmp(argv[1], "veo") != 0 && strcmp(argv[1], "dpu") != 0)) {
+        fprintf(stderr, "usage: offchip-probe veo|dpu PATH\n");
         return 2;
     }
     FILE *out = take_stdout();
@@ -164,7 +218,10 @@ int main(int argc, char **argv)
         perror("offchip-probe");
         return 2;
     }
-    probe_veo(argv[2], &lib, &found);
+    if (strcmp(argv[1], "veo") == 0)
+        probe_veo(argv[2], &lib, &found);
+    else
+        probe_dpu(argv[2], &lib, &found);
     report(out, &found, &lib);
     int status = fclose(out) == 0 ? 0 : 2;
     /* Neither the library's destructors nor its exit handlers may spoil the answer. */

@@ -276,6 +276,8 @@ static dpu_error_t end(struct allocation **at)
         allocation->ranks[i]->alive = false;
         forget(allocation->ranks[i]);
     }
+    dpulib_pool_wake();
+    dpulib_calls_wake();
     dpulib_changed();
     dpulib_unlock_and_release();
     destroy_ranks(allocation);

@@ -111,7 +111,7 @@ static void *run(void *unused)
     for (;;) {
         int64_t until = clock_now() + IDLE_NS;
         int error = 0;
-        while (calls.first == NULL && error != ETIMEDOUT) {
+        while (calls.first == NULL && error != ETIMEDOUT && dpulib_ranks != NULL) {
             struct timespec time = {until / CLOCK_SECOND, until % CLOCK_SECOND};
             calls.idle++;
             error = dpulib_wait_on(&calls.work, &time);
@@ -134,6 +134,11 @@ static void *run(void *unused)
     calls.threads--;
     dpulib_unlock();
     return NULL;
+}
+
+void dpulib_calls_wake(void)
+{
+    pthread_cond_broadcast(&calls.work);
 }
 
 bool dpulib_calls_push(struct dpulib_job *job)

@@ -97,6 +97,8 @@ void dpulib_pool_push(struct dpulib_item *item);
 /* Does an item of an operation if there is one and a core is free for it; gives up the lock
  * meanwhile. */
 bool dpulib_pool_help(const struct dpulib_operation *operation);
+/* The threads look again whether they are needed. */
+void dpulib_pool_wake(void);
 /* A detached one that no signal goes to. */
 bool dpulib_make_thread(void *(*function)(void *));
 
@@ -104,6 +106,7 @@ bool dpulib_make_thread(void *(*function)(void *));
 void dpulib_calls_reset(void);
 /* With the lock. False if there is no thread to do it. */
 bool dpulib_calls_push(struct dpulib_job *job);
+void dpulib_calls_wake(void);
 /* Whether a callback that this thread is in has the rank to itself. */
 bool dpulib_is_held(const struct dpu_rank_t *rank);
 bool dpulib_is_in_callback(void);

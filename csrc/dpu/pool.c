@@ -103,20 +103,29 @@ static void *run(void *unused)
     (void)unused;
     dpulib_lock();
     for (;;) {
-        while (pool.first == NULL || pool.active >= limit()) {
+        if (pool.first != NULL && pool.active < limit()) {
+            struct dpulib_item *item = pool.first;
+            take_out(item);
+            do_item(item);
             dpulib_unlock_and_release();
             dpulib_lock();
-            if (pool.first != NULL && pool.active < limit())
-                break;
-            pool.idle++;
-            dpulib_wait_on(&pool.work, NULL);
-            pool.idle--;
+            continue;
         }
-        struct dpulib_item *item = pool.first;
-        take_out(item);
-        do_item(item);
+        /* Where there are no ranks, no threads are needed. */
+        if (dpulib_ranks == NULL && pool.first == NULL)
+            break;
+        pool.idle++;
+        dpulib_wait_on(&pool.work, NULL);
+        pool.idle--;
     }
+    pool.threads--;
+    dpulib_unlock();
     return NULL;
+}
+
+void dpulib_pool_wake(void)
+{
+    pthread_cond_broadcast(&pool.work);
 }
 
 /* With all signals blocked: they are for the program's own threads. */

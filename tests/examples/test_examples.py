@@ -32,6 +32,7 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("veo_async.py", ["awaited: [500500, 50]", "called back with: [5050]", "done later: 300"]),
         ("veo_stack_args.py", ["total: 55.0", "mean of 10 values: 5.5"]),
         ("veo_static.py", ["dot product: 333."]),
+        ("dpu_checksum.py", ["4194304 bytes on 64 DPUs", "as zlib has it"]),
     ],
 )
 def test_example_runs(name: str, expected: list[str]) -> None:
@@ -64,7 +65,7 @@ def read_png(path: Path) -> np.ndarray:
 def test_demo_agrees_with_numpy_and_writes_pictures(tmp_path: Path) -> None:
     done = run("demo.py", "--out", str(tmp_path / "pictures"))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "OK: all results agree with NumPy" in done.stdout
+    assert "OK: all results agree with NumPy and zlib" in done.stdout
     before = read_png(tmp_path / "pictures" / "before.png")
     after = read_png(tmp_path / "pictures" / "after.png")
     assert before.shape == after.shape == (2048, 2048)

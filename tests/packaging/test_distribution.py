@@ -20,7 +20,8 @@ import pytest
 pytestmark = pytest.mark.packaging
 
 EXECUTABLES = ["veo/bin/veorun", "offchip/bin/offchip-probe"]
-LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a"]
+LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
+PACKAGES = ("offchip", "veo", "dpu")
 HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veosoft")]
 
 
@@ -73,7 +74,7 @@ def test_executable_has_its_mode(wheel, name):
 
 def test_every_extension_module_is_there_with_its_declarations(wheel, root):
     names = wheel.namelist()
-    for source in [*root.glob("offchip/*.pyx"), *root.glob("veo/*.pyx")]:
+    for source in (path for package in PACKAGES for path in root.glob(f"{package}/*.pyx")):
         stem = source.relative_to(root).with_suffix("").as_posix()
         assert any(re.fullmatch(rf"{stem}\.cpython-\d+.*\.so", name) for name in names), stem
         if source.with_suffix(".pxd").exists():
@@ -82,7 +83,7 @@ def test_every_extension_module_is_there_with_its_declarations(wheel, root):
 
 def test_typing_files_are_there(wheel, root):
     names = set(wheel.namelist())
-    for package in ("offchip", "veo"):
+    for package in PACKAGES:
         assert f"{package}/py.typed" in names
         for stub in root.glob(f"{package}/*.pyi"):
             assert stub.relative_to(root).as_posix() in names
@@ -90,8 +91,9 @@ def test_typing_files_are_there(wheel, root):
 
 def test_nothing_else_is_in_the_wheel(wheel):
     allowed = re.compile(
-        r"(offchip|veo)/(.*/)?[\w.-]+\.(py|pyi|pxd)|(offchip|veo)/py\.typed"
-        r"|(offchip|veo)/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
+        r"(offchip|veo|dpu)/(.*/)?[\w.-]+\.(py|pyi|pxd)|(offchip|veo|dpu)/py\.typed"
+        r"|(offchip|veo|dpu)/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
+        r"|dpu/include/dpu\w*(\.h|\.hpp)?"
     )
     known = {*EXECUTABLES, *LIBRARIES, *HEADERS}
     assert [n for n in wheel.namelist() if n not in known and not allowed.fullmatch(n)] == []

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FIFOs and other transfers beside a program that runs.
+ *
+ * build: @tests/c/dpu_lib.sources tsan
+ */
+#include "dpu_echo_program.h"
+
+#include "dpu_fifo.h"
+
+static void set_active(struct dpu_set_t set, uint32_t value)
+{
+    OK(dpu_broadcast_to(set, "active", 0, &value, 4, DPU_XFER_PARALLEL));
+}
+
+static void test_links(void)
+{
+    struct dpu_set_t set = echo_set(2, NULL), empty;
+    struct dpu_fifo_link_t link;
+    static const struct {
+        char name[16];
+        dpu_error_t error;
+    } cases[] = {
+        {"input", DPU_OK},
+        {"nothing", DPU_ERR_UNKNOWN_SYMBOL},
+        {"alone", DPU_ERR_UNKNOWN_SYMBOL}, /* without __alone_data */
+        {"wrong", DPU_ERR_INVALID_WRAM_ACCESS},
+        {"buffer", DPU_ERR_INVALID_WRAM_ACCESS}, /* in MRAM */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[16];
+        memcpy(name, cases[i].name, sizeof name);
+        CHECK_RESULT(dpu_link_input_fifo(set, &link, name), cases[i].error);
+        OK(dpu_fifo_link_free(&link));
+        CHECK_RESULT(dpu_link_output_fifo(echo_dpu(set, 1), &link, name), cases[i].error);
+        OK(dpu_fifo_link_free(&link));
+        OK(dpu_fifo_link_free(&link));
+    }
+    char name[] = "input";
+    CHECK_RESULT(dpu_fifo_push_xfer(set, &link, DPU_XFER_DEFAULT), DPU_ERR_INVALID_DPU_SET);
+    OK(dpu_alloc(1, NULL, &empty));
+    CHECK_RESULT(dpu_link_input_fifo(empty, &link, name), DPU_ERR_NO_PROGRAM_LOADED);
+    OK(dpu_link_input_fifo(set, &link, name));
+    CHECK_RESULT(dpu_fifo_prepare_xfer(empty, &link, name), DPU_ERR_INVALID_DPU_SET);
+    CHECK(get_fifo_size(&link, empty) == 0);
+    OK(dpu_fifo_link_free(&link));
+    OK(dpu_free(empty));
+    OK(dpu_free(set));
+}
+
+/* Nobody takes elements: eight fit. */
+static void test_a_full_fifo(void)
+{
+    struct dpu_set_t set = echo_set(2, NULL);
+    struct dpu_fifo_link_t link;
+    char name[] = "input";
+    uint32_t element[2] = {0, 7}, seen[16];
+    OK(dpu_link_input_fifo(set, &link, name));
+    dpu_fifo_set_push_max_retries(&link, set, 2);
+    dpu_fifo_set_time_for_push_retries(&link, set, 1);
+    OK(dpu_fifo_prepare_xfer(set, &link, element));
+    for (element[0] = 0; element[0] < FIFO_COUNT; element[0]++)
+        OK(dpu_fifo_push_xfer(set, &link, DPU_XFER_NO_RESET));
+    CHECK_RESULT(dpu_fifo_push_xfer(set, &link, DPU_XFER_DEFAULT), DPU_ERR_WRAM_FIFO_FULL);
+    /* Nothing is prepared any more. */
+    OK(dpu_fifo_push_xfer(set, &link, DPU_XFER_DEFAULT));
+    OK(dpu_copy_from(echo_dpu(set, 1), "__input_data", 0, seen, sizeof seen));
+    for (uint32_t i = 0; i < FIFO_COUNT; i++)
+        CHECK(seen[2 * i] == i && seen[2 * i + 1] == 7);
+    OK(dpu_fifo_link_free(&link));
+    OK(dpu_free(set));
+}
+
+/* All that a DPU has given, which is the numbers from 1 on. */
+struct received {
+    uint32_t ring[2 * FIFO_COUNT];
+    uint32_t count;
+};
+
+static void receive(struct dpu_set_t set, struct dpu_fifo_link_t *link, struct received *received)
+{
+    struct dpu_set_t dpu;
+    uint32_t i;
+    DPU_FOREACH(set, dpu, i)
+    OK(dpu_fifo_prepare_xfer(dpu, link, received[i].ring));
+    OK(dpu_fifo_push_xfer(set, link, DPU_XFER_DEFAULT));
+    DPU_FOREACH(set, dpu, i)
+    {
+        uint16_t count = get_fifo_size(link, dpu);
+        CHECK(count <= FIFO_COUNT);
+        for (uint8_t j = 0; j < count; j++) {
+            uint32_t seen[2];
+            memcpy(seen, get_fifo_elem(link, dpu, (uint8_t *)received[i].ring, j), sizeof seen);
+            CHECK(seen[0] == ++received[i].count && seen[1] == i);
+        }
+    }
+}
+
+static void test_a_program_that_runs(uint32_t nr_dpus, uint32_t elements)
+{
+    struct dpu_set_t set = echo_set(nr_dpus, NULL), dpu;
+    struct dpu_fifo_link_t in, out;
+    char in_name[] = "input", out_name[] = "output";
+    uint32_t i, sent[64][2];
+    static struct received received[64];
+    memset(received, 0, sizeof received);
+    OK(dpu_link_input_fifo(set, &in, in_name));
+    OK(dpu_link_output_fifo(set, &out, out_name));
+    dpu_fifo_set_push_max_retries(&in, set, 100000);
+    set_active(set, 1);
+    OK(dpu_launch(set, DPU_ASYNCHRONOUS));
+    for (uint32_t n = 0; n < elements; n++) {
+        DPU_FOREACH(set, dpu, i)
+        {
+            sent[i][0] = n;
+            sent[i][1] = i;
+            OK(dpu_fifo_prepare_xfer(dpu, &in, sent[i]));
+        }
+        OK(dpu_fifo_push_xfer(set, &in, n % 2 != 0 ? DPU_XFER_ASYNC : DPU_XFER_DEFAULT));
+        if (n % 3 == 2)
+            receive(set, &out, received);
+    }
+    for (bool complete = false; !complete;) {
+        receive(set, &out, received);
+        complete = true;
+        for (i = 0; i < nr_dpus; i++)
+            complete = complete && received[i].count == elements;
+    }
+    bool done = true;
+    OK(dpu_status(set, &done, NULL));
+    CHECK(!done);
+    set_active(set, 0);
+    OK(dpu_sync(set));
+    OK(dpu_fifo_link_free(&in));
+    OK(dpu_fifo_link_free(&out));
+    OK(dpu_free(set));
+}
+
+static void test_prepared_transfers_beside_a_program(void)
+{
+    struct dpu_set_t set = echo_set(3, NULL), dpu;
+    uint32_t values[3] = {11, 22, 33}, back[3] = {0}, i;
+    bool done = true;
+    set_active(set, 1);
+    OK(dpu_launch(set, DPU_ASYNCHRONOUS));
+    DPU_FOREACH(set, dpu, i)
+    OK(dpu_prepare_xfer(dpu, &values[i]));
+    OK(dpu_push_xfer(set, DPU_XFER_TO_DPU, "words", 0, 4, DPU_XFER_PARALLEL | DPU_XFER_ASYNC));
+    DPU_FOREACH(set, dpu, i)
+    OK(dpu_prepare_xfer(dpu, &back[i]));
+    OK(dpu_push_xfer(set, DPU_XFER_FROM_DPU, "words", 0, 4, DPU_XFER_PARALLEL));
+    CHECK(memcmp(values, back, sizeof back) == 0);
+    OK(dpu_status(set, &done, NULL));
+    CHECK(!done);
+    set_active(set, 0);
+    OK(dpu_sync(set));
+    OK(dpu_status(set, &done, NULL));
+    CHECK(done);
+    OK(dpu_free(set));
+}
+
+int main(void)
+{
+    test_links();
+    test_a_full_fifo();
+    test_a_program_that_runs(1, 100);
+    test_a_program_that_runs(9, 20);
+    test_prepared_transfers_beside_a_program();
+    return 0;
+}

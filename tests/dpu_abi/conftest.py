@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds the C API cases against the installed headers and library, and libdpu under TSan."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+# What puts instructions together, for the program that the cases run.
+ENCODER = [ROOT / name for name in (ROOT / "tests/c/dpu_instructions.sources").read_text().split()]
+
+
+def _run(command: Sequence[str | Path], **changes: str) -> str:
+    """Run a build step; its output is the failure."""
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        env={**environment, **changes},
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, f"{shlex.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+Run = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def run() -> Run:
+    return _run
+
+
+class Installed(NamedTuple):
+    """Where the package keeps what C programs need."""
+
+    library: Path
+    include: Path
+
+
+@pytest.fixture(scope="session")
+def installed() -> Installed:
+    found = importlib.util.find_spec("dpu")
+    assert found is not None and found.origin is not None
+    package = Path(found.origin).parent
+    return Installed(package / "lib/libdpu.so", package / "include")
+
+
+@pytest.fixture(scope="session")
+def compiler() -> str:
+    return os.environ.get("CC", "gcc")
+
+
+@pytest.fixture(scope="session")
+def case_sources() -> list[Path]:
+    return sorted((HERE / "cases").glob("*.c"))
+
+
+def build_cases(
+    program: Path,
+    library: Path,
+    include: Path,
+    compiler: str,
+    sources: Sequence[Path],
+    *flags: str,
+) -> Path:
+    """Build the cases and link them with a library as a user of it would."""
+    command: list[str | Path] = [compiler, "-std=gnu11", "-D_GNU_SOURCE", *STRICT, "-g", "-O1"]
+    command += [*flags, f"-I{include}", f"-I{ROOT / 'csrc'}", *sources, *ENCODER]
+    command += ["-o", program, library, f"-Wl,-rpath,{library.parent}", "-pthread"]
+    _run(command)
+    return program
+
+
+@pytest.fixture(scope="session")
+def cases_program(
+    tmp_path_factory: pytest.TempPathFactory,
+    installed: Installed,
+    compiler: str,
+    case_sources: list[Path],
+) -> Path:
+    program = tmp_path_factory.mktemp("cases") / "cases"
+    return build_cases(program, *installed, compiler, case_sources)
+
+
+@pytest.fixture(scope="session")
+def dpu_programs(tmp_path_factory: pytest.TempPathFactory, cases_program: Path) -> Path:
+    """The folder with count.dpu and assert.dpu."""
+    folder = tmp_path_factory.mktemp("programs")
+    subprocess.run([str(cases_program), "writes_its_programs"], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tsan_cases(
+    tmp_path_factory: pytest.TempPathFactory, compiler: str, case_sources: list[Path]
+) -> Path:
+    """The cases and the library, built for ThreadSanitizer."""
+    folder = tmp_path_factory.mktemp("tsan")
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=thread", "-fPIC"]
+    flags += ["-DNDEBUG", '-DOFFCHIP_VERSION="of the tests"', "-fvisibility=hidden"]
+    flags += [f"-I{ROOT / name}" for name in ("include", "csrc", "csrc/common")]
+    sources = [
+        *(ROOT / "csrc/dpu").glob("*.c"),
+        *(ROOT / "csrc/dpu_machine").glob("*.c"),
+    ]
+    sources.append(ROOT / "csrc/common/cores.c")
+    objects = [folder / f"{source.parent.name}-{source.stem}.o" for source in sources]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        pairs = zip(sources, objects, strict=True)
+        jobs = [pool.submit(_run, [compiler, *flags, "-c", a, "-o", b]) for a, b in pairs]
+        for job in jobs:
+            job.result()
+    library = folder / "libdpu.so"
+    command: list[str | Path] = [compiler, *flags, "-shared", *objects, "-o", library]
+    command += ["-Wl,-soname,libdpu.so", f"-Wl,--version-script={ROOT}/csrc/dpu/libdpu.map"]
+    _run([*command, "-Wl,-Bsymbolic", "-pthread"])
+    return build_cases(
+        folder / "cases",
+        library,
+        ROOT / "include",
+        compiler,
+        case_sources,
+        "-fsanitize=thread",
+    )

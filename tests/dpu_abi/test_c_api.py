@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the C programs of ``cases/`` against libdpu.so, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+Run = Callable[..., str]
+
+LIMIT_S = 90
+# Tests of their own run these.
+SPECIAL = {
+    "the_program_can_be_killed_while_dpus_run",
+    "writes_its_programs",
+    "shows_a_fault",
+}
+# What the sanitizers themselves take is in the way of a measurement.
+MEASURING = {"idle_dpus_take_little_memory", "a_full_server_fits"}
+
+
+def case_names(files: str = "*.c") -> list[str]:
+    found = []
+    for source in sorted((HERE / "cases").glob(files)):
+        found += re.findall(r"^CASE\((\w+)\)", source.read_text(), re.MULTILINE)
+    return found
+
+
+def environment(**changes: str) -> dict[str, str]:
+    ours = {key: value for key, value in os.environ.items() if not key.startswith(("UPMEM", "DPU"))}
+    return {**ours, **changes}
+
+
+def run_case(program: Path, name: str, folder: Path, *prefix: str, **changes: str) -> str:
+    done = subprocess.run(
+        [*prefix, str(program), name],
+        env=environment(**changes),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=LIMIT_S,
+        text=True,
+    )
+    assert done.returncode == 0, f"{name}: status {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+def marked(name: str) -> Any:
+    return pytest.param(name, marks=pytest.mark.nosanitize) if name in MEASURING else name
+
+
+@pytest.mark.parametrize("name", [marked(name) for name in case_names() if name not in SPECIAL])
+def test_case(name: str, cases_program: Path, tmp_path: Path) -> None:
+    run_case(cases_program, name, tmp_path)
+
+
+def test_a_fault_is_shown_as_the_vendor_does(cases_program: Path, dpu_programs: Path) -> None:
+    shown = run_case(cases_program, "shows_a_fault", dpu_programs).splitlines()
+    date = r"api:W:\d{4}-\d\d-\d\d\|\d\d:\d\d:\d\d: "
+    assert len(shown) == 2, shown
+    path = re.escape(str(dpu_programs / "assert.dpu"))
+    assert re.fullmatch(f"{date}DPU 0\\.0\\.0 '{path}' is in fault", shown[0])
+    assert re.fullmatch(f"{date}cannot allocate 0 DPUs", shown[1])
+
+
+@pytest.mark.parametrize("value", ["-,I", "api:I", "d", "log,3"])
+def test_more_is_shown_when_asked_for(value: str, cases_program: Path, dpu_programs: Path) -> None:
+    shown = run_case(cases_program, "shows_a_fault", dpu_programs, UPMEM_VERBOSE=value)
+    assert re.search(r"^api:I:.*: DPU 0\.0\.0 .*assert failed \(fault 3\)$", shown, re.MULTILINE)
+    assert "unused profile property: someKey (= 5)" in shown
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_program_can_be_killed_while_dpus_run(
+    number: signal.Signals, cases_program: Path
+) -> None:
+    """Also by a signal that has to find a thread that takes it."""
+    name = "the_program_can_be_killed_while_dpus_run"
+    with subprocess.Popen(
+        [str(cases_program), name], env=environment(), stdout=subprocess.PIPE, text=True
+    ) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == "running\n"
+        host.send_signal(number)
+        assert host.wait(10) == -number
+
+
+def test_layouts_are_those_of_the_vendor(installed: Any, compiler: str, run: Run) -> None:
+    run(
+        [compiler, "-std=gnu11", *STRICT, "-fsyntax-only", f"-I{installed.include}"]
+        + [HERE / "layout.c"]
+    )
+
+
+@pytest.mark.parametrize("standard", ["c99", "c11", "gnu17"])
+def test_each_header_stands_alone(
+    standard: str, installed: Any, compiler: str, tmp_path: Path, run: Run
+) -> None:
+    for header in sorted(installed.include.glob("*.h")):
+        source = tmp_path / "program.c"
+        source.write_text(f'#include <{header.name}>\n#include "{header.name}"\n')
+        command = [
+            compiler,
+            f"-std={standard}",
+            *STRICT,
+            "-Wstrict-prototypes",
+            "-fsyntax-only",
+        ]
+        run([*command, f"-I{installed.include}", source])
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++20"])
+def test_a_program_in_cplusplus(
+    standard: str, tmp_path: Path, installed: Any, dpu_programs: Path, run: Run
+) -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not installed")
+    program = tmp_path / "program"
+    command = ["g++", f"-std={standard}", *STRICT, "-O1", f"-I{installed.include}"]
+    command += [f'-DPROGRAM="{dpu_programs}/count.dpu"', str(HERE / "program.cpp")]
+    command += ["-o", str(program), str(installed.library), "-pthread"]
+    run([*command, f"-Wl,-rpath,{installed.library.parent}"])
+    done = subprocess.run([program], env=environment(), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    # DPU_CHECK() says where, and what.
+    assert re.search(
+        r"program\.cpp:\d+\(use_macros\): DPU Error \(invalid action for this dpu set\)",
+        done.stderr,
+    )
+
+
+# --- under ThreadSanitizer ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", case_names("races.c") + case_names("asynchronous.c")[:12])
+def test_tsan_finds_no_race(
+    name: str, tsan_cases: Path, tmp_path: Path, unrandomised: tuple[str, ...]
+) -> None:
+    changes = {"ROUNDS_PERCENT": "5", "LD_PRELOAD": ""}
+    changes["TSAN_OPTIONS"] = "halt_on_error=0:exitcode=66"
+    shown = run_case(tsan_cases, name, tmp_path, *unrandomised, **changes)
+    assert "WARNING: ThreadSanitizer" not in shown, shown
