@@ -124,6 +124,24 @@ ARTEFACTS = [
         sources=("include/dpu*.h", "include/dpu.hpp", "include/dpu"),
     ),
     Artefact(
+        kind=Kind.SHARED,
+        path="accl/lib/libaccl.so",
+        sources=(
+            "csrc/accl/*.c",
+            "csrc/accl_transport/*.c",
+            "csrc/common/cores.c",
+            "csrc/common/range_alloc.c",
+        ),
+        # It calls its own functions, whatever else is loaded; and it has threads and a handler for
+        # forks, so it stays when somebody closes it.
+        link_flags=("-Wl,-soname,libaccl.so", "-Wl,-Bsymbolic", "-Wl,-z,nodelete"),
+    ),
+    Artefact(
+        kind=Kind.HEADERS,
+        path="accl/include",
+        sources=("include/accl.h",),
+    ),
+    Artefact(
         kind=Kind.EXECUTABLE,
         path="offchip/bin/offchip-probe",
         sources=(

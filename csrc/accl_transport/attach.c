@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How ranks on one host find each other and exchange memory files.
+ *
+ * A rank listens on an abstract unix socket whose name comes from the user, the job and its
+ * number; a small thread answers. Both sides check the other's user. The name is gone with the
+ * socket, so nothing can be left behind, and a rank that comes again has the same name: therefore
+ * each side also says which of its devices in this job it is (generation), and only equal ones
+ * meet.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "accl/engine.h"
+#include "common/futex.h"
+
+#define HELLO_MAGIC UINT32_C(0x6f61636c)
+#define RETRY_FIRST_NS INT64_C(200000)
+#define RETRY_LAST_NS INT64_C(5000000)
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+struct hello {
+    uint32_t magic, version;
+    uint64_t job;
+    uint32_t generation, rank;
+    uint64_t bytes; /* of the answer's file */
+    uint32_t refused;
+    uint32_t reserved;
+};
+
+static socklen_t socket_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name)
+{
+    memset(name, 0, sizeof *name);
+    name->sun_family = AF_UNIX;
+    int n = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "offchip-accl-%u-%016llx-%u",
+                     (unsigned)geteuid(), (unsigned long long)device->job_hash, rank);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+static bool same_user(int fd)
+{
+    struct ucred cred;
+    socklen_t length = sizeof cred;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0 && cred.uid == geteuid();
+}
+
+static void limit_time(int fd)
+{
+    struct timeval limit = {.tv_sec = 1};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+/* ------------------------------------------------------------------ the side that is asked */
+
+static void answer(accl_device *device, int fd)
+{
+    struct hello in;
+    limit_time(fd);
+    if (!same_user(fd) || recv(fd, &in, sizeof in, MSG_WAITALL) != (ssize_t)sizeof in ||
+        in.magic != HELLO_MAGIC || in.version != ACCL_ABI_VERSION || in.job != device->job_hash)
+        return;
+    struct hello out = {.magic = HELLO_MAGIC,
+                        .version = ACCL_ABI_VERSION,
+                        .job = device->job_hash,
+                        .generation = device->generation,
+                        .rank = device->rank,
+                        .bytes = device->heap->bytes,
+                        .refused = in.generation != device->generation};
+    struct iovec part = {.iov_base = &out, .iov_len = sizeof out};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (!out.refused) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &device->heap->fd, sizeof(int));
+    }
+    if (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
+        return; /* the other side asks again */
+}
+
+static void *porter_main(void *argument)
+{
+    accl_device *device = argument;
+    for (;;) {
+        struct pollfd fds[2] = {{.fd = device->listener, .events = POLLIN},
+                                {.fd = device->stopper, .events = POLLIN}};
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return NULL;
+        if (fds[1].revents)
+            return NULL;
+        if (!fds[0].revents)
+            continue;
+        int fd = accept4(device->listener, NULL, NULL, SOCK_CLOEXEC);
+        if (fd >= 0) {
+            answer(device, fd);
+            close(fd);
+        }
+    }
+}
+
+int attach_listen(accl_device *device)
+{
+    struct sockaddr_un name;
+    socklen_t length = socket_name(device, device->rank, &name);
+    device->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    device->stopper = eventfd(0, EFD_CLOEXEC);
+    if (device->listener < 0 || device->stopper < 0) {
+        int error = errno;
+        attach_stop(device);
+        return accl_fail(ACCL_SYSTEM, "cannot make a socket: %s", strerror(error));
+    }
+    if (bind(device->listener, (struct sockaddr *)&name, length) != 0 ||
+        listen(device->listener, 512) != 0) {
+        int error = errno;
+        attach_stop(device);
+        if (error == EADDRINUSE)
+            return accl_fail(ACCL_IN_USE,
+                             "rank %u of job '%s' is there already, with the same list of ranks: "
+                             "close the other device, or give the jobs different names (ACCL_JOB) "
+                             "or ports",
+                             device->rank, device->job);
+        return accl_fail(ACCL_SYSTEM, "cannot listen: %s", strerror(error));
+    }
+    int error = pthread_create(&device->porter, NULL, porter_main, device);
+    if (error) {
+        attach_stop(device);
+        return accl_fail(ACCL_SYSTEM, "cannot start a thread: %s", strerror(error));
+    }
+    device->porter_runs = true;
+    return ACCL_OK;
+}
+
+void attach_stop(accl_device *device)
+{
+    if (device->porter_runs) {
+        uint64_t one = 1;
+        if (write(device->stopper, &one, sizeof one) == (ssize_t)sizeof one)
+            pthread_join(device->porter, NULL);
+        device->porter_runs = false;
+    }
+    if (device->listener >= 0)
+        close(device->listener);
+    if (device->stopper >= 0)
+        close(device->stopper);
+    device->listener = device->stopper = -1;
+}
+
+/* ------------------------------------------------------------------ the side that asks */
+
+enum asked { ASKED_AGAIN, ASKED_OK, ASKED_REFUSED, ASKED_NEVER };
+
+static int receive_file(int fd, struct hello *in)
+{
+    struct iovec part = {.iov_base = in, .iov_len = sizeof *in};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    memset(in, 0, sizeof *in);
+    int file = -1;
+    ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    if (n < 0)
+        return -1;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(&file, CMSG_DATA(header), sizeof file);
+    if (n != (ssize_t)sizeof *in)
+        in->magic = 0;
+    return file;
+}
+
+static bool arena_is_sound(const struct arena_header *a, const accl_device *device, uint32_t rank,
+                           uint64_t bytes)
+{
+    uint64_t rings = (uint64_t)device->ranks * sizeof(struct ring);
+    return a->magic == ARENA_MAGIC && a->bytes == bytes && a->rank == rank &&
+           a->ranks == device->ranks && a->rings >= ARENA_HEADER_BYTES &&
+           a->rings % ARENA_LINE == 0 && a->rings <= bytes && rings <= bytes - a->rings &&
+           a->slot_count >= 1 && a->slot_count <= ARENA_RX_MAX && a->slots <= bytes &&
+           a->slot_count * sizeof(struct rx_slot) <= bytes - a->slots && a->pool <= bytes &&
+           a->slot_bytes <= bytes && a->slot_count * a->slot_bytes <= bytes - a->pool;
+}
+
+static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer, int file,
+                           uint64_t bytes)
+{
+    struct stat st;
+    if (bytes < ARENA_HEADER_BYTES || fstat(file, &st) != 0 || (uint64_t)st.st_size != bytes)
+        return ASKED_NEVER;
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (map == MAP_FAILED) {
+        call_fail(device, 0, "cannot map the memory of rank %u (%llu bytes): %s", rank,
+                  (unsigned long long)bytes, strerror(errno));
+        return ASKED_NEVER;
+    }
+    struct arena_header *arena = map;
+    if (!arena_is_sound(arena, device, rank, bytes)) {
+        call_fail(device, 0, "rank %u has another set of ranks or another library", rank);
+        munmap(map, bytes);
+        return ASKED_NEVER;
+    }
+    peer->arena = arena;
+    peer->arena_bytes = bytes;
+    peer->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)arena->pid, 0);
+    if (peer->pidfd < 0 && errno == ESRCH)
+        atomic_store(&peer->dead, true);
+    peer->out = (struct ring *)(void *)((uint8_t *)map + arena->rings) + device->rank;
+    return ASKED_OK;
+}
+
+static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
+{
+    struct sockaddr_un name;
+    socklen_t length = socket_name(device, rank, &name);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        call_fail(device, 0, "cannot make a socket: %s", strerror(errno));
+        return ASKED_NEVER;
+    }
+    enum asked result = ASKED_AGAIN;
+    struct hello out = {.magic = HELLO_MAGIC,
+                        .version = ACCL_ABI_VERSION,
+                        .job = device->job_hash,
+                        .generation = device->generation,
+                        .rank = device->rank};
+    limit_time(fd);
+    if (connect(fd, (struct sockaddr *)&name, length) == 0) {
+        if (!same_user(fd)) {
+            call_fail(device, 0, "the address of rank %u is held by another user", rank);
+            result = ASKED_NEVER;
+        } else if (send(fd, &out, sizeof out, MSG_NOSIGNAL) == (ssize_t)sizeof out) {
+            struct hello in;
+            int file = receive_file(fd, &in);
+            if (in.magic == HELLO_MAGIC && in.refused) {
+                call_fail(device, 0,
+                          "rank %u has its device number %u of this job open, and this is number "
+                          "%u here: open and close devices alike on all ranks, or name a new job",
+                          rank, in.generation + 1, device->generation + 1);
+                result = ASKED_REFUSED;
+            } else if (in.magic == HELLO_MAGIC && file >= 0) {
+                result = map_peer(device, rank, peer, file, in.bytes);
+            }
+            if (file >= 0)
+                close(file);
+        }
+    }
+    close(fd);
+    return result;
+}
+
+bool attach_try(accl_device *device, struct peer *peer)
+{
+    return peer->arena || (peer->address.reach != ACCL_REACH_PACKETS &&
+                           ask(device, (uint32_t)(peer - device->peers), peer) == ASKED_OK);
+}
+
+uint32_t attach_peer(accl_device *device, uint32_t rank, struct peer **found)
+{
+    struct peer *peer = &device->peers[rank];
+    *found = peer;
+    if (peer->arena)
+        return 0;
+    if (peer->address.reach == ACCL_REACH_PACKETS)
+        return call_fail(device, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED), "rank %u is not on this host",
+                         rank);
+    int64_t pause = RETRY_FIRST_NS;
+    int64_t inspected = clock_now();
+    bool refused = false;
+    for (;;) {
+        enum asked asked = ask(device, rank, peer);
+        if (asked == ASKED_OK)
+            return 0;
+        if (asked == ASKED_NEVER)
+            return ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
+        refused = asked == ASKED_REFUSED;
+        int64_t now = clock_now();
+        if (now >= device->deadline) {
+            if (refused)
+                return ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
+            return call_fail(device,
+                             ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED) | ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
+                             "rank %u (port %u) of job '%s' did not come up in %u ms", rank,
+                             peer->address.port, device->job, device->timeout_ms);
+        }
+        if (atomic_load(&device->closed))
+            return call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed");
+        if (now - inspected > 50 * CLOCK_MILLISECOND) {
+            inspected = now;
+            if (device->checks && device->check && device->check(device->check_argument))
+                return call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR),
+                                 "the caller broke off the call");
+            /* Those that are waited for by others may be among the living already. */
+            for (uint32_t i = 0; i < device->ranks; i++)
+                if (i != device->rank && device->peers[i].arena &&
+                    !atomic_load(&device->peers[i].arena->closed) &&
+                    peer_is_dead(&device->peers[i]))
+                    return call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
+                                     "rank %u has died while rank %u was waited for", i, rank);
+        }
+        struct timespec ts = {.tv_nsec = (long)pause};
+        nanosleep(&ts, NULL);
+        if (pause < RETRY_LAST_NS)
+            pause *= 2;
+    }
+}
+
+void attach_drop(accl_device *device)
+{
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        struct peer *peer = &device->peers[i];
+        if (peer->arena && i != device->rank)
+            munmap(peer->arena, peer->arena_bytes);
+        if (peer->pidfd >= 0)
+            close(peer->pidfd);
+    }
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for words that other ranks write: looking for a moment, then yielding, then sleeping at
+ * this rank's bell. Who writes rings the bell only of those that sleep. The price of that check, a
+ * full fence, is paid when the writer waits itself or ends its call, not at the write.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "accl/engine.h"
+#include "common/futex.h"
+#include "common/spin.h"
+
+enum {
+    LOOK_ROUNDS = 60,       /* looks before the first yield, where there are cores */
+    LOOK_ROUNDS_SHORT = 20, /* where there are not */
+    WAKE_ROUND = 10,
+};
+#define YIELD_NS INT64_C(200000)
+#define SLEEP_NS INT64_C(50000000)
+#define INSPECT_NS INT64_C(50000000)
+
+void wait_begin(struct waiter *w, accl_device *device, struct communicator *comm, uint32_t peer,
+                bool collective, uint32_t timeout_bits)
+{
+    *w = (struct waiter){.device = device,
+                         .comm = comm,
+                         .peer = peer,
+                         .collective = collective,
+                         .timeout_bits = timeout_bits};
+}
+
+bool peer_is_dead(struct peer *peer)
+{
+    if (atomic_load_explicit(&peer->dead, memory_order_relaxed))
+        return true;
+    if (peer->pidfd < 0)
+        return false;
+    struct pollfd p = {.fd = peer->pidfd, .events = POLLIN};
+    if (poll(&p, 1, 0) == 1 && (p.revents & POLLIN)) {
+        atomic_store_explicit(&peer->dead, true, memory_order_relaxed);
+        return true;
+    }
+    return false;
+}
+
+static uint32_t inspect_peer(struct waiter *w, uint32_t rank, bool must_stay)
+{
+    accl_device *device = w->device;
+    struct peer *peer = &device->peers[rank];
+    if (rank == device->rank || !peer->arena)
+        return 0;
+    bool left = atomic_load(&peer->arena->closed) != 0;
+    if (must_stay && left)
+        return call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
+                         "rank %u (of communicator 0) has closed its device", rank);
+    if (!left && peer_is_dead(peer))
+        return call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
+                         "rank %u (of communicator 0, process %lld) has died", rank,
+                         (long long)peer->arena->pid);
+    return 0;
+}
+
+/* What can end a wait besides the awaited word; now and then. */
+static uint32_t inspect(struct waiter *w)
+{
+    accl_device *device = w->device;
+    if (atomic_load_explicit(&device->closed, memory_order_relaxed))
+        return call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed");
+    uint32_t bits = w->peer != NO_RANK ? inspect_peer(w, w->peer, true) : 0;
+    if (!bits && w->collective) {
+        for (uint32_t i = 0; !bits && i < w->comm->n; i++) {
+            struct member *member = &w->comm->members[i];
+            bits = inspect_peer(w, member->rank, false);
+            if (!bits && member->lane && atomic_load(&member->lane->gave_up))
+                bits = call_fail(device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
+                                 "rank %u gave up communicator %u after an error of its own", i,
+                                 w->comm->id);
+        }
+    }
+    if (!bits && device->checks && device->check && device->check(device->check_argument))
+        bits = call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the caller broke off the call");
+    return bits;
+}
+
+uint32_t wait_pause(struct waiter *w)
+{
+    accl_device *device = w->device;
+    uint32_t round = w->rounds++;
+    uint32_t looks =
+        device->cores >= device->ranks && device->cores > 1 ? LOOK_ROUNDS : LOOK_ROUNDS_SHORT;
+    if (round == WAKE_ROUND)
+        wake_flush(device);
+    if (round < looks) {
+        spin_relax();
+        return 0;
+    }
+    if (round == looks) {
+        w->began = w->looked = clock_now();
+    } else if (w->armed || round % 16 == 0) {
+        int64_t now = clock_now();
+        if (now - w->looked >= INSPECT_NS) {
+            w->looked = now;
+            uint32_t bits = inspect(w);
+            if (bits)
+                return bits;
+        }
+        if (now >= device->deadline) {
+            device->text[0] = 0;
+            return w->timeout_bits;
+        }
+        if (w->armed) {
+            int64_t limit = device->deadline - now < SLEEP_NS ? device->deadline - now : SLEEP_NS;
+            futex_sleep(&device->header->bell, w->bell, limit);
+            w->bell = atomic_load(&device->header->bell);
+            return 0;
+        }
+        if (now - w->began >= YIELD_NS) {
+            /* The caller looks once more before it sleeps. */
+            w->armed = true;
+            atomic_fetch_add(&device->header->sleepers, 1);
+            w->bell = atomic_load(&device->header->bell);
+            atomic_thread_fence(memory_order_seq_cst);
+            return 0;
+        }
+    }
+    sched_yield();
+    return 0;
+}
+
+void wait_end(struct waiter *w)
+{
+    if (w->armed)
+        atomic_fetch_sub(&w->device->header->sleepers, 1);
+    w->armed = false;
+}
+
+void wake_later(struct peer *peer)
+{
+    peer->wake = true;
+}
+
+void wake_peer(struct peer *peer)
+{
+    if (peer->arena && atomic_load_explicit(&peer->arena->sleepers, memory_order_relaxed)) {
+        atomic_fetch_add(&peer->arena->bell, 1);
+        futex_wake_all(&peer->arena->bell);
+    }
+}
+
+void wake_flush(accl_device *device)
+{
+    bool fenced = false;
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        struct peer *peer = &device->peers[i];
+        if (!peer->wake)
+            continue;
+        if (!fenced)
+            atomic_thread_fence(memory_order_seq_cst);
+        fenced = true;
+        peer->wake = false;
+        wake_peer(peer);
+    }
+}
+
+/* Written by the executor, read by whoever dumps. */
+void note_wait(accl_device *device, uint32_t operation, uint32_t peer, uint32_t tag,
+               uint32_t sequence, uint64_t key)
+{
+    struct wait_note *note = &device->header->waits;
+    uint32_t version = atomic_load_explicit(&note->version, memory_order_relaxed);
+    atomic_store(&note->version, version + 1);
+    note->operation = operation;
+    note->peer = peer;
+    note->tag = tag;
+    note->sequence = sequence;
+    note->key = key;
+    note->since = clock_now();
+    atomic_store(&note->version, version + 2);
+}
+
+void note_no_wait(accl_device *device)
+{
+    struct wait_note *note = &device->header->waits;
+    if (note->operation != NO_RANK)
+        note_wait(device, NO_RANK, NO_RANK, 0, 0, 0);
+}

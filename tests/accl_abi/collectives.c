@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every operation with every type, root and a set of counts, on n processes, against results that
+ * are computed here. usage: collectives RANKS MODE
+ */
+#include "ranks.h"
+
+static uint32_t mode;
+static char job[64];
+
+/* Small integers, exact in every type and in every order. */
+static int value_of(uint32_t rank, uint64_t i)
+{
+    return (int)((i * 7 + rank * 3 + i / 5) % 61) - 20;
+}
+
+static uint16_t half_of(int v)
+{
+    if (v == 0)
+        return 0;
+    unsigned sign = v < 0 ? 0x8000 : 0;
+    unsigned u = (unsigned)(v < 0 ? -v : v);
+    unsigned log = 31 - (unsigned)__builtin_clz(u);
+    return (uint16_t)(sign | (log + 15) << 10 | ((u << (10 - log)) & 0x3FF));
+}
+
+static void put(void *at, uint32_t dtype, uint64_t i, int v)
+{
+    switch (dtype) {
+    case ACCL_FLOAT16: ((uint16_t *)at)[i] = half_of(v); break;
+    case ACCL_FLOAT32: ((float *)at)[i] = (float)v; break;
+    case ACCL_FLOAT64: ((double *)at)[i] = v; break;
+    case ACCL_INT32: ((int32_t *)at)[i] = v; break;
+    default: ((int64_t *)at)[i] = v; break;
+    }
+}
+
+static int same(const void *at, uint32_t dtype, uint64_t i, int v)
+{
+    switch (dtype) {
+    case ACCL_FLOAT16: return ((const uint16_t *)at)[i] == half_of(v);
+    case ACCL_FLOAT32: return ((const float *)at)[i] == (float)v;
+    case ACCL_FLOAT64: return ((const double *)at)[i] == v;
+    case ACCL_INT32: return ((const int32_t *)at)[i] == v;
+    default: return ((const int64_t *)at)[i] == v;
+    }
+}
+
+static int reduced(uint32_t n, uint32_t function, uint64_t i)
+{
+    int v = value_of(0, i);
+    for (uint32_t k = 1; k < n; k++) {
+        int x = value_of(k, i);
+        v = function == ACCL_MAX ? (x > v ? x : v) : v + x;
+    }
+    return v;
+}
+
+static const unsigned sizes[] = {0, 1, 2, 4, 8, 4, 8};
+
+enum style { PLAIN, IN_PLACE, ASYNC, COMPRESSED, STYLES };
+
+static void one(const struct rank *r, uint32_t operation, uint32_t dtype, uint32_t root,
+                uint32_t function, uint64_t count, enum style style)
+{
+    uint32_t n = r->n;
+    int many_in =
+        operation == ACCL_SCATTER || operation == ACCL_REDUCE_SCATTER || operation == ACCL_ALLTOALL;
+    int many_out =
+        operation == ACCL_GATHER || operation == ACCL_ALLGATHER || operation == ACCL_ALLTOALL;
+    uint64_t in = count * (many_in ? n : 1), out = count * (many_out ? n : 1);
+    uint64_t most = in > out ? in : out;
+    accl_buffer *source, *result;
+    CHECK(accl_buffer_create(r->device, most * sizes[dtype], dtype, 0, &source) == ACCL_OK);
+    CHECK(accl_buffer_create(r->device, most * sizes[dtype], dtype, 0, &result) == ACCL_OK);
+    if (operation == ACCL_BCAST || style == IN_PLACE) {
+        accl_buffer_free(result);
+        CHECK(accl_buffer_slice(source, 0, most * sizes[dtype], &result) == ACCL_OK);
+    }
+    for (uint64_t i = 0; i < most; i++)
+        put(accl_buffer_host(result), dtype, i, 99);
+    for (uint64_t i = 0; i < in; i++)
+        put(accl_buffer_host(source), dtype, i, value_of(r->rank, i));
+    uint64_t bytes = most * sizes[dtype];
+    CHECK(accl_buffer_sync_to_device(result, 0, bytes) == ACCL_OK);
+    CHECK(accl_buffer_sync_to_device(source, 0, bytes) == ACCL_OK);
+    struct accl_call call = make_call(operation, count, dtype);
+    call.root_src_dst = root;
+    call.function = function;
+    call.address[0] = accl_buffer_address(source);
+    call.address[2] = accl_buffer_address(result);
+    if (style == COMPRESSED) {
+        call.compressed_dtype = ACCL_FLOAT16;
+        call.compression_flags = ACCL_ETH_COMPRESSED;
+    }
+    if (style == ASYNC) {
+        accl_request *request;
+        CHECK(accl_call_start(r->device, &call, NULL, 0, &request) == ACCL_OK);
+        CHECK(accl_request_wait(request, -1) == ACCL_OK);
+        accl_request_free(request);
+    } else {
+        CHECK(run_call(r, &call) == 0);
+    }
+    CHECK(accl_buffer_sync_from_device(result, 0, bytes) == ACCL_OK);
+    const void *got = accl_buffer_host(result);
+    for (uint64_t i = 0; i < count * (many_out ? n : 1); i++) {
+        uint32_t from = (uint32_t)(i / (count ? count : 1));
+        int want = 0;
+        switch (operation) {
+        case ACCL_BCAST: want = value_of(root, i); break;
+        case ACCL_SCATTER: want = value_of(root, r->rank * count + i); break;
+        case ACCL_GATHER:
+        case ACCL_ALLGATHER: want = value_of(from, i % count); break;
+        case ACCL_ALLTOALL: want = value_of(from, r->rank * count + i % count); break;
+        case ACCL_REDUCE_SCATTER: want = reduced(n, function, r->rank * count + i); break;
+        default: want = reduced(n, function, i); break;
+        }
+        if ((operation == ACCL_GATHER || operation == ACCL_REDUCE) && r->rank != root)
+            break;
+        if (!same(got, dtype, i, want)) {
+            fprintf(stderr,
+                    "rank %u/%u: operation %u dtype %u root %u count %llu style %d: [%llu]\n",
+                    r->rank, n, operation, dtype, root, (unsigned long long)count, (int)style,
+                    (unsigned long long)i);
+            _Exit(1);
+        }
+    }
+    accl_buffer_free(source);
+    accl_buffer_free(result);
+}
+
+static void body(uint32_t rank, uint32_t n)
+{
+    static const uint64_t counts[] = {0, 1, 16, 21, 128, 4097, 100000};
+    struct rank r;
+    rank_open(&r, job, rank, n, mode, 16, 1024);
+    set_timeout(&r, 20000);
+    uint32_t turn = 0;
+    for (uint32_t operation = ACCL_BCAST; operation <= ACCL_ALLTOALL; operation++) {
+        if (operation == ACCL_BARRIER)
+            continue;
+        for (uint32_t dtype = ACCL_FLOAT16; dtype <= ACCL_INT64; dtype++) {
+            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+                /* Each combination of operation, type and count; roots and styles in turn. */
+                for (uint32_t i = 0; i < STYLES; i++, turn++) {
+                    if (i == COMPRESSED && dtype != ACCL_FLOAT32)
+                        continue;
+                    one(&r, operation, dtype, turn % n, turn / 3 % 2, counts[k], (enum style)i);
+                }
+            }
+        }
+        struct accl_call barrier = make_call(ACCL_BARRIER, 0, 0);
+        CHECK(run_call(&r, &barrier) == 0);
+    }
+    accl_close(r.device);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 3);
+    mode = (uint32_t)atoi(argv[2]);
+    snprintf(job, sizeof job, "collectives %d", (int)getpid());
+    run_ranks((uint32_t)atoi(argv[1]), body);
+    puts("ok");
+    return 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank is killed while all make collective calls: the others must have an error within a second
+ * of its death. usage: killed ROUNDS SEED
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "ranks.h"
+
+#define RANKS 3
+
+static char job[64];
+static uint32_t operation;
+static double *failed_at;  /* by rank, shared */
+static _Atomic int *going; /* ranks that have made a few calls */
+
+static void body(uint32_t rank)
+{
+    struct rank r;
+    uint64_t count = 40000;
+    rank_open(&r, job, rank, RANKS, ACCL_MEMORY_UNIFIED, 4, 1024);
+    accl_buffer *s, *d;
+    CHECK(accl_buffer_create(r.device, count * 4 * RANKS, 0, ACCL_BUFFER_ZERO, &s) == ACCL_OK);
+    CHECK(accl_buffer_create(r.device, count * 4 * RANKS, 0, ACCL_BUFFER_ZERO, &d) == ACCL_OK);
+    for (uint64_t i = 0;; i++) {
+        struct accl_call call = make_call(operation, i % 2 ? count : 5, ACCL_FLOAT32);
+        call.root_src_dst = (uint32_t)(i % RANKS);
+        call.address[0] = accl_buffer_address(s);
+        call.address[2] = accl_buffer_address(d);
+        uint32_t bits = run_call(&r, &call);
+        if (i == 5)
+            atomic_fetch_add(going, 1);
+        if (!bits)
+            continue;
+        failed_at[rank] = seconds();
+        if (!(bits & (ACCL_ERROR(PEER_LOST_ERROR) | ACCL_ERROR(PEER_GAVE_UP_ERROR)))) {
+            fprintf(stderr, "error 0x%x: %s\n", bits, accl_error_message());
+            _Exit(1);
+        }
+        break;
+    }
+    accl_close(r.device);
+    accl_buffer_free(s);
+    accl_buffer_free(d);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 3);
+    int rounds = atoi(argv[1]);
+    srand((unsigned)atoi(argv[2]));
+    failed_at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(failed_at != MAP_FAILED);
+    going = (_Atomic int *)(void *)(failed_at + RANKS);
+    for (int round = 0; round < rounds; round++) {
+        pid_t pids[RANKS];
+        /* The same name every time: nothing of the job before may be in the way. */
+        snprintf(job, sizeof job, "killed %d", (int)getpid());
+        operation = ACCL_BCAST + (uint32_t)round % 9;
+        memset(failed_at, 0, RANKS * sizeof *failed_at);
+        atomic_store(going, 0);
+        fflush(NULL);
+        for (uint32_t i = 0; i < RANKS; i++) {
+            pids[i] = fork();
+            if (pids[i] == 0) {
+                body(i);
+                _exit(0);
+            }
+            CHECK(pids[i] > 0);
+        }
+        struct timespec ts = {.tv_nsec = rand() % 50000000};
+        while (atomic_load(going) < RANKS)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        nanosleep(&ts, NULL);
+        int victim = rand() % RANKS;
+        kill(pids[victim], SIGKILL);
+        double killed = seconds();
+        for (int i = 0; i < RANKS; i++) {
+            int status = -1;
+            waitpid(pids[i], &status, 0);
+            if (i == victim)
+                continue;
+            CHECK(status == 0);
+            if (failed_at[i] - killed > 1) {
+                fprintf(stderr, "operation %u: rank %d noticed after %.2f s\n", operation, i,
+                        failed_at[i] - killed);
+                return 1;
+            }
+        }
+    }
+    puts("ok");
+    return 0;
+}

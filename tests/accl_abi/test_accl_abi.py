@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs C programs on the soft engine of accl.h: ranks as processes, and as threads of one.
+
+The engine and the programs are compiled here, under AddressSanitizer with UBSan and under
+ThreadSanitizer, from the sources.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SOURCES = ("csrc/accl/*.c", "csrc/accl_transport/*.c", "csrc/common/*.c")
+SANITIZERS = {
+    "asan": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
+    "tsan": ["-fsanitize=thread"],
+}
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fPIC", "-fvisibility=hidden", "-pthread"]
+FLAGS += ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fno-omit-frame-pointer"]
+FLAGS += ['-DOFFCHIP_VERSION="of the tests"', "-Iinclude", "-Icsrc"]
+MESSAGES = ["ring", "large", "communicators", "mismatch", "streams", "chain", "forked", "again"]
+
+
+def plain_environment() -> dict[str, str]:
+    """Give the environment without what a run of pytest under a sanitizer preloads."""
+    return {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+
+
+def compile_c(*words: str) -> None:
+    """Call the compiler; AssertionError if it fails."""
+    command = [os.environ.get("CC", "gcc"), *FLAGS, *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env=plain_environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+
+
+class Programs:
+    """The engine and the programs, each built when first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def build(self, name: str, sanitizer: str) -> Path:
+        """Give the program NAME with the engine in it."""
+        flags = SANITIZERS[sanitizer]
+        folder = self._folder / sanitizer
+        library = folder / "libaccl.a"
+        if not library.exists():
+            folder.mkdir(exist_ok=True)
+            sources = [path for pattern in SOURCES for path in sorted(ROOT.glob(pattern))]
+            objects = [str(folder / f"{source.parent.name}-{source.stem}.o") for source in sources]
+            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+                pairs = zip(sources, objects, strict=True)
+                jobs = [pool.submit(compile_c, *flags, "-c", str(a), "-o", b) for a, b in pairs]
+                for job in jobs:
+                    job.result()
+            subprocess.run(["ar", "rcs", str(library), *objects], check=True)
+        program = folder / name
+        if not program.exists():
+            compile_c(*flags, str(HERE / f"{name}.c"), str(library), "-o", str(program))
+        return program
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    return Programs(tmp_path_factory.mktemp("accl"))
+
+
+def run(program: Path, *words: str) -> None:
+    """Run a program to its "ok"."""
+    environment = {k: v for k, v in plain_environment().items() if k != "ACCL_JOB"}
+    done = subprocess.run(
+        [str(program), *words], env=environment, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0 and done.stdout.endswith("ok\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("memory", ["separate", "unified"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_collectives_give_the_expected_results(programs: Programs, ranks: int, memory: str) -> None:
+    run(programs.build("collectives", "asan"), str(ranks), str(int(memory == "unified")))
+
+
+@pytest.mark.parametrize("case", MESSAGES)
+def test_messages(programs: Programs, case: str) -> None:
+    run(programs.build("messages", "asan"), case)
+
+
+@pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
+def test_devices_share_a_process(programs: Programs, sanitizer: str) -> None:
+    run(programs.build("instances", sanitizer))
+
+
+def test_death_is_noticed_within_a_second(programs: Programs) -> None:
+    run(programs.build("killed", "asan"), "18", "1")
+
+
+def test_error_tables_are_complete(programs: Programs) -> None:
+    run(programs.build("texts", "asan"))
