@@ -2,6 +2,7 @@
 #
 # make demo        install into .venv and run the demonstration
 # make test        install into .venv and run the tests
+# make test-full   the same with full matrices, which takes much longer
 #
 # make lint        style and types            make format   put the style right
 # make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
@@ -22,7 +23,7 @@ C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] 
            benchmarks/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test lint format sanitize tsan fuzz wheel clean
+.PHONY: all demo test test-full lint format sanitize tsan fuzz wheel clean
 
 all: test
 
@@ -31,6 +32,9 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed
 	$(BIN)/pytest tests $(PYTEST_ARGS)
+
+test-full: $(VENV)/installed
+	OFFCHIP_FULL=1 $(BIN)/pytest tests $(PYTEST_ARGS)
 
 # --- environments -----------------------------------------------------------------------------
 
@@ -93,7 +97,7 @@ sanitize:
 	sh buildtools/sanitize.sh $(PYTHON)
 
 tsan: $(VENV)/installed
-	$(BIN)/pytest tests/c tests/abi tests/dpu_abi -k tsan
+	$(BIN)/pytest tests/c tests/abi tests/dpu_abi tests/accl_abi -k tsan
 
 fuzz: $(VENV)/installed
 	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz
@@ -104,6 +108,7 @@ wheel:
 
 clean:
 	rm -rf build dist *.egg-info .venv .venv-sanitize .mypy_cache .ruff_cache .pytest_cache
-	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include offchip/bin .hypothesis
+	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include accl/lib accl/include
+	rm -rf offchip/bin .hypothesis
 	find offchip veo dpu tests benchmarks examples buildtools -name '*.so' -delete \
 	  -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every operation with every type, root and a set of counts, on n processes, against results that
- * are computed here. usage: collectives RANKS MODE
+ * are computed here: all combinations, or for each operation, type and count one that is drawn.
+ * usage: collectives RANKS MODE full|SEED
  */
 #include "ranks.h"
 
 static uint32_t mode;
+static int full;
+static uint64_t seed;
 static char job[64];
+
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(seed >> 33) % below;
+}
 
 /* Small integers, exact in every type and in every order. */
 static int value_of(uint32_t rank, uint64_t i)
@@ -129,24 +138,37 @@ static void one(const struct rank *r, uint32_t operation, uint32_t dtype, uint32
     accl_buffer_free(result);
 }
 
+static void all_styles(const struct rank *r, uint32_t operation, uint32_t dtype, uint64_t count)
+{
+    for (uint32_t i = 0; i < STYLES; i++)
+        for (uint32_t root = 0; root < r->n; root++)
+            for (uint32_t function = ACCL_SUM; function <= ACCL_MAX; function++)
+                if (i != COMPRESSED || dtype == ACCL_FLOAT32)
+                    one(r, operation, dtype, root, function, count, (enum style)i);
+}
+
 static void body(uint32_t rank, uint32_t n)
 {
-    static const uint64_t counts[] = {0, 1, 16, 21, 128, 4097, 100000};
+    static const uint64_t counts[] = {0, 1, 16, 21, 128, 4097, 100000, 1000000};
+    size_t n_counts = sizeof counts / sizeof *counts - !full;
     struct rank r;
     rank_open(&r, job, rank, n, mode, 16, 1024);
-    set_timeout(&r, 20000);
-    uint32_t turn = 0;
+    set_timeout(&r, 60000);
     for (uint32_t operation = ACCL_BCAST; operation <= ACCL_ALLTOALL; operation++) {
         if (operation == ACCL_BARRIER)
             continue;
         for (uint32_t dtype = ACCL_FLOAT16; dtype <= ACCL_INT64; dtype++) {
-            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-                /* Each combination of operation, type and count; roots and styles in turn. */
-                for (uint32_t i = 0; i < STYLES; i++, turn++) {
-                    if (i == COMPRESSED && dtype != ACCL_FLOAT32)
-                        continue;
-                    one(&r, operation, dtype, turn % n, turn / 3 % 2, counts[k], (enum style)i);
+            for (size_t k = 0; k < n_counts; k++) {
+                if (full) {
+                    all_styles(&r, operation, dtype, counts[k]);
+                    continue;
                 }
+                /* All ranks draw the same. */
+                uint32_t style = draw(STYLES), root = draw(n), function = draw(2);
+                if (style == COMPRESSED && dtype != ACCL_FLOAT32)
+                    style = PLAIN;
+                if (counts[k] < 10000 || draw(3) == 0)
+                    one(&r, operation, dtype, root, function, counts[k], (enum style)style);
             }
         }
         struct accl_call barrier = make_call(ACCL_BARRIER, 0, 0);
@@ -157,8 +179,10 @@ static void body(uint32_t rank, uint32_t n)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 3);
+    CHECK(argc == 4);
     mode = (uint32_t)atoi(argv[2]);
+    full = strcmp(argv[3], "full") == 0;
+    seed = (uint64_t)atoi(argv[3]);
     snprintf(job, sizeof job, "collectives %d", (int)getpid());
     run_ranks((uint32_t)atoi(argv[1]), body);
     puts("ok");

@@ -21,8 +21,10 @@ pytestmark = pytest.mark.packaging
 
 EXECUTABLES = ["veo/bin/veorun", "offchip/bin/offchip-probe"]
 LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
+LIBRARIES += ["accl/lib/libaccl.so"]
 PACKAGES = ("offchip", "veo", "dpu")
 HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veosoft")]
+HEADERS += ["accl/include/accl.h"]
 
 
 def only(pattern: str) -> Path:
