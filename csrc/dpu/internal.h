@@ -99,7 +99,7 @@ struct dpu_t {
     bool enabled;
     struct dpu_machine *machine;   /* NULL if it is not enabled */
     struct dpu_program_t *program; /* NULL before the first load; under the lock */
-    void *xfer_buffer;             /* what dpu_prepare_xfer() gave; under the lock of transfers */
+    void *xfer_buffer;             /* what dpu_prepare_xfer() gave; under the lock */
     struct dpu_run_result result;  /* of the last launch; as machine, for works only */
     uint32_t status;               /* enum dpusoft_status; likewise */
     uint64_t *breakpoints;         /* a bit an instruction; NULL without any; likewise */

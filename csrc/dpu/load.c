@@ -10,32 +10,63 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PAGE 4096
+
+/* How many bytes from AT on are zeros, or are not, up to the end of a page of MRAM or further. */
+static uint32_t find_run(const struct dpu_elf_segment *segment, uint32_t at, bool *zeros)
+{
+    static const uint8_t page[PAGE];
+    uint32_t end = at;
+    while (end < segment->data_size) {
+        uint32_t part = PAGE - (segment->offset + end) % PAGE;
+        part = part < segment->data_size - end ? part : segment->data_size - end;
+        bool zero = memcmp(segment->data + end, page, part) == 0;
+        if (end > at && zero != *zeros)
+            break;
+        *zeros = zero;
+        end += part;
+    }
+    return end - at;
+}
+
+/* Pages of zeros, as large arrays have, take no memory. */
+static bool write_mram(struct dpu_machine *machine, const struct dpu_elf_segment *segment)
+{
+    bool fits = true, zeros = false;
+    for (uint32_t at = 0; fits && at < segment->data_size;) {
+        uint32_t size = find_run(segment, at, &zeros);
+        fits =
+            zeros ? dpu_machine_clear_mram(machine, segment->offset + at, size)
+                  : dpu_machine_write_mram(machine, segment->offset + at, segment->data + at, size);
+        at += size;
+    }
+    uint32_t rest = segment->size - segment->data_size;
+    return fits && dpu_machine_clear_mram(machine, segment->offset + segment->data_size, rest);
+}
+
+static bool write_wram(struct dpu_machine *machine, const struct dpu_elf_segment *segment)
+{
+    static const uint8_t zeros[PAGE];
+    bool fits = dpu_machine_write_wram(machine, segment->offset, segment->data, segment->data_size);
+    for (uint32_t at = segment->data_size; fits && at < segment->size;) {
+        uint32_t part = segment->size - at < PAGE ? segment->size - at : PAGE;
+        fits = dpu_machine_write_wram(machine, segment->offset + at, zeros, part);
+        at += part;
+    }
+    return fits;
+}
+
 static dpu_error_t write_segment(struct dpu_t *dpu, const struct dpu_elf_segment *segment,
                                  const uint64_t *words)
 {
     struct dpu_machine *machine = dpu->machine;
-    static const uint8_t zeros[4096];
     bool fits = true;
     switch (segment->memory) {
     case DPU_ELF_IRAM:
         fits = dpu_machine_write_iram(machine, segment->offset / 8, words, segment->size / 8);
         break;
-    case DPU_ELF_WRAM:
-    case DPU_ELF_MRAM:
-        fits = segment->memory == DPU_ELF_WRAM
-                   ? dpu_machine_write_wram(machine, segment->offset, segment->data,
-                                            segment->data_size)
-                   : dpu_machine_write_mram(machine, segment->offset, segment->data,
-                                            segment->data_size);
-        for (uint32_t done = segment->data_size; fits && done < segment->size;) {
-            uint32_t part = segment->size - done;
-            part = part < sizeof(zeros) ? part : (uint32_t)sizeof(zeros);
-            fits = segment->memory == DPU_ELF_WRAM
-                       ? dpu_machine_write_wram(machine, segment->offset + done, zeros, part)
-                       : dpu_machine_write_mram(machine, segment->offset + done, zeros, part);
-            done += part;
-        }
-        break;
+    case DPU_ELF_WRAM: fits = write_wram(machine, segment); break;
+    case DPU_ELF_MRAM: fits = write_mram(machine, segment); break;
     case DPU_ELF_NOWHERE:
     case DPU_ELF_ATOMIC:
     case DPU_ELF_OTHER: break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: the functions of dpu_memory.h: copies by address, for a rank or a DPU. */
 #include "dpu/internal.h"
-#include "dpu/place.h"
+#include "dpu/transfer.h"
 
 #include "dpu_memory.h"
 
@@ -40,14 +40,9 @@ static struct dpulib_place place_of(enum dpulib_place_memory memory, uint64_t of
 
 static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
 {
-    dpu_error_t error = dpulib_check_rank(rank);
     struct dpu_set_t set = {.kind = DPU_SET_RANKS, .list = {1, &rank}};
-    const struct dpu_t *dpu = NULL;
-    if (error == DPU_OK)
-        dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
-    if (dpu != NULL)
-        error = dpulib_place_check(&copy.place, dpu->machine);
-    if (error != DPU_OK || dpu == NULL || copy.place.size == 0)
+    dpu_error_t error = dpulib_check_place(set, &copy.place);
+    if (error != DPU_OK || copy.place.size == 0)
         return error;
     return dpulib_work_on_rank(
         rank, &(struct dpulib_work){.run = run_copy, .argument = &copy, .bytes = copy.place.size});
@@ -55,9 +50,8 @@ static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
 
 static dpu_error_t on_dpu(struct dpu_t *dpu, struct copy copy)
 {
-    dpu_error_t error = dpulib_check_dpu(dpu);
-    if (error == DPU_OK)
-        error = dpulib_place_check(&copy.place, dpu->machine);
+    struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
+    dpu_error_t error = dpulib_check_place(set, &copy.place);
     if (error != DPU_OK || copy.place.size == 0)
         return error;
     if (copy.host == NULL)

@@ -1,40 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* push.c: a buffer for each DPU: preparing, and transferring what was prepared. */
+#include "dpu/core.h"
 #include "dpu/transfer.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-
-/* Of the prepared buffers of all DPUs: what was prepared is taken as a whole. */
-static pthread_mutex_t prepared_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void prepare_all(const struct dpu_set_t *set, void *buffer)
-{
-    struct dpu_t *dpu;
-    pthread_mutex_lock(&prepared_lock);
-    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(set, &at)) != NULL;)
-        dpu->xfer_buffer = buffer;
-    pthread_mutex_unlock(&prepared_lock);
-}
 
 DPU_EXPORT dpu_error_t dpu_prepare_xfer(struct dpu_set_t dpu_set, void *buffer)
 {
-    dpu_error_t error = dpulib_check_set(dpu_set);
-    if (error == DPU_OK)
-        prepare_all(&dpu_set, buffer);
+    struct dpu_t *dpu;
+    dpulib_lock();
+    dpu_error_t error = dpulib_check_set_locked(dpu_set);
+    for (struct dpulib_cursor at = {0};
+         error == DPU_OK && (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;)
+        dpu->xfer_buffer = buffer;
+    dpulib_unlock();
     return error;
 }
 
+/* What was prepared is taken as a whole. */
 static struct dpulib_table *take_prepared(const struct dpu_set_t *set)
 {
     struct dpu_t *dpu;
     struct dpulib_table *table = dpulib_table_new(set);
     if (table == NULL)
         return NULL;
-    pthread_mutex_lock(&prepared_lock);
+    dpulib_lock();
     for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(set, &at)) != NULL;)
         *dpulib_table_entry(table, dpu) = dpu->xfer_buffer;
-    pthread_mutex_unlock(&prepared_lock);
+    dpulib_unlock();
     return table;
 }
 
@@ -84,7 +77,7 @@ static dpu_error_t push(struct dpu_set_t set, dpu_xfer_t direction, struct dpu_s
         return error;
     error = transfer_prepared(set, &place, direction, flags);
     if ((flags & DPU_XFER_NO_RESET) == 0)
-        prepare_all(&set, NULL);
+        (void)dpu_prepare_xfer(set, NULL);
     return error;
 }
 

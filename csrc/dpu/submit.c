@@ -41,8 +41,11 @@ static void operation_free(struct dpulib_operation *operation)
 static dpu_error_t check_ranks(const struct dpulib_operation *operation)
 {
     for (uint32_t i = 0; i < operation->count; i++) {
-        struct dpu_rank_t *rank = operation->jobs[i].rank;
+        const struct dpulib_job *job = &operation->jobs[i];
+        struct dpu_rank_t *rank = job->rank;
         struct dpu_set_t one = {.kind = DPU_SET_RANKS, .list = {1, &rank}};
+        if (job->dpu != NULL)
+            one = (struct dpu_set_t){.kind = DPU_SET_DPU, .dpu = job->dpu};
         dpu_error_t status = dpulib_check_set_locked(one);
         if (status != DPU_OK)
             return status;

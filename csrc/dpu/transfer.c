@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* transfer.c: what all copies have in common. */
 #include "dpu/transfer.h"
+#include "dpu/core.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,14 @@ dpu_error_t dpulib_find_symbol(struct dpu_set_t set, const char *name, struct dp
 
 dpu_error_t dpulib_check_place(struct dpu_set_t set, const struct dpulib_place *place)
 {
-    const struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
-    return dpu == NULL ? DPU_OK : dpulib_place_check(place, dpu->machine);
+    /* The machine cannot go away while the lock is held. */
+    dpulib_lock();
+    dpu_error_t error = dpulib_check_set_locked(set);
+    const struct dpu_t *dpu = NULL;
+    if (error == DPU_OK)
+        dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
+    if (dpu != NULL)
+        error = dpulib_place_check(place, dpu->machine);
+    dpulib_unlock();
+    return error;
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define PAGE ((size_t)4096)
+
 void dpu_machine_default_options(struct dpu_machine_options *options)
 {
     *options = (struct dpu_machine_options){
@@ -157,6 +159,21 @@ bool dpu_machine_write_mram(struct dpu_machine *m, uint32_t offset, const void *
         return false;
     if (size != 0)
         memcpy(m->mram + offset, data, size);
+    return true;
+}
+
+bool dpu_machine_clear_mram(struct dpu_machine *m, uint32_t offset, size_t size)
+{
+    if (!is_inside(offset, size, DPU_MACHINE_MRAM))
+        return false;
+    const size_t end = offset + size;
+    const size_t first = (offset + PAGE - 1) / PAGE * PAGE, last = end / PAGE * PAGE;
+    if (first >= last || madvise(m->mram + first, last - first, MADV_DONTNEED) != 0) {
+        memset(m->mram + offset, 0, size);
+        return true;
+    }
+    memset(m->mram + offset, 0, first - offset);
+    memset(m->mram + last, 0, end - last);
     return true;
 }
 

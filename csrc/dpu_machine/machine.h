@@ -161,6 +161,8 @@ bool dpu_machine_read_mram(const struct dpu_machine *machine, uint32_t offset, v
                            size_t size);
 bool dpu_machine_write_mram(struct dpu_machine *machine, uint32_t offset, const void *data,
                             size_t size);
+/* Zeros; whole pages of them take no memory afterwards. */
+bool dpu_machine_clear_mram(struct dpu_machine *machine, uint32_t offset, size_t size);
 bool dpu_machine_read_iram(const struct dpu_machine *machine, uint32_t index, uint64_t *words,
                            size_t count);
 bool dpu_machine_write_iram(struct dpu_machine *machine, uint32_t index, const uint64_t *words,

@@ -329,6 +329,30 @@ static void test_idle_machines_take_little_memory(void)
         dpu_machine_destroy(machines[i]);
 }
 
+/* From within pages, over whole ones, and none at all. */
+static void test_clearing_mram(void)
+{
+    enum { SIZE = 5 * 4096 };
+    static const uint32_t ranges[][2] = {{0, SIZE}, {4096, 4096}, {4090, 4102},
+                                         {8, 16},   {100, 12000}, {8192, 0},
+                                         {0, 4096}, {4095, 2},    {8191, 8194}};
+    static uint8_t full[SIZE], expected[SIZE], seen[SIZE];
+    struct dpu_machine *machine = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
+    memset(full, 0x5A, SIZE);
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        CHECK(dpu_machine_write_mram(machine, 0, full, SIZE));
+        CHECK(dpu_machine_clear_mram(machine, ranges[i][0], ranges[i][1]));
+        memcpy(expected, full, SIZE);
+        memset(expected + ranges[i][0], 0, ranges[i][1]);
+        CHECK(dpu_machine_read_mram(machine, 0, seen, SIZE));
+        CHECK(memcmp(seen, expected, SIZE) == 0);
+    }
+    CHECK(dpu_machine_clear_mram(machine, DPU_MACHINE_MRAM, 0));
+    CHECK(!dpu_machine_clear_mram(machine, DPU_MACHINE_MRAM - 8, 9));
+    CHECK(!dpu_machine_clear_mram(machine, 8, SIZE_MAX));
+    dpu_machine_destroy(machine);
+}
+
 int main(void)
 {
     uint64_t state = check_seed(21);
@@ -347,5 +371,6 @@ int main(void)
     test_bounds_of_memories();
     test_steps();
     test_idle_machines_take_little_memory();
+    test_clearing_mram();
     return 0;
 }

@@ -143,7 +143,7 @@ def test_a_program_in_cplusplus(
 # --- under ThreadSanitizer ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", case_names("races.c") + case_names("asynchronous.c")[:12])
+@pytest.mark.parametrize("name", case_names("*races.c") + case_names("asynchronous.c")[:12])
 def test_tsan_finds_no_race(
     name: str, tsan_cases: Path, tmp_path: Path, unrandomised: tuple[str, ...]
 ) -> None:
