@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* errno.c: the error number. */
+#include <errno.h>
+
+int errno;

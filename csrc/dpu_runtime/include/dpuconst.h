@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dpuconst.h: what the hardware has. */
+#ifndef DPU_RUNTIME_DPUCONST_H
+#define DPU_RUNTIME_DPUCONST_H
+
+#ifdef __dpu_v1B__
+#define DPU_NR_THREADS 16
+#define DPU_WRAM_SIZE 63488
+#else
+#define DPU_NR_THREADS 24
+#define DPU_WRAM_SIZE 65536
+#endif
+
+#define DPU_MRAM_SIZE (64 << 20)
+#define DPU_DMA_MAX 2048
+
+#endif

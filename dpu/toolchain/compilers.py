@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds a compiler: the vendor's if there is one, the ziglang wheel's, or a clang of the system."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+
+from .errors import ToolchainError
+from .registers import RESERVED
+
+__all__ = ["Kind", "Toolchain", "find_toolchain"]
+
+_VENDOR_COMMAND = "dpu-upmem-dpurte-clang"
+_OLDEST, _NEWEST = 16, 29
+# From this version on clang knows loads and stores of register pairs for RV32.
+_PAIRS_SINCE = 22
+_COMMAND_LIMIT = 4096
+
+
+class Kind(Enum):
+    """Where a compiler is from."""
+
+    VENDOR = "vendor"
+    ZIG = "ziglang"
+    CLANG = "clang"
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler and a linker.
+
+    Parameters
+    ----------
+    kind : Kind
+        Where it is from. The vendor's makes DPU programs itself.
+    compiler, linker : tuple of str
+        Commands, to which arguments are added; the vendor's compiler links too.
+    version : tuple of int
+        Of clang; empty for the vendor's.
+    """
+
+    kind: Kind
+    compiler: tuple[str, ...]
+    linker: tuple[str, ...]
+    version: tuple[int, ...]
+
+    @property
+    def target_options(self) -> list[str]:
+        """What makes the compiler's code translatable."""
+        pairs = "_zilsd" if self.version and self.version[0] >= _PAIRS_SINCE else ""
+        return [
+            "--target=riscv32-unknown-elf",
+            f"-march=rv32im_zba_zbb{pairs}",
+            "-mabi=ilp32",
+            "-mcmodel=medlow",
+            "-mno-relax",
+            "-ffreestanding",
+            "-fno-pic",
+            "-fno-jump-tables",
+            "-fno-asynchronous-unwind-tables",
+            *(f"-ffixed-x{number}" for number in RESERVED if number > 4),
+        ]
+
+    def describe(self) -> str:
+        """Say what it is, in a line."""
+        version = ".".join(map(str, self.version))
+        return " ".join(filter(None, [self.kind.value, version, f"({self.compiler[0]})"]))
+
+
+def find_toolchain(environment: Mapping[str, str] | None = None) -> Toolchain:
+    """Find a compiler.
+
+    Parameters
+    ----------
+    environment : mapping, optional
+        Where PATH and UPMEM_HOME are looked up; that of the process otherwise.
+
+    Returns
+    -------
+    Toolchain
+        The vendor's compiler, if UPMEM_HOME or PATH have it; else that of the ziglang wheel; else
+        the newest clang on PATH that has a linker beside it.
+
+    Raises
+    ------
+    ToolchainError
+        If there is none.
+    """
+    values = os.environ if environment is None else environment
+    path = values.get("PATH", os.defpath)
+    found = _find_vendor(values.get("UPMEM_HOME"), path) or _find_zig() or _find_clang(path)
+    if found is None:
+        raise ToolchainError(
+            "there is no C compiler for the DPU: install offchip[toolchain] (the ziglang wheel), "
+            f"or clang {_OLDEST} or newer with ld.lld, or the vendor's SDK"
+        )
+    return found
+
+
+def _find_vendor(home: str | None, path: str) -> Toolchain | None:
+    command = None
+    if home:
+        command = shutil.which(_VENDOR_COMMAND, path=str(Path(home) / "bin"))
+    command = command or shutil.which(_VENDOR_COMMAND, path=path)
+    if command is None or _is_own(Path(command)):
+        return None
+    return Toolchain(Kind.VENDOR, (command,), (), ())
+
+
+def _is_own(command: Path) -> bool:
+    """Tell whether a command is the one of this package, which has the vendor's name."""
+    try:
+        with command.open("rb") as file:
+            start = file.read(_COMMAND_LIMIT)
+    except OSError:
+        return False
+    return start.startswith(b"#!") and b"from dpu." in start
+
+
+def _find_zig() -> Toolchain | None:
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent
+    zig = folder / "zig"
+    if not zig.is_file():
+        return None
+    version = _version_of((str(zig), "clang"))
+    if version is None:
+        return None
+    compiler = (str(zig), "clang", "-resource-dir", str(folder / "lib"))
+    return Toolchain(Kind.ZIG, compiler, (str(zig), "ld.lld"), version)
+
+
+def _find_clang(path: str) -> Toolchain | None:
+    names = [(f"clang-{n}", f"ld.lld-{n}") for n in range(_NEWEST, _OLDEST - 1, -1)]
+    for name, own_linker in [*names, ("clang", "ld.lld")]:
+        compiler = shutil.which(name, path=path)
+        linker = shutil.which(own_linker, path=path) or shutil.which("ld.lld", path=path)
+        if compiler is None or linker is None:
+            continue
+        version = _version_of((compiler,))
+        if version is not None and version[0] >= _OLDEST:
+            return Toolchain(Kind.CLANG, (compiler,), (linker,), version)
+    return None
+
+
+@lru_cache(maxsize=16)
+def _version_of(command: tuple[str, ...]) -> tuple[int, ...] | None:
+    try:
+        done = subprocess.run(
+            [*command, "--version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r"clang version (\d+)\.(\d+)\.(\d+)", done.stdout)
+    return tuple(map(int, match.groups())) if match else None

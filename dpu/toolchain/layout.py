@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the parts of a program go: the linker script, and whether they fit.
+
+WRAM begins with 8 bytes of zero, for null pointers, and the data that short addresses reach; then
+come data, variables of the host and the stacks of the tasklets, and the heap is what remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ..asm.elf_writer import MRAM_BASE, SymbolType
+from .elf_reader import ElfFile, ElfSection
+from .errors import ToolchainError
+
+__all__ = [
+    "ATOMIC_FIRST",
+    "IRAM_SIZE",
+    "MRAM_SIZE",
+    "TASKLETS",
+    "TEXT_BASE",
+    "WRAM_SIZE",
+    "Stacks",
+    "check_data",
+    "check_text",
+    "largest",
+    "linker_script",
+]
+
+WRAM_SIZE, MRAM_SIZE, IRAM_SIZE = 64 << 10, 64 << 20, 4096
+TASKLETS = 24
+IMMEDIATE_MEMORY_SIZE = 2048
+# Where the linker has code: anywhere that is not data.
+TEXT_BASE = 0x1000_0000
+ATOMIC_SPACE, ATOMIC_FIRST, ATOMIC_COUNT = 0xF000_0000, 200, 256
+_STACK_ALIGNMENT = 16
+_SHOWN = 5
+
+_SCRIPT = """ENTRY(main)
+PHDRS {{ text PT_LOAD; wram PT_LOAD; mram PT_LOAD; atomic PT_LOAD; }}
+SECTIONS {{
+  NR_TASKLETS = {tasklets};
+  STACK_SIZE_DEFAULT = {stack};
+{sizes}
+  .text {text:#x} : {{ *(.text .text.*) }} :text
+  .data 0 : {{
+    QUAD(0)
+    KEEP(*(.data.immediate_memory .data.immediate_memory.*))
+    __imm_mem_end = .;
+    KEEP(*(.data.__sys_keep))
+    *(.data .data.* .sdata .sdata.* .rodata .rodata.* .srodata .srodata.*)
+    *(.bss .bss.* .sbss .sbss.* COMMON)
+    . = ALIGN(8);
+    __sys_thread_stack_table_ptr = .;
+    . = . + {table};
+  }} :wram
+  .data.__sys_host ALIGN(8) : {{ KEEP(*(.dpu_host .dpu_host.*)) . = ALIGN(8); }}
+  .data.__sys_profiling ALIGN(8) : {{ KEEP(*(.data.__sys_profiling)) . = ALIGN(8); }}
+  .data.stacks ALIGN(16) (NOLOAD) : {{
+{stacks}
+  }}
+  __sys_heap_pointer_reset = ALIGN(8);
+  __sys_end = {wram};
+  .mram.noinit {mram:#x} (NOLOAD) : {{
+    KEEP(*(.mram.noinit.keep .mram.noinit.keep.*))
+    KEEP(*(.mram.noinit .mram.noinit.*))
+    . = ALIGN(8);
+  }} :mram
+  .mram ALIGN(8) : {{ KEEP(*(.mram.keep .mram.keep.*)) KEEP(*(.mram .mram.*)) . = ALIGN(8); }}
+  __sys_used_mram_end = .;
+  .atomic {atomic:#x} (NOLOAD) : {{
+    __atomic_start_addr = .;
+    *(.atomic .atomic.*)
+    __atomic_used_addr = .;
+  }} :atomic
+  /DISCARD/ : {{ *(.comment) *(.riscv.attributes) *(.note*) *(.eh_frame*) *(.llvm*) }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """How many tasklets there are and what stacks they have, in bytes."""
+
+    tasklets: int = 1
+    size: int = 1024
+    sizes: Mapping[int, int] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise ToolchainError if there cannot be such tasklets."""
+        if not 1 <= self.tasklets <= TASKLETS:
+            raise ToolchainError(f"NR_TASKLETS is 1 to {TASKLETS}, not {self.tasklets}")
+        for tasklet, size in [(None, self.size), *self.sizes.items()]:
+            name = "STACK_SIZE_DEFAULT" if tasklet is None else f"STACK_SIZE_TASKLET_{tasklet}"
+            if tasklet is not None and not 0 <= tasklet < TASKLETS:
+                raise ToolchainError(f"{name}: tasklets are 0 to {TASKLETS - 1}")
+            if not 0 <= size <= WRAM_SIZE:
+                raise ToolchainError(f"{name} is 0 to {WRAM_SIZE} bytes, not {size}")
+
+    def of(self, tasklet: int) -> int:
+        """Return the size of a tasklet's stack, in whole units of what it is aligned to."""
+        if tasklet >= self.tasklets:
+            return 0
+        return -(-self.sizes.get(tasklet, self.size) // _STACK_ALIGNMENT) * _STACK_ALIGNMENT
+
+
+def linker_script(stacks: Stacks) -> str:
+    """Return the linker script of a program."""
+    every = range(TASKLETS)
+    return _SCRIPT.format(
+        tasklets=stacks.tasklets,
+        stack=stacks.size,
+        sizes="\n".join(f"  STACK_SIZE_TASKLET_{t} = {stacks.of(t)};" for t in every),
+        stacks="\n".join(f"    __sys_stack_thread_{t} = .; . = . + {stacks.of(t)};" for t in every),
+        text=TEXT_BASE,
+        table=8 * TASKLETS,
+        wram=WRAM_SIZE,
+        mram=MRAM_BASE,
+        atomic=ATOMIC_SPACE + ATOMIC_FIRST,
+    )
+
+
+def largest(entries: Iterable[tuple[str, int]], unit: str) -> str:
+    """Say which are the largest of named sizes."""
+    ordered = sorted(entries, key=lambda entry: -entry[1])[:_SHOWN]
+    return ", ".join(f"{name} ({size} {unit})" for name, size in ordered)
+
+
+def _is_in(section: ElfSection | None, memory: str) -> bool:
+    return section is not None and section.is_allocated and section.name.startswith(memory)
+
+
+def _objects(linked: ElfFile, memory: str) -> list[tuple[str, int]]:
+    objects = (symbol for symbol in linked.symbols if symbol.type == SymbolType.OBJECT)
+    return [(s.name, s.size) for s in objects if _is_in(s.section, memory)]
+
+
+def check_data(linked: ElfFile, stacks: Stacks) -> None:
+    """Raise ToolchainError, with the largest variables, if a memory has no room for its part."""
+    end = linked.symbol("__sys_heap_pointer_reset").value
+    if end > WRAM_SIZE:
+        total = sum(stacks.of(tasklet) for tasklet in range(TASKLETS))
+        parts = [*_objects(linked, ".data"), ("all stacks", total)]
+        raise ToolchainError(
+            f"WRAM overflows by {end - WRAM_SIZE} bytes: data and stacks need {end} of "
+            f"{WRAM_SIZE}; the largest: {largest(parts, 'bytes')}"
+        )
+    end = linked.symbol("__imm_mem_end").value
+    if end > IMMEDIATE_MEMORY_SIZE:
+        raise ToolchainError(
+            f"immediate memory overflows: its data needs {end} of {IMMEDIATE_MEMORY_SIZE} bytes"
+        )
+    end = linked.symbol("__sys_used_mram_end").value - MRAM_BASE
+    if end > MRAM_SIZE:
+        raise ToolchainError(
+            f"MRAM overflows by {end - MRAM_SIZE} bytes: data needs {end} of {MRAM_SIZE}; "
+            f"the largest: {largest(_objects(linked, '.mram'), 'bytes')}"
+        )
+    used = linked.symbol("__atomic_used_addr").value - linked.symbol("__atomic_start_addr").value
+    if used > ATOMIC_COUNT - ATOMIC_FIRST:
+        raise ToolchainError(
+            f"the program has {used} atomic bits, of {ATOMIC_COUNT - ATOMIC_FIRST} that there are"
+        )
+
+
+def check_text(count: int, functions: Iterable[tuple[str, int]]) -> None:
+    """Raise ToolchainError, with the largest functions, if there are too many instructions."""
+    if count > IRAM_SIZE:
+        raise ToolchainError(
+            f"IRAM overflows by {count - IRAM_SIZE} instructions: the program has {count} of "
+            f"{IRAM_SIZE}; the largest: {largest(functions, 'instructions')}"
+        )

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the DPU's C toolchain share."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+# For `running` beside the tests, and the machine of the tests of the simulator.
+sys.path[:0] = [str(HERE), str(HERE.parent / "dpu")]
+
+from native import build as build_machine  # noqa: E402
+from running import KERNELS, SEED, Running  # noqa: E402
+
+from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build, find_toolchain  # noqa: E402
+from dpu.toolchain.program import Program  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The machine as a shared library of its own."""
+    return build_machine(tmp_path_factory.mktemp("machine"))
+
+
+@pytest.fixture(scope="session")
+def toolchain() -> Toolchain:
+    """A compiler whose code is translated; the vendor's is not what is tested here."""
+    try:
+        return find_toolchain({"PATH": os.environ.get("PATH", os.defpath)})
+    except ToolchainError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def compile_text(toolchain: Toolchain, tmp_path: Path) -> Callable[..., Program]:
+    """Compile C text to a program."""
+
+    def compile(text: str, *, tasklets: int = 1, **options: object) -> Program:
+        source = tmp_path / "source.c"
+        source.write_text(text)
+        defines = {"NR_TASKLETS": tasklets, **options.pop("defines", {})}  # type: ignore[dict-item]
+        chosen = BuildOptions(defines=defines, includes=[KERNELS], **options)  # type: ignore[arg-type]
+        program = build([source], tmp_path / "program.dpu", chosen, toolchain=toolchain)
+        assert program is not None
+        return program
+
+    return compile
+
+
+@pytest.fixture
+def run_kernel(
+    toolchain: Toolchain, machine_library: ctypes.CDLL, tmp_path: Path
+) -> Callable[..., Running]:
+    """Compile a kernel and load it."""
+
+    def load(name: str, *, tasklets: int, level: str) -> Running:
+        options = BuildOptions(
+            level=level, defines={"NR_TASKLETS": tasklets}, options=["-Wall", "-Werror"]
+        )
+        path = tmp_path / "program.dpu"
+        source = KERNELS / f"{name}.c"
+        build([source, KERNELS / "memory.c"], path, options, toolchain=toolchain)
+        return Running(machine_library, path.read_bytes())
+
+    return load
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> random.Random:
+    """Random numbers of a test's own; its failure shows the seed."""
+    print(f"seed {SEED}")
+    return random.Random(f"{SEED} {request.node.name}")
