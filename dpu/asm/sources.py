@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shlex
@@ -102,9 +103,7 @@ def _compiler() -> list[str] | None:
         path = shutil.which(name)
         if path is not None:
             return [path]
-    try:
-        import ziglang  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
-    except ImportError:
+    if importlib.util.find_spec("ziglang") is None:
         return None
     return [sys.executable, "-m", "ziglang", "cc"]
 
