@@ -524,20 +524,29 @@ int accl_dump_waits(accl_device *device, char *text, size_t space, size_t *neede
 /* --- packets ---------------------------------------------------------------------------- */
 
 /*
- * Optional: a library without them answers ACCL_UNSUPPORTED, and calls to ranks that only packets
- * reach end with OPEN_CON_NOT_SUCCEEDED. The soft engine of this version is such a library.
+ * Optional: a library without them answers ACCL_UNSUPPORTED; the soft engine does so until its
+ * side of this is written. The vendor's
+ * driver has networks of its own.
  *
- * Ranks on other hosts (ACCL_REACH_PACKETS) are reached by packets that the caller carries, for
- * example by MPI messages. The engine only has queues: it never calls out. Packets between two
- * ranks must arrive complete, once, and in the order in which they were taken. All functions but
- * accl_packet_wait() return at once, and may be called while other threads are inside
- * accl_call_sync(). A thread that carries must exist while others call:
+ * Ranks that are reached so (ACCL_REACH_PACKETS, those on other hosts) have no memory in common.
+ * The engine puts what it has for them into packets, and the caller carries these, for example as
+ * MPI messages. The engine only has queues: it never calls out. Packets between two ranks must
+ * arrive complete, once, and in the order in which they were taken. Each function but
+ * accl_packet_wait() returns at once, and may be called while other threads are inside
+ * accl_call_sync(). A thread that carries must be at work while calls are:
  *
- *   while (accl_packet_next(device, &p) == ACCL_OK)     send p.bytes bytes at p.data to rank
- * p.rank, then accl_packet_done(device, p.id) for each packet that came, of n bytes, from rank r:
- * accl_packet_space(device, n, &p), fill p.data, accl_packet_arrived(device, r, p.id)
+ *   while (accl_packet_next(device, &p) == ACCL_OK)
+ *       send p.bytes bytes at p.data to rank p.rank, then accl_packet_done(device, p.id)
+ *   for each packet that came, of n bytes from rank r:
+ *       accl_packet_space(device, n, &p), fill p.data, accl_packet_arrived(device, r, p.id)
  *
- * Ranks are those of communicator 0.
+ * and before accl_close(): accl_packet_leave(), then carry until accl_packet_outstanding() says 0.
+ * If one rank of communicator 0 is reached by packets, collectives on communicators with such a
+ * rank go by packets between all of their ranks. Ranks are those of communicator 0; before that
+ * exists, or if it has no such rank, the functions answer ACCL_NOT_READY.
+ *
+ * ACCL_TRANSPORT in the environment of all ranks says what ACCL_REACH_AUTO means: "shared" or
+ * "packets" for all ranks, or as usual ("auto").
  */
 struct accl_packet {
     uint32_t size;
@@ -556,7 +565,10 @@ int accl_packet_next(accl_device *device, struct accl_packet *packet);
 int accl_packet_done(accl_device *device, uint64_t id);
 /* Room for a packet that is coming. ACCL_NO_MEMORY, ACCL_INVALID if it is too large. */
 int accl_packet_space(accl_device *device, uint64_t bytes, struct accl_packet *packet);
-/* It is there. ACCL_INVALID if it makes no sense (it is dropped). */
+/*
+ * It is there. ACCL_INVALID if it makes no sense: it is dropped, and as packets must not be
+ * missing, RANK counts as lost from then on.
+ */
 int accl_packet_arrived(accl_device *device, uint32_t rank, uint64_t id);
 /* Waits until there is something to send, TIMEOUT_NS at most: ACCL_OK or ACCL_PENDING. */
 int accl_packet_wait(accl_device *device, int64_t timeout_ns);
@@ -564,6 +576,8 @@ int accl_packet_wait(accl_device *device, int64_t timeout_ns);
 int accl_packet_wake(accl_device *device);
 /* Packets that wait to be taken, or were taken and are not done; 0 before an end is safe. */
 int accl_packet_outstanding(accl_device *device, uint64_t *n);
+/* No call will follow: tells the other ranks that this one leaves. */
+int accl_packet_leave(accl_device *device);
 /* The carrier knows that RANK is gone: calls that wait for it end with PEER_LOST_ERROR. */
 int accl_packet_lost(accl_device *device, uint32_t rank, const char *why);
 

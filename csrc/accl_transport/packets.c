@@ -58,6 +58,12 @@ ACCL_EXPORT int accl_packet_outstanding(accl_device *device, uint64_t *n)
     return unsupported();
 }
 
+ACCL_EXPORT int accl_packet_leave(accl_device *device)
+{
+    (void)device;
+    return unsupported();
+}
+
 ACCL_EXPORT int accl_packet_lost(accl_device *device, uint32_t rank, const char *why)
 {
     (void)device;
