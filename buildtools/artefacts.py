@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-__all__ = ["ARTEFACTS", "EXTENSION_PACKAGES", "EXTRA_SOURCES", "INCLUDES", "Artefact", "Kind"]
+__all__ = [
+    "ARTEFACTS",
+    "EXTENSION_PACKAGES",
+    "EXTRA_SOURCES",
+    "INCLUDES",
+    "UPMEM_LIBRARIES",
+    "UPMEM_RELEASES",
+    "Artefact",
+    "Kind",
+]
 
 # Folders for -I, for everything.
 INCLUDES = ["include", "csrc", "csrc/dispatch", "csrc/common"]
@@ -55,6 +64,8 @@ class Artefact:
         Further flags for linking.
     needs : tuple of str
         Other files that must exist.
+    libraries : tuple of str
+        Paths of earlier artefacts that it is linked with.
     """
 
     kind: Kind
@@ -63,6 +74,7 @@ class Artefact:
     exclude: tuple[str, ...] = ()
     link_flags: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
 
     def find_sources(self, root: Path) -> list[str]:
         """List the sources, relative to the root; empty for a glob without a match is an error."""
@@ -75,6 +87,30 @@ class Artefact:
         """List the patterns that match nothing, and the files that are not there."""
         absent = [pattern for pattern in self.sources if not any(root.glob(pattern))]
         return absent + [name for name in self.needs if not (root / name).exists()]
+
+
+# The names that libraries of UPMEM's SDK had, in the releases that programs were linked with.
+# The developers' own builds were called 0.0.
+UPMEM_LIBRARIES = ("libdpu", "libdpuverbose", "libdpujni")
+UPMEM_RELEASES = (
+    *("0.0", "2020.1", "2020.2", "2020.3", "2020.4", "2020.5", "2021.1", "2021.2", "2021.3"),
+    *("2021.4", "2022.1", "2023.1", "2023.2", "2024.1", "2024.2", "2025.1"),
+)
+
+
+def _libdpu_by_another_name(name: str) -> Artefact:
+    return Artefact(
+        kind=Kind.SHARED,
+        path=f"dpu/lib/{name}",
+        sources=("csrc/dpu_alias/alias.c",),
+        link_flags=(
+            f"-Wl,-soname,{name}",
+            "-Wl,-rpath,$ORIGIN",
+            # As small as it can be: there are many.
+            *("-nostdlib", "-Wl,-z,noseparate-code", "-Wl,--build-id=none", "-s"),
+        ),
+        libraries=("dpu/lib/libdpu.so",),
+    )
 
 
 ARTEFACTS = [
@@ -117,6 +153,11 @@ ARTEFACTS = [
             "-Wl,-z,nodelete",
         ),
         needs=("csrc/dpu/libdpu.map",),
+    ),
+    *(
+        _libdpu_by_another_name(f"{library}.so.{release}")
+        for library in UPMEM_LIBRARIES
+        for release in UPMEM_RELEASES
     ),
     Artefact(
         kind=Kind.HEADERS,

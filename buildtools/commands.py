@@ -152,13 +152,16 @@ class BuildNative(Command):
             # Users link it with their own compiler, which knows of no sanitizer.
             toolchain = dataclasses.replace(toolchain, sanitize="")
         objects = toolchain.compile(sources, includes=INCLUDES)
-        product = toolchain.object_folder / "products" / artefact.path
+        products = toolchain.object_folder / "products"
+        product = products / artefact.path
         if artefact.kind is Kind.STATIC:
             toolchain.archive(product, objects)
         elif artefact.kind is Kind.SHARED:
             flags = ["-shared", *artefact.link_flags]
             # The sanitizers' functions may be left to the program that loads the library.
             flags += [] if toolchain.sanitize else ["-Wl,--no-undefined"]
+            if artefact.libraries:
+                flags += ["-Wl,--no-as-needed", *(str(products / n) for n in artefact.libraries)]
             toolchain.link(product, objects, flags)
         else:
             toolchain.link(product, objects, ["-pie", *artefact.link_flags])

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m dpu``: which libdpu is used, and why the others are not."""
+"""``python -m dpu``: which libdpu is used, why the others are not, and where C programs find it."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from dpu import __version__, library_info
@@ -46,7 +47,19 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     parser.add_argument("--library", help="look at this one: vendor, soft, or a path")
+    folders = parser.add_mutually_exclusive_group()
+    folders.add_argument(
+        "--libdir",
+        action="store_true",
+        help="print the folder of libdpu.so, also under the names of UPMEM's releases",
+    )
+    folders.add_argument(
+        "--includedir", action="store_true", help="print the folder of dpu.h and its parts"
+    )
     options = parser.parse_args(argv)
+    if options.libdir or options.includedir:
+        print(Path(__file__).resolve().parent / ("lib" if options.libdir else "include"))
+        return 0
     try:
         info = library_info(options.library)
     except OffchipError as error:
