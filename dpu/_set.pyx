@@ -341,8 +341,13 @@ cdef class DpuSet(SetView):
         program = self._program()
         symbol = program.get_symbol(name) if program is not None else None
         if symbol is None:
+            reason = (
+                "no program was loaded into all of its DPUs" if program is None
+                else "its program has no variable of this name"
+            )
             raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+                f"{type(self).__name__!r} object has no attribute {name!r}, and {reason}",
+                name=name, obj=self,
             )
         return self._read_symbol(symbol)
 

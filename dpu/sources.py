@@ -51,6 +51,11 @@ def _take_files(sources: Any, folder: str, suffix: str, first: int) -> list[str]
         raise DpuError("one and only one source or binary program must be defined")
     files = []
     for number, source in enumerate(sources, first):
+        if isinstance(source, str) and "\n" in source:
+            raise ValueError(
+                "this is the text of a source, and not the path of one: give it as "
+                "io.StringIO(text)"
+            )
         if isinstance(source, (str, os.PathLike)):
             files.append(os.fspath(source))
         elif callable(getattr(source, "read", None)):

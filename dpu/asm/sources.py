@@ -79,6 +79,11 @@ def read_source(source: str | os.PathLike[str] | Source | Readable, index: int =
         return source
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
+        if "\n" in str(source):
+            raise AsmError(
+                "this is a source, and not the path of one: give its text as Source(name, text) "
+                "or io.StringIO(text)"
+            )
         try:
             data = path.read_bytes()
         except OSError as error:

@@ -14,6 +14,9 @@ from pairing import DMA, MEMORY, RUN_BIT, SCALE, Pair, draw_case, draw_word
 from reference import Form, Table
 from reference.machine import HANDLERS
 
+# The machine is built here without sanitizers; tests/c runs it with them.
+pytestmark = pytest.mark.nosanitize
+
 MakeMachine = Callable[[int], NativeMachine]
 
 # --- words ------------------------------------------------------------------------------------

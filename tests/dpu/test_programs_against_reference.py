@@ -13,6 +13,9 @@ from pairing import SCALE, SEED, Pair
 from programs import MRAM_OWN, Program
 from reference import Table
 
+# The machine is built here without sanitizers; tests/c runs it with them.
+pytestmark = pytest.mark.nosanitize
+
 MakeMachine = Callable[[int], NativeMachine]
 ACCOUNTING = {"pipeline": native.ACCOUNTING_PIPELINE, "vendor": native.ACCOUNTING_VENDOR}
 TRANSFERS = ("ldma", "sdma")
