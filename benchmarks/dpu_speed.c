@@ -107,7 +107,7 @@ static double run_machine(struct dpu_machine *machine, uint32_t tasklets, uint32
 
 int main(int argc, char **argv)
 {
-    static const uint32_t counts[] = {1, 2, 11, 16, 24};
+    static const uint32_t counts[] = {1, 2, 4, 8, 11, 16, 24};
     uint64_t instructions = argc > 1 ? strtoull(argv[1], NULL, 10) : 50000000;
     uint32_t rounds = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 5;
     struct dpu_machine *machine = dpu_machine_create(NULL);

@@ -62,6 +62,7 @@ class MachineElf(ctypes.Structure):
     ]
 
 
+@pytest.mark.nosanitize  # the machine is built here without sanitizers
 @pytest.mark.parametrize("chip", ["v1A", "v1B"])
 def test_the_machine_reads_what_was_written(machine_library: ctypes.CDLL, chip: str) -> None:
     image = write(PARTS, SYMBOLS, chip=chip)

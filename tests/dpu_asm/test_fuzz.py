@@ -19,6 +19,9 @@ from dpu.asm import AsmError, Source, assemble
 from dpu.asm.elf_reader import ElfError, read
 from dpu.objdump import dump, source_of
 
+# Under sanitizers it is too slow to find much: what it looks for is in Python.
+pytestmark = pytest.mark.nosanitize
+
 SECONDS = float(os.environ.get("OFFCHIP_FUZZ_SECONDS", "4"))
 SEED = os.environ.get("OFFCHIP_FUZZ_SEED", "1")
 # No damaged source of a few lines may keep the assembler busy for longer.

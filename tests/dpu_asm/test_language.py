@@ -274,6 +274,7 @@ def test_files_and_open_files_are_sources(tmp_path: Path) -> None:
         assert read(assemble([text, binary])).words() == [encode("nop:")] * 2
 
 
+@pytest.mark.nosanitize  # it is about time
 def test_thousands_of_lines_take_less_than_a_second() -> None:
     lines = []
     for i in range(1000):
@@ -281,6 +282,6 @@ def test_thousands_of_lines_take_less_than_a_second() -> None:
         lines += ["        lw r2, r3, 4 * (table - 8)", f"        jneq r4, r5, label{i}"]
         lines += ["        sw r6, -8, r7 // store"]
     text = "\n".join(lines) + "\n.data\n.space 8\ntable: .long 1\n"
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(words_of(text)) == 4000
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0

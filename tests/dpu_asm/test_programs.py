@@ -12,6 +12,9 @@ from dpu.asm import Source, assemble
 from dpu.asm.elf_reader import read
 from dpu.objdump import source_of
 
+# The machine is built here without sanitizers; tests/c runs it with them.
+pytestmark = pytest.mark.nosanitize
+
 Run = Callable[[bytes], Runner]
 
 SUM = """
