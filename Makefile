@@ -18,7 +18,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What an editable install has to be done again for.
 SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
            $(wildcard offchip/*.pyx offchip/*.pxd veo/*.pyx veo/*.pxd dpu/*.pyx dpu/*.pxd) \
-           $(wildcard include/* csrc/*/*.[chS] csrc/*/*.def csrc/*/*.inc csrc/*/*.map)
+           $(wildcard include/* csrc/*/*.[chS] csrc/*/include/*.h csrc/*/*.def csrc/*/*.inc csrc/*/*.map)
 C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] \
            benchmarks/*.[ch])
 
@@ -108,7 +108,7 @@ wheel:
 
 clean:
 	rm -rf build dist *.egg-info .venv .venv-sanitize .mypy_cache .ruff_cache .pytest_cache
-	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include accl/lib accl/include
+	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include dpu/runtime accl/lib accl/include
 	rm -rf offchip/bin .hypothesis
 	find offchip veo dpu tests benchmarks examples buildtools -name '*.so' -delete \
 	  -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -48,7 +48,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Artefact:
-    """A file, or a folder of headers, that a package has beside its modules.
+    """A file, or a folder of sources, that a package has beside its modules.
 
     Parameters
     ----------
@@ -181,6 +181,17 @@ ARTEFACTS = [
         kind=Kind.HEADERS,
         path="accl/include",
         sources=("include/accl.h",),
+    ),
+    # The toolchain compiles these for the DPU when they are first needed.
+    Artefact(
+        kind=Kind.HEADERS,
+        path="dpu/runtime",
+        sources=("csrc/dpu_runtime/*.[ch]", "csrc/dpu_runtime/*.inc"),
+    ),
+    Artefact(
+        kind=Kind.HEADERS,
+        path="dpu/runtime/include",
+        sources=("csrc/dpu_runtime/include/*.h",),
     ),
     Artefact(
         kind=Kind.EXECUTABLE,

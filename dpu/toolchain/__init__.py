@@ -8,7 +8,8 @@ and the same boot.
 """
 
 from .compilers import Toolchain, find_toolchain
-from .driver import BuildOptions, build
+from .driver import build, build_cached
 from .errors import ToolchainError
+from .options import BuildOptions
 
-__all__ = ["BuildOptions", "Toolchain", "ToolchainError", "build", "find_toolchain"]
+__all__ = ["BuildOptions", "Toolchain", "ToolchainError", "build", "build_cached", "find_toolchain"]

@@ -64,6 +64,7 @@ class Toolchain:
             "-mcmodel=medlow",
             "-mno-relax",
             "-ffreestanding",
+            "-fsigned-char",
             "-fno-pic",
             "-fno-jump-tables",
             "-fno-asynchronous-unwind-tables",

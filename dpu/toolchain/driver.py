@@ -4,81 +4,26 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
+from .cache import digest, keep, stamp_of
+from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
 from .elf_reader import ElfFile
-from .errors import CommandError, ToolchainError
-from .layout import Stacks, linker_script
-from .mram_access import check_mram_access
+from .errors import ToolchainError
+from .layout import linker_script
+from .options import BuildOptions
 from .program import Program, make_program
+from .runtime import compiler_stamp, runtime_objects, runtime_stamp
+from .unit import Unit, compile_unit, preprocess
 
-__all__ = ["BuildOptions", "build", "compile_object", "link"]
+__all__ = ["BuildOptions", "build", "build_cached", "link"]
 
-_CHIPS = ("v1A", "v1B")
 _OBJECTS = (".o", ".a")
-_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9]\d*)[uUlL]*")
-_STACK_OF = re.compile(r"STACK_SIZE_TASKLET_(\d+)")
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildOptions:
-    """How to compile and link.
-
-    Parameters
-    ----------
-    level : str
-        ``-O0`` to ``-O3``, ``-Os`` or ``-Oz``.
-    defines : mapping
-        Macros; NR_TASKLETS, STACK_SIZE_DEFAULT and STACK_SIZE_TASKLET_n also say what tasklets the
-        program has. None defines a macro without a value.
-    includes : sequence of path
-        Folders for headers, before those of the run time.
-    system_includes : sequence of path
-        Folders of the run time's headers.
-    options : sequence of str
-        Further ones for the compiler.
-    chip : str
-        ``v1A`` or ``v1B``.
-    """
-
-    level: str = "-O2"
-    defines: Mapping[str, str | int | None] = field(default_factory=dict)
-    includes: Sequence[str | os.PathLike[str]] = ()
-    system_includes: Sequence[str | os.PathLike[str]] = ()
-    options: Sequence[str] = ()
-    chip: str = "v1A"
-
-    def stacks(self) -> Stacks:
-        """Return the tasklets and stacks that the macros tell."""
-        sizes = {}
-        for name, value in self.defines.items():
-            match = _STACK_OF.fullmatch(name)
-            if match:
-                sizes[int(match[1])] = _number(name, value)
-        default = Stacks()
-        stacks = Stacks(
-            _number("NR_TASKLETS", self.defines.get("NR_TASKLETS", default.tasklets)),
-            _number("STACK_SIZE_DEFAULT", self.defines.get("STACK_SIZE_DEFAULT", default.size)),
-            sizes,
-        )
-        stacks.check()
-        return stacks
-
-    def arguments(self) -> list[str]:
-        """Return the compiler's arguments."""
-        arguments = [self.level]
-        for name, value in self.defines.items():
-            arguments.append(f"-D{name}" if value is None else f"-D{name}={value}")
-        arguments += [f"-I{os.fspath(folder)}" for folder in self.includes]
-        for folder in self.system_includes:
-            arguments += ["-isystem", os.fspath(folder)]
-        return [*arguments, *self.options]
+_PROGRAM, _WARNINGS = "program", "warnings"
 
 
 def build(
@@ -115,67 +60,51 @@ def build(
     """
     chosen = options if options is not None else BuildOptions()
     tools = toolchain if toolchain is not None else find_toolchain()
-    if chosen.chip not in _CHIPS:
-        raise ToolchainError(f"chip is {' or '.join(_CHIPS)}, not {chosen.chip!r}")
-    if not sources:
-        raise ToolchainError("there is nothing to compile")
-    paths = [Path(source) for source in sources]
+    paths = _check(sources, chosen)
     if tools.kind is Kind.VENDOR:
-        command = [*tools.compiler, f"-mcpu={chosen.chip}", *chosen.arguments()]
-        _run([*command, *map(str, paths), "-o", os.fspath(output)])
+        _build_by_vendor(tools, paths, Path(output), chosen)
         return None
-    with tempfile.TemporaryDirectory(prefix="dpu-") as name:
-        folder = Path(name)
-        objects = []
-        for index, path in enumerate(paths):
-            if path.suffix in _OBJECTS:
-                objects.append(path)
-            else:
-                objects.append(folder / f"{index}.o")
-                compile_object(path, objects[-1], chosen, toolchain=tools)
-        program = link(objects, chosen, toolchain=tools)
-    Path(output).write_bytes(program.elf)
+    inputs = _preprocess(paths, chosen, tools)
+    program, _ = _make(inputs, chosen, tools)
+    _write(program.elf, Path(output))
     return program
 
 
-def compile_object(
-    source: Path, output: Path, options: BuildOptions, *, toolchain: Toolchain
+def build_cached(
+    sources: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    options: BuildOptions | None = None,
+    *,
+    toolchain: Toolchain | None = None,
+    dependencies: Sequence[Sequence[str]] = (),
 ) -> str:
-    """Compile a C file to an object and return the compiler's warnings.
+    """Do as `build`, unless the same was built before, and return the compiler's warnings.
 
-    Raises
-    ------
-    CommandError
-        If the compiler refuses the file.
-    ToolchainError
-        If the code reads or writes MRAM through a pointer.
+    Parameters
+    ----------
+    sources, output, options, toolchain
+        As for `build`.
+    dependencies : sequence of sequence of str
+        For every source options of the preprocessor, which ask it for a list of headers.
     """
-    common = [*toolchain.compiler, *toolchain.target_options]
-    common += ["-D__DPU__", "-D__dpu__", f"-D__dpu_{options.chip}__"]
-    sections = ["-ffunction-sections", "-fdata-sections"]
-    # A name beside the output does not meet that of another build.
-    text = output.with_name(output.name + ".ll")
-    try:
-        warnings = _run(
-            [
-                *(*common, *sections, *options.arguments()),
-                *("-g1", "-S", "-emit-llvm", str(source), "-o", str(text)),
-            ]
-        )
-        check_mram_access(text.read_text(errors="replace"), str(source))
-        # The text is optimised: what remains is to select instructions.
-        _run(
-            [
-                *(*common, *sections, options.level, "-Xclang", "-disable-llvm-passes"),
-                *("-Wno-unused-command-line-argument", "-c", str(text), "-o", str(output)),
-            ]
-        )
-    finally:
-        text.unlink(missing_ok=True)
-    return warnings
+    chosen = options if options is not None else BuildOptions()
+    tools = toolchain if toolchain is not None else find_toolchain()
+    paths = _check(sources, chosen)
+    if tools.kind is Kind.VENDOR:
+        return _build_by_vendor(tools, paths, Path(output), chosen)
+    inputs = _preprocess(paths, chosen, tools, dependencies)
+
+    def make(folder: Path) -> None:
+        program, warnings = _make(inputs, chosen, tools)
+        (folder / _PROGRAM).write_bytes(program.elf)
+        (folder / _WARNINGS).write_text(warnings, errors="surrogateescape")
+
+    folder = keep(f"program-{_name(inputs, chosen, tools)}", make)
+    _write((folder / _PROGRAM).read_bytes(), Path(output))
+    return (folder / _WARNINGS).read_text(errors="surrogateescape")
 
 
-def link(objects: Sequence[Path], options: BuildOptions, *, toolchain: Toolchain) -> Program:
+def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Toolchain) -> Program:
     """Link objects and archives and translate the result.
 
     Raises
@@ -186,34 +115,103 @@ def link(objects: Sequence[Path], options: BuildOptions, *, toolchain: Toolchain
         If the program does not fit.
     """
     stacks = options.stacks()
+    runtime: list[str] = []
+    if options.runtime:
+        members = map(str, runtime_objects(toolchain, options.chip))
+        runtime = ["-u", "error_storage", "--start-lib", *members, "--end-lib"]
     with tempfile.TemporaryDirectory(prefix="dpu-") as name:
         script, linked = Path(name) / "dpu.ld", Path(name) / "linked.elf"
         script.write_text(linker_script(stacks))
-        _run(
+        run(
             [
                 *(*toolchain.linker, "-m", "elf32lriscv", "--emit-relocs", "--nmagic"),
                 *("--no-relax", "--gc-sections", "--color-diagnostics=never"),
-                *("-T", str(script), "-o", str(linked), *map(str, objects)),
+                *("-T", str(script), "-o", str(linked)),
+                *(*map(str, objects), *options.link_options, *runtime),
             ]
         )
         return make_program(ElfFile(linked.read_bytes()), stacks, chip=options.chip)
 
 
-def _number(name: str, value: str | int | None) -> int:
-    match = _NUMBER.fullmatch(str(value))
-    if match is None:
-        raise ToolchainError(f"{name} is a number, not {value!r}")
-    return int(match[1], 0)
+def _check(sources: Sequence[str | os.PathLike[str]], options: BuildOptions) -> list[Path]:
+    options.check()
+    if not sources:
+        raise ToolchainError("there is nothing to compile")
+    paths = [Path(source) for source in sources]
+    for path in paths:
+        if path.suffix in (".S", ".s"):
+            raise ToolchainError(
+                f"{path}: DPU assembly cannot be linked with C; a program that is assembly alone "
+                "can be made by dpu.asm"
+            )
+    return paths
 
 
-def _run(command: Sequence[str]) -> str:
-    """Run a command and return what it wrote to its standard error."""
+def _preprocess(
+    paths: Sequence[Path],
+    options: BuildOptions,
+    toolchain: Toolchain,
+    dependencies: Sequence[Sequence[str]] = (),
+) -> list[Unit | Path]:
+    """Return what the preprocessor makes of C files, and objects as they are."""
+    further = [*dependencies, *([()] * (len(paths) - len(dependencies)))]
+    return [
+        path
+        if path.suffix in _OBJECTS
+        else preprocess(path, options, toolchain=toolchain, further=asked)
+        for path, asked in zip(paths, further, strict=True)
+    ]
+
+
+def _make(
+    inputs: Sequence[Unit | Path], options: BuildOptions, toolchain: Toolchain
+) -> tuple[Program, str]:
+    warnings = ""
+    with tempfile.TemporaryDirectory(prefix="dpu-") as name:
+        objects = []
+        for index, item in enumerate(inputs):
+            if isinstance(item, Unit):
+                objects.append(Path(name) / f"{index}.o")
+                warnings += compile_unit(item, objects[-1], options, toolchain=toolchain)
+            else:
+                objects.append(item)
+        return link(objects, options, toolchain=toolchain), warnings
+
+
+def _name(inputs: Sequence[Unit | Path], options: BuildOptions, toolchain: Toolchain) -> str:
+    parts = [compiler_stamp(toolchain), runtime_stamp(), _own_stamp(), options.chip]
+    parts += [repr(options.runtime), repr(options.stacks())]
+    parts += [*options.arguments(), "", *options.link_options, ""]
+    contents: list[str | bytes] = []
+    for item in inputs:
+        if isinstance(item, Unit):
+            contents += [str(item.source), item.text]
+        else:
+            contents.append(item.read_bytes())
+    # Archives and objects that the linker is told of are not among the inputs.
+    stamps = [stamp_of(option) for option in options.link_options if not option.startswith("-")]
+    return digest([*parts, *stamps, *contents])
+
+
+@lru_cache(maxsize=1)
+def _own_stamp() -> str:
+    """Return what tells this version of the toolchain from others."""
+    folder = Path(__file__).resolve().parent
+    files = [*folder.glob("*.py"), *folder.parent.glob("asm/*.py"), *folder.parent.glob("_isa*.so")]
+    return digest(map(stamp_of, sorted(files)))
+
+
+def _build_by_vendor(
+    toolchain: Toolchain, paths: Sequence[Path], output: Path, options: BuildOptions
+) -> str:
+    command = [*toolchain.compiler, f"-mcpu={options.chip}", *options.arguments()]
+    command += [*map(str, paths), *options.link_options]
+    _, warnings = run([*command, "-o", str(output)])
+    return warnings
+
+
+def _write(elf: bytes, output: Path) -> None:
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False
-        )
+        output.write_bytes(elf)
     except OSError as error:
-        raise ToolchainError(f"{command[0]} does not run: {error}") from error
-    if done.returncode:
-        raise CommandError(done.returncode, command, done.stderr)
-    return done.stderr
+        raise ToolchainError(f"{output} cannot be written: {error.strerror}") from error

@@ -50,7 +50,7 @@ SECTIONS {{
     __imm_mem_end = .;
     KEEP(*(.data.__sys_keep))
     *(.data .data.* .sdata .sdata.* .rodata .rodata.* .srodata .srodata.*)
-    *(.bss .bss.* .sbss .sbss.* COMMON)
+    *(.bss .bss.[!.]* .bss..[!m]* .sbss .sbss.* COMMON)
     . = ALIGN(8);
     __sys_thread_stack_table_ptr = .;
     . = . + {table};
@@ -63,8 +63,8 @@ SECTIONS {{
   __sys_heap_pointer_reset = ALIGN(8);
   __sys_end = {wram};
   .mram.noinit {mram:#x} (NOLOAD) : {{
-    KEEP(*(.mram.noinit.keep .mram.noinit.keep.*))
-    KEEP(*(.mram.noinit .mram.noinit.*))
+    KEEP(*(.bss..mram.noinit.keep .mram.noinit.keep .mram.noinit.keep.*))
+    KEEP(*(.bss..mram.noinit .mram.noinit .mram.noinit.*))
     . = ALIGN(8);
   }} :mram
   .mram ALIGN(8) : {{ KEEP(*(.mram.keep .mram.keep.*)) KEEP(*(.mram .mram.*)) . = ALIGN(8); }}

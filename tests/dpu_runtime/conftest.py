@@ -20,12 +20,8 @@ from native import build as build_machine  # noqa: E402
 from running import Running  # noqa: E402
 
 from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build, find_toolchain  # noqa: E402
-from dpu.toolchain.driver import compile_object  # noqa: E402
 
-RUNTIME = TESTS.parent / "csrc" / "dpu_runtime"
-INCLUDES = [RUNTIME / "include", RUNTIME]
 PROGRAMS = HERE / "programs"
-WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Werror"]
 
 
 @pytest.fixture(scope="session")
@@ -43,24 +39,9 @@ def toolchain() -> Toolchain:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session")
-def runtime_objects(
-    toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Path]:
-    """All of the run time, compiled."""
-    folder = tmp_path_factory.mktemp("runtime")
-    options = BuildOptions(system_includes=INCLUDES, options=["-std=gnu11", *WARNINGS])
-    objects = {}
-    for source in sorted(RUNTIME.glob("*.c")):
-        objects[source.stem] = folder / f"{source.stem}.o"
-        compile_object(source, objects[source.stem], options, toolchain=toolchain)
-    return objects
-
-
 @pytest.fixture
 def load(
     toolchain: Toolchain,
-    runtime_objects: dict[str, Path],
     machine_library: ctypes.CDLL,
     tmp_path: Path,
 ) -> Callable[..., Running]:
@@ -75,17 +56,9 @@ def load(
         defines: Mapping[str, str | int | None] | None = None,
     ) -> Running:
         macros = {"NR_TASKLETS": tasklets, "STACK_SIZE_DEFAULT": stack, **(defines or {})}
-        options = BuildOptions(
-            level=level, defines=macros, system_includes=INCLUDES, options=["-Wall", "-Werror"]
-        )
-        text = (PROGRAMS / f"{name}.c").read_text()
-        objects = [
-            path
-            for stem, path in runtime_objects.items()
-            if stem != "stdout_default" or "STDOUT_BUFFER_INIT" not in text
-        ]
+        options = BuildOptions(level=level, defines=macros, options=["-Wall", "-Werror"])
         output = tmp_path / "program.dpu"
-        build([PROGRAMS / f"{name}.c", *objects], output, options, toolchain=toolchain)
+        build([PROGRAMS / f"{name}.c"], output, options, toolchain=toolchain)
         return Running(machine_library, output.read_bytes())
 
     return load

@@ -24,7 +24,7 @@ LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
 LIBRARIES += ["accl/lib/libaccl.so"]
 PACKAGES = ("offchip", "veo", "dpu")
 HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veosoft")]
-HEADERS += ["accl/include/accl.h"]
+HEADERS += ["accl/include/accl.h", "dpu/runtime/include/mram.h", "dpu/runtime/seqread.inc"]
 
 
 def only(pattern: str) -> Path:
@@ -101,6 +101,7 @@ def test_nothing_else_is_in_the_wheel(wheel):
         r"|(offchip|veo|dpu)/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
         r"|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
+        r"|dpu/runtime/(include/)?\w+\.(c|h|inc)"
     )
     known = {*EXECUTABLES, *LIBRARIES, *HEADERS}
     assert [n for n in wheel.namelist() if n not in known and not allowed.fullmatch(n)] == []

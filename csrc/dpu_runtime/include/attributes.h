@@ -30,10 +30,13 @@
 /* A pointer into MRAM. The hardware reads MRAM by DMA only: see mram.h. */
 #define __mram_ptr __attribute__((address_space(255)))
 #define __mram __mram_ptr __section(".mram") __dma_aligned __used
-/* Not loaded: it keeps what a former program or the host put there. */
-#define __mram_noinit __mram_ptr __section(".mram.noinit") __dma_aligned __used
+/*
+ * Not loaded: it keeps what a former program or the host put there. With this start of its name the
+ * compiler has no zeros for the section in an object; the linker makes .mram.noinit of it.
+ */
+#define __mram_noinit __mram_ptr __section(".bss..mram.noinit") __dma_aligned __used
 /* The same, in front of all others, so that the address is the same in several programs. */
 #define __mram_keep __mram_ptr __section(".mram.keep") __dma_aligned __used
-#define __mram_noinit_keep __mram_ptr __section(".mram.noinit.keep") __dma_aligned __used
+#define __mram_noinit_keep __mram_ptr __section(".bss..mram.noinit.keep") __dma_aligned __used
 
 #endif

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs compilers and linkers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+
+from .errors import CommandError, ToolchainError
+
+__all__ = ["run"]
+
+
+def run(command: Sequence[str], *, text: str | None = None) -> tuple[str, str]:
+    """Run a command and return what it wrote to its standard output and error.
+
+    Parameters
+    ----------
+    command : sequence of str
+        What to run.
+    text : str, optional
+        Its standard input.
+
+    Raises
+    ------
+    CommandError
+        If it fails.
+    ToolchainError
+        If it does not run at all.
+    """
+    environment = dict(os.environ)
+    # A library that the interpreter was started with is none of the compiler's.
+    environment.pop("LD_PRELOAD", None)
+    try:
+        done = subprocess.run(
+            command,
+            input=text,
+            stdin=subprocess.DEVNULL if text is None else None,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            check=False,
+            env=environment,
+        )
+    except OSError as error:
+        raise ToolchainError(f"{command[0]} does not run: {error}") from error
+    if done.returncode:
+        raise CommandError(done.returncode, command, done.stderr)
+    return done.stdout, done.stderr

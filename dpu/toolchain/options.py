@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a program is compiled and linked."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .errors import ToolchainError
+from .layout import Stacks
+
+__all__ = ["CHIPS", "BuildOptions"]
+
+CHIPS = ("v1A", "v1B")
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9]\d*)[uUlL]*")
+_STACK_OF = re.compile(r"STACK_SIZE_TASKLET_(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions:
+    """How to compile and link.
+
+    Parameters
+    ----------
+    level : str
+        ``-O0`` to ``-O3``, ``-Os`` or ``-Oz``.
+    defines : mapping
+        Macros; NR_TASKLETS, STACK_SIZE_DEFAULT and STACK_SIZE_TASKLET_n also say what tasklets the
+        program has. None defines a macro without a value.
+    includes : sequence of path
+        Folders for headers, before those of the run time.
+    system_includes : sequence of path
+        Folders for headers that are not the user's.
+    options : sequence of str
+        Further ones for the compiler.
+    link_options : sequence of str
+        Further ones for the linker.
+    chip : str
+        ``v1A`` or ``v1B``.
+    runtime : bool
+        Whether the headers and functions of the run time are there.
+    """
+
+    level: str = "-O2"
+    defines: Mapping[str, str | int | None] = field(default_factory=dict)
+    includes: Sequence[str | os.PathLike[str]] = ()
+    system_includes: Sequence[str | os.PathLike[str]] = ()
+    options: Sequence[str] = ()
+    link_options: Sequence[str] = ()
+    chip: str = "v1A"
+    runtime: bool = True
+
+    def check(self) -> None:
+        """Raise ToolchainError for a chip that there is not."""
+        if self.chip not in CHIPS:
+            raise ToolchainError(f"chip is {' or '.join(CHIPS)}, not {self.chip!r}")
+
+    def stacks(self) -> Stacks:
+        """Return the tasklets and stacks that the macros tell."""
+        sizes = {}
+        for name, value in self.defines.items():
+            match = _STACK_OF.fullmatch(name)
+            if match:
+                sizes[int(match[1])] = _number(name, value)
+        default = Stacks()
+        stacks = Stacks(
+            _number("NR_TASKLETS", self.defines.get("NR_TASKLETS", default.tasklets)),
+            _number("STACK_SIZE_DEFAULT", self.defines.get("STACK_SIZE_DEFAULT", default.size)),
+            sizes,
+        )
+        stacks.check()
+        return stacks
+
+    def arguments(self) -> list[str]:
+        """Return the compiler's arguments."""
+        arguments = [self.level]
+        for name, value in self.defines.items():
+            arguments.append(f"-D{name}" if value is None else f"-D{name}={value}")
+        arguments += [f"-I{os.fspath(folder)}" for folder in self.includes]
+        for folder in self.system_includes:
+            arguments += ["-isystem", os.fspath(folder)]
+        return [*arguments, *self.options]
+
+
+def _number(name: str, value: str | int | None) -> int:
+    match = _NUMBER.fullmatch(str(value))
+    if match is None:
+        raise ToolchainError(f"{name} is a number, not {value!r}")
+    return int(match[1], 0)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The run time that programs are linked with: its headers, and its code compiled once."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+
+from .cache import digest, keep, stamp_of
+from .commands import run
+from .compilers import Toolchain
+from .errors import ToolchainError
+
+__all__ = ["INCLUDE", "SOURCES", "compiler_stamp", "macros", "runtime_objects", "runtime_stamp"]
+
+SOURCES = Path(__file__).resolve().parent.parent / "runtime"
+INCLUDE = SOURCES / "include"
+_OPTIONS = ("-O2", "-std=gnu11", "-g1", "-ffunction-sections", "-fdata-sections")
+
+
+def macros(chip: str) -> list[str]:
+    """Return what is defined for every program."""
+    names = ("__DPU__", "__dpu__", f"__dpu_{chip}__", "__DPU_HAS_NARROW_OPS__")
+    return [f"-D{name}" for name in names]
+
+
+def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
+    """Return the objects of the run time, which are compiled when they are first needed.
+
+    Raises
+    ------
+    CommandError
+        If the compiler does not take them.
+    ToolchainError
+        If the sources are not there.
+    """
+    sources = sorted(SOURCES.glob("*.c"))
+    if not sources:
+        raise ToolchainError(
+            f"the run time's sources are not in {SOURCES}: the installation is not complete"
+        )
+    options = [*toolchain.target_options, *macros(chip), *_OPTIONS]
+    options += ["-isystem", str(INCLUDE), f"-I{SOURCES}"]
+
+    def make(folder: Path) -> None:
+        def compile(source: Path) -> None:
+            output = folder / f"{source.stem}.o"
+            run([*toolchain.compiler, *options, "-c", str(source), "-o", str(output)])
+
+        with ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool:
+            list(pool.map(compile, sources))
+
+    name = digest([compiler_stamp(toolchain), runtime_stamp(), *options])
+    folder = keep(f"runtime-{name}", make)
+    return [folder / f"{source.stem}.o" for source in sources]
+
+
+@lru_cache(maxsize=1)
+def runtime_stamp() -> str:
+    """Return what tells this version of the run time from others."""
+    files = [*sorted(SOURCES.glob("*.*")), *sorted(INCLUDE.glob("*.h"))]
+    return digest(part for file in files for part in (file.name, file.read_bytes()))
+
+
+@lru_cache(maxsize=16)
+def compiler_stamp(toolchain: Toolchain) -> str:
+    """Return what tells a compiler and its linker from others."""
+    return digest(
+        [
+            toolchain.kind.value,
+            *map(str, toolchain.version),
+            stamp_of(toolchain.compiler[0]),
+            stamp_of(toolchain.linker[0]),
+        ]
+    )

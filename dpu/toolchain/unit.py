@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a C file to an object that can be translated.
+
+The preprocessor comes first, on its own: `long` is widened in its output, and the output is what
+tells whether something was compiled before. Then the compiler makes optimised intermediate text,
+which is looked through, and selects instructions for that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .commands import run
+from .compilers import Toolchain
+from .errors import CommandError
+from .long_type import MACROS, widen_long
+from .mram_access import check_mram_access
+from .options import BuildOptions
+from .runtime import INCLUDE, macros
+
+__all__ = ["Unit", "compile_object", "compile_unit", "preprocess"]
+
+_CODE = ("-ffunction-sections", "-fdata-sections", "-Wno-unused-command-line-argument")
+# Old C, which the vendor's compiler takes.
+_OLD_C = ("implicit-function-declaration", "implicit-int", "int-conversion")
+# Functions that only their own file calls may get a convention that needs more registers than
+# there are.
+_FAST_CALL = re.compile(
+    r"^(define [^@\"\n]*?|\s+(?:%\S+ = )?(?:(?:tail|musttail|notail) )?call [^@\"\n]*?)\bfastcc ",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A C file and what the preprocessor made of it.
+
+    Parameters
+    ----------
+    source : Path
+        The file.
+    text : str
+        Preprocessed, with `long` as it is for the DPU.
+    is_widened : bool
+        Whether the text differs from what the preprocessor wrote.
+    warnings : str
+        What the preprocessor said.
+    """
+
+    source: Path
+    text: str
+    is_widened: bool
+    warnings: str
+
+
+def preprocess(
+    source: Path,
+    options: BuildOptions,
+    *,
+    toolchain: Toolchain,
+    further: Sequence[str] = (),
+) -> Unit:
+    """Run the preprocessor.
+
+    Parameters
+    ----------
+    source : Path
+        A C file.
+    options : BuildOptions
+        How it is compiled.
+    toolchain : Toolchain
+        With what.
+    further : sequence of str
+        Options for this step alone, such as for lists of dependencies.
+
+    Raises
+    ------
+    CommandError
+        If the compiler refuses the file.
+    """
+    command = [*toolchain.compiler, *_arguments(options, toolchain), *further]
+    text, warnings = run([*command, "-E", str(source), "-o", "-"])
+    wide = widen_long(text)
+    return Unit(source, wide, wide != text, warnings)
+
+
+def compile_unit(
+    unit: Unit, output: Path, options: BuildOptions, *, toolchain: Toolchain, assembly: bool = False
+) -> str:
+    """Compile what was preprocessed to an object, or to assembly text, and return the warnings.
+
+    Raises
+    ------
+    CommandError
+        If the compiler refuses the file.
+    ToolchainError
+        If the code reads or writes MRAM in a way that has no translation.
+    """
+    ir, warnings = _intermediate_text(unit, options, toolchain)
+    check_mram_access(ir, str(unit.source))
+    command = [*toolchain.compiler, *toolchain.target_options, *_CODE, options.level]
+    command += ["-Xclang", "-disable-llvm-passes", "-x", "ir"]
+    # The text is optimised: what remains is to select instructions.
+    run([*command, "-S" if assembly else "-c", "-", "-o", str(output)], text=_plain_calls(ir))
+    return warnings
+
+
+def compile_object(
+    source: Path, output: Path, options: BuildOptions, *, toolchain: Toolchain
+) -> str:
+    """Compile a C file to an object and return the compiler's warnings."""
+    unit = preprocess(source, options, toolchain=toolchain)
+    return compile_unit(unit, output, options, toolchain=toolchain)
+
+
+def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
+    arguments = [*toolchain.target_options, *macros(options.chip), *MACROS, *_CODE]
+    if "-Werror" not in options.options:
+        arguments += [f"-Wno-error={name}" for name in _OLD_C]
+    arguments += options.arguments()
+    if options.runtime:
+        arguments += ["-isystem", str(INCLUDE)]
+    return [*arguments, "-g1"]
+
+
+def _intermediate_text(unit: Unit, options: BuildOptions, toolchain: Toolchain) -> tuple[str, str]:
+    """Return optimised intermediate text and the warnings."""
+    command = [*toolchain.compiler, *_arguments(options, toolchain), "-S", "-emit-llvm", "-o", "-"]
+    original = [*command, str(unit.source)]
+    if not unit.is_widened:
+        return run(original)
+    try:
+        ir, warnings = run([*command, "-x", "cpp-output", "-"], text=unit.text)
+    except CommandError:
+        # The compiler shows lines as they are in what it was given.
+        run(original)
+        raise
+    return ir, unit.warnings + warnings
+
+
+def _plain_calls(ir: str) -> str:
+    return _FAST_CALL.sub(r"\1", ir) if "fastcc" in ir else ir
