@@ -524,8 +524,7 @@ int accl_dump_waits(accl_device *device, char *text, size_t space, size_t *neede
 /* --- packets ---------------------------------------------------------------------------- */
 
 /*
- * Optional: a library without them answers ACCL_UNSUPPORTED; the soft engine does so until its
- * side of this is written. The vendor's
+ * Optional: a library without them answers ACCL_UNSUPPORTED. The soft engine has them, the vendor's
  * driver has networks of its own.
  *
  * Ranks that are reached so (ACCL_REACH_PACKETS, those on other hosts) have no memory in common.

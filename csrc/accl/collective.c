@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "accl/engine.h"
+#include "accl_transport/packets.h"
 
 struct lane_post *lane_post_of(struct lane *lane, uint64_t number)
 {
@@ -390,8 +390,13 @@ uint32_t collective_run(accl_device *device, const struct operation *op)
                          "an earlier collective on communicator %u failed here (code 0x%x), so its "
                          "ranks are no longer in step: make a new communicator",
                          comm->id, comm->broken);
-    uint32_t bits = run_together(device, op, ++comm->calls);
-    if (bits) {
+    uint64_t number = ++comm->calls;
+    uint32_t bits = comm->by_packets ? collective_packets(device, op, number)
+                                     : run_together(device, op, number);
+    if (bits && comm->by_packets) {
+        comm->broken = bits;
+        packets_give_up(device, comm);
+    } else if (bits) {
         comm->broken = bits;
         atomic_store(&comm->lane->gave_up, 1);
         wake_members(device, comm);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "accl/engine.h"
+#include "accl_transport/packets.h"
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -72,9 +72,27 @@ static uint64_t key_of(const accl_device *device, const uint32_t *world, uint32_
     return key ? key : 1;
 }
 
+/* What ACCL_REACH_AUTO means by ACCL_TRANSPORT: that, or another value for "as usual". */
+static int usual_reach(uint32_t *reach)
+{
+    const char *text = getenv("ACCL_TRANSPORT");
+    *reach = ACCL_REACH_AUTO;
+    if (!text || !text[0] || strcmp(text, "auto") == 0)
+        return ACCL_OK;
+    if (strcmp(text, "shared") != 0 && strcmp(text, "packets") != 0)
+        return accl_fail(ACCL_INVALID, "ACCL_TRANSPORT is '%s': it can be auto, shared or packets",
+                         text);
+    *reach = text[0] == 's' ? ACCL_REACH_SHARED : ACCL_REACH_PACKETS;
+    return ACCL_OK;
+}
+
 /* The first communicator: rings for all ranks, and an address under which they find this one. */
 static int take_part(accl_device *device, const struct accl_rank *ranks, uint32_t n, uint32_t me)
 {
+    uint32_t usual;
+    int status = usual_reach(&usual);
+    if (status != ACCL_OK)
+        return status;
     uint64_t rings = heap_get(device->heap, n * sizeof(struct ring));
     struct peer *peers = calloc(n, sizeof *peers);
     if (!rings || !peers) {
@@ -83,6 +101,7 @@ static int take_part(accl_device *device, const struct accl_rank *ranks, uint32_
             heap_put(device->heap, rings);
         return accl_fail(ACCL_NO_MEMORY, "no memory for the messages of %u ranks", n);
     }
+    bool apart = false;
     memset(device->heap->base + rings, 0, n * sizeof(struct ring));
     uint64_t hash = mix(UINT64_C(0x6a6f6220), n);
     for (const char *c = device->job; *c; c++)
@@ -92,9 +111,14 @@ static int take_part(accl_device *device, const struct accl_rank *ranks, uint32_
         peers[i].address = ranks[i];
         peers[i].pidfd = -1;
         peers[i].in = (struct ring *)(void *)(device->heap->base + rings) + i;
-        if (ranks[i].reach == ACCL_REACH_AUTO)
+        if (i == me)
+            peers[i].address.reach = ACCL_REACH_SHARED;
+        else if (ranks[i].reach == ACCL_REACH_AUTO && usual != ACCL_REACH_AUTO)
+            peers[i].address.reach = usual;
+        else if (ranks[i].reach == ACCL_REACH_AUTO)
             peers[i].address.reach =
                 ranks[i].ip == ranks[me].ip ? ACCL_REACH_SHARED : ACCL_REACH_PACKETS;
+        apart |= peers[i].address.reach == ACCL_REACH_PACKETS;
     }
     peers[me].in = NULL;
     peers[me].arena = device->header;
@@ -111,8 +135,12 @@ static int take_part(accl_device *device, const struct accl_rank *ranks, uint32_
     device->ranks = n;
     device->job_hash = hash;
     device->generation = generation_of(hash, me);
-    int status = attach_listen(device);
+    if (apart)
+        status = packets_open(device, ranks, n);
+    if (status == ACCL_OK)
+        status = attach_listen(device);
     if (status != ACCL_OK) {
+        packets_close(device);
         free(peers);
         device->peers = NULL;
         device->ranks = 0;
@@ -143,8 +171,10 @@ static int add(accl_device *device, const struct accl_rank *ranks, const uint32_
     comm->me = me;
     comm->id = device->communicator_count;
     comm->key = key_of(device, world, n);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         comm->members[i].rank = world[i];
+        comm->by_packets |= i != me && packets_reach(device, world[i]);
+    }
     comm->lane = make_lane(device, comm->key);
     if (!comm->lane) {
         communicator_free(comm);

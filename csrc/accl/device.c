@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "accl/engine.h"
+#include "accl_transport/packets.h"
 #include "common/cores.h"
 
 /* All devices of the process: the one piece of global state. A forked child closes its copies of
@@ -178,6 +178,7 @@ ACCL_EXPORT void accl_close(accl_device *d)
         wake_later(&d->peers[i]);
     wake_flush(d);
     parcels_free(d);
+    packets_close(d);
     attach_drop(d);
     communicators_free(d);
     stream_free(d);

@@ -152,6 +152,8 @@ ACCL_EXPORT int accl_dump_waits(accl_device *device, char *text, size_t space, s
         const struct arena_header *arena = device->peers[i].arena;
         if (arena)
             write_wait(&out, i, arena);
+        else if (device->peers[i].address.reach == ACCL_REACH_PACKETS)
+            text_add(&out, "rank %u is reached by packets\n", i);
         else
             text_add(&out, "rank %u was not met yet\n", i);
     }

@@ -84,6 +84,8 @@ struct peer {
     bool wake; /* to be woken at the next chance */
 };
 
+struct packets;
+
 struct member {
     uint32_t rank; /* global */
     struct lane *lane;
@@ -101,6 +103,7 @@ struct communicator {
     uint64_t all_done; /* known: everybody is done with that many */
     bool met;          /* everybody has everybody's lane */
     uint32_t broken;   /* error bits that ended it */
+    bool by_packets;   /* some member has no memory in common with this rank */
     struct accl_rank *ranks;
     uint32_t *world; /* global ranks, for the key */
 };
@@ -152,6 +155,7 @@ struct accl_device {
     /* who takes part */
     uint32_t rank, ranks; /* global */
     struct peer *peers;
+    struct packets *_Atomic packets; /* NULL if all ranks share memory */
     struct communicator *communicators, **communicators_end;
     uint32_t communicator_count;
     uint64_t nonce;
@@ -238,6 +242,7 @@ struct waiter {
     struct communicator *comm; /* whose members must live; may be NULL */
     uint32_t peer;             /* global rank that must not have left; or NO_RANK */
     bool collective;           /* every member must live */
+    bool by_packets;           /* what is awaited comes so: who left may have sent it */
     uint32_t timeout_bits;
     uint32_t rounds;
     int64_t began, looked, asked;
@@ -304,6 +309,7 @@ struct operation {
     bool via16;
 };
 uint32_t collective_run(accl_device *device, const struct operation *op);
+uint32_t collective_packets(accl_device *device, const struct operation *op, uint64_t number);
 uint32_t collective_direct(accl_device *device, const struct operation *op, struct lane_post *post,
                            uint64_t number);
 struct lane_post *lane_post_of(struct lane *lane, uint64_t number);

@@ -10,10 +10,10 @@
  */
 #include "accl/message.h"
 
-#include "accl/message.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "accl_transport/packets.h"
 
 #define DIRECT_PATIENCE_NS INT64_C(30000)
 
@@ -265,7 +265,17 @@ uint32_t message_send(accl_device *device, struct communicator *comm, uint32_t t
                         .tag = tag,
                         .stream = stream,
                         .sequence = member->outbound};
-    uint32_t bits = attach_peer(device, member->rank, &s.peer);
+    uint32_t bits;
+    if (packets_reach(device, member->rank)) {
+        struct packet_message message = {
+            .channel = CHANNEL_USER, .tag = tag, .sequence = member->outbound, .stream = stream};
+        bits = packets_send(device, comm, to, &message, data, source_type, wire_type, count,
+                            &s.numbers);
+        if (!bits)
+            member->outbound += s.numbers;
+        return bits;
+    }
+    bits = attach_peer(device, member->rank, &s.peer);
     if (bits)
         return bits;
     uint64_t bytes = count * dtype_bytes(wire_type);

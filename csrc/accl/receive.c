@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "accl/message.h"
+#include "accl_transport/packets.h"
 
 void parcel_append(struct peer *peer, struct parcel *parcel)
 {
@@ -211,6 +212,7 @@ void message_progress_streams(accl_device *device)
                 break;
         }
     }
+    packets_progress_streams(device);
 }
 
 static struct parcel **find_parcel(struct peer *peer, uint64_t key)
@@ -294,8 +296,15 @@ uint32_t message_receive(accl_device *device, struct communicator *comm, uint32_
     struct peer *peer = &device->peers[member->rank];
     uint32_t bits = 0;
     int64_t tried = 0;
-    if (peer->address.reach == ACCL_REACH_PACKETS)
-        return attach_peer(device, member->rank, &peer);
+    if (packets_reach(device, member->rank)) {
+        struct packet_message message = {
+            .channel = CHANNEL_USER, .tag = tag, .sequence = member->inbound};
+        uint32_t numbers;
+        bits =
+            packets_receive(device, comm, from, &message, data, type, wire_type, count, &numbers);
+        member->inbound += numbers;
+        return bits;
+    }
     struct target to = {.data = data, .type = type, .wire_type = wire_type, .count = count};
     struct waiter w;
     wait_begin(&w, device, comm, member->rank == device->rank ? NO_RANK : member->rank, false,
@@ -330,6 +339,7 @@ uint32_t message_receive(accl_device *device, struct communicator *comm, uint32_
 
 void messages_reset(accl_device *device)
 {
+    packets_reset(device);
     for (uint32_t i = 0; i < device->ranks; i++) {
         struct peer *peer = &device->peers[i];
         uint32_t kind;
@@ -352,6 +362,7 @@ void parcels_free(accl_device *device)
 
 void parcels_visit(accl_device *device, parcel_visit visit, void *argument)
 {
+    packets_visit(device, visit, argument);
     for (uint32_t i = 0; i < device->ranks; i++) {
         struct peer *peer = &device->peers[i];
         for (struct parcel *p = peer->parcels; p; p = p->next)

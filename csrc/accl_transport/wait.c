@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "accl/engine.h"
+#include "accl_transport/packets.h"
 #include "common/futex.h"
 #include "common/spin.h"
 
@@ -52,10 +52,13 @@ static uint32_t inspect_peer(struct waiter *w, uint32_t rank, bool must_stay)
 {
     accl_device *device = w->device;
     struct peer *peer = &device->peers[rank];
-    if (rank == device->rank || !peer->arena)
+    if (rank == device->rank)
         return 0;
+    uint32_t bits = device->packets ? packets_inspect(device, rank, must_stay) : 0;
+    if (bits || !peer->arena)
+        return bits;
     bool left = atomic_load(&peer->arena->closed) != 0;
-    if (must_stay && left)
+    if (must_stay && left && !w->by_packets)
         return call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
                          "rank %u (of communicator 0) has closed its device", rank);
     if (!left && peer_is_dead(peer))
@@ -82,6 +85,8 @@ static uint32_t inspect(struct waiter *w)
                                  w->comm->id);
         }
     }
+    if (!bits && w->collective && w->by_packets)
+        bits = packets_gave_up(device, w->comm);
     if (!bits && device->checks && device->check && device->check(device->check_argument))
         bits = call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the caller broke off the call");
     return bits;

@@ -174,7 +174,7 @@ static void body(uint32_t rank, uint32_t n)
         struct accl_call barrier = make_call(ACCL_BARRIER, 0, 0);
         CHECK(run_call(&r, &barrier) == 0);
     }
-    accl_close(r.device);
+    rank_close(&r);
 }
 
 int main(int argc, char **argv)

@@ -41,7 +41,7 @@ static void body(uint32_t rank)
         }
         break;
     }
-    accl_close(r.device);
+    rank_close(&r);
     accl_buffer_free(s);
     accl_buffer_free(d);
 }
@@ -62,14 +62,20 @@ int main(int argc, char **argv)
         memset(failed_at, 0, RANKS * sizeof *failed_at);
         atomic_store(going, 0);
         fflush(NULL);
+        if (by_packets())
+            pump_connect(RANKS);
         for (uint32_t i = 0; i < RANKS; i++) {
             pids[i] = fork();
             if (pids[i] == 0) {
+                if (by_packets())
+                    pump_keep(i, RANKS);
                 body(i);
                 _exit(0);
             }
             CHECK(pids[i] > 0);
         }
+        if (by_packets())
+            pump_keep(RANKS, RANKS);
         struct timespec ts = {.tv_nsec = rand() % 50000000};
         while (atomic_load(going) < RANKS)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);

@@ -55,7 +55,7 @@ static void ring(uint32_t rank, uint32_t n)
             accl_buffer_free(d);
         }
     }
-    accl_close(r.device);
+    rank_close(&r);
 }
 
 /* Larger than all rx buffers: straight from memory to memory. */
@@ -71,7 +71,7 @@ static void large(uint32_t rank, uint32_t n)
         expect(b, count, 5);
         accl_buffer_free(b);
     }
-    accl_close(r.device);
+    rank_close(&r);
     (void)n;
 }
 
@@ -106,7 +106,7 @@ static void communicators(uint32_t rank, uint32_t n)
     struct accl_call barrier = make_call(ACCL_BARRIER, 0, 0);
     barrier.comm = b;
     CHECK(run_call(&r, &barrier) == 0);
-    accl_close(r.device);
+    rank_close(&r);
     accl_buffer_free(x);
     accl_buffer_free(y);
     accl_buffer_free(z);
@@ -147,7 +147,7 @@ static void mismatch(uint32_t rank, uint32_t n)
     struct accl_call barrier = make_call(ACCL_BARRIER, 0, 0);
     CHECK(run_call(&r, &barrier) == 0);
     accl_buffer_free(b);
-    accl_close(r.device);
+    rank_close(&r);
     (void)n;
 }
 
@@ -175,7 +175,7 @@ static void streams(uint32_t rank, uint32_t n)
         accl_buffer_free(s);
         accl_buffer_free(d);
     }
-    accl_close(r.device);
+    rank_close(&r);
 }
 
 /* To the rank itself, and calls that depend on each other. */
@@ -214,7 +214,7 @@ static void chain(uint32_t rank, uint32_t n)
     accl_buffer_free(s);
     accl_buffer_free(d);
     accl_buffer_free(e);
-    accl_close(r.device);
+    rank_close(&r);
 }
 
 /* A forked child is refused, and may open a device of its own. */
@@ -240,7 +240,7 @@ static void forked(uint32_t rank, uint32_t n)
     CHECK(status == 0);
     struct accl_call barrier = make_call(ACCL_BARRIER, 0, 0);
     CHECK(run_call(&r, &barrier) == 0);
-    accl_close(r.device);
+    rank_close(&r);
 }
 
 /* Opened again and again: a device of one round never meets one of another. */
@@ -257,7 +257,7 @@ static void again(uint32_t rank, uint32_t n)
             expect(b, 10, (float)round);
         }
         accl_buffer_free(b);
-        accl_close(r.device);
+        rank_close(&r);
     }
     (void)n;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "accl.h"
+#include "pump.h"
 
 #define CHECK(condition) \
     do { \
@@ -24,7 +25,14 @@
 struct rank {
     accl_device *device;
     uint32_t rank, n;
+    struct pump *pump; /* if ranks are reached by packets */
 };
+
+static inline int by_packets(void)
+{
+    const char *transport = getenv("ACCL_TRANSPORT");
+    return transport && strcmp(transport, "packets") == 0;
+}
 
 static inline void rank_open(struct rank *r, const char *job, uint32_t rank, uint32_t n,
                              uint32_t mode, uint32_t nbufs, uint64_t bufsize)
@@ -45,6 +53,14 @@ static inline void rank_open(struct rank *r, const char *job, uint32_t rank, uin
     CHECK(accl_setup_rx_buffers(r->device, nbufs, bufsize) == ACCL_OK);
     CHECK(accl_create_communicator(r->device, ranks, n, rank, &id) == ACCL_OK);
     CHECK(id == 0);
+    r->pump = by_packets() && n > 1 ? pump_start(r->device, rank, n) : NULL;
+}
+
+static inline void rank_close(struct rank *r)
+{
+    if (r->pump)
+        pump_stop(r->pump);
+    accl_close(r->device);
 }
 
 static inline struct accl_call make_call(uint32_t operation, uint64_t count, uint32_t dtype)
@@ -84,14 +100,20 @@ static inline void run_ranks(uint32_t n, void (*body)(uint32_t rank, uint32_t n)
 {
     pid_t pids[64];
     fflush(NULL);
+    if (by_packets())
+        pump_connect(n);
     for (uint32_t i = 0; i < n; i++) {
         pids[i] = fork();
         if (pids[i] == 0) {
+            if (by_packets())
+                pump_keep(i, n);
             body(i, n);
             exit(0);
         }
         CHECK(pids[i] > 0);
     }
+    if (by_packets())
+        pump_keep(n, n);
     int bad = 0;
     for (uint32_t i = 0; i < n; i++) {
         int status = -1;

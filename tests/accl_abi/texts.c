@@ -69,7 +69,7 @@ int main(void)
     CHECK(accl_dump_waits(r.device, text, sizeof text, &needed) == ACCL_OK);
     CHECK(strcmp(text, "rank 0 waits for nobody\n") == 0);
     uint64_t packets;
-    CHECK(accl_packet_outstanding(r.device, &packets) == ACCL_UNSUPPORTED);
+    CHECK(accl_packet_outstanding(r.device, &packets) == ACCL_NOT_READY);
     accl_close(r.device);
     /* A buffer outlives its device. */
     memset(accl_buffer_host(b), 1, 4000);

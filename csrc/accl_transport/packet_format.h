@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a packet between two ranks looks like: this header, then the payload. Little-endian. */
+#ifndef ACCL_PACKET_FORMAT_H
+#define ACCL_PACKET_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PACKET_MAGIC UINT32_C(0x70636c61)
+#define PACKET_VERSION 1
+
+/* X(name, value, whether a payload is allowed) */
+#define PACKET_KINDS(X) \
+    X(HELLO, 1, 0)    /* who sends, and its rx buffers; the first of all */ \
+    X(EAGER, 2, 1)    /* a message, from its beginning */ \
+    X(DATA, 3, 1)     /* more of one */ \
+    X(REQUEST, 4, 0)  /* a message that is too large to be sent unasked */ \
+    X(GRANT, 5, 0)    /* it may come */ \
+    X(DROP, 6, 0)     /* it is not wanted */ \
+    X(CANCEL, 7, 0)   /* its sender gave it up */ \
+    X(ACK, 8, 0)      /* nothing but the counts that every packet has */ \
+    X(PROBE, 9, 0)    /* the sender waits for such counts */ \
+    X(GAVE_UP, 10, 0) /* a collective failed: the communicator's key */ \
+    X(BYE, 11, 0)     /* the last of all */
+
+enum packet_kind {
+#define PACKET_ENUM(name, value, payload) PACKET_##name = value,
+    PACKET_KINDS(PACKET_ENUM)
+#undef PACKET_ENUM
+};
+
+/* Messages of users, and those that collectives are made of, do not wait for each other. */
+enum packet_channel { CHANNEL_USER, CHANNEL_COLLECTIVE, CHANNELS };
+
+struct packet_header {
+    uint32_t magic;
+    uint8_t version;
+    uint8_t kind;
+    uint8_t channel;
+    uint8_t wire_type;
+    uint32_t from;               /* rank */
+    uint32_t segments;           /* that the message counts for; HELLO: rx buffers */
+    uint64_t consumed[CHANNELS]; /* segments of the destination's messages, so far */
+    uint64_t id;                 /* of the message in its channel, from 1 */
+    uint64_t key;                /* of the communicator; HELLO: of the list of ranks */
+    uint64_t total;              /* bytes of the message; HELLO: of an rx buffer */
+    uint64_t offset;             /* DATA: where it goes in the message */
+    uint32_t payload;            /* bytes behind the header */
+    uint32_t tag;                /* HELLO: number of ranks */
+    uint32_t sequence;
+    uint32_t numbers; /* sequence numbers that the message takes */
+    uint32_t stream;  /* number + 1 of a stream put, else 0 */
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct packet_header) == 88, "no holes");
+
+/* No message is larger. */
+#define PACKET_TOTAL_MAX (UINT64_C(1) << 48)
+
+/* Whether a packet of BYTES that came from rank FROM is one, as far as it shows by itself: NULL, or
+ * what is wrong. */
+const char *packet_flaw(const struct packet_header *header, uint64_t bytes, uint32_t from);
+
+#endif
