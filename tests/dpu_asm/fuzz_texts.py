@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import random
+import re
 
+# The last one is a whole program; in the others something is missing.
 CORPUS = [
     """
         .text
@@ -91,6 +93,46 @@ value:  .asciz  "a\\tb\\"\\x41\\101", "c"
         call r23, main, 3
 main:
 """,
+    """
+        .globl  main
+        .globl  NR_TASKLETS
+        .set    NR_TASKLETS, 3
+        .set    STACK_SIZE_TASKLET_1, 256
+main:   move    r0, 5
+1:      lw      r2, zero, counter
+        add     r2, r2, 1, nz, 1b
+        sub     r3, r2, r0, ltu, 1b
+        and     zero, r2, 3, z, main
+        sw      zero, counter, r2
+        sb      id8, table, 7
+        sd      r22, -8, d22
+        jeq     r0, 3, main
+        jltu    r0, r1, helper
+        acquire zero, lock, nz, .
+        release zero, lock, nz, . + 1
+        ldma    r0, r1, 2
+        lsl_add r4, r5, r6, 3
+        mul_step d8, r2, d8, 3, z, helper
+        call    r23, helper
+        call    r23, 0x80000000
+        .org    . + 2
+        .p2align 3, , 7
+        stop
+helper: jump    r23
+        .section .dpu_host
+table:  .space  64, 3
+        .org    table + 72
+        .globl  counter
+counter: .long  helper, -1, table + 4
+        .half   65535
+        .byte   -128, 255
+        .section .atomic
+lock:   .zero   1
+        .section .mram
+far:    .quad   far, 1 << 40
+        .balign 64
+        .fill   3, 4, 7
+""",
 ]
 
 WORDS = [
@@ -120,14 +162,17 @@ WORDS = [
     *('.ascii "\\"', ".fill 9, 9, 9", "add", "add r0, r0", "lw r0, r1, 1 << 30", "m m m", "x = 1"),
 ]
 
+NUMBERS = ["0", "1", "7", "-1", "24", "31", "128", "255", "256", "2048", "65535", "0x10000"]
+NUMBERS += ["0x7fffffff", "0x80000000", "0xffffffff", "-0x80000000", "0x80000004", "1 << 40"]
+
 
 def damaged(rng: random.Random) -> str:
     """Return a source with a few things that should not be there."""
     text = rng.choice(CORPUS)
-    for _ in range(rng.randint(1, 6)):
+    for _ in range(rng.choice([1, 1, 1, 2, 3, 6])):
         at, to = sorted(rng.randrange(len(text) + 1) for _ in range(2))
         to = min(to, at + rng.randint(0, 30))
-        match rng.randrange(6):
+        match rng.randrange(9):
             case 0:
                 text = text[:at] + text[to:]
             case 1 | 2:
@@ -143,4 +188,12 @@ def damaged(rng: random.Random) -> str:
                 other = rng.choice(CORPUS).split("\n")
                 start = rng.randrange(len(other))
                 text = text[:at] + "\n".join(other[start : start + 3]) + text[at:]
+            case _:
+                # One word or number instead of another.
+                found = list(re.finditer(r"[\w.]+", text))
+                if found:
+                    old = rng.choice(found)
+                    other = re.findall(r"[\w.]+", rng.choice([text, *CORPUS])) or ["0"]
+                    new = rng.choice([*other, *NUMBERS])
+                    text = text[: old.start()] + new + text[old.end() :]
     return text

@@ -89,14 +89,42 @@ static void check_word(uint64_t word)
             "the same operands", word);
 }
 
-/* Any operands, which may fit or not. */
+/* Names and codes that may not exist. */
+static void check_names(uint32_t form, uint8_t code)
+{
+    struct dpu_form_info info;
+    uint32_t found;
+    bool exists = dpu_form_info(form, &info);
+    require(exists == (form < DPU_FORM_COUNT), "forms that exist", form);
+    const char *name = dpu_condition_name(form, code);
+    require(name == NULL || (dpu_condition_code(form, name, &found) && found == code),
+            "a condition's name and code", form);
+    require(!dpu_condition_code(form, "nonsense", &found) && found == 0, "no such name", form);
+    require(dpu_form_find(exists ? info.mnemonic : "nonsense", "nonsense") == DPU_FORM_NONE,
+            "no such form", form);
+}
+
+/* Any operands, which may fit or not: a form, how many operands too many, and their values. */
 static void check_encoder(const uint8_t *data, size_t size)
 {
     struct dpu_instruction instruction = {0};
-    uint64_t word;
-    memcpy(&instruction, data, size < sizeof instruction ? size : sizeof instruction);
-    instruction.form %= DPU_FORM_COUNT + 2;
-    instruction.operand_count %= DPU_OPERANDS_MAX + 2;
+    struct dpu_form_info info;
+    uint64_t word = 1;
+    uint16_t form = 0;
+    if (size < 4)
+        return;
+    memcpy(&form, data, sizeof form);
+    instruction.form = form % (DPU_FORM_COUNT + 2U);
+    check_names(instruction.form, data[2]);
+    (void)dpu_form_info(instruction.form, &info);
+    instruction.operand_count = info.operand_count + (data[3] < 8);
+    data += 4;
+    size -= 4;
+    for (uint32_t i = 0; i < DPU_OPERANDS_MAX && size > 5 * i + 5; i++) {
+        int32_t value;
+        memcpy(&value, data + 5 * i, sizeof value);
+        instruction.values[i] = value >> data[5 * i + 4] % 32;
+    }
     if (dpu_encode(&instruction, &word)) {
         require((word & ~DPU_WORD_MASK) == 0, "48 bits", word);
         require(dpu_form_matches(instruction.form, word), "of the form", word);
