@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpu import __version__, library_info
+from dpu.toolchain import ToolchainError, find_toolchain
 from offchip.errors import OffchipError
 
 __all__ = ["main"]
@@ -27,10 +28,18 @@ def _print(info: dict[str, Any]) -> None:
     for number, item in enumerate(info["refused"]):
         label = "refused" if number == 0 else ""
         print(f"{label:12} {item['path']} ({item['found_via']}): {item['reason']}")
+    print(f"C compiler   {info['compiler']}")
+
+
+def _compiler() -> str:
+    try:
+        return find_toolchain().describe()
+    except ToolchainError as error:
+        return f"none: {error}"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print what `library_info()` says.
+    """Print what `library_info()` says, and the C compiler for DPUs.
 
     Parameters
     ----------
@@ -65,6 +74,7 @@ def main(argv: list[str] | None = None) -> int:
     except OffchipError as error:
         print(error, file=sys.stderr)
         return 1
+    info["compiler"] = _compiler()
     if options.json:
         print(json.dumps(info, indent=2))
     else:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 
-from .toolchain import BuildOptions, ToolchainError, build, find_toolchain
+from .toolchain import BuildOptions, ToolchainError, build_cached, find_toolchain
 from .toolchain.compilers import Kind, Toolchain
 
 __all__ = ["O0", "O1", "O2", "O3", "Compiler", "Os", "Oz"]
@@ -44,7 +44,7 @@ class Compiler:
 
     def compile(
         self,
-        sources: str | Iterable[str | os.PathLike[str]],
+        sources: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
         output: str | os.PathLike[str] | None = None,
         includes: Iterable[str | os.PathLike[str]] = (),
         defines: Mapping[str, str | int | None] | None = None,
@@ -87,7 +87,9 @@ class Compiler:
         subprocess.CalledProcessError
             If the compiler or the linker refuse, or the program does not fit; `stderr` has why.
         """
-        files = [sources] if isinstance(sources, str) else [os.fspath(s) for s in sources]
+        if isinstance(sources, (str, os.PathLike)):
+            sources = [sources]
+        files = [os.fspath(source) for source in sources]
         goal = os.fspath(output) if output is not None else _DEFAULT_OUTPUT
         further = list(options)
         chosen = BuildOptions(
@@ -108,12 +110,14 @@ class Compiler:
                 print(*command, file=sys.stderr)
             if tools.kind is Kind.VENDOR:
                 return subprocess.run(command, capture_output=True, text=True, check=True)
-            build(files, goal, chosen, toolchain=tools)
+            warnings = build_cached(files, goal, chosen, toolchain=tools)
         except subprocess.CalledProcessError:
             raise
         except ToolchainError as error:
             raise subprocess.CalledProcessError(1, command, "", str(error)) from error
-        return subprocess.CompletedProcess(command, 0, "", "")
+        if warnings and (self.verbose or verbose):
+            print(warnings, end="", file=sys.stderr)
+        return subprocess.CompletedProcess(command, 0, "", warnings)
 
     def _toolchain(self) -> Toolchain:
         if self.path is not None:

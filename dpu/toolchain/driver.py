@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -77,6 +78,7 @@ def build_cached(
     *,
     toolchain: Toolchain | None = None,
     dependencies: Sequence[Sequence[str]] = (),
+    runtime: bool = True,
 ) -> str:
     """Do as `build`, unless the same was built before, and return the compiler's warnings.
 
@@ -86,6 +88,8 @@ def build_cached(
         As for `build`.
     dependencies : sequence of sequence of str
         For every source options of the preprocessor, which ask it for a list of headers.
+    runtime : bool
+        Whether to link the run time; its headers are there in any case.
     """
     chosen = options if options is not None else BuildOptions()
     tools = toolchain if toolchain is not None else find_toolchain()
@@ -93,6 +97,7 @@ def build_cached(
     if tools.kind is Kind.VENDOR:
         return _build_by_vendor(tools, paths, Path(output), chosen)
     inputs = _preprocess(paths, chosen, tools, dependencies)
+    chosen = replace(chosen, runtime=chosen.runtime and runtime)
 
     def make(folder: Path) -> None:
         program, warnings = _make(inputs, chosen, tools)

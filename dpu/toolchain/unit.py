@@ -21,7 +21,7 @@ from .mram_access import check_mram_access
 from .options import BuildOptions
 from .runtime import INCLUDE, macros
 
-__all__ = ["Unit", "compile_object", "compile_unit", "preprocess"]
+__all__ = ["Unit", "compile_object", "compile_unit", "preprocess", "run_preprocessor"]
 
 _CODE = ("-ffunction-sections", "-fdata-sections", "-Wno-unused-command-line-argument")
 # Old C, which the vendor's compiler takes.
@@ -81,10 +81,17 @@ def preprocess(
     CommandError
         If the compiler refuses the file.
     """
-    command = [*toolchain.compiler, *_arguments(options, toolchain), *further]
-    text, warnings = run([*command, "-E", str(source), "-o", "-"])
+    text, warnings = run_preprocessor(source, options, toolchain=toolchain, further=further)
     wide = widen_long(text)
     return Unit(source, wide, wide != text, warnings)
+
+
+def run_preprocessor(
+    source: Path, options: BuildOptions, *, toolchain: Toolchain, further: Sequence[str] = ()
+) -> tuple[str, str]:
+    """Return what the preprocessor writes, with `long` as it was, and its warnings."""
+    command = [*toolchain.compiler, *_arguments(options, toolchain), *further]
+    return run([*command, "-E", str(source), "-o", "-"])
 
 
 def compile_unit(

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command ``dpu-upmem-dpurte-clang``, which is ``dpu-clang`` too."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .arguments import Arguments, Goal, parse
+from .compilers import Kind, Toolchain, find_toolchain
+from .driver import build_cached
+from .errors import CommandError, ToolchainError
+from .unit import compile_unit, preprocess, run_preprocessor
+
+__all__ = ["main"]
+
+_NAME = "dpu-clang"
+_USAGE = f"""usage: {_NAME} [options] file...
+C for UPMEM's DPUs. Options are those of C compilers:
+  -o FILE -c -S -E -M -MM -MD -MMD -MF FILE -MT GOAL -MP -fsyntax-only
+  -O0 to -O3 -Os -Oz -I FOLDER -D NAME=VALUE -U NAME -include FILE -isystem FOLDER -std= -W* -f*
+  -L FOLDER -l NAME -Wl,OPTION -u SYMBOL -nostdlib -mcpu=v1A|v1B
+-DNR_TASKLETS=N, -DSTACK_SIZE_DEFAULT=BYTES and -DSTACK_SIZE_TASKLET_n=BYTES are for the linker as
+well. Objects are RISC-V, and become DPU code when a program is linked.
+"""
+_OBJECTS = (".o", ".a")
+_ASSEMBLY = (".s", ".S")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what a command line says.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process otherwise.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if "--help" in words:
+            print(_USAGE, end="")
+            return 0
+        tools = find_toolchain()
+        if tools.kind is Kind.VENDOR:
+            os.execv(tools.compiler[0], [tools.compiler[0], *words])
+        if "--version" in words:
+            print(_version(tools))
+            return 0
+        arguments = parse(words)
+        if not arguments.inputs:
+            raise ToolchainError("no input files")
+        with tempfile.TemporaryDirectory(prefix="dpu-") as folder:
+            arguments.inputs = [_stored(name, Path(folder)) for name in arguments.inputs]
+            warnings = _COMMANDS[arguments.goal](arguments, tools)
+        _say(warnings)
+    except CommandError as error:
+        _say(f"{error}\n")
+        return 1
+    except ToolchainError as error:
+        text = str(error)
+        # With a place at its start it reads like the compiler's own.
+        _say(f"{text}\n" if ": error: " in text else f"{_NAME}: error: {text}\n")
+        return 1
+    except OSError as error:
+        _say(f"{_NAME}: error: {error}\n")
+        return 1
+    return 0
+
+
+def _version(tools: Toolchain) -> str:
+    from offchip import __version__
+
+    return f"{_NAME} of offchip {__version__}, by {tools.describe()}\nTarget: dpu-upmem-dpurte"
+
+
+def _say(text: str) -> None:
+    sys.stderr.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stderr.flush()
+
+
+def _stored(name: str, folder: Path) -> str:
+    """Return a file's name; the standard input becomes one."""
+    if name != "-":
+        return name
+    path = folder / "stdin.c"
+    path.write_bytes(sys.stdin.buffer.read())
+    return str(path)
+
+
+def _sources(arguments: Arguments) -> list[Path]:
+    """Return the inputs, for goals where objects have no use."""
+    paths = [Path(name) for name in arguments.inputs]
+    for path in paths:
+        if path.suffix in _OBJECTS:
+            raise ToolchainError(f"{path} has no use with {arguments.goal.value}")
+        if path.suffix in _ASSEMBLY:
+            raise ToolchainError(f"{path}: assembly cannot become an object; see dpu.asm")
+    if arguments.output is not None and len(paths) > 1:
+        raise ToolchainError(f"-o with {arguments.goal.value} is for one source")
+    return paths
+
+
+def _dependencies(arguments: Arguments, output: str) -> list[str]:
+    """Return the preprocessor's options for a list of headers beside an output."""
+    if not arguments.dependency_options:
+        return []
+    file = arguments.dependency_file or str(Path(output).with_suffix(".d"))
+    targets = arguments.dependency_targets or ["-MT", output]
+    return [*arguments.dependency_options, "-MF", file, *targets]
+
+
+def _program(arguments: Arguments, tools: Toolchain) -> str:
+    output = arguments.output or "a.out"
+    asked = _dependencies(arguments, output)
+    warnings = build_cached(
+        arguments.inputs,
+        output,
+        arguments.options,
+        toolchain=tools,
+        dependencies=[asked] * len(arguments.inputs),
+        runtime=arguments.runtime,
+    )
+    os.chmod(output, 0o755)
+    return warnings
+
+
+def _objects(arguments: Arguments, tools: Toolchain) -> str:
+    warnings = ""
+    assembly = arguments.goal is Goal.ASSEMBLY
+    for source in _sources(arguments):
+        output = arguments.output or source.stem + (".s" if assembly else ".o")
+        asked = _dependencies(arguments, output)
+        options = arguments.options
+        unit = preprocess(source, options, toolchain=tools, further=asked)
+        warnings += compile_unit(unit, Path(output), options, toolchain=tools, assembly=assembly)
+    return warnings
+
+
+def _preprocessed(arguments: Arguments, tools: Toolchain) -> str:
+    further = []
+    if arguments.goal is not Goal.PREPROCESSED:
+        further = [arguments.goal.value, *arguments.dependency_targets]
+        further += [o for o in arguments.dependency_options if o in ("-MP", "-MG")]
+    output = arguments.output
+    if arguments.goal is not Goal.PREPROCESSED:
+        output = arguments.dependency_file or output
+    texts, warnings = "", ""
+    for source in _sources(arguments):
+        asked = further or _dependencies(arguments, output or f"{source.stem}.o")
+        text, said = run_preprocessor(source, arguments.options, toolchain=tools, further=asked)
+        texts, warnings = texts + text, warnings + said
+    data = texts.encode("utf-8", "surrogateescape")
+    if output is None or output == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    else:
+        Path(output).write_bytes(data)
+    return warnings
+
+
+def _checked(arguments: Arguments, tools: Toolchain) -> str:
+    warnings = ""
+    for source in _sources(arguments):
+        unit = preprocess(source, arguments.options, toolchain=tools)
+        warnings += compile_unit(unit, Path(os.devnull), arguments.options, toolchain=tools)
+    return warnings
+
+
+_COMMANDS = {
+    Goal.PROGRAM: _program,
+    Goal.OBJECTS: _objects,
+    Goal.ASSEMBLY: _objects,
+    Goal.PREPROCESSED: _preprocessed,
+    Goal.CHECKED: _checked,
+    Goal.DEPENDENCIES: _preprocessed,
+    Goal.USER_DEPENDENCIES: _preprocessed,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
