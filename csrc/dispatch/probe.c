@@ -174,8 +174,8 @@ static void probe_dpu(const char *path, struct offchip_library *lib, struct find
     }
     size_t lacking = dpu_table_lacking(&dpu);
     if (lacking > 0) {
-        snprintf(found->error, sizeof found->error, "it lacks %zu function%s that are needed: %s%s",
-                 lacking, lacking == 1 ? "" : "s", offchip_library_missing(lib, 0),
+        snprintf(found->error, sizeof found->error, "it lacks %zu needed function%s: %s%s", lacking,
+                 lacking == 1 ? "" : "s", offchip_library_missing(lib, 0),
                  lacking == 1 ? "" : ", ...");
         return;
     }
