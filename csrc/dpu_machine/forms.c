@@ -159,10 +159,13 @@ const char *dpu_condition_name(uint32_t form, uint32_t code)
 {
     if (form >= DPU_FORM_COUNT)
         return NULL;
-    for (size_t i = 0; i < CODE_COUNT; i++)
+    for (size_t i = 0; i < CODE_COUNT; i++) {
+        const char *name = condition_names[class_codes[i].condition];
+        uint32_t first;
         if (class_codes[i].condition_class == dpu_forms[form].condition_class &&
             class_codes[i].code == code)
-            return condition_names[class_codes[i].condition];
+            return dpu_condition_code(form, name, &first) && first == code ? name : NULL;
+    }
     return NULL;
 }
 

@@ -92,7 +92,8 @@ bool dpu_encode(const struct dpu_instruction *instruction, uint64_t *word);
  * that is no instruction gives ".word 0x..." and false in *known, which may be NULL.
  */
 size_t dpu_disassemble(uint64_t word, char *text, size_t size, bool *known);
-/* Name of a code in the condition class of a form, NULL if it has no such code. */
+/* Name of a code in the condition class of a form; NULL if it has no such code, or if the name
+ * means another code of the same condition. */
 const char *dpu_condition_name(uint32_t form, uint32_t code);
 /* Code of a condition such as "nz" in the class of a form; false if it has none. */
 bool dpu_condition_code(uint32_t form, const char *name, uint32_t *code);

@@ -142,3 +142,17 @@ def test_encode_refuses_what_does_not_fit() -> None:
         isa.encode("add:rri", rc=24)
     with pytest.raises(ValueError, match="cannot have"):
         isa.encode("add:rri", imm=1 << 40)
+
+
+@pytest.mark.parametrize("mnemonic", ["sub", "subc"])
+@pytest.mark.parametrize("operands", ["r5, r3, r4", "r5, r3, 7", "zero, r3, r4", "zero, r3, 7"])
+def test_conditions_that_set_a_register_have_the_codes_that_compilers_use(
+    mnemonic: str, operands: str
+) -> None:
+    """64-bit comparisons are `sub zero, l, l` and `subc r, h, h, xz`; code 10, and not 36."""
+    for name, code, other in [("z", 6, 34), ("nz", 7, 35), ("xz", 10, 36), ("xnz", 11, 37)]:
+        (word,) = words_of(f"{mnemonic} {operands}, {name}", start_files=False)
+        reference = TABLE.decode(word)
+        assert reference is not None
+        assert reference.operands_of(word)["cc"] == code
+        assert reference.conditions[code] == reference.conditions[other] == name
