@@ -1,32 +1,44 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Multiplication and division, which the DPU has in steps only.
+"""Multiplication and division, which the DPU has in steps and by bytes only.
 
 The routines take their operands in r8 (r9 for division) and r21, are called through r13 and change
-no register that compiled code has. They leave the product in r9, the quotient in r8 and the
-remainder in r9. A program has those that it uses.
+no register that compiled code has. A program has those that it uses.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .code import Code, Label
-from .registers import LINK, SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2, ZERO, register_of
+from .registers import LINK, SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2
 
-__all__ = ["OPERATIONS", "routine_label", "translate_product", "write_routines"]
+__all__ = ["ROUTINES", "Routine", "routine_label", "write_routines"]
 
-# By funct3: name of the operation, routine, first operand, result.
-OPERATIONS = {
-    0: ("mul", "mul", SCRATCH_HIGH, SCRATCH_LOW),
-    1: ("mulh", "mulhu", SCRATCH_HIGH, SCRATCH_LOW),
-    2: ("mulhsu", "mulhu", SCRATCH_HIGH, SCRATCH_LOW),
-    3: ("mulhu", "mulhu", SCRATCH_HIGH, SCRATCH_LOW),
-    4: ("div", "div", SCRATCH_LOW, SCRATCH_HIGH),
-    5: ("divu", "divu", SCRATCH_LOW, SCRATCH_HIGH),
-    6: ("rem", "div", SCRATCH_LOW, SCRATCH_LOW),
-    7: ("remu", "divu", SCRATCH_LOW, SCRATCH_LOW),
+
+class Routine(NamedTuple):
+    """Who computes an operation, from where, and to where: a result, or a pair of results."""
+
+    name: str
+    operand: int
+    result: int
+    pair: tuple[int, int]
+
+
+_WORDS, _RATIO = (SCRATCH_LOW, SCRATCH_HIGH), (SCRATCH_HIGH, SCRATCH_LOW)
+ROUTINES = {
+    "mul": Routine("mul", SCRATCH_HIGH, SCRATCH_LOW, _WORDS),
+    "mulh": Routine("mulhu", SCRATCH_HIGH, SCRATCH_LOW, _WORDS),
+    "mulhsu": Routine("mulhu", SCRATCH_HIGH, SCRATCH_LOW, _WORDS),
+    "mulhu": Routine("mulhu", SCRATCH_HIGH, SCRATCH_LOW, _WORDS),
+    "div": Routine("div", SCRATCH_LOW, SCRATCH_HIGH, _RATIO),
+    "divu": Routine("divu", SCRATCH_LOW, SCRATCH_HIGH, _RATIO),
+    "rem": Routine("div", SCRATCH_LOW, SCRATCH_LOW, _RATIO),
+    "remu": Routine("divu", SCRATCH_LOW, SCRATCH_LOW, _RATIO),
 }
 _DIVISION_BY_ZERO = 2
 # Bits of the return address, above that of any instruction, that keep what signs to change.
 _NEGATE_REMAINDER, _NEGATE_QUOTIENT = 12, 13
+_UPPER = 0xFFFF_0000
 
 
 def routine_label(name: str) -> Label:
@@ -34,32 +46,10 @@ def routine_label(name: str) -> Label:
     return Label("routine", name)
 
 
-def translate_product(code: Code, funct3: int, rd: int, rs1: int, rs2: int) -> str:
-    """Append a multiplication or division and return the routine that it needs."""
-    operation, routine, operand, result = OPERATIONS[funct3]
-    left, right = register_of(rs1), register_of(rs2)
-    code.move(operand, left)
-    code.move(SPARE, right)
-    code.emit("call", "rri", LINK, ZERO, routine_label(routine))
-    # A negative operand counts 2**32 too much in the unsigned product.
-    if operation in ("mulh", "mulhsu") and ZERO not in (left, right):
-        _less_if_negative(code, left, right)
-        if operation == "mulh":
-            _less_if_negative(code, right, left)
-    code.move(register_of(rd), result)
-    return routine
-
-
-def _less_if_negative(code: Code, sign: int, value: int) -> None:
-    code.emit("asr", "rri", SCRATCH_HIGH, sign, 31)
-    code.emit("and", "rrr", SCRATCH_HIGH, SCRATCH_HIGH, value)
-    code.emit("sub", "rrr", SCRATCH_LOW, SCRATCH_LOW, SCRATCH_HIGH)
-
-
 def write_routines(code: Code, used: set[str]) -> None:
     """Append the routines that are used."""
     if "mulhu" in used:
-        _write_high_product(code)
+        _write_wide_product(code)
     if "mul" in used:
         _write_product(code)
     if used & {"div", "divu"}:
@@ -73,13 +63,48 @@ def _return(code: Code) -> None:
     code.emit("call", "zri", 0, LINK, 0)
 
 
+def _add_halves(code: Code, shift: int = 0, *, add: bool = True) -> None:
+    """Add the product of the operands' low halves, or begin with it, in r9."""
+    terms = (("ul", "ul", 0), ("uh", "ul", 8), ("ul", "uh", 8), ("uh", "uh", 16))
+    for left, right, by in terms:
+        if shift + by >= 32:
+            continue
+        mnemonic = f"mul_{left}_{right}"
+        operands = (SCRATCH_HIGH, SPARE)
+        if mnemonic == "mul_ul_uh":
+            mnemonic, operands = "mul_uh_ul", (SPARE, SCRATCH_HIGH)
+        if by == 0 and not add:
+            code.emit(mnemonic, "rrr", SCRATCH_LOW, *operands)
+            continue
+        code.emit(mnemonic, "rrr", SPARE_2, *operands)
+        if shift + by:
+            code.emit("lsl_add", "rrri", SCRATCH_LOW, SCRATCH_LOW, SPARE_2, shift + by)
+        else:
+            code.emit("add", "rrr", SCRATCH_LOW, SCRATCH_LOW, SPARE_2)
+
+
 def _write_product(code: Code) -> None:
-    """Products of bytes if both operands have 16 bits, else a step for every bit of the lesser."""
+    """Low word of a product, of bytes: all of those that reach it, if it is not of 16 bits."""
     code.place(routine_label("mul"))
-    wide, ordered, end = code.fresh(), code.fresh(), code.fresh()
+    wide, end = code.fresh(), code.fresh()
     code.emit("or", "rrr", SPARE_2, SCRATCH_HIGH, SPARE)
     code.emit("lsr", "rrici", SPARE_2, SPARE_2, 16, "nz", wide)
     code.emit("mul_ul_ul", "rrrci", SCRATCH_LOW, SCRATCH_HIGH, SPARE, "small", end)
+    _add_more_of_halves(code)
+    code.place(end)
+    _return(code)
+    code.place(wide)
+    _add_halves(code, add=False)
+    code.emit("ror", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 16)
+    _add_halves(code, 16)
+    code.emit("ror", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 16)
+    code.emit("lsr", "rri", SPARE, SPARE, 16)
+    _add_halves(code, 16)
+    _return(code)
+
+
+def _add_more_of_halves(code: Code) -> None:
+    """Add to the product of the lowest bytes in r9 what the others of the low halves give."""
     for mnemonic, left, right, shift in (
         ("mul_uh_ul", SCRATCH_HIGH, SPARE, 8),
         ("mul_uh_ul", SPARE, SCRATCH_HIGH, 8),
@@ -87,37 +112,42 @@ def _write_product(code: Code) -> None:
     ):
         code.emit(mnemonic, "rrr", SPARE_2, left, right)
         code.emit("lsl_add", "rrri", SCRATCH_LOW, SCRATCH_LOW, SPARE_2, shift)
+
+
+def _write_wide_product(code: Code) -> None:
+    """Both words of the unsigned product: high in r9, low in r8; four products of halves.
+
+    There are five registers for it. What is done with leaves the halves of r8, r13 and r21 that the
+    multiplier does not look at for 16 bits of the result each: jumps do not look at them either.
+    """
+    code.place(routine_label("mulhu"))
+    wide = code.fresh()
+    code.emit("or", "rrr", SPARE_2, SCRATCH_HIGH, SPARE)
+    code.emit("lsr", "rrici", SPARE_2, SPARE_2, 16, "nz", wide)
+    _add_halves(code, add=False)
+    code.move(SCRATCH_HIGH, SCRATCH_LOW)
+    code.put(SCRATCH_LOW, 0)
     _return(code)
     code.place(wide)
-    code.emit("sub", "zrrci", 0, SPARE, SCRATCH_HIGH, "geu", ordered)
-    code.move(SCRATCH_LOW, SCRATCH_HIGH)
-    code.move(SCRATCH_HIGH, SPARE)
-    code.move(SPARE, SCRATCH_LOW)
-    code.place(ordered)
-    code.put(SCRATCH_LOW, 0)
-    for step in range(32):
-        code.emit("mul_step", "rrrici", SCRATCH_HIGH, SPARE, SCRATCH_HIGH, step, "z", end)
-    code.place(end)
-    _return(code)
-
-
-def _write_high_product(code: Code) -> None:
-    """High word of the unsigned product, a bit of one operand a turn."""
-    code.place(routine_label("mulhu"))
-    loop, even, turn = code.fresh(), code.fresh(), code.fresh()
-    code.put(SCRATCH_LOW, 0)
-    code.put(SPARE_2, 32)
-    code.place(loop)
-    code.emit("and", "zrici", 0, SCRATCH_HIGH, 1, "z", even)
-    code.emit("add", "rrrci", SCRATCH_LOW, SCRATCH_LOW, SPARE, "nc", even)
-    code.emit("lsr", "rri", SCRATCH_LOW, SCRATCH_LOW, 1)
-    code.emit("or", "rri", SCRATCH_LOW, SCRATCH_LOW, 0x8000_0000)
-    code.jump(turn)
-    code.place(even)
-    code.emit("lsr", "rri", SCRATCH_LOW, SCRATCH_LOW, 1)
-    code.place(turn)
-    code.emit("lsr", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 1)
-    code.emit("add", "rrici", SPARE_2, SPARE_2, -1, "nz", loop)
+    _add_halves(code, add=False)
+    code.emit("lsl_add", "rrri", LINK, LINK, SCRATCH_LOW, 16)
+    code.emit("lsr", "rri", SCRATCH_LOW, SCRATCH_LOW, 16)
+    # The sum of a middle product and what is carried to it has 32 bits.
+    code.emit("ror", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 16)
+    _add_halves(code)
+    code.emit("ror", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 16)
+    code.emit("lsr", "rri", SPARE, SPARE, 16)
+    code.emit("lsr", "rri", SPARE_2, SCRATCH_LOW, 16)
+    code.emit("lsl_add", "rrri", SPARE, SPARE, SPARE_2, 16)
+    code.emit("and", "rri", SCRATCH_LOW, SCRATCH_LOW, 0xFFFF)
+    _add_halves(code)
+    code.emit("lsr", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 16)
+    code.emit("lsl_add", "rrri", SCRATCH_HIGH, SCRATCH_HIGH, SCRATCH_LOW, 16)
+    code.emit("lsr", "rri", SCRATCH_LOW, SCRATCH_LOW, 16)
+    code.emit("lsr_add", "rrri", SCRATCH_LOW, SCRATCH_LOW, SPARE, 16)
+    _add_halves(code)
+    code.emit("and", "rri", SCRATCH_HIGH, SCRATCH_HIGH, _UPPER)
+    code.emit("lsr_add", "rrri", SCRATCH_HIGH, SCRATCH_HIGH, LINK, 16)
     _return(code)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -11,7 +12,10 @@ from ..isa import FORMS_BY_NAME
 from .errors import ToolchainError, TranslationError
 from .registers import ZERO
 
-__all__ = ["Code", "Instruction", "Label", "Operand"]
+__all__ = ["PRODUCTS", "Code", "Instruction", "Label", "Operand", "replace"]
+
+# What the DPU has no instruction for: results and two operands, until `products` expands them.
+PRODUCTS = frozenset(["mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu"])
 
 
 class Label(NamedTuple):
@@ -123,3 +127,19 @@ class Code:
         if isinstance(value, Label):
             return self.position(value)
         return _condition(name, value) if isinstance(value, str) else value
+
+
+def replace(code: Code, drop: set[int], put: Mapping[int, Sequence[Instruction]]) -> None:
+    """Drop instructions and put others in places of those that stay; labels follow."""
+    places = []
+    items: list[Instruction] = []
+    for index, instruction in enumerate(code.items):
+        places.append(len(items))
+        if index in put:
+            items += put[index]
+        elif index not in drop:
+            items.append(instruction)
+    places.append(len(items))
+    for label, position in code.labels.items():
+        code.labels[label] = places[position]
+    code.items = items

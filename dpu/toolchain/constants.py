@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Registers that are known to hold a constant, put into the instructions that read them.
+"""What is known of registers: constants, put into the instructions that read them, and widths.
 
-RISC-V makes an address in two halves; a DPU instruction has room for all of it.
+RISC-V makes an address in two halves; a DPU instruction has room for all of it. What a
+multiplication becomes depends on how wide its operands are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import TypeAlias
 
-from .code import Code, Instruction
+from .code import PRODUCTS, Code, Instruction, replace
 from .effects import LOADS, STORES, effects_of, liveness
+from .products import Width, expand_product
 from .registers import ZERO
 
 __all__ = ["fold_constants", "remove_unused"]
 
+# Constants by register, and by register + _NEXT * width whether it is of that width.
 _Known: TypeAlias = dict[int, int]
+
+_NEXT = 32
 
 _OPERATIONS = frozenset(["add", "sub", "and", "or", "xor"])
 _COMMUTATIVE = frozenset(["add", "and", "or", "xor"])
@@ -24,8 +31,34 @@ _SMALL_OFFSET_LIMIT, _BIT_LIMIT = 1 << 11, 1 << 15
 _MASK = 0xFFFF_FFFF
 
 
-def fold_constants(code: Code) -> None:
-    """Rewrite instructions whose register operands are known numbers."""
+# What is of the first width is of the others too.
+_IMPLIED = {
+    Width.U8: (Width.U8, Width.U16, Width.S16),
+    Width.U16: (Width.U16,),
+    Width.S8: (Width.S8, Width.S16),
+    Width.S16: (Width.S16,),
+}
+_RANGES = {
+    Width.U8: (0, 0xFF),
+    Width.S8: (-0x80, 0x7F),
+    Width.U16: (0, 0xFFFF),
+    Width.S16: (-0x8000, 0x7FFF),
+}
+_LOADED = {"lbu": Width.U8, "lhu": Width.U16, "lbs": Width.S8, "lhs": Width.S16}
+_EXTENDED = {"extub": Width.U8, "extuh": Width.U16, "extsb": Width.S8, "extsh": Width.S16}
+_COUNTS = frozenset(["clz", "clo", "cls", "cao"])
+
+
+def fold_constants(code: Code) -> set[str]:
+    """Rewrite instructions whose operands are known numbers, and multiplications and divisions.
+
+    Returns
+    -------
+    set of str
+        The routines that are called.
+    """
+    routines: set[str] = set()
+    expanded: dict[int, list[Instruction]] = {}
     blocks = _blocks(code)
     before = _known_before(code, blocks)
     for start, end in blocks:
@@ -33,9 +66,24 @@ def fold_constants(code: Code) -> None:
             continue
         known = dict(before[start])
         for index in range(start, end):
-            instruction = _rewrite(code.items[index], known)
-            code.items[index] = instruction
+            instruction = code.items[index]
+            if instruction.mnemonic in PRODUCTS:
+                expanded[index] = expand_product(
+                    instruction, known.get, partial(_width_of, known), routines
+                )
+            else:
+                code.items[index] = instruction = _rewrite(instruction, known)
             _follow(instruction, known)
+    for start, end in blocks:
+        if start not in before:
+            # Nobody comes here.
+            expanded |= {index: [] for index in range(start, end)}
+    replace(code, set(), expanded)
+    return routines
+
+
+def _width_of(known: _Known, register: int) -> Width | None:
+    return next((width for width in Width if register + _NEXT * width in known), None)
 
 
 def remove_unused(code: Code) -> bool:
@@ -48,20 +96,6 @@ def remove_unused(code: Code) -> bool:
     }
     replace(code, drop, {})
     return bool(drop)
-
-
-def replace(code: Code, drop: set[int], put: dict[int, Instruction]) -> None:
-    """Drop instructions and put others in places of those that stay; labels follow."""
-    places = []
-    items: list[Instruction] = []
-    for index, instruction in enumerate(code.items):
-        places.append(len(items))
-        if index not in drop:
-            items.append(put.get(index, instruction))
-    places.append(len(items))
-    for label, position in code.labels.items():
-        code.labels[label] = places[position]
-    code.items = items
 
 
 def _blocks(code: Code) -> list[tuple[int, int]]:
@@ -127,13 +161,39 @@ def _constant(instruction: Instruction, known: _Known) -> int | None:
 def _follow(instruction: Instruction, known: _Known) -> None:
     value = _constant(instruction, known)
     writes = effects_of(instruction).writes
+    widths = _widths(instruction, value, known) if writes else ()
     if writes:
-        for register in [register for register in known if writes >> register & 1]:
-            del known[register]
-    if value is not None:
-        result = instruction.values[0]
+        for fact in [fact for fact in known if writes >> fact % _NEXT & 1]:
+            del known[fact]
+    if value is not None or widths:
+        result = instruction.values[1 if instruction.mnemonic in LOADS else 0]
         assert isinstance(result, int)
-        known[result] = value
+        for width in widths:
+            known[result + _NEXT * width] = 1
+        if value is not None:
+            known[result] = value
+
+
+def _widths(instruction: Instruction, value: int | None, known: _Known) -> Iterable[Width]:
+    """Return the widths of what an instruction leaves in its first operand."""
+    mnemonic, form, values = instruction
+    if value is not None:
+        number = value - (1 << 32) if value >> 31 else value
+        return [width for width, (low, high) in _RANGES.items() if low <= number <= high]
+    if mnemonic in LOADS:
+        width = _LOADED.get(mnemonic)
+        return _IMPLIED[width] if width is not None else ()
+    if mnemonic in _EXTENDED:
+        return _IMPLIED[_EXTENDED[mnemonic]]
+    if mnemonic in _COUNTS or (mnemonic == "sub" and form in ("rrrc", "rric")):
+        return _IMPLIED[Width.U8]
+    if form != "rri" or not isinstance(values[1], int) or not isinstance(values[2], int):
+        return ()
+    source, number = values[1], values[2]
+    if mnemonic == "or" and number == 0:
+        return [width for width in Width if source + _NEXT * width in known]
+    top = number if mnemonic == "and" else _MASK >> number if mnemonic == "lsr" else _MASK
+    return _IMPLIED[Width.U8] if top <= 0xFF else _IMPLIED[Width.U16] if top <= 0xFFFF else ()
 
 
 def _rewrite(instruction: Instruction, known: _Known) -> Instruction:

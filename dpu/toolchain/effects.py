@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What instructions do to registers, and which registers are still of use where.
 
-Sets of registers are numbers with a bit for each.
+Sets of registers are numbers with a bit for each; the two flags count as registers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from .code import Code, Instruction, Label
+from .code import PRODUCTS, Code, Instruction, Label
 from .registers import (
     ARGUMENTS,
     CALL_CHANGES,
@@ -23,13 +23,18 @@ from .registers import (
     ZERO,
 )
 
-__all__ = ["LOADS", "STORES", "Effects", "effects_of", "liveness"]
+__all__ = ["CARRY", "FLAGS", "LOADS", "STORES", "Effects", "effects_of", "liveness"]
+
+# Far from the bits of registers.
+CARRY, _ZERO_FLAG = 1 << 32, 1 << 33
+FLAGS = CARRY | _ZERO_FLAG
 
 LOADS = frozenset(["lbs", "lbu", "lhs", "lhu", "lw", "ld"])
 STORES = frozenset(["sb", "sh", "sw", "sd"])
 _DMA = frozenset(["ldma", "sdma", "ldmai"])
 _BITS = frozenset(["acquire", "release", "boot", "resume", "read_run"])
 _STEPS = frozenset(["mul_step", "div_step"])
+_SUMS = frozenset(["add", "addc", "sub", "subc"])
 
 
 def _bits(*registers: int) -> int:
@@ -61,6 +66,10 @@ def effects_of(instruction: Instruction) -> Effects:
     target = instruction.target
     if mnemonic == "call":
         return _call(form, numbers, target)
+    if mnemonic in PRODUCTS:
+        results = len(form) - 2
+        writes = _ROUTINE_WRITES | FLAGS | _bits(*numbers[:results])
+        return Effects(writes, _bits(*numbers[results:]), None, True, True)
     if mnemonic in _DMA:
         return Effects(0, _bits(numbers[0], numbers[1]), None, True, False)
     if mnemonic in LOADS:
@@ -71,19 +80,25 @@ def effects_of(instruction: Instruction) -> Effects:
             reads |= _some(mnemonic == "sd", numbers[3])
         return Effects(0, reads, None, True, False)
     if mnemonic in _BITS:
-        return Effects(0, _bits(numbers[0]), target, True, False)
+        return Effects(_ZERO_FLAG, _bits(numbers[0]), target, True, False)
     if mnemonic in ("stop", "nop", "fault"):
         return Effects(0, 0, target, True, False)
     if mnemonic in ("time", "time_cfg"):
         writes = _bits(numbers[0]) if form[0] == "r" else 0
         reads = _bits(numbers[1]) if mnemonic == "time_cfg" else 0
-        return Effects(writes, reads, None, True, False)
+        return Effects(writes | _ZERO_FLAG, reads, None, True, False)
     if mnemonic in _STEPS:
         pair = _some(True, numbers[0])
         reads = pair | _some(True, numbers[2]) | _bits(numbers[1])
-        return Effects(pair, reads, target, True, False)
-    writes = _bits(numbers[0]) if form[0] == "r" else 0
+        return Effects(pair | _ZERO_FLAG, reads, target, True, False)
+    writes = (_bits(numbers[0]) if form[0] == "r" else 0) | _ZERO_FLAG
     reads = _bits(*(n for n, kind in zip(numbers[1:], form[1:], strict=False) if kind == "r"))
+    if mnemonic in _SUMS:
+        writes |= CARRY
+    if mnemonic in ("addc", "subc"):
+        reads |= CARRY
+    if any(isinstance(value, str) and value[0] == "x" for value in values):
+        reads |= _ZERO_FLAG
     # Forms with i last after c jump; a label elsewhere is a number that is loaded.
     jumps = form.endswith("ci")
     return Effects(writes, reads, target if jumps else None, True, not jumps)
@@ -101,9 +116,9 @@ def _call(form: str, numbers: list[int], target: Label | None) -> Effects:
         reads = _bits(*_RESULT, RETURN, *CALL_KEEPS) if register == RETURN else _ALL
         return Effects(0, reads, None, False, False)
     if numbers[0] == LINK:
-        return Effects(_ROUTINE_WRITES, _ROUTINE_READS, None, True, False)
+        return Effects(_ROUTINE_WRITES | FLAGS, _ROUTINE_READS, None, True, False)
     return Effects(
-        _bits(*CALL_CHANGES), _bits(register, *ARGUMENTS, *CALL_KEEPS), None, True, False
+        _bits(*CALL_CHANGES) | FLAGS, _bits(register, *ARGUMENTS, *CALL_KEEPS), None, True, False
     )
 
 

@@ -20,10 +20,12 @@ from ..asm.elf_writer import (
 )
 from .arithmetic import write_routines
 from .code import Code, Label
+from .constants import fold_constants
 from .elf_reader import ElfFile, ElfRelocation, ElfSection, ElfSymbol
 from .errors import ToolchainError
 from .layout import Stacks, check_data, check_text
 from .peephole import optimise
+from .products import pair_products
 from .rv32 import Relocation
 from .start import write_start
 from .translate import Reference, Translator, code_label
@@ -136,8 +138,10 @@ class _Maker:
         write_start(code, self.linked, self.stacks.tasklets, main)
         translator = Translator(code, base, references, self._describe)
         translator.run(self.text.data)
+        pair_products(code)
+        routines = fold_constants(code)
         code.place(_ROUTINES_LABEL)
-        write_routines(code, translator.routines)
+        write_routines(code, routines)
         optimise(code)
 
     def _may_be_entered(self, value: int | Label) -> None:

@@ -12,7 +12,6 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .arithmetic import translate_product
 from .code import Code, Label
 from .errors import TranslationError
 from .registers import SCRATCH_HIGH, SCRATCH_LOW, ZERO, pair_of, register_of
@@ -48,6 +47,7 @@ _SHIFTS_RIGHT = {0: "lsr", 32: "asr", 48: "ror"}
 _UNARY = {0: "clz", 2: "cao", 4: "extsb", 5: "extsh"}
 # What `rd` keeps of its two operands: the first, if it compares so with the second.
 _EXTREMES = {4: "lts", 5: "ltu", 6: "gts", 7: "gtu"}
+_PRODUCTS = ("mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu")
 _REVERSE_BYTES, _OR_BYTES = 0x698, 0x287
 
 
@@ -89,7 +89,6 @@ class Translator:
         self.base = base
         self.references = references
         self.describe = describe
-        self.routines: set[str] = set()
         self._words: tuple[int, ...] = ()
 
     def run(self, text: bytes) -> None:
@@ -272,7 +271,7 @@ class Translator:
         code, result = self.code, register_of(rv.rd)
         left, right = register_of(rv.rs1), register_of(rv.rs2)
         if rv.funct7 == 1:
-            self.routines.add(translate_product(code, rv.funct3, rv.rd, rv.rs1, rv.rs2))
+            code.emit(_PRODUCTS[rv.funct3], "rrr", result, left, right)
         elif rv.funct7 == 0 and rv.funct3 in (2, 3):
             condition = "lts" if rv.funct3 == 2 else "ltu"
             if right == ZERO:

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compare cycles of the simulated DPU with figures published for the real one.
+
+The published ones are of a UPMEM DPU at 350 MHz, in "Benchmarking a New Paradigm: An Experimental
+Characterization of a Real Processing-in-Memory System" (Gomez-Luna et al., arXiv 2105.03814). They
+were written down from memory of the paper, not read from it again.
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import tempfile
+from collections.abc import Iterator
+
+from harness import HERE, Report, Sample, arguments
+
+from dpu import DpuSet
+from dpu.asm import Source, assemble
+from dpu.compiler import Compiler
+
+MHZ = 350.0
+KERNEL = HERE / "dpu_kernels" / "arithmetic.c"
+
+# Assembled loops; each tasklet runs BODY for COUNT times ELEMENTS.
+LOOP = """
+        .data
+        .p2align 3
+space:  .space  2048 * 24
+        .section .mram
+        .p2align 3
+bank:   .space  65536
+        .text
+        .globl  main
+main:   lsl     r0, id, 11
+        move    r1, space
+        add     r0, r0, r1
+        move    r1, bank
+        move    r2, COUNT
+        move    r3, 1
+        move    r4, r0
+loop:
+BODY
+        add     r2, r2, -1, nz, loop
+        jump    r23
+"""
+
+# Name: (instructions of one round of the loop without its end, elements or bytes of a round).
+STREAMS = {
+    "COPY": (["ld d6, r0, {0}", "sd r0, {0}, d6"], 16, 2818.98),
+    "ADD": (
+        ["ld d6, r0, {0}", "ld d8, r0, {1}", "add r7, r7, r9", "addc r6, r6, r8", "sd r0, {0}, d6"],
+        24,
+        1682.46,
+    ),
+}
+# Million operations a second of b[i] = a[i] op scalar with at least 11 tasklets, by type.
+PUBLISHED = {
+    "int32": {"add": 58.56, "sub": 58.45, "mul": 10.27, "div": 11.27},
+    "int64": {"add": 50.16, "sub": 50.09, "mul": 2.56, "div": 1.40},
+    "float": {"add": 4.91, "sub": 4.59, "mul": 1.91, "div": 0.34},
+    "double": {"add": 3.32, "sub": 3.11, "mul": 0.53, "div": 0.16},
+}
+FORMATS = {"int32": "i", "int64": "q", "float": "f", "double": "d"}
+TYPES = {"int32": "int32_t", "int64": "int64_t", "float": "float", "double": "double"}
+TASKLETS, ELEMENTS = 16, 128
+
+
+def one(value: float) -> Sample:
+    """Take a number that does not vary."""
+    return Sample(value, value, value, value, 1)
+
+
+def row(report: Report, series: str, found: float, unit: str, published: float, **more: float):
+    """Add a row with its error."""
+    error = 100 * (found - published) / published
+    report.add(series, one(found), unit, baseline=one(published), error_percent=error, **more)
+
+
+def run_loop(body: list[str], count: int, tasklets: int) -> tuple[int, int]:
+    """Run an assembled loop and return cycles and instructions."""
+    text = LOOP.replace("BODY", "\n".join(body)).replace("COUNT", str(count))
+    program = assemble(
+        Source("loop.s", text, preprocess=False), nr_tasklets=tasklets, stack_size=64
+    )
+    with DpuSet(1, binary=program) as dpus:
+        dpus.exec()
+        return dpus.report.cycles, dpus.report.instructions
+
+
+def calibrated(report: Report) -> None:
+    """Transfers whose constants were taken from the figures they are compared with."""
+    report.section("DMA that its constants were taken from", "published figure or formula")
+    for name, alpha, instruction in (
+        ("read", 77, "ldma r0, r1, {}"),
+        ("write", 61, "sdma r0, r1, {}"),
+    ):
+        for size in (8, 64, 512, 2048):
+            cycles, _ = run_loop([instruction.format(size // 8 - 1)] * 50, 20, 1)
+            found, published = size * 1000 * MHZ / cycles, size * MHZ / (alpha + size / 2)
+            row(report, f"{name}, one tasklet, {size} bytes", found, "MB/s", published)
+    random = ["ldma r0, r1, 0", "sdma r0, r1, 0"] * 4
+    cycles, _ = run_loop(random, 500, 16)
+    row(report, "random 8-byte read and write", 16 * 500 * 8 * 8 * MHZ / cycles, "MB/s", 72.58)
+
+
+def tested(report: Report) -> None:
+    """Loops that no constant was taken from."""
+    report.section("DMA at full size", "published figure")
+    for name, instruction, published in (
+        ("read, one tasklet, 2048 bytes", "ldma r0, r1, 255", 628.23),
+        ("write, one tasklet, 2048 bytes", "sdma r0, r1, 255", 633.22),
+    ):
+        cycles, _ = run_loop([instruction] * 25, 20, 1)
+        row(report, name, 2048 * 500 * MHZ / cycles, "MB/s", published)
+    cycles, _ = run_loop(["ldma r0, r1, 255", "sdma r0, r1, 255"], 200, 16)
+    row(report, "copy, 16 tasklets", 2 * 2048 * 200 * 16 * MHZ / cycles, "MB/s", 624.02)
+
+    report.section("assembled loops in WRAM, 64-bit", "published figure")
+    for name, (instructions, size, published) in STREAMS.items():
+        places = [(8 * index, 8 * index + 1024) for index in range(64)]
+        body = [line.format(*place) for place in places for line in instructions]
+        cycles, _ = run_loop(body, 20, TASKLETS)
+        rate = 64 * 20 * TASKLETS * size * MHZ / cycles
+        row(report, f"STREAM {name}, {TASKLETS} tasklets", rate, "MB/s", published)
+
+    report.section("assembled loop of six instructions, by tasklets", "58.56 x min(1, tasklets/11)")
+    body = ["lw r5, r0, 0", "add r5, r5, r3", "sw r0, 0, r5", "add r4, r4, 4", "move r4, r0"]
+    for tasklets in (1, 4, 8, 11, 12, 16, 24):
+        cycles, _ = run_loop(body, 2000, tasklets)
+        found = 2000 * tasklets * MHZ / cycles
+        row(report, f"{tasklets} tasklets", found, "MOPS", 58.56 * min(1, tasklets / 11))
+
+
+def build(kind: str, operation: str, folder: str) -> str:
+    """Compile the kernel for a type and an operation."""
+    sign = {"add": "+", "sub": "-", "mul": "*", "div": "/"}[operation]
+    defines = {"NR_TASKLETS": TASKLETS, "ELEMENTS": ELEMENTS}
+    output = f"{folder}/{kind}-{operation}.dpu"
+    Compiler().compile(
+        str(KERNEL), output, defines={**defines, "TYPE": TYPES[kind], "OPERATION": sign}
+    )
+    return output
+
+
+def operands(kind: str) -> Iterator[float]:
+    """Make numbers that are neither small nor alike."""
+    state = 12345
+    while True:
+        state = (state * 1103515245 + 12345) % (1 << 31)
+        yield state - (1 << 30) if kind.startswith("int") else state / 1000 - 500000
+
+
+def measure(kind: str, operation: str, program: str) -> tuple[float, float]:
+    """Run a kernel, check what it computed, and return instructions and cycles an element."""
+    form, total = FORMATS[kind], TASKLETS * ELEMENTS
+    values = [value for value, _ in zip(operands(kind), range(total), strict=False)]
+    scalar = 48271 if kind.startswith("int") else 1.0625
+    with DpuSet(1, binary=program) as dpus:
+        dpus.scalar = struct.pack(f"<{form}", scalar)
+        dpus.numbers = struct.pack(f"<{total}{form}", *values)
+        figures = []
+        for rounds in (0, 1):
+            dpus.rounds = struct.pack("<I", rounds)
+            dpus.exec()
+            figures.append((dpus.report.instructions, dpus.report.cycles))
+        found = bytearray(struct.calcsize(form) * total)
+        dpus.copy(found, "numbers")
+    expected = computed(kind, operation, values, scalar)
+    if bytes(found) != expected:
+        raise RuntimeError(f"{kind} {operation}: the kernel computed something else")
+    (first, start), (second, end) = figures
+    return (second - first) / total, (end - start) / total
+
+
+def computed(kind: str, operation: str, values: list[float], scalar: float) -> bytes:
+    """Compute what a kernel has to."""
+    import numpy as np
+
+    numbers = np.array(values, dtype=FORMATS[kind])
+    by = np.array(scalar, dtype=FORMATS[kind])
+    if operation == "div" and kind.startswith("int"):
+        result = np.sign(numbers) * (np.abs(numbers) // by)
+    else:
+        function = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
+        result = function[operation](numbers, by)
+    return result.astype(FORMATS[kind]).tobytes()
+
+
+def compiled(report: Report) -> None:
+    """Compile kernels and compare their code with that of the vendor's compiler."""
+    report.section(
+        f"compiled b[i] = a[i] op scalar, {TASKLETS} tasklets: instructions an element",
+        "350 MHz / published MOPS; less is better",
+    )
+    with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
+        for kind, operations in PUBLISHED.items():
+            for operation, published in operations.items():
+                name = f"{kind} {operation}"
+                try:
+                    program = build(kind, operation, folder)
+                except subprocess.CalledProcessError as error:
+                    report.skip(name, error.stderr.strip().partition("\n")[0])
+                    continue
+                instructions, cycles = measure(kind, operation, program)
+                row(report, name, instructions, "instr", MHZ / published, mops=MHZ / cycles)
+
+
+def main() -> None:
+    options = arguments(__doc__).parse_args()
+    report = Report("dpu_fidelity", "do cycles of the simulated DPU agree with published ones?")
+    calibrated(report)
+    tested(report)
+    compiled(report)
+    report.finish(options.json)
+
+
+if __name__ == "__main__":
+    main()
