@@ -17,7 +17,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # What an editable install has to be done again for.
 SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
-           $(wildcard offchip/*.pyx offchip/*.pxd veo/*.pyx veo/*.pxd dpu/*.pyx dpu/*.pxd) \
+           $(wildcard offchip/*.p[xy][dx] veo/*.p[xy][dx] dpu/*.p[xy][dx] accl/*.p[xy][dx]) \
            $(wildcard include/* csrc/*/*.[chS] csrc/*/include/*.h csrc/*/*.def csrc/*/*.inc csrc/*/*.map)
 C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] \
            benchmarks/*.[ch])
@@ -82,10 +82,10 @@ $(VENV)/linters: $(VENV)/installed
 lint: $(VENV)/linters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu accl
 	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	$(BIN)/mypy
-	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu
+	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl
 
 format: $(VENV)/linters
 	$(BIN)/ruff check --fix .
@@ -110,5 +110,5 @@ clean:
 	rm -rf build dist *.egg-info .venv .venv-sanitize .mypy_cache .ruff_cache .pytest_cache
 	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include dpu/runtime accl/lib accl/include
 	rm -rf offchip/bin .hypothesis
-	find offchip veo dpu tests benchmarks examples buildtools -name '*.so' -delete \
+	find offchip veo dpu accl tests benchmarks examples buildtools -name '*.so' -delete \
 	  -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -22,12 +22,13 @@ __all__ = [
 INCLUDES = ["include", "csrc", "csrc/dispatch", "csrc/common"]
 
 # Packages whose .pyx files are extension modules.
-EXTENSION_PACKAGES = ["offchip", "veo", "dpu"]
+EXTENSION_PACKAGES = ["offchip", "veo", "dpu", "accl"]
 
 # C that is compiled into an extension module besides what Cython makes.
 EXTRA_SOURCES = {
     "veo._native": ["csrc/dispatch/loader.c", "csrc/dispatch/veo_table.c"],
     "dpu._native": ["csrc/dispatch/loader.c", "csrc/dispatch/dpu_table.c"],
+    "accl._native": ["csrc/dispatch/loader.c", "csrc/dispatch/accl_table.c"],
     "dpu._isa": [
         "csrc/dpu_machine/forms.c",
         "csrc/dpu_machine/encode.c",
@@ -201,6 +202,7 @@ ARTEFACTS = [
             "csrc/dispatch/loader.c",
             "csrc/dispatch/veo_table.c",
             "csrc/dispatch/dpu_table.c",
+            "csrc/dispatch/accl_table.c",
         ),
         link_flags=("-ldl",),
     ),

@@ -25,7 +25,7 @@ PACKAGES = {
     "accl": "collectives offloaded to FPGAs",
     "accelforge": "cost of kernels on accelerators",
 }
-PRESENT = ("veo", "dpu")
+PRESENT = ("veo", "dpu", "accl")
 
 
 class PackageInfo(NamedTuple):

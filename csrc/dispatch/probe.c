@@ -3,7 +3,7 @@
  * offchip-probe: looks at a library in a process of its own, so that one that is broken cannot
  * take the caller down.
  *
- *     offchip-probe veo|dpu PATH
+ *     offchip-probe veo|dpu|accl PATH
  *
  * prints one JSON object on stdout:
  *
@@ -23,6 +23,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "accl_table.h"
 #include "dpu_table.h"
 #include "veo_table.h"
 
@@ -142,19 +143,30 @@ static void probe_veo(const char *path, struct offchip_library *lib, struct find
                  VEO_NODES_MAX - 1);
 }
 
-/* Ranks that the kernel's driver shows. */
-static int count_dpu_ranks(void)
+/* Entries of FOLDER whose names are of devices. */
+static int count_entries(const char *path, bool (*is_device)(const char *name))
 {
-    static const char prefix[] = "dpu_rank";
     int count = 0;
-    DIR *folder = opendir("/sys/class/dpu_rank");
+    DIR *folder = opendir(path);
 
     if (folder == NULL)
         return 0;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        count += strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0;
+        count += is_device(entry->d_name);
     closedir(folder);
     return count;
+}
+
+static bool is_dpu_rank(const char *name)
+{
+    return strncmp(name, "dpu_rank", sizeof "dpu_rank" - 1) == 0;
+}
+
+/* 0000:03:00.1 */
+static bool is_pci_address(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    return colon != NULL && strchr(colon + 1, ':') != NULL;
 }
 
 static void probe_dpu(const char *path, struct offchip_library *lib, struct findings *found)
@@ -183,7 +195,7 @@ static void probe_dpu(const char *path, struct offchip_library *lib, struct find
     found->devices = 0;
     if (found->soft)
         return;
-    found->devices = count_dpu_ranks();
+    found->devices = count_entries("/sys/class/dpu_rank", is_dpu_rank);
     /* Without the driver's folder the library may still know of hardware. */
     if (found->devices == 0 && dpu.dpu_alloc_ranks(1, "backend=hw", &set) == DPU_OK) {
         found->devices = 1;
@@ -192,6 +204,43 @@ static void probe_dpu(const char *path, struct offchip_library *lib, struct find
     if (found->devices == 0)
         snprintf(found->error, sizeof found->error,
                  "no UPMEM rank (/sys/class/dpu_rank has none, and \"backend=hw\" finds none)");
+}
+
+static void probe_accl(const char *path, struct offchip_library *lib, struct findings *found)
+{
+    struct accl_table accl;
+
+    int missing = accl_table_open(path, &accl, lib);
+    if (missing < 0) {
+        snprintf(found->error, sizeof found->error, "it does not load: %s", lib->error);
+        return;
+    }
+    if (accl.accl_abi_version != NULL) {
+        found->api_version = accl.accl_abi_version();
+        found->have_version = true;
+        if (found->api_version != ACCL_ABI_VERSION) {
+            snprintf(found->error, sizeof found->error,
+                     "its interface has version %d, and %d is needed", found->api_version,
+                     ACCL_ABI_VERSION);
+            return;
+        }
+    }
+    if (missing > 0) {
+        snprintf(found->error, sizeof found->error, "it lacks %d function%s: %s%s", missing,
+                 missing == 1 ? "" : "s", offchip_library_missing(lib, 0),
+                 missing == 1 ? "" : ", ...");
+        return;
+    }
+    found->version = accl.accl_version();
+    found->soft = strncmp(found->version, "offchip ", sizeof "offchip " - 1) == 0;
+    found->ok = true;
+    found->devices = 0;
+    if (found->soft)
+        return;
+    found->devices = count_entries("/sys/bus/pci/drivers/xocl", is_pci_address);
+    if (found->devices == 0)
+        snprintf(found->error, sizeof found->error,
+                 "no FPGA board (/sys/bus/pci/drivers/xocl has none)");
 }
 
 /* A stream for our answer; whatever else is written to stdout goes to stderr from now on. */
@@ -209,8 +258,15 @@ int main(int argc, char **argv)
     struct findings found = {.devices = -1};
     struct offchip_library lib = {0};
 
-    if (argc != 3 || (strcmp(argv[1], "veo") != 0 && strcmp(argv[1], "dpu") != 0)) {
-        fprintf(stderr, "usage: offchip-probe veo|dpu PATH\n");
+    void (*look)(const char *path, struct offchip_library *lib, struct findings *found) = NULL;
+    if (argc == 3 && strcmp(argv[1], "veo") == 0)
+        look = probe_veo;
+    else if (argc == 3 && strcmp(argv[1], "dpu") == 0)
+        look = probe_dpu;
+    else if (argc == 3 && strcmp(argv[1], "accl") == 0)
+        look = probe_accl;
+    if (look == NULL) {
+        fprintf(stderr, "usage: offchip-probe veo|dpu|accl PATH\n");
         return 2;
     }
     FILE *out = take_stdout();
@@ -218,10 +274,7 @@ int main(int argc, char **argv)
         perror("offchip-probe");
         return 2;
     }
-    if (strcmp(argv[1], "veo") == 0)
-        probe_veo(argv[2], &lib, &found);
-    else
-        probe_dpu(argv[2], &lib, &found);
+    look(argv[2], &lib, &found);
     report(out, &found, &lib);
     int status = fclose(out) == 0 ? 0 : 2;
     /* Neither the library's destructors nor its exit handlers may spoil the answer. */

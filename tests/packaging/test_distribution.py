@@ -22,7 +22,7 @@ pytestmark = pytest.mark.packaging
 EXECUTABLES = ["veo/bin/veorun", "offchip/bin/offchip-probe"]
 LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
 LIBRARIES += ["accl/lib/libaccl.so"]
-PACKAGES = ("offchip", "veo", "dpu")
+PACKAGES = ("offchip", "veo", "dpu", "accl")
 HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veosoft")]
 HEADERS += ["accl/include/accl.h", "dpu/runtime/include/mram.h", "dpu/runtime/seqread.inc"]
 

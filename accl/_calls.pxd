@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every call needs: the device, the communicators' sizes, the element types."""
+
+from libc.stdint cimport uint32_t, uint64_t
+from accl._device cimport Device
+from accl._operand cimport Operand
+from accl.libaccl cimport accl_call
+
+
+cdef class Caller:
+    cdef object __weakref__
+    cdef Device device
+    # Ranks of each communicator, and which is this one.
+    cdef uint32_t *sizes
+    cdef uint32_t *locals
+    cdef uint32_t n_comms
+    # Bits of element types that have an arithmetic configuration of their own.
+    cdef uint32_t singles
+    cdef object configs
+    cdef public bint check_return_value_flag
+    cdef public bint config_rdy
+
+    cdef int begin(self, accl_call *call, uint32_t operation, object comm_id, str name) except -1
+    cdef int set_root(self, accl_call *call, object root, str what, str name) except -1
+    cdef int set_count(self, accl_call *call, object count, Py_ssize_t whole, str name) except -1
+    # From the types of the operands and the result (ACCL_NONE: absent).
+    cdef int set_types(self, accl_call *call, uint32_t op0, uint32_t op1, uint32_t res,
+                       object compress, str name) except -1
+    # Executes or starts it; RESULT (may be NULL) of ELEMENTS is copied back to the host.
+    cdef object finish(self, accl_call *call, Operand *result, Py_ssize_t elements, bint to_fpga,
+                       bint run_async, object waitfor, tuple keep, str name)
+
+
+# Takes `async` out of the further keywords; anything else in there is a mistake.
+cdef bint take_async(dict more, bint run_async, str name) except -1
+cdef int check_elements(Operand *operand, uint64_t needed, str what, str name) except -1
+cdef uint32_t to_function(object func, str name) except? 0xffffffff
+cdef object zero_size

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every call needs, so that the calls themselves are short and quick."""
+
+from cpython.long cimport PyLong_CheckExact
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
+from accl._device cimport Device
+from accl._operand cimport Operand, dtype_code, dtype_name, sync
+from accl.libaccl cimport (
+    ACCL_ETH_COMPRESSED,
+    ACCL_NONE,
+    ACCL_OP0_COMPRESSED,
+    ACCL_OP1_COMPRESSED,
+    ACCL_RES_COMPRESSED,
+    accl_call,
+)
+
+import warnings
+from operator import index
+
+import numpy as np
+
+from accl.errors import ACCLArgumentError, ACCLDtypeError, ACCLNotConfiguredError
+
+__all__ = []
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object value, int *overflow) except? -1
+
+_ON_DEVICE = (
+    "ACCL: async run returns data on FPGA, user must sync_from_device() after waiting"
+)
+zero_size = "zero size buffer"
+
+
+cdef bint take_async(dict more, bint run_async, str name) except -1:
+    for key in more:
+        if key != "async":
+            raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
+    return bool(more["async"]) or run_async
+
+
+cdef int check_elements(Operand *operand, uint64_t needed, str what, str name) except -1:
+    if <uint64_t>operand.elements < needed:
+        raise ACCLArgumentError(
+            f"{name}: {what} has {operand.elements} elements, and {needed} are needed"
+        )
+    return 0
+
+
+cdef uint32_t to_function(object func, str name) except? 0xffffffff:
+    cdef int overflow = 0
+    cdef long long value = PyLong_AsLongLongAndOverflow(
+        func if PyLong_CheckExact(func) else index(func), &overflow
+    )
+    if overflow or not 0 <= value <= 1:
+        raise ACCLArgumentError(f"{name}: func is SUM (0) or MAX (1), not {func!r}")
+    return <uint32_t>value
+
+
+cdef class Caller:
+    """The device of an `accl` and what calls have to know of its configuration."""
+
+    def __cinit__(self):
+        self.check_return_value_flag = True
+
+    def __dealloc__(self):
+        free(self.sizes)
+        free(self.locals)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("an accl cannot be pickled")
+
+    def _set_device(self, Device device not None):
+        self.device = device
+
+    def _add_communicator(self, uint32_t size, uint32_t local_rank):
+        cdef size_t bytes = (self.n_comms + 1) * sizeof(uint32_t)
+        cdef uint32_t *sizes = <uint32_t *>realloc(self.sizes, bytes)
+        cdef uint32_t *ranks
+        if sizes is NULL:
+            raise MemoryError()
+        self.sizes = sizes
+        ranks = <uint32_t *>realloc(self.locals, bytes)
+        if ranks is NULL:
+            raise MemoryError()
+        self.locals = ranks
+        sizes[self.n_comms] = size
+        ranks[self.n_comms] = local_rank
+        self.n_comms += 1
+
+    def _set_configs(self, configs):
+        cdef uint32_t singles = 0
+        for pair in configs:
+            if pair[0] == pair[1]:
+                singles |= 1u << dtype_code(pair[0], "configure_arithmetic")
+        self.configs = configs
+        self.singles = singles
+
+    cdef int begin(self, accl_call *call, uint32_t operation, object comm_id,
+                   str name) except -1:
+        cdef long long comm
+        cdef int overflow = 0
+        if not self.config_rdy:
+            if self.device is not None and self.device.closing:
+                self.device.enter(name)
+            raise ACCLNotConfiguredError(
+                f"{name}: CCLO not configured, cannot call; set up rx buffers and a communicator"
+            )
+        comm = PyLong_AsLongLongAndOverflow(
+            comm_id if PyLong_CheckExact(comm_id) else index(comm_id), &overflow
+        )
+        if overflow or comm < 0 or comm >= self.n_comms:
+            raise ACCLArgumentError(
+                f"{name}: there is no communicator {comm_id}; there are {self.n_comms}"
+            )
+        memset(call, 0, sizeof(accl_call))
+        call.size = sizeof(accl_call)
+        call.operation = operation
+        call.comm = <uint32_t>comm
+        return 0
+
+    cdef int set_root(self, accl_call *call, object root, str what, str name) except -1:
+        cdef int overflow = 0
+        cdef long long rank = PyLong_AsLongLongAndOverflow(
+            root if PyLong_CheckExact(root) else index(root), &overflow
+        )
+        if overflow or rank < 0 or rank >= self.sizes[call.comm]:
+            raise ACCLArgumentError(
+                f"{name}: {what} is {root}, and communicator {call.comm} has the ranks 0 to "
+                f"{self.sizes[call.comm] - 1}"
+            )
+        call.root_src_dst = <uint32_t>rank
+        return 0
+
+    cdef int set_count(self, accl_call *call, object count, Py_ssize_t whole,
+                       str name) except -1:
+        cdef int overflow = 0
+        cdef long long value
+        if count is None:
+            call.count = whole
+            return 0
+        if not PyLong_CheckExact(count):
+            if isinstance(count, float) and count.is_integer():
+                count = int(count)
+            else:
+                try:
+                    count = index(count)
+                except TypeError:
+                    raise TypeError(
+                        f"{name}: count must be a whole number of elements, not {count!r}"
+                    ) from None
+        value = PyLong_AsLongLongAndOverflow(count, &overflow)
+        if overflow or value < 0 or value > 1 << 48:
+            raise ACCLArgumentError(f"{name}: a count cannot be {count}")
+        call.count = value
+        return 0
+
+    cdef int set_types(self, accl_call *call, uint32_t op0, uint32_t op1, uint32_t res,
+                       object compress, str name) except -1:
+        cdef uint32_t one = op0 if op0 != ACCL_NONE else op1 if op1 != ACCL_NONE else res
+        if (
+            compress is None
+            and (op1 == one or op1 == ACCL_NONE)
+            and (res == one or res == ACCL_NONE)
+            and self.singles >> one & 1
+        ):
+            call.dtype = one
+            return 0
+        return _set_mixed(self, call, op0, op1, res, compress, name)
+
+    cdef object finish(self, accl_call *call, Operand *result, Py_ssize_t elements, bint to_fpga,
+                       bint run_async, object waitfor, tuple keep, str name):
+        cdef object handle
+        if run_async:
+            if not to_fpga and result is not NULL and not self.device.unified:
+                warnings.warn(_ON_DEVICE, stacklevel=1)
+            return self.device.start(call, name, keep, waitfor)
+        if not waitfor:
+            self.device.run(call, name, self.check_return_value_flag)
+        else:
+            handle = self.device.start(call, name, keep, waitfor)
+            if self.check_return_value_flag:
+                handle.wait()
+            else:
+                handle.exception()
+        if result is not NULL and not to_fpga:
+            sync(result, elements, False)
+        return None
+
+
+cdef int _set_mixed(Caller caller, accl_call *call, uint32_t op0, uint32_t op1, uint32_t res,
+                    object compress, str name) except -1:
+    """Find the configuration for two types, or for compression on the wire."""
+    cdef uint32_t small
+    cdef uint32_t big
+    types = sorted(
+        {op0, op1, res} - {ACCL_NONE}, key=lambda code: np.dtype(dtype_name(code)).itemsize
+    )
+    if compress is not None:
+        small = dtype_code(compress, name)
+        if small not in types:
+            types.insert(0, small)
+        elif len(types) == 2 and types[1] == small:
+            types.reverse()
+        call.compression_flags = ACCL_ETH_COMPRESSED
+    names = [dtype_name(code) for code in types]
+    if len(types) > 2:
+        raise ACCLDtypeError(
+            f"{name}: Unsupported data type combination: {', '.join(names)}"
+        )
+    small, big = types[0], types[len(types) - 1]
+    if (names[len(names) - 1], names[0]) not in caller.configs:
+        raise ACCLDtypeError(
+            f"{name}: there is no arithmetic configuration for {names[len(names) - 1]}"
+            + (f" with {names[0]}" if len(names) > 1 else "")
+        )
+    call.dtype = big
+    if big == small:
+        return 0
+    call.compressed_dtype = small
+    if op0 == small:
+        call.compression_flags |= ACCL_OP0_COMPRESSED
+    if op1 == small:
+        call.compression_flags |= ACCL_OP1_COMPRESSED
+    if res == small:
+        call.compression_flags |= ACCL_RES_COMPRESSED
+    return 0

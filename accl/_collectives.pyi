@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from accl._calls import Caller
+from accl._handle import ACCLHandle
+
+__all__ = ["Collectives"]
+
+_Buffer = np.ndarray[Any, Any]
+_Count = int | float | None
+_WaitFor = Sequence[ACCLHandle | None] | ACCLHandle | None
+
+class Collectives(Caller):
+    def bcast(
+        self,
+        buf: _Buffer,
+        count: _Count = None,
+        root: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def scatter(
+        self,
+        sbuf: _Buffer | None,
+        rbuf: _Buffer,
+        count: _Count = None,
+        root: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def gather(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer | None,
+        count: _Count = None,
+        root: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def allgather(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer,
+        count: _Count = None,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def reduce(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer | None,
+        count: _Count = None,
+        root: int = 0,
+        func: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def allreduce(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer,
+        count: _Count = None,
+        func: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def reduce_scatter(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer,
+        count: _Count = None,
+        func: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def alltoall(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer,
+        count: _Count = None,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def barrier(
+        self,
+        comm_id: int = 0,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...

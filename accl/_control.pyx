@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Configuration, registers and memory of a device, and calls by their bare numbers."""
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+from accl._device cimport Device
+from accl._operand cimport Operand, dtype_code, dtype_name, take
+from accl._primitives cimport Primitives
+from accl.libaccl cimport (
+    ACCL_NONE,
+    ACCL_OK,
+    accl_call,
+    accl_communicator_info_t,
+    accl_rank,
+    accl_table,
+)
+
+import ipaddress
+from operator import index
+
+from accl.errors import ACCLArgumentError
+
+__all__ = ["Control"]
+
+_REACH = {"auto": 0, "shared": 1, "packets": 2}
+NO_SESSION = 0xFFFFFFFF
+
+
+cdef uint32_t _word(object value, str what) except? 0xfffffffe:
+    number = index(value)
+    if not 0 <= number <= 0xffffffff:
+        raise ACCLArgumentError(f"{what} has 32 bits, and cannot be {value}")
+    return number
+
+
+cdef int _dump_text(Device device, int which, uint32_t comm, char *text, size_t space,
+                    size_t *needed) noexcept nogil:
+    cdef const accl_table *table = device.table
+    if which == 0:
+        return table.accl_dump_rx_buffers(device.c, text, space, needed)
+    if which == 1:
+        return table.accl_dump_communicator(device.c, comm, text, space, needed)
+    if which == 2:
+        return table.accl_dump_exchange_memory(device.c, text, space, needed)
+    return table.accl_dump_waits(device.c, text, space, needed)
+
+
+cdef class Control(Primitives):
+    """What there is to set and to ask, by number."""
+
+    cdef Device _enter(self, str name):
+        if self.device is None:
+            raise TypeError(f"{name}: this accl was not initialised")
+        self.device.enter(name)
+        return self.device
+
+    cdef int _leave(self, int status, str name) except -1:
+        cdef Device device = self.device
+        device.leave()
+        if status != ACCL_OK:
+            device.fail(status, name)
+        return 0
+
+    def _setup_rx_buffers(self, count, nbytes):
+        cdef uint32_t n = _word(count, "nbufs")
+        cdef uint64_t size
+        cdef int status
+        if index(nbytes) < 0:
+            raise ACCLArgumentError(f"bufsize cannot be {nbytes}")
+        size = index(nbytes)
+        self._enter("setup_rx_buffers")
+        with nogil:
+            status = self.device.table.accl_setup_rx_buffers(self.device.c, n, size)
+        self._leave(status, "setup_rx_buffers")
+
+    def _create_communicator(self, ranks, local_rank):
+        """Add a communicator; its number."""
+        cdef uint32_t n = len(ranks)
+        cdef uint32_t me = _word(local_rank, "local_rank")
+        cdef uint32_t id = 0
+        cdef uint32_t i
+        cdef int status
+        cdef accl_rank *c = <accl_rank *>calloc(n + 1, sizeof(accl_rank))
+        if c is NULL:
+            raise MemoryError()
+        try:
+            for i in range(n):
+                rank = ranks[i]
+                c[i].ip = int(ipaddress.IPv4Address(rank["ip"]))
+                c[i].port = _word(rank["port"], "a port")
+                c[i].session = _word(rank.get("session_id", NO_SESSION), "a session_id")
+                c[i].max_segment_size = _word(rank["max_segment_size"], "max_segment_size")
+                reach = rank.get("reach", "auto")
+                if reach not in _REACH:
+                    raise ACCLArgumentError(
+                        f"reach of rank {i} is one of {', '.join(_REACH)}, not {reach!r}"
+                    )
+                c[i].reach = _REACH[reach]
+            self._enter("configure_communicator")
+            with nogil:
+                status = self.device.table.accl_create_communicator(
+                    self.device.c, c, n, me, &id
+                )
+            self._leave(status, "configure_communicator")
+        finally:
+            free(c)
+        self._add_communicator(n, me)
+        return id
+
+    def _split_communicator(self, comm, indices):
+        """Add a communicator of some ranks of another; its number, size and local rank."""
+        cdef uint32_t parent = _word(comm, "comm_id")
+        cdef uint32_t n = len(indices)
+        cdef uint32_t id = 0
+        cdef uint32_t i
+        cdef int status
+        cdef uint32_t *c = <uint32_t *>calloc(n + 1, sizeof(uint32_t))
+        cdef accl_communicator_info_t info
+        if c is NULL:
+            raise MemoryError()
+        try:
+            for i in range(n):
+                c[i] = _word(indices[i], "a rank")
+            self._enter("split_communicator")
+            with nogil:
+                status = self.device.table.accl_split_communicator(self.device.c, parent, c, n, &id)
+            self._leave(status, "split_communicator")
+        finally:
+            free(c)
+        memset(&info, 0, sizeof(info))
+        info.size = sizeof(info)
+        self._enter("split_communicator")
+        with nogil:
+            status = self.device.table.accl_communicator_info(self.device.c, id, &info)
+        self._leave(status, "split_communicator")
+        self._add_communicator(info.ranks, info.local_rank)
+        return id, info.ranks, info.local_rank
+
+    def _communicator_address(self, comm):
+        """Where exchange memory shows a communicator."""
+        cdef uint32_t id = comm
+        cdef accl_communicator_info_t info
+        cdef int status
+        memset(&info, 0, sizeof(info))
+        info.size = sizeof(info)
+        self._enter("communicator")
+        with nogil:
+            status = self.device.table.accl_communicator_info(self.device.c, id, &info)
+        self._leave(status, "communicator")
+        return info.exchange_address
+
+    def _communicator_ranks(self, comm, n):
+        """List the ranks of a communicator, with the sequence numbers of this moment."""
+        cdef uint32_t id = comm
+        cdef uint32_t size = n
+        cdef accl_rank *c = <accl_rank *>calloc(size + 1, sizeof(accl_rank))
+        cdef int status
+        if c is NULL:
+            raise MemoryError()
+        try:
+            self._enter("communicator")
+            with nogil:
+                status = self.device.table.accl_communicator_ranks(self.device.c, id, c, size)
+            self._leave(status, "communicator")
+            return [
+                {
+                    "ip": str(ipaddress.IPv4Address(c[i].ip)),
+                    "port": c[i].port,
+                    "inbound_seq_number": c[i].inbound_sequence,
+                    "outbound_seq_number": c[i].outbound_sequence,
+                    "session_id": c[i].session,
+                    "max_segment_size": c[i].max_segment_size,
+                }
+                for i in range(n)
+            ]
+        finally:
+            free(c)
+
+    def _exchange_read(self, offset):
+        cdef uint32_t at = _word(offset, "an offset")
+        cdef uint32_t value = 0
+        cdef int status
+        self._enter("read")
+        with nogil:
+            status = self.device.table.accl_exchange_read(self.device.c, at, &value)
+        self._leave(status, "read")
+        return value
+
+    def _exchange_write(self, offset, value):
+        cdef uint32_t at = _word(offset, "an offset")
+        cdef uint32_t word = _word(value, "a word")
+        cdef int status
+        self._enter("write")
+        with nogil:
+            status = self.device.table.accl_exchange_write(self.device.c, at, word)
+        self._leave(status, "write")
+
+    def _memory_read(self, address, nbytes):
+        """Read device memory by its address."""
+        cdef uint64_t at = address
+        cdef uint64_t size = nbytes
+        cdef int status
+        cdef bytearray data = bytearray(nbytes)
+        cdef char *p = data
+        self._enter("memory")
+        with nogil:
+            status = self.device.table.accl_memory_read(self.device.c, at, p, size)
+        self._leave(status, "memory")
+        return bytes(data)
+
+    def _last_call(self):
+        """Return code, and duration in seconds, of the last call."""
+        cdef uint32_t retcode = 0
+        cdef uint64_t duration = 0
+        cdef int status
+        self._enter("get_retcode")
+        with nogil:
+            status = self.device.table.accl_last_call(self.device.c, &retcode, &duration)
+        self._leave(status, "get_retcode")
+        return retcode, duration * 1e-9
+
+    def _dump(self, what, comm=0):
+        """Give a text: 'rx', 'communicator', 'exchange' or 'waits'."""
+        cdef size_t needed = 0
+        cdef size_t space = 0
+        cdef int status
+        cdef uint32_t id = comm
+        cdef bytearray text = bytearray()
+        cdef char *p
+        cdef int which = ["rx", "communicator", "exchange", "waits"].index(what)
+        while True:
+            p = text
+            self._enter("dump")
+            with nogil:
+                status = _dump_text(self.device, which, id, p, space, &needed)
+            self._leave(status, "dump")
+            if needed < space:
+                return text[:needed].decode("utf-8", "replace")
+            space = needed + 256
+            text = bytearray(space)
+
+    def _call(self, scenario, count, comm, root_src_dst, function, tag, dtypes, compression_flags,
+              stream_flags, addresses, run_async, keep):
+        """Make a call of bare numbers; a handle, or the return code if it is not `run_async`.
+
+        `comm` is an address in exchange memory, as the hardware has it; `dtypes` are the
+        uncompressed and the compressed type, or None.
+        """
+        cdef accl_call call
+        cdef uint32_t id = 0
+        cdef uint32_t at = _word(comm, "comm")
+        cdef int status
+        self.begin(&call, _word(scenario, "scenario"), 0, "call")
+        if at:
+            self._enter("call")
+            with nogil:
+                status = self.device.table.accl_communicator_at(self.device.c, at, &id)
+            self._leave(status, "call")
+        call.comm = id
+        self.set_count(&call, count, 0, "call")
+        call.root_src_dst = _word(root_src_dst, "root_src_dst")
+        call.function = _word(function, "function")
+        call.tag = _word(tag, "tag")
+        if dtypes is not None:
+            call.dtype = dtype_code(dtypes[0], "call")
+            if dtypes[1] != dtypes[0]:
+                call.compressed_dtype = dtype_code(dtypes[1], "call")
+        call.compression_flags = _word(compression_flags, "compression_flags")
+        call.stream_flags = _word(stream_flags, "stream_flags")
+        call.address[0], call.address[1] = addresses[0], addresses[1]
+        call.address[2] = addresses[2]
+        if run_async:
+            return self.device.start(&call, "call", keep, ())
+        return self.device.run(&call, "call", self.check_return_value_flag)
+
+    def _describe(self, scenario, operands, compress_dtype):
+        """Find types, flags and addresses for `operands`: arrays, or None."""
+        cdef accl_call call
+        cdef Operand operand
+        cdef uint32_t codes[3]
+        cdef int i
+        memset(&call, 0, sizeof(call))
+        addresses = [0, 0, 0]
+        for i in range(3):
+            codes[i] = ACCL_NONE
+            if operands[i] is not None:
+                take(self.device, operands[i], i == 2, &operand, f"addr_{i}", "prepare_call")
+                codes[i] = operand.dtype
+                addresses[i] = operand.address
+        if codes[0] == codes[1] == codes[2] == ACCL_NONE:
+            return None, None, 0, addresses
+        self.set_types(&call, codes[0], codes[1], codes[2], compress_dtype, "prepare_call")
+        small = call.compressed_dtype if call.compressed_dtype != ACCL_NONE else call.dtype
+        return dtype_name(call.dtype), dtype_name(small), call.compression_flags, addresses

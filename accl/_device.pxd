@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An open device of a library."""
+
+from libc.stdint cimport uint32_t, uint64_t
+from accl._native cimport Library
+from accl.libaccl cimport accl_call, accl_device, accl_table
+
+
+cdef class Device:
+    cdef object __weakref__
+    cdef Library lib
+    cdef const accl_table *table
+    cdef accl_device *c
+    # What blocks of it are known by.
+    cdef object token
+    cdef readonly bint unified
+    cdef readonly bint closed
+    # Threads that are inside the library with it.
+    cdef unsigned int users
+    # It is being closed, by the last one to leave if `deferred`.
+    cdef bint closing
+    cdef bint deferred
+    # The thread that looks at signals, and what came of it.
+    cdef unsigned long checking
+    cdef object interruption
+    # Handles of calls that may still run, in their order.
+    cdef object outstanding
+    # Moves packets to other hosts; `turns`: nobody but the waiting thread does.
+    cdef object pump
+    cdef bint turns
+    cdef object hook
+
+    cdef int enter(self, str function) except -1
+    cdef void leave(self) noexcept
+    # Executes a call; its error bits, 0 if `raises`, as then they are an exception.
+    cdef uint32_t run(self, accl_call *call, str name, bint raises) except? 0xffffffff
+    # Queues a call that uses the objects in `keep` and begins after the handles in `waitfor`.
+    cdef object start(self, accl_call *call, str name, tuple keep, object waitfor)
+    cdef int fail(self, int status, str function) except -1

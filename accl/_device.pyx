@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An open device: opening, closing, executing calls, and looking at signals meanwhile."""
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
+from posix.time cimport nanosleep, timespec
+from accl._handle cimport ACCLHandle, start_call
+from accl._memory cimport Block
+from accl._native cimport get_library
+from accl.libaccl cimport (
+    ACCL_BUFFER_HOST_ONLY,
+    ACCL_BUFFER_ZERO,
+    ACCL_CALL_FAILED,
+    ACCL_MEMORY_SEPARATE,
+    ACCL_MEMORY_UNIFIED,
+    ACCL_OK,
+    accl_call,
+    accl_config,
+    accl_device,
+    accl_memory_info_t,
+)
+
+import atexit
+import weakref
+from collections import deque
+from threading import get_ident
+
+from accl.constants import ErrorCode
+from accl.errors import ACCLClosedError
+
+__all__ = ["Device"]
+
+cdef uint32_t _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
+
+_live = weakref.WeakSet()
+# Devices with calls that may still run: they and what the calls use must stay.
+_busy = set()
+
+
+def _end_all():
+    for device in list(_live):
+        device.close()
+
+
+atexit.register(_end_all)
+
+
+cdef int _look_at_signals(void *argument) noexcept with gil:
+    cdef Device device = <Device>argument
+    if device.closing:
+        return 1
+    device.checking = get_ident()
+    try:
+        PyErr_CheckSignals()
+    except BaseException as error:
+        device.interruption = error
+        return 1
+    finally:
+        device.checking = 0
+    return device.closing
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class Device:
+    """An open device of a library.
+
+    Parameters
+    ----------
+    library : Library, str, path or None
+        As for `use_library()`.
+    unified : bool
+        Host view and device memory are the same pages.
+    memory_bytes : int
+        Largest amount of device memory; 0 for the library's own limit.
+    stack : int
+        0 for UDP, 1 for TCP.
+    job : str or None
+        The name by which ranks find each other.
+    xclbin, endpoint : str or None
+        Bit stream, or address of an emulator, of the vendor's driver.
+    board, cclo : int
+        Which board, and which engine on it.
+    """
+
+    def __init__(self, library, *, unified=False, memory_bytes=0, stack=1, job=None, xclbin=None,
+                 endpoint=None, board=0, cclo=0):
+        cdef accl_config config
+        cdef int status
+        if self.c is not NULL or self.closed:
+            raise TypeError("a Device is opened once")
+        texts = [None if t is None else str(t).encode() for t in (job, xclbin, endpoint)]
+        self.lib = get_library(library)
+        self.table = self.lib.table
+        self.token = object()
+        self.unified = bool(unified)
+        self.outstanding = deque()
+        memset(&config, 0, sizeof(config))
+        config.size = sizeof(config)
+        config.memory_mode = ACCL_MEMORY_UNIFIED if self.unified else ACCL_MEMORY_SEPARATE
+        config.stack = stack
+        config.memory_bytes = memory_bytes
+        if texts[0] is not None:
+            config.job = <bytes>texts[0]
+        if texts[1] is not None:
+            config.xclbin = <bytes>texts[1]
+        if texts[2] is not None:
+            config.endpoint = <bytes>texts[2]
+        config.board_index = board
+        config.cclo_index = cclo
+        with nogil:
+            status = self.table.accl_open(&config, &self.c)
+        if status != ACCL_OK:
+            self.c = NULL
+            self.lib.fail(status, "accl_open")
+        self.table.accl_set_interrupt_check(self.c, _look_at_signals, <void *>self)
+        _live.add(self)
+
+    def __dealloc__(self):
+        cdef accl_device *c = self.c
+        if c is not NULL:
+            self.c = NULL
+            with nogil:
+                self.table.accl_close(c)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a Device cannot be pickled")
+
+    @property
+    def library(self):
+        """The library that it belongs to."""
+        return self.lib
+
+    cdef int enter(self, str function) except -1:
+        if self.closing or self.c is NULL:
+            raise ACCLClosedError(f"{function}: this accl was deinitialised; make another one")
+        self.users += 1
+        return 0
+
+    cdef void leave(self) noexcept:
+        self.users -= 1
+        if self.deferred and self.users == 0:
+            _close(self)
+
+    cdef int fail(self, int status, str function) except -1:
+        return self.lib.fail(status, function)
+
+    cdef uint32_t run(self, accl_call *call, str name, bint raises) except? 0xffffffff:
+        cdef uint32_t retcode = 0
+        cdef int status
+        if self.turns:
+            return _run_turning(self, call, name, raises)
+        self.enter(name)
+        with nogil:
+            status = self.table.accl_call_sync(self.c, call, &retcode)
+        self.leave()
+        if status == ACCL_OK:
+            return 0
+        return _after_failure(self, status, retcode, name, raises)
+
+    cdef object start(self, accl_call *call, str name, tuple keep, object waitfor):
+        cdef ACCLHandle handle
+        self.enter(name)
+        try:
+            handle = start_call(self, call, name, keep, waitfor)
+        finally:
+            self.leave()
+        prune(self)
+        self.outstanding.append(handle)
+        _busy.add(self)
+        if self.turns:
+            self.pump.turn()
+        return handle
+
+    def close(self):
+        """End it: calls that run are broken off. Nothing happens the second time."""
+        cdef timespec pause
+        if self.c is NULL:
+            return
+        self.closing = True
+        if self.users > 0:
+            if self.checking == get_ident():
+                # A signal handler, inside a call of this very thread.
+                self.deferred = True
+                return
+            pause.tv_sec = 0
+            pause.tv_nsec = 1_000_000
+            # They look every 50 ms.
+            while self.users > 0:
+                with nogil:
+                    nanosleep(&pause, NULL)
+        if self.c is not NULL:
+            _close(self)
+
+    def allocate(self, nbytes, dtype=0, host_only=False, zero=False):
+        """Allocate a `Block`."""
+        cdef Block block = Block.__new__(Block)
+        cdef uint64_t size = nbytes
+        cdef uint32_t code = dtype
+        cdef uint32_t flags = 0
+        cdef int status
+        if host_only:
+            flags |= ACCL_BUFFER_HOST_ONLY
+        if zero:
+            flags |= ACCL_BUFFER_ZERO
+        block.library = self.lib
+        self.enter("allocate")
+        try:
+            with nogil:
+                status = self.table.accl_buffer_create(self.c, size, code, flags, &block.c)
+        finally:
+            self.leave()
+        if status != ACCL_OK:
+            block.c = NULL
+            self.fail(status, "allocate")
+        block.host = <char *>self.table.accl_buffer_host(block.c)
+        block.address = self.table.accl_buffer_address(block.c)
+        block.nbytes = self.table.accl_buffer_bytes(block.c)
+        block.owner = self.token
+        block.shared = self.unified or bool(host_only)
+        return block
+
+    def memory_info(self):
+        """Say how much device memory there is: capacity, allocated, base."""
+        cdef accl_memory_info_t info
+        cdef int status
+        memset(&info, 0, sizeof(info))
+        info.size = sizeof(info)
+        self.enter("memory_info")
+        try:
+            with nogil:
+                status = self.table.accl_memory_info(self.c, &info)
+        finally:
+            self.leave()
+        if status != ACCL_OK:
+            self.fail(status, "memory_info")
+        return {"capacity": info.capacity, "allocated": info.allocated, "base": info.base}
+
+    def set_pump(self, pump):
+        """Have a `PacketPump` carry what goes to other hosts; None: no more."""
+        self.pump = pump
+        self.turns = pump is not None and not pump.any_thread
+
+
+cdef void _close(Device device) noexcept:
+    """Close it; nobody is inside."""
+    cdef accl_device *c = device.c
+    if c is NULL:
+        return
+    device.c = NULL
+    device.closed = True
+    device.closing = True
+    with nogil:
+        device.table.accl_close(c)
+    # All of its calls have ended.
+    device.outstanding.clear()
+    device.hook = None
+    _busy.discard(device)
+
+
+def prune(Device device):
+    """Let go of handles whose calls have ended."""
+    cdef object outstanding = device.outstanding
+    while outstanding and (<ACCLHandle>outstanding[0]).ended():
+        outstanding.popleft()
+    if not outstanding:
+        _busy.discard(device)
+
+
+cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str name,
+                             bint raises) except? 0xffffffff:
+    cdef object text
+    if status != ACCL_CALL_FAILED:
+        if device.closing:
+            raise ACCLClosedError(f"{name}: this accl was deinitialised")
+        device.fail(status, name)
+    text = device.table.accl_error_message().decode("utf-8", "replace")
+    if retcode & _INTERRUPTED:
+        error, device.interruption = device.interruption, None
+        if error is not None:
+            raise error
+        if device.closing:
+            raise ACCLClosedError(f"{name}: this accl was deinitialised", retcode=retcode)
+    if raises:
+        raise device.lib.call_error(retcode, name, text)
+    return retcode
+
+
+cdef uint32_t _run_turning(Device device, accl_call *call, str name,
+                           bint raises) except? 0xffffffff:
+    """Execute a call while this thread carries its packets."""
+    cdef ACCLHandle handle = device.start(call, name, (), ())
+    handle.wait_for_end()
+    prune(device)
+    if raises:
+        handle.result()
+    return handle.retcode

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Handles of asynchronous calls."""
+
+cimport cython
+from libc.stdlib cimport free, malloc
+from accl._device cimport Device
+from accl.libaccl cimport (
+    ACCL_CALL_FAILED,
+    ACCL_OK,
+    ACCL_PENDING,
+    accl_call,
+    accl_request,
+)
+from offchip.request cimport Request, timeout_ns
+
+from accl.constants import ErrorCode
+from accl.errors import ACCLClosedError, ACCLUnfinishedError
+
+__all__ = ["ACCLHandle"]
+
+cdef unsigned int _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
+
+# How long a thread that carries packets stays away from them.
+cdef enum:
+    TURN_NS = 50_000
+    COMPLETED = 2
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class ACCLHandle(Request):
+    """A call that runs by itself. Objects come from calls with ``run_async=True``.
+
+    Several may be outstanding; they are executed in the order in which they were made. What a
+    call uses stays until it has ended, also when the handle is dropped. Besides what is below
+    there are `done()`, `result()`, `exception()`, `add_done_callback()` and ``await``.
+
+    Attributes
+    ----------
+    operation : str
+        What is done.
+    """
+
+    def __init__(self):
+        raise TypeError("a handle comes from a call with run_async=True")
+
+    def __dealloc__(self):
+        if self.c is not NULL:
+            self.device.table.accl_request_free(self.c)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a handle cannot be pickled: the call runs in this process")
+
+    def __repr__(self):
+        state = "ended" if self.ended() else "not ended"
+        return f"<accl.ACCLHandle of {self.operation}, {state}>"
+
+    cdef bint ended(self) noexcept:
+        return self.device.table.accl_request_state(self.c) == COMPLETED
+
+    cdef int _poll(self) except -1:
+        if not self.ended() and self.device.turns:
+            self.device.pump.turn()
+        return _end(self) if self.ended() else 0
+
+    cdef int _wait_ns(self, long long ns) except -1:
+        cdef int status
+        cdef accl_request *c = self.c
+        if self.device.turns:
+            self.device.pump.turn()
+            ns = min(ns, <long long>TURN_NS)
+        with nogil:
+            status = self.device.table.accl_request_wait(c, ns)
+        if status == ACCL_PENDING:
+            return 0
+        if status != ACCL_OK and status != ACCL_CALL_FAILED:
+            self.device.fail(status, self.operation)
+        return _end(self)
+
+    cdef int wait_for_end(self) except -1:
+        self._wait_limited(-1)
+        return 0
+
+    cdef object _outcome(self):
+        cdef object text
+        cdef unsigned int retcode = self.device.table.accl_request_retcode(self.c)
+        if retcode == 0:
+            return None
+        text = self.device.table.accl_request_message(self.c).decode("utf-8", "replace")
+        if retcode & _INTERRUPTED:
+            # Nobody but deinit() breaks these calls off.
+            raise ACCLClosedError(f"{self.operation}: {text}", retcode=retcode)
+        raise self.device.lib.call_error(retcode, self.operation, text)
+
+    def _timeout_error(self, timeout):
+        return ACCLUnfinishedError(
+            f"{self.operation}: not finished within {timeout} s; the call goes on, and may be "
+            "waited for again"
+        )
+
+    def wait(self, timeout=None):
+        """Wait for the end, and raise the call's error if it failed.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Limit in seconds; None waits as long as it takes.
+
+        Returns
+        -------
+        bool
+            True when the call has ended, False when the limit was reached first.
+
+        Raises
+        ------
+        ACCLError
+            The call failed.
+        """
+        if not self._wait_limited(timeout_ns(timeout)):
+            return False
+        self._outcome()
+        return True
+
+    def test(self):
+        """Whether the call has ended, in success or failure."""
+        return self.done()
+
+    @property
+    def retcode(self):
+        """Error bits of the call, 0 for success or as long as it runs."""
+        return self.device.table.accl_request_retcode(self.c)
+
+    @property
+    def duration(self):
+        """Seconds that the execution took, 0 as long as it runs."""
+        return self.device.table.accl_request_duration(self.c) * 1e-9
+
+
+cdef int _end(ACCLHandle handle) except -1:
+    handle.keep = None
+    from accl._device import prune
+
+    prune(handle.device)
+    return 1
+
+
+cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep, object waitfor):
+    cdef ACCLHandle handle = ACCLHandle.__new__(ACCLHandle)
+    cdef accl_request **before = NULL
+    cdef Py_ssize_t n = 0
+    cdef int status
+    if isinstance(waitfor, ACCLHandle):
+        waitfor = (waitfor,)
+    handles = [] if waitfor is None else [h for h in waitfor if h is not None]
+    for h in handles:
+        if not isinstance(h, ACCLHandle):
+            raise TypeError(
+                f"{name}: waitfor takes handles of calls with run_async=True, not "
+                f"{type(h).__name__}"
+            )
+        if (<ACCLHandle>h).device.lib is not device.lib:
+            raise ValueError(f"{name}: waitfor has a handle of another library")
+    if handles:
+        before = <accl_request **>malloc(len(handles) * sizeof(accl_request *))
+        if before is NULL:
+            raise MemoryError()
+        for h in handles:
+            before[n] = (<ACCLHandle>h).c
+            n += 1
+    handle.device = device
+    handle.operation = name
+    handle.keep = keep
+    status = device.table.accl_call_start(device.c, call, before, n, &handle.c)
+    free(before)
+    if status != ACCL_OK:
+        handle.c = NULL
+        device.fail(status, name)
+    return handle

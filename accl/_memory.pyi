@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from typing import Any, NoReturn, SupportsIndex, final
+
+__all__ = ["Block"]
+
+@final
+class Block:
+    address: int
+    nbytes: int
+    freed: bool
+    shared: bool
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def copy(self, offset: int, nbytes: int, to_device: bool) -> None: ...
+    def free(self) -> None: ...

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loaded library with the interface of accl.h: its functions, its origin, its errors.
+
+A library is loaded when the first `accl` is made (or `use_library()` or `library_info()` asks), by
+the rule of `offchip.loader`, and stays loaded. Several may be: each `accl` belongs to one.
+"""
+
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport calloc, free
+from accl.libaccl cimport (
+    ACCL_ABI_VERSION,
+    ACCL_CLOSED,
+    ACCL_FORKED,
+    ACCL_INVALID,
+    ACCL_NO_MEMORY,
+    ACCL_NOT_FOUND,
+    ACCL_NOT_READY,
+    ACCL_UNSUPPORTED,
+    accl_table,
+    accl_table_open,
+    offchip_library,
+    offchip_library_close,
+    offchip_library_missing,
+)
+
+import os
+
+from offchip import __version__
+
+from accl import errors
+from accl.constants import ErrorCode, error_names
+
+__all__ = ["Library", "library_info", "use_library"]
+
+# What a Library has that was not loaded: no functions.
+cdef accl_table _no_table
+
+# By the real path of the file; a library stays loaded.
+_libraries = {}
+_default = None
+
+_BY_STATUS = {
+    ACCL_INVALID: errors.ACCLArgumentError,
+    ACCL_NOT_FOUND: errors.ACCLArgumentError,
+    ACCL_NO_MEMORY: errors.ACCLMemoryError,
+    ACCL_NOT_READY: errors.ACCLNotConfiguredError,
+    ACCL_CLOSED: errors.ACCLClosedError,
+    ACCL_FORKED: errors.ACCLClosedError,
+    ACCL_UNSUPPORTED: errors.ACCLUnsupportedError,
+}
+_TIMEOUTS = int(ErrorCode.RECEIVE_TIMEOUT_ERROR | ErrorCode.DEQUEUE_BUFFER_TIMEOUT_ERROR)
+_PEERS = int(ErrorCode.PEER_LOST_ERROR | ErrorCode.PEER_GAVE_UP_ERROR)
+
+
+cdef str _text(const char *text):
+    return text.decode("utf-8", "replace") if text is not NULL else ""
+
+
+cdef class Library:
+    """A loaded library. Objects come from `use_library()` and `accl.library`.
+
+    Attributes
+    ----------
+    path : str
+        The file that was loaded.
+    kind : {"soft", "vendor", "path"}
+        Our soft engine, the bridge to the vendor's driver, or another that was given by its path.
+    found_via : str
+        How it was found.
+    version : str
+        Its version.
+    api_version : int
+        Version of the interface.
+    missing : tuple of str
+        Functions of the interface that it lacks.
+    """
+
+    def __cinit__(self):
+        self.table = &_no_table
+
+    def __init__(self):
+        raise TypeError("a Library comes from accl.use_library()")
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a Library cannot be pickled: it is loaded into this process only")
+
+    cdef int fail(self, int status, str function) except -1:
+        text = _text(self.table.accl_error_message()) or _text(self.table.accl_status_text(status))
+        kind = _BY_STATUS.get(status, errors.ACCLError)
+        raise kind(f"{function}: {text}", code=status, function=function)
+
+    cdef object call_error(self, uint32_t retcode, str operation, str text):
+        kind = errors.ACCLError
+        if retcode & <uint32_t>_PEERS:
+            kind = errors.ACCLPeerError
+        elif retcode & <uint32_t>_TIMEOUTS:
+            kind = errors.ACCLReceiveTimeoutError
+        names = ", ".join(error_names(retcode))
+        return kind(
+            f"{operation}: {names}: {text}" if text else f"{operation}: {names}",
+            retcode=retcode,
+            code=retcode,
+            name=names,
+        )
+
+    @property
+    def is_soft(self):
+        """Whether it is our engine, and not the vendor's driver."""
+        return self.table.accl_version is not NULL and _is_soft(self)
+
+    @property
+    def devices(self):
+        """Number of FPGA boards in this machine that a driver serves."""
+        return 0 if self.is_soft else _count_boards()
+
+    def __repr__(self):
+        return f"<accl.Library {self.kind} {self.path} version {self.version}>"
+
+
+cdef bint _is_soft(Library library):
+    return _text(library.table.accl_version()).startswith("offchip ")
+
+
+def _count_boards():
+    try:
+        entries = os.listdir("/sys/bus/pci/drivers/xocl")
+    except OSError:
+        return 0
+    return sum(name.count(":") == 2 for name in entries)
+
+
+cdef Library _load(object choice):
+    """Load what the loader chose, or find it among the loaded."""
+    cdef offchip_library *lib
+    cdef accl_table *table
+    cdef Library library
+    cdef size_t i
+    cdef int absent
+    real = os.path.realpath(choice.path)
+    if real in _libraries:
+        return _libraries[real]
+    path = os.fsencode(choice.path)
+    lib = <offchip_library *>calloc(1, sizeof(offchip_library))
+    table = <accl_table *>calloc(1, sizeof(accl_table))
+    try:
+        if lib is NULL or table is NULL:
+            raise MemoryError()
+        absent = accl_table_open(path, table, lib)
+        if absent < 0:
+            raise errors.ACCLError(f"{choice.path} cannot be loaded: {_text(lib.error)}")
+        if absent > 0:
+            missing = [_text(offchip_library_missing(lib, i)) for i in range(lib.missing_count)]
+            raise errors.ACCLError(
+                f"{choice.path} does not have the interface of accl.h: it lacks "
+                f"{', '.join(missing)}"
+            )
+        if table.accl_abi_version() != ACCL_ABI_VERSION:
+            raise errors.ACCLError(
+                f"{choice.path} has version {table.accl_abi_version()} of the interface, and "
+                f"{ACCL_ABI_VERSION} is needed"
+            )
+        library = Library.__new__(Library)
+        library.table = table
+        library.path = _text(lib.path) or choice.path
+        library.kind = choice.kind
+        library.found_via = choice.found_via
+        library.version = __version__ if _is_soft(library) else _text(table.accl_version())
+        library.api_version = table.accl_abi_version()
+        library.missing = ()
+        library.refused = tuple(choice.refused)
+    except BaseException:
+        if lib is not NULL:
+            offchip_library_close(lib)
+        free(lib)
+        free(table)
+        raise
+    _libraries[real] = library
+    return library
+
+
+cdef Library get_library(object which):
+    global _default
+    if isinstance(which, Library):
+        if (<Library>which).table is &_no_table:
+            raise ValueError("this Library was not loaded")
+        return which
+    if which is not None:
+        return _load(_choose(which))
+    if _default is None:
+        _default = _load(_choose(None))
+    return _default
+
+
+cdef object _choose(object which):
+    from offchip.loader import LibrarySpec, choose
+
+    folder = os.path.dirname(os.path.abspath(__file__))
+    spec = LibrarySpec(
+        package="accl",
+        env_var="ACCL_LIBRARY",
+        soft_path=os.path.join(folder, "lib", "libaccl.so"),
+        vendor_candidates=(
+            os.path.join(folder, "lib", "libaccl_driver.so"),
+            "libaccl_driver.so",
+        ),
+        probe="accl",
+    )
+    return choose(spec, which)
+
+
+def use_library(library):
+    """Choose the library for the `accl` objects that are made from now on.
+
+    Parameters
+    ----------
+    library : str, path or Library
+        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a library
+        that is loaded.
+
+    Returns
+    -------
+    Library
+
+    Raises
+    ------
+    LibraryNotFoundError
+        It cannot be used; the message says why.
+    """
+    global _default
+    if library is None:
+        raise TypeError("a library is required: 'vendor', 'soft', a path or a Library")
+    chosen = get_library(library)
+    _default = chosen
+    return chosen
+
+
+def library_info(library=None):
+    """Say which library is used and why.
+
+    Parameters
+    ----------
+    library : str, path or Library, optional
+        As for `use_library()`; the default library unless given.
+
+    Returns
+    -------
+    dict
+        path, kind, found_via, version, api_version, devices (number of FPGA boards), missing
+        (functions it lacks) and refused (the candidates before it: path, found_via, reason).
+    """
+    cdef Library chosen = get_library(library)
+    return {
+        "path": chosen.path,
+        "kind": chosen.kind,
+        "found_via": chosen.found_via,
+        "version": chosen.version,
+        "api_version": chosen.api_version,
+        "devices": chosen.devices,
+        "missing": list(chosen.missing),
+        "refused": [
+            {"path": item.path, "found_via": item.found_via, "reason": item.reason}
+            for item in chosen.refused
+        ],
+    }

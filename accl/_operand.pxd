@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An array that is an operand or a result of a call: where it is, and of what."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport uint32_t, uint64_t
+from accl._device cimport Device
+from accl._memory cimport Block
+
+
+cdef struct Operand:
+    uint64_t address
+    Py_ssize_t elements
+    Py_ssize_t itemsize
+    Py_ssize_t offset  # in the block
+    uint32_t dtype     # ACCL_NONE: there is no operand
+    # Borrowed: the array of the caller has it.
+    PyObject *block
+
+
+# Looks at an array that must have device memory. WHAT and NAME are for messages.
+cdef int take(Device device, object array, bint writes, Operand *operand, str what,
+              str name) except -1
+# The same for one that this rank does not need: its type if it has one.
+cdef int take_unused(object array, Operand *operand) except -1
+# The number of an element type; raises for those that there are not.
+cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff
+cdef object dtype_name(uint32_t code)
+
+
+cdef inline int sync(Operand *operand, Py_ssize_t elements, bint to_device) except -1:
+    cdef Block block = <Block>operand.block
+    if not block.shared:
+        block.sync(operand.offset, elements * operand.itemsize, to_device)
+    return 0

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From arrays to device addresses and element types, without calling NumPy."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport uint32_t
+from accl._device cimport Device
+from accl._memory cimport Block
+from accl._ndarray cimport (
+    ACCL_C_CONTIGUOUS,
+    ACCL_WRITEABLE,
+    accl_ndarray,
+    element_count,
+    fields,
+)
+from accl.libaccl cimport (
+    ACCL_FLOAT16,
+    ACCL_FLOAT32,
+    ACCL_FLOAT64,
+    ACCL_INT32,
+    ACCL_INT64,
+    ACCL_INT8,
+    ACCL_NONE,
+)
+
+import numpy as np
+
+# Refuses a NumPy whose arrays are laid out in another way.
+import accl._ndarray  # no-cython-lint
+from accl.errors import ACCLClosedError, ACCLDtypeError
+
+__all__ = ["block_of", "dtype_number"]
+
+cdef object _ndarray = np.ndarray
+cdef object _dtypes = [
+    np.dtype(name) for name in ("float16", "float32", "float64", "int32", "int64", "int8")
+]
+cdef PyObject *_float16 = <PyObject *>_dtypes[0]
+cdef PyObject *_float32 = <PyObject *>_dtypes[1]
+cdef PyObject *_float64 = <PyObject *>_dtypes[2]
+cdef PyObject *_int32 = <PyObject *>_dtypes[3]
+cdef PyObject *_int64 = <PyObject *>_dtypes[4]
+cdef object _names = {
+    ACCL_FLOAT16: "float16",
+    ACCL_FLOAT32: "float32",
+    ACCL_FLOAT64: "float64",
+    ACCL_INT32: "int32",
+    ACCL_INT64: "int64",
+    ACCL_INT8: "int8",
+}
+cdef object _codes = {name: code for code, name in _names.items()}
+
+
+cdef inline uint32_t _quick_code(PyObject *descr, Py_ssize_t *itemsize) noexcept:
+    if descr is _float32:
+        itemsize[0] = 4
+        return ACCL_FLOAT32
+    if descr is _float64:
+        itemsize[0] = 8
+        return ACCL_FLOAT64
+    if descr is _int32:
+        itemsize[0] = 4
+        return ACCL_INT32
+    if descr is _int64:
+        itemsize[0] = 8
+        return ACCL_INT64
+    if descr is _float16:
+        itemsize[0] = 2
+        return ACCL_FLOAT16
+    return ACCL_NONE
+
+
+cdef object dtype_name(uint32_t code):
+    return _names[code]
+
+
+cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff:
+    cdef uint32_t code
+    kind = np.dtype(dtype)
+    code = _codes.get(kind.name, ACCL_NONE) if kind.isnative else ACCL_NONE
+    if code == ACCL_NONE:
+        raise ACCLDtypeError(
+            f"{name}: elements are float16, float32, float64, int32 or int64 in the machine's "
+            f"byte order, not {kind}"
+        )
+    return code
+
+
+def dtype_number(dtype):
+    """Give the number of an element type, 0 for one that the engine does not know."""
+    return _codes.get(dtype.name, ACCL_NONE)
+
+
+cdef Block _find_block(accl_ndarray *array):
+    """Follow the bases of an array to the block that it is in; None."""
+    cdef PyObject *base = array.base
+    cdef object owner
+    while base is not NULL:
+        owner = <object>base
+        if type(owner) is Block:
+            return owner
+        if isinstance(owner, memoryview):
+            owner = (<object>owner).obj
+            if type(owner) is Block:
+                return owner
+        if not isinstance(owner, _ndarray):
+            return None
+        base = fields(owner).base
+    return None
+
+
+def block_of(array):
+    """Find the block of device memory that an array is in.
+
+    Returns
+    -------
+    tuple of (Block, int) or None
+        The block, and the array's offset in it.
+    """
+    cdef Block block
+    if not isinstance(array, _ndarray):
+        return None
+    block = _find_block(fields(array))
+    if block is None:
+        return None
+    return block, <Py_ssize_t>(fields(array).data - block.host)
+
+
+cdef int take(Device device, object array, bint writes, Operand *operand, str what,
+              str name) except -1:
+    cdef accl_ndarray *a
+    cdef Block block
+    cdef PyObject *base
+    if not isinstance(array, _ndarray):
+        raise TypeError(
+            f"{name}: {what} must be an ACCLBuffer, as allocate() makes them, not "
+            f"{type(array).__name__}"
+        )
+    a = fields(array)
+    base = a.base
+    if base is not NULL and type(<object>base) is Block:
+        block = <Block>base
+    else:
+        block = _find_block(a)
+        if block is None:
+            raise TypeError(
+                f"{name}: {what} has no device memory: it is a NumPy array that was not made by "
+                "allocate(), or the result of a calculation. Copy it into a buffer: buf[:] = x"
+            )
+    if block.owner is not device.token:
+        raise ValueError(f"{name}: {what} belongs to another accl; allocate it with this one")
+    if block.freed:
+        raise ACCLClosedError(f"{name}: {what} was freed")
+    if not a.flags & ACCL_C_CONTIGUOUS:
+        raise ValueError(
+            f"{name}: {what} is not contiguous: the engine takes whole ranges of memory"
+        )
+    if writes and not a.flags & ACCL_WRITEABLE:
+        raise ValueError(f"{name}: {what} is read-only")
+    operand.dtype = _quick_code(a.descr, &operand.itemsize)
+    if operand.dtype == ACCL_NONE:
+        operand.dtype = dtype_code(<object>a.descr, name)
+        operand.itemsize = (<object>a.descr).itemsize
+    operand.elements = element_count(a)
+    operand.offset = a.data - block.host
+    if operand.elements == 0:
+        operand.offset = 0
+    operand.address = block.address + operand.offset
+    operand.block = <PyObject *>block
+    return 0
+
+
+cdef int take_unused(object array, Operand *operand) except -1:
+    operand.dtype = ACCL_NONE
+    operand.elements = 0
+    operand.address = 0
+    operand.block = NULL
+    if array is None or not isinstance(array, _ndarray):
+        return 0
+    operand.dtype = _quick_code(fields(array).descr, &operand.itemsize)
+    return 0

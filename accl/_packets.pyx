@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packets of a device to ranks that it does not share memory with, and from them."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+from accl._device cimport Device
+from accl.libaccl cimport ACCL_OK, ACCL_PENDING, accl_packet
+
+__all__ = ["PacketQueue"]
+
+
+cdef class PacketQueue:
+    """The engine's side of a `PacketPump`.
+
+    Parameters
+    ----------
+    device : Device
+        Whose packets they are. It is not kept open.
+    """
+
+    cdef object reference
+
+    def __init__(self, device):
+        import weakref
+
+        self.reference = weakref.ref(device)
+
+    def take(self):
+        """Give the next packet as (rank, bytes), or None."""
+        cdef accl_packet packet
+        cdef Device device = self.reference()
+        cdef int status
+        if device is None or device.closing or device.c is NULL:
+            return None
+        memset(&packet, 0, sizeof(packet))
+        packet.size = sizeof(packet)
+        device.enter("take")
+        try:
+            status = device.table.accl_packet_next(device.c, &packet)
+            if status == ACCL_PENDING:
+                return None
+            if status != ACCL_OK:
+                device.fail(status, "take")
+            data = PyBytes_FromStringAndSize(<char *>packet.data, packet.bytes)
+            status = device.table.accl_packet_done(device.c, packet.id)
+            if status != ACCL_OK:
+                device.fail(status, "take")
+            return packet.rank, data
+        finally:
+            device.leave()
+
+    def deliver(self, rank, data):
+        """Take a packet that came from `rank`."""
+        cdef accl_packet packet
+        cdef Device device = self.reference()
+        cdef const unsigned char[::1] view = data
+        cdef uint64_t size = view.shape[0]
+        cdef uint32_t source = rank
+        cdef int status
+        if device is None or device.closing or device.c is NULL:
+            return
+        memset(&packet, 0, sizeof(packet))
+        packet.size = sizeof(packet)
+        device.enter("deliver")
+        try:
+            status = device.table.accl_packet_space(device.c, size, &packet)
+            if status != ACCL_OK:
+                device.fail(status, "deliver")
+            if size:
+                memcpy(packet.data, &view[0], size)
+            status = device.table.accl_packet_arrived(device.c, source, packet.id)
+            if status != ACCL_OK:
+                device.fail(status, "deliver")
+        finally:
+            device.leave()
+
+    def lost(self, rank, why):
+        """Say that a rank is gone."""
+        cdef Device device = self.reference()
+        cdef uint32_t number = rank
+        cdef bytes text = why.encode()
+        if device is None or device.closing or device.c is NULL:
+            return
+        device.enter("lost")
+        try:
+            device.table.accl_packet_lost(device.c, number, text)
+        finally:
+            device.leave()
+
+    def outstanding(self):
+        """How many packets have not left yet."""
+        cdef uint64_t n = 0
+        cdef Device device = self.reference()
+        if device is None or device.closing or device.c is NULL:
+            return 0
+        device.enter("outstanding")
+        try:
+            if device.table.accl_packet_outstanding(device.c, &n) != ACCL_OK:
+                return 0
+            return n
+        finally:
+            device.leave()

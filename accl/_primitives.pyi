@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from accl._collectives import Collectives
+from accl._handle import ACCLHandle
+
+__all__ = ["Primitives"]
+
+_Buffer = np.ndarray[Any, Any]
+_Count = int | float | None
+_WaitFor = Sequence[ACCLHandle | None] | ACCLHandle | None
+
+class Primitives(Collectives):
+    def _config(
+        self,
+        function: int,
+        value: int,
+        name: str,
+        comm_id: int = 0,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+    ) -> ACCLHandle | None: ...
+    def nop(
+        self, run_async: bool = False, waitfor: _WaitFor = (), **more: bool
+    ) -> ACCLHandle | None: ...
+    def send(
+        self,
+        srcbuf: _Buffer | npt.DTypeLike,
+        count: _Count = None,
+        dst: int | None = None,
+        tag: int = ...,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        stream_flags: int = 0,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def stream_put(
+        self,
+        srcbuf: _Buffer,
+        count: _Count = None,
+        dst: int | None = None,
+        stream_id: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def recv(
+        self,
+        dstbuf: _Buffer | npt.DTypeLike,
+        count: _Count = None,
+        src: int | None = None,
+        tag: int = ...,
+        comm_id: int = 0,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        *,
+        stream_flags: int = 0,
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def copy(
+        self,
+        srcbuf: _Buffer,
+        dstbuf: _Buffer,
+        count: _Count = None,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def copy_from_stream(
+        self,
+        dstbuf: _Buffer,
+        count: _Count = None,
+        to_fpga: bool = False,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def copy_to_stream(
+        self,
+        srcbuf: _Buffer,
+        count: _Count = None,
+        from_fpga: bool = False,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def copy_from_to_stream(
+        self,
+        dtype: npt.DTypeLike,
+        count: int,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...
+    def combine(
+        self,
+        count: int | None,
+        func: int,
+        val1: _Buffer,
+        val2: _Buffer,
+        result: _Buffer,
+        val1_from_fpga: bool = False,
+        val2_from_fpga: bool = False,
+        to_fpga: bool = False,
+        run_async: bool = False,
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle | None: ...

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages, copies and the combination of two vectors, as methods."""
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
+from accl._calls cimport check_elements, take_async, to_function
+from accl._collectives cimport Collectives
+from accl._operand cimport Operand, dtype_code, sync, take
+from accl.libaccl cimport (
+    ACCL_COMBINE,
+    ACCL_CONFIG,
+    ACCL_COPY,
+    ACCL_NONE,
+    ACCL_NOP,
+    ACCL_OP0_STREAM,
+    ACCL_RECV,
+    ACCL_RES_STREAM,
+    ACCL_SEND,
+    accl_call,
+)
+
+from operator import index
+
+import numpy as np
+
+from accl.constants import TAG_ANY
+from accl.errors import ACCLArgumentError
+
+__all__ = ["Primitives"]
+
+cdef object _any = TAG_ANY
+STREAM_ID_MAX = 246
+
+
+cdef uint32_t _tag(object tag, str name) except? 0xfffffffe:
+    if tag is _any:
+        return 0xffffffff
+    value = index(tag)
+    if not 0 <= value <= 0xffffffff:
+        raise ACCLArgumentError(f"{name}: a tag has 32 bits, and cannot be {tag}")
+    return value
+
+
+cdef uint32_t _flags(object flags, str name) except? 0xffffffff:
+    value = index(flags)
+    if not 0 <= value <= 3:
+        raise ACCLArgumentError(f"{name}: stream_flags are 0 to 3, not {flags!r}")
+    return value
+
+
+cdef class Primitives(Collectives):
+    """The calls of an `accl` that are no collectives."""
+
+    cdef int _typed(self, object buffer, bint stream, bint writes, Operand *operand, str what,
+                    str name) except -1:
+        """Look at a buffer, or at a type in place of one that a stream stands for."""
+        memset(operand, 0, sizeof(Operand))
+        if stream and not isinstance(buffer, np.ndarray):
+            if buffer is None:
+                raise TypeError(f"{name}: in place of {what} the type of its elements is needed")
+            operand.dtype = dtype_code(buffer, name)
+            operand.elements = 0
+            return 0
+        return take(self.device, buffer, writes and not stream, operand, what, name)
+
+    def _config(self, uint32_t function, object value, str name, object comm_id=0,
+                bint run_async=False, object waitfor=()):
+        cdef accl_call call
+        if not 0 <= index(value) <= 0xffffffff:
+            raise ACCLArgumentError(f"{name}: the value has 32 bits, and cannot be {value}")
+        self.begin(&call, ACCL_CONFIG, comm_id, name)
+        call.function = function
+        call.count = index(value)
+        return self.finish(&call, NULL, 0, True, run_async, waitfor, (), name)
+
+    def nop(self, run_async=False, waitfor=(), **more):
+        """Do nothing, to see how long a call takes, or as a link between calls.
+
+        Parameters
+        ----------
+        run_async : bool
+            Give a handle instead of waiting.
+        waitfor : sequence of ACCLHandle
+            What must have ended before.
+
+        Returns
+        -------
+        ACCLHandle or None
+            A handle if `run_async`.
+        """
+        cdef accl_call call
+        if more:
+            run_async = take_async(more, run_async, "nop")
+        self.begin(&call, ACCL_NOP, 0, "nop")
+        return self.finish(&call, NULL, 0, True, run_async, waitfor, (), "nop")
+
+    def send(self, srcbuf, count=None, dst=None, tag=TAG_ANY, comm_id=0, from_fpga=False,
+             compress_dtype=None, stream_flags=0, run_async=False, waitfor=(), **more):
+        """Send a message to a rank.
+
+        It returns when the data is in rx buffers of the receiver, or was taken: what fits into
+        the pool is sent without a receive.
+
+        Parameters
+        ----------
+        srcbuf : ACCLBuffer
+            What is sent; with ``OP0_STREAM``, of which only the type counts, a dtype will do.
+        count : int, optional
+            Number of elements; all of `srcbuf` unless given.
+        dst : int
+            The receiver, as a rank of the communicator.
+        tag : int
+            What the receiver checks; TAG_ANY fits every receive.
+        comm_id : int
+            Number of the communicator.
+        from_fpga : bool
+            The data is in device memory already.
+        compress_dtype : dtype, optional
+            Type that the data has on the wire.
+        stream_flags : ACCLStreamFlags
+            ``OP0_STREAM``: the data comes from the stream. ``RES_STREAM``: it goes into stream
+            number `tag` of the receiver, who makes no call.
+        run_async : bool
+            Give a handle instead of waiting.
+        waitfor : sequence of ACCLHandle
+            What must have ended before.
+
+        Returns
+        -------
+        ACCLHandle or None
+            A handle if `run_async`.
+        """
+        cdef accl_call call
+        cdef Operand source
+        if more:
+            run_async = take_async(more, run_async, "send")
+        if dst is None:
+            raise TypeError("send: dst is missing, the rank that receives")
+        self.begin(&call, ACCL_SEND, comm_id, "send")
+        self.set_root(&call, dst, "dst", "send")
+        call.tag = _tag(tag, "send")
+        if stream_flags:
+            call.stream_flags = _flags(stream_flags, "send")
+        if call.stream_flags == 0:
+            take(self.device, srcbuf, False, &source, "srcbuf", "send")
+        else:
+            self._typed(srcbuf, call.stream_flags & ACCL_OP0_STREAM, False, &source, "srcbuf",
+                        "send")
+        if call.stream_flags & ACCL_RES_STREAM and call.tag > <uint32_t>STREAM_ID_MAX:
+            raise ACCLArgumentError(
+                f"send: streams have the numbers 0 to {STREAM_ID_MAX}, given as the tag"
+            )
+        self.set_count(&call, count, source.elements, "send")
+        if not call.stream_flags & ACCL_OP0_STREAM:
+            if source.elements < <Py_ssize_t>call.count:
+                check_elements(&source, call.count, "srcbuf", "send")
+            call.address[0] = source.address
+            if not from_fpga:
+                sync(&source, source.elements, True)
+        self.set_types(&call, source.dtype, ACCL_NONE, ACCL_NONE, compress_dtype, "send")
+        return self.finish(&call, NULL, 0, True, run_async, waitfor,
+                           (srcbuf,) if run_async or waitfor else (), "send")
+
+    def stream_put(self, srcbuf, count=None, dst=None, stream_id=0, comm_id=0, from_fpga=False,
+                   compress_dtype=None, run_async=False, waitfor=(), **more):
+        """Put data into a stream of another rank, which makes no call for it.
+
+        Parameters
+        ----------
+        srcbuf, count, dst, comm_id, from_fpga, compress_dtype, run_async, waitfor
+            As for `send()`.
+        stream_id : int
+            Number of the stream, 0 to 246.
+
+        Returns
+        -------
+        ACCLHandle or None
+            A handle if `run_async`.
+        """
+        return self.send(srcbuf, count, dst, stream_id, comm_id, from_fpga, compress_dtype,
+                         ACCL_RES_STREAM, run_async, waitfor, **more)
+
+    def recv(self, dstbuf, count=None, src=None, tag=TAG_ANY, comm_id=0, to_fpga=False,
+             compress_dtype=None, run_async=False, waitfor=(), *, stream_flags=0, **more):
+        """Receive the next message of a rank.
+
+        Messages of a rank are received in order. A tag is a check: where it differs from the
+        message's, and neither is TAG_ANY, the receive waits until the time limit.
+
+        Parameters
+        ----------
+        dstbuf : ACCLBuffer
+            Is written; with ``RES_STREAM``, where only its type counts, a dtype will do.
+        count : int, optional
+            Number of elements; all of `dstbuf` unless given.
+        src : int
+            The sender, as a rank of the communicator.
+        tag : int
+            What the message's tag must be.
+        comm_id : int
+            Number of the communicator.
+        to_fpga : bool
+            The data is to stay in device memory.
+        compress_dtype : dtype, optional
+            Type that the data has on the wire; the same as the sender's.
+        run_async : bool
+            Give a handle instead of waiting.
+        waitfor : sequence of ACCLHandle
+            What must have ended before.
+        stream_flags : ACCLStreamFlags
+            ``RES_STREAM``: the data goes into the stream.
+
+        Returns
+        -------
+        ACCLHandle or None
+            A handle if `run_async`.
+
+        Raises
+        ------
+        ACCLReceiveTimeoutError
+            No matching message came in time.
+        """
+        cdef accl_call call
+        cdef Operand result
+        cdef bint stream
+        if more:
+            run_async = take_async(more, run_async, "recv")
+        if src is None:
+            raise TypeError("recv: src is missing, the rank that sends")
+        self.begin(&call, ACCL_RECV, comm_id, "recv")
+        self.set_root(&call, src, "src", "recv")
+        call.tag = _tag(tag, "recv")
+        if stream_flags:
+            call.stream_flags = _flags(stream_flags, "recv")
+        stream = call.stream_flags & ACCL_RES_STREAM != 0
+        if not stream:
+            take(self.device, dstbuf, True, &result, "dstbuf", "recv")
+        else:
+            self._typed(dstbuf, True, True, &result, "dstbuf", "recv")
+        self.set_count(&call, count, result.elements, "recv")
+        if not stream:
+            if result.elements < <Py_ssize_t>call.count:
+                check_elements(&result, call.count, "dstbuf", "recv")
+            call.address[2] = result.address
+        self.set_types(&call, ACCL_NONE, ACCL_NONE, result.dtype, compress_dtype, "recv")
+        return self.finish(&call, NULL if stream else &result, result.elements, to_fpga, run_async,
+                           waitfor, (dstbuf,) if run_async or waitfor else (), "recv")
+
+    cdef object _copy(self, object srcbuf, object dstbuf, object count, bint from_fpga,
+                      bint to_fpga, bint run_async, object waitfor, uint32_t flags, str name):
+        cdef accl_call call
+        cdef Operand source
+        cdef Operand result
+        cdef bint reads = not flags & ACCL_OP0_STREAM
+        cdef bint writes = not flags & ACCL_RES_STREAM
+        self.begin(&call, ACCL_COPY, 0, name)
+        call.stream_flags = flags
+        self._typed(srcbuf, not reads, False, &source, "srcbuf", name)
+        self._typed(dstbuf, not writes, True, &result, "dstbuf", name)
+        self.set_count(&call, count, source.elements if reads else result.elements, name)
+        if reads:
+            check_elements(&source, call.count, "srcbuf", name)
+            call.address[0] = source.address
+        if writes:
+            check_elements(&result, call.count, "dstbuf", name)
+            call.address[2] = result.address
+        self.set_types(&call, source.dtype, ACCL_NONE, result.dtype, None, name)
+        if reads and not from_fpga:
+            sync(&source, source.elements, True)
+        return self.finish(&call, &result if writes else NULL, result.elements, to_fpga, run_async,
+                           waitfor, (srcbuf, dstbuf), name)
+
+    def copy(self, srcbuf, dstbuf, count=None, from_fpga=False, to_fpga=False, run_async=False,
+             waitfor=(), **more):
+        """Copy from buffer to buffer, converting between float32 and float16 where they differ.
+
+        Parameters
+        ----------
+        srcbuf, dstbuf : ACCLBuffer
+            From where, and to where.
+        count : int, optional
+            Number of elements; all of `srcbuf` unless given.
+        from_fpga, to_fpga : bool
+            The data is in device memory already; it is to stay there.
+        run_async : bool
+            Give a handle instead of waiting.
+        waitfor : sequence of ACCLHandle
+            What must have ended before.
+
+        Returns
+        -------
+        ACCLHandle or None
+            A handle if `run_async`.
+        """
+        if more:
+            run_async = take_async(more, run_async, "copy")
+        return self._copy(srcbuf, dstbuf, count, from_fpga, to_fpga, run_async, waitfor, 0, "copy")
+
+    def copy_from_stream(self, dstbuf, count=None, to_fpga=False, run_async=False, waitfor=(),
+                         **more):
+        """Copy from the kernel's stream into a buffer; parameters as of `copy()`."""
+        if more:
+            run_async = take_async(more, run_async, "copy_from_stream")
+        return self._copy(dstbuf.dtype, dstbuf, count, True, to_fpga, run_async, waitfor,
+                          ACCL_OP0_STREAM, "copy_from_stream")
+
+    def copy_to_stream(self, srcbuf, count=None, from_fpga=False, run_async=False, waitfor=(),
+                       **more):
+        """Copy from a buffer into the kernel's stream; parameters as of `copy()`."""
+        if more:
+            run_async = take_async(more, run_async, "copy_to_stream")
+        return self._copy(srcbuf, srcbuf.dtype, count, from_fpga, True, run_async, waitfor,
+                          ACCL_RES_STREAM, "copy_to_stream")
+
+    def copy_from_to_stream(self, dtype, count, run_async=False, waitfor=(), **more):
+        """Move `count` elements of `dtype` from the kernel's stream back into it."""
+        if more:
+            run_async = take_async(more, run_async, "copy_from_to_stream")
+        kind = np.dtype(dtype)
+        return self._copy(kind, kind, count, True, True, run_async, waitfor,
+                          ACCL_OP0_STREAM | ACCL_RES_STREAM, "copy_from_to_stream")
+
+    def combine(self, count, func, val1, val2, result, val1_from_fpga=False, val2_from_fpga=False,
+                to_fpga=False, run_async=False, waitfor=(), **more):
+        """Combine two vectors into a third.
+
+        Parameters
+        ----------
+        count : int or None
+            Number of elements; all of `val1` if None.
+        func : ACCLReduceFunctions
+            SUM or MAX.
+        val1, val2, result : ACCLBuffer
+            Operands and result; all may be the same.
+        val1_from_fpga, val2_from_fpga, to_fpga : bool
+            The operand is in device memory already; the result is to stay there.
+        run_async : bool
+            Give a handle instead of waiting.
+        waitfor : sequence of ACCLHandle
+            What must have ended before.
+
+        Returns
+        -------
+        ACCLHandle or None
+            A handle if `run_async`.
+        """
+        cdef accl_call call
+        cdef Operand first
+        cdef Operand second
+        cdef Operand out
+        if more:
+            run_async = take_async(more, run_async, "combine")
+        self.begin(&call, ACCL_COMBINE, 0, "combine")
+        call.function = to_function(func, "combine")
+        take(self.device, val1, False, &first, "val1", "combine")
+        take(self.device, val2, False, &second, "val2", "combine")
+        take(self.device, result, True, &out, "result", "combine")
+        self.set_count(&call, count, first.elements, "combine")
+        check_elements(&first, call.count, "val1", "combine")
+        check_elements(&second, call.count, "val2", "combine")
+        check_elements(&out, call.count, "result", "combine")
+        self.set_types(&call, first.dtype, second.dtype, out.dtype, None, "combine")
+        call.address[0], call.address[1] = first.address, second.address
+        call.address[2] = out.address
+        if not val1_from_fpga:
+            sync(&first, first.elements, True)
+        if not val2_from_fpga:
+            sync(&second, second.elements, True)
+        return self.finish(&call, &out, out.elements, to_fpga, run_async, waitfor,
+                           (val1, val2, result), "combine")

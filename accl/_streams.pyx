@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel beside the engine: its streams, as Python sees them."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint32_t
+from accl._device cimport Device
+from accl.libaccl cimport (
+    ACCL_INVALID,
+    ACCL_OK,
+    ACCL_PENDING,
+    ACCL_STREAM_HOOK,
+    ACCL_STREAM_LOOPBACK,
+    ACCL_STREAM_QUEUE,
+)
+from offchip.buffer cimport Buffer, get_buffer
+from offchip.request cimport timeout_ns
+
+import logging
+
+__all__ = ["Streams"]
+
+
+cdef void _hook(void *argument, uint32_t stream, const void *data, size_t size) noexcept with gil:
+    cdef Streams streams = <Streams>argument
+    try:
+        streams.taker(stream, PyBytes_FromStringAndSize(<const char *>data, size))
+    except Exception:
+        logging.getLogger("accl").exception("the stream hook failed for stream %d", stream)
+
+
+cdef class Streams:
+    """What an `accl` has as ``streams``: the other end of its engine's streams.
+
+    At first whatever the engine puts out comes back as its input, as on the original's test
+    system. `hook()` gives it to a function, `queue()` keeps it for `pull()`.
+
+    Parameters
+    ----------
+    device : Device
+        Whose streams they are.
+    """
+
+    cdef Device device
+    cdef object taker
+
+    def __init__(self, Device device not None):
+        self.device = device
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("streams cannot be pickled")
+
+    cdef int _mode(self, int mode, object taker, str name) except -1:
+        cdef Device device = self.device
+        cdef void *argument = <void *>self
+        cdef int status
+        device.enter(name)
+        try:
+            if mode == ACCL_STREAM_HOOK:
+                # The old one may be at work until the engine says that it has changed.
+                self.taker = taker
+                # The engine has a bare pointer to this object.
+                device.hook = self
+                with nogil:
+                    status = device.table.accl_stream_mode(device.c, mode, _hook, argument)
+            else:
+                with nogil:
+                    status = device.table.accl_stream_mode(device.c, mode, NULL, NULL)
+        finally:
+            device.leave()
+        if status != ACCL_OK:
+            device.fail(status, name)
+        return 0
+
+    def loopback(self):
+        """Have the engine's output come back as its input, as at first."""
+        self._mode(ACCL_STREAM_LOOPBACK, None, "streams.loopback")
+
+    def queue(self):
+        """Keep the engine's output for `pull()`."""
+        self._mode(ACCL_STREAM_QUEUE, None, "streams.queue")
+
+    def hook(self, function):
+        """Give the engine's output to a function.
+
+        Parameters
+        ----------
+        function : callable
+            Gets the number of the stream, and bytes. It is called by a thread that executes a
+            call; it may call `push()`, and no other function of this accl. What it raises is
+            logged.
+        """
+        if not callable(function):
+            raise TypeError(f"a callable is needed, not {type(function).__name__}")
+        self._mode(ACCL_STREAM_HOOK, function, "streams.hook")
+
+    def push(self, data):
+        """Give the engine input, for calls with ``OP0_STREAM``.
+
+        Parameters
+        ----------
+        data : object with the buffer protocol
+            Contiguous.
+        """
+        cdef Buffer buffer = get_buffer(data, False)
+        cdef int status
+        self.device.enter("streams.push")
+        try:
+            with nogil:
+                status = self.device.table.accl_stream_push(
+                    self.device.c, buffer.ptr, buffer.nbytes
+                )
+        finally:
+            self.device.leave()
+        if status != ACCL_OK:
+            self.device.fail(status, "streams.push")
+
+    def pull(self, timeout=None):
+        """Take the next piece of the engine's output.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Limit in seconds; None waits as long as it takes.
+
+        Returns
+        -------
+        tuple of (int, bytes) or None
+            The number of the stream, and the data; None if nothing came in time.
+        """
+        from accl._waiting import slices
+
+        cdef int64_t limit
+        cdef uint32_t stream = 0
+        cdef size_t size = 0
+        cdef size_t space = 4096
+        cdef bytearray data = bytearray(space)
+        cdef char *p = data
+        cdef int status
+        for part in slices(timeout_ns(timeout)):
+            limit = part
+            while True:
+                self.device.enter("streams.pull")
+                try:
+                    with nogil:
+                        status = self.device.table.accl_stream_pull(
+                            self.device.c, &stream, p, space, &size, limit
+                        )
+                finally:
+                    self.device.leave()
+                if status != ACCL_INVALID or size <= space:
+                    break
+                space = size
+                data = bytearray(space)
+                p = data
+            if status == ACCL_OK:
+                return stream, bytes(data[:size])
+            if status != ACCL_PENDING:
+                self.device.fail(status, "streams.pull")
+        return None

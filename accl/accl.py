@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The class `accl`: one rank of collectives that are offloaded."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from operator import index
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from accl._bare import BareCalls
+from accl.arithmetic import ACCL_DEFAULT_ARITH_CONFIG, ACCLArithConfig
+from accl.buffer import ACCLBuffer
+from accl.communicator import ACCLCommunicator
+from accl.constants import (
+    CFGRDY_OFFSET,
+    EXCHANGE_MEM_ADDRESS_RANGE,
+    EXCHANGE_MEM_OFFSET_ADDRESS,
+    GLOBAL_COMM,
+    IDCODE_OFFSET,
+    RETCODE_OFFSET,
+    TAG_ANY,
+    ACCLCompressionFlags,
+    ACCLReduceFunctions,
+    ACCLStreamFlags,
+    CCLOCfgFunc,
+    CCLOp,
+    ErrorCode,
+)
+from accl.errors import ACCLArgumentError
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from accl._native import Library
+
+__all__ = [
+    "ACCL_DEFAULT_ARITH_CONFIG",
+    "CFGRDY_OFFSET",
+    "EXCHANGE_MEM_ADDRESS_RANGE",
+    "EXCHANGE_MEM_OFFSET_ADDRESS",
+    "GLOBAL_COMM",
+    "IDCODE_OFFSET",
+    "RETCODE_OFFSET",
+    "TAG_ANY",
+    "ACCLArithConfig",
+    "ACCLBuffer",
+    "ACCLCommunicator",
+    "ACCLCompressionFlags",
+    "ACCLReduceFunctions",
+    "ACCLStreamFlags",
+    "CCLOCfgFunc",
+    "CCLOp",
+    "ErrorCode",
+    "accl",
+]
+
+_log = logging.getLogger("accl")
+
+
+class accl(BareCalls):
+    """One rank: its device, its communicators, and its calls.
+
+    Parameters
+    ----------
+    nranks : int
+        How many ranks there are, if `ranks` is None.
+    local_rank : int
+        Which of them this is.
+    ranks : sequence of dict, optional
+        For each rank ``ip`` (dotted), ``port``, ``max_segment_size``, and optionally
+        ``session_id`` and ``reach`` (``auto``, ``shared`` or ``packets``). Ports from 9000 on this
+        host unless given.
+    protocol : {"TCP", "UDP", "AXIS"}, optional
+        The network stack; TCP unless given.
+    nbufs, bufsize : int
+        The pool of rx buffers: their number, and bytes of each.
+    arith_config : dict
+        Arithmetic configurations by names of the uncompressed and the compressed type.
+    sim_mode : bool
+        Accepted: without hardware the soft engine is taken anyway.
+    xclbin, board_idx, cclo_idx
+        Bit stream, board and engine, for the vendor's driver.
+    sim_sock : str, optional
+        Endpoint of an emulator, for the vendor's driver.
+    unified : bool, optional
+        Host view and device memory are the same pages. Without it they are separate, as on
+        hardware, and are copied by syncs. The environment variable ``ACCL_MEMORY`` (``unified`` or
+        ``separate``) is asked if it is None.
+    job : str, optional
+        The name by which the ranks find each other; see ``docs/accl.md`` for what is taken else.
+    library : Library, str or path, optional
+        As for `use_library()`.
+    memory_bytes : int
+        Largest amount of device memory; 0 for as much as there is.
+
+    Attributes
+    ----------
+    communicators : list of ACCLCommunicator
+        The first has all ranks.
+    rx_buffer_spares : list of RxBuffer
+        The pool.
+    rx_buffer_size, segment_size : int
+        Bytes of an rx buffer, and of the largest segment.
+    utility_spare : ACCLBuffer or None
+        A spare buffer of that size.
+    arith_config : dict
+        The arithmetic configurations.
+    protocol : str
+        The network stack.
+    config_rdy : bool
+        Whether calls can be made.
+    check_return_value_flag : bool
+        Whether calls that fail raise. Without it ask `get_retcode()`.
+    ignore_safety_checks : bool
+        Has no effect: everything is safe.
+    streams : Streams
+        The other end of the engine's streams.
+    """
+
+    def __init__(
+        self,
+        nranks: int,
+        local_rank: int,
+        ranks: Sequence[Mapping[str, Any]] | None = None,
+        protocol: str | None = None,
+        nbufs: int = 16,
+        bufsize: int = 1024,
+        arith_config: Mapping[tuple[str, str], ACCLArithConfig] = ACCL_DEFAULT_ARITH_CONFIG,
+        sim_mode: bool = False,
+        xclbin: str | os.PathLike[str] | None = None,
+        sim_sock: str | None = None,
+        board_idx: int | None = None,
+        cclo_idx: int = 0,
+        *,
+        unified: bool | None = None,
+        job: str | None = None,
+        library: str | os.PathLike[str] | Library | None = None,
+        memory_bytes: int = 0,
+    ) -> None:
+        if ranks is None:
+            if index(nranks) < 1:
+                raise ACCLArgumentError(f"nranks must be at least 1, not {nranks}")
+            ranks = [
+                {
+                    "ip": "127.0.0.1",
+                    "port": 9000 + number,
+                    "session_id": number,
+                    "max_segment_size": bufsize,
+                }
+                for number in range(nranks)
+            ]
+        self._open(
+            protocol=protocol,
+            sim_mode=sim_mode,
+            xclbin=xclbin,
+            sim_sock=sim_sock if sim_sock is not None else f"tcp://localhost:{5500 + local_rank}",
+            board_idx=board_idx,
+            cclo_idx=cclo_idx,
+            unified=unified,
+            job=job,
+            library=library,
+            memory_bytes=memory_bytes,
+        )
+        try:
+            self.setup_rx_buffers(nbufs, bufsize)
+            self._pending_arithmetic = arith_config
+            self.configure_communicator(ranks, local_rank)
+            if self.protocol == "TCP":
+                self.init_connection(GLOBAL_COMM)
+        except BaseException:
+            self.deinit()
+            raise
+        _log.info(
+            "accl rank %d of %d is ready: library %s, %s memory, %s",
+            local_rank,
+            len(ranks),
+            self.library.path,
+            "unified" if self.unified else "separate",
+            self.protocol,
+        )
+
+    @classmethod
+    def unconfigured(cls, **options: Any) -> Self:
+        """Open a device that is configured by hand, as programs of 2021 do.
+
+        Call `setup_rx_buffers()`, `configure_communicator()`, `open_port()` and `open_con()` next.
+
+        Parameters
+        ----------
+        **options
+            Those of the constructor that concern the device: protocol, xclbin, board_idx,
+            cclo_idx, unified, job, library, memory_bytes.
+        """
+        made = cls.__new__(cls)
+        made._open(**options)
+        return made
+
+    @classmethod
+    def from_comm(
+        cls,
+        comm: MPI.Comm,
+        protocol: str | None = None,
+        nbufs: int = 16,
+        bufsize: int = 1024,
+        *,
+        transport: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Make the rank that this process is in an mpi4py communicator.
+
+        It is a collective operation of MPI. Ranks on this host are reached by shared memory,
+        others by MPI's messages.
+
+        Parameters
+        ----------
+        comm : mpi4py.MPI.Comm
+            The ranks, in their order.
+        protocol, nbufs, bufsize
+            As of the constructor.
+        transport : {"auto", "shared", "packets"}, optional
+            ``packets`` has MPI carry everything, ``shared`` refuses other hosts. The environment
+            variable ``ACCL_TRANSPORT`` is asked if it is None, then it is ``auto``.
+        **options
+            Further ones of the constructor.
+        """
+        from accl.bootstrap import start_from_comm
+
+        return start_from_comm(cls, comm, protocol, nbufs, bufsize, transport, options)
+
+    def _start_pump(self, comm: MPI.Comm) -> None:
+        """Have MPI carry packets; collective."""
+        from accl._packets import PacketQueue
+        from accl.mpi_pump import PacketPump
+
+        queue = PacketQueue(self._device)
+        self._pump = PacketPump(comm, queue.take, queue.deliver)
+        self._device.set_pump(self._pump)
+
+    def deinit(self) -> None:
+        """End it: calls that run are broken off, and further ones refused.
+
+        Other ranks that wait for this one get an error. Buffers of `allocate()` stay readable. The
+        second time nothing happens.
+        """
+        device = getattr(self, "_device", None)
+        if device is None or device.closed:
+            return
+        pump, self._pump = self._pump, None
+        if pump is not None:
+            pump.stop()
+        self.rx_buffer_spares = []
+        self.utility_spare = None
+        self.config_rdy = False
+        device.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.deinit()
+
+    def __repr__(self) -> str:
+        device = getattr(self, "_device", None)
+        if device is None or device.closed:
+            return "<accl, deinitialised>"
+        if not self.communicators:
+            return "<accl, not configured>"
+        world = self.communicators[0]
+        return f"<accl rank {world.local_rank} of {len(world.ranks)}, {self.library.kind} library>"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From an mpi4py communicator to an `accl` on each of its ranks."""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from accl.errors import ACCLArgumentError, ACCLError
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from accl.accl import accl
+
+__all__ = ["host_identity", "make_ranks", "start_from_comm"]
+
+TRANSPORTS = ("auto", "shared", "packets")
+FIRST_PORT = 9000
+
+Started = TypeVar("Started", bound="accl")
+
+
+def host_identity() -> str:
+    """Name what processes must have in common to share memory: kernel and network namespace."""
+    parts = [socket.gethostname()]
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            parts.append(file.read().strip())
+        parts.append(os.readlink("/proc/self/ns/net"))
+    except OSError:
+        # Without /proc the host's name has to do.
+        pass
+    return f"{os.getuid()} {' '.join(parts)}"
+
+
+def make_ranks(hosts: list[str], me: int, bufsize: int, transport: str) -> list[dict[str, Any]]:
+    """List the ranks for `configure_communicator()`.
+
+    Parameters
+    ----------
+    hosts : list of str
+        `host_identity()` of each rank.
+    me : int
+        This one.
+    bufsize : int
+        Bytes of an rx buffer.
+    transport : {"auto", "shared", "packets"}
+        How ranks are reached.
+    """
+    numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
+    ranks = []
+    for rank, host in enumerate(hosts):
+        # The addresses only say who shares a host with whom; a rank's packets go by MPI.
+        number = numbers[host]
+        reach = "shared" if host == hosts[me] else "packets"
+        if transport == "packets" and rank != me:
+            reach = "packets"
+        ranks.append(
+            {
+                "ip": f"127.{number >> 16}.{number >> 8 & 255}.{(number & 255) + 1}",
+                "port": FIRST_PORT + rank,
+                "session_id": rank,
+                "max_segment_size": bufsize,
+                "reach": reach,
+            }
+        )
+    return ranks
+
+
+def start_from_comm(
+    cls: type[Started],
+    comm: MPI.Comm,
+    protocol: str | None,
+    nbufs: int,
+    bufsize: int,
+    transport: str | None,
+    options: dict[str, Any],
+) -> Started:
+    """Do what `accl.from_comm()` says."""
+    wanted = transport if transport is not None else os.environ.get("ACCL_TRANSPORT") or "auto"
+    if wanted not in TRANSPORTS:
+        raise ACCLArgumentError(
+            f"a transport is one of {', '.join(TRANSPORTS)}, not {wanted!r} (argument, or "
+            "ACCL_TRANSPORT)"
+        )
+    job = options.pop("job", None)
+    if job is None:
+        job = comm.bcast(uuid.uuid4().hex if comm.rank == 0 else None, 0)
+    answers = comm.allgather((host_identity(), wanted))
+    hosts = [host for host, _ in answers]
+    if any(other != wanted for _, other in answers):
+        raise ACCLArgumentError("from_comm: all ranks must name the same transport")
+    apart = wanted == "packets" or len(set(hosts)) > 1
+    if apart and wanted == "shared":
+        raise ACCLError(
+            f"from_comm: the ranks are on {len(set(hosts))} hosts, and the transport is 'shared'"
+        )
+    made = cls(
+        comm.size,
+        comm.rank,
+        ranks=make_ranks(hosts, comm.rank, bufsize, wanted),
+        protocol=protocol,
+        nbufs=nbufs,
+        bufsize=bufsize,
+        sim_mode=options.pop("sim_mode", True),
+        job=job,
+        **options,
+    )
+    if apart:
+        made._start_pump(comm)
+    return made

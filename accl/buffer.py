@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Buffers: arrays whose elements are in a device's memory as well."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from accl._operand import block_of
+from accl.errors import ACCLArgumentError, ACCLClosedError
+
+if TYPE_CHECKING:
+    from accl._memory import Block
+
+__all__ = ["ACCLBuffer"]
+
+
+class ACCLBuffer(np.ndarray[Any, Any]):
+    """An array with device memory. `accl.allocate()` makes it.
+
+    It is the host's view. With separate memory, `sync_to_device()` and `sync_from_device()` copy
+    between this view and the device; with unified memory both are the same pages. Slices are
+    buffers too, at their own address; so are contiguous reshaped and retyped views. Results of
+    calculations have no device memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Its shape.
+    dtype : dtype
+        Type of the elements.
+    target : accl
+        On which it is allocated.
+    zmqsocket : object
+        Taken for `target` if that is None.
+    physical_address, prealloc : int, bool
+        Accepted and ignored: the engine chooses addresses, and memory is always there.
+    host : bool
+        One set of pages on the host, which the engine reaches there.
+    """
+
+    def __new__(
+        cls,
+        shape: Any,
+        dtype: Any = np.float32,
+        target: Any = None,
+        zmqsocket: Any = None,
+        physical_address: int | None = None,
+        prealloc: bool = True,
+        *,
+        host: bool = False,
+    ) -> ACCLBuffer:
+        """Allocate it."""
+        owner = target if target is not None else zmqsocket
+        if owner is None or not hasattr(owner, "allocate"):
+            raise TypeError("a buffer belongs to an accl: use its allocate()")
+        made: ACCLBuffer = owner.allocate(
+            shape, dtype, physical_address=physical_address, prealloc=prealloc, host=host
+        )
+        return made
+
+    @classmethod
+    def of_block(cls, block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ACCLBuffer:
+        """Make the buffer that is a block of device memory."""
+        return np.ndarray.__new__(cls, shape, dtype, buffer=memoryview(block))
+
+    @property
+    def physical_address(self) -> int | None:
+        """Where its first element is on the device; None if it has no device memory."""
+        found = block_of(self)
+        return None if found is None else found[0].address + found[1]
+
+    @property
+    def device_address(self) -> int | None:
+        """The same as `physical_address`."""
+        return self.physical_address
+
+    def _part(self, what: str) -> tuple[Block, int]:
+        found = block_of(self)
+        if found is None:
+            raise ACCLArgumentError(
+                f"{what}: this array has no device memory, as it is the result of a calculation "
+                "or a copy"
+            )
+        if not self.flags.c_contiguous:
+            raise ACCLArgumentError(f"{what}: the array is not contiguous")
+        return found
+
+    def sync_to_device(self) -> None:
+        """Copy the host's view to the device."""
+        block, offset = self._part("sync_to_device")
+        block.copy(offset, self.nbytes, True)
+
+    def sync_from_device(self) -> None:
+        """Copy the device's memory to the host's view."""
+        block, offset = self._part("sync_from_device")
+        if not self.flags.writeable:
+            raise ACCLArgumentError("sync_from_device: the array is read-only")
+        block.copy(offset, self.nbytes, False)
+
+    def flush(self) -> None:
+        """Do what `sync_to_device()` does, by the name that PYNQ has for it."""
+        self.sync_to_device()
+
+    def invalidate(self) -> None:
+        """Do what `sync_from_device()` does, by the name that PYNQ has for it."""
+        self.sync_from_device()
+
+    def preallocate_memory(self) -> None:
+        """Check that there is memory; there always is, until it is freed."""
+        if self._part("preallocate_memory")[0].freed:
+            raise ACCLClosedError("preallocate_memory: the buffer was freed")
+
+    def freebuffer(self) -> None:
+        """Give the whole buffer up: calls take neither it nor its slices any more.
+
+        The memory is free when no array has it any more, so that the host's view stays valid.
+        """
+        self._part("freebuffer")[0].free()
+
+    free_buffer = freebuffer
+
+    def __enter__(self) -> ACCLBuffer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.freebuffer()
+
+    def __reduce__(self) -> Any:
+        # A pickle or a deep copy is an ordinary array: memory of a device cannot travel.
+        return np.asarray(self).__reduce__()

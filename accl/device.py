@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The CCLO of an `accl` as PYNQ shows it: registers, and calls of bare numbers."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from accl.errors import ACCLArgumentError, ACCLClosedError
+
+if TYPE_CHECKING:
+    from accl._control import Control
+    from accl._handle import ACCLHandle
+
+__all__ = ["CCLODevice", "ExchangeMemory"]
+
+
+class ExchangeMemory:
+    """The registers and tables of an `accl`: 8 KiB, read and written by words.
+
+    Parameters
+    ----------
+    owner : accl
+        Whose they are. It is not kept alive.
+
+    Attributes
+    ----------
+    base_addr : int
+        Where they would be on the board's bus: at 0.
+    """
+
+    base_addr = 0
+
+    def __init__(self, owner: Control) -> None:
+        self._owner = weakref.ref(owner)
+
+    def owner(self) -> Control:
+        """Give the accl; an error if there is none any more."""
+        owner = self._owner()
+        if owner is None:
+            raise ACCLClosedError("the accl of these registers is gone")
+        return owner
+
+    def read(self, offset: int) -> int:
+        """Read the word at a multiple of 4."""
+        return self.owner()._exchange_read(offset)
+
+    def write(self, offset: int, val: int) -> None:
+        """Write a word. It is what is read back; the engine goes by its calls."""
+        self.owner()._exchange_write(offset, int(val))
+
+    def communicator_ranks(self, index: int, count: int) -> list[dict[str, Any]]:
+        """List the ranks of a communicator with the sequence numbers of this moment."""
+        return self.owner()._communicator_ranks(index, count)
+
+
+class CCLODevice:
+    """What an `accl` has as ``cclo``.
+
+    Parameters
+    ----------
+    mmio : ExchangeMemory
+        The registers.
+    protocol : str or None
+        The network stack.
+    pairs : dict
+        The types of each arithmetic configuration, by its address.
+
+    Attributes
+    ----------
+    mmio : ExchangeMemory
+        The registers.
+    devicemem, rxbufmem, networkmem
+        The engine has one memory, so they are all the same.
+    protocol : str or None
+        The network stack.
+    """
+
+    devicemem = "memory"
+    rxbufmem = ("memory",)
+    networkmem = ("memory",)
+
+    def __init__(
+        self, mmio: ExchangeMemory, protocol: str | None, pairs: dict[int, tuple[str, str]]
+    ) -> None:
+        self.mmio = mmio
+        self.protocol = protocol
+        self._pairs = pairs
+
+    def read(self, offset: int) -> int:
+        """Read a word of exchange memory."""
+        return self.mmio.read(offset)
+
+    def write(self, offset: int, val: int) -> None:
+        """Write a word of exchange memory."""
+        self.mmio.write(offset, val)
+
+    def _invoke(self, run_async: bool, arguments: tuple[Any, ...]) -> Any:
+        if len(arguments) != 12:
+            raise TypeError(f"a call has 12 words, not {len(arguments)}")
+        scenario, count, comm, root, function, tag, config, compression, stream = arguments[:9]
+        pair = None
+        if config:
+            pair = self._pairs.get(int(config))
+            if pair is None:
+                raise ACCLArgumentError(f"no arithmetic configuration at {config:#x}")
+        addresses = [int(address) for address in arguments[9:]]
+        return self.mmio.owner()._call(
+            scenario,
+            count,
+            comm,
+            root,
+            function,
+            tag,
+            pair,
+            compression,
+            stream,
+            addresses,
+            run_async,
+            (),
+        )
+
+    def call(self, *arguments: Any) -> None:
+        """Execute a call.
+
+        Parameters
+        ----------
+        *arguments : int
+            scenario, count, comm (address), root_src_dst, function, tag, arithmetic configuration
+            (address, 0 for none), compression flags, stream flags, and three device addresses.
+        """
+        self._invoke(False, arguments)
+
+    def start(self, *arguments: Any) -> ACCLHandle:
+        """Start a call; parameters as of `call()`. Its memory must stay until it has ended."""
+        handle: ACCLHandle = self._invoke(True, arguments)
+        return handle

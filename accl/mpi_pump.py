@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packets of the engine to ranks on other hosts and from them, through mpi4py.
+
+The engine never calls Python and never calls MPI: it has a queue of packets that are to leave,
+and takes those that arrive. A `PacketPump` moves them. Whoever waits for a call turns it, and
+where MPI allows calls from any thread a daemon thread does so as well, so that calls go on while
+the program computes. No MPI symbol is linked; any MPI that mpi4py was built for will do.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+__all__ = ["PacketPump", "Take"]
+
+# Gives the next packet and the rank that it is for, or None.
+Take = Callable[[], "tuple[int, bytes | bytearray | memoryview] | None"]
+
+# One tag is enough: the communicator is the pump's own, and packets say what they are.
+TAG = 0
+# How many packets of a kind a turn handles before it looks at the others.
+BURST = 64
+# Pauses of the thread while nothing moves.
+SHORTEST_PAUSE_S = 20e-6
+LONGEST_PAUSE_S = 1e-3
+# How long the end waits for packets that were handed to MPI.
+FLUSH_S = 2.0
+
+# MPI reads a packet's memory until the other side has it: a pump that is dropped lives on until
+# it is stopped, and one that had to give up packets for ever.
+_living: set[PacketPump] = set()
+
+
+class PacketPump:
+    """Moves packets between the engine and MPI.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        The ranks that packets go to, by their number in it. It is duplicated, so that our
+        packets never meet the program's messages; this is a collective operation.
+    take : callable
+        Gives the next packet that is to leave as (rank, bytes), or None. The bytes may be used
+        until the next call.
+    deliver : callable
+        Takes a packet that arrived: the rank that sent it, and its bytes.
+
+    Raises
+    ------
+    RuntimeError
+        MPI is not initialised, or was finalised.
+    """
+
+    def __init__(
+        self, comm: MPI.Comm, take: Take, deliver: Callable[[int, bytearray], object]
+    ) -> None:
+        from mpi4py import MPI
+
+        if not MPI.Is_initialized() or MPI.Is_finalized():
+            raise RuntimeError("MPI must be initialised, and not finalised, to reach other hosts")
+        self._mpi: Any = MPI
+        self._take = take
+        self._deliver = deliver
+        self._pid = os.getpid()
+        self._home = threading.get_ident()
+        self._lock = threading.Lock()
+        self._sending: deque[tuple[MPI.Request, bytes]] = deque()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._error: BaseException | None = None
+        self._any_thread = MPI.Query_thread() == MPI.THREAD_MULTIPLE
+        self._comm: MPI.Comm | None = comm.Dup()
+        _living.add(self)
+        _stop_before_finalize(self)
+        if self._any_thread:
+            self._thread = threading.Thread(
+                target=_pump_until_stopped,
+                args=(self, self._stopping),
+                name="accl-mpi",
+                daemon=True,
+            )
+            self._thread.start()
+
+    @property
+    def any_thread(self) -> bool:
+        """Whether calls go on by themselves: MPI was initialised with THREAD_MULTIPLE."""
+        return self._any_thread
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it moves nothing any more."""
+        return self._comm is None
+
+    def turn(self) -> bool:
+        """Move what can be moved without waiting.
+
+        Returns
+        -------
+        bool
+            Whether anything moved. False also in a thread that must not call MPI, in a forked
+            child, and while another thread turns the pump.
+
+        Raises
+        ------
+        Exception
+            What MPI or the engine raised in the daemon thread, once.
+        """
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        return self._turn()
+
+    def _turn(self) -> bool:
+        if os.getpid() != self._pid:
+            return False
+        if not self._any_thread and threading.get_ident() != self._home:
+            return False
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            comm = self._comm
+            if comm is None:
+                return False
+            moved = self._receive(comm)
+            return self._send(comm) or moved
+        finally:
+            self._lock.release()
+
+    def _send(self, comm: MPI.Comm) -> bool:
+        moved = False
+        # They end in any order; looking from the front keeps the queue short all the same.
+        while self._sending and self._sending[0][0].Test():
+            self._sending.popleft()
+            moved = True
+        for _ in range(BURST):
+            packet = self._take()
+            if packet is None:
+                return moved
+            rank, data = packet
+            kept = bytes(data)
+            self._sending.append((comm.Isend([kept, self._mpi.BYTE], rank, TAG), kept))
+            moved = True
+        return moved
+
+    def _receive(self, comm: MPI.Comm) -> bool:
+        status = self._mpi.Status()
+        for number in range(BURST):
+            message = comm.Improbe(self._mpi.ANY_SOURCE, TAG, status)
+            if message is None:
+                return number > 0
+            data = bytearray(status.Get_count(self._mpi.BYTE))
+            message.Recv([data, self._mpi.BYTE])
+            self._deliver(status.Get_source(), data)
+        return True
+
+    def stop(self, limit: float = FLUSH_S) -> bool:
+        """End the thread, and wait for what was handed to MPI. May be called again.
+
+        Parameters
+        ----------
+        limit : float
+            Seconds after which packets that nobody receives are given up.
+
+        Returns
+        -------
+        bool
+            Whether all packets have left.
+        """
+        self._stopping.set()
+        if os.getpid() != self._pid:
+            return False
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+        self._thread = None
+        if not self._any_thread and threading.get_ident() != self._home:
+            return False
+        with self._lock:
+            comm, self._comm = self._comm, None
+            if comm is None:
+                return not self._sending
+            deadline = time.monotonic() + limit
+            complete = self._flush(comm, deadline)
+            if complete:
+                # Not collective in practice, unlike Disconnect(), which would wait for others.
+                comm.Free()
+                _living.discard(self)
+            return complete
+
+    def _flush(self, comm: MPI.Comm, deadline: float) -> bool:
+        while self._send(comm) or self._sending:
+            # The other side may be in the same place, and wait for us to receive.
+            self._receive(comm)
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(SHORTEST_PAUSE_S)
+        return True
+
+
+def _pump_until_stopped(pump: PacketPump, stopping: threading.Event) -> None:
+    """Turn a pump until it is stopped."""
+    pause = SHORTEST_PAUSE_S
+    while not stopping.is_set():
+        try:
+            moved = pump._turn()
+        except Exception as error:
+            # Whoever waits next gets it.
+            pump._error = error
+            return
+        if moved:
+            pause = SHORTEST_PAUSE_S
+        else:
+            stopping.wait(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
+
+
+def _stop_before_finalize(pump: PacketPump) -> None:
+    """Have a pump stopped at MPI_Finalize(), and at the end of the interpreter.
+
+    MPI_Finalize() deletes the attributes of COMM_SELF before all else. mpi4py calls it when the
+    interpreter is past its exit handlers, where no Python code should run any more.
+    """
+    from mpi4py import MPI
+
+    reference = weakref.ref(pump)
+
+    def stop(*_: Any) -> None:
+        living = reference()
+        if living is not None:
+            living.stop()
+
+    keyval = MPI.Comm.Create_keyval(delete_fn=stop)
+    MPI.COMM_SELF.Set_attr(keyval, None)
+    atexit.register(stop)

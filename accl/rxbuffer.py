@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One of the rx buffers into which messages arrive."""
+
+from __future__ import annotations
+
+from accl.device import ExchangeMemory
+
+__all__ = ["RxBuffer"]
+
+RECORD_BYTES = 32
+
+
+class RxBuffer:
+    """An rx buffer, as exchange memory describes it at the moment.
+
+    Parameters
+    ----------
+    mmio : ExchangeMemory
+        The registers.
+    number : int
+        Which buffer.
+    """
+
+    def __init__(self, mmio: ExchangeMemory, number: int) -> None:
+        self._mmio = mmio
+        self._record = 4 + RECORD_BYTES * number
+
+    def _word(self, number: int) -> int:
+        return self._mmio.read(self._record + 4 * number)
+
+    @property
+    def status(self) -> int:
+        """0 idle, 1 enqueued, 2 holds a message."""
+        return self._word(0)
+
+    @property
+    def physical_address(self) -> int:
+        """Where it is on the device."""
+        return self._word(1) | self._word(2) << 32
+
+    @property
+    def nbytes(self) -> int:
+        """Its size."""
+        return self._word(3)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Asynchronous calls: handles, chains, failures, and what they keep."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+from accl import ACCLClosedError, ACCLPeerError, ACCLReceiveTimeoutError, ACCLUnfinishedError
+
+
+def pair(device):
+    a, r = device.allocate((16,)), device.allocate((16,))
+    a[:], r[:] = np.arange(16), 0
+    return a, r
+
+
+def test_async_by_keyword_expansion(one):
+    a, r = pair(one)
+    how = {"async": True, "to_fpga": True}
+    for handle in (one.copy(a, r, **how), one.nop(**{"async": True}), one.allreduce(a, r, **how)):
+        assert handle.wait() is True
+        assert handle.test() and handle.done() and handle.result() is None
+        assert handle.duration >= 0
+    assert one.nop(**{"async": False}) is None
+
+
+def test_wait_has_a_limit(make):
+    first, second = make(2)
+    r = first.allocate((16,))
+    handle = first.recv(r, 16, 1, to_fpga=True, run_async=True)
+    assert handle.wait(0) is False
+    assert handle.wait(0.05) is False
+    assert not handle.test()
+    with pytest.raises(ACCLUnfinishedError, match="recv: not finished within 0.01 s"):
+        handle.result(0.01)
+    b, _ = pair(second)
+    second.send(b, 16, 0)
+    assert handle.wait(10)
+    r.sync_from_device()
+    assert np.array_equal(r, b)
+
+
+def test_wait_raises_the_error_of_the_call(one):
+    one.set_timeout(50)
+    handle = one.recv(one.allocate((4,)), 4, 0, to_fpga=True, run_async=True)
+    for _ in range(2):
+        with pytest.raises(ACCLReceiveTimeoutError):
+            handle.wait()
+    assert handle.retcode == 2048
+    assert isinstance(handle.exception(), ACCLReceiveTimeoutError)
+    follower = one.nop(run_async=True, waitfor=[handle])
+    with pytest.raises(ACCLReceiveTimeoutError, match="a call that this one waits for failed"):
+        follower.wait()
+    with pytest.raises(ACCLReceiveTimeoutError):
+        one.nop(waitfor=[handle])
+    one.nop()
+
+
+def test_chain_runs_without_the_host(make, everywhere):
+    devices = make(2)
+
+    def body(device, rank):
+        a, r = pair(device)
+        handles = []
+        for _ in range(20):
+            handles.append(
+                device.allreduce(a, r, to_fpga=True, run_async=True, waitfor=handles[-1:])
+            )
+            handles.append(
+                device.copy(r, a, from_fpga=True, to_fpga=True, run_async=True, waitfor=handles)
+            )
+        device.nop(waitfor=[None, handles[-1]])
+        assert all(handle.done() for handle in handles)
+        a.sync_from_device()
+        return np.array(a)
+
+    results = everywhere(devices, body)
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], np.arange(16) * 2.0**20)
+
+
+def test_chain_of_the_readme_of_2021(make, everywhere):
+    devices = make(2)
+
+    def body(device, rank):
+        a, r, many = *pair(device), device.allocate((32,))
+        how = {"from_fpga": False, "to_fpga": True}
+        handle = device.allreduce(a, r, count=16, **how, **{"async": True})
+        device.allgather(r, many, count=16, from_fpga=True, waitfor=[handle], **{"async": False})
+        return np.array(many)
+
+    for result in everywhere(devices, body):
+        assert np.array_equal(result, np.tile(np.arange(16) * 2, 2))
+
+
+def test_a_chain_crosses_devices(make):
+    first, second = make(2)
+    late = second.recv(second.allocate((16,)), 16, 0, to_fpga=True, run_async=True)
+    follower = first.nop(run_async=True, waitfor=late)
+    assert follower.wait(0.05) is False
+    # They are executed in order, so the next one is held up as well.
+    behind = first.nop(run_async=True)
+    assert not behind.done()
+    second.deinit()
+    with pytest.raises((ACCLPeerError, ACCLClosedError)):
+        late.wait()
+    with pytest.raises((ACCLPeerError, ACCLClosedError)):
+        follower.wait()
+    assert behind.wait(10)
+
+
+def test_several_are_outstanding_and_end_in_order(one):
+    a, _ = pair(one)
+    results = [one.allocate((16,)) for _ in range(30)]
+    handles = [one.copy(a, r, to_fpga=True, run_async=True) for r in results]
+    handles[-1].wait()
+    assert all(handle.done() for handle in handles)
+
+
+def test_dropped_handle_keeps_its_buffers(make):
+    first, second = make(2)
+    address = []
+
+    def start():
+        r = first.allocate((16,))
+        address.append(r.physical_address)
+        first.recv(r, 16, 1, to_fpga=True, run_async=True)
+
+    start()
+    gc.collect()
+    taken = [first.allocate((16,)).physical_address for _ in range(3)]
+    assert address[0] not in taken
+    b, _ = pair(second)
+    second.send(b, 16, 0)
+    first.nop()
+    first.nop(run_async=True).wait()
+    gc.collect()
+    again = [first.allocate((16,)) for _ in range(3)]
+    assert address[0] in [buffer.physical_address for buffer in again]
+
+
+def test_callbacks_and_await(one):
+    a, r = pair(one)
+    called = threading.Event()
+    handle = one.copy(a, r, to_fpga=True, run_async=True)
+    handle.add_done_callback(lambda h: called.set())
+    assert called.wait(5)
+
+    async def program():
+        await one.copy(a, r, to_fpga=True, run_async=True)
+        await asyncio.gather(*(one.nop(run_async=True) for _ in range(5)))
+        one.set_timeout(20)
+        with pytest.raises(ACCLReceiveTimeoutError):
+            await one.recv(r, 4, 0, to_fpga=True, run_async=True)
+
+    asyncio.run(program())
+
+
+def test_deinit_ends_what_is_outstanding(make):
+    device, _ = make(2)
+    handles = [
+        device.recv(device.allocate((4,)), 4, 1, to_fpga=True, run_async=True) for _ in range(3)
+    ]
+    device.deinit()
+    for handle in handles:
+        assert handle.done()
+        with pytest.raises((ACCLPeerError, ACCLClosedError)):
+            handle.wait()

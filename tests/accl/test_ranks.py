@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks as processes that find each other by the name of a job."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+
+COLLECTIVES = """
+with accl(ranks, rank, job=job) as device:
+    device.set_timeout(30_000)
+    a, r = device.allocate((1000,)), device.allocate((1000,))
+    a[:] = np.arange(1000) + rank
+    for _ in range(3):
+        device.allreduce(a, r)
+    device.barrier()
+    print(json.dumps(float(r.sum())))
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_processes_of_a_job_meet(run_ranks, ranks):
+    want = float(sum(sum(range(rank, 1000 + rank)) for rank in range(ranks)))
+    assert run_ranks(ranks, COLLECTIVES) == [want] * ranks
+
+
+def test_interrupt_breaks_a_wait_off(processes):
+    (process,) = processes(
+        1,
+        """
+device = accl(2, 0, job=job)
+print("ready", flush=True)
+try:
+    device.recv(device.allocate((4,)), 4, 1)
+except KeyboardInterrupt:
+    print("interrupted")
+handle = device.recv(device.allocate((4,)), 4, 1, to_fpga=True, run_async=True)
+print("ready", flush=True)
+try:
+    handle.wait()
+except KeyboardInterrupt:
+    print("interrupted")
+device.deinit()
+""",
+    )
+    for _ in range(2):
+        while process.stdout.readline() != "ready\n":
+            assert process.poll() is None, process.stderr.read()
+        # The wait begins right behind the line.
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert (out, process.returncode) == ("interrupted\ninterrupted\n"[12:], 0), err
+
+
+def test_death_of_a_rank_is_an_error_for_others(processes):
+    first, second = processes(
+        2,
+        """
+device = accl(ranks, rank, job=job)
+device.barrier()
+print("ready", flush=True)
+if rank == 1:
+    sys.stdin.readline()
+    raise SystemExit
+try:
+    device.recv(device.allocate((4,)), 4, 1)
+except ACCLPeerError as error:
+    print(error.flag_names)
+""".replace("sys.stdin.readline()", "import time; time.sleep(60)"),
+    )
+    for process in (first, second):
+        assert process.stdout.readline() == "ready\n"
+    second.kill()
+    killed = time.monotonic()
+    out, err = first.communicate(timeout=10)
+    assert time.monotonic() - killed < 2
+    assert "PEER_LOST_ERROR" in out, err
+
+
+def test_forked_child_is_refused_and_may_have_its_own(run_ranks):
+    (answer,) = run_ranks(
+        1,
+        """
+import os
+device = accl(1, 0, job=job)
+buffer = device.allocate((4,))
+read, write = os.pipe()
+if os.fork() == 0:
+    try:
+        device.barrier()
+    except ACCLClosedError as error:
+        os.write(write, str(error).encode())
+    mine = accl(1, 0, job=job + "-child")
+    mine.barrier()
+    mine.deinit()
+    os._exit(0)
+_, status = os.wait()
+device.barrier()
+device.deinit()
+print(json.dumps([status, os.read(read, 1000).decode()]))
+""",
+    )
+    assert answer[0] == 0
+    assert "opened by the parent" in answer[1]
+
+
+def test_exit_without_deinit_is_clean(run_ranks):
+    assert run_ranks(
+        2,
+        """
+device = accl(ranks, rank, job=job)
+device.barrier()
+handle = device.recv(device.allocate((4,)), 4, rank, to_fpga=True, run_async=True)
+print(json.dumps(True))
+""",
+    ) == [True, True]
