@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds where C code reads or writes MRAM through a pointer.
+"""Finds where C code reads or writes MRAM in a way that cannot be served.
 
-MRAM can only be copied to and from WRAM. The compiler would take a pointer into MRAM for an address
-of WRAM, so such code is refused. Looked at is the compiler's intermediate text, where MRAM is
-address space 255.
+What `soft_cache` leaves: atomic accesses, data of odd sizes, and pointers into MRAM that were made
+pointers into WRAM and are used as such in the same function. Looked at is the compiler's
+intermediate text, where MRAM is address space 255.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from pathlib import PurePath
 
 from .errors import ToolchainError
+from .soft_cache import split_operands
 
 __all__ = ["check_mram_access", "find_mram_accesses"]
 
@@ -21,6 +22,16 @@ _INSTRUCTION = re.compile(
 )
 # The latter are what older compilers make of atomic accesses.
 _MEMORY_CALL = re.compile(r"@llvm\.mem(?:cpy|move|set)\.\S*p255|@__atomic_\w+\(")
+# Names that stand for what is computed of such a pointer, or for the pointer itself.
+_CAST = re.compile(r"^\s+(%\S+) = addrspacecast ptr addrspace\(255\) .* to ptr\b(?! addrspace)")
+_CAST_INSIDE = re.compile(r"addrspacecast \(ptr addrspace\(255\) .* to ptr\)")
+_DERIVED = re.compile(r"^\s+(%\S+) = (?:getelementptr|phi|select|freeze|bitcast)\b(.*)")
+_VARIABLE = re.compile(
+    r'^@"?([^ "]+)"? = (.*?)\b(?:global|constant)\b.* section "\.(?:bss\.\.)?mram', re.MULTILINE
+)
+_NAME = re.compile(r"%[\w.$-]+|%\"[^\"]*\"")
+_ODD = "in a way that has no translation: copy it with mram_read or mram_write"
+_LOST = "through a pointer that was made one into WRAM: keep it a __mram_ptr"
 _GROUP = re.compile(r"\([^()]*\)")
 _FUNCTION = re.compile(r'^define .*@"?([^"(]+)"?\(')
 _DEBUG = re.compile(r"!dbg !(\d+)")
@@ -31,42 +42,86 @@ _SCOPE = re.compile(r"^!(\d+) = (?:distinct )?!DI\w+\(.*?\bfile: !(\d+)", re.M)
 _FILE = re.compile(r'^!(\d+) = !DIFile\(filename: "([^"]*)", directory: "([^"]*)"', re.M)
 
 
-def find_mram_accesses(text: str) -> list[tuple[str, int, str]]:
-    """Return the accesses in intermediate text as file, line (0 if not known) and function."""
+def find_mram_accesses(text: str) -> list[tuple[str, int, str, str]]:
+    """Return accesses in intermediate text as file, line (0 if not known), function, and how."""
     if _SPACE not in text:
         return []
-    found: list[tuple[str | None, str]] = []
+    found: list[tuple[str | None, str, str]] = []
     function = ""
+    body: list[str] = []
     for line in text.splitlines():
         match = _FUNCTION.match(line)
         if match:
-            function = match[1]
-        elif _is_access(line):
-            debug = _DEBUG.search(line)
-            found.append((debug[1] if debug else None, function))
+            function, body = match[1], []
+        elif line == "}":
+            found += [(number, function, how) for number, how in _in_function(body)]
+        else:
+            body.append(line)
     if not found:
         return []
     locations = {number: (int(row), scope) for number, row, scope in _LOCATION.findall(text)}
     scopes = dict(_SCOPE.findall(text))
     files = {number: _path(name, folder) for number, name, folder in _FILE.findall(text)}
     places = []
-    for number, function in found:
+    for number, function, how in found:
         row, scope = locations.get(number or "", (0, ""))
-        places.append((files.get(scopes.get(scope, ""), ""), row, function))
+        places.append((files.get(scopes.get(scope, ""), ""), row, function, how))
     return sorted(set(places))
 
 
 def check_mram_access(text: str, source: str) -> None:
     """Raise ToolchainError, with file and line, if there are accesses."""
+    misplaced = [name for name, space in _VARIABLE.findall(text) if _SPACE not in space]
+    if misplaced:
+        raise ToolchainError(
+            f"{source}: error: {', '.join(misplaced)}: placed in MRAM, but not of a type there; what "
+            "is declared so is the target of the pointer: use a typedef for the pointer's type"
+        )
     accesses = find_mram_accesses(text)
     if not accesses:
         return
     lines = [
-        f"{file or source}:{row}: error: {function} reads or writes MRAM through a pointer; copy "
-        "it with mram_read or mram_write"
-        for file, row, function in accesses
+        f"{file or source}:{row}: error: {function} reads or writes MRAM {how}"
+        for file, row, function, how in accesses
     ]
     raise ToolchainError("\n".join(lines))
+
+
+def _in_function(lines: list[str]) -> list[tuple[str | None, str]]:
+    """Return the accesses of a function: the number of a location, and how."""
+    lost: set[str] = set()
+    grows = any("addrspacecast" in line for line in lines)
+    while grows:
+        before = len(lost)
+        for line in lines:
+            match = _CAST.match(line) or _DERIVED.match(line)
+            if match and (len(match.groups()) == 1 or _uses(match[2], lost)):
+                lost.add(match[1])
+        grows = len(lost) != before
+    found = []
+    for line in lines:
+        how = _ODD if _is_access(line) else _LOST if _is_through(line, lost) else None
+        if how is not None:
+            debug = _DEBUG.search(line)
+            found.append((debug[1] if debug else None, how))
+    return found
+
+
+def _uses(text: str, names: set[str]) -> bool:
+    return _CAST_INSIDE.search(text) is not None or not names.isdisjoint(_NAME.findall(text))
+
+
+def _is_through(line: str, lost: set[str]) -> bool:
+    """Tell whether a load or store is by a pointer that was one into MRAM."""
+    match = _INSTRUCTION.match(line)
+    if match is None:
+        return False
+    operands = split_operands(match[2])
+    if match[1] == "call":
+        memory = "@llvm.mem" in match[2]
+        return memory and _uses(match[2].partition("(")[2], lost)
+    place = 0 if match[1] in ("atomicrmw", "cmpxchg") else 1
+    return len(operands) > place and _uses(operands[place], lost)
 
 
 def _is_access(line: str) -> bool:

@@ -20,6 +20,7 @@ from .long_type import MACROS, widen_long
 from .mram_access import check_mram_access
 from .options import BuildOptions
 from .runtime import INCLUDE, macros
+from .soft_cache import serve_mram_accesses
 
 __all__ = ["Unit", "compile_object", "compile_unit", "preprocess", "run_preprocessor"]
 
@@ -107,6 +108,8 @@ def compile_unit(
         If the code reads or writes MRAM in a way that has no translation.
     """
     ir, warnings = _intermediate_text(unit, options, toolchain)
+    if options.runtime:
+        ir = serve_mram_accesses(ir)
     check_mram_access(ir, str(unit.source))
     command = [*toolchain.compiler, *toolchain.target_options, *_CODE, options.level]
     command += ["-Xclang", "-disable-llvm-passes", "-x", "ir"]
