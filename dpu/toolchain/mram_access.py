@@ -74,8 +74,8 @@ def check_mram_access(text: str, source: str) -> None:
     misplaced = [name for name, space in _VARIABLE.findall(text) if _SPACE not in space]
     if misplaced:
         raise ToolchainError(
-            f"{source}: error: {', '.join(misplaced)}: placed in MRAM, but not of a type there; what "
-            "is declared so is the target of the pointer: use a typedef for the pointer's type"
+            f"{source}: error: {', '.join(misplaced)}: placed in MRAM, but not of a type there; "
+            "what is declared so is the target of the pointer: use a typedef for its type"
         )
     accesses = find_mram_accesses(text)
     if not accesses:

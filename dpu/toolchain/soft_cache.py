@@ -28,8 +28,12 @@ _ATTRIBUTES = re.compile(
 )
 _SIZES = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "float": 32, "double": 64, "ptr": 32}
 _SIZES["ptr addrspace(255)"] = 32
-_COPIES = {("memcpy", "0", "255"): "__memcpy_wm", ("memcpy", "255", "0"): "__memcpy_mw"}
-_COPIES |= {("memcpy", "255", "255"): "__memcpy_mm", ("memset", "255", None): "__memset_mram"}
+_COPIES: dict[tuple[str, str, str | None], str] = {
+    ("memset", "255", None): "__memset_mram",
+    ("memcpy", "0", "255"): "__memcpy_wm",
+    ("memcpy", "255", "0"): "__memcpy_mw",
+}
+_COPIES[("memcpy", "255", "255")] = "__memcpy_mm"
 _POINTER = "ptr addrspace(255)"
 _DECLARATIONS = {
     **{f"__mram_load{n}": f"i32 @__mram_load{n}(i32)" for n in (8, 16, 32)},
