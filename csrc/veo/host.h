@@ -92,6 +92,7 @@ struct request_extra {
 struct chunk {
     struct wire_chunk *wire;
     struct chunk *next;
+    _Atomic uint64_t in_use; /* until the worker has left the requests below this id */
     struct request_extra *extra[WIRE_CHUNK_SLOTS];
 };
 
@@ -113,6 +114,7 @@ struct veo_thr_ctxt {
     pthread_mutex_t queue;  /* all below */
     struct chunk *head;     /* the oldest request not harvested is here, at head_index */
     struct chunk *tail;
+    struct chunk *retired; /* harvested, but the worker may still look at a slot */
     unsigned head_index;
     unsigned tail_index;
     _Atomic uint64_t next_id;

@@ -44,6 +44,7 @@ bool queue_init(struct veo_thr_ctxt *ctx)
     if (!chunk)
         return false;
     ctx->head = ctx->tail = chunk;
+    ctx->retired = NULL;
     ctx->head_index = ctx->tail_index = 0;
     atomic_store(&ctx->next_id, 0);
     atomic_store(&ctx->harvested, 0);
@@ -54,8 +55,34 @@ bool queue_init(struct veo_thr_ctxt *ctx)
     return true;
 }
 
+/*
+ * A chunk of which everything is harvested. What the host executed is done before the worker has
+ * seen it: were the slot written again now, the worker would wait for it for ever.
+ */
+static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
+{
+    chunk->next = ctx->retired;
+    ctx->retired = chunk;
+    uint64_t left = atomic_load_explicit(&ctx->wire->left, memory_order_acquire);
+    for (struct chunk **at = &ctx->retired; *at;) {
+        struct chunk *old = *at;
+        if (atomic_load_explicit(&old->in_use, memory_order_relaxed) <= left) {
+            *at = old->next;
+            chunk_delete(ctx, old);
+        } else {
+            at = &old->next;
+        }
+    }
+}
+
+/* The worker is through with the context, or gone. */
 void queue_free(struct veo_thr_ctxt *ctx)
 {
+    while (ctx->retired) {
+        struct chunk *next = ctx->retired->next;
+        chunk_delete(ctx, ctx->retired);
+        ctx->retired = next;
+    }
     while (ctx->head) {
         struct chunk *next = ctx->head->next;
         for (int i = 0; i < WIRE_CHUNK_SLOTS; i++)
@@ -126,6 +153,8 @@ static void ring(struct wire_context *wire)
 uint64_t queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft, struct request_extra *extra)
 {
     ctx->tail->extra[ctx->tail_index] = extra;
+    if (draft->slot->op == WIRE_HOST)
+        atomic_store_explicit(&ctx->tail->in_use, draft->id + 1, memory_order_relaxed);
     if (++ctx->tail_index == WIRE_CHUNK_SLOTS) {
         ctx->tail = ctx->tail->next;
         ctx->tail_index = 0;
@@ -208,7 +237,7 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *
             struct chunk *old = ctx->head;
             ctx->head = old->next;
             ctx->head_index = 0;
-            chunk_delete(ctx, old);
+            chunk_retire(ctx, old);
         }
     }
 }
@@ -295,10 +324,16 @@ static void sleepers_remove(struct veo_thr_ctxt *ctx, struct sleeper *me)
     pthread_mutex_unlock(&ctx->queue);
 }
 
-/* Whether the slot has left phase READY for request ID, or is used for another one by now. */
-static bool has_moved(const struct wire_slot *slot, uint64_t id)
+/* Whether request ID is done, or at the host's turn if that is enough. Another thread may have
+ * harvested it: then the slot is another request's, perhaps one of the same id. */
+static bool has_moved(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id,
+                      bool until_done)
 {
-    return atomic_load_explicit(&slot->state, memory_order_acquire) != WIRE_STATE(id, WIRE_READY);
+    uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    if (state != WIRE_STATE(id, WIRE_READY) &&
+        !(until_done && state == WIRE_STATE(id, WIRE_HOST_TURN)))
+        return true;
+    return atomic_load_explicit(&ctx->harvested, memory_order_acquire) > id;
 }
 
 static bool proc_stops(struct veo_proc_handle *proc)
@@ -307,21 +342,16 @@ static bool proc_stops(struct veo_proc_handle *proc)
            atomic_load_explicit(&proc->closing, memory_order_relaxed);
 }
 
-/*
- * Until SLOT leaves the phase given by WAIT_OUT, or the process is dead, or the deadline.
- * AGENT_DONE: a slot at the host's turn counts as not finished.
- */
+/* Until request ID in SLOT is done (or at the host's turn, unless UNTIL_DONE), or the process is
+ * dead, or the deadline. */
 static bool wait_slot(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id,
                       bool until_done, int64_t deadline)
 {
     struct veo_proc_handle *proc = ctx->proc;
-    uint64_t host_turn = WIRE_STATE(id, WIRE_HOST_TURN);
     bool there = false;
     struct spin_turn turn = {.my_core = &ctx->wire->host_core,
                              .their_core = &ctx->wire->worker_core};
-#define THERE() \
-    (has_moved(slot, id) && \
-     !(until_done && atomic_load_explicit(&slot->state, memory_order_acquire) == host_turn))
+#define THERE() has_moved(ctx, slot, id, until_done)
     while (!(there = THERE()) && spin_again(&turn, veo_root.board, 0, &ctx->patience))
         ;
     spin_end(&turn, veo_root.board, 0);

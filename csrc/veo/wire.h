@@ -111,6 +111,7 @@ struct wire_context {
     _Alignas(64) _Atomic uint32_t done_bell;
     _Atomic uint32_t worker_core;
     _Atomic uint64_t wake_at; /* lowest id that a sleeping host thread waits for, or all ones */
+    _Atomic uint64_t left;    /* what was executed in the host below this id, it looks at no more */
 };
 
 enum wire_start {

@@ -157,6 +157,19 @@ int veo_prev_req_result(int offs, uint64_t *result)
     return 0;
 }
 
+/* The last answer. The host may use the wire for something else as soon as it is there, so that
+ * nothing is written to the bell; who goes to sleep in between looks again soon. */
+static void leave(struct veow_context *ctx, int outcome)
+{
+    struct wire_context *wire = ctx->wire;
+    ctx->wire = NULL;
+    ctx->slot->result = 0;
+    ctx->slot->outcome = (uint8_t)outcome;
+    atomic_store_explicit(&ctx->slot->state, WIRE_STATE(ctx->id, WIRE_DONE), memory_order_release);
+    ctx->slot = NULL;
+    futex_wake_all(&wire->done_bell);
+}
+
 static void serve(struct veow_context *ctx)
 {
     struct wire_chunk *chunk = ctx->wire->first;
@@ -177,6 +190,7 @@ static void serve(struct veow_context *ctx)
             tell_host(ctx->wire, id);
             await(ctx, slot, WIRE_STATE(id, WIRE_DONE));
             remember(ctx, slot->result);
+            atomic_store_explicit(&ctx->wire->left, id + 1, memory_order_release);
             continue;
         }
         uint64_t result;
@@ -186,9 +200,11 @@ static void serve(struct veow_context *ctx)
         /* What a kernel printed is there when its caller goes on. */
         if (__fpending(stdout))
             fflush(stdout);
-        veow_finish(ctx, outcome, result);
-        if (op == WIRE_EXIT)
+        if (op == WIRE_EXIT) {
+            leave(ctx, outcome);
             return;
+        }
+        veow_finish(ctx, outcome, result);
     }
 }
 

@@ -226,6 +226,48 @@ CASE(all_sorts_of_requests_at_once)
     tear_down(&f);
 }
 
+static uint64_t answer(void *number)
+{
+    return *(uint64_t *)number;
+}
+
+/* What the host executes is the last of a chunk of 63 slots, which is used again at once, by this
+ * context or another one, while the worker still looks at the slot. */
+static void *end_chunks_in_the_host(void *argument)
+{
+    const struct job *job = argument;
+    uint64_t ids[63];
+    uint64_t number = (uint64_t)job->number;
+    while (veo_call_async(job->ctx, job->echo, NULL) % 63 != 62)
+        ;
+    for (int i = 0; i < rounds(400); i++) {
+        for (int k = 0; k < 62; k++)
+            ids[k] = veo_call_async(job->ctx, job->echo, NULL);
+        ids[62] = veo_call_async_vh(job->ctx, answer, &number);
+        CHECK_EQUAL(ids[62] % 63, 62);
+        CHECK_EQUAL(wait_ok(job->ctx, ids[62]), job->number);
+        for (int k = 0; k < 62; k++)
+            wait_ok(job->ctx, ids[k]);
+    }
+    return NULL;
+}
+
+CASE(chunks_that_end_in_the_host_are_used_again)
+{
+    struct fixture f = set_up();
+    struct job jobs[3];
+    void *arguments[3];
+    for (int i = 0; i < 3; i++) {
+        jobs[i] = (struct job){.f = &f,
+                               .ctx = i == 0 ? f.ctx : veo_context_open(f.proc),
+                               .echo = symbol(&f, "count"),
+                               .number = i + 1};
+        arguments[i] = &jobs[i];
+    }
+    run_threads(3, end_chunks_in_the_host, arguments);
+    tear_down(&f);
+}
+
 static void *crash_or_not(void *argument)
 {
     const struct job *job = argument;
