@@ -71,6 +71,15 @@ class Toolchain:
             *(f"-ffixed-x{number}" for number in RESERVED if number > 4),
         ]
 
+    @property
+    def code_options(self) -> list[str]:
+        """How instructions are selected from optimised intermediate text.
+
+        A tasklet's instructions never wait for each other's results, so that moving them apart
+        gains nothing; and it would need more registers and stack than there are.
+        """
+        return ["-mllvm", "-enable-misched=false", "-mllvm", "-pre-RA-sched=list-burr"]
+
     def describe(self) -> str:
         """Say what it is, in a line."""
         version = ".".join(map(str, self.version))

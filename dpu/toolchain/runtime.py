@@ -41,7 +41,7 @@ def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
         raise ToolchainError(
             f"the run time's sources are not in {SOURCES}: the installation is not complete"
         )
-    options = [*toolchain.target_options, *macros(chip), *_OPTIONS]
+    options = [*toolchain.target_options, *toolchain.code_options, *macros(chip), *_OPTIONS]
     options += ["-isystem", str(INCLUDE), f"-I{SOURCES}"]
 
     def make(folder: Path) -> None:

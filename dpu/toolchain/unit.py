@@ -112,7 +112,7 @@ def compile_unit(
         ir = serve_mram_accesses(ir)
     check_mram_access(ir, str(unit.source))
     command = [*toolchain.compiler, *toolchain.target_options, *_CODE, options.level]
-    command += ["-Xclang", "-disable-llvm-passes", "-x", "ir"]
+    command += [*toolchain.code_options, "-Xclang", "-disable-llvm-passes", "-x", "ir"]
     # The text is optimised: what remains is to select instructions.
     run([*command, "-S" if assembly else "-c", "-", "-o", str(output)], text=_plain_calls(ir))
     return warnings
