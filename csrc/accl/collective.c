@@ -159,7 +159,7 @@ static void wake_members(accl_device *device, const struct communicator *comm)
 {
     for (uint32_t i = 0; i < comm->n; i++)
         if (i != comm->me)
-            wake_later(&device->peers[comm->members[i].rank]);
+            wake_later(device, &device->peers[comm->members[i].rank]);
 }
 
 void lane_publish(accl_device *device, const struct operation *op, struct lane_post *post,

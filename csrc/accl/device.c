@@ -116,6 +116,7 @@ ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **result
     d->stack = c.stack;
     d->timeout_ms = 1000000;
     d->cores = usable_cores();
+    ticks_start(&d->ticks);
     d->queue_end = &d->queue;
     d->communicators_end = &d->communicators;
     pthread_mutex_init(&d->lock, NULL);
@@ -175,7 +176,7 @@ ACCL_EXPORT void accl_close(accl_device *d)
     attach_stop(d);
     atomic_store(&d->header->closed, 1);
     for (uint32_t i = 0; i < d->ranks; i++)
-        wake_later(&d->peers[i]);
+        wake_later(d, &d->peers[i]);
     wake_flush(d);
     parcels_free(d);
     packets_close(d);

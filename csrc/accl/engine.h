@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "accl.h"
+#include "accl/ticks.h"
 #include "accl_transport/arena.h"
 #include "common/clock.h"
 #include "common/range_alloc.h"
@@ -66,7 +67,7 @@ struct parcel {
 };
 
 struct peer {
-    struct arena_header *arena; /* NULL until attached */
+    struct arena_header *_Atomic arena; /* NULL until attached */
     uint64_t arena_bytes;
     int pidfd;
     _Atomic bool dead;
@@ -81,7 +82,6 @@ struct peer {
     struct ring *in;
     uint64_t received; /* messages taken from the ring */
     struct parcel *parcels, **parcels_end;
-    bool wake; /* to be woken at the next chance */
 };
 
 struct packets;
@@ -186,13 +186,15 @@ struct accl_device {
     bool service_stops;
     int completion_fd;
     uint32_t last_retcode;
-    uint64_t last_duration;
+    uint64_t last_ticks;
+    struct ticks ticks;
     int (*check)(void *);
     void *check_argument;
 
     /* of the call that is executed */
-    bool checks; /* by a caller's thread: its check is to be asked */
-    int64_t deadline;
+    bool checks;      /* by a caller's thread: its check is to be asked */
+    int64_t deadline; /* 0 before somebody asks; see deadline_of() */
+    uint64_t wakes;   /* ranks to be woken at the next chance, as bits by rank % 64 */
     char text[TEXT_BYTES];
 
     /* streams */
@@ -255,8 +257,12 @@ void wait_begin(struct waiter *w, accl_device *device, struct communicator *comm
 uint32_t wait_pause(struct waiter *w);
 void wait_end(struct waiter *w);
 /* Marks a peer that may sleep for what was just written; wakes all that are marked. */
-void wake_later(struct peer *peer);
+void wake_later(accl_device *device, const struct peer *peer);
 void wake_flush(accl_device *device);
+/* What flushing does behind its fence. May be called by one who is not the executor any more. */
+void wake_ranks(accl_device *device, uint64_t wakes);
+/* The end of the running call's time. */
+int64_t deadline_of(accl_device *device);
 void wake_peer(struct peer *peer);
 /* Whether the process of PEER has ended. */
 bool peer_is_dead(struct peer *peer);

@@ -87,7 +87,7 @@ void exchange_refresh(accl_device *device)
         }
     }
     x[ACCL_EXCHANGE_RETCODE / 4] = device->last_retcode;
-    x[ACCL_EXCHANGE_PERFCTR / 4] = (uint32_t)(device->last_duration / 4);
+    x[ACCL_EXCHANGE_PERFCTR / 4] = (uint32_t)(ticks_to_ns(&device->ticks, device->last_ticks) / 4);
     x[ACCL_EXCHANGE_HWID / 4] = device->stack | 0x3Cu;
 }
 

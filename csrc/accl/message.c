@@ -147,14 +147,14 @@ static struct ring_entry *entry_fill(const struct sending *s, uint32_t segments)
     return entry;
 }
 
-static void entry_publish(const struct sending *s, struct ring_entry *entry, uint32_t kind,
-                          uint32_t segments)
+static void entry_publish(accl_device *device, const struct sending *s, struct ring_entry *entry,
+                          uint32_t kind, uint32_t segments)
 {
     atomic_store_explicit(&entry->kind, kind, memory_order_relaxed);
     s->peer->segments += segments;
     s->peer->sent++;
     atomic_store_explicit(&entry->number, s->peer->sent, memory_order_release);
-    wake_later(s->peer);
+    wake_later(device, s->peer);
 }
 
 /* Announces, waits for the receiver to take it, and else moves it into rx buffers. */
@@ -167,7 +167,7 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
         return bits;
     struct ring_entry *entry = entry_fill(s, 1);
     entry->offset = s->offset;
-    entry_publish(s, entry, ENTRY_DIRECT, 1);
+    entry_publish(device, s, entry, ENTRY_DIRECT, 1);
     bool fits = segments <= peer->arena->slot_count;
     struct waiter w;
     wait_begin(&w, device, s->comm, peer_rank(device, peer), false,
@@ -189,7 +189,7 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
                     entry->segments = (uint16_t)segments;
                     peer->segments += segments - 1;
                     atomic_store_explicit(&entry->kind, ENTRY_POOL, memory_order_release);
-                    wake_later(peer);
+                    wake_later(device, peer);
                     break;
                 }
                 slots_release(peer->arena, chain);
@@ -300,7 +300,7 @@ uint32_t message_send(accl_device *device, struct communicator *comm, uint32_t t
             } else {
                 convert_copy(entry->data, wire_type, data, source_type, count, false);
             }
-            entry_publish(&s, entry, chain ? ENTRY_POOL : ENTRY_INLINE, 1);
+            entry_publish(device, &s, entry, chain ? ENTRY_POOL : ENTRY_INLINE, 1);
         }
     }
     if (!bits)

@@ -44,7 +44,7 @@ static void give_back(accl_device *device, struct peer *peer, const struct ring_
         slots_release(device->header, entry->first);
     if (peer->in && entry->segments) {
         atomic_fetch_add_explicit(&peer->in->consumed, entry->segments, memory_order_release);
-        wake_later(peer);
+        wake_later(device, peer);
     }
 }
 
@@ -144,7 +144,7 @@ static void pass_head(accl_device *device, struct peer *peer, struct ring_entry 
     struct ring_entry copy = {.segments = entry->segments,
                               .first = kind == ENTRY_POOL ? entry->first : 0};
     if (kind == ENTRY_DIRECT) {
-        wake_later(peer);
+        wake_later(device, peer);
         atomic_store_explicit(&entry->kind, ENTRY_DONE, memory_order_release);
     }
     give_back(device, peer, &copy);

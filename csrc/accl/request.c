@@ -100,7 +100,8 @@ static void request_run(accl_device *device, accl_request *r, bool checks)
     uint32_t bits = atomic_load(&device->closed)
                         ? call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed")
                         : call_execute(device, &r->call, checks);
-    request_end(r, bits, device->last_duration, device->text);
+    wake_flush(device);
+    request_end(r, bits, ticks_to_ns(&device->ticks, device->last_ticks), device->text);
 }
 
 /* With the lock held and running claimed: takes the first request, or none. */
@@ -165,7 +166,11 @@ ACCL_EXPORT int accl_call_sync(accl_device *device, const struct accl_call *call
             uint32_t bits = call_execute(device, call, true);
             if (bits)
                 accl_set_message(device->text);
+            /* Leaving is a fence, as waking needs one. */
+            uint64_t wakes = device->wakes;
+            device->wakes = 0;
             executor_leave(device);
+            wake_ranks(device, wakes);
             if (retcode)
                 *retcode = bits;
             return bits ? ACCL_CALL_FAILED : ACCL_OK;
@@ -305,7 +310,7 @@ ACCL_EXPORT int accl_last_call(accl_device *device, uint32_t *retcode, uint64_t 
         return status;
     executor_enter(device);
     *retcode = device->last_retcode;
-    *duration_ns = device->last_duration;
+    *duration_ns = ticks_to_ns(&device->ticks, device->last_ticks);
     executor_leave(device);
     return ACCL_OK;
 }

@@ -147,6 +147,7 @@ ACCL_EXPORT int accl_stream_pull(accl_device *device, uint32_t *stream, void *da
         uint32_t free_now = 0;
         if (device->ranks && atomic_compare_exchange_strong(&device->running, &free_now, 1)) {
             message_progress_streams(device);
+            wake_flush(device);
             executor_leave(device);
         }
         status = ACCL_PENDING;

@@ -300,7 +300,7 @@ uint32_t attach_peer(accl_device *device, uint32_t rank, struct peer **found)
             return ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
         refused = asked == ASKED_REFUSED;
         int64_t now = clock_now();
-        if (now >= device->deadline) {
+        if (now >= deadline_of(device)) {
             if (refused)
                 return ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
             return call_fail(device,

@@ -114,13 +114,13 @@ uint32_t wait_pause(struct waiter *w)
             if (bits)
                 return bits;
         }
-        if (now >= device->deadline) {
+        if (now >= deadline_of(device)) {
             device->text[0] = 0;
             return w->timeout_bits;
         }
         if (w->armed) {
-            int64_t limit = device->deadline - now < SLEEP_NS ? device->deadline - now : SLEEP_NS;
-            futex_sleep(&device->header->bell, w->bell, limit);
+            int64_t left = deadline_of(device) - now;
+            futex_sleep(&device->header->bell, w->bell, left < SLEEP_NS ? left : SLEEP_NS);
             w->bell = atomic_load(&device->header->bell);
             return 0;
         }
@@ -144,32 +144,44 @@ void wait_end(struct waiter *w)
     w->armed = false;
 }
 
-void wake_later(struct peer *peer)
+void wake_later(accl_device *device, const struct peer *peer)
 {
-    peer->wake = true;
+    device->wakes |= UINT64_C(1) << (peer - device->peers) % 64;
 }
 
 void wake_peer(struct peer *peer)
 {
-    if (peer->arena && atomic_load_explicit(&peer->arena->sleepers, memory_order_relaxed)) {
-        atomic_fetch_add(&peer->arena->bell, 1);
-        futex_wake_all(&peer->arena->bell);
+    struct arena_header *arena = peer->arena;
+    if (arena && atomic_load_explicit(&arena->sleepers, memory_order_relaxed)) {
+        atomic_fetch_add(&arena->bell, 1);
+        futex_wake_all(&arena->bell);
     }
+}
+
+void wake_ranks(accl_device *device, uint64_t wakes)
+{
+    for (; wakes; wakes &= wakes - 1)
+        for (uint32_t i = (uint32_t)__builtin_ctzll(wakes); i < device->ranks; i += 64)
+            wake_peer(&device->peers[i]);
 }
 
 void wake_flush(accl_device *device)
 {
-    bool fenced = false;
-    for (uint32_t i = 0; i < device->ranks; i++) {
-        struct peer *peer = &device->peers[i];
-        if (!peer->wake)
-            continue;
-        if (!fenced)
-            atomic_thread_fence(memory_order_seq_cst);
-        fenced = true;
-        peer->wake = false;
-        wake_peer(peer);
-    }
+    uint64_t wakes = device->wakes;
+    if (!wakes)
+        return;
+    device->wakes = 0;
+    atomic_thread_fence(memory_order_seq_cst);
+    wake_ranks(device, wakes);
+}
+
+int64_t deadline_of(accl_device *device)
+{
+    if (!device->deadline)
+        device->deadline = device->timeout_ms
+                               ? clock_now() + (int64_t)device->timeout_ms * CLOCK_MILLISECOND
+                               : CLOCK_NEVER;
+    return device->deadline;
 }
 
 /* Written by the executor, read by whoever dumps. */
