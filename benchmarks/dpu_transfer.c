@@ -20,7 +20,9 @@
 static const struct dpu_symbol_t mram = {0x08000000, 64 << 20};
 static size_t rounds;
 
-enum kind { TO, FROM, COPY_TO, COPY_FROM, BROADCAST };
+#define BLOCKS 4 /* of a DPU, in scatter/gather transfers */
+
+enum kind { TO, FROM, COPY_TO, COPY_FROM, BROADCAST, SCATTER, GATHER };
 
 struct one {
     enum kind kind;
@@ -45,8 +47,17 @@ static void prepare(const struct one *o)
     DPU_ASSERT(dpu_prepare_xfer(dpu, o->host + i * o->size));
 }
 
+static bool get_block(struct sg_block_info *out, uint32_t dpu, uint32_t block, void *argument)
+{
+    const struct one *o = *(const struct one **)argument;
+    size_t part = o->size / BLOCKS;
+    *out = (struct sg_block_info){o->host + dpu * o->size + block * part, (uint32_t)part};
+    return block < BLOCKS;
+}
+
 static void transfer(const struct one *o)
 {
+    get_block_t blocks = {get_block, &o, sizeof o};
     switch (o->kind) {
     case TO:
     case FROM:
@@ -55,19 +66,31 @@ static void transfer(const struct one *o)
         break;
     case COPY_TO: DPU_ASSERT(dpu_copy_to_symbol(o->set, mram, 0, o->host, o->size)); break;
     case COPY_FROM: DPU_ASSERT(dpu_copy_from_symbol(o->set, mram, 0, o->host, o->size)); break;
+    case SCATTER:
+    case GATHER:
+        DPU_ASSERT(dpu_push_sg_xfer_symbol(o->set,
+                                           o->kind == SCATTER ? DPU_XFER_TO_DPU : DPU_XFER_FROM_DPU,
+                                           mram, 0, o->size, &blocks, DPU_SG_XFER_DEFAULT));
+        break;
     case BROADCAST:
         DPU_ASSERT(dpu_broadcast_to_symbol(o->set, mram, 0, o->host, o->size, DPU_XFER_DEFAULT));
         break;
     }
 }
 
+static bool is_from(const struct one *o)
+{
+    return o->kind == FROM || o->kind == COPY_FROM || o->kind == GATHER;
+}
+
 static void plain(const struct one *o)
 {
-    bool from = o->kind == FROM || o->kind == COPY_FROM;
-    for (uint32_t i = 0; i < o->dpus; i++) {
-        uint8_t *host = o->host + (o->kind == BROADCAST ? 0 : i * o->size);
-        uint8_t *other = o->other + i * o->size;
-        memcpy(from ? host : other, from ? other : host, o->size);
+    const bool from = is_from(o), in_blocks = o->kind == SCATTER || o->kind == GATHER;
+    const size_t part = in_blocks ? o->size / BLOCKS : o->size;
+    for (uint32_t i = 0; i < o->dpus * (o->size / part); i++) {
+        uint8_t *host = o->host + (o->kind == BROADCAST ? 0 : i * part);
+        uint8_t *other = o->other + i * part;
+        memcpy(from ? host : other, from ? other : host, part);
         __asm__ volatile("" : : "r"(host), "r"(other) : "memory");
     }
 }
@@ -107,7 +130,7 @@ static void measure(const struct one *o, const char *name)
     const size_t total = o->size * o->dpus;
     const size_t count = VOLUME / total < 1 ? 1 : VOLUME / total > 2000 ? 2000 : VOLUME / total;
     prepare(o);
-    if (o->kind == FROM || o->kind == COPY_FROM) {
+    if (is_from(o)) {
         /* What is there is known, and the host's is not. */
         struct one put = *o;
         put.kind = TO;
@@ -142,7 +165,7 @@ static void measure(const struct one *o, const char *name)
 static struct dpu_set_t allocate(uint32_t dpus)
 {
     struct dpu_set_t set;
-    DPU_ASSERT(dpu_alloc(dpus, NULL, &set));
+    DPU_ASSERT(dpu_alloc(dpus, "sgXferEnable=true", &set));
     return set;
 }
 
@@ -200,6 +223,12 @@ int main(int argc, char **argv)
             measure(&o, "push-from");
             o.kind = BROADCAST;
             measure(&o, "broadcast");
+            if (sizes[j] >= 4096) {
+                o.kind = SCATTER;
+                measure(&o, "scatter");
+                o.kind = GATHER;
+                measure(&o, "gather");
+            }
             if (counts[i] != 1)
                 continue;
             o.set = first(&set);

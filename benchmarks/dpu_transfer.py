@@ -18,6 +18,8 @@ TITLES = {
     "push-to": "dpu_push_xfer() to DPUs",
     "push-from": "dpu_push_xfer() from DPUs",
     "broadcast": "dpu_broadcast_to()",
+    "scatter": "dpu_push_sg_xfer() to DPUs, four blocks each",
+    "gather": "dpu_push_sg_xfer() from DPUs, four blocks each",
     "first-touch": "first dpu_push_xfer() to new DPUs: MRAM is made meanwhile",
 }
 

@@ -3,11 +3,11 @@
  * core.h: the one lock, queues and threads; for the files that make works and sets.
  *
  * A call makes an *operation*: one *job* for each rank it is about, in the rank's queue. A job
- * that is started is either waited for by the caller, who does it (CALLER), or cut into *items*,
- * one a DPU, which the threads of the pool and a waiting caller do (POOL), or a call of a function
- * of the user's that a thread of its own does (CALL). No more threads of the pool are at work than
- * the process may use cores; an item that is a long launch goes back to the end of the line now
- * and then, so that all DPUs make progress.
+ * that is started is either waited for by the caller, who does it (CALLER), or cut into *items* of
+ * one DPU or, for short works, some, which the threads of the pool and a waiting caller do (POOL),
+ * or a call of a function of the user's that a thread of its own does (CALL). No more threads of
+ * the pool are at work than the process may use cores; an item that is a long launch goes back to
+ * the end of the line now and then, so that all DPUs make progress.
  */
 #ifndef OFFCHIP_DPU_LIB_CORE_H
 #define OFFCHIP_DPU_LIB_CORE_H
@@ -59,6 +59,8 @@ struct dpulib_operation {
     enum dpulib_style style;
     bool launch, async, spread;
     uint32_t count, left, arrived;
+    uint32_t dpus; /* that it is about */
+    uint32_t span; /* DPUs of an item */
     struct dpulib_job jobs[];
 };
 

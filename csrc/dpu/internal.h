@@ -91,6 +91,7 @@ struct dpulib_item {
     struct dpulib_item *next;
     struct dpulib_job *job;
     struct dpu_t *dpu; /* NULL: all that the job is about, one after the other */
+    uint32_t span;     /* that many from it on in the rank, of which some may be disabled */
 };
 
 struct dpu_t {
@@ -118,6 +119,7 @@ struct dpu_rank_t {
     struct dpu_t dpus[DPU_MAX_NR_CIS * DPU_MAX_NR_DPUS_PER_CI]; /* slice * members + member */
     uint32_t id;
     uint32_t members; /* DPUs of a slice */
+    uint32_t count;   /* DPUs that are enabled */
     struct dpulib_profile profile;
     struct dpu_rank_t *self; /* what sets of this one rank point to */
     dpu_description_t description;

@@ -72,19 +72,37 @@ static void item_done(struct dpulib_item *item, dpu_error_t error)
         dpulib_job_done(job);
 }
 
-/* Gives up the lock while it works. The item is not in the line. */
-static void do_item(struct dpulib_item *item)
+/* Without the lock. Launches are of one DPU, as they may return DPULIB_AGAIN. */
+static dpu_error_t run_item(const struct dpulib_item *item)
 {
     struct dpulib_job *job = item->job;
     const struct dpulib_work *work = &job->operation->work;
-    dpu_error_t error = DPU_OK;
+    if (item->dpu == NULL) {
+        dpulib_call(job);
+        return DPU_OK;
+    }
+    if (item->span == 1)
+        return work->run(item->dpu, work->argument);
+    for (uint32_t i = 0; i < item->span; i++) {
+        struct dpu_t *dpu = &item->dpu[i];
+        dpu_error_t error = dpu->enabled ? work->run(dpu, work->argument) : DPU_OK;
+        if (error == DPU_OK)
+            continue;
+        dpulib_lock();
+        dpulib_note_error(job, dpulib_dpu_index(dpu), error);
+        dpulib_unlock();
+    }
+    return DPU_OK;
+}
+
+/* Gives up the lock while it works. The item is not in the line. */
+static void do_item(struct dpulib_item *item)
+{
+    dpu_error_t error;
     pool.active++;
     do {
         dpulib_unlock_and_release();
-        if (item->dpu != NULL)
-            error = work->run(item->dpu, work->argument);
-        else
-            dpulib_call(job);
+        error = run_item(item);
         dpulib_lock();
         /* A long launch goes on if nobody else needs the core. */
     } while (error == DPULIB_AGAIN && pool.first == NULL);

@@ -78,21 +78,22 @@ static void start_items(struct dpulib_job *job)
 {
     if (!job->operation->spread) {
         job->items_left = 1;
-        job->item = (struct dpulib_item){NULL, job, NULL};
+        job->item = (struct dpulib_item){NULL, job, NULL, 0};
         dpulib_pool_push(&job->item);
         return;
     }
     struct dpu_rank_t *rank = job->rank;
-    uint32_t size = dpulib_rank_size(rank);
-    for (uint32_t i = 0; i < size; i++)
-        job->items_left += is_about(job, &rank->dpus[i]);
-    for (uint32_t i = 0; i < size; i++) {
+    const uint32_t size = dpulib_rank_size(rank), span = job->operation->span;
+    struct dpulib_item *items[DPU_MAX_NR_CIS * DPU_MAX_NR_DPUS_PER_CI];
+    for (uint32_t i = 0; i < size; i += is_about(job, &rank->dpus[i]) ? span : 1) {
         struct dpu_t *dpu = &rank->dpus[i];
         if (!is_about(job, dpu))
             continue;
-        dpu->item = (struct dpulib_item){NULL, job, dpu};
-        dpulib_pool_push(&dpu->item);
+        dpu->item = (struct dpulib_item){NULL, job, dpu, size - i < span ? size - i : span};
+        items[job->items_left++] = &dpu->item;
     }
+    for (uint32_t i = 0, count = job->items_left; i < count; i++)
+        dpulib_pool_push(items[i]);
 }
 
 static void start(struct dpulib_job *job)

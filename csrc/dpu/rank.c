@@ -65,6 +65,7 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
     dpulib_lock();
     rank->id = id;
     rank->members = profile->members;
+    rank->count = count;
     rank->profile = *profile;
     rank->self = rank;
     rank->next = NULL;

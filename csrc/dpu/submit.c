@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 /* From so many bytes on, other cores are asked for help; below, waking them takes longer. */
-#define SPREAD_BYTES ((size_t)512 * 1024)
+#define SPREAD_BYTES ((size_t)2048 * 1024)
+/* What one thread copies before it looks for more. */
+#define ITEM_BYTES ((size_t)256 * 1024)
 
 struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct dpulib_work *work)
 {
@@ -17,6 +19,7 @@ struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct
         return NULL;
     operation->work = *work;
     operation->count = operation->left = count;
+    operation->span = 1;
     dpulib_lock();
     for (uint32_t i = 0; i < count; i++) {
         struct dpulib_job *job = &operation->jobs[i];
@@ -24,6 +27,8 @@ struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct
         job->rank = dpulib_set_rank(&set, i);
         job->dpu = set.kind == DPU_SET_DPU ? set.dpu : NULL;
         job->index = i;
+        if (job->rank != NULL)
+            operation->dpus += job->dpu != NULL ? 1 : job->rank->count;
     }
     dpulib_unlock();
     return operation;
@@ -165,11 +170,11 @@ dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_work *work, 
             work->release(work->argument);
         return status;
     }
-    size_t most = 0;
-    if (set.kind == DPU_SET_RANKS)
-        most = (size_t)operation->count * DPU_MAX_NR_CIS * DPU_MAX_NR_DPUS_PER_CI;
     operation->async = async;
-    operation->spread = !work->parallel && most != 0 && work->bytes >= SPREAD_BYTES / most;
+    operation->spread =
+        !work->parallel && operation->dpus > 1 && work->bytes >= SPREAD_BYTES / operation->dpus;
+    if (operation->spread && work->bytes < ITEM_BYTES)
+        operation->span = (uint32_t)(ITEM_BYTES / work->bytes);
     operation->style = choose_style(operation);
     return dpulib_operation_run(operation);
 }

@@ -8,6 +8,9 @@
 #define THREADS 4
 #define DPUS 66
 #define SIZE 4096
+/* So large that the threads of the library share a transfer. */
+#define LARGE 65536
+#define RANK_SIZE ((size_t)64 * LARGE)
 
 static const struct dpu_symbol_t mram = {0x08000000, 64 << 20};
 
@@ -87,19 +90,19 @@ static void *push_to_a_rank(void *argument)
 {
     struct user *user = argument;
     struct dpu_set_t rank = dpu_set_from_rank(&user->set.list.ranks[user->number]), dpu;
-    uint8_t *buffers = malloc((size_t)64 * SIZE), *back = malloc((size_t)64 * SIZE);
+    uint8_t *buffers = malloc(RANK_SIZE), *back = malloc(RANK_SIZE);
     uint32_t i;
     CHECK_TRUE(buffers != NULL && back != NULL);
-    for (int k = 0; k < rounds(40); k++) {
-        memset(buffers, k + (int)user->number, (size_t)64 * SIZE);
+    for (int k = 0; k < rounds(20); k++) {
+        memset(buffers, k + (int)user->number, RANK_SIZE);
         DPU_FOREACH(rank, dpu, i)
-        CHECK_OK(dpu_prepare_xfer(dpu, buffers + (size_t)i * SIZE));
-        CHECK_OK(dpu_push_xfer_symbol(rank, DPU_XFER_TO_DPU, mram, 0, SIZE, DPU_XFER_ASYNC));
+        CHECK_OK(dpu_prepare_xfer(dpu, buffers + (size_t)i * LARGE));
+        CHECK_OK(dpu_push_xfer_symbol(rank, DPU_XFER_TO_DPU, mram, 0, LARGE, DPU_XFER_ASYNC));
         DPU_FOREACH(rank, dpu, i)
-        CHECK_OK(dpu_prepare_xfer(dpu, back + (size_t)i * SIZE));
-        CHECK_OK(dpu_push_xfer_symbol(rank, DPU_XFER_FROM_DPU, mram, 0, SIZE, DPU_XFER_ASYNC));
+        CHECK_OK(dpu_prepare_xfer(dpu, back + (size_t)i * LARGE));
+        CHECK_OK(dpu_push_xfer_symbol(rank, DPU_XFER_FROM_DPU, mram, 0, LARGE, DPU_XFER_ASYNC));
         CHECK_OK(dpu_sync(rank));
-        CHECK_TRUE(memcmp(buffers, back, (size_t)64 * SIZE) == 0);
+        CHECK_TRUE(memcmp(buffers, back, RANK_SIZE) == 0);
     }
     free(buffers);
     free(back);
