@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands do what projects for the vendor's tools expect of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dpu import DpuSet, pkg_config
+from dpu.toolchain import Toolchain, ToolchainError
+from dpu.toolchain.arguments import Goal, parse
+from dpu.toolchain.command import main
+from dpu.toolchain.compilers import find_toolchain
+from dpu.toolchain.elf_reader import ElfFile
+
+HERE = Path(__file__).resolve().parent
+BIN = Path(sys.executable).parent
+MAIN = "int main(void) { return 0; }\n"
+TOTAL = """#include <defs.h>
+#include "value.h"
+__host int total;
+int main(void) { if (me() == NR_TASKLETS - 1) total = VALUE; return 0; }
+"""
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(
+    toolchain: Toolchain,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Run:
+    """Run the compiler's command in an empty folder, where texts are files."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("UPMEM_HOME", raising=False)
+    if find_toolchain().kind is not toolchain.kind:
+        pytest.skip("the vendor's compiler would be run")
+
+    def run(*words: str, **texts: str) -> tuple[int, str, str]:
+        for name, text in texts.items():
+            Path(name.replace("_", ".")).write_text(text)
+        capfd.readouterr()
+        status = main(words)
+        captured = capfd.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def found(program: str) -> int:
+    with DpuSet(nr_dpus=1, binary=program) as dpus:
+        dpus.exec()
+        value: int = dpus.total.int32()
+        return value
+
+
+def test_program_from_several_sources(run: Run) -> None:
+    words = ["-O2", "-g", "-Wall", "-Werror", "-std=c99", "-DNR_TASKLETS=3", "-I", "inc"]
+    Path("inc").mkdir()
+    Path("inc/value.h").write_text("int far(void);\n#define VALUE far()\n")
+    sources = {"a_c": TOTAL, "b_c": "int far(void);\nint far(void) { return 75; }\n"}
+    assert run(*words, "a.c", "b.c", "-o", "out", **sources) == (0, "", "")
+    assert found("out") == 75
+    symbols = {symbol.name: symbol.value for symbol in ElfFile(Path("out").read_bytes()).symbols}
+    assert symbols["NR_TASKLETS"] == 3
+
+
+def test_macros_take_effect_in_their_order(run: Run) -> None:
+    words = ["-DVALUE=1", "-UVALUE", "-D", "VALUE=(2 + 3)", "-include", "defs.h"]
+    words.append("-DNR_TASKLETS")
+    assert run(*words, "-o", "out", "a.c", a_c=TOTAL, value_h="") == (0, "", "")
+    assert found("out") == 5
+
+
+def test_objects_and_archives_are_linked(run: Run) -> None:
+    sources = {"a_c": TOTAL, "b_c": "int far(void);\nint far(void) { return 9; }\n"}
+    headers = {"value_h": "int far(void);\n#define VALUE far()\n"}
+    assert run("-c", "-O1", "-DNR_TASKLETS=2", "a.c", "b.c", **sources, **headers)[0] == 0
+    subprocess.run(["ar", "rc", "libfar.a", "b.o"], check=True)
+    assert run("a.o", "-DNR_TASKLETS=2", "-L.", "-lfar", "-o", "out") == (0, "", "")
+    assert found("out") == 9
+
+
+def test_undefined_symbol_is_named_with_its_place(run: Run) -> None:
+    text = "int far(int);\nint main(void) { return far(3); }\n"
+    status, _, err = run("a.c", a_c=text)
+    assert status == 1
+    assert "undefined symbol: far" in err
+    assert "a.c:2" in err
+    assert not Path("a.out").exists()
+
+
+def test_warnings_are_shown_every_time(run: Run) -> None:
+    text = "int main(void) { int unused; return 0; }\n"
+    for _ in range(2):
+        status, _, err = run("-Wall", "a.c", a_c=text)
+        assert status == 0
+        assert "a.c:1:22: warning: unused variable" in err
+
+
+def test_preprocessed_text_and_assembly(run: Run) -> None:
+    status, out, _ = run("-E", "-DX=long", "a.c", a_c="X value = __dpu__;\n")
+    assert status == 0
+    assert "long value = 1;" in out
+    assert run("-S", "a.c", a_c=MAIN)[0] == 0
+    assert "main:" in Path("a.s").read_text()
+    assert run("-fsyntax-only", "a.c", a_c="int x = y;\n")[0] == 1
+
+
+def test_dependencies(run: Run) -> None:
+    assert run("-MMD", "-MP", "-c", "a.c", "-o", "x.o", a_c=TOTAL, value_h="")[0] == 1
+    text = TOTAL.replace("VALUE", "1").replace("NR_TASKLETS", "1")
+    assert run("-MMD", "-MP", "-c", "a.c", "-o", "x.o", a_c=text, value_h="")[0] == 0
+    rule = Path("x.d").read_text()
+    assert rule.startswith("x.o:")
+    assert "value.h" in rule
+    assert "defs.h" not in rule
+    assert run("-MD", "-MF", "y.d", "-MT", "goal", "a.c")[0] == 0
+    assert "goal:" in Path("y.d").read_text()
+    assert "defs.h" in Path("y.d").read_text()
+    assert "a.o: a.c value.h" in run("-MM", "a.c")[1]
+
+
+def test_source_from_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("text").write_text(MAIN)
+    with open("text") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert run("-x", "c", "-", "-o", "out") == (0, "", "")
+    assert Path("out").read_bytes().startswith(b"\x7fELF")
+
+
+def test_words_of_a_file(run: Run) -> None:
+    Path("words").write_text("-o 'an output'\n")
+    assert run("@words", "a.c", a_c=MAIN)[0] == 0
+    assert Path("an output").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "no input files"),
+        (["-o"], "-o needs a value"),
+        (["missing.c"], "missing.c"),
+        (["-mcpu=v2", "a.c"], "chip is v1A or v1B, not 'v2'"),
+        (["--target=x86_64-linux", "a.c"], "the target is dpu-upmem-dpurte"),
+        (["-shared", "a.c"], "-shared is not supported: a DPU program is one file"),
+        (["-T", "script", "a.c"], "-T is not supported"),
+        (["-DNR_TASKLETS=25", "a.c"], "NR_TASKLETS is 1 to 24, not 25"),
+        (["-DNR_TASKLETS=many", "a.c"], "NR_TASKLETS is a number"),
+        (["-c", "a.c", "b.c", "-o", "x"], "-o with -c is for one source"),
+        (["-c", "a.o"], "a.o has no use with -c"),
+        (["a.s"], "a.s: DPU assembly cannot be linked with C"),
+        (["-lnothing", "a.c"], "unable to find library -lnothing"),
+        (["-o", "no/folder", "a.c"], "no/folder cannot be written"),
+        (["-Wnonsense", "-Werror", "a.c"], "unknown warning option"),
+    ],
+)
+def test_mistakes_are_told(run: Run, words: list[str], message: str) -> None:
+    status, _, err = run(*words, a_c=MAIN, b_c="")
+    assert status == 1
+    assert message in err
+
+
+def test_version_names_the_compiler(run: Run, toolchain: Toolchain) -> None:
+    status, out, _ = run("--version")
+    assert status == 0
+    assert toolchain.describe() in out
+    assert run("--help")[1].startswith("usage: dpu-clang")
+
+
+def test_options_are_told_apart() -> None:
+    arguments = parse(["-Ofast", "-Lx", "-L", "y", "-la", "-Wl,-u,b", "-nostdlib", "-flto", "f.c"])
+    assert arguments.goal is Goal.PROGRAM
+    assert arguments.inputs == ["f.c"]
+    assert not arguments.runtime
+    assert arguments.options.level == "-O3"
+    assert arguments.options.options == []
+    assert arguments.options.link_options == ["-Lx", "-Ly", "-la", "-u", "b"]
+    with pytest.raises(ToolchainError, match="-march=rv64 is not supported"):
+        parse(["-march=rv64"])
+
+
+def test_project_with_its_own_makefile(toolchain: Toolchain, tmp_path: Path) -> None:
+    if not (BIN / "dpu-upmem-dpurte-clang").exists() or shutil.which("make") is None:
+        pytest.skip("the commands or make are not installed")
+    shutil.copytree(HERE / "project", tmp_path / "project")
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "CC": os.environ.get("CC", "gcc")}
+    environment.pop("UPMEM_HOME", None)
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            command,
+            cwd=tmp_path / "project",
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run("make")
+    lines = run("bin/host", "bin/dpu").splitlines()
+    assert lines[-1] == "equal"
+    assert sum(line.startswith("11 tasklets: ") for line in lines) == 4
+    assert "common.h" in (tmp_path / "project" / "bin" / "main.d").read_text()
+
+
+def test_pkg_config_says_where_the_library_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("UPMEM_HOME", raising=False)
+    assert pkg_config.main(["--libs", "--cflags", "dpu"]) == 0
+    words = capsys.readouterr().out.split()
+    assert Path(words[0].removeprefix("-I"), "dpu.h").is_file()
+    assert Path(words[1].removeprefix("-L"), "libdpu.so").exists()
+    assert words[2:] == [f"-Wl,-rpath,{words[1][2:]}", "-ldpu"]
+    assert pkg_config.main(["--exists", "dpu"]) == 0
+    assert pkg_config.main(["--variable=libdir", "dpu"]) == 0
+    assert capsys.readouterr().out.strip() == words[1][2:]
+
+
+def test_pkg_config_has_no_other_packages(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("UPMEM_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert pkg_config.main(["--libs", "nothing"]) == 1
+    assert "nothing is for pkg-config, which is not on PATH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", ["dpu.toolchain.command", "dpu.pkg_config"])
+def test_commands_of_the_vendor_are_preferred(tmp_path: Path, module: str) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("dpu-upmem-dpurte-clang", "dpu-pkg-config"):
+        script = tmp_path / "bin" / name
+        script.write_text('#!/bin/sh\necho "$0" "$@"\n')
+        script.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", module, "--libs", "x"],
+        env={**os.environ, "UPMEM_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(f"{tmp_path}/bin/dpu-")
+    assert done.stdout.endswith(" --libs x\n")
