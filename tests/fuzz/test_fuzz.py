@@ -41,6 +41,7 @@ def build(folder: Path, *sources: Path) -> Path:
     program = folder / "fuzz"
     command = ["gcc", "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined"]
     command += ["-fno-sanitize-recover=all", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'include'}"]
+    command += ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="of the tests"', "-pthread"]
     command += [*map(str, sources), str(HERE / "fuzz_main.c"), "-o", str(program)]
     subprocess.run(command, check=True, timeout=100)
     return program
@@ -76,14 +77,22 @@ TARGETS = {
     "dpu_elf": ("dpu_elf_corpus", "csrc/dpu_machine/elf.c"),
     "dpu_log": ("dpu_log_corpus", "csrc/dpu/log_decode.c"),
     "dpu_checkpoint": ("dpu_checkpoint_corpus", "csrc/dpu/checkpoint_format.c"),
+    "accl_packets": (
+        "accl_packets_corpus",
+        "csrc/accl/*.c csrc/accl_transport/*.c csrc/common/cores.c csrc/common/range_alloc.c",
+    ),
 }
+
+
+def find(globs: str) -> list[Path]:
+    return [path for pattern in globs.split() for path in sorted(ROOT.glob(pattern))]
 
 
 @pytest.mark.timeout(SECONDS + 110)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_reader_survives_damaged_input(tmp_path: Path, target: str) -> None:
     maker, sources = TARGETS[target]
-    program = build(tmp_path, HERE / f"fuzz_{target}.c", *sorted(ROOT.glob(sources)))
+    program = build(tmp_path, HERE / f"fuzz_{target}.c", *find(sources))
     inputs = load_corpus(tmp_path, maker) + sorted((HERE / "inputs" / target).glob("*"))
     done = fuzz(program, "--seconds", str(SECONDS), *inputs)
     assert done.returncode == 0, done.stdout[-4000:]
