@@ -100,7 +100,7 @@ tsan: $(VENV)/installed
 	$(BIN)/pytest tests/c tests/abi tests/dpu_abi tests/accl_abi -k tsan
 
 fuzz: $(VENV)/installed
-	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz
+	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz tests/dpu_asm/test_fuzz.py
 
 wheel:
 	$(check_tools)
