@@ -95,6 +95,16 @@ def cases_program(
     return build_cases(program, *installed, compiler, case_sources)
 
 
+@pytest.fixture
+def exhaustion_program(
+    tmp_path: Path, installed: Installed, compiler: str, case_sources: list[Path]
+) -> Path:
+    """The program whose allocations fail."""
+    sources = [path for path in case_sources if path.stem in ("main", "program")]
+    sources.append(HERE / "exhaustion.c")
+    return build_cases(tmp_path / "exhaustion", *installed, compiler, sources)
+
+
 @pytest.fixture(scope="session")
 def dpu_programs(tmp_path_factory: pytest.TempPathFactory, cases_program: Path) -> Path:
     """The folder with count.dpu and assert.dpu."""
