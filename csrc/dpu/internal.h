@@ -49,6 +49,7 @@ struct dpulib_profile {
     dpu_type_t backend;      /* that the program is to believe in */
     bool vendor_accounting;  /* backend=simulator */
     uint32_t chip_id;        /* above 8: v1B */
+    bool chip_given;         /* by a profile: programs for the other chip are refused */
     uint32_t members;        /* DPUs of a slice, 1 to 8 */
     uint32_t clock_mhz;      /* of the DPUs */
     uint32_t clock_division; /* only told */

@@ -132,7 +132,9 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
                                  "the program has %u tasklets, a %s chip runs %u; compile it with "
                                  "-DNR_TASKLETS=%u or fewer",
                                  elf->nr_tasklets, chip, threads, threads);
-        else if (elf->chip[0] != 0 && strcmp(elf->chip, chip) != 0)
+        /* A v1A chip has all that a v1B one has: where none was chosen, programs for both run. */
+        else if (elf->chip[0] != 0 && strcmp(elf->chip, chip) != 0 &&
+                 (rank->profile.chip_given || strcmp(elf->chip, "v1B") != 0))
             status = dpulib_fail(DPU_ERR_ELF_INVALID_FILE,
                                  "the program was built for a %s chip, and this is a %s; the "
                                  "profile key chipId chooses it (above 8: v1B)",

@@ -114,8 +114,10 @@ static dpu_error_t apply(struct dpulib_profile *profile, const char *key, const 
 #define IS(name) (strcmp(key, name) == 0)
     if (IS("backend"))
         return read_backend(profile, value);
-    if (IS("chipId"))
+    if (IS("chipId")) {
+        profile->chip_given = true;
         return read_u32(key, value, 0, UINT32_MAX, &profile->chip_id);
+    }
     if (IS("clockDivision"))
         return read_u32(key, value, 1, 8, &profile->clock_division);
     if (IS("fckFrequency"))

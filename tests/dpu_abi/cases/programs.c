@@ -120,7 +120,8 @@ CASE(the_clock_is_written_into_the_program)
 
 CASE(programs_of_the_wrong_kind_are_refused)
 {
-    struct dpu_set_t set = allocate(1, NULL), small = allocate(1, "chipId=9");
+    struct dpu_set_t set = allocate(1, NULL), small = allocate(1, "chipId=9"),
+                     large = allocate(1, "chipId=8");
     struct program program = plain;
     program.tasklets = 24;
     CHECK_OK(load_from_memory(set, program));
@@ -139,6 +140,13 @@ CASE(programs_of_the_wrong_kind_are_refused)
     CHECK_DETAIL("chipId");
     program.chip = "v1B";
     CHECK_OK(load_from_memory(small, program));
+    CHECK_EQUAL(load_from_memory(large, program), DPU_ERR_ELF_INVALID_FILE);
+    CHECK_DETAIL("v1B");
+    CHECK_OK(dpu_free(large));
+    /* Nobody chose a chip. */
+    CHECK_OK(load_from_memory(set, program));
+    CHECK_OK(dpu_launch(set, DPU_SYNCHRONOUS));
+    program.chip = "v9Z";
     CHECK_EQUAL(load_from_memory(set, program), DPU_ERR_ELF_INVALID_FILE);
     program.chip = NULL;
     program.mram_size = 13; /* not a multiple of 8 */
