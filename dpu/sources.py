@@ -8,10 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
 
 from dpu.errors import DpuError
+from dpu.toolchain.cache import digest, keep
 
 __all__ = ["building"]
 
@@ -60,15 +62,28 @@ def _take_files(sources: Any, folder: str, suffix: str, first: int) -> list[str]
             files.append(os.fspath(source))
         elif callable(getattr(source, "read", None)):
             text = source.read()
-            path = os.path.join(folder, f"src{number}{suffix}")
-            with open(path, "wb") as file:
-                file.write(text if isinstance(text, bytes) else text.encode())
-            files.append(path)
+            data = text if isinstance(text, bytes) else text.encode()
+            files.append(_store(data, folder, f"src{number}{suffix}"))
         else:
             raise TypeError(
                 f"a source is a path or a stream with read(), not {type(source).__name__}"
             )
     return files
+
+
+def _store(data: bytes, folder: str, name: str) -> str:
+    """Write a stream's text to a file and return its path."""
+    if name.endswith(".c"):
+        # Always at the same place: a compiled program depends on it, and has it in its line table.
+        stored = keep(f"source-{digest([name, data])}", lambda new: _write(new / name, data))
+        return str(stored / name)
+    path = Path(folder, name)
+    _write(path, data)
+    return str(path)
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
 
 
 def _assemble(sources: list[str], output: str) -> None:
