@@ -11,14 +11,16 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .assembler import assemble_unit
-from .bootstrap import bootstrap_source
-from .elf_writer import Binding
 from .errors import AsmError, Location, Problem
-from .linker import CHIPS, Linked, link
 from .sources import Readable, Source, preprocess, read_source
-from .unit import Place, Unit
+
+# The C toolchain writes programs by `elf_writer` of this package; it starts sooner without the
+# assembler.
+if TYPE_CHECKING:
+    from .linker import Linked
+    from .unit import Unit
 
 __all__ = ["AsmError", "Location", "Problem", "Source", "assemble", "assemble_and_link"]
 
@@ -101,6 +103,9 @@ def assemble_and_link(
     start_files: bool | None = None,
 ) -> Linked:
     """Do what `assemble` does, and return what the file would be made of."""
+    from .assembler import assemble_unit
+    from .linker import CHIPS, link
+
     if chip not in CHIPS:
         raise AsmError(f"there is no chip {chip!r}: {', '.join(CHIPS)}")
     if isinstance(sources, (str, os.PathLike, Source)) or hasattr(sources, "read"):
@@ -138,6 +143,11 @@ def _defines(units: list[Unit], name: str) -> bool:
 
 def _bootstrap(units: list[Unit]) -> Unit:
     """Make the code that calls main, which need not be global."""
+    from .assembler import assemble_unit
+    from .bootstrap import bootstrap_source
+    from .elf_writer import Binding
+    from .unit import Place
+
     for unit in units:
         main = unit.symbols.get("main")
         if main is not None and main.is_defined and main.binding is Binding.LOCAL:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .cache import digest, keep, stamp_of
 from .commands import run
@@ -17,9 +18,12 @@ from .elf_reader import ElfFile
 from .errors import ToolchainError
 from .layout import linker_script
 from .options import BuildOptions
-from .program import Program, make_program
 from .runtime import compiler_stamp, runtime_objects, runtime_stamp
 from .unit import Unit, compile_unit, preprocess
+
+# The translator takes longest to import, and a program that was built before has no need of it.
+if TYPE_CHECKING:
+    from .program import Program
 
 __all__ = ["BuildOptions", "build", "build_cached", "link"]
 
@@ -119,6 +123,8 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
     ToolchainError
         If the program does not fit.
     """
+    from .program import make_program
+
     stacks = options.stacks()
     runtime: list[str] = []
     if options.runtime:
