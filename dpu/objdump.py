@@ -10,6 +10,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from .asm.elf_reader import ElfError, Program, ReadSection, ReadSymbol, read
@@ -23,6 +24,7 @@ from .asm.elf_writer import (
     SymbolType,
 )
 from .asm.forms import CONDITIONS, REGISTERS
+from .asm.lines import SECTION, LineTable, read_lines
 from .asm.printer import write_word
 
 __all__ = ["dump", "main", "source_of"]
@@ -92,8 +94,11 @@ def _symbols(program: Program) -> Iterator[str]:
         yield f"  {one.value:08x} {one.size:8} {binding:6} {kind:6} {section} {one.name}"
 
 
-def _disassembly(program: Program) -> Iterator[str]:
+def _disassembly(program: Program, *, with_lines: bool) -> Iterator[str]:
     names = _code_names(program)
+    lines = program.section(SECTION) if with_lines else None
+    table = LineTable(read_lines(lines.data) if lines is not None else ())
+    before = None
 
     def label(index: int) -> str | None:
         return names[index][0] if index in names else None
@@ -102,6 +107,11 @@ def _disassembly(program: Program) -> Iterator[str]:
     for index, word in enumerate(program.words()):
         for name in names.get(index, ()):
             yield f"{IRAM_BASE + 8 * index:08x} <{name}>:"
+        row = table.find(IRAM_BASE + 8 * index)
+        place = (row.file, row.line) if row is not None else None
+        if place is not None and place != before:
+            yield f"; {place[0]}:{place[1]}"
+        before = place
         yield f"  {index:4}: {word:012x}  {write_word(word, label)}"
 
 
@@ -232,6 +242,7 @@ def dump(
     sections: bool = True,
     symbols: bool = True,
     disassembly: bool = True,
+    lines: bool = False,
 ) -> str:
     """Describe a program.
 
@@ -241,13 +252,15 @@ def dump(
         What `dpu.asm.elf_reader.read` returned.
     headers, sections, symbols, disassembly : bool
         What to show.
+    lines : bool
+        Whether the instructions are shown with the lines of the sources that they are of.
     """
     parts = []
     for wanted, part in (
         (headers, _headers),
         (sections, _sections),
         (symbols, _symbols),
-        (disassembly, _disassembly),
+        (disassembly, partial(_disassembly, with_lines=lines)),
     ):
         if wanted:
             parts.append("\n".join(part(program)))
@@ -262,9 +275,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-s", "--sections", action="store_true", help="show the sections")
     parser.add_argument("-t", "--symbols", action="store_true", help="show the symbols")
     parser.add_argument("-d", "--disassemble", action="store_true", help="show the instructions")
+    parser.add_argument("-l", "--lines", action="store_true", help="with the lines of the sources")
     parser.add_argument("-S", "--source", action="store_true", help="write assembly instead")
     options = parser.parse_args(arguments)
-    chosen = options.headers, options.sections, options.symbols, options.disassemble
+    instructions = options.disassemble or options.lines
+    chosen = options.headers, options.sections, options.symbols, instructions
     if not any(chosen):
         chosen = (True, True, True, True)
     status = 0
@@ -282,7 +297,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}:")
         headers, sections, symbols, disassembly = chosen
         text = dump(
-            program, headers=headers, sections=sections, symbols=symbols, disassembly=disassembly
+            program,
+            headers=headers,
+            sections=sections,
+            symbols=symbols,
+            disassembly=disassembly,
+            lines=options.lines,
         )
         print(text, end="")
     return status

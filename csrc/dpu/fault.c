@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fault.c: sentences about how a launch ended. */
 #include "dpu/core.h"
+#include "dpu_machine/lines.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Numbers of fault instructions that the run time of programs uses. X(number, reason) */
 #define REASONS(X) \
@@ -35,16 +37,42 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
     text->left -= step;
 }
 
-static void add_place(struct text *text, const struct dpu_t *dpu, uint32_t pc)
+/* Compiled C calls it for products and quotients; the way back is in r13, whose bits above those of
+ * an instruction's index are the routine's own. */
+#define ARITHMETIC_ROUTINES "__multiply_divide"
+#define ARITHMETIC_LINK 13
+
+/* Returns the symbol that the place is in, NULL if it is unknown. */
+static const struct dpu_elf_symbol *add_place(struct text *text, const struct dpu_t *dpu,
+                                              uint32_t pc)
 {
     add(text, "pc 0x%x", pc);
     if (dpu->program == NULL)
-        return;
+        return NULL;
     uint32_t offset = 0;
-    const struct dpu_elf_symbol *symbol =
-        dpu_elf_find_code(&dpulib_program_of(dpu->program)->elf, pc, &offset);
+    const struct dpu_elf *elf = &dpulib_program_of(dpu->program)->elf;
+    const struct dpu_elf_symbol *symbol = dpu_elf_find_code(elf, pc, &offset);
+    struct dpu_line line;
+    bool has_line = dpu_lines_find(elf->lines, elf->lines_size, DPU_ELF_IRAM_BASE + 8 * pc, &line);
     if (symbol != NULL)
-        add(text, " (%s+0x%x)", symbol->name, offset);
+        add(text, " (%s+0x%x", symbol->name, offset);
+    if (has_line)
+        add(text, "%s%s%s%s:%u", symbol != NULL ? ", " : " (",
+            line.folder != NULL ? line.folder : "", line.folder != NULL ? "/" : "", line.file,
+            line.line);
+    if (symbol != NULL || has_line)
+        add(text, ")");
+    return symbol;
+}
+
+static void add_caller(struct text *text, struct dpu_t *dpu, const struct dpu_elf_symbol *symbol)
+{
+    struct dpu_thread_state state;
+    if (symbol == NULL || strcmp(symbol->name, ARITHMETIC_ROUTINES) != 0 ||
+        !dpu_machine_get_thread(dpu->machine, dpu->result.fault_thread, &state))
+        return;
+    add(text, ", called at ");
+    add_place(text, dpu, (state.registers[ARITHMETIC_LINK] - 1) & 0xFFF);
 }
 
 static void add_breakpoint(struct text *text, uint32_t number)
@@ -103,7 +131,8 @@ void dpulib_describe_fault(struct dpu_t *dpu, char *buffer, size_t size)
     add(&text, "DPU %u.%u.%u (id 0x%x): ", dpu->rank->id, dpu->slice, dpu->member, dpu_get_id(dpu));
     if (dpu->status == DPUSOFT_FAULT) {
         add(&text, "tasklet %u at ", dpu->result.fault_thread);
-        add_place(&text, dpu, dpu->result.fault_pc);
+        const struct dpu_elf_symbol *symbol = add_place(&text, dpu, dpu->result.fault_pc);
+        add_caller(&text, dpu, symbol);
         add(&text, ": ");
         add_reason(&text, dpu);
         return;

@@ -387,6 +387,11 @@ static enum dpu_elf_status read_program(struct dpu_elf *elf, struct bytes image)
                    strcmp(section_name(&sections, &sh), ".dpu.attributes") == 0 &&
                    slice(image, sh.sh_offset, sh.sh_size, &content)) {
             read_chip(elf, content);
+        } else if (sh.sh_type == SHT_PROGBITS &&
+                   strcmp(section_name(&sections, &sh), ".debug_line") == 0 &&
+                   slice(image, sh.sh_offset, sh.sh_size, &content)) {
+            elf->lines = content.data;
+            elf->lines_size = content.size;
         }
     }
     if (!found)

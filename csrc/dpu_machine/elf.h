@@ -127,6 +127,9 @@ struct dpu_elf {
     /* Symbols in IRAM by address; of several at one address the functions last. */
     size_t ncode;
     const struct dpu_elf_symbol **code;
+    /* The table of lines, for dpu_lines_find(); NULL if there is none. */
+    const uint8_t *lines;
+    size_t lines_size;
 };
 
 /*

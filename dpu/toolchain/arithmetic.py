@@ -54,9 +54,7 @@ def write_routines(code: Code, used: set[str]) -> None:
         _write_product(code)
     if used & {"div", "divu"}:
         _write_division(code)
-    for name in ("mul", "mulhu", "div", "divu"):
-        if routine_label(name) in code.labels:
-            code.entries.add(routine_label(name))
+    code.entries |= {routine_label(name) for name in used}
 
 
 def _return(code: Code) -> None:

@@ -24,6 +24,7 @@ from .constants import fold_constants
 from .elf_reader import ElfFile, ElfRelocation, ElfSection, ElfSymbol
 from .errors import ToolchainError
 from .layout import Stacks, check_data, check_text
+from .line_table import line_section
 from .peephole import optimise
 from .products import pair_products
 from .rv32 import Relocation
@@ -33,6 +34,8 @@ from .translate import Reference, Translator, code_label
 __all__ = ["Program", "make_program"]
 
 _START_LABEL, _ROUTINES_LABEL = Label("program", "start"), Label("program", "routines")
+# The simulator knows it by this name, to tell who divided by zero.
+_ARITHMETIC = "__multiply_divide"
 _ATOMIC_BITS = 0xFFFF
 # Relocations of code that the instruction's own bits tell.
 _IN_PLACE = frozenset([Relocation.BRANCH, Relocation.JAL, Relocation.RELAX])
@@ -112,6 +115,9 @@ class _Maker:
             if section.is_allocated and section.name.startswith((".data", ".mram"))
         ]
         names = {section.name for section in sections}
+        lines = line_section(self.linked, self.text, self.code)
+        if lines is not None:
+            sections.append(lines)
         return Program(write(sections, self._symbols(names), chip=chip), words, functions)
 
     def _translate(self) -> None:
@@ -216,7 +222,7 @@ class _Maker:
                 found[symbol.name] = (begin, end - begin)
         routines = self.code.position(_ROUTINES_LABEL)
         if routines < len(self.code.items):
-            found["__multiply_divide"] = (routines, len(self.code.items) - routines)
+            found[_ARITHMETIC] = (routines, len(self.code.items) - routines)
         return found
 
     def _symbols(self, sections: set[str]) -> list[Symbol]:
@@ -226,6 +232,18 @@ class _Maker:
         for symbol in self.linked.symbols:
             if symbol.is_defined and _is_kept(symbol):
                 symbols.append(self._symbol(symbol, sections))
+        begin, count = self._functions().get(_ARITHMETIC, (0, 0))
+        if count:
+            symbols.append(
+                Symbol(
+                    name=_ARITHMETIC,
+                    value=IRAM_BASE + 8 * begin,
+                    size=8 * count,
+                    section=".text",
+                    type=SymbolType.FUNC,
+                    binding=Binding.LOCAL,
+                )
+            )
         return symbols
 
     def _symbol(self, symbol: ElfSymbol, sections: set[str]) -> Symbol:

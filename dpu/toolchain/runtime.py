@@ -17,7 +17,7 @@ __all__ = ["INCLUDE", "SOURCES", "compiler_stamp", "macros", "runtime_objects", 
 
 SOURCES = Path(__file__).resolve().parent.parent / "runtime"
 INCLUDE = SOURCES / "include"
-_OPTIONS = ("-O2", "-std=gnu11", "-g1", "-ffunction-sections", "-fdata-sections")
+_OPTIONS = ("-O2", "-std=gnu11", "-g1", "-gdwarf-4", "-ffunction-sections", "-fdata-sections")
 
 
 def macros(chip: str) -> list[str]:

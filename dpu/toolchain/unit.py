@@ -133,7 +133,7 @@ def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
     arguments += options.arguments()
     if options.runtime:
         arguments += ["-isystem", str(INCLUDE)]
-    return [*arguments, "-g1"]
+    return [*arguments, "-g1", "-gdwarf-4"]
 
 
 def _intermediate_text(unit: Unit, options: BuildOptions, toolchain: Toolchain) -> tuple[str, str]:

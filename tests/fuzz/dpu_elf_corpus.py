@@ -19,6 +19,12 @@ ABSOLUTE = 0xFFF1
 GLOBAL_OBJECT, GLOBAL_FUNCTION, LOCAL_LABEL = 0x11, 0x12, 0x00
 
 CHIP = b"A\x14\0\0\0upmem\0\x01\x0a\0\0\0\x05v1A\0"
+# Two lines of a file in a folder, from the first instruction on.
+LINES_HEADER = b"\x08\x01\x01\xfd\x0c\x0a" + b"\0\1\1\1\1\0\0\0\1"
+LINES_HEADER += b"folder\0\0file.c\0\1\0\0\0"
+LINES_PROGRAM = b"\0\5\2\0\0\0\x80" + b"\x03\x0b\x01" + b"\x1c" + b"\x02\x01\0\1\1"
+LINES_UNIT = struct.pack("<HI", 4, len(LINES_HEADER)) + LINES_HEADER + LINES_PROGRAM
+LINES = struct.pack("<I", len(LINES_UNIT)) + LINES_UNIT
 SECTIONS = [
     (".text", PROGBITS, 0x80000000, struct.pack("<3Q", 0x7EF320000000, 0, 0x6063000000FF)),
     (".data", PROGBITS, 0, bytes(24)),
@@ -26,6 +32,7 @@ SECTIONS = [
     (".mram", PROGBITS, 0x08000000, bytes(range(16))),
     (".atomic", NOBITS, 0xF00000C8, b""),
     (".dpu.attributes", ATTRIBUTES, 0, CHIP),
+    (".debug_line", PROGBITS, 0x90000000, LINES),
 ]
 SYMBOLS = [
     ("main", 0x80000008, 16, GLOBAL_FUNCTION, 1),

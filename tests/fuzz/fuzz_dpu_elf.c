@@ -4,7 +4,7 @@
  * its contract.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/fuzz/fuzz_dpu_elf.c csrc/dpu_machine/elf.c -o fuzz_dpu_elf
+ *     tests/fuzz/fuzz_dpu_elf.c csrc/dpu_machine/elf.c csrc/dpu_machine/lines.c -o fuzz_dpu_elf
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "dpu_machine/elf.h"
+#include "dpu_machine/lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -69,6 +70,25 @@ static void check_symbols(const struct dpu_elf *elf)
                 "known symbols are symbols");
 }
 
+static int is_in_lines(const struct dpu_elf *elf, const char *text)
+{
+    const uint8_t *start = (const uint8_t *)text, *end = elf->lines + elf->lines_size;
+    return start >= elf->lines && start < end && memchr(start, 0, (size_t)(end - start)) != NULL;
+}
+
+static void check_lines(const struct dpu_elf *elf)
+{
+    struct dpu_line line;
+    for (uint32_t pc = 0; pc < 8; pc++) {
+        if (!dpu_lines_find(elf->lines, elf->lines_size, DPU_ELF_IRAM_BASE + 8 * pc, &line)) {
+            require(line.file == NULL && line.folder == NULL, "nothing that was not found");
+            continue;
+        }
+        require(line.line != 0 && is_in_lines(elf, line.file), "a file, and a line that is not 0");
+        require(line.folder == NULL || is_in_lines(elf, line.folder), "a folder of the table");
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* A block of its own size, so that the sanitizer sees a read beyond the file. */
@@ -88,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < elf.nsegments; i++)
             check_segment(&elf.segments[i]);
         check_symbols(&elf);
+        check_lines(&elf);
         dpu_elf_close(&elf);
     }
     require(elf.segments == NULL && elf.symbols == NULL && elf.code == NULL, "it is empty");

@@ -74,7 +74,7 @@ def load_corpus(folder: Path, maker: str) -> list[Path]:
 # What reads bytes that others wrote: the target, its corpus, and the sources it is made of.
 TARGETS = {
     "dwarf": ("corpus", "csrc/veo_worker/dwarf*.c"),
-    "dpu_elf": ("dpu_elf_corpus", "csrc/dpu_machine/elf.c"),
+    "dpu_elf": ("dpu_elf_corpus", "csrc/dpu_machine/elf.c csrc/dpu_machine/lines.c"),
     "dpu_log": ("dpu_log_corpus", "csrc/dpu/log_decode.c"),
     "dpu_checkpoint": ("dpu_checkpoint_corpus", "csrc/dpu/checkpoint_format.c"),
     "accl_packets": (
