@@ -28,7 +28,7 @@ from collections import deque
 from threading import get_ident
 
 from accl.constants import ErrorCode
-from accl.errors import ACCLClosedError
+from accl.errors import ACCLClosedError, ACCLUnsupportedError
 
 __all__ = ["Device"]
 
@@ -291,7 +291,13 @@ cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str na
 cdef uint32_t _run_turning(Device device, accl_call *call, str name,
                            bint raises) except? 0xffffffff:
     """Execute a call while this thread carries its packets."""
-    cdef ACCLHandle handle = device.start(call, name, (), ())
+    cdef ACCLHandle handle
+    if get_ident() != device.pump.home:
+        raise ACCLUnsupportedError(
+            f"{name}: MPI was initialised below THREAD_MULTIPLE, so calls that may go to other "
+            "hosts are made in the thread that initialised it"
+        )
+    handle = device.start(call, name, (), ())
     handle.wait_for_end()
     prune(device)
     if raises:

@@ -2,7 +2,7 @@
 """Packets of a device to ranks that it does not share memory with, and from them."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from accl._device cimport Device
 from accl.libaccl cimport ACCL_OK, ACCL_PENDING, accl_packet
@@ -75,6 +75,32 @@ cdef class PacketQueue:
         finally:
             device.leave()
 
+    def wait(self, seconds):
+        """Wait until there is something to take, or the time is over; say which."""
+        cdef Device device = self.reference()
+        cdef int64_t limit = <int64_t>(<double>seconds * 1e9)
+        cdef int status
+        if device is None or device.closing or device.c is NULL:
+            return False
+        device.enter("wait")
+        try:
+            with nogil:
+                status = device.table.accl_packet_wait(device.c, limit)
+        finally:
+            device.leave()
+        return status == ACCL_OK
+
+    def farewell(self):
+        """Have the engine tell the others that it leaves; what it says is then to be carried."""
+        cdef Device device = self.reference()
+        if device is None or device.closing or device.c is NULL:
+            return
+        device.enter("farewell")
+        try:
+            device.table.accl_packet_leave(device.c)
+        finally:
+            device.leave()
+
     def lost(self, rank, why):
         """Say that a rank is gone."""
         cdef Device device = self.reference()
@@ -85,19 +111,5 @@ cdef class PacketQueue:
         device.enter("lost")
         try:
             device.table.accl_packet_lost(device.c, number, text)
-        finally:
-            device.leave()
-
-    def outstanding(self):
-        """How many packets have not left yet."""
-        cdef uint64_t n = 0
-        cdef Device device = self.reference()
-        if device is None or device.closing or device.c is NULL:
-            return 0
-        device.enter("outstanding")
-        try:
-            if device.table.accl_packet_outstanding(device.c, &n) != ACCL_OK:
-                return 0
-            return n
         finally:
             device.leave()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+import weakref
 from collections.abc import Mapping, Sequence
 from operator import index
 from types import TracebackType
@@ -235,9 +236,10 @@ class accl(BareCalls):
         from accl._packets import PacketQueue
         from accl.mpi_pump import PacketPump
 
-        queue = PacketQueue(self._device)
-        self._pump = PacketPump(comm, queue.take, queue.deliver)
+        self._pump = PacketPump(comm, PacketQueue(self._device))
         self._device.set_pump(self._pump)
+        # One that is dropped without deinit() is not to be carried for any more.
+        weakref.finalize(self, self._pump.stop).atexit = False
 
     def deinit(self) -> None:
         """End it: calls that run are broken off, and further ones refused.

@@ -93,7 +93,7 @@ def start_from_comm(
     hosts = [host for host, _ in answers]
     if any(other != wanted for _, other in answers):
         raise ACCLArgumentError("from_comm: all ranks must name the same transport")
-    apart = wanted == "packets" or len(set(hosts)) > 1
+    apart = comm.size > 1 and (wanted == "packets" or len(set(hosts)) > 1)
     if apart and wanted == "shared":
         raise ACCLError(
             f"from_comm: the ranks are on {len(set(hosts))} hosts, and the transport is 'shared'"

@@ -15,19 +15,34 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-__all__ = ["PacketPump", "Take"]
+__all__ = ["PacketPump", "Queue"]
 
-# Gives the next packet and the rank that it is for, or None.
-Take = Callable[[], "tuple[int, bytes | bytearray | memoryview] | None"]
 
-# One tag is enough: the communicator is the pump's own, and packets say what they are.
+class Queue(Protocol):
+    """The engine's side: what leaves, and what has arrived."""
+
+    def take(self) -> tuple[int, bytes] | None:
+        """Give the next packet that is to leave, and the rank that it is for."""
+
+    def deliver(self, rank: int, data: bytearray, /) -> None:
+        """Take a packet that arrived, and the rank that sent it."""
+
+    def wait(self, seconds: float, /) -> bool:
+        """Wait that long for something to take."""
+
+    def farewell(self) -> None:
+        """Put the last packets into the queue."""
+
+
+# The communicator is the pump's own, and packets say what they are; the last message of a rank to
+# another is empty, and says that nothing follows.
 TAG = 0
+END_TAG = 1
 # How many packets of a kind a turn handles before it looks at the others.
 BURST = 64
 # Pauses of the thread while nothing moves.
@@ -49,11 +64,8 @@ class PacketPump:
     comm : mpi4py.MPI.Comm
         The ranks that packets go to, by their number in it. It is duplicated, so that our
         packets never meet the program's messages; this is a collective operation.
-    take : callable
-        Gives the next packet that is to leave as (rank, bytes), or None. The bytes may be used
-        until the next call.
-    deliver : callable
-        Takes a packet that arrived: the rank that sent it, and its bytes.
+    queue : Queue
+        The engine's side.
 
     Raises
     ------
@@ -61,20 +73,18 @@ class PacketPump:
         MPI is not initialised, or was finalised.
     """
 
-    def __init__(
-        self, comm: MPI.Comm, take: Take, deliver: Callable[[int, bytearray], object]
-    ) -> None:
+    def __init__(self, comm: MPI.Comm, queue: Queue) -> None:
         from mpi4py import MPI
 
         if not MPI.Is_initialized() or MPI.Is_finalized():
             raise RuntimeError("MPI must be initialised, and not finalised, to reach other hosts")
         self._mpi: Any = MPI
-        self._take = take
-        self._deliver = deliver
+        self._queue = queue
         self._pid = os.getpid()
         self._home = threading.get_ident()
         self._lock = threading.Lock()
         self._sending: deque[tuple[MPI.Request, bytes]] = deque()
+        self._unfinished = set(range(comm.Get_size())) - {comm.Get_rank()}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
@@ -95,6 +105,11 @@ class PacketPump:
     def any_thread(self) -> bool:
         """Whether calls go on by themselves: MPI was initialised with THREAD_MULTIPLE."""
         return self._any_thread
+
+    @property
+    def home(self) -> int:
+        """The thread that made it: the only one that moves anything unless `any_thread`."""
+        return self._home
 
     @property
     def stopped(self) -> bool:
@@ -143,7 +158,7 @@ class PacketPump:
             self._sending.popleft()
             moved = True
         for _ in range(BURST):
-            packet = self._take()
+            packet = self._queue.take()
             if packet is None:
                 return moved
             rank, data = packet
@@ -155,26 +170,31 @@ class PacketPump:
     def _receive(self, comm: MPI.Comm) -> bool:
         status = self._mpi.Status()
         for number in range(BURST):
-            message = comm.Improbe(self._mpi.ANY_SOURCE, TAG, status)
+            message = comm.Improbe(self._mpi.ANY_SOURCE, self._mpi.ANY_TAG, status)
             if message is None:
                 return number > 0
+            if status.Get_tag() == END_TAG:
+                message.Recv([bytearray(), self._mpi.BYTE])
+                self._unfinished.discard(status.Get_source())
+                continue
             data = bytearray(status.Get_count(self._mpi.BYTE))
             message.Recv([data, self._mpi.BYTE])
-            self._deliver(status.Get_source(), data)
+            self._queue.deliver(status.Get_source(), data)
         return True
 
     def stop(self, limit: float = FLUSH_S) -> bool:
-        """End the thread, and wait for what was handed to MPI. May be called again.
+        """End the thread, and wait for what is under way. May be called again.
 
         Parameters
         ----------
         limit : float
-            Seconds after which packets that nobody receives are given up.
+            Seconds after which packets that nobody receives, and ranks that do not end, are given
+            up.
 
         Returns
         -------
         bool
-            Whether all packets have left.
+            Whether all packets have left, and those of others have arrived.
         """
         self._stopping.set()
         if os.getpid() != self._pid:
@@ -188,22 +208,29 @@ class PacketPump:
         with self._lock:
             comm, self._comm = self._comm, None
             if comm is None:
-                return not self._sending
-            deadline = time.monotonic() + limit
-            complete = self._flush(comm, deadline)
+                return not self._sending and not self._unfinished
+            complete = self._finish(comm, time.monotonic() + limit)
+            # With a message in it, its number must not be given to another communicator. It is
+            # not collective in practice, unlike Disconnect(), which would wait for others.
             if complete:
-                # Not collective in practice, unlike Disconnect(), which would wait for others.
                 comm.Free()
                 _living.discard(self)
             return complete
 
-    def _flush(self, comm: MPI.Comm, deadline: float) -> bool:
-        while self._send(comm) or self._sending:
-            # The other side may be in the same place, and wait for us to receive.
+    def _finish(self, comm: MPI.Comm, deadline: float) -> bool:
+        self._queue.farewell()
+        while self._send(comm):
             self._receive(comm)
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(SHORTEST_PAUSE_S)
+        for rank in range(comm.Get_size()):
+            if rank != comm.Get_rank():
+                request = comm.Isend([b"", self._mpi.BYTE], rank, END_TAG)
+                self._sending.append((request, b""))
+        while self._sending or self._unfinished:
+            # The other side may be in the same place, and wait for us to receive.
+            if not self._receive(comm) and not self._send(comm):
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(SHORTEST_PAUSE_S)
         return True
 
 
@@ -220,7 +247,9 @@ def _pump_until_stopped(pump: PacketPump, stopping: threading.Event) -> None:
         if moved:
             pause = SHORTEST_PAUSE_S
         else:
-            stopping.wait(pause)
+            # What is to leave ends it at once; what arrives is seen after it.
+            if not pump._queue.wait(pause) and pause >= LONGEST_PAUSE_S:
+                stopping.wait(LONGEST_PAUSE_S)
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
 

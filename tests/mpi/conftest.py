@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs under the launcher of the MPI that is installed beside this Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="session")
+def mpiexec() -> str:
+    """Path of the launcher: MPICH's, from the same environment as this interpreter."""
+    pytest.importorskip("mpi4py")
+    path = Path(sys.executable).parent / "mpiexec"
+    if not path.exists():
+        pytest.skip(f"{path} is not there: pip install 'offchip[mpi]'")
+    return str(path)
+
+
+@pytest.fixture
+def run_ranks(mpiexec: str, tmp_path: Path) -> Callable[..., Any]:
+    """Run a program of this folder on a number of ranks; give the JSON that rank 0 printed."""
+
+    def run(ranks: int, program: str, *arguments: str, limit: float = 100.0, **env: str) -> Any:
+        command = [mpiexec, "-n", str(ranks), sys.executable, str(HERE / program), *arguments]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+                **env,
+            },
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return json.loads(done.stdout.strip().splitlines()[-1])
+
+    return run

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packets go through MPI in order, at every thread level, and the pump ends before MPI does."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("level", "end"),
+    [
+        ("single", "exit"),
+        ("funneled", "finalize"),
+        ("serialized", "exit"),
+        ("multiple", "finalize"),
+    ],
+)
+def test_packets_arrive_in_order(run_ranks, level, end):
+    assert run_ranks(3, "run_pump.py", level, end) == []
+
+
+def test_one_rank_sends_to_itself(run_ranks):
+    assert run_ranks(1, "run_pump.py", "multiple", "exit") == []
