@@ -12,6 +12,7 @@ __all__ = ["boot", "describe_fault", "get_thread", "go_on", "set_breakpoint", "s
 
 cdef enum:
     STEPPED = 4
+    EVERY_THREAD = 0xffffffff
     # Rounds between two looks at signals: some 10 ms.
     SLICE = 500_000
 
@@ -48,15 +49,32 @@ def step(SetView dpu not None, uint32_t thread, uint64_t count):
     cdef dpu_set_t c = dpu.c
     cdef dpu_error_t rc
     cdef dpusoft_report report
+    cdef uint64_t left = count
+    cdef uint64_t part
     try:
         memset(&report, 0, sizeof(report))
         report.size = sizeof(report)
-        with nogil:
-            rc = handle.soft.dpusoft_debug_step(c, thread, count, &report)
-        dpu.check(rc, "dpusoft_debug_step")
-        return report_of(&report)
+        while True:
+            part = min(left, <uint64_t>SLICE)
+            with nogil:
+                rc = handle.soft.dpusoft_debug_step(c, thread, part, &report)
+            dpu.check(rc, "dpusoft_debug_step")
+            left -= part
+            if left == 0 or report.status != STEPPED or not running(handle, c, thread):
+                return report_of(&report)
+            PyErr_CheckSignals()
     finally:
         dpu.leave()
+
+
+cdef bint running(SetHandle handle, dpu_set_t c, uint32_t thread) noexcept:
+    """Tell whether a tasklet has more to do; of all of them the report's status does."""
+    cdef dpusoft_thread state
+    if thread == EVERY_THREAD:
+        return True
+    memset(&state, 0, sizeof(state))
+    state.size = sizeof(state)
+    return handle.soft.dpusoft_debug_get_thread(c, thread, &state) == DPU_OK and state.running
 
 
 def go_on(SetView dpu not None, uint64_t rounds):

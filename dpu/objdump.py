@@ -7,6 +7,7 @@ With ``--source`` the output is assembly that makes the same instructions and da
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -269,7 +270,11 @@ def dump(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m dpu.objdump", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m dpu.objdump",
+        description="Show what is in DPU programs: everything, unless an option says what. With "
+        "--source the output is assembly that makes the same instructions and data again.",
+    )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a DPU program")
     parser.add_argument("-f", "--headers", action="store_true", help="show what is loaded where")
     parser.add_argument("-s", "--sections", action="store_true", help="show the sections")
@@ -305,8 +310,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lines=options.lines,
         )
         print(text, end="")
+    sys.stdout.flush()
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except BrokenPipeError:
+        # Who reads it, such as head, has seen enough; nor is anything to be written at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -48,7 +48,11 @@ def listing(linked: Linked) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m dpu.asm", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m dpu.asm",
+        description="Assemble and link DPU programs. Sources go through the C preprocessor; if "
+        "they define main, code is added that starts the tasklets and calls it.",
+    )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="files, or - for the input")
     parser.add_argument("-o", "--output", default="a.out", help="the program (default: a.out)")
     parser.add_argument(

@@ -217,7 +217,8 @@ class _Strings:
         place = self.places.get(text)
         if place is None:
             place = self.places[text] = len(self.data)
-            self.data += text.encode() + b"\0"
+            # Bytes of a source that are no UTF-8 come out as they were.
+            self.data += text.encode("utf-8", "surrogateescape") + b"\0"
         return place
 
 

@@ -119,6 +119,14 @@ def preprocess(
     include_dirs: Sequence[str | os.PathLike[str]],
 ) -> Source:
     """Run the C preprocessor over a source that has something for it to do."""
+    try:
+        source.text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        line = source.text.count("\n", 0, error.start) + 1
+        raise AsmError(
+            f"U+{ord(source.text[error.start]):04X} is half of a character, which no file can have",
+            Location(source.name, line),
+        ) from error
     names = [*defines, *_PREDEFINED]
     mentioned = re.search(r"\b(?:" + "|".join(map(re.escape, names)) + r")\b", source.text)
     if not source.preprocess or not (_DIRECTIVE.search(source.text) or mentioned):

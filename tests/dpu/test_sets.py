@@ -530,6 +530,29 @@ def test_debugger_stops_at_breakpoints_and_steps(three):
     assert debugger.fault == ""
 
 
+@pytest.mark.parametrize("thread", [None, 0])
+def test_signal_ends_steps_of_a_program_that_spins(three, thread):
+    def ring(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    one = three.dpus()[0]
+    one.cmd = command(2)
+    debugger = Debugger(one)
+    previous = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            debugger.step(thread, 1 << 60)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert debugger.step(thread, 2).status == LaunchStatus.STEPPED
+    one.cmd = command(0)
+    debugger.restart()
+    # It ends long before it has made so many steps.
+    assert debugger.step(thread, 1 << 60).status == LaunchStatus.DONE
+
+
 def test_debugger_is_for_one_dpu_with_a_program(three, make_set):
     with pytest.raises(DpuError, match="invalid action"):
         Debugger(three)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from dpu.asm import Source, assemble
 from dpu.asm.__main__ import main as assemble_command
 from dpu.asm.elf_reader import read
 from dpu.objdump import main as dump_command
@@ -89,3 +91,21 @@ def test_the_commands_can_be_run(module: str) -> None:
     )
     assert done.returncode == 0
     assert f"usage: python -m {module}" in done.stdout
+
+
+def test_the_reader_of_a_dump_may_leave(tmp_path: Path) -> None:
+    """Such as head."""
+    program = tmp_path / "a.dpu"
+    program.write_bytes(assemble(Source("a.s", "nop\n", preprocess=False)))
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "dpu.objdump", str(program)],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")

@@ -274,6 +274,14 @@ def test_files_and_open_files_are_sources(tmp_path: Path) -> None:
         assert read(assemble([text, binary])).words() == [encode("nop:")] * 2
 
 
+def test_names_keep_bytes_that_are_no_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "latin.s"
+    path.write_bytes(b"caf\xe9: nop\n.globl caf\xe9\n")
+    assert b"\0caf\xe9\0" in assemble(path)
+    with pytest.raises(AsmError, match=r"^a\.s:2: error: U\+D800 is half of a character"):
+        assemble(Source("a.s", "nop\na\ud800: nop\n", preprocess=False))
+
+
 @pytest.mark.nosanitize  # it is about time
 def test_thousands_of_lines_take_less_than_a_second() -> None:
     lines = []
