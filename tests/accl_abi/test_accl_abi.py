@@ -116,6 +116,14 @@ def test_all_collectives(programs: Programs, ranks: int, memory: int) -> None:
     run(programs.build("collectives", "plain"), str(ranks), str(memory), "full", timeout=800)
 
 
+@pytest.mark.parametrize("transport", ["shared", "packets"])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 5])
+def test_reductions_and_compression_round_as_the_ring_does(
+    programs: Programs, ranks: int, transport: str
+) -> None:
+    run(programs.build("rounding", "asan"), str(ranks), transport=transport)
+
+
 @pytest.mark.parametrize("case", MESSAGES)
 def test_messages(programs: Programs, case: str) -> None:
     run(programs.build("messages", "asan"), case)
