@@ -44,35 +44,53 @@ static uint32_t collective_timed_out(accl_device *device, const struct operation
                      index, device->timeout_ms);
 }
 
+static bool look_for_lane(const struct communicator *comm, struct member *member,
+                          const struct peer *peer)
+{
+    struct arena_header *arena = peer->arena;
+    for (uint32_t i = 0; arena && i < ARENA_LANES; i++) {
+        if (atomic_load_explicit(&arena->lanes[i].key, memory_order_acquire) != comm->key)
+            continue;
+        uint64_t offset = arena->lanes[i].offset;
+        if (offset % ARENA_LINE == 0 && offset <= peer->arena_bytes &&
+            sizeof(struct lane) <= peer->arena_bytes - offset)
+            member->lane = (struct lane *)(void *)((uint8_t *)arena + offset);
+        break;
+    }
+    return member->lane != NULL;
+}
+
 /* The lane of member INDEX, found by the communicator's key when first needed. */
 static uint32_t find_lane(accl_device *device, const struct operation *op, uint32_t index)
 {
     struct communicator *comm = op->comm;
     struct member *member = &comm->members[index];
-    struct peer *peer;
-    uint32_t bits = attach_peer(device, member->rank, &peer);
-    if (bits)
-        return bits;
+    struct peer *peer = &device->peers[member->rank];
     struct waiter w;
+    uint32_t bits = 0;
+    int64_t tried = 0, pause = ATTACH_FIRST_NS;
+    bool noted = false;
     wait_begin(&w, device, comm, member->rank, true, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    while (!member->lane) {
-        struct arena_header *arena = peer->arena;
-        for (uint32_t i = 0; i < ARENA_LANES; i++) {
-            if (atomic_load_explicit(&arena->lanes[i].key, memory_order_acquire) != comm->key)
-                continue;
-            uint64_t offset = arena->lanes[i].offset;
-            if (offset % ARENA_LINE == 0 && offset <= peer->arena_bytes &&
-                sizeof(struct lane) <= peer->arena_bytes - offset)
-                member->lane = (struct lane *)(void *)((uint8_t *)arena + offset);
-            break;
+    while (!bits && !look_for_lane(comm, member, peer)) {
+        if (!peer->arena && clock_now() - tried > pause) {
+            tried = clock_now();
+            pause = pause < ATTACH_LAST_NS ? 2 * pause : pause;
+            bits = attach_try(device, peer);
+            continue;
         }
-        if (!member->lane && (bits = wait_pause(&w)))
-            break;
+        if (w.armed && !noted) {
+            noted = true;
+            note_wait(device, op->call->operation, member->rank, 0, (uint32_t)comm->calls,
+                      comm->key);
+        }
+        bits = peer->arena ? wait_pause(&w) : wait_pause_briefly(&w, pause);
     }
     wait_end(&w);
     if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-        call_fail(device, bits, "rank %u did not make communicator %u (key %016llx) in %u ms",
-                  index, comm->id, (unsigned long long)comm->key, device->timeout_ms);
+        call_fail(device, bits, "%s: rank %u did not %s communicator %u (key %016llx) in %u ms",
+                  operation_name(op->call->operation), index,
+                  peer->arena ? "make" : "come up to take part in", comm->id,
+                  (unsigned long long)comm->key, device->timeout_ms);
     return bits;
 }
 
@@ -334,11 +352,19 @@ static uint32_t run_alone(const struct operation *op)
     return 0;
 }
 
+static uint32_t not_met_yet(const struct communicator *comm)
+{
+    uint32_t i = 0;
+    while (i < comm->n && atomic_load(&comm->members[i].lane->met))
+        i++;
+    return i;
+}
+
 /* Before the first call of a communicator: nobody leaves before all have found its lane. */
 static uint32_t meet(accl_device *device, const struct operation *op)
 {
     struct communicator *comm = op->comm;
-    uint32_t bits = 0;
+    uint32_t bits = 0, missing;
     for (uint32_t i = 0; !bits && i < comm->n; i++)
         if (!comm->members[i].lane)
             bits = find_lane(device, op, i);
@@ -346,15 +372,18 @@ static uint32_t meet(accl_device *device, const struct operation *op)
         return bits;
     wake_members(device, comm);
     atomic_store(&comm->lane->met, 1);
-    for (uint32_t i = 0; !bits && i < comm->n; i++) {
+    while (!bits && (missing = not_met_yet(comm)) < comm->n) {
         struct waiter w;
-        wait_begin(&w, device, comm, comm->members[i].rank, true,
+        wait_begin(&w, device, comm, comm->members[missing].rank, true,
                    ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-        while (!atomic_load(&comm->members[i].lane->met) && !(bits = wait_pause(&w)))
+        while (!atomic_load(&comm->members[missing].lane->met) && !(bits = wait_pause(&w)))
             ;
         wait_end(&w);
+        /* Who has met all may have gone on, and left. */
+        if (bits && not_met_yet(comm) == comm->n)
+            bits = 0;
         if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-            collective_timed_out(device, op, 1, i);
+            collective_timed_out(device, op, 1, missing);
     }
     comm->met = !bits;
     return bits;

@@ -176,6 +176,9 @@ ACCL_EXPORT void accl_close(accl_device *d)
     attach_stop(d);
     atomic_store(&d->header->closed, 1);
     for (uint32_t i = 0; i < d->ranks; i++)
+        if (i != d->rank && d->peers[i].arena)
+            atomic_store(&d->peers[i].out->left, 1);
+    for (uint32_t i = 0; i < d->ranks; i++)
         wake_later(d, &d->peers[i]);
     wake_flush(d);
     parcels_free(d);

@@ -69,7 +69,7 @@ struct parcel {
 struct peer {
     struct arena_header *_Atomic arena; /* NULL until attached */
     uint64_t arena_bytes;
-    int pidfd;
+    _Atomic int pidfd; /* of its process; also known of who asked for this rank's file */
     _Atomic bool dead;
     uint64_t nonce;
     struct accl_rank address;
@@ -234,8 +234,11 @@ int attach_listen(accl_device *device);
 void attach_stop(accl_device *device);
 /* The peer with its arena; waits for it to exist. Error bits. */
 uint32_t attach_peer(accl_device *device, uint32_t rank, struct peer **peer);
-/* One attempt. */
-bool attach_try(accl_device *device, struct peer *peer);
+/* One attempt: error bits if it makes no sense to try again, else 0; see peer->arena. */
+uint32_t attach_try(accl_device *device, struct peer *peer);
+/* Time between attempts, at first and at last. */
+#define ATTACH_FIRST_NS INT64_C(200000)
+#define ATTACH_LAST_NS INT64_C(5000000)
 void attach_drop(accl_device *device);
 
 /* accl_transport/wait.c */
@@ -255,6 +258,8 @@ void wait_begin(struct waiter *w, accl_device *device, struct communicator *comm
                 bool collective, uint32_t timeout_bits);
 /* Lets time pass; 0 or the error bits that end the wait (without text for timeouts). */
 uint32_t wait_pause(struct waiter *w);
+/* The same where nobody will wake: sleeps for NS at most. */
+uint32_t wait_pause_briefly(struct waiter *w, int64_t ns);
 void wait_end(struct waiter *w);
 /* Marks a peer that may sleep for what was just written; wakes all that are marked. */
 void wake_later(accl_device *device, const struct peer *peer);

@@ -56,6 +56,7 @@ _Static_assert(sizeof(struct ring_entry) == 128, "two lines");
 
 struct ring {
     _Alignas(ARENA_LINE) _Atomic uint64_t consumed; /* segments, by the receiver */
+    _Atomic uint32_t left;                          /* the sender has closed its device */
     _Alignas(ARENA_LINE) struct ring_entry entries[RING_ENTRIES];
 };
 

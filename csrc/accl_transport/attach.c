@@ -25,8 +25,6 @@
 #include "common/futex.h"
 
 #define HELLO_MAGIC UINT32_C(0x6f61636c)
-#define RETRY_FIRST_NS INT64_C(200000)
-#define RETRY_LAST_NS INT64_C(5000000)
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -50,11 +48,25 @@ static socklen_t socket_name(const accl_device *device, uint32_t rank, struct so
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-static bool same_user(int fd)
+/* The process at the other end, 0 if it is another user's. */
+static pid_t same_user(int fd)
 {
     struct ucred cred;
     socklen_t length = sizeof cred;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0 && cred.uid == geteuid();
+    bool same =
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0 && cred.uid == geteuid();
+    return same ? cred.pid : 0;
+}
+
+/* Watches the process of PEER from here on. */
+static void watch(struct peer *peer, pid_t pid)
+{
+    int known = -1;
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 && errno == ESRCH)
+        atomic_store(&peer->dead, true);
+    if (fd >= 0 && !atomic_compare_exchange_strong(&peer->pidfd, &known, fd))
+        close(fd);
 }
 
 static void limit_time(int fd)
@@ -70,8 +82,10 @@ static void answer(accl_device *device, int fd)
 {
     struct hello in;
     limit_time(fd);
-    if (!same_user(fd) || recv(fd, &in, sizeof in, MSG_WAITALL) != (ssize_t)sizeof in ||
-        in.magic != HELLO_MAGIC || in.version != ACCL_ABI_VERSION || in.job != device->job_hash)
+    pid_t pid = same_user(fd);
+    if (!pid || recv(fd, &in, sizeof in, MSG_WAITALL) != (ssize_t)sizeof in ||
+        in.magic != HELLO_MAGIC || in.version != ACCL_ABI_VERSION || in.job != device->job_hash ||
+        in.rank >= device->ranks)
         return;
     struct hello out = {.magic = HELLO_MAGIC,
                         .version = ACCL_ABI_VERSION,
@@ -88,6 +102,8 @@ static void answer(accl_device *device, int fd)
     memset(&control, 0, sizeof control);
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (!out.refused) {
+        if (in.rank != device->rank)
+            watch(&device->peers[in.rank], pid);
         message.msg_control = control.bytes;
         message.msg_controllen = sizeof control.bytes;
         struct cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -227,9 +243,7 @@ static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer
     }
     peer->arena = arena;
     peer->arena_bytes = bytes;
-    peer->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)arena->pid, 0);
-    if (peer->pidfd < 0 && errno == ESRCH)
-        atomic_store(&peer->dead, true);
+    watch(peer, (pid_t)arena->pid);
     peer->out = (struct ring *)(void *)((uint8_t *)map + arena->rings) + device->rank;
     return ASKED_OK;
 }
@@ -274,10 +288,13 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
     return result;
 }
 
-bool attach_try(accl_device *device, struct peer *peer)
+uint32_t attach_try(accl_device *device, struct peer *peer)
 {
-    return peer->arena || (peer->address.reach != ACCL_REACH_PACKETS &&
-                           ask(device, (uint32_t)(peer - device->peers), peer) == ASKED_OK);
+    if (peer->arena || peer->address.reach == ACCL_REACH_PACKETS)
+        return 0;
+    return ask(device, (uint32_t)(peer - device->peers), peer) == ASKED_NEVER
+               ? ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED)
+               : 0;
 }
 
 uint32_t attach_peer(accl_device *device, uint32_t rank, struct peer **found)
@@ -289,45 +306,28 @@ uint32_t attach_peer(accl_device *device, uint32_t rank, struct peer **found)
     if (peer->address.reach == ACCL_REACH_PACKETS)
         return call_fail(device, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED), "rank %u is not on this host",
                          rank);
-    int64_t pause = RETRY_FIRST_NS;
-    int64_t inspected = clock_now();
-    bool refused = false;
-    for (;;) {
+    struct waiter w;
+    int64_t pause = ATTACH_FIRST_NS;
+    uint32_t bits = 0;
+    wait_begin(&w, device, NULL, rank, false, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (!bits && !peer->arena) {
         enum asked asked = ask(device, rank, peer);
-        if (asked == ASKED_OK)
-            return 0;
         if (asked == ASKED_NEVER)
-            return ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
-        refused = asked == ASKED_REFUSED;
-        int64_t now = clock_now();
-        if (now >= deadline_of(device)) {
-            if (refused)
-                return ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
-            return call_fail(device,
-                             ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED) | ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
+            bits = ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
+        else if (asked != ASKED_OK)
+            bits = wait_pause_briefly(&w, pause);
+        if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && asked == ASKED_REFUSED)
+            /* Once more, for the text. */
+            bits = ask(device, rank, peer) == ASKED_OK ? 0 : ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
+        else if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR))
+            bits = call_fail(device, bits | ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED),
                              "rank %u (port %u) of job '%s' did not come up in %u ms", rank,
                              peer->address.port, device->job, device->timeout_ms);
-        }
-        if (atomic_load(&device->closed))
-            return call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed");
-        if (now - inspected > 50 * CLOCK_MILLISECOND) {
-            inspected = now;
-            if (device->checks && device->check && device->check(device->check_argument))
-                return call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR),
-                                 "the caller broke off the call");
-            /* Those that are waited for by others may be among the living already. */
-            for (uint32_t i = 0; i < device->ranks; i++)
-                if (i != device->rank && device->peers[i].arena &&
-                    !atomic_load(&device->peers[i].arena->closed) &&
-                    peer_is_dead(&device->peers[i]))
-                    return call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
-                                     "rank %u has died while rank %u was waited for", i, rank);
-        }
-        struct timespec ts = {.tv_nsec = (long)pause};
-        nanosleep(&ts, NULL);
-        if (pause < RETRY_LAST_NS)
+        if (pause < ATTACH_LAST_NS)
             pause *= 2;
     }
+    wait_end(&w);
+    return bits;
 }
 
 void attach_drop(accl_device *device)

@@ -55,16 +55,16 @@ static uint32_t inspect_peer(struct waiter *w, uint32_t rank, bool must_stay)
     if (rank == device->rank)
         return 0;
     uint32_t bits = device->packets ? packets_inspect(device, rank, must_stay) : 0;
-    if (bits || !peer->arena)
+    if (bits || packets_reach(device, rank))
         return bits;
-    bool left = atomic_load(&peer->arena->closed) != 0;
+    bool left =
+        peer->arena ? atomic_load(&peer->arena->closed) != 0 : atomic_load(&peer->in->left) != 0;
     if (must_stay && left && !w->by_packets)
         return call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
                          "rank %u (of communicator 0) has closed its device", rank);
     if (!left && peer_is_dead(peer))
         return call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
-                         "rank %u (of communicator 0, process %lld) has died", rank,
-                         (long long)peer->arena->pid);
+                         "rank %u (of communicator 0) has died", rank);
     return 0;
 }
 
@@ -78,7 +78,8 @@ static uint32_t inspect(struct waiter *w)
     if (!bits && w->collective) {
         for (uint32_t i = 0; !bits && i < w->comm->n; i++) {
             struct member *member = &w->comm->members[i];
-            bits = inspect_peer(w, member->rank, false);
+            /* Before all have met, nobody can be through with the communicator. */
+            bits = inspect_peer(w, member->rank, !w->comm->met && !w->by_packets);
             if (!bits && member->lane && atomic_load(&member->lane->gave_up))
                 bits = call_fail(device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
                                  "rank %u gave up communicator %u after an error of its own", i,
@@ -134,6 +135,26 @@ uint32_t wait_pause(struct waiter *w)
         }
     }
     sched_yield();
+    return 0;
+}
+
+uint32_t wait_pause_briefly(struct waiter *w, int64_t ns)
+{
+    accl_device *device = w->device;
+    int64_t now = clock_now();
+    int64_t left = deadline_of(device) - now;
+    if (left <= 0) {
+        device->text[0] = 0;
+        return w->timeout_bits;
+    }
+    if (now - w->looked >= INSPECT_NS) {
+        uint32_t bits = w->looked ? inspect(w) : 0;
+        w->looked = now;
+        if (bits)
+            return bits;
+    }
+    struct timespec ts = {.tv_nsec = (long)(left < ns ? left : ns)};
+    nanosleep(&ts, NULL);
     return 0;
 }
 

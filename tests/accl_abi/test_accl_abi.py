@@ -124,6 +124,11 @@ def test_reductions_and_compression_round_as_the_ring_does(
     run(programs.build("rounding", "asan"), str(ranks), transport=transport)
 
 
+@pytest.mark.parametrize("transport", ["shared", "packets"])
+def test_every_wait_ends(programs: Programs, transport: str) -> None:
+    run(programs.build("waits", "asan"), transport=transport)
+
+
 @pytest.mark.parametrize("case", MESSAGES)
 def test_messages(programs: Programs, case: str) -> None:
     run(programs.build("messages", "asan"), case)
@@ -147,6 +152,7 @@ def test_collectives_by_packets(programs: Programs, ranks: int, memory: int, see
 def test_packets_and_calls_of_different_threads(programs: Programs, sanitizer: str) -> None:
     run(programs.build("collectives", sanitizer), "3", "0", "7", transport="packets")
     run(programs.build("messages", sanitizer), "streams", transport="packets")
+    run(programs.build("waits", sanitizer), transport="packets")
 
 
 # --- several ranks in a process, and death ----------------------------------------------------
