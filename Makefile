@@ -7,7 +7,6 @@
 # make lint        style and types            make format   put the style right
 # make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
 # make fuzz        the fuzz targets for a minute each
-# make test-full   everything that `make test` takes a sample of
 # make wheel       sdist, wheel from it, clean environment, tests of what is installed
 # make clean       remove everything that was built
 
@@ -36,9 +35,6 @@ test: $(VENV)/installed
 
 test-full: $(VENV)/installed
 	OFFCHIP_FULL=1 $(BIN)/pytest tests $(PYTEST_ARGS)
-
-test-full: $(VENV)/installed
-	OFFCHIP_FULL=1 $(BIN)/pytest tests/mpi $(PYTEST_ARGS)
 
 # --- environments -----------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Find the edges of an image on a Vector Engine, check it with NumPy, and say how fast it was.
 
-Then checksum text on 64 UPMEM DPUs (dpu_checksum.py), which zlib checks.
+Then checksum text on 64 UPMEM DPUs (dpu_checksum.py), which zlib checks, and add up counts of four
+ranks (accl_allreduce.py), which one rank checks.
 
 The kernels in demo_kernels.c are compiled now, by NEC's compiler for a VE and by the host's for
 the soft twin, and run in two contexts at a time. The pictures go to the folder given by --out.
@@ -19,10 +20,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import accl_allreduce
 import dpu_checksum
 import numpy as np
 from png_image import write_png
 
+import accl
 import dpu
 import veo
 
@@ -225,6 +228,22 @@ def checksum(failures: list[str]) -> None:
         failures.append("the checksum differs from zlib's")
 
 
+def count_together(failures: list[str]) -> None:
+    """Have 4 ranks count pairs of bytes, and add them up with allreduce."""
+    info = accl.library_info()
+    ranks = 4
+    seconds, (status, printed) = timed(lambda: accl_allreduce.start(ranks), 1)
+    kind = "the soft engine" if info["kind"] == "soft" else "the vendor's driver"
+    print(f"\noffchip demo: allreduce of {ranks} ranks, over counts of bytes")
+    print(f"  ACCL library   {info['path']}")
+    print(f"  which is       {kind}")
+    print(f"  took           {seconds:.2f} s with the start of {ranks} processes")
+    for line in printed.splitlines():
+        print(f"  {line}")
+    if status != 0 or "OK: the same as on one rank" not in printed:
+        failures.append("the ranks did not count what one rank counts")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for pictures")
@@ -252,6 +271,7 @@ def main() -> int:
         proc.proc_destroy()
 
     checksum(report.failures)
+    count_together(report.failures)
     out.mkdir(parents=True, exist_ok=True)
     for name, picture in (("before", before), ("after", after)):
         write_png(out / f"{name}.png", picture.astype(np.uint8))

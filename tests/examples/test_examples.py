@@ -43,6 +43,14 @@ def test_example_runs(name: str, expected: list[str]) -> None:
         assert text in done.stdout
 
 
+def test_ranks_of_example_are_started() -> None:
+    done = run("accl_allreduce.py", "--start", "3")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "counted on 3 ranks" in done.stdout
+    assert "OK: the same as on one rank" in done.stdout
+
+
 def read_png(path: Path) -> np.ndarray:
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
