@@ -128,7 +128,7 @@ cdef int release(SetHandle handle) except -1:
         rc = handle.table.dpu_free(whole)
     handle.programs = [None] * handle.nr_dpus
     handle.loads += 1
-    handle.kept = []
+    handle.keep_only([])
     if rc != DPU_OK:
         handle.library.fail(rc, "dpu_free")
     return 0

@@ -6,7 +6,7 @@ They run in threads of the library. What they raise comes out of `DpuSet.call()`
 """
 
 from libc.stdint cimport uint32_t
-from dpu._handle cimport SetHandle, SetView
+from dpu._handle cimport SetHandle, SetView, begin_callback, end_callback
 from dpu.libdpu cimport (
     DPU_CALLBACK_ASYNC,
     DPU_CALLBACK_DEFAULT,
@@ -34,11 +34,15 @@ cdef class _Job:
     cdef list views
     # Where exceptions go: a list of this call's own, or None for that of the handle.
     cdef list errors
+    # How often it is still to be called.
+    cdef int left
 
 
 cdef dpu_error_t _run(dpu_set_t c, uint32_t number, void *pointer) noexcept nogil:
     with gil:
+        begin_callback()
         _call(<_Job>pointer, number)
+        end_callback()
     # The set's queue goes on; who waits for it gets the exception.
     return DPU_OK
 
@@ -56,6 +60,9 @@ cdef int _call(_Job job, uint32_t number) noexcept:
         threads[thread] -= 1
         if threads[thread] == 0:
             del threads[thread]
+        job.left -= 1
+        if job.left == 0:
+            handle.forget(job)
     return 0
 
 
@@ -95,6 +102,7 @@ cdef int call_back(SetView view, list views, object fn, object arg, bint asynchr
         job = _Job.__new__(_Job)
         job.fn, job.arg, job.view, job.views = fn, arg, view, views
         job.errors = None if asynchronous else []
+        job.left = len(views)
         # A wait that sees signals is for a queued call; in a callback nothing is waited for.
         queued = asynchronous or (
             handle.soft.dpusoft_wait is not NULL and not handle.in_callback()
@@ -109,6 +117,8 @@ cdef int call_back(SetView view, list views, object fn, object arg, bint asynchr
         with nogil:
             rc = handle.table.dpu_callback(c, _run, <void *>job, flags)
         view.submitted(entry)
+        if rc != DPU_OK:
+            handle.forget(job)
         view.check(rc, "dpu_callback")
         if asynchronous:
             return 0

@@ -129,6 +129,8 @@ cdef int _copy_one(SetView view, _Place place, object host, object size, bint to
         rc = _broadcast(view, place, buffer.ptr, count, flags)
         if entry is not None:
             view.submitted(entry)
+            if rc != DPU_OK:
+                view.handle.forget(buffer)
         view.check(rc, "dpu_broadcast_to")
         if entry is None:
             view.settle(mark)
@@ -213,6 +215,8 @@ cdef int _move(SetView view, _Place place, list buffers, size_t count, bint to_d
                 handle.transfer_lock.release()
         if entry is not None:
             view.submitted(entry)
+            if rc != DPU_OK:
+                handle.forget(buffers)
         view.check(rc, "dpu_push_xfer")
         if entry is None:
             view.settle(mark)

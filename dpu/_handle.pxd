@@ -27,7 +27,8 @@ cdef class SetHandle:
     # Of each DPU the DpuProgram that was loaded, or None; `loads` counts changes.
     cdef list programs
     cdef unsigned long loads
-    # What is given to asynchronous operations, until it is known that they ended.
+    # What is given to asynchronous operations, until it is known that they ended. The garbage
+    # collector does not know of the list, or it would empty it when the set is dropped.
     cdef list kept
     cdef unsigned long sequence
     # Exceptions of asynchronous callbacks: [mask of ranks, exception].
@@ -43,8 +44,18 @@ cdef class SetHandle:
     # Before every use of the C set, which refuses what is freed, or inherited by a fork.
     cdef int enter(self, str function) except -1
     cdef bint in_callback(self) except -1
-    # Interrupts, waits and frees, without exceptions; the GIL is released.
+    cdef int keep_only(self, list entries) except -1
+    # Drops an entry of `kept` that is about this object.
+    cdef int forget(self, object what) except -1
+    # Interrupts, waits and frees, without exceptions; the GIL is released. In a callback another
+    # thread does it.
     cdef void end(self) noexcept
+    cdef int orphan(self) except -1
+
+
+# Around a callback, with everything that is dropped at its end.
+cdef int begin_callback() except -1
+cdef int end_callback() except -1
 
 
 # A range of ranks and DPUs of a handle. DpuSet is its only subclass.

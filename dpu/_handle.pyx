@@ -4,19 +4,34 @@
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport free
+from cpython.object cimport PyObject
 from posix.time cimport nanosleep, timespec
 from dpu cimport _native
-from dpu._native cimport SLICE_NS, fail_set
-from dpu.libdpu cimport DPU_OK, bool as c_bool, dpu_error_t, dpu_set_t
+from dpu._native cimport SLICE_NS, Library, fail_set
+from dpu.libdpu cimport (
+    DPU_OK,
+    bool as c_bool,
+    dpu_error_t,
+    dpu_set_t,
+    dpu_table,
+    dpusoft_table,
+)
 
 import atexit
 import weakref
+from _thread import start_new_thread
 from threading import get_ident
 
 __all__ = ["SetView"]
 
 # A sequence number that no mark reaches: the operation is not submitted yet.
 cdef unsigned long _NEVER = <unsigned long>-1
+
+cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(PyObject *)
+
+# Threads that are in a callback of whatever set: how deeply.
+cdef dict _callbacks = {}
 
 _live = weakref.WeakSet()
 
@@ -35,6 +50,41 @@ def register(handle):
     _live.add(handle)
 
 
+cdef int begin_callback() except -1:
+    thread = get_ident()
+    _callbacks[thread] = _callbacks.get(thread, 0) + 1
+    return 0
+
+
+cdef int end_callback() except -1:
+    thread = get_ident()
+    _callbacks[thread] -= 1
+    if _callbacks[thread] == 0:
+        del _callbacks[thread]
+    return 0
+
+
+@cython.final
+cdef class _Orphan:
+    """A C set whose last user went in a callback, which cannot free it."""
+
+    cdef Library library
+    cdef const dpu_table *table
+    cdef const dpusoft_table *soft
+    cdef dpu_set_t whole
+
+    def free(self):
+        free_set(self.table, self.soft, self.whole)
+
+
+cdef void free_set(const dpu_table *table, const dpusoft_table *soft, dpu_set_t whole) noexcept:
+    with nogil:
+        if soft.dpusoft_interrupt is not NULL:
+            soft.dpusoft_interrupt(whole)
+        table.dpu_sync(whole)
+        table.dpu_free(whole)
+
+
 @cython.final
 @cython.no_gc_clear
 cdef class SetHandle:
@@ -45,7 +95,7 @@ cdef class SetHandle:
         self.first_dpu = NULL
         self.forks = _native.fork_count
         self.programs = []
-        self.kept = []
+        self.keep_only([])
         self.raised = []
         self.callback_threads = {}
 
@@ -79,11 +129,27 @@ cdef class SetHandle:
                         self.soft.dpusoft_interrupt(whole)
             return
         self.live = False
-        with nogil:
-            if self.soft.dpusoft_interrupt is not NULL:
-                self.soft.dpusoft_interrupt(whole)
-            self.table.dpu_sync(whole)
-            self.table.dpu_free(whole)
+        if _callbacks and get_ident() in _callbacks:
+            self.orphan()
+        else:
+            free_set(self.table, self.soft, whole)
+
+    cdef int orphan(self) except -1:
+        cdef _Orphan orphan = _Orphan.__new__(_Orphan)
+        orphan.library = self.library
+        orphan.table, orphan.soft, orphan.whole = self.table, self.soft, self.whole
+        start_new_thread(orphan.free, ())
+        return 0
+
+    cdef int keep_only(self, list entries) except -1:
+        PyObject_GC_UnTrack(<PyObject *>entries)
+        self.kept = entries
+        return 0
+
+    cdef int forget(self, object what) except -1:
+        cdef list entry
+        self.keep_only([entry for entry in self.kept if entry[2] is not what])
+        return 0
 
 
 cdef class SetView:
@@ -167,7 +233,7 @@ cdef class SetView:
             else:
                 ended.append(entry)
         # Its destructors run when the list is already as it should be.
-        handle.kept = left
+        handle.keep_only(left)
         del ended
         return 0
 
