@@ -96,9 +96,10 @@ def test_typing_files_are_there(wheel, root):
 
 
 def test_nothing_else_is_in_the_wheel(wheel):
+    package = f"({'|'.join(PACKAGES)})"
     allowed = re.compile(
-        r"(offchip|veo|dpu)/(.*/)?[\w.-]+\.(py|pyi|pxd)|(offchip|veo|dpu)/py\.typed"
-        r"|(offchip|veo|dpu)/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
+        rf"{package}/(.*/)?[\w.-]+\.(py|pyi|pxd)|{package}/py\.typed"
+        rf"|{package}/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
         r"|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
         r"|dpu/runtime/(include/)?\w+\.(c|h|inc)"
