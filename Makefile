@@ -7,6 +7,7 @@
 # make lint        style and types            make format   put the style right
 # make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
 # make fuzz        the fuzz targets for a minute each
+# make accl-driver accl/lib/libaccl_driver.so over the vendor's driver; see docs/accl_driver.md
 # make wheel       sdist, wheel from it, clean environment, tests of what is installed
 # make clean       remove everything that was built
 
@@ -19,11 +20,11 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
            $(wildcard offchip/*.p[xy][dx] veo/*.p[xy][dx] dpu/*.p[xy][dx] accl/*.p[xy][dx]) \
            $(wildcard include/* csrc/*/*.[chS] csrc/*/include/*.h csrc/*/*.def csrc/*/*.inc csrc/*/*.map)
-C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] \
-           benchmarks/*.[ch])
+C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] csrc/*/*.[ch]pp csrc/*/*/*.hpp \
+           tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test test-full lint format sanitize tsan fuzz wheel clean
+.PHONY: all demo test test-full lint format sanitize tsan fuzz accl-driver wheel clean
 
 all: test
 
@@ -101,6 +102,9 @@ tsan: $(VENV)/installed
 
 fuzz: $(VENV)/installed
 	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz tests/dpu_asm/test_fuzz.py
+
+accl-driver:
+	sh buildtools/accl_driver.sh accl/lib/libaccl_driver.so
 
 wheel:
 	$(check_tools)
