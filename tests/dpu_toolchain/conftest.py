@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,9 @@ from native import build as build_machine  # noqa: E402
 from running import KERNELS, SEED, Running  # noqa: E402
 
 from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build, find_toolchain  # noqa: E402
+from dpu.toolchain.cache import cache_folder  # noqa: E402
 from dpu.toolchain.program import Program  # noqa: E402
+from dpu.toolchain.runtime import runtime_objects  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +39,16 @@ def toolchain() -> Toolchain:
         return find_toolchain({"PATH": os.environ.get("PATH", os.defpath)})
     except ToolchainError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def own_cache(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own, which has the run time and no program."""
+    compiled = runtime_objects(toolchain, "v1A")[0].parent
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = cache_folder()
+    shutil.copytree(compiled, folder / compiled.name)
+    return folder
 
 
 @pytest.fixture

@@ -114,17 +114,14 @@ def test_compiler_returns_warnings(tmp_path: Path, capfd: pytest.CaptureFixture[
         dpus.exec()
 
 
-def test_a_program_is_not_compiled_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toolchain: Toolchain
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_a_program_is_not_compiled_again(own_cache: Path) -> None:
     took = []
     for _ in range(3):
         start = time.perf_counter()
         with DpuSet(nr_dpus=1, c_source=io.StringIO(MAIN + VALUE)) as dpus:
             dpus.exec()
         took.append(time.perf_counter() - start)
-    programs = list((tmp_path / "offchip" / "dpu").glob("program-*"))
+    programs = list(own_cache.glob("program-*"))
     assert len(programs) == 1, "the folder of a stream's file must not matter"
     assert min(took[1:]) < took[0]
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels in C, compiled and run: each gives what Python computes."""
+"""Kernels in C, compiled and run: each gives what Python computes.
+
+``OFFCHIP_FULL=1`` compiles each at every level for every number of tasklets.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from native import DONE
@@ -13,10 +17,11 @@ from running import Running
 
 RunKernel = Callable[..., Running]
 
-pytestmark = [
-    pytest.mark.parametrize("tasklets", [1, 3, 16]),
-    pytest.mark.parametrize("level", ["-O0", "-O2", "-Os"]),
-]
+FULL = os.environ.get("OFFCHIP_FULL", "0") not in ("", "0")
+ALL = list(product([1, 3, 16], ["-O0", "-O2", "-Os"]))
+SAMPLE = [(1, "-Os"), (3, "-O0"), (16, "-O2")]
+
+pytestmark = pytest.mark.parametrize(("tasklets", "level"), ALL if FULL else SAMPLE)
 
 
 def signed(value: int, bits: int) -> int:

@@ -34,13 +34,6 @@ _Static_assert((char)-1 < 0 && sizeof(void *) == 4 && sizeof(__SIZE_TYPE__) == 4
 """
 
 
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder where nothing is yet."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "offchip" / "dpu"
-
-
 @pytest.mark.parametrize(
     ("text", "wide"),
     [
@@ -125,8 +118,9 @@ def test_the_same_program_is_compiled_once(
 
 
 def test_processes_may_fill_the_cache_at_the_same_time(
-    toolchain: Toolchain, own_cache: Path
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     script = (
         "import os\nfrom dpu.toolchain import find_toolchain\n"
         "from dpu.toolchain.runtime import runtime_objects\n"
@@ -135,7 +129,7 @@ def test_processes_may_fill_the_cache_at_the_same_time(
     )
     processes = [subprocess.Popen([sys.executable, "-P", "-c", script]) for _ in range(2)]
     assert [process.wait(100) for process in processes] == [0, 0]
-    assert len(list(own_cache.iterdir())) == 1
+    assert len(list((tmp_path / "offchip" / "dpu").iterdir())) == 1
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(
