@@ -90,6 +90,11 @@ cdef class PacketQueue:
             device.leave()
         return status == ACCL_OK
 
+    def busy(self):
+        """Whether a call runs, so that packets may come at any moment."""
+        cdef Device device = self.reference()
+        return device is not None and (device.users > 0 or len(device.outstanding) > 0)
+
     def farewell(self):
         """Have the engine tell the others that it leaves; what it says is then to be carried."""
         cdef Device device = self.reference()

@@ -35,6 +35,9 @@ class Queue(Protocol):
     def wait(self, seconds: float, /) -> bool:
         """Wait that long for something to take."""
 
+    def busy(self) -> bool:
+        """Whether a call waits for packets."""
+
     def farewell(self) -> None:
         """Put the last packets into the queue."""
 
@@ -45,6 +48,8 @@ TAG = 0
 END_TAG = 1
 # How many packets of a kind a turn handles before it looks at the others.
 BURST = 64
+# While a call waits, the thread looks all the time for that long after something moved.
+EAGER_S = 5e-3
 # Pauses of the thread while nothing moves.
 SHORTEST_PAUSE_S = 20e-6
 LONGEST_PAUSE_S = 1e-3
@@ -236,7 +241,7 @@ class PacketPump:
 
 def _pump_until_stopped(pump: PacketPump, stopping: threading.Event) -> None:
     """Turn a pump until it is stopped."""
-    pause = SHORTEST_PAUSE_S
+    pause, moved_at = SHORTEST_PAUSE_S, time.monotonic()
     while not stopping.is_set():
         try:
             moved = pump._turn()
@@ -245,11 +250,13 @@ def _pump_until_stopped(pump: PacketPump, stopping: threading.Event) -> None:
             pump._error = error
             return
         if moved:
-            pause = SHORTEST_PAUSE_S
+            pause, moved_at = SHORTEST_PAUSE_S, time.monotonic()
+        elif pump._queue.busy() and time.monotonic() < moved_at + EAGER_S:
+            time.sleep(0)
+        # What is to leave ends the wait at once; what arrives is seen after it.
+        elif pump._queue.wait(pause):
+            moved_at = time.monotonic()
         else:
-            # What is to leave ends it at once; what arrives is seen after it.
-            if not pump._queue.wait(pause) and pause >= LONGEST_PAUSE_S:
-                stopping.wait(LONGEST_PAUSE_S)
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
 

@@ -47,6 +47,9 @@ class Queue:
         time.sleep(seconds)
         return bool(self.leaving)
 
+    def busy(self) -> bool:
+        return bool(self.leaving)
+
     def farewell(self) -> None:
         pass
 

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measure how long collectives take on one host, beside the same of MPICH and Open MPI.
+
+Two MPIs cannot share a process: jobs of accl and of each MPI take turns, round after round, and a
+cell is the median over the rounds. accl starts with the MPI of this interpreter's environment;
+``--mpich`` and ``--openmpi`` name the interpreters of environments that have mpi4py and that MPI.
+The baseline of a cell is the quicker MPI; the ratio of 0.5 means half its time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness import HERE, Report, Sample, arguments, size_name
+
+SIZES = [4, 64, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
+QUICK_SIZES = [4, 1024, 65536, 1 << 20]
+# Median targets in microseconds for two ranks.
+AT_MOST = {("allreduce", 4): 0.9, ("barrier", 0): 0.4}
+SLOWEST_RATIO = 1.1
+FLOOR_FROM = 1 << 20
+FLOOR_RATIO = 1.5
+
+Times = dict[tuple[str, int], list[float]]
+
+
+def run_job(python: str, ranks: int, which: str, sizes: list[int], budget: float) -> Any:
+    """Run one job and give what its rank 0 printed."""
+    launcher = Path(python).parent / "mpiexec"
+    command = [str(launcher), "-n", str(ranks)]
+    version = subprocess.run([*command[:1], "--version"], capture_output=True, text=True).stdout
+    env = dict(os.environ)
+    if "Open MPI" in version or "OpenRTE" in version or "PRRTE" in version:
+        command.append("--oversubscribe")
+        env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command += [python, str(HERE / "accl_ranks.py"), which, ",".join(map(str, sizes))]
+    done = subprocess.run(
+        [*command, "--budget", str(budget)], capture_output=True, text=True, timeout=3600, env=env
+    )
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+        raise RuntimeError(f"{which} with {python}: status {done.returncode}: {lines[-1]}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def measure(
+    jobs: dict[str, tuple[str, str]], ranks: int, sizes: list[int], rounds: int, budget: float
+) -> tuple[dict[str, Times], dict[str, str]]:
+    """Run all jobs in turns; give the times of each, and what its MPI calls itself."""
+    times: dict[str, Times] = {name: {} for name in jobs}
+    versions = {}
+    for _ in range(rounds):
+        for name, (python, which) in jobs.items():
+            answer = run_job(python, 1 if which == "floor" else ranks, which, sizes, budget)
+            versions[name] = answer["library"]
+            for operation, cells in answer["times"].items():
+                for size, value in cells.items():
+                    times[name].setdefault((operation, int(size)), []).append(value)
+    return times, versions
+
+
+def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]:
+    """Add a row for each cell; give the ratios to the quicker MPI."""
+    ratios = []
+    rivals = [name for name in ("mpich", "openmpi") if name in times]
+    floor = {size: Sample.of(v).median for (_, size), v in times["floor"].items()}
+    for cell in sorted(times["unified"]):
+        operation, size = cell
+        sample = Sample.of(times["unified"][cell])
+        known = [Sample.of(times[name][cell]) for name in rivals if cell in times[name]]
+        best = min(known, key=lambda s: s.median) if known else None
+        extra = {
+            name: Sample.of(times[name][cell]).median
+            for name in (*rivals, "separate")
+            if cell in times[name]
+        }
+        if size >= FLOOR_FROM:
+            extra["copy"] = floor[size]
+        limit = AT_MOST.get(cell) if ranks == 2 else None
+        if limit is None and best is not None:
+            limit = best.median * SLOWEST_RATIO
+        report.add(
+            f"{operation}, {ranks} ranks",
+            sample,
+            "us",
+            x=float(size),
+            label=f"{operation} {size_name(size) if size else ''}",
+            baseline=best,
+            at_most=limit,
+            **extra,
+        )
+        if best is not None:
+            ratios.append(sample.median / best.median)
+    return ratios
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--mpich", default=sys.executable, metavar="PYTHON")
+    parser.add_argument("--openmpi", metavar="PYTHON")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--rounds", type=int, help="5 unless --quick")
+    parser.add_argument("--budget", type=float, help="seconds for a cell of a round")
+    options = parser.parse_args()
+    rounds = options.rounds or (1 if options.quick else 5)
+    budget = options.budget or (0.02 if options.quick else 0.2)
+    sizes = QUICK_SIZES if options.quick else SIZES
+    jobs = {
+        "floor": (options.mpich, "floor"),
+        "unified": (sys.executable, "unified"),
+        "mpich": (options.mpich, "mpi"),
+        "separate": (sys.executable, "separate"),
+    }
+    if options.openmpi:
+        jobs["openmpi"] = (options.openmpi, "mpi")
+    report = Report("accl_collectives", (__doc__ or "").splitlines()[0])
+    if not options.openmpi:
+        report.skip("Open MPI", "no --openmpi PYTHON was given")
+    for ranks in options.ranks:
+        times, versions = measure(jobs, ranks, sizes, rounds, budget)
+        report.environment |= versions
+        report.section(f"{ranks} ranks, unified memory", "the quicker MPI")
+        ratios = add_rows(report, times, ranks)
+        if ratios:
+            mean = math.exp(statistics.fmean(map(math.log, ratios)))
+            slower = sum(ratio > SLOWEST_RATIO for ratio in ratios)
+            print(
+                f"# {ranks} ranks: geometric mean of the ratios {mean:.2f}, worst "
+                f"{max(ratios):.2f}, {slower} of {len(ratios)} cells above {SLOWEST_RATIO}"
+            )
+    report.finish(options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One job of `accl_collectives.py`: times the collectives of one implementation on all ranks.
+
+    mpiexec -n N python accl_ranks.py {mpi,unified,separate,floor} SIZES [--budget SECONDS]
+
+Sizes are bytes of the count that the operation takes: a rank's chunk for scatter, gather,
+allgather and reduce_scatter, else the whole vector. A value is the median time of a call in
+microseconds, the largest of all ranks; a ping-pong counts half. Rank 0 prints a JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+WORLD = MPI.COMM_WORLD
+RANK, RANKS = WORLD.rank, WORLD.size
+SUM = RANKS * (RANKS + 1) // 2
+# A call, and whether what it gave is right.
+Cell = tuple[Callable[[], object], Callable[[], bool]]
+
+
+class Arrays:
+    """What the calls work on; each rank sends its number plus one.
+
+    Parameters
+    ----------
+    allocate : callable
+        Takes a number of float32.
+    count : int
+        Elements of a part.
+    """
+
+    def __init__(self, allocate: Callable[[int], np.ndarray], count: int) -> None:
+        self.count = count
+        self.part, self.whole = allocate(count), allocate(count * RANKS)
+        self.result, self.results = allocate(count), allocate(count * RANKS)
+        self.shared = allocate(count)
+        self.part[:] = self.whole[:] = RANK + 1
+        self.shared[:] = 7 if RANK == 0 else 0
+
+    def clear(self) -> None:
+        """Forget the results."""
+        self.result[:] = 0
+        self.results[:] = 0
+
+    def gives(self, value: int) -> bool:
+        """Whether the result is this value everywhere."""
+        return bool(np.all(self.result == value))
+
+    def gathered(self) -> bool:
+        """Whether each rank's part is at its place."""
+        rows = self.results.reshape(RANKS, self.count)
+        return all(bool(np.all(rows[rank] == rank + 1)) for rank in range(RANKS))
+
+    def cells(self, calls: dict[str, Callable[[], object]]) -> dict[str, Cell]:
+        """Put each call together with its check."""
+        root = RANK == 0
+        peer = {0: 2, 1: 1}.get(RANK, 0)
+        checks: dict[str, Callable[[], bool]] = {
+            "barrier": lambda: True,
+            "pingpong": lambda: self.gives(peer),
+            "bcast": lambda: bool(np.all(self.shared == 7)),
+            "scatter": lambda: self.gives(1),
+            "gather": lambda: not root or self.gathered(),
+            "allgather": self.gathered,
+            "reduce": lambda: not root or self.gives(SUM),
+            "allreduce": lambda: self.gives(SUM),
+            "reduce_scatter": lambda: self.gives(SUM),
+            "copy": lambda: self.gives(RANK + 1),
+        }
+        return {name: (call, checks[name]) for name, call in calls.items()}
+
+
+def mpi_cells(count: int) -> tuple[Arrays, dict[str, Cell]]:
+    """Make the calls of mpi4py."""
+    a = Arrays(lambda n: np.zeros(n, "f4"), count)
+
+    def pingpong() -> None:
+        if RANK == 0:
+            WORLD.Send(a.part, 1, 1)
+            WORLD.Recv(a.result, 1, 2)
+        elif RANK == 1:
+            WORLD.Recv(a.result, 0, 1)
+            WORLD.Send(a.part, 0, 2)
+
+    root = RANK == 0
+    return a, a.cells(
+        {
+            "barrier": WORLD.Barrier,
+            "pingpong": pingpong,
+            "bcast": lambda: WORLD.Bcast(a.shared, 0),
+            "scatter": lambda: WORLD.Scatter(a.whole if root else None, a.result, 0),
+            "gather": lambda: WORLD.Gather(a.part, a.results if root else None, 0),
+            "allgather": lambda: WORLD.Allgather(a.part, a.results),
+            "reduce": lambda: WORLD.Reduce(a.part, a.result if root else None, MPI.SUM, 0),
+            "allreduce": lambda: WORLD.Allreduce(a.part, a.result, MPI.SUM),
+            "reduce_scatter": lambda: WORLD.Reduce_scatter_block(a.whole, a.result, MPI.SUM),
+        }
+    )
+
+
+def accl_cells(device: Any, count: int) -> tuple[Arrays, dict[str, Cell]]:
+    """Make the same calls of accl."""
+    a = Arrays(lambda n: device.allocate((n,)), count)
+
+    def pingpong() -> None:
+        if RANK == 0:
+            device.send(a.part, count, 1, 1)
+            device.recv(a.result, count, 1, 2)
+        elif RANK == 1:
+            device.recv(a.result, count, 0, 1)
+            device.send(a.part, count, 0, 2)
+
+    return a, a.cells(
+        {
+            "barrier": device.barrier,
+            "pingpong": pingpong,
+            "bcast": lambda: device.bcast(a.shared, count, 0),
+            "scatter": lambda: device.scatter(a.whole, a.result, count, 0),
+            "gather": lambda: device.gather(a.part, a.results, count, 0),
+            "allgather": lambda: device.allgather(a.part, a.results, count),
+            "reduce": lambda: device.reduce(a.part, a.result, count, 0, 0),
+            "allreduce": lambda: device.allreduce(a.part, a.result, count, 0),
+            "reduce_scatter": lambda: device.reduce_scatter(a.whole, a.result, count, 0),
+        }
+    )
+
+
+def floor_cells(count: int) -> tuple[Arrays, dict[str, Cell]]:
+    """Make one copy of the vector in this process: no transfer can be quicker."""
+    a = Arrays(lambda n: np.zeros(n, "f4"), count)
+    return a, a.cells({"copy": lambda: np.copyto(a.result, a.part)})
+
+
+def median_us(call: Callable[[], object], meet: Callable[[], object], budget: float) -> float:
+    """Time a call on all ranks; every repetition starts behind a barrier of its own kind."""
+    for _ in range(3):
+        call()
+    meet()
+    begin = time.perf_counter()
+    call()
+    call()
+    estimate = WORLD.allreduce((time.perf_counter() - begin) / 2, MPI.MAX)
+    times = np.empty(int(max(7, min(2000, budget / max(estimate, 1e-7)))))
+    for i in range(times.size):
+        meet()
+        begin = time.perf_counter()
+        call()
+        times[i] = time.perf_counter() - begin
+    return float(WORLD.allreduce(float(np.median(times)), MPI.MAX) * 1e6)
+
+
+def measure(options: argparse.Namespace, device: Any) -> dict[str, dict[int, float]]:
+    """Time every operation at every size; ends the job where a result is wrong."""
+    meet = WORLD.Barrier if device is None else device.barrier
+    found: dict[str, dict[int, float]] = {}
+    for number, size in enumerate(options.sizes):
+        count = max(1, size // 4)
+        if options.which == "floor":
+            arrays, cells = floor_cells(count)
+        elif device is None:
+            arrays, cells = mpi_cells(count)
+        else:
+            arrays, cells = accl_cells(device, count)
+        for name, (call, right) in cells.items():
+            if (name == "barrier" and number) or (name == "pingpong" and RANKS < 2):
+                continue
+            arrays.clear()
+            time_us = median_us(call, meet, options.budget) * (0.5 if name == "pingpong" else 1.0)
+            found.setdefault(name, {})[0 if name == "barrier" else count * 4] = time_us
+            if not right():
+                print(f"rank {RANK}: wrong result of {name} at {size} bytes", file=sys.stderr)
+                WORLD.Abort(1)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("which", choices=("mpi", "unified", "separate", "floor"))
+    parser.add_argument("sizes", type=lambda text: [int(part) for part in text.split(",")])
+    parser.add_argument("--budget", type=float, default=0.1, help="seconds for a cell")
+    options = parser.parse_args()
+    device = None
+    if options.which in ("unified", "separate"):
+        from accl import accl
+
+        device = accl.from_comm(WORLD, unified=options.which == "unified", bufsize=64 * 1024)
+    found = measure(options, device)
+    if device is not None:
+        device.deinit()
+    if RANK == 0:
+        print(json.dumps({"library": MPI.Get_library_version().split("\n")[0], "times": found}))
+
+
+if __name__ == "__main__":
+    main()
