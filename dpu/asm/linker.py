@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .bootstrap import TASKLETS
+from .chips import CHIPS, Chip
 from .elf_writer import ATOMIC_BASE, MRAM_BASE, Binding, write
 from .elf_writer import Section as ElfSection
 from .elf_writer import Symbol as ElfSymbol
@@ -34,19 +35,6 @@ MRAM_LIMIT = 64 << 20
 ATOMIC_FIRST, ATOMIC_LIMIT = 200, 256
 DEFAULT_STACK = 1024
 _SHOWN_SECTIONS = 4
-
-
-@dataclass(frozen=True)
-class Chip:
-    """What a chip has room for."""
-
-    name: str
-    tasklets: int
-    instructions: int
-    wram: int
-
-
-CHIPS = {"v1A": Chip("v1A", 24, 4096, 65536), "v1B": Chip("v1B", 16, 3968, 63488)}
 
 
 @dataclass

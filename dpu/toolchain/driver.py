@@ -141,7 +141,7 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
                 *(*map(str, objects), *options.link_options, *runtime),
             ]
         )
-        return make_program(ElfFile(linked.read_bytes()), stacks, chip=options.chip)
+        return make_program(ElfFile(linked.read_bytes()), stacks)
 
 
 def _check(sources: Sequence[str | os.PathLike[str]], options: BuildOptions) -> list[Path]:

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ..asm.chips import CHIPS, Chip
 from ..asm.elf_writer import MRAM_BASE, SymbolType
 from .elf_reader import ElfFile, ElfSection
 from .errors import ToolchainError
 
 __all__ = [
     "ATOMIC_FIRST",
-    "IRAM_SIZE",
     "MRAM_SIZE",
-    "TASKLETS",
     "TEXT_BASE",
-    "WRAM_SIZE",
     "Stacks",
     "check_data",
     "check_text",
@@ -28,8 +26,9 @@ __all__ = [
     "linker_script",
 ]
 
-WRAM_SIZE, MRAM_SIZE, IRAM_SIZE = 64 << 10, 64 << 20, 4096
-TASKLETS = 24
+MRAM_SIZE = 64 << 20
+# Of any chip: there are symbols and a place in the table for each.
+_TASKLETS = 24
 IMMEDIATE_MEMORY_SIZE = 2048
 # Where the linker has code: anywhere that is not data.
 TEXT_BASE = 0x1000_0000
@@ -81,22 +80,30 @@ SECTIONS {{
 
 @dataclass(frozen=True)
 class Stacks:
-    """How many tasklets there are and what stacks they have, in bytes."""
+    """How many tasklets there are, what stacks they have, in bytes, and on which chip."""
 
     tasklets: int = 1
     size: int = 1024
     sizes: Mapping[int, int] = field(default_factory=dict)
+    chip: str = "v1A"
+
+    @property
+    def room(self) -> Chip:
+        """What the chip has room for."""
+        return CHIPS[self.chip]
 
     def check(self) -> None:
         """Raise ToolchainError if there cannot be such tasklets."""
-        if not 1 <= self.tasklets <= TASKLETS:
-            raise ToolchainError(f"NR_TASKLETS is 1 to {TASKLETS}, not {self.tasklets}")
+        if not 1 <= self.tasklets <= self.room.tasklets:
+            raise ToolchainError(
+                f"NR_TASKLETS is 1 to {self.room.tasklets}, not {self.tasklets} ({self.chip})"
+            )
         for tasklet, size in [(None, self.size), *self.sizes.items()]:
             name = "STACK_SIZE_DEFAULT" if tasklet is None else f"STACK_SIZE_TASKLET_{tasklet}"
-            if tasklet is not None and not 0 <= tasklet < TASKLETS:
-                raise ToolchainError(f"{name}: tasklets are 0 to {TASKLETS - 1}")
-            if not 0 <= size <= WRAM_SIZE:
-                raise ToolchainError(f"{name} is 0 to {WRAM_SIZE} bytes, not {size}")
+            if tasklet is not None and not 0 <= tasklet < _TASKLETS:
+                raise ToolchainError(f"{name}: tasklets are 0 to {_TASKLETS - 1}")
+            if not 0 <= size <= self.room.wram:
+                raise ToolchainError(f"{name} is 0 to {self.room.wram} bytes, not {size}")
 
     def of(self, tasklet: int) -> int:
         """Return the size of a tasklet's stack, in whole units of what it is aligned to."""
@@ -107,15 +114,15 @@ class Stacks:
 
 def linker_script(stacks: Stacks) -> str:
     """Return the linker script of a program."""
-    every = range(TASKLETS)
+    every = range(_TASKLETS)
     return _SCRIPT.format(
         tasklets=stacks.tasklets,
         stack=stacks.size,
         sizes="\n".join(f"  STACK_SIZE_TASKLET_{t} = {stacks.of(t)};" for t in every),
         stacks="\n".join(f"    __sys_stack_thread_{t} = .; . = . + {stacks.of(t)};" for t in every),
         text=TEXT_BASE,
-        table=8 * TASKLETS,
-        wram=WRAM_SIZE,
+        table=8 * _TASKLETS,
+        wram=stacks.room.wram,
         mram=MRAM_BASE,
         atomic=ATOMIC_SPACE + ATOMIC_FIRST,
     )
@@ -139,12 +146,13 @@ def _objects(linked: ElfFile, memory: str) -> list[tuple[str, int]]:
 def check_data(linked: ElfFile, stacks: Stacks) -> None:
     """Raise ToolchainError, with the largest variables, if a memory has no room for its part."""
     end = linked.symbol("__sys_heap_pointer_reset").value
-    if end > WRAM_SIZE:
-        total = sum(stacks.of(tasklet) for tasklet in range(TASKLETS))
+    size = stacks.room.wram
+    if end > size:
+        total = sum(stacks.of(tasklet) for tasklet in range(_TASKLETS))
         parts = [*_objects(linked, ".data"), ("all stacks", total)]
         raise ToolchainError(
-            f"WRAM overflows by {end - WRAM_SIZE} bytes: data and stacks need {end} of "
-            f"{WRAM_SIZE}; the largest: {largest(parts, 'bytes')}"
+            f"WRAM overflows by {end - size} bytes: data and stacks need {end} of "
+            f"{size}; the largest: {largest(parts, 'bytes')}"
         )
     end = linked.symbol("__imm_mem_end").value
     if end > IMMEDIATE_MEMORY_SIZE:
@@ -164,10 +172,11 @@ def check_data(linked: ElfFile, stacks: Stacks) -> None:
         )
 
 
-def check_text(count: int, functions: Iterable[tuple[str, int]]) -> None:
+def check_text(count: int, functions: Iterable[tuple[str, int]], stacks: Stacks) -> None:
     """Raise ToolchainError, with the largest functions, if there are too many instructions."""
-    if count > IRAM_SIZE:
+    size = stacks.room.instructions
+    if count > size:
         raise ToolchainError(
-            f"IRAM overflows by {count - IRAM_SIZE} instructions: the program has {count} of "
-            f"{IRAM_SIZE}; the largest: {largest(functions, 'instructions')}"
+            f"IRAM overflows by {count - size} instructions: the program has {count} of "
+            f"{size}; the largest: {largest(functions, 'instructions')}"
         )

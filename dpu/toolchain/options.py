@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..asm.chips import CHIPS
 from .errors import ToolchainError
 from .layout import Stacks
 
-__all__ = ["CHIPS", "BuildOptions"]
+__all__ = ["BuildOptions"]
 
-CHIPS = ("v1A", "v1B")
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9]\d*)[uUlL]*")
 _STACK_OF = re.compile(r"STACK_SIZE_TASKLET_(\d+)")
 
@@ -59,6 +59,7 @@ class BuildOptions:
 
     def stacks(self) -> Stacks:
         """Return the tasklets and stacks that the macros tell."""
+        self.check()
         sizes = {}
         for name, value in self.defines.items():
             match = _STACK_OF.fullmatch(name)
@@ -69,6 +70,7 @@ class BuildOptions:
             _number("NR_TASKLETS", self.defines.get("NR_TASKLETS", default.tasklets)),
             _number("STACK_SIZE_DEFAULT", self.defines.get("STACK_SIZE_DEFAULT", default.size)),
             sizes,
+            self.chip,
         )
         stacks.check()
         return stacks

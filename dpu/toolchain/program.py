@@ -50,7 +50,7 @@ class Program:
     functions: dict[str, tuple[int, int]]
 
 
-def make_program(linked: ElfFile, stacks: Stacks, *, chip: str = "v1A") -> Program:
+def make_program(linked: ElfFile, stacks: Stacks) -> Program:
     """Translate what the linker made.
 
     Parameters
@@ -59,8 +59,6 @@ def make_program(linked: ElfFile, stacks: Stacks, *, chip: str = "v1A") -> Progr
         Linked with `linker_script` and with its relocations.
     stacks : Stacks
         Those that the linker script was made for.
-    chip : str
-        ``v1A`` or ``v1B``.
 
     Raises
     ------
@@ -69,7 +67,7 @@ def make_program(linked: ElfFile, stacks: Stacks, *, chip: str = "v1A") -> Progr
     """
     stacks.check()
     check_data(linked, stacks)
-    return _Maker(linked, stacks).make(chip)
+    return _Maker(linked, stacks).make()
 
 
 class _Maker:
@@ -89,11 +87,11 @@ class _Maker:
                     "there are .data, .dpu_host, .mram, .mram.noinit and .atomic"
                 )
 
-    def make(self, chip: str) -> Program:
+    def make(self) -> Program:
         self._translate()
         words = tuple(self.code.words())
         functions = self._functions()
-        check_text(len(words), ((name, size) for name, (_, size) in functions.items()))
+        check_text(len(words), ((name, size) for name, (_, size) in functions.items()), self.stacks)
         sections = [
             Section(
                 name=".text",
@@ -118,7 +116,9 @@ class _Maker:
         lines = line_section(self.linked, self.text, self.code)
         if lines is not None:
             sections.append(lines)
-        return Program(write(sections, self._symbols(names), chip=chip), words, functions)
+        return Program(
+            write(sections, self._symbols(names), chip=self.stacks.chip), words, functions
+        )
 
     def _translate(self) -> None:
         code, base = self.code, self.text.address

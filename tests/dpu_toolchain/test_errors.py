@@ -26,6 +26,22 @@ def test_wram_overflow_names_the_largest_variables(compile_text: Compile) -> Non
         compile_text(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "tasklets", "message"),
+    [
+        (MAIN, 17, r"NR_TASKLETS is 1 to 16, not 17 \(v1B\)"),
+        ("int x[15500];\nint main(void) { return x[x[1]]; }", 2, r"WRAM overflows.* of 63488"),
+        ("volatile int x;\nint main(void) { " + "x += 1;" * 1330 + " }", 1, "IRAM .* of 3968"),
+    ],
+)
+def test_the_smaller_chip_has_less_room(
+    compile_text: Compile, text: str, tasklets: int, message: str
+) -> None:
+    with pytest.raises(ToolchainError, match=message):
+        compile_text(text, tasklets=tasklets, chip="v1B")
+    compile_text(text, tasklets=tasklets)
+
+
 def test_stacks_count_as_wram(compile_text: Compile) -> None:
     with pytest.raises(ToolchainError, match=r"WRAM overflows.*all stacks \(98304 bytes\)"):
         compile_text(MAIN, tasklets=24, defines={"STACK_SIZE_DEFAULT": 4096})
