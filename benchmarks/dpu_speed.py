@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from dpu_kernels_speed import measure_kernels
 from harness import ROOT, Report, Sample, arguments, compile_c, parse_values
 
 from dpu.asm import assemble
@@ -163,6 +164,7 @@ def main() -> None:
     report = Report("dpu_speed", "how many DPU instructions are simulated in a second?")
     with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
         measure_tasklets(report, folder, options.quick)
+        measure_kernels(report, folder, options.quick)
         measure_dpus(report, folder, options.quick)
     report.finish(options.json)
 

@@ -56,6 +56,32 @@ struct dpu_thread {
     uint32_t id;
 };
 
+/* A tasklet as it was, and a word of WRAM. */
+struct dpu_thread_before {
+    uint32_t r[DPU_SINK];
+    uint32_t zero, carry;
+    const struct dpu_operation *op;
+};
+struct dpu_word_before {
+    uint32_t index, value;
+};
+#define DPU_AHEAD_WORDS (DPU_MACHINE_WRAM / 4)
+#define DPU_AHEAD_LOG 4096
+
+/* See ahead.c. */
+struct dpu_ahead {
+    uint32_t *tags;              /* of each word of WRAM; NULL if there is no memory for it */
+    struct dpu_word_before *log; /* of words that were written */
+    uint32_t logged;
+    uint32_t epoch, mine;
+    uint32_t slot;              /* in the order: who runs */
+    uint64_t rounds;            /* how many it has to run, and then how many it has run */
+    bool conflict, is_due;      /* it stopped for a word; somebody is known to stop at once */
+    uint32_t size;              /* rounds to try next time */
+    uint32_t pause, next_pause; /* rounds in turns, now and after the next failure */
+    struct dpu_thread_before threads[DPU_MACHINE_THREADS];
+};
+
 struct dpu_machine {
     /* The two after the IRAM: going on at its first word, and the end of a round. */
     struct dpu_operation operations[DPU_MACHINE_IRAM + 2];
@@ -74,6 +100,7 @@ struct dpu_machine {
     struct dpu_thread *order[DPU_MACHINE_THREADS + 1];
     uint32_t runnable;
     uint64_t batch_rounds;
+    struct dpu_ahead ahead;
     bool regroup; /* set by what changes who runs: the batch ends with this round */
     /* For instructions that ask for the time: rounds of the batch that are complete, and how
      * many tasklets have issued before in this one. */
@@ -142,5 +169,17 @@ void dpu_counter_start(struct dpu_machine *m, uint64_t value, uint32_t mode);
  */
 uint32_t dpu_run_rounds(struct dpu_machine *m);
 uint32_t dpu_run_single(struct dpu_machine *m);
+
+/*
+ * Runs one tasklet after the other for up to the given rounds, if what they do does not depend on
+ * the order, and returns the rounds that are done; 0 if it has to be in turns, for m->ahead.pause
+ * rounds.
+ */
+uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds);
+bool dpu_ahead_read(struct dpu_machine *m, uint32_t word, uint32_t mine);
+bool dpu_ahead_write(struct dpu_machine *m, uint32_t word, uint32_t mine);
+void dpu_ahead_free(struct dpu_ahead *ahead);
+/* The one tasklet of m->ahead. */
+uint32_t dpu_run_ahead_one(struct dpu_machine *m);
 
 #endif

@@ -82,6 +82,7 @@ void dpu_machine_destroy(struct dpu_machine *m)
 {
     if (m == NULL)
         return;
+    dpu_ahead_free(&m->ahead);
     munmap(m->mram, DPU_MACHINE_MRAM);
     munmap(m, sizeof(*m));
 }

@@ -58,9 +58,14 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* Runs m->order for at most ROUNDS and accounts for it. False for a fault. */
 static bool run_batch(struct dpu_machine *m, uint64_t rounds)
 {
-    m->batch_rounds = rounds;
-    uint32_t faulted = m->runnable == 1 ? dpu_run_single(m) : dpu_run_rounds(m);
-    uint64_t done = m->batch_rounds;
+    uint64_t done = m->runnable > 1 ? dpu_run_ahead(m, rounds) : 0;
+    uint32_t faulted = 0;
+    if (done == 0) {
+        m->batch_rounds = m->runnable > 1 ? smaller(rounds, m->ahead.pause) : rounds;
+        faulted = m->runnable == 1 ? dpu_run_single(m) : dpu_run_rounds(m);
+        done = m->batch_rounds;
+    }
+    m->batch_rounds = done;
     m->rounds += done;
     m->cycles += done * dpu_round_cycles(m, m->runnable);
     m->instructions += done * m->runnable;

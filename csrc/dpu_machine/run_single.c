@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_single.c: the interpreter for one tasklet that runs alone. */
 #define INTERPRETER dpu_run_single
+#define AHEAD 0
 #define SINGLE 1
 #include "interpreter.inc"

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ahead.c: tasklets that run some rounds one after the other instead of in turns.
+ *
+ * The processor of the host predicts the path of one tasklet well, and that of sixteen in turns,
+ * each somewhere else, not at all. As long as no tasklet uses a word of WRAM that another one
+ * writes, the order makes no difference. So each runs a number of rounds alone, and each word that
+ * it uses is marked. It stops before anything that others notice in other ways: DMA, locks,
+ * starting and stopping, the clock, faults. If it has stopped early, those before it have gone too
+ * far: all is put back as it was, and tried again with so many rounds. If words are shared, or
+ * there is too little to gain, the rounds are run in turns, and for longer each time.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The mark of a word: the epoch, which is one try; then who used it, and whether he wrote it.
+ * Marks of former epochs say nothing.
+ */
+#define EPOCH_SHIFT 6
+#define SHARED 63u /* read by several */
+#define LAST_EPOCH (UINT32_MAX >> EPOCH_SHIFT)
+
+enum { LEAST = 8, FIRST_SIZE = 64, MOST = 1024, SHORTEST_PAUSE = 2, LONGEST_PAUSE = 2048 };
+
+bool dpu_ahead_read(struct dpu_machine *m, uint32_t word, uint32_t mine)
+{
+    uint32_t *tag = &m->ahead.tags[word], shared = m->ahead.epoch << EPOCH_SHIFT | SHARED;
+    if (*tag >> EPOCH_SHIFT != m->ahead.epoch) {
+        *tag = mine & ~1u;
+        return true;
+    }
+    /* Of another tasklet, or of several. */
+    if (*tag != shared && (*tag & 1) != 0) {
+        m->ahead.conflict = true;
+        return false;
+    }
+    *tag = shared;
+    return true;
+}
+
+bool dpu_ahead_write(struct dpu_machine *m, uint32_t word, uint32_t mine)
+{
+    struct dpu_ahead *a = &m->ahead;
+    uint32_t *tag = &a->tags[word];
+    if (*tag >> EPOCH_SHIFT == a->epoch && (*tag | 1) != mine) {
+        a->conflict = true;
+        return false;
+    }
+    if (a->logged == DPU_AHEAD_LOG)
+        return false;
+    struct dpu_word_before *before = &a->log[a->logged++];
+    before->index = word;
+    memcpy(&before->value, m->wram + 4 * word, sizeof(before->value));
+    *tag = mine;
+    return true;
+}
+
+static void begin(struct dpu_machine *m)
+{
+    struct dpu_ahead *a = &m->ahead;
+    if (a->epoch == LAST_EPOCH) {
+        memset(a->tags, 0, DPU_AHEAD_WORDS * sizeof(*a->tags));
+        a->epoch = 0;
+    }
+    a->epoch++;
+    a->logged = 0;
+    a->conflict = false;
+}
+
+static void remember(struct dpu_machine *m)
+{
+    for (uint32_t i = 0; i < m->runnable; i++) {
+        const struct dpu_thread *t = m->order[i];
+        struct dpu_thread_before *before = &m->ahead.threads[i];
+        memcpy(before->r, t->r, 24 * sizeof(*before->r));
+        before->zero = t->zero;
+        before->carry = t->carry;
+        before->op = t->op;
+    }
+}
+
+/* COUNT tasklets have run. */
+static void put_back(struct dpu_machine *m, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct dpu_thread *t = m->order[i];
+        const struct dpu_thread_before *before = &m->ahead.threads[i];
+        memcpy(t->r, before->r, 24 * sizeof(*before->r));
+        t->zero = before->zero;
+        t->carry = before->carry;
+        t->op = before->op;
+    }
+    for (uint32_t i = 0; i < m->ahead.logged; i++)
+        memcpy(m->wram + 4 * m->ahead.log[i].index, &m->ahead.log[i].value, sizeof(uint32_t));
+}
+
+/*
+ * Runs each for *ROUNDS. False, and all is as before, if one stopped earlier: then *ROUNDS is how
+ * far it came.
+ */
+static bool run_each(struct dpu_machine *m, uint64_t *rounds)
+{
+    struct dpu_ahead *a = &m->ahead;
+    begin(m);
+    for (uint32_t i = 0; i < m->runnable; i++) {
+        a->slot = i;
+        a->rounds = *rounds;
+        a->mine = a->epoch << EPOCH_SHIFT | m->order[i]->id << 1 | 1;
+        dpu_run_ahead_one(m);
+        if (a->rounds == *rounds)
+            continue;
+        *rounds = a->rounds;
+        /* If it is the first one, nobody has gone farther. */
+        if (i == 0 && !a->conflict && a->rounds >= LEAST)
+            continue;
+        put_back(m, i + 1);
+        return false;
+    }
+    return true;
+}
+
+static bool has_memory(struct dpu_ahead *a)
+{
+    if (a->tags != NULL)
+        return true;
+    a->log = malloc(DPU_AHEAD_LOG * sizeof(*a->log));
+    a->tags = a->log != NULL ? calloc(DPU_AHEAD_WORDS, sizeof(*a->tags)) : NULL;
+    if (a->tags == NULL)
+        dpu_ahead_free(a);
+    a->size = FIRST_SIZE;
+    a->next_pause = SHORTEST_PAUSE;
+    return a->tags != NULL;
+}
+
+void dpu_ahead_free(struct dpu_ahead *a)
+{
+    free(a->tags);
+    free(a->log);
+    a->tags = NULL;
+    a->log = NULL;
+}
+
+uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
+{
+    struct dpu_ahead *a = &m->ahead;
+    a->pause = UINT32_MAX;
+    if (rounds < LEAST || !has_memory(a))
+        return 0;
+    if (a->is_due) {
+        a->is_due = false;
+        a->pause = SHORTEST_PAUSE;
+        return 0;
+    }
+    uint64_t wanted = rounds < a->size ? rounds : a->size, tried = wanted;
+    remember(m);
+    while (tried >= LEAST) {
+        if (run_each(m, &tried)) {
+            if (tried == a->size)
+                a->size = 2 * a->size < MOST ? 2 * a->size : MOST;
+            /* What was stopped at comes now. */
+            a->is_due = tried < wanted;
+            a->next_pause = SHORTEST_PAUSE;
+            return tried;
+        }
+        a->size = tried / 2 > LEAST ? (uint32_t)tried / 2 : LEAST;
+        if (a->conflict)
+            break;
+    }
+    a->pause = a->next_pause;
+    a->next_pause = a->next_pause < LONGEST_PAUSE ? 2 * a->next_pause : LONGEST_PAUSE;
+    return 0;
+}
