@@ -118,6 +118,9 @@ class _Walker:
             if not returns:
                 return self._jump(operands["off"], depth)
             self._called(operands["off"], depth)
+        elif not returns and operands.get("off"):
+            # Into a row of instructions, as divisions do: what follows goes through the rest.
+            return self._jump(operands["off"], depth)
         elif returns or operands["ra"] not in self.links:
             known = self.function.pointer_calls
             self.function.pointer_calls = max(known or 0, abs(depth))

@@ -67,6 +67,13 @@ def test_what_is_told_is_what_is_used(
     assert told.deepest - 32 <= used <= told.deepest
 
 
+def test_division_needs_no_stack(compile_text: Compile) -> None:
+    text = "volatile int x = 9;\nint main(void) { return x / x + x % x + x * x; }"
+    main = stack.analyse(compile_text(text).elf)["main"]
+    assert main.is_bounded
+    assert main.deepest == main.frame
+
+
 def test_a_pointer_may_lead_to_what_nothing_calls(compile_text: Compile) -> None:
     main = stack.analyse(compile_text(POINTER).elf)["main"]
     assert main.path == ("main", "a")
