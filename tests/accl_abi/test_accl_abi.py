@@ -124,6 +124,10 @@ def test_reductions_and_compression_round_as_the_ring_does(
     run(programs.build("rounding", "asan"), str(ranks), transport=transport)
 
 
+def test_jobs_and_users_do_not_meet(programs: Programs) -> None:
+    run(programs.build("jobs", "asan"))
+
+
 @pytest.mark.parametrize("transport", ["shared", "packets"])
 def test_every_wait_ends(programs: Programs, transport: str) -> None:
     run(programs.build("waits", "asan"), transport=transport)
