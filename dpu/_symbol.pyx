@@ -36,7 +36,13 @@ cdef class DpuSymbol:
         if isinstance(c_symbol, DpuSymbol):
             self.c = (<DpuSymbol>c_symbol).c
         else:
-            address, size = c_symbol
+            try:
+                address, size = c_symbol
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"a symbol has an address and a size, such as (0x08000000, 64), and not "
+                    f"{c_symbol!r}"
+                ) from None
             self.c.address = _number(address, "address")
             self.c.size = _number(size, "size")
         self.name = name

@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from typing import TYPE_CHECKING
 
 from dpu import _debug
@@ -151,7 +152,10 @@ class Debugger:
             if not place.value() & IRAM_BASE or place.value() >= 0xF0000000:
                 raise ValueError(f"{place.name!r} is not in the program's code")
             return (place.value() - IRAM_BASE) // 8
-        return place
+        number = index(place)
+        if not 0 <= number <= 0xFFFFFFFF:
+            raise ValueError(f"there is no instruction {number}")
+        return number
 
     @property
     def breakpoints(self) -> frozenset[int]:
@@ -193,6 +197,8 @@ class Debugger:
         count : int
             How many.
         """
+        if count < 0:
+            raise ValueError(f"a number of steps cannot be negative: {count}")
         number = EVERY_THREAD if thread is None else thread
         return _debug.step(self._set, number, count)
 
@@ -209,6 +215,8 @@ class Debugger:
         DpuReport
             ``status`` says why it stopped.
         """
+        if max_rounds < 0:
+            raise ValueError(f"a number of rounds cannot be negative: {max_rounds}")
         return _debug.go_on(self._set, max_rounds)
 
     @property
@@ -239,13 +247,13 @@ class Debugger:
         self._set.copy(data, DpuSymbol("iram", (IRAM_BASE + 8 * first, len(data))))
         names = self._names()
         lines = []
-        for index, word in enumerate(data.cast("Q"), first):
-            if index in names:
-                lines.append(f"{names[index]}:")
+        for at, word in enumerate(data.cast("Q"), first):
+            if at in names:
+                lines.append(f"{names[at]}:")
             instruction = disassemble(word)
-            mark = "b" if index in self._breakpoints else " "
-            here = ",".join(places.get(index, ()))
-            lines.append(f"{mark}{'>' + here if here else '':>6} {index:5}  {instruction or '?'}")
+            mark = "b" if at in self._breakpoints else " "
+            here = ",".join(places.get(at, ()))
+            lines.append(f"{mark}{'>' + here if here else '':>6} {at:5}  {instruction or '?'}")
         return "\n".join(lines)
 
     def _names(self) -> dict[int, str]:

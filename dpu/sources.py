@@ -107,8 +107,8 @@ def _compile(sources: list[str], output: str) -> None:
     try:
         compiler.Compiler().compile(sources, output=output)
     except CalledProcessError as error:
-        # Its own text says no more than that the command failed.
-        if error.stderr:
+        # That of the standard class says no more than that the command failed.
+        if error.stderr and str(error.stderr).strip() not in str(error):
             error.add_note(str(error.stderr))
         raise
 

@@ -561,8 +561,18 @@ def test_debugger_is_for_one_dpu_with_a_program(three, make_set):
     debugger = Debugger(three.dpus()[0])
     with pytest.raises(DpuError, match="undefined symbol"):
         debugger.break_at("nothing")
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="not in the program's code"):
         debugger.break_at("counter")
+    with pytest.raises(ValueError, match="no instruction -1"):
+        debugger.break_at(-1)
+    with pytest.raises(DpuError, match="invalid iram access"):
+        debugger.break_at(4096)
+    with pytest.raises(TypeError):
+        debugger.break_at(1.5)
+    with pytest.raises(ValueError, match="cannot be negative"):
+        debugger.step(0, -1)
+    with pytest.raises(ValueError, match="cannot be negative"):
+        debugger.cont(-1)
 
 
 def test_library_is_the_soft_twin(three):
