@@ -9,9 +9,9 @@ intermediate text, where MRAM is address space 255.
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from .errors import ToolchainError
+from .locations import Locations
 from .soft_cache import split_operands
 
 __all__ = ["check_mram_access", "find_mram_accesses"]
@@ -34,19 +34,13 @@ _ODD = "in a way that has no translation: copy it with mram_read or mram_write"
 _LOST = "through a pointer that was made one into WRAM: keep it a __mram_ptr"
 _GROUP = re.compile(r"\([^()]*\)")
 _FUNCTION = re.compile(r'^define .*@"?([^"(]+)"?\(')
-_DEBUG = re.compile(r"!dbg !(\d+)")
-_LOCATION = re.compile(
-    r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)", re.M
-)
-_SCOPE = re.compile(r"^!(\d+) = (?:distinct )?!DI\w+\(.*?\bfile: !(\d+)", re.M)
-_FILE = re.compile(r'^!(\d+) = !DIFile\(filename: "([^"]*)", directory: "([^"]*)"', re.M)
 
 
-def find_mram_accesses(text: str) -> list[tuple[str, int, str, str]]:
+def find_mram_accesses(text: str, source: str = "") -> list[tuple[str, int, str, str]]:
     """Return accesses in intermediate text as file, line (0 if not known), function, and how."""
     if _SPACE not in text:
         return []
-    found: list[tuple[str | None, str, str]] = []
+    found: list[tuple[str, str, str]] = []
     function = ""
     body: list[str] = []
     for line in text.splitlines():
@@ -54,19 +48,13 @@ def find_mram_accesses(text: str) -> list[tuple[str, int, str, str]]:
         if match:
             function, body = match[1], []
         elif line == "}":
-            found += [(number, function, how) for number, how in _in_function(body)]
+            found += [(access, function, how) for access, how in _in_function(body)]
         else:
             body.append(line)
     if not found:
         return []
-    locations = {number: (int(row), scope) for number, row, scope in _LOCATION.findall(text)}
-    scopes = dict(_SCOPE.findall(text))
-    files = {number: _path(name, folder) for number, name, folder in _FILE.findall(text)}
-    places = []
-    for number, function, how in found:
-        row, scope = locations.get(number or "", (0, ""))
-        places.append((files.get(scopes.get(scope, ""), ""), row, function, how))
-    return sorted(set(places))
+    locations = Locations(text, source)
+    return sorted({(*locations.of(access), function, how) for access, function, how in found})
 
 
 def check_mram_access(text: str, source: str) -> None:
@@ -77,18 +65,18 @@ def check_mram_access(text: str, source: str) -> None:
             f"{source}: error: {', '.join(misplaced)}: placed in MRAM, but not of a type there; "
             "what is declared so is the target of the pointer: use a typedef for its type"
         )
-    accesses = find_mram_accesses(text)
+    accesses = find_mram_accesses(text, source)
     if not accesses:
         return
     lines = [
-        f"{file or source}:{row}: error: {function} reads or writes MRAM {how}"
+        f"{file}:{row}: error: {function} reads or writes MRAM {how}"
         for file, row, function, how in accesses
     ]
     raise ToolchainError("\n".join(lines))
 
 
-def _in_function(lines: list[str]) -> list[tuple[str | None, str]]:
-    """Return the accesses of a function: the number of a location, and how."""
+def _in_function(lines: list[str]) -> list[tuple[str, str]]:
+    """Return the accesses of a function: the instruction, and how."""
     lost: set[str] = set()
     grows = any("addrspacecast" in line for line in lines)
     while grows:
@@ -102,8 +90,7 @@ def _in_function(lines: list[str]) -> list[tuple[str | None, str]]:
     for line in lines:
         how = _ODD if _is_access(line) else _LOST if _is_through(line, lost) else None
         if how is not None:
-            debug = _DEBUG.search(line)
-            found.append((debug[1] if debug else None, how))
+            found.append((line, how))
     return found
 
 
@@ -137,7 +124,3 @@ def _is_access(line: str) -> bool:
     if operation in ("load", "store"):
         return f", ptr {_MARK}" in rest
     return f"ptr {_MARK}" in rest.split(",")[0]
-
-
-def _path(name: str, folder: str) -> str:
-    return name if PurePath(name).is_absolute() or not folder else str(PurePath(folder, name))

@@ -18,6 +18,7 @@ from ..asm.elf_writer import (
     SymbolType,
     write,
 )
+from ..asm.lines import SECTION, LineTable, read_lines
 from .arithmetic import write_routines
 from .code import Code, Label
 from .constants import fold_constants
@@ -171,6 +172,10 @@ class _Maker:
         function = self.linked.function_at(address)
         if function is None:
             return f"at {address:#x}"
+        section = self.linked.section(SECTION)
+        row = LineTable(read_lines(section.data)).find(address) if section is not None else None
+        if row is not None:
+            return f"{row.file}:{row.line}: error: in {function.name}"
         return f"in {function.name}, {address - function.value} bytes into it"
 
     def _section(self, section: ElfSection) -> Section:

@@ -16,6 +16,7 @@ from pathlib import Path
 from .commands import run
 from .compilers import Toolchain
 from .errors import CommandError
+from .inline_assembly import explain_assembly
 from .long_type import MACROS, widen_long
 from .mram_access import check_mram_access
 from .options import BuildOptions
@@ -114,7 +115,10 @@ def compile_unit(
     command = [*toolchain.compiler, *toolchain.target_options, *_CODE, options.level]
     command += [*toolchain.code_options, "-Xclang", "-disable-llvm-passes", "-x", "ir"]
     # The text is optimised: what remains is to select instructions.
-    run([*command, "-S" if assembly else "-c", "-", "-o", str(output)], text=_plain_calls(ir))
+    try:
+        run([*command, "-S" if assembly else "-c", "-", "-o", str(output)], text=_plain_calls(ir))
+    except CommandError as error:
+        raise explain_assembly(error, ir, str(unit.source)) from error
     return warnings
 
 

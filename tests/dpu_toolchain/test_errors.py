@@ -68,7 +68,7 @@ def test_undefined_function_is_named(compile_text: Compile) -> None:
 
 def test_call_of_a_weak_function_that_is_not_there_is_named(compile_text: Compile) -> None:
     text = "__attribute__((weak)) int missing(int);\nint main(void) { return missing(1); }"
-    with pytest.raises(ToolchainError, match="in main, .*not defined"):
+    with pytest.raises(ToolchainError, match="in main: .*not defined"):
         compile_text(text)
 
 
@@ -108,6 +108,27 @@ int main(void)
 """
     with pytest.raises(ToolchainError, match=rf"source\.c:8: error: main .* MRAM {how}"):
         compile_text(text, level=level)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("lsl_add %0, %0, %0, 2", r"source\.c:4: error: assembly in C is RISC-V's"),
+        ("csrr %0, cycle", r"source\.c:4: error: in main: the DPU has nothing for"),
+    ],
+)
+def test_assembly_that_is_not_taken_says_file_and_line(
+    compile_text: Compile, statement: str, message: str
+) -> None:
+    text = f"""int main(void)
+{{
+    int x = 3;
+    __asm__ volatile("{statement}" : "+r"(x));
+    return x;
+}}
+"""
+    with pytest.raises(ToolchainError, match=message):
+        compile_text(text)
 
 
 def test_pointer_that_only_seems_to_be_in_mram_is_named(compile_text: Compile) -> None:
