@@ -24,13 +24,30 @@ dpu_error_t dpu_extract_pcs_for_dpu(struct dpu_t *dpu, struct dpu_context_t *con
 dpu_error_t dpu_extract_context_for_dpu(struct dpu_t *dpu, struct dpu_context_t *context);
 dpu_error_t dpu_restore_context_for_dpu(struct dpu_t *dpu, struct dpu_context_t *context);
 
-/* Fault, pcs, and which tasklets run, of a DPU in fault; this ends the fault. */
-dpu_error_t dpu_initialize_fault_process_for_dpu(struct dpu_t *dpu, struct dpu_context_t *context);
+/* Fault, pcs, and which tasklets run, of a DPU in fault; this ends the fault. ERROR_STORE_ADDR is
+ * where real chips keep what they need meanwhile; nothing is written there. */
+dpu_error_t dpu_initialize_fault_process_for_dpu(struct dpu_t *dpu, struct dpu_context_t *context,
+                                                 mram_addr_t error_store_addr);
 /* One instruction of one tasklet. */
 dpu_error_t dpu_execute_thread_step_in_fault_for_dpu(struct dpu_t *dpu, dpu_thread_t thread,
                                                      struct dpu_context_t *context);
 /* Lets the tasklets go on. */
 dpu_error_t dpu_finalize_fault_process_for_dpu(struct dpu_t *dpu, struct dpu_context_t *context);
+
+/* What tools that attach to a running rank do with real chips. In simulated ones the host can
+ * always reach MRAM, and a debugger uses the functions above: these succeed and do nothing. */
+dpu_error_t dpu_set_debug_slice_info(struct dpu_rank_t *rank, uint32_t slice_id,
+                                     uint64_t structure_value, uint64_t slice_target,
+                                     dpu_bitfield_t host_mux_mram_state);
+dpu_error_t dpu_save_context_for_rank(struct dpu_rank_t *rank);
+dpu_error_t dpu_restore_context_for_rank(struct dpu_rank_t *rank);
+dpu_error_t dpu_restore_mux_context_for_rank(struct dpu_rank_t *rank);
+
+/* Writes a core file, see dpu_elf_create_core_dump(); CONTEXT without its memories is in it. */
+dpu_error_t dpu_create_core_dump(struct dpu_rank_t *rank, const char *exe_path,
+                                 const char *core_file_path, struct dpu_context_t *context,
+                                 uint8_t *wram, uint8_t *mram, uint8_t *iram, uint32_t wram_size,
+                                 uint32_t mram_size, uint32_t iram_size);
 
 /* The context that a debugger attached to the DPU: here there is none, *debug_context is NULL. */
 dpu_error_t dpu_pop_debug_context(struct dpu_t *dpu, struct dpu_context_t **debug_context);

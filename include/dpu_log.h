@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Writes the log of a DPU after a line with its id, as dpu_log_read() does. */
+/* Writes the log of a DPU, without the line with its id that dpu_log_read() writes before it. */
 dpu_error_t dpulog_read_for_dpu(struct dpu_t *dpu, FILE *stream);
 
 #ifdef __cplusplus

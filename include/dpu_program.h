@@ -34,11 +34,30 @@ struct dpu_program_t {
     char *program_path; /* NULL if it was loaded from memory */
 };
 
-/* One more user of a program, and one fewer. */
+/* No user yet; for programs of dpu_load_elf_program(). */
+void dpu_init_program_ref(struct dpu_program_t *program);
+/* One more user of a program, and one fewer: the last one frees it. */
 void dpu_take_program_ref(struct dpu_program_t *program);
 void dpu_free_program(struct dpu_program_t *program);
 /* NULL if nothing has been loaded. */
 struct dpu_program_t *dpu_get_program(struct dpu_t *dpu);
+/* Tells the library what a DPU has, without writing to its memories or counting users: each DPU
+ * that keeps the program gives up one user when it is loaded or freed. */
+void dpu_set_program(struct dpu_t *dpu, struct dpu_program_t *program);
+/* The program that all DPUs of a set have, or the error of dpu_copy_to(). */
+dpu_error_t dpu_get_common_program(struct dpu_set_t *dpu_set, struct dpu_program_t **program);
+
+/*
+ * Reads a file into a structure that the caller has allocated by malloc(), and opens it as
+ * *elf_info, to be closed by dpu_elf_close(). No DPU is touched. MRAM_SIZE_HINT is where the symbol
+ * __sys_used_mram_end ends.
+ */
+dpu_error_t dpu_load_elf_program(dpu_elf_file_t *elf_info, const char *path,
+                                 struct dpu_program_t *program, mram_size_t mram_size_hint);
+dpu_error_t dpu_load_elf_program_from_memory(dpu_elf_file_t *elf_info, const char *path,
+                                             uint8_t *buffer_start, size_t buffer_size,
+                                             struct dpu_program_t *program,
+                                             mram_size_t mram_size_hint);
 
 #ifdef __cplusplus
 }

@@ -142,6 +142,10 @@ dpu_description_t dpulib_description_new(const struct dpulib_profile *profile);
 /* --- profiles (profile.c) --- */
 /* Cycles a second: what programs find in CLOCKS_PER_SEC. The vendor's simulator says 500 MHz. */
 uint32_t dpulib_clock(const struct dpu_rank_t *rank);
+/* An allocated copy of a file; DPU_ERR_SYSTEM. */
+dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size);
+/* The error for a file that is no program, with a text; PATH may be NULL. */
+dpu_error_t dpulib_elf_fail(enum dpu_elf_status status, const char *path);
 
 /* --- launches (launch.c) --- */
 struct dpulib_boot {

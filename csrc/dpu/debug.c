@@ -145,8 +145,10 @@ static dpu_error_t finalize(struct dpu_t *dpu, void *argument)
 }
 
 DPU_EXPORT dpu_error_t dpu_initialize_fault_process_for_dpu(struct dpu_t *dpu,
-                                                            struct dpu_context_t *context)
+                                                            struct dpu_context_t *context,
+                                                            mram_addr_t error_store_addr)
 {
+    (void)error_store_addr;
     return on_dpu(dpu, initialize, &(struct request){.context = context});
 }
 
@@ -163,4 +165,33 @@ DPU_EXPORT dpu_error_t dpu_finalize_fault_process_for_dpu(struct dpu_t *dpu,
     struct request request = {.context = context};
     dpu_error_t error = on_dpu(dpu, finalize, &request);
     return error != DPU_OK ? error : dpulib_context_go_on(dpu, request.running);
+}
+
+/* ------------------------------------------------------------------ attaching */
+
+DPU_EXPORT dpu_error_t dpu_set_debug_slice_info(struct dpu_rank_t *rank, uint32_t slice_id,
+                                                uint64_t structure_value, uint64_t slice_target,
+                                                dpu_bitfield_t host_mux_mram_state)
+{
+    (void)structure_value, (void)slice_target, (void)host_mux_mram_state;
+    dpu_error_t status = dpulib_check_rank(rank);
+    if (status == DPU_OK && slice_id >= DPU_MAX_NR_CIS)
+        return dpulib_fail(DPU_ERR_INTERNAL, "a rank has %d slices, not a slice %u", DPU_MAX_NR_CIS,
+                           slice_id);
+    return status;
+}
+
+DPU_EXPORT dpu_error_t dpu_save_context_for_rank(struct dpu_rank_t *rank)
+{
+    return dpulib_check_rank(rank);
+}
+
+DPU_EXPORT dpu_error_t dpu_restore_context_for_rank(struct dpu_rank_t *rank)
+{
+    return dpulib_check_rank(rank);
+}
+
+DPU_EXPORT dpu_error_t dpu_restore_mux_context_for_rank(struct dpu_rank_t *rank)
+{
+    return dpulib_check_rank(rank);
 }

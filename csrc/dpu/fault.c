@@ -47,10 +47,11 @@ static const struct dpu_elf_symbol *add_place(struct text *text, const struct dp
                                               uint32_t pc)
 {
     add(text, "pc 0x%x", pc);
-    if (dpu->program == NULL)
+    const struct dpulib_program *program = dpulib_program_of(dpu->program);
+    if (program == NULL)
         return NULL;
     uint32_t offset = 0;
-    const struct dpu_elf *elf = &dpulib_program_of(dpu->program)->elf;
+    const struct dpu_elf *elf = &program->elf;
     const struct dpu_elf_symbol *symbol = dpu_elf_find_code(elf, pc, &offset);
     struct dpu_line line;
     bool has_line = dpu_lines_find(elf->lines, elf->lines_size, DPU_ELF_IRAM_BASE + 8 * pc, &line);

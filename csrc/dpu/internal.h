@@ -75,13 +75,16 @@ struct dpulib_program {
     struct dpu_program_t public;
     struct dpu_elf elf; /* of image */
     uint8_t *image;
-    dpu_elf_symbols_t symbols; /* by name */
-    uint64_t *iram;            /* words of the segments, one after the other */
+    dpu_elf_symbols_t symbols;   /* by name */
+    dpu_elf_symbols_t profiling; /* none; its address tells our programs from those of callers */
+    uint64_t *iram;              /* words of the segments, one after the other */
 };
 
+/* NULL for one that a caller made by dpu_load_elf_program(). */
 static inline struct dpulib_program *dpulib_program_of(struct dpu_program_t *program)
 {
-    return (struct dpulib_program *)program;
+    struct dpulib_program *ours = (struct dpulib_program *)program;
+    return program != NULL && program->profiling_symbols == &ours->profiling ? ours : NULL;
 }
 
 /* --- ranks and DPUs (rank.c) ----------------------------------------------------------------- */
@@ -174,7 +177,7 @@ struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor 
  * The program that all DPUs of a set have, to be given back by dpu_free_program(); or
  * DPU_ERR_NO_PROGRAM_LOADED, DPU_ERR_DIFFERENT_DPU_PROGRAMS.
  */
-dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpulib_program **program);
+dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **program);
 
 /* --- work (queue.c, submit.c) ---------------------------------------------------------------- */
 

@@ -163,7 +163,7 @@ static dpu_error_t load_image(struct dpu_set_t set, uint8_t *image, size_t size,
     return status;
 }
 
-static dpu_error_t read_file(const char *path, uint8_t **image, size_t *size)
+dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size)
 {
     *image = NULL;
     *size = 0;
@@ -208,7 +208,7 @@ DPU_EXPORT dpu_error_t dpu_load(struct dpu_set_t dpu_set, const char *binary_pat
         return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s",
                            binary_path != NULL ? binary_path : "no file is named",
                            strerror(binary_path != NULL ? errno : EINVAL));
-    status = read_file(path, &image, &size);
+    status = dpulib_read_file(path, &image, &size);
     if (status == DPU_OK)
         status = load_image(dpu_set, image, size, path, program);
     free(path);

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+DPU_EXPORT void dpu_init_program_ref(struct dpu_program_t *program)
+{
+    if (program != NULL)
+        program->reference_count = 0;
+}
+
 DPU_EXPORT void dpu_take_program_ref(struct dpu_program_t *program)
 {
     if (program != NULL)
@@ -16,7 +22,13 @@ DPU_EXPORT void dpu_free_program(struct dpu_program_t *public)
     if (public == NULL || __atomic_sub_fetch(&public->reference_count, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     struct dpulib_program *program = dpulib_program_of(public);
-    dpu_elf_close(&program->elf);
+    if (program == NULL) {
+        dpu_elf_free_symbols(public->symbols);
+        free(public->program_path);
+        free(public);
+        return;
+    }
+    dpu_elf_close_image(&program->elf);
     free(program->iram);
     free(program->symbols.map);
     free(program->image);
@@ -32,6 +44,15 @@ DPU_EXPORT struct dpu_program_t *dpu_get_program(struct dpu_t *dpu)
     struct dpu_program_t *program = dpu->program;
     dpulib_unlock();
     return program;
+}
+
+DPU_EXPORT void dpu_set_program(struct dpu_t *dpu, struct dpu_program_t *program)
+{
+    if (dpulib_check_dpu(dpu) != DPU_OK)
+        return;
+    dpulib_lock();
+    dpu->program = program;
+    dpulib_unlock();
 }
 
 static int32_t address_of(const struct dpulib_program *program, enum dpu_elf_known known)
@@ -126,15 +147,17 @@ static bool collect_iram(struct dpulib_program *program)
     return true;
 }
 
-static dpu_error_t error_of(enum dpu_elf_status status)
+dpu_error_t dpulib_elf_fail(enum dpu_elf_status status, const char *path)
 {
+    dpu_error_t error = DPU_ERR_ELF_INVALID_FILE;
     switch (dpu_elf_status_class(status)) {
     case DPU_ELF_CLASS_OK: return DPU_OK;
-    case DPU_ELF_CLASS_SYSTEM: return DPU_ERR_SYSTEM;
-    case DPU_ELF_CLASS_NO_SECTION: return DPU_ERR_ELF_NO_SUCH_SECTION;
+    case DPU_ELF_CLASS_SYSTEM: error = DPU_ERR_SYSTEM; break;
+    case DPU_ELF_CLASS_NO_SECTION: error = DPU_ERR_ELF_NO_SUCH_SECTION; break;
     case DPU_ELF_CLASS_INVALID_FILE: break;
     }
-    return DPU_ERR_ELF_INVALID_FILE;
+    return dpulib_fail(error, "%s: %s", path != NULL ? path : "the program",
+                       dpu_elf_status_text(status));
 }
 
 dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
@@ -147,11 +170,11 @@ dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
     }
     program->image = image;
     program->public.reference_count = 1;
-    enum dpu_elf_status opened = dpu_elf_open(&program->elf, image, size);
+    program->public.profiling_symbols = &program->profiling;
+    enum dpu_elf_status opened = dpu_elf_open_image(&program->elf, image, size);
     if (opened != DPU_ELF_OK) {
         dpu_free_program(&program->public);
-        return dpulib_fail(error_of(opened), "%s: %s", path != NULL ? path : "the program",
-                           dpu_elf_status_text(opened));
+        return dpulib_elf_fail(opened, path);
     }
     bool complete = list_symbols(program) && collect_iram(program);
     if (path != NULL)
@@ -185,8 +208,9 @@ DPU_EXPORT dpu_error_t dpu_get_symbol(struct dpu_program_t *program, const char 
         symbol->size = found->size;
         return DPU_OK;
     }
+    const struct dpulib_program *ours = dpulib_program_of(program);
     const struct dpu_elf_symbol *hidden =
-        dpu_elf_find(&dpulib_program_of(program)->elf, symbol_name);
+        ours != NULL ? dpu_elf_find(&ours->elf, symbol_name) : NULL;
     if (hidden != NULL && hidden->memory == DPU_ELF_WRAM)
         return dpulib_fail(DPU_ERR_UNKNOWN_SYMBOL,
                            "'%s' is a variable of the program's own: declare it __host for the "

@@ -206,7 +206,7 @@ struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor 
     return NULL;
 }
 
-dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpulib_program **program)
+dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **program)
 {
     struct dpu_program_t *common = NULL;
     struct dpu_t *dpu;
@@ -226,8 +226,19 @@ dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpulib_program **
     }
     if (status == DPU_OK) {
         dpu_take_program_ref(common);
-        *program = dpulib_program_of(common);
+        *program = common;
     }
     dpulib_unlock();
+    return status;
+}
+
+DPU_EXPORT dpu_error_t dpu_get_common_program(struct dpu_set_t *dpu_set,
+                                              struct dpu_program_t **program)
+{
+    if (dpu_set == NULL || program == NULL)
+        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "there is no set, or no place for its program");
+    dpu_error_t status = dpulib_common_program(*dpu_set, program);
+    /* The DPUs keep it. */
+    dpu_free_program(*program);
     return status;
 }

@@ -106,14 +106,14 @@ dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer 
 
 dpu_error_t dpulib_find_symbol(struct dpu_set_t set, const char *name, struct dpu_symbol_t *symbol)
 {
-    struct dpulib_program *program;
+    struct dpu_program_t *program;
     dpu_error_t error = dpulib_check_set(set);
     if (error == DPU_OK)
         error = dpulib_common_program(set, &program);
     if (error != DPU_OK)
         return error;
-    error = dpu_get_symbol(&program->public, name, symbol);
-    dpu_free_program(&program->public);
+    error = dpu_get_symbol(program, name, symbol);
+    dpu_free_program(program);
     return error;
 }
 

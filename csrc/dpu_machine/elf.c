@@ -402,16 +402,16 @@ static enum dpu_elf_status read_program(struct dpu_elf *elf, struct bytes image)
 
 /* ------------------------------------------------------------------ the interface */
 
-enum dpu_elf_status dpu_elf_open(struct dpu_elf *elf, const void *image, size_t size)
+enum dpu_elf_status dpu_elf_open_image(struct dpu_elf *elf, const void *image, size_t size)
 {
     *elf = (struct dpu_elf){0};
     enum dpu_elf_status status = read_program(elf, (struct bytes){image, size});
     if (status != DPU_ELF_OK)
-        dpu_elf_close(elf);
+        dpu_elf_close_image(elf);
     return status;
 }
 
-void dpu_elf_close(struct dpu_elf *elf)
+void dpu_elf_close_image(struct dpu_elf *elf)
 {
     free(elf->segments);
     free(elf->symbols);

@@ -115,7 +115,8 @@ enum dpu_elf_known {
 
 #define DPU_ELF_CHIP_MAX 16
 
-/* An open program. Its pointers go into the image and into memory that dpu_elf_close() frees. */
+/* An open program. Its pointers go into the image and into memory that dpu_elf_close_image() frees.
+ */
 struct dpu_elf {
     uint32_t entry;
     uint32_t nr_tasklets;        /* 0 to 255, DPU_ELF_TASKLETS_UNKNOWN without NR_TASKLETS */
@@ -134,12 +135,12 @@ struct dpu_elf {
 
 /*
  * Opens a program. SIZE bytes at IMAGE are only read, need no alignment and must stay until
- * dpu_elf_close(). For anything but DPU_ELF_OK *elf is empty, and closing it is allowed but not
- * needed. Takes time and memory in proportion to SIZE.
+ * dpu_elf_close_image(). For anything but DPU_ELF_OK *elf is empty, and closing it is allowed but
+ * not needed. Takes time and memory in proportion to SIZE.
  */
-enum dpu_elf_status dpu_elf_open(struct dpu_elf *elf, const void *image, size_t size);
+enum dpu_elf_status dpu_elf_open_image(struct dpu_elf *elf, const void *image, size_t size);
 /* Frees what *elf owns and empties it. */
-void dpu_elf_close(struct dpu_elf *elf);
+void dpu_elf_close_image(struct dpu_elf *elf);
 
 /* Copies SIZE bytes from OFFSET of a segment, as they are in memory: with 0 where it has no
  * data. False, and nothing done, if the segment ends before. */

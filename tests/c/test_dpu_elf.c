@@ -81,11 +81,11 @@ static enum dpu_elf_status status_of(struct dpu_program *p)
     size_t size;
     struct dpu_elf elf;
     uint8_t *image = dpu_program_image(p, &size);
-    enum dpu_elf_status status = dpu_elf_open(&elf, image, size);
+    enum dpu_elf_status status = dpu_elf_open_image(&elf, image, size);
     if (status != DPU_ELF_OK)
         CHECK(elf.segments == NULL && elf.symbols == NULL && elf.code == NULL &&
               elf.nsegments == 0 && elf.nsymbols == 0);
-    dpu_elf_close(&elf);
+    dpu_elf_close_image(&elf);
     free(image);
     return status;
 }
@@ -97,7 +97,7 @@ static void test_segments(void)
     size_t size;
     make_program(&p);
     uint8_t *image = dpu_program_image(&p, &size);
-    CHECK(dpu_elf_open(&elf, image, size) == DPU_ELF_OK);
+    CHECK(dpu_elf_open_image(&elf, image, size) == DPU_ELF_OK);
     CHECK(elf.nsegments == 4 && elf.entry == 0x80000000);
     const struct dpu_elf_segment *s = elf.segments;
     CHECK(s[0].memory == DPU_ELF_IRAM && s[0].offset == 0 && s[0].size == 48);
@@ -120,7 +120,7 @@ static void test_segments(void)
     CHECK(dpu_elf_copy(&s[1], 48, got, 0));
     CHECK(!dpu_elf_copy(&s[1], 41, got, 8) && !dpu_elf_copy(&s[1], 49, got, 0));
     CHECK(!dpu_elf_copy(&s[1], 8, got, SIZE_MAX - 4));
-    dpu_elf_close(&elf);
+    dpu_elf_close_image(&elf);
     CHECK(elf.segments == NULL);
     free(image);
 }
@@ -132,7 +132,7 @@ static void test_symbols(void)
     size_t size;
     make_program(&p);
     uint8_t *image = dpu_program_image(&p, &size);
-    CHECK(dpu_elf_open(&elf, image, size) == DPU_ELF_OK);
+    CHECK(dpu_elf_open_image(&elf, image, size) == DPU_ELF_OK);
     CHECK(elf.nsymbols == 11); /* no file, section, undefined one */
     CHECK(elf.nr_tasklets == 16 && strcmp(elf.chip, "v1B") == 0);
 
@@ -161,7 +161,7 @@ static void test_symbols(void)
     CHECK(dpu_elf_find(&elf, "undefined") == NULL && dpu_elf_find(&elf, "") == NULL);
     CHECK(elf.known[DPU_ELF_KNOWN_STDOUT_STATE] == dpu_elf_find(&elf, "__stdout_buffer_state"));
     CHECK(elf.known[DPU_ELF_KNOWN_MCOUNT] == NULL);
-    dpu_elf_close(&elf);
+    dpu_elf_close_image(&elf);
     free(image);
 }
 
@@ -181,7 +181,7 @@ static void test_code(void)
     size_t size;
     make_program(&p);
     uint8_t *image = dpu_program_image(&p, &size);
-    CHECK(dpu_elf_open(&elf, image, size) == DPU_ELF_OK);
+    CHECK(dpu_elf_open_image(&elf, image, size) == DPU_ELF_OK);
     check_code(&elf, 0, "start", 0); /* a function rather than a label */
     check_code(&elf, 1, "start", 1);
     check_code(&elf, 2, "main", 0);
@@ -190,7 +190,7 @@ static void test_code(void)
     check_code(&elf, 5, "last", 0);
     check_code(&elf, 4095, "last", 4090);
     check_code(&elf, UINT32_MAX, "last", UINT32_MAX - 5);
-    dpu_elf_close(&elf);
+    dpu_elf_close_image(&elf);
     free(image);
 
     dpu_program_start(&p);
@@ -200,12 +200,12 @@ static void test_code(void)
     dpu_program_segment(&p, section, 0);
     dpu_program_symbol(&p, "late", 0x80000010, 8, STB_GLOBAL, STT_FUNC, section);
     image = dpu_program_image(&p, &size);
-    CHECK(dpu_elf_open(&elf, image, size) == DPU_ELF_OK);
+    CHECK(dpu_elf_open_image(&elf, image, size) == DPU_ELF_OK);
     uint32_t offset = 77;
     CHECK(dpu_elf_find_code(&elf, 1, &offset) == NULL && offset == 0);
     check_code(&elf, 2, "late", 0);
     CHECK(elf.nr_tasklets == DPU_ELF_TASKLETS_UNKNOWN && elf.chip[0] == '\0');
-    dpu_elf_close(&elf);
+    dpu_elf_close_image(&elf);
     free(image);
 }
 
@@ -316,9 +316,9 @@ static void test_attributes(void)
         dpu_program_segment(&p, text, 0);
         dpu_program_section(&p, ".dpu.attributes", SHT_LOPROC + 3, 0, cases[i].data, cases[i].size);
         uint8_t *image = dpu_program_image(&p, &size);
-        CHECK(dpu_elf_open(&elf, image, size) == DPU_ELF_OK);
+        CHECK(dpu_elf_open_image(&elf, image, size) == DPU_ELF_OK);
         CHECK(strcmp(elf.chip, cases[i].chip) == 0);
-        dpu_elf_close(&elf);
+        dpu_elf_close_image(&elf);
         free(image);
     }
 }
@@ -335,7 +335,7 @@ static void test_truncated_files(void)
         uint8_t *image = malloc(cut > 0 ? cut : 1);
         CHECK(image != NULL);
         memcpy(image, whole, cut);
-        enum dpu_elf_status status = dpu_elf_open(&elf, image, cut);
+        enum dpu_elf_status status = dpu_elf_open_image(&elf, image, cut);
         if (cut < sizeof(Elf32_Ehdr))
             CHECK(status == DPU_ELF_NOT_ELF);
         else if (cut < p.header.e_shoff)
@@ -344,7 +344,7 @@ static void test_truncated_files(void)
             CHECK(dpu_elf_status_class(status) == DPU_ELF_CLASS_NO_SECTION);
         free(image);
     }
-    CHECK(dpu_elf_open(&elf, NULL, 0) == DPU_ELF_NOT_ELF);
+    CHECK(dpu_elf_open_image(&elf, NULL, 0) == DPU_ELF_NOT_ELF);
     free(whole);
 }
 
@@ -358,7 +358,7 @@ static void test_without_memory(void)
     long needed = 0;
     for (;; needed++) {
         allocations_left = needed;
-        enum dpu_elf_status status = dpu_elf_open(&elf, image, size);
+        enum dpu_elf_status status = dpu_elf_open_image(&elf, image, size);
         allocations_left = -1;
         if (status == DPU_ELF_OK)
             break;
@@ -366,7 +366,7 @@ static void test_without_memory(void)
         CHECK(dpu_elf_status_class(status) == DPU_ELF_CLASS_SYSTEM);
     }
     CHECK(needed == 3);
-    dpu_elf_close(&elf);
+    dpu_elf_close_image(&elf);
     free(image);
 }
 

@@ -225,7 +225,7 @@ static void test_a_debugger(void)
     CHECK(context.info.nr_threads == 24 && context.info.mram_size == DPU_MACHINE_MRAM);
     put_fault(dpu);
     CHECK_RESULT(dpu_launch(set, DPU_SYNCHRONOUS), DPU_ERR_DPU_FAULT);
-    OK(dpu_initialize_fault_process_for_dpu(dpu, &context));
+    OK(dpu_initialize_fault_process_for_dpu(dpu, &context, 0));
     CHECK(context.bkp_fault && context.bkp_fault_id == 5 && context.pcs[0] == 2);
     CHECK(context.scheduling[0] == 0 && context.scheduling[1] == 0xFF);
     OK(dpu_extract_context_for_dpu(dpu, &context));

@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(image, data, size);
     struct dpu_elf elf;
     memset(&elf, 0x55, sizeof elf);
-    enum dpu_elf_status status = dpu_elf_open(&elf, image, size);
+    enum dpu_elf_status status = dpu_elf_open_image(&elf, image, size);
     require(status != DPU_ELF_NO_MEMORY, "memory in proportion to the file");
     require(strcmp(dpu_elf_status_name(status), "UNKNOWN") != 0, "a status that exists");
     if (status == DPU_ELF_OK) {
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_segment(&elf.segments[i]);
         check_symbols(&elf);
         check_lines(&elf);
-        dpu_elf_close(&elf);
+        dpu_elf_close_image(&elf);
     }
     require(elf.segments == NULL && elf.symbols == NULL && elf.code == NULL, "it is empty");
     free(image);
