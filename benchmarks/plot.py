@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draw the curves of benchmark results: ``plot.py RESULT.json... [--out FOLDER]``.
 
-One picture a file and unit: bandwidth over bytes, latency over the pause between calls, both
-logarithmic, with baselines dashed and the quartiles shaded.
+One picture a file and unit: bandwidth over bytes, latency over the pause between calls, rates over
+tasklets or DPUs; both axes logarithmic, with baselines dashed and the quartiles shaded.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ Rows = list[dict[str, Any]]
 AXES = {
     "GB/s": ("bytes", "bandwidth in GB/s"),
     "us": ("pause between calls in s", "latency in us"),
+    "M/s": ("tasklets", "million instructions a second"),
+    "1/s": ("DPUs", "launches of a DPU a second"),
 }
 
 
