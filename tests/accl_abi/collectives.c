@@ -67,7 +67,14 @@ static int reduced(uint32_t n, uint32_t function, uint64_t i)
 
 static const unsigned sizes[] = {0, 1, 2, 4, 8, 4, 8};
 
-enum style { PLAIN, IN_PLACE, ASYNC, COMPRESSED, STYLES };
+/* OWN_PLACE: a rank's own part is where it belongs in the larger of the two buffers. */
+enum style { PLAIN, IN_PLACE, OWN_PLACE, ASYNC, COMPRESSED, STYLES };
+
+static void fill(const accl_buffer *b, uint32_t dtype, uint64_t count, const struct rank *r)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put(accl_buffer_host(b), dtype, i, r ? value_of(r->rank, i) : 99);
+}
 
 static void one(const struct rank *r, uint32_t operation, uint32_t dtype, uint32_t root,
                 uint32_t function, uint64_t count, enum style style)
@@ -86,13 +93,19 @@ static void one(const struct rank *r, uint32_t operation, uint32_t dtype, uint32
         accl_buffer_free(result);
         CHECK(accl_buffer_slice(source, 0, most * sizes[dtype], &result) == ACCL_OK);
     }
-    for (uint64_t i = 0; i < most; i++)
-        put(accl_buffer_host(result), dtype, i, 99);
-    for (uint64_t i = 0; i < in; i++)
-        put(accl_buffer_host(source), dtype, i, value_of(r->rank, i));
-    uint64_t bytes = most * sizes[dtype];
+    uint64_t part = count * sizes[dtype];
+    if (style == OWN_PLACE && many_out && !many_in) {
+        accl_buffer_free(source);
+        CHECK(accl_buffer_slice(result, r->rank * part, part, &source) == ACCL_OK);
+    } else if (style == OWN_PLACE && many_in && !many_out) {
+        accl_buffer_free(result);
+        CHECK(accl_buffer_slice(source, r->rank * part, part, &result) == ACCL_OK);
+    }
+    uint64_t bytes = accl_buffer_bytes(result);
+    fill(result, dtype, bytes / sizes[dtype], NULL);
+    fill(source, dtype, in, r);
     CHECK(accl_buffer_sync_to_device(result, 0, bytes) == ACCL_OK);
-    CHECK(accl_buffer_sync_to_device(source, 0, bytes) == ACCL_OK);
+    CHECK(accl_buffer_sync_to_device(source, 0, accl_buffer_bytes(source)) == ACCL_OK);
     struct accl_call call = make_call(operation, count, dtype);
     call.root_src_dst = root;
     call.function = function;
@@ -138,13 +151,16 @@ static void one(const struct rank *r, uint32_t operation, uint32_t dtype, uint32
     accl_buffer_free(result);
 }
 
+/* All roots and functions of small counts, a drawn one of large ones. */
 static void all_styles(const struct rank *r, uint32_t operation, uint32_t dtype, uint64_t count)
 {
-    for (uint32_t i = 0; i < STYLES; i++)
-        for (uint32_t root = 0; root < r->n; root++)
-            for (uint32_t function = ACCL_SUM; function <= ACCL_MAX; function++)
-                if (i != COMPRESSED || dtype == ACCL_FLOAT32)
-                    one(r, operation, dtype, root, function, count, (enum style)i);
+    uint32_t all = count < 10000 ? r->n * 2 : 1;
+    for (uint32_t i = 0; i < STYLES; i++) {
+        uint32_t first = draw(r->n * 2);
+        for (uint32_t k = first; k < first + all; k++)
+            if (i != COMPRESSED || dtype == ACCL_FLOAT32)
+                one(r, operation, dtype, k / 2 % r->n, k % 2, count, (enum style)i);
+    }
 }
 
 static void body(uint32_t rank, uint32_t n)
