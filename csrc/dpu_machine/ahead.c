@@ -8,12 +8,16 @@
  * it uses is marked. It stops before anything that others notice in other ways: DMA, locks,
  * starting and stopping, the clock, faults. If it has stopped early, those before it have gone too
  * far: all is put back as it was, and tried again with so many rounds. If words are shared, or
- * there is too little to gain, the rounds are run in turns, and for longer each time.
+ * it stops at once, rounds are run in turns, and more of them each time.
+ *
+ * Tasklets that stay together, and those that stop often, are faster in turns. So both ways are
+ * timed, the slower one for a short while now and then. What is computed does not depend on it.
  */
 #include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /*
  * The mark of a word: the epoch, which is one try; then who used it, and whether he wrote it.
@@ -23,6 +27,9 @@
 #define SHARED 63u /* read by several */
 #define LAST_EPOCH (UINT32_MAX >> EPOCH_SHIFT)
 
+/* Instructions that are timed together, and how often the other way is tried. */
+enum { PERIOD = 65536, TRIAL = 20000, TRIAL_EVERY = 64 };
+enum { IN_TURNS, ALONE };
 enum { LEAST = 8, FIRST_SIZE = 64, MOST = 1024, SHORTEST_PAUSE = 2, LONGEST_PAUSE = 2048 };
 
 bool dpu_ahead_read(struct dpu_machine *m, uint32_t word, uint32_t mine)
@@ -122,6 +129,45 @@ static bool run_each(struct dpu_machine *m, uint64_t *rounds)
     return true;
 }
 
+/* Of this thread, so that others who are busy do not matter. */
+static uint64_t processor_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void begin_period(struct dpu_machine *m, uint32_t way, uint32_t length)
+{
+    struct dpu_ahead *a = &m->ahead;
+    a->way = way;
+    a->length = length;
+    a->start_instructions = m->instructions;
+    a->start_ns = processor_ns();
+    a->is_timed = true;
+}
+
+static void choose_way(struct dpu_machine *m)
+{
+    struct dpu_ahead *a = &m->ahead;
+    if (!a->is_timed) {
+        begin_period(m, a->way, a->length);
+        return;
+    }
+    uint64_t done = m->instructions - a->start_instructions;
+    if (done < a->length)
+        return;
+    a->picoseconds[a->way] = (processor_ns() - a->start_ns) * 1000 / done + 1;
+    uint32_t best = a->picoseconds[ALONE] <= a->picoseconds[IN_TURNS] ? ALONE : IN_TURNS;
+    /* What was never timed is 0, and so the best. */
+    if (a->length == TRIAL || a->picoseconds[best] == 0)
+        a->periods = 0;
+    if (++a->periods % TRIAL_EVERY == 0)
+        begin_period(m, best == ALONE ? IN_TURNS : ALONE, TRIAL);
+    else
+        begin_period(m, best, PERIOD);
+}
+
 static bool has_memory(struct dpu_ahead *a)
 {
     if (a->tags != NULL)
@@ -132,6 +178,8 @@ static bool has_memory(struct dpu_ahead *a)
         dpu_ahead_free(a);
     a->size = FIRST_SIZE;
     a->next_pause = SHORTEST_PAUSE;
+    a->way = ALONE;
+    a->length = TRIAL;
     return a->tags != NULL;
 }
 
@@ -149,6 +197,11 @@ uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
     a->pause = UINT32_MAX;
     if (rounds < LEAST || !has_memory(a))
         return 0;
+    choose_way(m);
+    if (a->way == IN_TURNS) {
+        a->pause = a->length / m->runnable + 1;
+        return 0;
+    }
     if (a->is_due) {
         a->is_due = false;
         a->pause = SHORTEST_PAUSE;

@@ -79,6 +79,11 @@ struct dpu_ahead {
     bool conflict, is_due;      /* it stopped for a word; somebody is known to stop at once */
     uint32_t size;              /* rounds to try next time */
     uint32_t pause, next_pause; /* rounds in turns, now and after the next failure */
+    /* How long the two ways take, and the period that is timed; not from one run to the next,
+     * which may be in another thread. */
+    bool is_timed;
+    uint32_t way, length, periods;
+    uint64_t start_instructions, start_ns, picoseconds[2]; /* an instruction */
     struct dpu_thread_before threads[DPU_MACHINE_THREADS];
 };
 

@@ -86,6 +86,7 @@ static enum dpu_run_status run(struct dpu_machine *m, uint64_t rounds, uint32_t 
     uint64_t limit = m->launch_cycles + m->options.max_cycles;
     if (m->options.max_cycles == 0 || limit < m->launch_cycles)
         limit = NEVER;
+    m->ahead.is_timed = false;
     for (;;) {
         if (m->fault.kind != DPU_FAULT_NONE)
             return DPU_RUN_FAULT;
