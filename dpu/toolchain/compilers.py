@@ -7,13 +7,13 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 
+from .commands import run
 from .errors import ToolchainError
 from .registers import RESERVED
 
@@ -167,10 +167,8 @@ def _find_clang(path: str) -> Toolchain | None:
 @lru_cache(maxsize=16)
 def _version_of(command: tuple[str, ...]) -> tuple[int, ...] | None:
     try:
-        done = subprocess.run(
-            [*command, "--version"], capture_output=True, text=True, timeout=60, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        text, _ = run([*command, "--version"])
+    except ToolchainError:
         return None
-    match = re.search(r"clang version (\d+)\.(\d+)\.(\d+)", done.stdout)
+    match = re.search(r"clang version (\d+)\.(\d+)\.(\d+)", text)
     return tuple(map(int, match.groups())) if match else None

@@ -189,3 +189,30 @@ def test_installed_package_runs_a_kernel(compile_c, run_python):
         env={"VEO_LIBRARY": "soft"},
     )
     assert done.stdout == "42\n", done.stdout + done.stderr
+
+
+def test_installed_commands_build_a_dpu_program_and_its_host(tmp_path, run_python):
+    folder = Path(sys.executable).parent
+    (tmp_path / "kernel.c").write_text(
+        "#include <defs.h>\n#include <stdio.h>\n__host int answer;\n"
+        'int main(void) { answer = 42; printf("%d\\n", answer); return 0; }\n'
+    )
+    command = [folder / "dpu-upmem-dpurte-clang", "-O2", "kernel.c", "-o", "kernel.dpu"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = run_python(
+        "import sys\nfrom dpu import DpuSet\n"
+        "with DpuSet(nr_dpus=1, binary=sys.argv[1]) as dpus:\n"
+        "    dpus.exec()\n    print(dpus.answer.int32())\n",
+        str(tmp_path / "kernel.dpu"),
+        env={"DPU_LIBRARY": "soft"},
+    )
+    assert done.stdout == "42\n", done.stdout + done.stderr
+    command = [folder / "dpu-pkg-config", "--cflags", "--libs", "dpu"]
+    flags = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    (tmp_path / "host.c").write_text(
+        "#include <dpu.h>\nint main(void) { struct dpu_set_t set;\n"
+        "DPU_ASSERT(dpu_alloc(1, NULL, &set)); DPU_ASSERT(dpu_free(set)); return 0; }\n"
+    )
+    compiler = os.environ.get("CC", "gcc")
+    subprocess.run([compiler, "host.c", "-o", "host", *flags], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "host"], check=True)
