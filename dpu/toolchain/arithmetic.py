@@ -154,6 +154,7 @@ def _write_division(code: Code) -> None:
     code.place(routine_label("div"))
     positive, both, by_zero = code.fresh(), code.fresh(), code.fresh()
     end, last, keep, done = code.fresh(), code.fresh(), code.fresh(), code.fresh()
+    code.emit("or", "rrrci", SPARE_2, SCRATCH_LOW, SPARE, "pl", routine_label("divu"))
     code.emit("lsr", "rri", SCRATCH_HIGH, SCRATCH_LOW, 31)
     code.emit("lsl_add", "rrri", LINK, LINK, SCRATCH_HIGH, _NEGATE_REMAINDER)
     code.emit("xor", "rrr", SCRATCH_HIGH, SCRATCH_LOW, SPARE)

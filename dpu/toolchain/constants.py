@@ -192,6 +192,8 @@ def _widths(instruction: Instruction, value: int | None, known: _Known) -> Itera
     source, number = values[1], values[2]
     if mnemonic == "or" and number == 0:
         return [width for width in Width if source + _NEXT * width in known]
+    if mnemonic == "asr":
+        return _IMPLIED[Width.S8] if number >= 24 else _IMPLIED[Width.S16] if number >= 16 else ()
     top = number if mnemonic == "and" else _MASK >> number if mnemonic == "lsr" else _MASK
     return _IMPLIED[Width.U8] if top <= 0xFF else _IMPLIED[Width.U16] if top <= 0xFFFF else ()
 

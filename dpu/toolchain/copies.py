@@ -13,6 +13,8 @@ __all__ = ["forward_copy", "retarget_source"]
 _WINDOW = 24
 # Their result is a pair, or they read what they write.
 _FIXED = frozenset(["ld", "sd", "mul_step", "div_step", "call", *PRODUCTS])
+# Bytes of the low half that extensions keep.
+_EXTENSIONS = {"extsb": "l", "extub": "l", "extsh": "lh", "extuh": "lh"}
 _SYSTEM = frozenset(["acquire", "release", "boot", "resume", "read_run", "time", "time_cfg"])
 
 
@@ -80,9 +82,34 @@ def _reading(item: Instruction, old: int, new: int) -> Instruction | None:
     return item._replace(values=changed)
 
 
+def _narrowed(item: Instruction) -> tuple[int, int, str] | None:
+    """Return result and source of an extension, and the bytes in which both are the same."""
+    if item.form != "rr" or item.mnemonic not in _EXTENSIONS:
+        return None
+    result, source = item.values
+    assert isinstance(result, int)
+    assert isinstance(source, int)
+    return (result, source, _EXTENSIONS[item.mnemonic]) if source < ZERO else None
+
+
+def _reads_bytes(item: Instruction, register: int, parts: str) -> bool:
+    """Tell whether an instruction multiplies bytes, and of a register only some."""
+    if not item.mnemonic.startswith("mul_") or item.form != "rrr":
+        return False
+    letters = [part[1] for part in item.mnemonic.split("_")[1:]]
+    return all(
+        value != register or letter in parts
+        for letter, value in zip(letters, item.values[1:], strict=True)
+    )
+
+
 def forward_copy(blocks: Blocks, index: int) -> bool:
-    """Replace `move d, s; op ..., d` by `op ..., s` if nobody else needs d."""
-    copy = _copy(blocks.items[index])
+    """Replace `move d, s; op ..., d` by `op ..., s` if nobody else needs d.
+
+    For products of bytes, extensions are moves.
+    """
+    narrowed = _narrowed(blocks.items[index])
+    copy = narrowed[:2] if narrowed is not None else _copy(blocks.items[index])
     if copy is None:
         return False
     result, source = copy
@@ -92,7 +119,10 @@ def forward_copy(blocks: Blocks, index: int) -> bool:
             return False
         effect = blocks.effects[other]
         if effect.reads >> result & 1:
-            new = _reading(blocks.items[other], result, source)
+            item = blocks.items[other]
+            if narrowed is not None and not _reads_bytes(item, result, narrowed[2]):
+                return False
+            new = _reading(item, result, source)
             if new is None:
                 return False
             renamed[other] = [new]

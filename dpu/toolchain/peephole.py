@@ -46,6 +46,8 @@ def _improve(blocks: Blocks, index: int) -> None:
             shorten_jump(blocks, index)
     elif item.mnemonic in ("add", "sub"):
         use_carry(blocks, index)
+    elif item.form == "rr":
+        forward_copy(blocks, index)
 
 
 def _fuse(blocks: Blocks, index: int) -> bool:

@@ -67,7 +67,9 @@ class MachineElf(ctypes.Structure):
 def test_the_machine_reads_what_was_written(machine_library: ctypes.CDLL, chip: str) -> None:
     image = write(PARTS, SYMBOLS, chip=chip)
     elf = MachineElf()
-    status = machine_library.dpu_elf_open_image(ctypes.byref(elf), image, ctypes.c_size_t(len(image)))
+    status = machine_library.dpu_elf_open_image(
+        ctypes.byref(elf), image, ctypes.c_size_t(len(image))
+    )
     assert status == 0
     assert (elf.entry, elf.nr_tasklets, elf.chip) == (0x80000000, 12, chip.encode())
     assert (elf.nsegments, elf.nsymbols) == (4, 4)

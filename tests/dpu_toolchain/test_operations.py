@@ -136,6 +136,11 @@ BOTH, ONE, POINTER = "f(source, source)", "f(source)", "f((void *)source)"
             "sub subc call",
         ),
         ("unsigned f(unsigned char *a) { return a[0] * a[1]; }", POINTER, "lbu lbu mul_ul_ul call"),
+        (
+            "long long f(int a, int b) { return (unsigned)((signed char)a * (signed char)b); }",
+            BOTH,
+            "mul_sl_sl or call",
+        ),
         ("unsigned f(unsigned a) { return a * 100; }", ONE, "lsl lsl_add lsl_add call"),
     ],
 )

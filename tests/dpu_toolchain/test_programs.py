@@ -100,7 +100,7 @@ def test_reserved_registers_are_refused_wherever_they_are(number: int, shift: in
 
 
 def test_reserved_register_in_assembly_names_the_function(compile_text: Compile) -> None:
-    with pytest.raises(TranslationError, match=r"in main, \d+ bytes into it: register x24 is res"):
+    with pytest.raises(TranslationError, match=r"in main: register x24 is res"):
         compile_text('int main(void) { __asm__ volatile("li x24, 1"); return 0; }')
 
 
