@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,22 @@ _Count = int | float | None
 _WaitFor = Sequence[ACCLHandle | None] | ACCLHandle | None
 
 class Collectives(Caller):
+    @overload
+    def bcast(
+        self,
+        buf: _Buffer,
+        count: _Count = None,
+        root: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def bcast(
         self,
         buf: _Buffer,
@@ -28,6 +44,23 @@ class Collectives(Caller):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def scatter(
+        self,
+        sbuf: _Buffer | None,
+        rbuf: _Buffer,
+        count: _Count = None,
+        root: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def scatter(
         self,
         sbuf: _Buffer | None,
@@ -42,6 +75,23 @@ class Collectives(Caller):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def gather(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer | None,
+        count: _Count = None,
+        root: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def gather(
         self,
         sbuf: _Buffer,
@@ -56,6 +106,22 @@ class Collectives(Caller):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def allgather(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer,
+        count: _Count = None,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def allgather(
         self,
         sbuf: _Buffer,
@@ -69,6 +135,24 @@ class Collectives(Caller):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def reduce(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer | None,
+        count: _Count = None,
+        root: int = 0,
+        func: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def reduce(
         self,
         sbuf: _Buffer,
@@ -84,6 +168,23 @@ class Collectives(Caller):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def allreduce(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer,
+        count: _Count = None,
+        func: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def allreduce(
         self,
         sbuf: _Buffer,
@@ -98,6 +199,23 @@ class Collectives(Caller):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def reduce_scatter(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer,
+        count: _Count = None,
+        func: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def reduce_scatter(
         self,
         sbuf: _Buffer,
@@ -112,6 +230,22 @@ class Collectives(Caller):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def alltoall(
+        self,
+        sbuf: _Buffer,
+        rbuf: _Buffer,
+        count: _Count = None,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def alltoall(
         self,
         sbuf: _Buffer,
@@ -125,6 +259,16 @@ class Collectives(Caller):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def barrier(
+        self,
+        comm_id: int = 0,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def barrier(
         self,
         comm_id: int = 0,

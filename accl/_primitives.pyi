@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,35 @@ class Primitives(Collectives):
         run_async: bool = False,
         waitfor: _WaitFor = (),
     ) -> ACCLHandle | None: ...
+    @overload
+    def nop(
+        self,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def nop(
         self, run_async: bool = False, waitfor: _WaitFor = (), **more: bool
     ) -> ACCLHandle | None: ...
+    @overload
+    def send(
+        self,
+        srcbuf: _Buffer | npt.DTypeLike,
+        count: _Count = None,
+        dst: int | None = None,
+        tag: int = ...,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        stream_flags: int = 0,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def send(
         self,
         srcbuf: _Buffer | npt.DTypeLike,
@@ -41,6 +67,22 @@ class Primitives(Collectives):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def stream_put(
+        self,
+        srcbuf: _Buffer,
+        count: _Count = None,
+        dst: int | None = None,
+        stream_id: int = 0,
+        comm_id: int = 0,
+        from_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def stream_put(
         self,
         srcbuf: _Buffer,
@@ -54,6 +96,23 @@ class Primitives(Collectives):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def recv(
+        self,
+        dstbuf: _Buffer | npt.DTypeLike,
+        count: _Count = None,
+        src: int | None = None,
+        tag: int = ...,
+        comm_id: int = 0,
+        to_fpga: bool = False,
+        compress_dtype: npt.DTypeLike | None = None,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        stream_flags: int = 0,
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def recv(
         self,
         dstbuf: _Buffer | npt.DTypeLike,
@@ -69,6 +128,20 @@ class Primitives(Collectives):
         stream_flags: int = 0,
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def copy(
+        self,
+        srcbuf: _Buffer,
+        dstbuf: _Buffer,
+        count: _Count = None,
+        from_fpga: bool = False,
+        to_fpga: bool = False,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def copy(
         self,
         srcbuf: _Buffer,
@@ -80,6 +153,18 @@ class Primitives(Collectives):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def copy_from_stream(
+        self,
+        dstbuf: _Buffer,
+        count: _Count = None,
+        to_fpga: bool = False,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def copy_from_stream(
         self,
         dstbuf: _Buffer,
@@ -89,6 +174,18 @@ class Primitives(Collectives):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def copy_to_stream(
+        self,
+        srcbuf: _Buffer,
+        count: _Count = None,
+        from_fpga: bool = False,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def copy_to_stream(
         self,
         srcbuf: _Buffer,
@@ -98,6 +195,17 @@ class Primitives(Collectives):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def copy_from_to_stream(
+        self,
+        dtype: npt.DTypeLike,
+        count: int,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def copy_from_to_stream(
         self,
         dtype: npt.DTypeLike,
@@ -106,6 +214,23 @@ class Primitives(Collectives):
         waitfor: _WaitFor = (),
         **more: bool,
     ) -> ACCLHandle | None: ...
+    @overload
+    def combine(
+        self,
+        count: int | None,
+        func: int,
+        val1: _Buffer,
+        val2: _Buffer,
+        result: _Buffer,
+        val1_from_fpga: bool = False,
+        val2_from_fpga: bool = False,
+        to_fpga: bool = False,
+        *,
+        run_async: Literal[True],
+        waitfor: _WaitFor = (),
+        **more: bool,
+    ) -> ACCLHandle: ...
+    @overload
     def combine(
         self,
         count: int | None,

@@ -66,6 +66,10 @@ class ACCLBuffer(np.ndarray[Any, Any]):
         """Make the buffer that is a block of device memory."""
         return np.ndarray.__new__(cls, shape, dtype, buffer=memoryview(block))
 
+    if TYPE_CHECKING:
+        # A part is a buffer, or an element.
+        def __getitem__(self, key: Any, /) -> Any: ...
+
     @property
     def physical_address(self) -> int | None:
         """Where its first element is on the device; None if it has no device memory."""

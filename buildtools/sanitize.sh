@@ -27,7 +27,7 @@ export PYTHONMALLOC=malloc
 export OFFCHIP_SANITIZE=address,undefined
 # Beyond the tests' own limits: everything takes several times as long.
 set -- tests/offchip tests/veo
-for folder in tests/abi tests/dpu tests/dpu_asm tests/dpu_abi tests/lifetime; do
+for folder in tests/abi tests/accl tests/dpu tests/dpu_asm tests/dpu_abi tests/lifetime; do
     [ ! -d $folder ] || set -- "$@" $folder
 done
 LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec "$venv/bin/pytest" "$@" \

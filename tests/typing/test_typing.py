@@ -28,13 +28,17 @@ def run_mypy(tmp_path, tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("name", ["program_offchip.py", "program_veo.py", "program_dpu.py"])
+@pytest.mark.parametrize(
+    "name", ["program_offchip.py", "program_veo.py", "program_dpu.py", "program_accl.py"]
+)
 def test_correct_program_passes(run_mypy, name):
     done = run_mypy(HERE / name)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["mistakes_offchip.py", "mistakes_veo.py", "mistakes_dpu.py"])
+@pytest.mark.parametrize(
+    "name", ["mistakes_offchip.py", "mistakes_veo.py", "mistakes_dpu.py", "mistakes_accl.py"]
+)
 def test_every_mistake_is_found(run_mypy, name):
     text = (HERE / name).read_text()
     expected = {n for n, line in enumerate(text.splitlines(), 1) if line.endswith("# mistake")}
