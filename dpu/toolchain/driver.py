@@ -199,9 +199,19 @@ def _name(inputs: Sequence[Unit | Path], options: BuildOptions, toolchain: Toolc
             contents += [str(item.source), item.text]
         else:
             contents.append(item.read_bytes())
-    # Archives and objects that the linker is told of are not among the inputs.
-    stamps = [stamp_of(option) for option in options.link_options if not option.startswith("-")]
-    return digest([*parts, *stamps, *contents])
+    libraries = [path.read_bytes() for path in _libraries(options.link_options)]
+    return digest([*parts, *contents, *libraries])
+
+
+def _libraries(options: Sequence[str]) -> list[Path]:
+    """Return the files that the linker will find by its options."""
+    folders = [Path(option[2:]) for option in options if option.startswith("-L")]
+    found = [Path(option) for option in options if not option.startswith("-")]
+    for option in options:
+        if option.startswith("-l"):
+            name = option[3:] if option.startswith("-l:") else f"lib{option[2:]}.a"
+            found += [folder / name for folder in folders]
+    return [path for path in found if path.is_file()]
 
 
 @lru_cache(maxsize=1)

@@ -85,8 +85,14 @@ def test_objects_and_archives_are_linked(run: Run) -> None:
     headers = {"value_h": "int far(void);\n#define VALUE far()\n"}
     assert run("-c", "-O1", "-DNR_TASKLETS=2", "a.c", "b.c", **sources, **headers)[0] == 0
     subprocess.run(["ar", "rc", "libfar.a", "b.o"], check=True)
-    assert run("a.o", "-DNR_TASKLETS=2", "-L.", "-lfar", "-o", "out") == (0, "", "")
+    link = ["a.o", "-DNR_TASKLETS=2", "-L.", "-lfar", "-o", "out"]
+    assert run(*link) == (0, "", "")
     assert found("out") == 9
+    # What was built before is not what would be built now.
+    assert run("-c", "b.c", b_c=sources["b_c"].replace("9", "-5"))[0] == 0
+    subprocess.run(["ar", "rc", "libfar.a", "b.o"], check=True)
+    assert run(*link) == (0, "", "")
+    assert found("out") == -5
 
 
 def test_undefined_symbol_is_named_with_its_place(run: Run) -> None:
