@@ -23,7 +23,10 @@ from accl.errors import ACCLArgumentError
 
 __all__ = ["Control"]
 
-_REACH = {"auto": 0, "shared": 1, "packets": 2}
+cdef enum:
+    PACKETS = 2
+
+_REACH = {"auto": 0, "shared": 1, "packets": PACKETS}
 NO_SESSION = 0xFFFFFFFF
 
 
@@ -174,6 +177,22 @@ cdef class Control(Primitives):
                 }
                 for i in range(n)
             ]
+        finally:
+            free(c)
+
+    def _has_packets(self):
+        """Whether a rank is reached by packets, which somebody has to carry."""
+        cdef uint32_t n = self.sizes[0] if self.n_comms else 0
+        cdef accl_rank *c = <accl_rank *>calloc(n + 1, sizeof(accl_rank))
+        cdef int status
+        if c is NULL:
+            raise MemoryError()
+        try:
+            self._enter("communicator")
+            with nogil:
+                status = self.device.table.accl_communicator_ranks(self.device.c, 0, c, n)
+            self._leave(status, "communicator")
+            return any(c[i].reach == PACKETS for i in range(n))
         finally:
             free(c)
 

@@ -96,6 +96,8 @@ class accl(BareCalls):
         As for `use_library()`.
     memory_bytes : int
         Largest amount of device memory; 0 for as much as there is.
+    comm : mpi4py.MPI.Comm, optional
+        Carries what goes to other hosts; its ranks are those of `ranks`. `from_comm()` gives it.
 
     Attributes
     ----------
@@ -140,6 +142,7 @@ class accl(BareCalls):
         job: str | None = None,
         library: str | os.PathLike[str] | Library | None = None,
         memory_bytes: int = 0,
+        comm: MPI.Comm | None = None,
     ) -> None:
         if ranks is None:
             if index(nranks) < 1:
@@ -169,6 +172,14 @@ class accl(BareCalls):
             self.setup_rx_buffers(nbufs, bufsize)
             self._pending_arithmetic = arith_config
             self.configure_communicator(ranks, local_rank)
+            if self._has_packets():
+                if comm is None:
+                    raise ACCLArgumentError(
+                        "some ranks do not share memory with this one (see ip and reach of "
+                        "`ranks`, and ACCL_TRANSPORT): MPI is needed to reach them; start with "
+                        "accl.from_comm(comm)"
+                    )
+                self._start_pump(comm)
             if self.protocol == "TCP":
                 self.init_connection(GLOBAL_COMM)
         except BaseException:

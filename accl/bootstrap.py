@@ -98,7 +98,7 @@ def start_from_comm(
         raise ACCLError(
             f"from_comm: the ranks are on {len(set(hosts))} hosts, and the transport is 'shared'"
         )
-    made = cls(
+    return cls(
         comm.size,
         comm.rank,
         ranks=make_ranks(hosts, comm.rank, bufsize, wanted),
@@ -107,8 +107,6 @@ def start_from_comm(
         bufsize=bufsize,
         sim_mode=options.pop("sim_mode", True),
         job=job,
+        comm=comm if apart else None,
         **options,
     )
-    if apart:
-        made._start_pump(comm)
-    return made

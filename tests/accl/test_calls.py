@@ -322,6 +322,7 @@ MISTAKES = {
     "accl(1, 0, protocol='RDMA')": (ValueError, "RDMA not supported yet"),
     "accl(1, 0, protocol='X')": (ValueError, "Unrecognized Protocol"),
     "accl(1, 0, nbufs=0)": (ValueError, "0 rx buffers"),
+    "accl(2, 0, far)": (ValueError, r"start with accl.from_comm\(comm\)"),
     "accl(1, 0, bufsize=-5)": (ValueError, "bufsize cannot be -5"),
 }
 
@@ -347,6 +348,9 @@ def test_mistakes_are_refused_with_a_reason(make, text):
         "foreign": other.allocate((8,)),
         "freed": freed,
         "frozen": frozen,
+        "far": [
+            {"ip": f"127.0.0.{number}", "port": 9000, "max_segment_size": 64} for number in (1, 2)
+        ],
     }
     kind, reason = MISTAKES[text]
     with pytest.raises(kind, match=reason):
