@@ -37,6 +37,7 @@ __all__ = ["Program", "make_program"]
 _START_LABEL, _ROUTINES_LABEL = Label("program", "start"), Label("program", "routines")
 # The simulator knows it by this name, to tell who divided by zero.
 _ARITHMETIC = "__multiply_divide"
+_OWN_LABELS = (".L", "$")
 _ATOMIC_BITS = 0xFFFF
 # Relocations of code that the instruction's own bits tell.
 _IN_PLACE = frozenset([Relocation.BRANCH, Relocation.JAL, Relocation.RELAX])
@@ -133,7 +134,9 @@ class _Maker:
             if reference.kind not in (Relocation.CALL, Relocation.CALL_PLT):
                 self._may_be_entered(reference.value)
         for symbol in self.linked.symbols:
-            if symbol.section is self.text and symbol.name:
+            # The compiler's own labels are where lines begin; nobody else can know of them.
+            name = symbol.name
+            if symbol.section is self.text and name and not name.startswith(_OWN_LABELS):
                 code.entries.add(code_label(symbol.value))
         for section in self.linked.sections:
             if section.is_allocated and section is not self.text:
