@@ -83,7 +83,9 @@ class Toolchain:
     def describe(self) -> str:
         """Say what it is, in a line."""
         version = ".".join(map(str, self.version))
-        return " ".join(filter(None, [self.kind.value, version, f"({self.compiler[0]})"]))
+        # The wheel has a number of its own; what counts is the clang in it.
+        name = "ziglang, clang" if self.kind is Kind.ZIG else self.kind.value
+        return " ".join(filter(None, [name, version, f"({self.compiler[0]})"]))
 
 
 def find_toolchain(environment: Mapping[str, str] | None = None) -> Toolchain:
