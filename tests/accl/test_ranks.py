@@ -117,3 +117,41 @@ handle = device.recv(device.allocate((4,)), 4, rank, to_fpga=True, run_async=Tru
 print(json.dumps(True))
 """,
     ) == [True, True]
+
+
+def test_signal_handler_may_deinit(run_ranks):
+    (answer,) = run_ranks(
+        1,
+        """
+import signal
+device = accl(2, 0, job=job)
+signal.signal(signal.SIGALRM, lambda *_: device.deinit())
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    device.recv(device.allocate((4,)), 4, 1)
+except ACCLClosedError as error:
+    print(json.dumps([str(error), repr(device)]))
+""",
+    )
+    assert answer == ["recv: this accl was deinitialised", "<accl, deinitialised>"]
+
+
+def test_other_threads_run_while_a_call_waits(run_ranks):
+    """The GIL is free: one rank of a process waits for another of the same."""
+    (answer,) = run_ranks(
+        1,
+        """
+import threading
+first, second = (accl(2, rank, job=job) for rank in range(2))
+buffers = [device.allocate((1 << 20,)) for device in (first, second)]
+buffers[1][:] = 5
+thread = threading.Thread(target=second.send, args=(buffers[1], None, 0))
+receiver = threading.Thread(target=first.recv, args=(buffers[0], None, 1))
+receiver.start()
+thread.start()
+receiver.join()
+thread.join()
+print(json.dumps(float(buffers[0].sum())))
+""",
+    )
+    assert answer == 5.0 * (1 << 20)
