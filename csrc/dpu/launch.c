@@ -142,8 +142,8 @@ static dpu_error_t check_programs(struct dpu_set_t set)
          status == DPU_OK && (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
         if (dpu->program == NULL)
             status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
-                                 "DPU %u.%u.%u has no program: load one first",
-                                 dpu->rank->id, dpu->slice, dpu->member);
+                                 "DPU %u.%u.%u has no program: load one first", dpu->rank->id,
+                                 dpu->slice, dpu->member);
     dpulib_unlock();
     return status;
 }

@@ -217,8 +217,8 @@ dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **p
          status == DPU_OK && (dpu = dpulib_next_dpu(&set, &at)) != NULL;) {
         if (dpu->program == NULL)
             status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
-                                 "DPU %u.%u.%u has no program: load one first",
-                                 dpu->rank->id, dpu->slice, dpu->member);
+                                 "DPU %u.%u.%u has no program: load one first", dpu->rank->id,
+                                 dpu->slice, dpu->member);
         else if (common != NULL && common != dpu->program)
             status = dpulib_fail(DPU_ERR_DIFFERENT_DPU_PROGRAMS,
                                  "the DPUs have different programs: access them one by one");
