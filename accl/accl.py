@@ -262,12 +262,14 @@ class accl(BareCalls):
         if device is None or device.closed:
             return
         pump, self._pump = self._pump, None
-        if pump is not None:
-            pump.stop()
         self.rx_buffer_spares = []
         self.utility_spare = None
         self.config_rdy = False
-        device.close()
+        try:
+            if pump is not None:
+                pump.stop()
+        finally:
+            device.close()
 
     def __enter__(self) -> Self:
         return self

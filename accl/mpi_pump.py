@@ -10,6 +10,7 @@ the program computes. No MPI symbol is linked; any MPI that mpi4py was built for
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import threading
 import time
@@ -38,9 +39,14 @@ class Queue(Protocol):
     def busy(self) -> bool:
         """Whether a call waits for packets."""
 
+    def lost(self, rank: int, why: str, /) -> None:
+        """Take note that a rank cannot be reached any more."""
+
     def farewell(self) -> None:
         """Put the last packets into the queue."""
 
+
+_log = logging.getLogger("accl")
 
 # The communicator is the pump's own, and packets say what they are; the last message of a rank to
 # another is empty, and says that nothing follows.
@@ -222,6 +228,11 @@ class PacketPump:
                 _living.discard(self)
             return complete
 
+    def _give_up(self, error: Exception) -> None:
+        """Have calls that wait for other ranks fail at once."""
+        for rank in sorted(self._unfinished):
+            self._queue.lost(rank, f"packets are not carried any more: {error}")
+
     def _finish(self, comm: MPI.Comm, deadline: float) -> bool:
         self._queue.farewell()
         while self._send(comm):
@@ -246,8 +257,9 @@ def _pump_until_stopped(pump: PacketPump, stopping: threading.Event) -> None:
         try:
             moved = pump._turn()
         except Exception as error:
-            # Whoever waits next gets it.
             pump._error = error
+            _log.exception("packets cannot be carried any more")
+            pump._give_up(error)
             return
         if moved:
             pause, moved_at = SHORTEST_PAUSE_S, time.monotonic()

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What each rank runs: packets of many sizes from all to all, through the pump alone.
 
-mpiexec -n N python run_pump.py LEVEL {finalize,exit}
+mpiexec -n N python run_pump.py LEVEL {finalize,exit,fail}
 """
 
 from __future__ import annotations
 
 import collections
 import json
+import os
 import sys
 import threading
 import time
@@ -36,11 +37,14 @@ class Queue:
     def __init__(self, ranks: int) -> None:
         self.leaving: collections.deque[tuple[int, bytes]] = collections.deque()
         self.arrived: list[list[bytes]] = [[] for _ in range(ranks)]
+        self.gone: list[tuple[int, str]] = []
 
     def take(self) -> tuple[int, bytes] | None:
         return self.leaving.popleft() if self.leaving else None
 
     def deliver(self, rank: int, data: bytearray) -> None:
+        if END == "fail":
+            raise ValueError("planted")
         self.arrived[rank].append(bytes(data))
 
     def wait(self, seconds: float) -> bool:
@@ -50,11 +54,39 @@ class Queue:
     def busy(self) -> bool:
         return bool(self.leaving)
 
+    def lost(self, rank: int, why: str) -> None:
+        self.gone.append((rank, why))
+
     def farewell(self) -> None:
         pass
 
 
+def fail(world: MPI.Comm) -> None:
+    """Have the thread of every rank fail, and see what the engine is told."""
+    queue = Queue(world.size)
+    pump = PacketPump(world, queue)
+    queue.leaving.extend((to, b"x") for to in range(world.size))
+    deadline = time.monotonic() + LIMIT_S
+    while len(queue.gone) < world.size - 1 and time.monotonic() < deadline:
+        time.sleep(1e-3)
+    others = [rank for rank in range(world.size) if rank != world.rank]
+    text = "packets are not carried any more: planted"
+    problems = [] if queue.gone == [(rank, text) for rank in others] else [repr(queue.gone)]
+    try:
+        pump.turn()
+        problems.append("turn() does not raise the error")
+    except ValueError:
+        pass
+    everywhere = world.gather(problems)
+    if everywhere is not None:
+        print(json.dumps([text for part in everywhere for text in part]), flush=True)
+    # What is left in MPI cannot be delivered.
+    os._exit(0)
+
+
 def main() -> None:
+    if END == "fail":
+        fail(MPI.COMM_WORLD)
     world = MPI.COMM_WORLD
     rank, ranks = world.rank, world.size
     queue = Queue(ranks)

@@ -21,3 +21,7 @@ def test_packets_arrive_in_order(run_ranks, level, end):
 
 def test_one_rank_sends_to_itself(run_ranks):
     assert run_ranks(1, "run_pump.py", "multiple", "exit") == []
+
+
+def test_failure_of_the_thread_is_told_to_the_engine(run_ranks):
+    assert run_ranks(2, "run_pump.py", "multiple", "fail") == []
