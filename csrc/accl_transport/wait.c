@@ -16,9 +16,10 @@
 #include "common/spin.h"
 
 enum {
-    LOOK_ROUNDS = 60,       /* looks before the first yield, where there are cores */
-    LOOK_ROUNDS_SHORT = 20, /* where there are not */
+    LOOK_ROUNDS = 60, /* looks before the first yield, where there are cores */
     WAKE_ROUND = 10,
+    LOOK_ROUNDS_SHORT = 2, /* where there are not: who is awaited may need this very core */
+    WAKE_ROUND_SHORT = 1,
 };
 #define YIELD_NS INT64_C(200000)
 #define SLEEP_NS INT64_C(50000000)
@@ -97,9 +98,9 @@ uint32_t wait_pause(struct waiter *w)
 {
     accl_device *device = w->device;
     uint32_t round = w->rounds++;
-    uint32_t looks =
-        device->cores >= device->ranks && device->cores > 1 ? LOOK_ROUNDS : LOOK_ROUNDS_SHORT;
-    if (round == WAKE_ROUND)
+    bool roomy = device->cores >= device->ranks && device->cores > 1;
+    uint32_t looks = roomy ? LOOK_ROUNDS : LOOK_ROUNDS_SHORT;
+    if (round == (roomy ? WAKE_ROUND : WAKE_ROUND_SHORT))
         wake_flush(device);
     if (round < looks) {
         spin_relax();
