@@ -37,9 +37,13 @@ def run_job(python: str, ranks: int, which: str, sizes: list[int], budget: float
     command = [str(launcher), "-n", str(ranks)]
     version = subprocess.run([*command[:1], "--version"], capture_output=True, text=True).stdout
     env = dict(os.environ)
+    # A core for each rank, if there are enough: Open MPI does so by itself, MPICH does not.
+    bound = ranks <= len(os.sched_getaffinity(0))
     if "Open MPI" in version or "OpenRTE" in version or "PRRTE" in version:
-        command.append("--oversubscribe")
+        command += ["--oversubscribe", "--bind-to", "core" if bound else "none"]
         env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    elif bound:
+        command += ["-bind-to", "core"]
     command += [python, str(HERE / "accl_ranks.py"), which, ",".join(map(str, sizes))]
     done = subprocess.run(
         [*command, "--budget", str(budget)], capture_output=True, text=True, timeout=3600, env=env
