@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "accl_transport/packets.h"
-#include "common/cores.h"
 
 /* All devices of the process: the one piece of global state. A forked child closes its copies of
  * their sockets, or the names would stay in use for as long as it lives. */
@@ -115,7 +114,8 @@ ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **result
     d->memory_mode = c.memory_mode;
     d->stack = c.stack;
     d->timeout_ms = 1000000;
-    d->cores = usable_cores();
+    cores_add(&d->core_set, 0);
+    atomic_store(&d->cores, usable_cores());
     ticks_start(&d->ticks);
     d->queue_end = &d->queue;
     d->communicators_end = &d->communicators;

@@ -15,6 +15,7 @@
 #include "accl/ticks.h"
 #include "accl_transport/arena.h"
 #include "common/clock.h"
+#include "common/cores.h"
 #include "common/range_alloc.h"
 
 #define ACCL_EXPORT __attribute__((visibility("default")))
@@ -172,7 +173,8 @@ struct accl_device {
     uint32_t timeout_ms;
     uint32_t *exchange;
     uint32_t exchange_end;
-    unsigned cores;
+    cpu_set_t core_set;     /* of this rank and those that it has reached */
+    _Atomic unsigned cores; /* how many these are */
 
     /* executor */
     _Atomic uint32_t running;  /* somebody executes */

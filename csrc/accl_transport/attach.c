@@ -244,6 +244,9 @@ static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer
     peer->arena = arena;
     peer->arena_bytes = bytes;
     watch(peer, (pid_t)arena->pid);
+    /* Launchers bind each rank to cores of its own: what matters is whether all have enough. */
+    cores_add(&device->core_set, (pid_t)arena->pid);
+    atomic_store(&device->cores, cores_count(&device->core_set));
     peer->out = (struct ring *)(void *)((uint8_t *)map + arena->rings) + device->rank;
     return ASKED_OK;
 }

@@ -98,7 +98,8 @@ uint32_t wait_pause(struct waiter *w)
 {
     accl_device *device = w->device;
     uint32_t round = w->rounds++;
-    bool roomy = device->cores >= device->ranks && device->cores > 1;
+    unsigned cores = atomic_load_explicit(&device->cores, memory_order_relaxed);
+    bool roomy = cores >= device->ranks && cores > 1;
     uint32_t looks = roomy ? LOOK_ROUNDS : LOOK_ROUNDS_SHORT;
     if (round == (roomy ? WAKE_ROUND : WAKE_ROUND_SHORT))
         wake_flush(device);

@@ -61,11 +61,28 @@ static double quota_cores(void)
     return 0;
 }
 
-unsigned usable_cores(void)
+static unsigned cut_by_quota(unsigned cores)
 {
-    unsigned cores = affinity_cores();
     double quota = quota_cores();
     if (quota > 0 && quota < cores)
         cores = quota < 1 ? 1 : (unsigned)quota;
     return cores;
+}
+
+unsigned usable_cores(void)
+{
+    return cut_by_quota(affinity_cores());
+}
+
+void cores_add(cpu_set_t *set, pid_t pid)
+{
+    cpu_set_t more;
+    if (sched_getaffinity(pid, sizeof more, &more) == 0)
+        CPU_OR(set, set, &more);
+}
+
+unsigned cores_count(const cpu_set_t *set)
+{
+    int count = CPU_COUNT(set);
+    return cut_by_quota(count > 0 ? (unsigned)count : affinity_cores());
 }

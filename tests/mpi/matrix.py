@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from reference import OPERATIONS, REDUCING, ROOTED
+from expected import OPERATIONS, REDUCING, ROOTED
 
 __all__ = ["AXES", "Case", "full", "is_valid", "pairs_of", "pairwise"]
 

@@ -15,8 +15,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+from expected import close_enough, expected, input_size, inputs, output_size
 from mpi4py import MPI
-from reference import close_enough, expected, input_size, inputs, output_size
 
 from accl import accl
 

@@ -16,9 +16,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+from expected import close_enough, expected, input_size, inputs, output_size
 from mpi4py import MPI
-from programs import COMMUNICATORS, Step, make_program, members, plant_deadlock
-from reference import close_enough, expected, input_size, inputs, output_size
+from random_programs import COMMUNICATORS, Step, make_program, members, plant_deadlock
 
 from accl import TAG_ANY, ACCLReceiveTimeoutError, accl
 
