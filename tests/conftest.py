@@ -88,6 +88,12 @@ def no_leaks(limit: float = 3.0) -> Iterator[None]:
         pause = min(2 * pause, 0.05)
 
 
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what thousands of collected tests consist of."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _guard() -> Iterator[None]:
     with no_leaks():

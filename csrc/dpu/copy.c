@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copy.c: the same to every DPU of a set, and from one DPU. */
+#include "dpu/core.h"
 #include "dpu/transfer.h"
 
 #include <stdlib.h>
@@ -84,8 +85,15 @@ static dpu_error_t copy_from(struct dpu_t *dpu, struct dpu_symbol_t symbol, uint
     };
     struct read read = {.host = target};
     dpu_error_t error = dpulib_place_find(&read.place, symbol, offset, length);
+    if (error != DPU_OK)
+        return error;
+    /* With the lock, as another thread may free the set. */
+    const struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
+    dpulib_lock();
+    error = dpulib_check_set_locked(set);
     if (error == DPU_OK)
         error = dpulib_place_check(&read.place, dpu->machine);
+    dpulib_unlock();
     if (error != DPU_OK)
         return error;
     if (target == NULL && length != 0)
