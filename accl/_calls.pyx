@@ -6,7 +6,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 from accl._device cimport Device
+from accl._handle cimport ACCLHandle
 from accl._operand cimport Operand, dtype_code, dtype_name, sync
+from accl._staging cimport Stage
 from accl.libaccl cimport (
     ACCL_ETH_COMPRESSED,
     ACCL_NONE,
@@ -172,20 +174,32 @@ cdef class Caller:
 
     cdef object finish(self, accl_call *call, Operand *result, Py_ssize_t elements, bint to_fpga,
                        bint run_async, object waitfor, tuple keep, str name):
-        cdef object handle
+        cdef ACCLHandle handle
+        cdef uint32_t retcode
         if run_async:
+            if result is not NULL and result.stage is not NULL:
+                handle = self.device.start(call, name, keep, waitfor)
+                handle.elements = elements
+                handle.stage = <object>result.stage
+                return handle
             if not to_fpga and result is not NULL and not self.device.unified:
                 warnings.warn(_ON_DEVICE, stacklevel=1)
             return self.device.start(call, name, keep, waitfor)
         if not waitfor:
-            self.device.run(call, name, self.check_return_value_flag)
+            retcode = self.device.run(call, name, self.check_return_value_flag, keep)
         else:
             handle = self.device.start(call, name, keep, waitfor)
             if self.check_return_value_flag:
                 handle.wait()
             else:
                 handle.exception()
-        if result is not NULL and not to_fpga:
+            retcode = handle.retcode
+        if result is NULL:
+            return None
+        if result.stage is not NULL:
+            if retcode == 0:
+                (<Stage><object>result.stage).copy_back(elements)
+        elif not to_fpga:
             sync(result, elements, False)
         return None
 

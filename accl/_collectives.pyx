@@ -17,7 +17,8 @@ waitfor
 
 from libc.stdint cimport uint32_t, uint64_t
 from accl._calls cimport Caller, check_elements, take_async, to_function, zero_size
-from accl._operand cimport Operand, sync, take, take_unused
+from accl._operand cimport Operand, sync, take_unused
+from accl._staging cimport check_flag, take
 from accl.libaccl cimport (
     ACCL_ALLGATHER,
     ACCL_ALLREDUCE,
@@ -51,6 +52,8 @@ cdef class Collectives(Caller):
         cdef uint64_t writes = 1
         cdef uint64_t ranks
         cdef bint is_root = False
+        cdef object source_stage = None
+        cdef object result_stage = None
         self.begin(&call, operation, comm_id, name)
         ranks = self.sizes[call.comm]
         if root is not None:
@@ -71,12 +74,14 @@ cdef class Collectives(Caller):
         elif operation == ACCL_ALLTOALL:
             reads = writes = ranks
         if reads:
-            take(self.device, sbuf, False, &source, "sbuf", name)
+            source_stage = take(self.device, sbuf, False, &source, "sbuf", name)
+            check_flag(&source, from_fpga, "sbuf", name)
             call.address[0] = source.address
         else:
             take_unused(sbuf, &source)
         if writes:
-            take(self.device, rbuf, True, &result, "rbuf", name)
+            result_stage = take(self.device, rbuf, True, &result, "rbuf", name)
+            check_flag(&result, to_fpga, "rbuf", name)
             call.address[2] = result.address
         else:
             take_unused(rbuf, &result)
@@ -97,7 +102,10 @@ cdef class Collectives(Caller):
             sync(&source, reads * call.count, True)
         return self.finish(
             &call, &result if writes else NULL, writes * call.count, to_fpga, run_async, waitfor,
-            (sbuf, rbuf) if run_async or waitfor else (), name
+            (sbuf, rbuf, source_stage, result_stage)
+            if run_async or waitfor or source_stage is not None or result_stage is not None
+            else (),
+            name
         )
 
     def bcast(self, buf, count=None, root=0, comm_id=0, from_fpga=False, to_fpga=False,
@@ -124,12 +132,14 @@ cdef class Collectives(Caller):
         cdef Operand operand
         cdef bint is_root
         cdef bint later = run_async
+        cdef object stage
         if more:
             later = take_async(more, later, "bcast")
         self.begin(&call, ACCL_BCAST, comm_id, "bcast")
         self.set_root(&call, root, "root", "bcast")
         is_root = call.root_src_dst == self.locals[call.comm]
-        take(self.device, buf, not is_root, &operand, "buf", "bcast")
+        stage = take(self.device, buf, not is_root, &operand, "buf", "bcast")
+        check_flag(&operand, from_fpga or to_fpga, "buf", "bcast")
         call.address[0] = operand.address
         self.set_count(&call, count, operand.elements, "bcast")
         check_elements(&operand, call.count, "buf", "bcast")
@@ -139,8 +149,9 @@ cdef class Collectives(Caller):
         if is_root and not from_fpga:
             sync(&operand, operand.elements, True)
         return self.finish(
-            &call, NULL if is_root else &operand, operand.elements, to_fpga, later, waitfor, (buf,),
-            "bcast"
+            &call, NULL if is_root else &operand,
+            operand.elements if stage is None else <Py_ssize_t>call.count, to_fpga, later, waitfor,
+            (buf, stage), "bcast"
         )
 
     def scatter(self, sbuf, rbuf, count=None, root=0, comm_id=0, from_fpga=False, to_fpga=False,

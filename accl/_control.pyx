@@ -291,7 +291,7 @@ cdef class Control(Primitives):
         call.address[2] = addresses[2]
         if run_async:
             return self.device.start(&call, "call", keep, ())
-        return self.device.run(&call, "call", self.check_return_value_flag)
+        return self.device.run(&call, "call", self.check_return_value_flag, keep)
 
     def _describe(self, scenario, operands, compress_dtype):
         """Find types, flags and addresses for `operands`: arrays, or None."""

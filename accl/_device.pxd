@@ -25,6 +25,10 @@ cdef class Device:
     cdef object interruption
     # Handles of calls that may still run, in their order.
     cdef object outstanding
+    # What calls that were broken off use, until it is closed.
+    cdef object abandoned
+    # Blocks for arrays without device memory.
+    cdef object staging
     # Moves packets to other hosts; `turns`: nobody but the waiting thread does.
     cdef object pump
     cdef bint turns
@@ -33,7 +37,9 @@ cdef class Device:
     cdef int enter(self, str function) except -1
     cdef void leave(self) noexcept
     # Executes a call; its error bits, 0 if `raises`, as then they are an exception.
-    cdef uint32_t run(self, accl_call *call, str name, bint raises) except? 0xffffffff
+    # A call that is broken off may go on with what is in `keep`.
+    cdef uint32_t run(self, accl_call *call, str name, bint raises,
+                      tuple keep) except? 0xffffffff
     # Queues a call that uses the objects in `keep` and begins after the handles in `waitfor`.
     cdef object start(self, accl_call *call, str name, tuple keep, object waitfor)
     cdef int fail(self, int status, str function) except -1

@@ -13,6 +13,7 @@ from accl.libaccl cimport (
     ACCL_BUFFER_HOST_ONLY,
     ACCL_BUFFER_ZERO,
     ACCL_CALL_FAILED,
+    ACCL_INTERRUPTED,
     ACCL_MEMORY_SEPARATE,
     ACCL_MEMORY_UNIFIED,
     ACCL_OK,
@@ -97,6 +98,8 @@ cdef class Device:
         self.token = object()
         self.unified = bool(unified)
         self.outstanding = deque()
+        self.abandoned = []
+        self.staging = []
         memset(&config, 0, sizeof(config))
         config.size = sizeof(config)
         config.memory_mode = ACCL_MEMORY_UNIFIED if self.unified else ACCL_MEMORY_SEPARATE
@@ -145,20 +148,27 @@ cdef class Device:
             _close(self)
 
     cdef int fail(self, int status, str function) except -1:
+        if status == ACCL_INTERRUPTED:
+            error, self.interruption = self.interruption, None
+            if error is not None:
+                raise error
+            if self.closing:
+                raise ACCLClosedError(f"{function}: this accl was deinitialised")
         return self.lib.fail(status, function)
 
-    cdef uint32_t run(self, accl_call *call, str name, bint raises) except? 0xffffffff:
+    cdef uint32_t run(self, accl_call *call, str name, bint raises,
+                      tuple keep) except? 0xffffffff:
         cdef uint32_t retcode = 0
         cdef int status
         if self.turns:
-            return _run_turning(self, call, name, raises)
+            return _run_turning(self, call, name, raises, keep)
         self.enter(name)
         with nogil:
             status = self.table.accl_call_sync(self.c, call, &retcode)
         self.leave()
         if status == ACCL_OK:
             return 0
-        return _after_failure(self, status, retcode, name, raises)
+        return _after_failure(self, status, retcode, name, raises, keep)
 
     cdef object start(self, accl_call *call, str name, tuple keep, object waitfor):
         cdef ACCLHandle handle
@@ -256,6 +266,8 @@ cdef void _close(Device device) noexcept:
         device.table.accl_close(c)
     # All of its calls have ended.
     device.outstanding.clear()
+    device.abandoned.clear()
+    device.staging.clear()
     device.hook = None
     _busy.discard(device)
 
@@ -269,8 +281,8 @@ def prune(Device device):
         _busy.discard(device)
 
 
-cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str name,
-                             bint raises) except? 0xffffffff:
+cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str name, bint raises,
+                             tuple keep) except? 0xffffffff:
     cdef object text
     if status != ACCL_CALL_FAILED:
         if device.closing:
@@ -278,6 +290,8 @@ cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str na
         device.fail(status, name)
     text = device.table.accl_error_message().decode("utf-8", "replace")
     if retcode & _INTERRUPTED:
+        if keep:
+            device.abandoned.append(keep)
         error, device.interruption = device.interruption, None
         if error is not None:
             raise error
@@ -288,8 +302,8 @@ cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str na
     return retcode
 
 
-cdef uint32_t _run_turning(Device device, accl_call *call, str name,
-                           bint raises) except? 0xffffffff:
+cdef uint32_t _run_turning(Device device, accl_call *call, str name, bint raises,
+                           tuple keep) except? 0xffffffff:
     """Execute a call while this thread carries its packets."""
     cdef ACCLHandle handle
     if get_ident() != device.pump.home:
@@ -297,7 +311,7 @@ cdef uint32_t _run_turning(Device device, accl_call *call, str name,
             f"{name}: MPI was initialised below THREAD_MULTIPLE, so calls that may go to other "
             "hosts are made in the thread that initialised it"
         )
-    handle = device.start(call, name, (), ())
+    handle = device.start(call, name, keep, ())
     handle.wait_for_end()
     prune(device)
     if raises:

@@ -12,6 +12,9 @@ cdef class ACCLHandle(Request):
     cdef readonly str operation
     # What the call uses, until it has ended.
     cdef tuple keep
+    # What stands for a result without device memory, and how much of it is written.
+    cdef object stage
+    cdef Py_ssize_t elements
 
     # Whether the call has ended; never waits.
     cdef bint ended(self) noexcept

@@ -4,6 +4,7 @@
 cimport cython
 from libc.stdlib cimport free, malloc
 from accl._device cimport Device
+from accl._staging cimport Stage
 from accl.libaccl cimport (
     ACCL_CALL_FAILED,
     ACCL_OK,
@@ -137,6 +138,12 @@ cdef class ACCLHandle(Request):
 
 
 cdef int _end(ACCLHandle handle) except -1:
+    # Not let go of before the copy is there: another thread may ask for the end meanwhile.
+    cdef Stage stage = handle.stage
+    if stage is not None:
+        if handle.device.table.accl_request_retcode(handle.c) == 0:
+            stage.copy_back(handle.elements)
+        handle.stage = None
     handle.keep = None
     from accl._device import prune
 

@@ -15,9 +15,14 @@ cdef struct Operand:
     uint32_t dtype     # ACCL_NONE: there is no operand
     # Borrowed: the array of the caller has it.
     PyObject *block
+    # The Stage that the block is of, also borrowed; NULL where the array has device memory.
+    PyObject *stage
 
 
-# Looks at an array that must have device memory. WHAT and NAME are for messages.
+# Looks at an array; false if it has no device memory. WHAT and NAME are for messages.
+cdef bint take_found(Device device, object array, bint writes, Operand *operand, str what,
+                     str name) except -1
+# The same where it must have some.
 cdef int take(Device device, object array, bint writes, Operand *operand, str what,
               str name) except -1
 # The same for one that this rank does not need: its type if it has one.

@@ -125,16 +125,14 @@ def block_of(array):
     return block, <Py_ssize_t>(fields(array).data - block.host)
 
 
-cdef int take(Device device, object array, bint writes, Operand *operand, str what,
-              str name) except -1:
+cdef bint take_found(Device device, object array, bint writes, Operand *operand, str what,
+                     str name) except -1:
     cdef accl_ndarray *a
     cdef Block block
     cdef PyObject *base
+    operand.stage = NULL
     if not isinstance(array, _ndarray):
-        raise TypeError(
-            f"{name}: {what} must be an ACCLBuffer, as allocate() makes them, not "
-            f"{type(array).__name__}"
-        )
+        return False
     a = fields(array)
     base = a.base
     if base is not NULL and type(<object>base) is Block:
@@ -142,10 +140,7 @@ cdef int take(Device device, object array, bint writes, Operand *operand, str wh
     else:
         block = _find_block(a)
         if block is None:
-            raise TypeError(
-                f"{name}: {what} has no device memory: it is a NumPy array that was not made by "
-                "allocate(), or the result of a calculation. Copy it into a buffer: buf[:] = x"
-            )
+            return False
     if block.owner is not device.token:
         raise ValueError(f"{name}: {what} belongs to another accl; allocate it with this one")
     if block.freed:
@@ -166,7 +161,22 @@ cdef int take(Device device, object array, bint writes, Operand *operand, str wh
         operand.offset = 0
     operand.address = block.address + operand.offset
     operand.block = <PyObject *>block
-    return 0
+    return True
+
+
+cdef int take(Device device, object array, bint writes, Operand *operand, str what,
+              str name) except -1:
+    if take_found(device, array, writes, operand, what, name):
+        return 0
+    if not isinstance(array, _ndarray):
+        raise TypeError(
+            f"{name}: {what} must be an ACCLBuffer, as allocate() makes them, not "
+            f"{type(array).__name__}"
+        )
+    raise TypeError(
+        f"{name}: {what} has no device memory: it is a NumPy array that was not made by "
+        "allocate(), or the result of a calculation. Copy it into a buffer: buf[:] = x"
+    )
 
 
 cdef int take_unused(object array, Operand *operand) except -1:
@@ -174,6 +184,7 @@ cdef int take_unused(object array, Operand *operand) except -1:
     operand.elements = 0
     operand.address = 0
     operand.block = NULL
+    operand.stage = NULL
     if array is None or not isinstance(array, _ndarray):
         return 0
     operand.dtype = _quick_code(fields(array).descr, &operand.itemsize)

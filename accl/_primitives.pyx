@@ -5,7 +5,8 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memset
 from accl._calls cimport check_elements, take_async, to_function
 from accl._collectives cimport Collectives
-from accl._operand cimport Operand, dtype_code, sync, take
+from accl._operand cimport Operand, dtype_code, sync, take_found
+from accl._staging cimport as_array, check_flag, take
 from accl.libaccl cimport (
     ACCL_COMBINE,
     ACCL_CONFIG,
@@ -51,8 +52,8 @@ cdef uint32_t _flags(object flags, str name) except? 0xffffffff:
 cdef class Primitives(Collectives):
     """The calls of an `accl` that are no collectives."""
 
-    cdef int _typed(self, object buffer, bint stream, bint writes, Operand *operand, str what,
-                    str name) except -1:
+    cdef object _typed(self, object buffer, bint stream, bint writes, Operand *operand, str what,
+                       str name):
         """Look at a buffer, or at a type in place of one that a stream stands for."""
         memset(operand, 0, sizeof(Operand))
         if stream and not isinstance(buffer, np.ndarray):
@@ -60,8 +61,13 @@ cdef class Primitives(Collectives):
                 raise TypeError(f"{name}: in place of {what} the type of its elements is needed")
             operand.dtype = dtype_code(buffer, name)
             operand.elements = 0
-            return 0
-        return take(self.device, buffer, writes and not stream, operand, what, name)
+            return None
+        if not stream:
+            return take(self.device, buffer, writes, operand, what, name)
+        if not take_found(self.device, buffer, False, operand, what, name):
+            operand.dtype = dtype_code(buffer.dtype, name)
+            operand.elements = buffer.size
+        return None
 
     def _config(self, uint32_t function, object value, str name, object comm_id=0,
                 bint run_async=False, object waitfor=()):
@@ -132,6 +138,7 @@ cdef class Primitives(Collectives):
         """
         cdef accl_call call
         cdef Operand source
+        cdef object stage
         if more:
             run_async = take_async(more, run_async, "send")
         if dst is None:
@@ -142,10 +149,11 @@ cdef class Primitives(Collectives):
         if stream_flags:
             call.stream_flags = _flags(stream_flags, "send")
         if call.stream_flags == 0:
-            take(self.device, srcbuf, False, &source, "srcbuf", "send")
+            stage = take(self.device, srcbuf, False, &source, "srcbuf", "send")
         else:
-            self._typed(srcbuf, call.stream_flags & ACCL_OP0_STREAM, False, &source, "srcbuf",
-                        "send")
+            stage = self._typed(srcbuf, call.stream_flags & ACCL_OP0_STREAM, False, &source,
+                                "srcbuf", "send")
+        check_flag(&source, from_fpga, "srcbuf", "send")
         if call.stream_flags & ACCL_RES_STREAM and call.tag > <uint32_t>STREAM_ID_MAX:
             raise ACCLArgumentError(
                 f"send: streams have the numbers 0 to {STREAM_ID_MAX}, given as the tag"
@@ -159,7 +167,8 @@ cdef class Primitives(Collectives):
                 sync(&source, source.elements, True)
         self.set_types(&call, source.dtype, ACCL_NONE, ACCL_NONE, compress_dtype, "send")
         return self.finish(&call, NULL, 0, True, run_async, waitfor,
-                           (srcbuf,) if run_async or waitfor else (), "send")
+                           (srcbuf, stage) if run_async or waitfor or stage is not None else (),
+                           "send")
 
     def stream_put(self, srcbuf, count=None, dst=None, stream_id=0, comm_id=0, from_fpga=False,
                    compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -223,6 +232,7 @@ cdef class Primitives(Collectives):
         cdef accl_call call
         cdef Operand result
         cdef bint stream
+        cdef object stage
         if more:
             run_async = take_async(more, run_async, "recv")
         if src is None:
@@ -234,17 +244,21 @@ cdef class Primitives(Collectives):
             call.stream_flags = _flags(stream_flags, "recv")
         stream = call.stream_flags & ACCL_RES_STREAM != 0
         if not stream:
-            take(self.device, dstbuf, True, &result, "dstbuf", "recv")
+            stage = take(self.device, dstbuf, True, &result, "dstbuf", "recv")
+            check_flag(&result, to_fpga, "dstbuf", "recv")
         else:
-            self._typed(dstbuf, True, True, &result, "dstbuf", "recv")
+            stage = self._typed(dstbuf, True, True, &result, "dstbuf", "recv")
         self.set_count(&call, count, result.elements, "recv")
         if not stream:
             if result.elements < <Py_ssize_t>call.count:
                 check_elements(&result, call.count, "dstbuf", "recv")
             call.address[2] = result.address
         self.set_types(&call, ACCL_NONE, ACCL_NONE, result.dtype, compress_dtype, "recv")
-        return self.finish(&call, NULL if stream else &result, result.elements, to_fpga, run_async,
-                           waitfor, (dstbuf,) if run_async or waitfor else (), "recv")
+        return self.finish(&call, NULL if stream else &result,
+                           result.elements if stage is None else <Py_ssize_t>call.count, to_fpga,
+                           run_async, waitfor,
+                           (dstbuf, stage) if run_async or waitfor or stage is not None else (),
+                           "recv")
 
     cdef object _copy(self, object srcbuf, object dstbuf, object count, bint from_fpga,
                       bint to_fpga, bint run_async, object waitfor, uint32_t flags, str name):
@@ -253,10 +267,14 @@ cdef class Primitives(Collectives):
         cdef Operand result
         cdef bint reads = not flags & ACCL_OP0_STREAM
         cdef bint writes = not flags & ACCL_RES_STREAM
+        cdef object source_stage
+        cdef object result_stage
         self.begin(&call, ACCL_COPY, 0, name)
         call.stream_flags = flags
-        self._typed(srcbuf, not reads, False, &source, "srcbuf", name)
-        self._typed(dstbuf, not writes, True, &result, "dstbuf", name)
+        source_stage = self._typed(srcbuf, not reads, False, &source, "srcbuf", name)
+        result_stage = self._typed(dstbuf, not writes, True, &result, "dstbuf", name)
+        check_flag(&source, from_fpga, "srcbuf", name)
+        check_flag(&result, to_fpga, "dstbuf", name)
         self.set_count(&call, count, source.elements if reads else result.elements, name)
         if reads:
             check_elements(&source, call.count, "srcbuf", name)
@@ -267,8 +285,10 @@ cdef class Primitives(Collectives):
         self.set_types(&call, source.dtype, ACCL_NONE, result.dtype, None, name)
         if reads and not from_fpga:
             sync(&source, source.elements, True)
-        return self.finish(&call, &result if writes else NULL, result.elements, to_fpga, run_async,
-                           waitfor, (srcbuf, dstbuf), name)
+        return self.finish(&call, &result if writes else NULL,
+                           result.elements if result_stage is None else <Py_ssize_t>call.count,
+                           to_fpga, run_async, waitfor,
+                           (srcbuf, dstbuf, source_stage, result_stage), name)
 
     def copy(self, srcbuf, dstbuf, count=None, from_fpga=False, to_fpga=False, run_async=False,
              waitfor=(), **more):
@@ -301,6 +321,7 @@ cdef class Primitives(Collectives):
         """Copy from the kernel's stream into a buffer; parameters as of `copy()`."""
         if more:
             run_async = take_async(more, run_async, "copy_from_stream")
+        dstbuf = as_array(dstbuf, True, "dstbuf", "copy_from_stream")
         return self._copy(dstbuf.dtype, dstbuf, count, True, to_fpga, run_async, waitfor,
                           ACCL_OP0_STREAM, "copy_from_stream")
 
@@ -309,6 +330,7 @@ cdef class Primitives(Collectives):
         """Copy from a buffer into the kernel's stream; parameters as of `copy()`."""
         if more:
             run_async = take_async(more, run_async, "copy_to_stream")
+        srcbuf = as_array(srcbuf, False, "srcbuf", "copy_to_stream")
         return self._copy(srcbuf, srcbuf.dtype, count, from_fpga, True, run_async, waitfor,
                           ACCL_RES_STREAM, "copy_to_stream")
 
@@ -352,9 +374,14 @@ cdef class Primitives(Collectives):
             run_async = take_async(more, run_async, "combine")
         self.begin(&call, ACCL_COMBINE, 0, "combine")
         call.function = to_function(func, "combine")
-        take(self.device, val1, False, &first, "val1", "combine")
-        take(self.device, val2, False, &second, "val2", "combine")
-        take(self.device, result, True, &out, "result", "combine")
+        stages = (
+            take(self.device, val1, False, &first, "val1", "combine"),
+            take(self.device, val2, False, &second, "val2", "combine"),
+            take(self.device, result, True, &out, "result", "combine"),
+        )
+        check_flag(&first, val1_from_fpga, "val1", "combine")
+        check_flag(&second, val2_from_fpga, "val2", "combine")
+        check_flag(&out, to_fpga, "result", "combine")
         self.set_count(&call, count, first.elements, "combine")
         check_elements(&first, call.count, "val1", "combine")
         check_elements(&second, call.count, "val2", "combine")
@@ -366,5 +393,6 @@ cdef class Primitives(Collectives):
             sync(&first, first.elements, True)
         if not val2_from_fpga:
             sync(&second, second.elements, True)
-        return self.finish(&call, &out, out.elements, to_fpga, run_async, waitfor,
-                           (val1, val2, result), "combine")
+        return self.finish(&call, &out,
+                           out.elements if out.stage is NULL else <Py_ssize_t>call.count, to_fpga,
+                           run_async, waitfor, (val1, val2, result, stages), "combine")

@@ -26,6 +26,7 @@ cdef extern from "accl_table.h" nogil:
         ACCL_CLOSED
         ACCL_FORKED
         ACCL_UNSUPPORTED
+        ACCL_INTERRUPTED
         ACCL_IN_USE
         ACCL_SYSTEM
         ACCL_NOT_FOUND

@@ -54,7 +54,8 @@ extern "C" {
     X(UNSUPPORTED, 8, "not supported by this library") \
     X(IN_USE, 9, "the address is in use") \
     X(SYSTEM, 10, "a system call failed") \
-    X(NOT_FOUND, 11, "no such object")
+    X(NOT_FOUND, 11, "no such object") \
+    X(INTERRUPTED, 12, "the interrupt check broke the wait off")
 
 enum accl_status {
 #define ACCL_STATUS_ENUM(name, value, text) ACCL_##name = value,
@@ -264,8 +265,10 @@ void accl_close(accl_device *device);
 
 /*
  * A function to be called by a thread that waits inside accl_call_sync(), every 50 ms or so, with
- * no lock held. Another result than 0 breaks the call off with INTERRUPTED_ERROR. For signal
- * checks. NULL: none. Never called by the engine's own threads.
+ * no lock held. Another result than 0 breaks the call off with INTERRUPTED_ERROR. So it is called
+ * by other functions that wait for a call to end, as reads of exchange memory and dumps do; these
+ * then do nothing and answer ACCL_INTERRUPTED. For signal checks. NULL: none. Never called by the
+ * engine's own threads.
  */
 void accl_set_interrupt_check(accl_device *device, int (*check)(void *argument), void *argument);
 

@@ -232,9 +232,10 @@ ACCL_EXPORT int accl_create_communicator(accl_device *device, const struct accl_
 {
     *id = 0;
     int status = device_check(device);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     status = create(device, ranks, n, local_rank, id);
     executor_leave(device);
     return status;
@@ -277,9 +278,10 @@ ACCL_EXPORT int accl_split_communicator(accl_device *device, uint32_t comm, cons
 {
     *id = 0;
     int status = device_check(device);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     status = split(device, comm, indices, n, id);
     executor_leave(device);
     return status;
@@ -289,9 +291,10 @@ ACCL_EXPORT int accl_communicator_info(accl_device *device, uint32_t id,
                                        struct accl_communicator_info *info)
 {
     int status = device_check(device);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     const struct communicator *comm = communicator_find(device, id);
     if (comm) {
         struct accl_communicator_info full = {.size = info->size,
@@ -309,9 +312,10 @@ ACCL_EXPORT int accl_communicator_ranks(accl_device *device, uint32_t id, struct
                                         uint32_t n)
 {
     int status = device_check(device);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     const struct communicator *comm = communicator_find(device, id);
     for (uint32_t i = 0; comm && i < n && i < comm->n; i++) {
         ranks[i] = comm->ranks[i];
@@ -327,9 +331,10 @@ ACCL_EXPORT int accl_communicator_at(accl_device *device, uint32_t address, uint
 {
     *id = 0;
     int status = device_check(device);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     const struct communicator *comm = device->communicators;
     while (comm && comm->exchange_address != address)
         comm = comm->next;

@@ -36,10 +36,11 @@ static int dump(accl_device *device, char *text, size_t space, size_t *needed,
     if (space)
         text[0] = 0;
     int status = device_check(device);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
     struct text_out out = {.text = text, .space = space};
-    executor_enter(device);
     exchange_refresh(device);
     status = write(device, &out, argument);
     executor_leave(device);

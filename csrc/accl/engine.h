@@ -348,8 +348,9 @@ void exchange_refresh(accl_device *device);
 
 /* request.c */
 /* Becomes the executor, behind whatever is queued; and ends being it. Only the executor
- * touches communicators, rings and lanes. */
-void executor_enter(accl_device *device);
+ * touches communicators, rings and lanes. ACCL_INTERRUPTED if the caller's check broke the wait
+ * off. */
+int executor_enter(accl_device *device);
 void executor_leave(accl_device *device);
 void requests_stop(accl_device *device);
 

@@ -103,9 +103,10 @@ ACCL_EXPORT int accl_exchange_read(accl_device *device, uint32_t offset, uint32_
 {
     *value = 0;
     int status = check_offset(device, offset);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     if (offset != ACCL_EXCHANGE_CFGRDY)
         exchange_refresh(device);
     *value = device->exchange[offset / 4];
@@ -116,9 +117,10 @@ ACCL_EXPORT int accl_exchange_read(accl_device *device, uint32_t offset, uint32_
 ACCL_EXPORT int accl_exchange_write(accl_device *device, uint32_t offset, uint32_t value)
 {
     int status = check_offset(device, offset);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     device->exchange[offset / 4] = value;
     executor_leave(device);
     return ACCL_OK;

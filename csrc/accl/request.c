@@ -139,17 +139,46 @@ static void *service_main(void *argument)
     return NULL;
 }
 
+/* Waits for a change, at most until LOOK, the time to ask the check; false if that says stop. */
+static bool look_while_waiting(accl_device *device, int64_t *look)
+{
+    struct timespec ts = {.tv_sec = (time_t)(*look / CLOCK_SECOND),
+                          .tv_nsec = (long)(*look % CLOCK_SECOND)};
+    if (pthread_cond_timedwait(&device->changed, &device->lock, &ts) != ETIMEDOUT)
+        return true;
+    /* Without the lock, as the check may run anything. */
+    pthread_mutex_unlock(&device->lock);
+    bool goes_on = !device->check(device->check_argument);
+    pthread_mutex_lock(&device->lock);
+    *look = clock_now() + 50 * CLOCK_MILLISECOND;
+    return goes_on;
+}
+
 /* Becomes the executor, after all that is queued at this moment. */
-void executor_enter(accl_device *device)
+static int enter(accl_device *device, bool checks)
 {
     if (atomic_load(&device->queued) == 0 && try_run(device))
-        return;
+        return ACCL_OK;
+    int status = ACCL_OK;
+    int64_t look = clock_now() + 50 * CLOCK_MILLISECOND;
     pthread_mutex_lock(&device->lock);
     atomic_fetch_add(&device->interest, 1);
-    while (device->queue || !try_run(device))
-        pthread_cond_wait(&device->changed, &device->lock);
+    while (device->queue || !try_run(device)) {
+        if (!checks) {
+            pthread_cond_wait(&device->changed, &device->lock);
+        } else if (!look_while_waiting(device, &look)) {
+            status = accl_fail(ACCL_INTERRUPTED, "the wait for a call that runs was broken off");
+            break;
+        }
+    }
     atomic_fetch_sub(&device->interest, 1);
     pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+int executor_enter(accl_device *device)
+{
+    return enter(device, device->check);
 }
 
 /* ------------------------------------------------------------------ interface */
@@ -291,9 +320,10 @@ ACCL_EXPORT int accl_completion_fd(accl_device *device, int *fd)
 {
     *fd = -1;
     int status = device_check(device);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     if (device->completion_fd < 0)
         device->completion_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     *fd = device->completion_fd;
@@ -306,9 +336,10 @@ ACCL_EXPORT int accl_last_call(accl_device *device, uint32_t *retcode, uint64_t 
     *retcode = 0;
     *duration_ns = 0;
     int status = device_check(device);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
     if (status != ACCL_OK)
         return status;
-    executor_enter(device);
     *retcode = device->last_retcode;
     *duration_ns = ticks_to_ns(&device->ticks, device->last_ticks);
     executor_leave(device);
@@ -328,6 +359,6 @@ void requests_stop(accl_device *device)
     }
     if (device->service_runs)
         pthread_join(device->service, NULL);
-    executor_enter(device);
+    enter(device, false);
     executor_leave(device);
 }

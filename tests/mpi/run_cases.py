@@ -65,7 +65,8 @@ def shift(device: Any, case: dict[str, Any], source: Any, result: Any, **how: An
         return device.send(source, count, (rank + 1) % ranks, 7, **how)
 
     def receive() -> Any:
-        more = {"to_fpga": True} if "run_async" in how else {}
+        stays = "run_async" in how and not case["plain"]
+        more = {"to_fpga": True} if stays else {}
         return device.recv(result, count, (rank - 1) % ranks, 7, **how, **more)
 
     if rank % 2 == 0:
@@ -79,7 +80,7 @@ def perform(device: Any, case: dict[str, Any], source: Any, other: Any, result: 
     def issue(**how: Any) -> list[Any]:
         if case["operation"] == "sendrecv":
             return shift(device, case, source, result, **how)
-        if "run_async" in how:
+        if "run_async" in how and not case["plain"]:
             how["to_fpga"] = True
         return [start(device, case, source, other, result, **how)]
 
@@ -92,7 +93,8 @@ def perform(device: Any, case: dict[str, Any], source: Any, other: Any, result: 
     for handle in issue(**how):
         if handle is not None:
             handle.wait()
-    result.sync_from_device()
+    if not case["plain"]:
+        result.sync_from_device()
 
 
 def run_case(device: Any, case: dict[str, Any], seed: int) -> str | None:
@@ -104,17 +106,20 @@ def run_case(device: Any, case: dict[str, Any], seed: int) -> str | None:
         return None
     values = inputs(operation, dtype, count, ranks, seed)
     size = max(output_size(operation, count, ranks), 1)
-    source = device.allocate((max(input_size(operation, count, ranks), 1),), dtype=dtype)
-    other = device.allocate((max(count, 1),), dtype=dtype)
-    result = device.allocate((size + 1,), dtype=dtype)
+    allocate = np.zeros if case["plain"] else device.allocate
+    source = allocate((max(input_size(operation, count, ranks), 1),), dtype=dtype)
+    other = allocate((max(count, 1),), dtype=dtype)
+    result = allocate((size + 1,), dtype=dtype)
     source[: values[rank].size] = values[rank]
     if operation == "combine":
         other[:count] = values[rank][::-1]
-        other.sync_to_device()
+        if not case["plain"]:
+            other.sync_to_device()
     seen = []
     for _ in range(2):
         result[:] = 77
-        result.sync_to_device()
+        if not case["plain"]:
+            result.sync_to_device()
         perform(device, case, source, other, result)
         seen.append(np.array(result))
     want = expected(

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
+__all__ = ["Stage"]
+
+class Stage: ...

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays without device memory as operands: a block of the device stands for them in a call.
+
+Operands are copied when the call is made, results when it has ended. Blocks are kept for the next
+calls, a few for each device.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from accl._device cimport Device
+from accl._memory cimport Block
+from accl._operand cimport Operand, dtype_code
+from accl.libaccl cimport ACCL_NONE
+
+from threading import Lock
+
+import numpy as np
+
+from accl.errors import ACCLMemoryError
+
+__all__ = ["Stage"]
+
+# Blocks that wait for their next use: how many, and how many bytes of them.
+cdef enum:
+    KEPT_BLOCKS = 4
+    KEPT_BYTES = 64 * 1024 * 1024
+    SMALLEST = 4096
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class Stage:
+    """A block in place of an array, for one call."""
+
+    def __init__(self):
+        raise TypeError("a Stage comes from a call")
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a Stage cannot be pickled: it is memory of a device")
+
+    def __dealloc__(self):
+        # The call has ended, as it keeps what stands for its operands.
+        if self.block is not None and not self.device.closing:
+            _put_back(self.device, self.block)
+
+    cdef int copy_back(self, Py_ssize_t elements) except -1:
+        cdef object whole
+        with self.lock:
+            if self.copied:
+                return 0
+            self.block.sync(0, elements * self.array.itemsize, False)
+            if elements == self.array.size:
+                np.copyto(self.array, self.view)
+            else:
+                whole = self.view.reshape(-1)
+                self.array.flat[:elements] = whole[:elements]
+            self.copied = True
+        return 0
+
+
+cdef int _put_back(Device device, Block block) except -1:
+    cdef object kept = device.staging
+    kept.append(block)
+    kept.sort(key=_size)
+    while len(kept) > KEPT_BLOCKS:
+        del kept[0]
+    while kept and sum(map(_size, kept)) > KEPT_BYTES:
+        kept.pop()
+    return 0
+
+
+def _size(Block block):
+    return block.nbytes
+
+
+cdef Block _get_block(Device device, Py_ssize_t nbytes):
+    cdef object kept = device.staging
+    cdef Py_ssize_t i
+    for i in range(len(kept)):
+        if (<Block>kept[i]).nbytes >= nbytes:
+            return kept.pop(i)
+    # So that calls that grow slowly find one.
+    try:
+        return device.allocate(max(SMALLEST, nbytes + nbytes // 8))
+    except ACCLMemoryError:
+        kept.clear()
+        return device.allocate(max(nbytes, 1))
+
+
+cdef object as_array(object given, bint writes, str what, str name):
+    cdef object array
+    cdef object other
+    if isinstance(given, np.ndarray):
+        array = given
+    elif hasattr(given, "__dlpack__"):
+        try:
+            array = np.from_dlpack(given)
+        except Exception as error:
+            raise BufferError(
+                f"{name}: {what}, of type {type(given).__name__}, gives no array in this "
+                f"machine's memory: {error}"
+            ) from error
+        if writes and not array.flags.writeable:
+            # Producers of the first DLPack cannot say that it may be written to; they may have
+            # another way to.
+            try:
+                other = np.asarray(given)
+            except Exception:
+                other = array
+            if other.flags.writeable and np.shares_memory(other, array):
+                array = other
+    else:
+        raise TypeError(
+            f"{name}: {what} must be an array: a buffer of allocate(), a NumPy array, or an object "
+            f"with DLPack, not {type(given).__name__}"
+        )
+    if writes and not array.flags.writeable:
+        raise BufferError(f"{name}: {what} is read-only, and the result is to be written there")
+    return array
+
+
+cdef Stage stage(Device device, object given, bint writes, Operand *operand, str what, str name):
+    cdef Stage made
+    cdef object array = as_array(given, writes, what, name)
+    operand.dtype = dtype_code(array.dtype, name)
+    operand.itemsize = array.itemsize
+    operand.elements = array.size
+    operand.offset = 0
+    made = Stage.__new__(Stage)
+    made.device = device
+    made.array = array
+    if device is None:
+        raise TypeError(f"{name}: this accl was not initialised")
+    made.block = _get_block(device, array.nbytes)
+    made.view = np.ndarray(array.shape, array.dtype, buffer=made.block)
+    made.lock = Lock()
+    if not writes:
+        np.copyto(made.view, array)
+    operand.address = made.block.address
+    operand.block = <PyObject *>made.block
+    operand.stage = <PyObject *>made
+    return made
+
+
+cdef int refuse_flag(str what, str name) except -1:
+    raise ValueError(
+        f"{name}: {what} has no device memory, so its data cannot be there already, nor stay "
+        "there: leave from_fpga and to_fpga out, or use a buffer of allocate()"
+    )
