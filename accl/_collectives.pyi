@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from accl._calls import Caller
 from accl._handle import ACCLHandle
+from accl._staging import _Array
 
 __all__ = ["Collectives"]
 
-_Buffer = np.ndarray[Any, Any]
 _Count = int | float | None
 _WaitFor = Sequence[ACCLHandle | None] | ACCLHandle | None
 
@@ -18,7 +18,7 @@ class Collectives(Caller):
     @overload
     def bcast(
         self,
-        buf: _Buffer,
+        buf: _Array,
         count: _Count = None,
         root: int = 0,
         comm_id: int = 0,
@@ -33,7 +33,7 @@ class Collectives(Caller):
     @overload
     def bcast(
         self,
-        buf: _Buffer,
+        buf: _Array,
         count: _Count = None,
         root: int = 0,
         comm_id: int = 0,
@@ -47,8 +47,8 @@ class Collectives(Caller):
     @overload
     def scatter(
         self,
-        sbuf: _Buffer | None,
-        rbuf: _Buffer,
+        sbuf: _Array | None,
+        rbuf: _Array,
         count: _Count = None,
         root: int = 0,
         comm_id: int = 0,
@@ -63,8 +63,8 @@ class Collectives(Caller):
     @overload
     def scatter(
         self,
-        sbuf: _Buffer | None,
-        rbuf: _Buffer,
+        sbuf: _Array | None,
+        rbuf: _Array,
         count: _Count = None,
         root: int = 0,
         comm_id: int = 0,
@@ -78,8 +78,8 @@ class Collectives(Caller):
     @overload
     def gather(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer | None,
+        sbuf: _Array,
+        rbuf: _Array | None,
         count: _Count = None,
         root: int = 0,
         comm_id: int = 0,
@@ -94,8 +94,8 @@ class Collectives(Caller):
     @overload
     def gather(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer | None,
+        sbuf: _Array,
+        rbuf: _Array | None,
         count: _Count = None,
         root: int = 0,
         comm_id: int = 0,
@@ -109,8 +109,8 @@ class Collectives(Caller):
     @overload
     def allgather(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer,
+        sbuf: _Array,
+        rbuf: _Array,
         count: _Count = None,
         comm_id: int = 0,
         from_fpga: bool = False,
@@ -124,8 +124,8 @@ class Collectives(Caller):
     @overload
     def allgather(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer,
+        sbuf: _Array,
+        rbuf: _Array,
         count: _Count = None,
         comm_id: int = 0,
         from_fpga: bool = False,
@@ -138,8 +138,8 @@ class Collectives(Caller):
     @overload
     def reduce(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer | None,
+        sbuf: _Array,
+        rbuf: _Array | None,
         count: _Count = None,
         root: int = 0,
         func: int = 0,
@@ -155,8 +155,8 @@ class Collectives(Caller):
     @overload
     def reduce(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer | None,
+        sbuf: _Array,
+        rbuf: _Array | None,
         count: _Count = None,
         root: int = 0,
         func: int = 0,
@@ -171,8 +171,8 @@ class Collectives(Caller):
     @overload
     def allreduce(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer,
+        sbuf: _Array,
+        rbuf: _Array,
         count: _Count = None,
         func: int = 0,
         comm_id: int = 0,
@@ -187,8 +187,8 @@ class Collectives(Caller):
     @overload
     def allreduce(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer,
+        sbuf: _Array,
+        rbuf: _Array,
         count: _Count = None,
         func: int = 0,
         comm_id: int = 0,
@@ -202,8 +202,8 @@ class Collectives(Caller):
     @overload
     def reduce_scatter(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer,
+        sbuf: _Array,
+        rbuf: _Array,
         count: _Count = None,
         func: int = 0,
         comm_id: int = 0,
@@ -218,8 +218,8 @@ class Collectives(Caller):
     @overload
     def reduce_scatter(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer,
+        sbuf: _Array,
+        rbuf: _Array,
         count: _Count = None,
         func: int = 0,
         comm_id: int = 0,
@@ -233,8 +233,8 @@ class Collectives(Caller):
     @overload
     def alltoall(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer,
+        sbuf: _Array,
+        rbuf: _Array,
         count: _Count = None,
         comm_id: int = 0,
         from_fpga: bool = False,
@@ -248,8 +248,8 @@ class Collectives(Caller):
     @overload
     def alltoall(
         self,
-        sbuf: _Buffer,
-        rbuf: _Buffer,
+        sbuf: _Array,
+        rbuf: _Array,
         count: _Count = None,
         comm_id: int = 0,
         from_fpga: bool = False,

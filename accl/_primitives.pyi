@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from accl._collectives import Collectives
 from accl._handle import ACCLHandle
+from accl._staging import _Array
 
 __all__ = ["Primitives"]
 
-_Buffer = np.ndarray[Any, Any]
 _Count = int | float | None
 _WaitFor = Sequence[ACCLHandle | None] | ACCLHandle | None
 
@@ -39,7 +39,7 @@ class Primitives(Collectives):
     @overload
     def send(
         self,
-        srcbuf: _Buffer | npt.DTypeLike,
+        srcbuf: _Array | npt.DTypeLike,
         count: _Count = None,
         dst: int | None = None,
         tag: int = ...,
@@ -55,7 +55,7 @@ class Primitives(Collectives):
     @overload
     def send(
         self,
-        srcbuf: _Buffer | npt.DTypeLike,
+        srcbuf: _Array | npt.DTypeLike,
         count: _Count = None,
         dst: int | None = None,
         tag: int = ...,
@@ -70,7 +70,7 @@ class Primitives(Collectives):
     @overload
     def stream_put(
         self,
-        srcbuf: _Buffer,
+        srcbuf: _Array,
         count: _Count = None,
         dst: int | None = None,
         stream_id: int = 0,
@@ -85,7 +85,7 @@ class Primitives(Collectives):
     @overload
     def stream_put(
         self,
-        srcbuf: _Buffer,
+        srcbuf: _Array,
         count: _Count = None,
         dst: int | None = None,
         stream_id: int = 0,
@@ -99,7 +99,7 @@ class Primitives(Collectives):
     @overload
     def recv(
         self,
-        dstbuf: _Buffer | npt.DTypeLike,
+        dstbuf: _Array | npt.DTypeLike,
         count: _Count = None,
         src: int | None = None,
         tag: int = ...,
@@ -115,7 +115,7 @@ class Primitives(Collectives):
     @overload
     def recv(
         self,
-        dstbuf: _Buffer | npt.DTypeLike,
+        dstbuf: _Array | npt.DTypeLike,
         count: _Count = None,
         src: int | None = None,
         tag: int = ...,
@@ -131,8 +131,8 @@ class Primitives(Collectives):
     @overload
     def copy(
         self,
-        srcbuf: _Buffer,
-        dstbuf: _Buffer,
+        srcbuf: _Array,
+        dstbuf: _Array,
         count: _Count = None,
         from_fpga: bool = False,
         to_fpga: bool = False,
@@ -144,8 +144,8 @@ class Primitives(Collectives):
     @overload
     def copy(
         self,
-        srcbuf: _Buffer,
-        dstbuf: _Buffer,
+        srcbuf: _Array,
+        dstbuf: _Array,
         count: _Count = None,
         from_fpga: bool = False,
         to_fpga: bool = False,
@@ -156,7 +156,7 @@ class Primitives(Collectives):
     @overload
     def copy_from_stream(
         self,
-        dstbuf: _Buffer,
+        dstbuf: _Array,
         count: _Count = None,
         to_fpga: bool = False,
         *,
@@ -167,7 +167,7 @@ class Primitives(Collectives):
     @overload
     def copy_from_stream(
         self,
-        dstbuf: _Buffer,
+        dstbuf: _Array,
         count: _Count = None,
         to_fpga: bool = False,
         run_async: bool = False,
@@ -177,7 +177,7 @@ class Primitives(Collectives):
     @overload
     def copy_to_stream(
         self,
-        srcbuf: _Buffer,
+        srcbuf: _Array,
         count: _Count = None,
         from_fpga: bool = False,
         *,
@@ -188,7 +188,7 @@ class Primitives(Collectives):
     @overload
     def copy_to_stream(
         self,
-        srcbuf: _Buffer,
+        srcbuf: _Array,
         count: _Count = None,
         from_fpga: bool = False,
         run_async: bool = False,
@@ -219,9 +219,9 @@ class Primitives(Collectives):
         self,
         count: int | None,
         func: int,
-        val1: _Buffer,
-        val2: _Buffer,
-        result: _Buffer,
+        val1: _Array,
+        val2: _Array,
+        result: _Array,
         val1_from_fpga: bool = False,
         val2_from_fpga: bool = False,
         to_fpga: bool = False,
@@ -235,9 +235,9 @@ class Primitives(Collectives):
         self,
         count: int | None,
         func: int,
-        val1: _Buffer,
-        val2: _Buffer,
-        result: _Buffer,
+        val1: _Array,
+        val2: _Array,
+        result: _Array,
         val1_from_fpga: bool = False,
         val2_from_fpga: bool = False,
         to_fpga: bool = False,

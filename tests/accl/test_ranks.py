@@ -55,6 +55,50 @@ device.deinit()
     assert (out, process.returncode) == ("interrupted\ninterrupted\n"[12:], 0), err
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["cclo.read(4)", "dump_rx_buffers()", "dump_communicator()", "get_retcode()", "get_duration()"],
+)
+def test_interrupt_ends_questions_behind_a_call(processes, question):
+    (process,) = processes(
+        1,
+        f"""
+device = accl(2, 0, job=job)
+handle = device.recv(device.allocate((4,)), 4, 1, to_fpga=True, run_async=True)
+print("ready", flush=True)
+try:
+    device.{question}
+except KeyboardInterrupt:
+    print("interrupted", handle.test())
+device.deinit()
+""",
+    )
+    while process.stdout.readline() != "ready\n":
+        assert process.poll() is None, process.stderr.read()
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=5)
+    assert (out, process.returncode) == ("interrupted False\n", 0), err
+
+
+def test_deinit_ends_questions_behind_a_call(run_ranks):
+    (answer,) = run_ranks(
+        1,
+        """
+import signal
+device = accl(2, 0, job=job)
+device.recv(device.allocate((4,)), 4, 1, to_fpga=True, run_async=True)
+signal.signal(signal.SIGALRM, lambda *_: device.deinit())
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    device.cclo.read(4)
+except ACCLClosedError as error:
+    print(json.dumps([str(error), repr(device)]))
+""",
+    )
+    assert answer == ["read: this accl was deinitialised", "<accl, deinitialised>"]
+
+
 def test_death_of_a_rank_is_an_error_for_others(processes):
     first, second = processes(
         2,
