@@ -17,8 +17,8 @@ waitfor
 
 from libc.stdint cimport uint32_t, uint64_t
 from accl._calls cimport Caller, check_elements, take_async, to_function, zero_size
-from accl._operand cimport Operand, sync, take_unused
-from accl._staging cimport check_flag, take
+from accl._operand cimport Operand, sync, take_found, take_unused
+from accl._staging cimport stage, staged
 from accl.libaccl cimport (
     ACCL_ALLGATHER,
     ACCL_ALLREDUCE,
@@ -52,8 +52,8 @@ cdef class Collectives(Caller):
         cdef uint64_t writes = 1
         cdef uint64_t ranks
         cdef bint is_root = False
-        cdef object source_stage = None
-        cdef object result_stage = None
+        cdef object _source_stage
+        cdef object _result_stage
         self.begin(&call, operation, comm_id, name)
         ranks = self.sizes[call.comm]
         if root is not None:
@@ -74,14 +74,14 @@ cdef class Collectives(Caller):
         elif operation == ACCL_ALLTOALL:
             reads = writes = ranks
         if reads:
-            source_stage = take(self.device, sbuf, False, &source, "sbuf", name)
-            check_flag(&source, from_fpga, "sbuf", name)
+            if not take_found(self.device, sbuf, False, &source, "sbuf", name):
+                _source_stage = stage(self.device, sbuf, False, from_fpga, &source, "sbuf", name)
             call.address[0] = source.address
         else:
             take_unused(sbuf, &source)
         if writes:
-            result_stage = take(self.device, rbuf, True, &result, "rbuf", name)
-            check_flag(&result, to_fpga, "rbuf", name)
+            if not take_found(self.device, rbuf, True, &result, "rbuf", name):
+                _result_stage = stage(self.device, rbuf, True, to_fpga, &result, "rbuf", name)
             call.address[2] = result.address
         else:
             take_unused(rbuf, &result)
@@ -102,8 +102,8 @@ cdef class Collectives(Caller):
             sync(&source, reads * call.count, True)
         return self.finish(
             &call, &result if writes else NULL, writes * call.count, to_fpga, run_async, waitfor,
-            (sbuf, rbuf, source_stage, result_stage)
-            if run_async or waitfor or source_stage is not None or result_stage is not None
+            (sbuf, rbuf, staged(&source), staged(&result))
+            if run_async or waitfor or source.stage is not NULL or result.stage is not NULL
             else (),
             name
         )
@@ -132,14 +132,15 @@ cdef class Collectives(Caller):
         cdef Operand operand
         cdef bint is_root
         cdef bint later = run_async
-        cdef object stage
+        cdef object operand_stage
         if more:
             later = take_async(more, later, "bcast")
         self.begin(&call, ACCL_BCAST, comm_id, "bcast")
         self.set_root(&call, root, "root", "bcast")
         is_root = call.root_src_dst == self.locals[call.comm]
-        stage = take(self.device, buf, not is_root, &operand, "buf", "bcast")
-        check_flag(&operand, from_fpga or to_fpga, "buf", "bcast")
+        if not take_found(self.device, buf, not is_root, &operand, "buf", "bcast"):
+            operand_stage = stage(self.device, buf, not is_root, from_fpga or to_fpga, &operand,
+                                  "buf", "bcast")
         call.address[0] = operand.address
         self.set_count(&call, count, operand.elements, "bcast")
         check_elements(&operand, call.count, "buf", "bcast")
@@ -150,8 +151,8 @@ cdef class Collectives(Caller):
             sync(&operand, operand.elements, True)
         return self.finish(
             &call, NULL if is_root else &operand,
-            operand.elements if stage is None else <Py_ssize_t>call.count, to_fpga, later, waitfor,
-            (buf, stage), "bcast"
+            operand.elements if operand.stage is NULL else <Py_ssize_t>call.count, to_fpga, later,
+            waitfor, (buf,) if operand.stage is NULL else (buf, operand_stage), "bcast"
         )
 
     def scatter(self, sbuf, rbuf, count=None, root=0, comm_id=0, from_fpga=False, to_fpga=False,

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from accl._collectives import Collectives

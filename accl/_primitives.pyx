@@ -6,7 +6,7 @@ from libc.string cimport memset
 from accl._calls cimport check_elements, take_async, to_function
 from accl._collectives cimport Collectives
 from accl._operand cimport Operand, dtype_code, sync, take_found
-from accl._staging cimport as_array, check_flag, take
+from accl._staging cimport as_array, stage, staged
 from accl.libaccl cimport (
     ACCL_COMBINE,
     ACCL_CONFIG,
@@ -52,22 +52,25 @@ cdef uint32_t _flags(object flags, str name) except? 0xffffffff:
 cdef class Primitives(Collectives):
     """The calls of an `accl` that are no collectives."""
 
-    cdef object _typed(self, object buffer, bint stream, bint writes, Operand *operand, str what,
-                       str name):
-        """Look at a buffer, or at a type in place of one that a stream stands for."""
+    cdef bint _typed(self, object buffer, bint stream, bint writes, Operand *operand, str what,
+                     str name) except -1:
+        """Look at a buffer, or at a type in place of one that a stream stands for.
+
+        False if it is an array without device memory.
+        """
         memset(operand, 0, sizeof(Operand))
         if stream and not isinstance(buffer, np.ndarray):
             if buffer is None:
                 raise TypeError(f"{name}: in place of {what} the type of its elements is needed")
             operand.dtype = dtype_code(buffer, name)
             operand.elements = 0
-            return None
+            return True
         if not stream:
-            return take(self.device, buffer, writes, operand, what, name)
+            return take_found(self.device, buffer, writes, operand, what, name)
         if not take_found(self.device, buffer, False, operand, what, name):
             operand.dtype = dtype_code(buffer.dtype, name)
             operand.elements = buffer.size
-        return None
+        return True
 
     def _config(self, uint32_t function, object value, str name, object comm_id=0,
                 bint run_async=False, object waitfor=()):
@@ -138,7 +141,8 @@ cdef class Primitives(Collectives):
         """
         cdef accl_call call
         cdef Operand source
-        cdef object stage
+        cdef object _operand_stage
+        cdef bint found
         if more:
             run_async = take_async(more, run_async, "send")
         if dst is None:
@@ -149,11 +153,12 @@ cdef class Primitives(Collectives):
         if stream_flags:
             call.stream_flags = _flags(stream_flags, "send")
         if call.stream_flags == 0:
-            stage = take(self.device, srcbuf, False, &source, "srcbuf", "send")
+            found = take_found(self.device, srcbuf, False, &source, "srcbuf", "send")
         else:
-            stage = self._typed(srcbuf, call.stream_flags & ACCL_OP0_STREAM, False, &source,
+            found = self._typed(srcbuf, call.stream_flags & ACCL_OP0_STREAM, False, &source,
                                 "srcbuf", "send")
-        check_flag(&source, from_fpga, "srcbuf", "send")
+        if not found:
+            _operand_stage = stage(self.device, srcbuf, False, from_fpga, &source, "srcbuf", "send")
         if call.stream_flags & ACCL_RES_STREAM and call.tag > <uint32_t>STREAM_ID_MAX:
             raise ACCLArgumentError(
                 f"send: streams have the numbers 0 to {STREAM_ID_MAX}, given as the tag"
@@ -167,8 +172,8 @@ cdef class Primitives(Collectives):
                 sync(&source, source.elements, True)
         self.set_types(&call, source.dtype, ACCL_NONE, ACCL_NONE, compress_dtype, "send")
         return self.finish(&call, NULL, 0, True, run_async, waitfor,
-                           (srcbuf, stage) if run_async or waitfor or stage is not None else (),
-                           "send")
+                           (srcbuf, staged(&source))
+                           if run_async or waitfor or source.stage is not NULL else (), "send")
 
     def stream_put(self, srcbuf, count=None, dst=None, stream_id=0, comm_id=0, from_fpga=False,
                    compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -232,7 +237,8 @@ cdef class Primitives(Collectives):
         cdef accl_call call
         cdef Operand result
         cdef bint stream
-        cdef object stage
+        cdef object _operand_stage
+        cdef bint found
         if more:
             run_async = take_async(more, run_async, "recv")
         if src is None:
@@ -244,10 +250,11 @@ cdef class Primitives(Collectives):
             call.stream_flags = _flags(stream_flags, "recv")
         stream = call.stream_flags & ACCL_RES_STREAM != 0
         if not stream:
-            stage = take(self.device, dstbuf, True, &result, "dstbuf", "recv")
-            check_flag(&result, to_fpga, "dstbuf", "recv")
+            found = take_found(self.device, dstbuf, True, &result, "dstbuf", "recv")
         else:
-            stage = self._typed(dstbuf, True, True, &result, "dstbuf", "recv")
+            found = self._typed(dstbuf, True, True, &result, "dstbuf", "recv")
+        if not found:
+            _operand_stage = stage(self.device, dstbuf, True, to_fpga, &result, "dstbuf", "recv")
         self.set_count(&call, count, result.elements, "recv")
         if not stream:
             if result.elements < <Py_ssize_t>call.count:
@@ -255,10 +262,10 @@ cdef class Primitives(Collectives):
             call.address[2] = result.address
         self.set_types(&call, ACCL_NONE, ACCL_NONE, result.dtype, compress_dtype, "recv")
         return self.finish(&call, NULL if stream else &result,
-                           result.elements if stage is None else <Py_ssize_t>call.count, to_fpga,
-                           run_async, waitfor,
-                           (dstbuf, stage) if run_async or waitfor or stage is not None else (),
-                           "recv")
+                           result.elements if result.stage is NULL else <Py_ssize_t>call.count,
+                           to_fpga, run_async, waitfor,
+                           (dstbuf, staged(&result))
+                           if run_async or waitfor or result.stage is not NULL else (), "recv")
 
     cdef object _copy(self, object srcbuf, object dstbuf, object count, bint from_fpga,
                       bint to_fpga, bint run_async, object waitfor, uint32_t flags, str name):
@@ -267,14 +274,14 @@ cdef class Primitives(Collectives):
         cdef Operand result
         cdef bint reads = not flags & ACCL_OP0_STREAM
         cdef bint writes = not flags & ACCL_RES_STREAM
-        cdef object source_stage
-        cdef object result_stage
+        cdef object _source_stage
+        cdef object _result_stage
         self.begin(&call, ACCL_COPY, 0, name)
         call.stream_flags = flags
-        source_stage = self._typed(srcbuf, not reads, False, &source, "srcbuf", name)
-        result_stage = self._typed(dstbuf, not writes, True, &result, "dstbuf", name)
-        check_flag(&source, from_fpga, "srcbuf", name)
-        check_flag(&result, to_fpga, "dstbuf", name)
+        if not self._typed(srcbuf, not reads, False, &source, "srcbuf", name):
+            _source_stage = stage(self.device, srcbuf, False, from_fpga, &source, "srcbuf", name)
+        if not self._typed(dstbuf, not writes, True, &result, "dstbuf", name):
+            _result_stage = stage(self.device, dstbuf, True, to_fpga, &result, "dstbuf", name)
         self.set_count(&call, count, source.elements if reads else result.elements, name)
         if reads:
             check_elements(&source, call.count, "srcbuf", name)
@@ -286,9 +293,10 @@ cdef class Primitives(Collectives):
         if reads and not from_fpga:
             sync(&source, source.elements, True)
         return self.finish(&call, &result if writes else NULL,
-                           result.elements if result_stage is None else <Py_ssize_t>call.count,
+                           result.elements if result.stage is NULL else <Py_ssize_t>call.count,
                            to_fpga, run_async, waitfor,
-                           (srcbuf, dstbuf, source_stage, result_stage), name)
+                           (srcbuf, dstbuf) if source.stage is NULL and result.stage is NULL
+                           else (srcbuf, dstbuf, staged(&source), staged(&result)), name)
 
     def copy(self, srcbuf, dstbuf, count=None, from_fpga=False, to_fpga=False, run_async=False,
              waitfor=(), **more):
@@ -370,18 +378,19 @@ cdef class Primitives(Collectives):
         cdef Operand first
         cdef Operand second
         cdef Operand out
+        cdef object _stage1
+        cdef object _stage2
+        cdef object _out_stage
         if more:
             run_async = take_async(more, run_async, "combine")
         self.begin(&call, ACCL_COMBINE, 0, "combine")
         call.function = to_function(func, "combine")
-        stages = (
-            take(self.device, val1, False, &first, "val1", "combine"),
-            take(self.device, val2, False, &second, "val2", "combine"),
-            take(self.device, result, True, &out, "result", "combine"),
-        )
-        check_flag(&first, val1_from_fpga, "val1", "combine")
-        check_flag(&second, val2_from_fpga, "val2", "combine")
-        check_flag(&out, to_fpga, "result", "combine")
+        if not take_found(self.device, val1, False, &first, "val1", "combine"):
+            _stage1 = stage(self.device, val1, False, val1_from_fpga, &first, "val1", "combine")
+        if not take_found(self.device, val2, False, &second, "val2", "combine"):
+            _stage2 = stage(self.device, val2, False, val2_from_fpga, &second, "val2", "combine")
+        if not take_found(self.device, result, True, &out, "result", "combine"):
+            _out_stage = stage(self.device, result, True, to_fpga, &out, "result", "combine")
         self.set_count(&call, count, first.elements, "combine")
         check_elements(&first, call.count, "val1", "combine")
         check_elements(&second, call.count, "val2", "combine")
@@ -395,4 +404,6 @@ cdef class Primitives(Collectives):
             sync(&second, second.elements, True)
         return self.finish(&call, &out,
                            out.elements if out.stage is NULL else <Py_ssize_t>call.count, to_fpga,
-                           run_async, waitfor, (val1, val2, result, stages), "combine")
+                           run_async, waitfor,
+                           (val1, val2, result, staged(&first), staged(&second), staged(&out)),
+                           "combine")

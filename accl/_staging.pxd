@@ -3,7 +3,7 @@
 
 from accl._device cimport Device
 from accl._memory cimport Block
-from accl._operand cimport Operand, take_found
+from accl._operand cimport Operand
 
 
 cdef class Stage:
@@ -21,22 +21,14 @@ cdef class Stage:
 
 # An array for anything that has one. WRITES: it must be possible to write to it.
 cdef object as_array(object given, bint writes, str what, str name)
-# Finds or makes the block for an array, and fills it if it is not WRITES.
-cdef Stage stage(Device device, object given, bint writes, Operand *operand, str what, str name)
-# Refuses from_fpga and to_fpga where they have no meaning.
-cdef int refuse_flag(str what, str name) except -1
+# Finds or makes the block for an array without device memory, and fills it if it is not WRITES.
+# OPERAND borrows what is returned. ON_DEVICE: from_fpga or to_fpga, which have no meaning here.
+#
+# Calls have it in a variable that is assigned only then: counting references to None takes a
+# tenth of a short call.
+cdef Stage stage(Device device, object given, bint writes, bint on_device, Operand *operand,
+                 str what, str name)
 
 
-# Looks at the operand of a call; what stands for it, None if it has device memory itself. The
-# operand borrows it.
-cdef inline object take(Device device, object array, bint writes, Operand *operand, str what,
-                        str name):
-    if take_found(device, array, writes, operand, what, name):
-        return None
-    return stage(device, array, writes, operand, what, name)
-
-
-cdef inline int check_flag(Operand *operand, bint on_device, str what, str name) except -1:
-    if on_device and operand.stage is not NULL:
-        refuse_flag(what, name)
-    return 0
+cdef inline object staged(Operand *operand):
+    return <object>operand.stage if operand.stage is not NULL else None

@@ -10,7 +10,6 @@ from cpython.object cimport PyObject
 from accl._device cimport Device
 from accl._memory cimport Block
 from accl._operand cimport Operand, dtype_code
-from accl.libaccl cimport ACCL_NONE
 
 from threading import Lock
 
@@ -119,9 +118,15 @@ cdef object as_array(object given, bint writes, str what, str name):
     return array
 
 
-cdef Stage stage(Device device, object given, bint writes, Operand *operand, str what, str name):
+cdef Stage stage(Device device, object given, bint writes, bint on_device, Operand *operand,
+                 str what, str name):
     cdef Stage made
     cdef object array = as_array(given, writes, what, name)
+    if on_device:
+        raise ValueError(
+            f"{name}: {what} has no device memory, so its data cannot be there already, nor stay "
+            "there: leave from_fpga and to_fpga out, or use a buffer of allocate()"
+        )
     operand.dtype = dtype_code(array.dtype, name)
     operand.itemsize = array.itemsize
     operand.elements = array.size
@@ -140,10 +145,3 @@ cdef Stage stage(Device device, object given, bint writes, Operand *operand, str
     operand.block = <PyObject *>made.block
     operand.stage = <PyObject *>made
     return made
-
-
-cdef int refuse_flag(str what, str name) except -1:
-    raise ValueError(
-        f"{name}: {what} has no device memory, so its data cannot be there already, nor stay "
-        "there: leave from_fpga and to_fpga out, or use a buffer of allocate()"
-    )
