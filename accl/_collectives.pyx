@@ -14,8 +14,8 @@ run_async, async
 waitfor
     Handles of calls that must have ended before.
 
-Buffers of `allocate()` are operands as they are. Other arrays, of NumPy or with DLPack, are copied to
-the device when the call is made, and results back when it has ended.
+Buffers of `allocate()` are operands as they are. Other arrays, of NumPy or with DLPack, are copied
+to the device when the call is made, and results back when it has ended.
 """
 
 from libc.stdint cimport uint32_t, uint64_t

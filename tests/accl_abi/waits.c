@@ -88,7 +88,7 @@ static void queued(struct rank *r, const accl_buffer *b)
     CHECK(accl_exchange_read(r->device, ACCL_EXCHANGE_CFGRDY, &word) == ACCL_INTERRUPTED);
     CHECK(word == 0 && accl_error_message()[0]);
     CHECK(accl_exchange_write(r->device, 0, 1) == ACCL_INTERRUPTED);
-    CHECK(accl_dump_waits(r->device, text, sizeof text, &needed) == ACCL_INTERRUPTED);
+    CHECK(accl_dump_rx_buffers(r->device, text, sizeof text, &needed) == ACCL_INTERRUPTED);
     CHECK(text[0] == 0 && needed == 0);
     CHECK(accl_request_state(request) != ACCL_COMPLETED);
     accl_set_interrupt_check(r->device, NULL, NULL);
