@@ -3,24 +3,15 @@
  * dpu_instructions.h: the DPU's own instructions, as functions.
  *
  * The compiler makes RV32 code, which is translated to DPU code afterwards; an instruction that
- * RV32 does not have is a custom one (opcode 0x0b), which the translator knows. This is the only
- * file that says how they are written.
+ * RV32 does not have is a custom one (opcode 0x0b), which the translator knows. This file and
+ * dpu_builtins.h are the only ones that say how they are written.
  */
 #ifndef DPU_RUNTIME_DPU_INSTRUCTIONS_H
 #define DPU_RUNTIME_DPU_INSTRUCTIONS_H
 
+#include <dpu_builtins.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#define __DPU_INLINE static inline __attribute__((always_inline, unused))
-
-/* The tasklet's id. Not volatile: it never changes, so that the compiler may keep it. */
-__DPU_INLINE uint32_t __dpu_me(void)
-{
-    uint32_t id;
-    __asm__(".insn r 0x0b, 6, 0, %0, x0, x0" : "=r"(id));
-    return id;
-}
 
 /* Takes an atomic bit; waits as long as it is taken. BIT is the address of its symbol. */
 __DPU_INLINE void __dpu_acquire(uintptr_t bit)
@@ -84,28 +75,6 @@ __DPU_INLINE uint32_t __dpu_cmpb4(uint32_t a, uint32_t b)
     do { \
         __asm__ volatile(".insn i 0x0b, 5, x0, x0, %0" : : "i"(number) : "memory"); \
         __builtin_unreachable(); \
-    } while (0)
-
-/*
- * DMA. The unit of BYTES is 8, at most 2048. A size that the compiler knows goes into the
- * instruction; any other goes into bits 31:24 of the WRAM address, where the hardware adds it to
- * the 255 of the instruction, modulo 256: n / 8 - 1.
- */
-#define __DPU_DMA(function, wram, mram, bytes) \
-    do { \
-        if (__builtin_constant_p(bytes) && (bytes) != 0) { \
-            __asm__ volatile(".insn s 0x0b, " #function ", %0, %2(%1)" \
-                             : \
-                             : "r"(mram), "r"(wram), \
-                               "i"(__builtin_constant_p(bytes) ? (((bytes) >> 3) - 1) & 255 : 0) \
-                             : "memory"); \
-        } else { \
-            uintptr_t __dpu_sized = (uintptr_t)(wram) + ((uintptr_t)(bytes) << 21); \
-            __asm__ volatile(".insn s 0x0b, " #function ", %0, 255(%1)" \
-                             : \
-                             : "r"(mram), "r"(__dpu_sized) \
-                             : "memory"); \
-        } \
     } while (0)
 
 #endif

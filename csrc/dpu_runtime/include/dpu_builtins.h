@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dpu_builtins.h: what the vendor's compiler knows without any header.
+ *
+ * The driver includes it before every source, so that it takes no name of programs' and includes
+ * nothing. Names with __builtin_dpu_ that are not here stay undefined, and linking says so.
+ */
+#ifndef DPU_RUNTIME_DPU_BUILTINS_H
+#define DPU_RUNTIME_DPU_BUILTINS_H
+
+#define __DPU_INLINE static inline __attribute__((always_inline, unused))
+
+/* The tasklet's id. Not volatile: it never changes, so that the compiler may keep it. */
+__DPU_INLINE __UINT32_TYPE__ __dpu_me(void)
+{
+    __UINT32_TYPE__ id;
+    __asm__(".insn r 0x0b, 6, 0, %0, x0, x0" : "=r"(id));
+    return id;
+}
+
+/*
+ * DMA. The unit of BYTES is 8, at most 2048. A size that the compiler knows goes into the
+ * instruction; any other goes into bits 31:24 of the WRAM address, where the hardware adds it to
+ * the 255 of the instruction, modulo 256: n / 8 - 1.
+ */
+#define __DPU_DMA(function, wram, mram, bytes) \
+    do { \
+        if (__builtin_constant_p(bytes) && (bytes) != 0) { \
+            __asm__ volatile(".insn s 0x0b, " #function ", %0, %2(%1)" \
+                             : \
+                             : "r"(mram), "r"(wram), \
+                               "i"(__builtin_constant_p(bytes) ? (((bytes) >> 3) - 1) & 255 : 0) \
+                             : "memory"); \
+        } else { \
+            __UINTPTR_TYPE__ __dpu_sized = \
+                (__UINTPTR_TYPE__)(wram) + ((__UINTPTR_TYPE__)(bytes) << 21); \
+            __asm__ volatile(".insn s 0x0b, " #function ", %0, 255(%1)" \
+                             : \
+                             : "r"(mram), "r"(__dpu_sized) \
+                             : "memory"); \
+        } \
+    } while (0)
+
+#define __builtin_dpu_tid() __dpu_me()
+/* The WRAM address comes first, in both. */
+#define __builtin_dpu_ldma(wram, mram, bytes) __DPU_DMA_CALL(0, wram, mram, bytes)
+#define __builtin_dpu_sdma(wram, mram, bytes) __DPU_DMA_CALL(1, wram, mram, bytes)
+#define __DPU_DMA_CALL(function, wram, mram, bytes) \
+    ({ \
+        const void *__dpu_wram = (const void *)(wram); \
+        __UINTPTR_TYPE__ __dpu_mram = (__UINTPTR_TYPE__)(mram); \
+        __DPU_DMA(function, __dpu_wram, __dpu_mram, bytes); \
+    })
+
+/* No macro with arguments: programs declare it themselves. */
+#define __builtin_dpu_seqread_get __dpu_seqread_get
+int __dpu_seqread_get(int pointer, unsigned int bytes, void *reader, unsigned int page);
+
+#endif
