@@ -20,7 +20,7 @@ static uint64_t add_special(uint64_t a, uint64_t b)
 
 uint64_t RUNTIME(__adddf3)(uint64_t a, uint64_t b)
 {
-    uint64_t m, n, sign, difference;
+    uint64_t m, n, sign;
     uint32_t distance, ea, eb;
     int32_t e;
 
@@ -65,13 +65,18 @@ uint64_t RUNTIME(__adddf3)(uint64_t a, uint64_t b)
         }
         return double_round(sign, e, m);
     }
-    difference = m - n;
-    if (difference == 0)
-        return 0;
-    distance = (uint32_t)leading_zeros(difference) - 1;
-    if (UNLIKELY((int32_t)distance >= e))
-        distance = (uint32_t)e - 1;
-    return double_round(sign, e - (int32_t)distance, shift_left(difference, distance));
+    m -= n;
+    /* Numbers that are far apart leave the leading bit where it is. */
+    if ((int32_t)(high_word(m) << 1) >= 0) {
+        if (m == 0)
+            return 0;
+        distance = (uint32_t)leading_zeros(m) - 1;
+        if (UNLIKELY((int32_t)distance >= e))
+            distance = (uint32_t)e - 1;
+        m = shift_left(m, distance);
+        e -= (int32_t)distance;
+    }
+    return double_round(sign, e, m);
 }
 
 uint64_t RUNTIME(__subdf3)(uint64_t a, uint64_t b)

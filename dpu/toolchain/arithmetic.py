@@ -37,7 +37,8 @@ ROUTINES = {
 }
 _DIVISION_BY_ZERO = 2
 # Bits of the return address, above that of any instruction, that keep what signs to change.
-_NEGATE_REMAINDER, _NEGATE_QUOTIENT = 12, 13
+_SIGNS = 12
+_NEGATE_REMAINDER, _NEGATE_QUOTIENT = 2 << _SIGNS, 4 << _SIGNS
 _UPPER = 0xFFFF_0000
 
 
@@ -152,25 +153,21 @@ def _write_wide_product(code: Code) -> None:
 def _write_division(code: Code) -> None:
     """Divide with signs by dividing without; then a step for every bit of the quotient."""
     code.place(routine_label("div"))
-    positive, both, by_zero = code.fresh(), code.fresh(), code.fresh()
-    end, last, keep, done = code.fresh(), code.fresh(), code.fresh(), code.fresh()
+    positive, by_zero, smaller = code.fresh(), code.fresh(), code.fresh()
+    end, last, done = code.fresh(), code.fresh(), code.fresh()
     code.emit("or", "rrrci", SPARE_2, SCRATCH_LOW, SPARE, "pl", routine_label("divu"))
-    code.emit("lsr", "rri", SCRATCH_HIGH, SCRATCH_LOW, 31)
-    code.emit("lsl_add", "rrri", LINK, LINK, SCRATCH_HIGH, _NEGATE_REMAINDER)
-    code.emit("xor", "rrr", SCRATCH_HIGH, SCRATCH_LOW, SPARE)
-    code.emit("lsr", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 31)
-    code.emit("lsl_add", "rrri", LINK, LINK, SCRATCH_HIGH, _NEGATE_QUOTIENT)
-    for register, label in ((SCRATCH_LOW, positive), (SPARE, both)):
-        code.jump_if("ges", register, 0, label)
-        code.emit("sub", "rir", register, 0, register)
-        code.place(label)
+    code.jump_if("ges", SCRATCH_LOW, 0, positive)
+    code.emit("sub", "rir", SCRATCH_LOW, 0, SCRATCH_LOW)
+    code.emit("or", "rri", LINK, LINK, _NEGATE_REMAINDER | _NEGATE_QUOTIENT)
+    code.jump_if("ges", SPARE, 0, routine_label("divu"))
+    code.place(positive)
+    code.emit("sub", "rir", SPARE, 0, SPARE)
+    code.emit("xor", "rri", LINK, LINK, _NEGATE_QUOTIENT)
     code.place(routine_label("divu"))
-    code.jump_if("z", SPARE, 0, by_zero)
-    code.emit("clz", "rr", SCRATCH_HIGH, SPARE)
+    code.emit("clz", "rrci", SCRATCH_HIGH, SPARE, "max", by_zero)
     code.emit("clz", "rr", SPARE_2, SCRATCH_LOW)
-    code.emit("sub", "rrr", SPARE_2, SPARE_2, SCRATCH_HIGH)
+    code.emit("sub", "rrrci", SPARE_2, SPARE_2, SCRATCH_HIGH, "gts", smaller)
     code.put(SCRATCH_HIGH, 0)
-    code.jump_if("gts", SPARE_2, 0, end)
     # As many steps before the last one as the divisor has more leading zeros.
     code.emit("call", "zri", 0, SPARE_2, last)
     first = code.fresh()
@@ -181,15 +178,20 @@ def _write_division(code: Code) -> None:
             code.place(last)
         code.emit("div_step", "rrrici", SCRATCH_HIGH, SPARE, SCRATCH_HIGH, step, "false", 0)
     code.place(end)
-    code.emit("lsr", "rrici", SPARE_2, LINK, _NEGATE_REMAINDER, "z", done)
-    code.emit("and", "rri", SPARE_2, SPARE_2, 1 << _NEGATE_QUOTIENT - _NEGATE_REMAINDER)
-    code.jump_if("z", SPARE_2, 0, keep)
-    code.emit("sub", "rir", SCRATCH_HIGH, 0, SCRATCH_HIGH)
-    code.place(keep)
-    code.emit("and", "rri", SPARE_2, LINK, 1 << _NEGATE_REMAINDER)
-    code.jump_if("z", SPARE_2, 0, done)
-    code.emit("sub", "rir", SCRATCH_LOW, 0, SCRATCH_LOW)
+    code.emit("lsr", "rrici", SPARE_2, LINK, _SIGNS, "z", done)
+    code.emit("call", "zri", 0, SPARE_2, done)
+    # What signs to change, times two, is the distance from here.
     code.place(done)
     _return(code)
     code.place(by_zero)
     code.emit("fault", "i", _DIVISION_BY_ZERO)
+    for registers in ((SCRATCH_LOW,), (SCRATCH_HIGH,), (SCRATCH_LOW, SCRATCH_HIGH)):
+        change = code.fresh()
+        code.place(change)
+        code.entries.add(change)
+        for register in registers:
+            code.emit("sub", "rir", register, 0, register)
+        _return(code)
+    code.place(smaller)
+    code.put(SCRATCH_HIGH, 0)
+    code.jump(end)
