@@ -136,7 +136,8 @@ def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
         arguments += [f"-Wno-error={name}" for name in _OLD_C]
     arguments += options.arguments()
     if options.runtime:
-        arguments += ["-isystem", str(INCLUDE), "-include", str(INCLUDE / "dpu_builtins.h")]
+        # By its name alone, as lists of dependencies have no headers of the system.
+        arguments += ["-isystem", str(INCLUDE), "-include", "dpu_builtins.h"]
     return [*arguments, "-g1", "-gdwarf-4"]
 
 
