@@ -105,6 +105,7 @@ class _Generator:
         sign = self.rng.choice("/%")
         forms = [
             f"((int)({a}) {sign} (((int)({b}) & 0x3fff) | 1))",
+            f"((int)({a}) {sign} -(((int)({b}) & 0x3ffff) | 2))",
             f"((unsigned)({a}) {sign} ((unsigned)({b}) | 1))",
             f"((long long)({a}) {sign} (((long long)({b}) & 0x3ffffffffffll) | 1))",
             f"((long long)({a}) {sign} -(((long long)({b}) & 0xffffffffll) | 2))",
