@@ -194,6 +194,8 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_serialize(struct dpu_context_t *context,
         return error;
     if (context->registers == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "this context has no state; it has been freed");
+    if (serialized_context == NULL || serialized_context_size == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the bytes or their number");
     const uint32_t size = (uint32_t)dpu_checkpoint_size(context);
     if (*serialized_context == NULL) {
         *serialized_context = malloc(size);

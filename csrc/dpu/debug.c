@@ -24,6 +24,8 @@ static dpu_error_t on_dpu(struct dpu_t *dpu, dpu_error_t (*run)(struct dpu_t *, 
 DPU_EXPORT dpu_error_t dpu_context_fill_from_rank(struct dpu_context_t *context,
                                                   struct dpu_rank_t *rank)
 {
+    if (context == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "the context is NULL");
     dpu_error_t error = dpulib_check_rank(rank);
     if (error != DPU_OK)
         return error;
@@ -43,6 +45,8 @@ DPU_EXPORT void dpu_free_dpu_context(struct dpu_context_t *context)
 DPU_EXPORT dpu_error_t dpu_pop_debug_context(struct dpu_t *dpu,
                                              struct dpu_context_t **debug_context)
 {
+    if (debug_context == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the context");
     *debug_context = NULL;
     return dpulib_check_dpu(dpu);
 }

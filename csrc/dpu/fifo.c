@@ -173,6 +173,8 @@ static dpu_error_t make_link(struct dpu_set_t set, struct dpu_fifo_link_t *link,
                              enum dpu_fifo_direction_t direction)
 {
     struct dpu_symbol_t structure, data;
+    if (link == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the link");
     memset(link, 0, sizeof *link);
     link->direction = direction;
     dpu_error_t error = dpulib_find_symbol(set, name, &structure);

@@ -44,6 +44,8 @@ static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
     dpu_error_t error = dpulib_check_place(set, &copy.place);
     if (error != DPU_OK || copy.place.size == 0)
         return error;
+    if (copy.host == NULL && copy.matrix == NULL)
+        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
     return dpulib_work_on_rank(
         rank, &(struct dpulib_work){.run = run_copy, .argument = &copy, .bytes = copy.place.size});
 }

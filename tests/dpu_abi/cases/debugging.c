@@ -2,6 +2,12 @@
 /* Steps, breakpoints and registers. */
 #include "cases.h"
 
+#include <dpu_checkpoint.h>
+#include <dpu_debug.h>
+#include <dpu_fifo.h>
+#include <dpu_memory.h>
+#include <dpu_transfer_matrix.h>
+
 #define EVERY_THREAD UINT32_MAX
 
 CASE(a_program_can_be_stepped)
@@ -105,5 +111,89 @@ CASE(debugging_takes_one_dpu_and_sizes)
     CHECK_EQUAL(dpusoft_debug_set_thread(dpu, 23, &state), DPU_ERR_INVALID_THREAD_ID);
     CHECK_EQUAL(dpusoft_debug_step(dpu, 30, 1, NULL), DPU_ERR_INVALID_THREAD_ID);
     CHECK_EQUAL(dpusoft_version(), DPUSOFT_VERSION);
+    CHECK_OK(dpu_free(set));
+}
+
+CASE(contexts_that_are_null_are_refused)
+{
+    struct dpu_set_t set = allocate(1, NULL), dpu = first_dpu(set);
+    struct dpu_rank_t *rank = dpu_get_rank(dpu.dpu);
+    struct dpu_context_t context, *attached = &context;
+    uint8_t *bytes = NULL, *some = (uint8_t *)&context;
+    uint32_t size = 0;
+    load_command(set, COUNT);
+    CHECK_EQUAL(dpu_context_fill_from_rank(NULL, rank), DPU_ERR_INTERNAL);
+    CHECK_DETAIL("the context is NULL");
+    CHECK_EQUAL(dpu_context_fill_from_rank(&context, NULL), DPU_ERR_INVALID_DPU_SET);
+    CHECK_EQUAL(dpu_pop_debug_context(dpu.dpu, NULL), DPU_ERR_INTERNAL);
+    CHECK_DETAIL("nowhere to put");
+    CHECK_EQUAL(dpu_pop_debug_context(NULL, &attached), DPU_ERR_INVALID_DPU_SET);
+    CHECK_TRUE(attached == NULL);
+    CHECK_EQUAL(dpu_extract_pcs_for_dpu(dpu.dpu, NULL), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_extract_context_for_dpu(dpu.dpu, NULL), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_restore_context_for_dpu(dpu.dpu, NULL), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_initialize_fault_process_for_dpu(dpu.dpu, NULL, 0), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_execute_thread_step_in_fault_for_dpu(dpu.dpu, 0, NULL), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_finalize_fault_process_for_dpu(dpu.dpu, NULL), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_create_core_dump(rank, NULL, "core", NULL, NULL, NULL, NULL, 0, 0, 0),
+                DPU_ERR_INTERNAL);
+    dpu_free_dpu_context(NULL);
+
+    CHECK_EQUAL(dpu_checkpoint_save(dpu, DPU_CHECKPOINT_ALL, NULL), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_checkpoint_restore(dpu, DPU_CHECKPOINT_ALL, NULL), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_checkpoint_get_serialized_context_size(NULL), 0);
+    CHECK_EQUAL(dpu_checkpoint_serialize(NULL, &bytes, &size), DPU_ERR_INTERNAL);
+    CHECK_OK(dpu_checkpoint_save(dpu, DPU_CHECKPOINT_INTERNAL, &context));
+    CHECK_EQUAL(dpu_checkpoint_serialize(&context, NULL, &size), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_checkpoint_serialize(&context, &bytes, NULL), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_checkpoint_serialize(&context, &some, NULL), DPU_ERR_INTERNAL);
+    CHECK_DETAIL("nowhere to put");
+    CHECK_TRUE(bytes == NULL && size == 0);
+    CHECK_OK(dpu_checkpoint_serialize(&context, &bytes, &size));
+    CHECK_EQUAL(dpu_checkpoint_deserialize(bytes, size, NULL), DPU_ERR_INTERNAL);
+    free(bytes);
+    CHECK_OK(dpu_checkpoint_free(&context));
+    CHECK_OK(dpu_checkpoint_free(NULL));
+    CHECK_OK(dpu_launch(set, DPU_SYNCHRONOUS));
+    CHECK_EQUAL(read_counter(dpu), 1);
+    CHECK_OK(dpu_free(set));
+}
+
+CASE(links_matrices_and_buffers_may_be_null)
+{
+    struct dpu_set_t set = allocate(1, NULL), dpu = first_dpu(set);
+    struct dpu_rank_t *rank = dpu_get_rank(dpu.dpu);
+    struct dpu_transfer_matrix matrix = {.offset = 1};
+    struct dpu_fifo_link_t link;
+    char name[] = "counter";
+    uint64_t word = 0;
+    load_command(set, COUNT);
+    CHECK_EQUAL(dpu_link_input_fifo(set, NULL, name), DPU_ERR_INTERNAL);
+    CHECK_EQUAL(dpu_link_output_fifo(set, NULL, name), DPU_ERR_INTERNAL);
+    CHECK_DETAIL("nowhere to put");
+    CHECK_EQUAL(dpu_link_input_fifo(set, &link, NULL), DPU_ERR_UNKNOWN_SYMBOL);
+    CHECK_OK(dpu_fifo_link_free(&link));
+    CHECK_OK(dpu_fifo_link_free(NULL));
+
+    dpu_transfer_matrix_add_dpu(dpu.dpu, &matrix, &word);
+    dpu_transfer_matrix_add_dpu(NULL, &matrix, NULL);
+    dpu_transfer_matrix_add_dpu(dpu.dpu, NULL, &word);
+    dpu_transfer_matrix_set_all(NULL, &matrix, NULL);
+    dpu_transfer_matrix_set_all(rank, NULL, &word);
+    dpu_transfer_matrix_clear_dpu(NULL, &matrix);
+    dpu_transfer_matrix_clear_dpu(dpu.dpu, NULL);
+    dpu_transfer_matrix_clear_all(rank, NULL);
+    dpu_transfer_matrix_copy(NULL, &matrix);
+    dpu_transfer_matrix_copy(&matrix, NULL);
+    CHECK_TRUE(dpu_transfer_matrix_get_ptr(dpu.dpu, &matrix) == &word && matrix.offset == 1);
+    CHECK_TRUE(dpu_transfer_matrix_get_ptr(NULL, &matrix) == NULL);
+    CHECK_TRUE(dpu_transfer_matrix_get_ptr(dpu.dpu, NULL) == NULL);
+    dpu_transfer_matrix_clear_dpu(dpu.dpu, &matrix);
+    CHECK_TRUE(dpu_transfer_matrix_get_ptr(dpu.dpu, &matrix) == NULL);
+
+    CHECK_EQUAL(dpu_copy_to_iram_for_rank(rank, 0, NULL, 1), DPU_ERR_INVALID_MEMORY_TRANSFER);
+    CHECK_EQUAL(dpu_copy_to_wram_for_rank(rank, 0, NULL, 1), DPU_ERR_INVALID_MEMORY_TRANSFER);
+    CHECK_DETAIL("the buffer is NULL");
+    CHECK_OK(dpu_copy_to_wram_for_rank(rank, 0, NULL, 0));
     CHECK_OK(dpu_free(set));
 }
