@@ -239,6 +239,54 @@ DPU_EXPORT void dpu_fifo_set_time_for_push_retries(struct dpu_fifo_link_t *fifo_
 
 /* ------------------------------------------------------------------ elements that have come */
 
+static uint64_t position_of(const struct dpu_fifo_rank_t *fifo, const struct dpu_t *dpu,
+                            size_t which)
+{
+    if (fifo == NULL || dpu == NULL)
+        return 0;
+    return fifo->dpu_fifo_pointers[2 * (size_t)dpulib_dpu_index(dpu) + which];
+}
+
+/* As the vendor's library gives it: eight bits, also of a larger FIFO. */
+static uint8_t index_of(const struct dpu_fifo_rank_t *fifo, uint64_t position)
+{
+    return fifo == NULL ? 0 : (uint8_t)(position & ((UINT64_C(1) << fifo->dpu_fifo_ptr_size) - 1));
+}
+
+DPU_EXPORT uint64_t get_fifo_abs_rd_ptr(struct dpu_fifo_rank_t *fifo, struct dpu_t *dpu)
+{
+    return position_of(fifo, dpu, 0);
+}
+
+DPU_EXPORT uint64_t get_fifo_abs_wr_ptr(struct dpu_fifo_rank_t *fifo, struct dpu_t *dpu)
+{
+    return position_of(fifo, dpu, 1);
+}
+
+DPU_EXPORT uint8_t get_fifo_rd_ptr(struct dpu_fifo_rank_t *fifo, struct dpu_t *dpu)
+{
+    return index_of(fifo, position_of(fifo, dpu, 0));
+}
+
+DPU_EXPORT uint8_t get_fifo_wr_ptr(struct dpu_fifo_rank_t *fifo, struct dpu_t *dpu)
+{
+    return index_of(fifo, position_of(fifo, dpu, 1));
+}
+
+DPU_EXPORT uint16_t get_fifo_max_size(struct dpu_rank_t *rank, struct dpu_fifo_rank_t *fifo)
+{
+    uint16_t most = 0;
+    if (fifo == NULL || dpulib_check_rank(rank) != DPU_OK)
+        return 0;
+    for (uint32_t i = 0; i < dpulib_rank_size(rank); i++) {
+        const struct dpu_t *dpu = &rank->dpus[i];
+        uint16_t size = (uint16_t)(position_of(fifo, dpu, 1) - position_of(fifo, dpu, 0));
+        if (dpu->enabled && size > most)
+            most = size;
+    }
+    return most;
+}
+
 DPU_EXPORT uint16_t get_fifo_size(struct dpu_fifo_link_t *fifo_link, struct dpu_set_t dpu)
 {
     struct dpu_t *one;
@@ -263,6 +311,16 @@ DPU_EXPORT uint8_t *get_fifo_elem(struct dpu_fifo_link_t *fifo_link, struct dpu_
     uint64_t position = fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(one)] + i;
     uint64_t mask = (UINT64_C(1) << fifo->dpu_fifo_ptr_size) - 1;
     return fifo_data + (position & mask) * fifo->dpu_fifo_data_size;
+}
+
+DPU_EXPORT uint8_t get_fifo_elem_index(struct dpu_fifo_link_t *fifo_link, struct dpu_set_t dpu,
+                                       uint8_t i)
+{
+    struct dpu_t *one;
+    struct dpu_fifo_rank_t *fifo = NULL;
+    if (dpulib_check_single(dpu, &one) == DPU_OK)
+        fifo = fifo_of(fifo_link, one->rank);
+    return fifo == NULL ? 0 : index_of(fifo, position_of(fifo, one, 0) + i);
 }
 
 /* ------------------------------------------------------------------ transferring */

@@ -7,6 +7,7 @@
 #include "dpu_echo_program.h"
 
 #include "dpu_fifo.h"
+#include "dpu_management.h"
 
 static void set_active(struct dpu_set_t set, uint32_t value)
 {
@@ -42,10 +43,25 @@ static void test_links(void)
     CHECK_RESULT(dpu_link_input_fifo(empty, &link, name), DPU_ERR_NO_PROGRAM_LOADED);
     OK(dpu_link_input_fifo(set, &link, name));
     CHECK_RESULT(dpu_fifo_prepare_xfer(empty, &link, name), DPU_ERR_INVALID_DPU_SET);
-    CHECK(get_fifo_size(&link, empty) == 0);
+    CHECK(get_fifo_size(&link, empty) == 0 && get_fifo_elem_index(&link, empty, 1) == 0);
+    CHECK(get_fifo_elem_index(NULL, echo_dpu(set, 1), 1) == 0);
     OK(dpu_fifo_link_free(&link));
     OK(dpu_free(empty));
     OK(dpu_free(set));
+}
+
+static void check_positions(struct dpu_set_t dpu, const struct dpu_fifo_link_t *link,
+                            uint64_t pushed)
+{
+    struct dpu_fifo_rank_t *fifo = link->rank_fifos;
+    CHECK(get_fifo_abs_rd_ptr(fifo, dpu.dpu) == 0 && get_fifo_rd_ptr(fifo, dpu.dpu) == 0);
+    CHECK(get_fifo_abs_wr_ptr(fifo, dpu.dpu) == pushed);
+    CHECK(get_fifo_wr_ptr(fifo, dpu.dpu) == pushed % FIFO_COUNT);
+    CHECK(get_fifo_max_size(dpu_get_rank(dpu.dpu), fifo) == pushed);
+    CHECK(get_fifo_abs_wr_ptr(NULL, dpu.dpu) == 0 && get_fifo_abs_wr_ptr(fifo, NULL) == 0);
+    CHECK(get_fifo_wr_ptr(NULL, dpu.dpu) == 0 && get_fifo_rd_ptr(fifo, NULL) == 0);
+    CHECK(get_fifo_max_size(NULL, fifo) == 0);
+    CHECK(get_fifo_max_size(dpu_get_rank(dpu.dpu), NULL) == 0);
 }
 
 /* Nobody takes elements: eight fit. */
@@ -59,8 +75,10 @@ static void test_a_full_fifo(void)
     dpu_fifo_set_push_max_retries(&link, set, 2);
     dpu_fifo_set_time_for_push_retries(&link, set, 1);
     OK(dpu_fifo_prepare_xfer(set, &link, element));
-    for (element[0] = 0; element[0] < FIFO_COUNT; element[0]++)
+    for (element[0] = 0; element[0] < FIFO_COUNT; element[0]++) {
         OK(dpu_fifo_push_xfer(set, &link, DPU_XFER_NO_RESET));
+        check_positions(echo_dpu(set, 1), &link, element[0] + 1);
+    }
     CHECK_RESULT(dpu_fifo_push_xfer(set, &link, DPU_XFER_DEFAULT), DPU_ERR_WRAM_FIFO_FULL);
     /* Nothing is prepared any more. */
     OK(dpu_fifo_push_xfer(set, &link, DPU_XFER_DEFAULT));
@@ -90,7 +108,10 @@ static void receive(struct dpu_set_t set, struct dpu_fifo_link_t *link, struct r
         CHECK(count <= FIFO_COUNT);
         for (uint8_t j = 0; j < count; j++) {
             uint32_t seen[2];
+            uint8_t index = get_fifo_elem_index(link, dpu, j);
             memcpy(seen, get_fifo_elem(link, dpu, (uint8_t *)received[i].ring, j), sizeof seen);
+            CHECK(index == received[i].count % FIFO_COUNT);
+            CHECK(memcmp(seen, &received[i].ring[2 * index], sizeof seen) == 0);
             CHECK(seen[0] == ++received[i].count && seen[1] == i);
         }
     }
