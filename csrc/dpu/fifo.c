@@ -250,7 +250,9 @@ static uint64_t position_of(const struct dpu_fifo_rank_t *fifo, const struct dpu
 /* As the vendor's library gives it: eight bits, also of a larger FIFO. */
 static uint8_t index_of(const struct dpu_fifo_rank_t *fifo, uint64_t position)
 {
-    return fifo == NULL ? 0 : (uint8_t)(position & ((UINT64_C(1) << fifo->dpu_fifo_ptr_size) - 1));
+    if (fifo == NULL)
+        return 0;
+    return (uint8_t)(position & ((UINT64_C(1) << fifo->dpu_fifo_ptr_size) - 1));
 }
 
 DPU_EXPORT uint64_t get_fifo_abs_rd_ptr(struct dpu_fifo_rank_t *fifo, struct dpu_t *dpu)
