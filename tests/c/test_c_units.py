@@ -155,6 +155,8 @@ def run_program(
     assert done.returncode == 0, f"status {done.returncode}:\n{done.stdout.decode()}"
 
 
+# The first to need the archive compiles it, which takes minutes on a busy machine.
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("source", "sanitizer"), programs())
 def test_program(
     source: Path,
