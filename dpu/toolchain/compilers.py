@@ -76,9 +76,12 @@ class Toolchain:
         """How instructions are selected from optimised intermediate text.
 
         A tasklet's instructions never wait for each other's results, so that moving them apart
-        gains nothing; and it would need more registers and stack than there are.
+        gains nothing; and it would need more registers and stack than there are. Nor do constants
+        need registers of their own; and where they are shared, clang 22 loses the low words of
+        products of a signed number and an unsigned constant.
         """
-        return ["-mllvm", "-enable-misched=false", "-mllvm", "-pre-RA-sched=list-burr"]
+        options = ("-enable-misched=false", "-pre-RA-sched=list-burr", "-disable-constant-hoisting")
+        return [part for option in options for part in ("-mllvm", option)]
 
     def describe(self) -> str:
         """Say what it is, in a line."""

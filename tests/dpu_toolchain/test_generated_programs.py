@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from reference_host import START, Reference, find_reference
 from running import SEED, Running
 
 from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build
+from dpu.toolchain.program import Program
 
 _LEVELS = ("-O2", "-O0", "-O1", "-O3", "-Os")
 _AT_ONCE = 8
@@ -79,3 +81,24 @@ def test_the_reference_is_the_same_compiler(reference: Reference, toolchain: Too
     if not reference.is_same_compiler:
         pytest.skip("this host runs no 32-bit x86 code: its own compiler is the reference")
     assert reference.compiler[: len(toolchain.compiler)] == list(toolchain.compiler)
+
+
+def test_a_constant_that_several_products_share(
+    compile_text: Callable[..., Program], machine_library: ctypes.CDLL
+) -> None:
+    # Random programs found a compiler that lost the low words.
+    numbers = [-32768, -65536, 5, -98304]
+    program = compile_text(
+        f"""__attribute__((section(".dpu_host"))) int numbers[4] = {{{str(numbers)[1:-1]}}};
+        __attribute__((section(".dpu_host"))) unsigned long long products[4];
+        int main(void)
+        {{
+            for (int i = 0; i < 4; i++)
+                products[i] = (unsigned long long)numbers[i] * 0xffff8000ull;
+            return 0;
+        }}
+        """
+    )
+    with Running(machine_library, program.elf) as dpu:
+        assert dpu.launch() == DONE
+        assert dpu.get("products", "Q") == [n * 0xFFFF8000 % (1 << 64) for n in numbers]
