@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol, SupportsIndex, final
 
 import numpy as np
 
@@ -10,4 +10,7 @@ class _HasDLPack(Protocol):
 
 _Array = np.ndarray[Any, Any] | _HasDLPack
 
-class Stage: ...
+@final
+class Stage:
+    def __init__(self, *args: object, **kwargs: object) -> None: ...
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
