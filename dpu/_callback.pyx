@@ -41,13 +41,15 @@ cdef class _Job:
 cdef dpu_error_t _run(dpu_set_t c, uint32_t number, void *pointer) noexcept nogil:
     with gil:
         begin_callback()
-        _call(<_Job>pointer, number)
+        _call(pointer, number)
         end_callback()
     # The set's queue goes on; who waits for it gets the exception.
     return DPU_OK
 
 
-cdef int _call(_Job job, uint32_t number) noexcept:
+cdef int _call(void *pointer, uint32_t number) noexcept:
+    # A reference of our own: the last other one goes with the last call.
+    cdef _Job job = <_Job>pointer
     cdef SetHandle handle = job.view.handle
     cdef dict threads = handle.callback_threads
     thread = get_ident()

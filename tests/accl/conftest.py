@@ -91,7 +91,8 @@ def processes(job: str) -> Iterator[Callable[..., list[subprocess.Popen[str]]]]:
     def start(ranks: int, body: str) -> list[subprocess.Popen[str]]:
         new = [
             subprocess.Popen(
-                [sys.executable, "-c", PROGRAM + body, str(rank), str(ranks), job],
+                # -P: what is installed, not what lies in the current folder.
+                [sys.executable, "-P", "-c", PROGRAM + body, str(rank), str(ranks), job],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
