@@ -124,6 +124,7 @@ except ACCLPeerError as error:
     assert "PEER_LOST_ERROR" in out, err
 
 
+@pytest.mark.nosanitize  # libasan's own locks may be held in the child
 def test_forked_child_is_refused_and_may_have_its_own(run_ranks):
     (answer,) = run_ranks(
         1,

@@ -25,8 +25,13 @@ SPECIAL = {
     "writes_its_programs",
     "shows_a_fault",
 }
-# What the sanitizers themselves take is in the way of a measurement.
-MEASURING = {"idle_dpus_take_little_memory", "a_full_server_fits"}
+# What the sanitizers themselves take is in the way of a measurement, and gcc's libasan does not
+# free its own locks in a forked child of a program with threads.
+UNSANITIZED = {
+    "idle_dpus_take_little_memory",
+    "a_full_server_fits",
+    "a_forked_child_has_its_own_ranks_only",
+}
 
 
 def case_names(files: str = "*.c") -> list[str]:
@@ -57,7 +62,7 @@ def run_case(program: Path, name: str, folder: Path, *prefix: str, **changes: st
 
 
 def marked(name: str) -> Any:
-    return pytest.param(name, marks=pytest.mark.nosanitize) if name in MEASURING else name
+    return pytest.param(name, marks=pytest.mark.nosanitize) if name in UNSANITIZED else name
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in case_names() if name not in SPECIAL])

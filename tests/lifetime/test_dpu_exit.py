@@ -65,6 +65,7 @@ def test_interrupt_ends_a_spinning_program(tmp_path):
     assert "KeyboardInterrupt" in errors
 
 
+@pytest.mark.nosanitize  # libasan's own locks may be held in the child
 def test_forked_child_is_refused_and_leaves_the_parent_alone(run_python):
     done = run_python(
         PROGRAM
@@ -115,6 +116,7 @@ print(failed, s.counter.uint32())
     assert done.stdout == f"[] {[50] * 8}\n"
 
 
+@pytest.mark.nosanitize  # the sanitizer keeps freed memory for a while
 def test_sets_leave_no_memory_behind(run_python):
     done = run_python(
         PROGRAM
