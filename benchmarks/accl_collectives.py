@@ -29,6 +29,37 @@ FLOOR_FROM = 1 << 20
 FLOOR_RATIO = 1.5
 
 Times = dict[tuple[str, int], list[float]]
+# Interpreter, what it measures, number of ranks.
+Job = tuple[str, str, int]
+
+
+def copies(operation: str, ranks: int) -> tuple[float, int]:
+    """Say what memory an operation must move at least.
+
+    Parameters
+    ----------
+    operation : str
+        As in `accl_ranks.py`.
+    ranks : int
+        How many take part.
+
+    Returns
+    -------
+    tuple
+        The number of copies of the count, where a copy reads and writes it, and a reduction's
+        read or write is half of one; and how many ranks can share them.
+    """
+    total = {
+        "pingpong": 1,
+        "bcast": ranks - 1,
+        "scatter": ranks,
+        "gather": ranks,
+        "allgather": ranks * ranks,
+        "reduce": (ranks + 1) / 2,
+        "allreduce": ranks,
+        "reduce_scatter": ranks * (ranks + 1) / 2,
+    }[operation]
+    return total, {"pingpong": 1, "bcast": ranks - 1}.get(operation, ranks)
 
 
 def run_job(python: str, ranks: int, which: str, sizes: list[int], budget: float) -> Any:
@@ -55,14 +86,14 @@ def run_job(python: str, ranks: int, which: str, sizes: list[int], budget: float
 
 
 def measure(
-    jobs: dict[str, tuple[str, str]], ranks: int, sizes: list[int], rounds: int, budget: float
+    jobs: dict[str, Job], sizes: list[int], rounds: int, budget: float
 ) -> tuple[dict[str, Times], dict[str, str]]:
     """Run all jobs in turns; give the times of each, and what its MPI calls itself."""
     times: dict[str, Times] = {name: {} for name in jobs}
     versions = {}
     for _ in range(rounds):
-        for name, (python, which) in jobs.items():
-            answer = run_job(python, 1 if which == "floor" else ranks, which, sizes, budget)
+        for name, (python, which, ranks) in jobs.items():
+            answer = run_job(python, ranks, which, sizes, budget)
             versions[name] = answer["library"]
             for operation, cells in answer["times"].items():
                 for size, value in cells.items():
@@ -74,7 +105,7 @@ def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]
     """Add a row for each cell; give the ratios to the quicker MPI."""
     ratios = []
     rivals = [name for name in ("mpich", "openmpi") if name in times]
-    floor = {size: Sample.of(v).median for (_, size), v in times["floor"].items()}
+    cores = len(os.sched_getaffinity(0))
     for cell in sorted(times["unified"]):
         operation, size = cell
         sample = Sample.of(times["unified"][cell])
@@ -85,11 +116,15 @@ def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]
             for name in (*rivals, "separate")
             if cell in times[name]
         }
+        limits = [AT_MOST[cell]] if ranks == 2 and cell in AT_MOST else []
+        if best is not None and not limits:
+            limits.append(best.median * SLOWEST_RATIO)
         if size >= FLOOR_FROM:
-            extra["copy"] = floor[size]
-        limit = AT_MOST.get(cell) if ranks == 2 else None
-        if limit is None and best is not None:
-            limit = best.median * SLOWEST_RATIO
+            total, sharers = copies(operation, ranks)
+            sharers = min(sharers, cores)
+            one = times["copy alone" if sharers == 1 else "copies"]["copy", size]
+            extra["floor"] = Sample.of(one).median * total / sharers
+            limits.append(extra["floor"] * FLOOR_RATIO)
         report.add(
             f"{operation}, {ranks} ranks",
             sample,
@@ -97,7 +132,7 @@ def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]
             x=float(size),
             label=f"{operation} {size_name(size) if size else ''}",
             baseline=best,
-            at_most=limit,
+            at_most=min(limits, default=None),
             **extra,
         )
         if best is not None:
@@ -110,25 +145,27 @@ def main() -> None:
     parser.add_argument("--mpich", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--openmpi", metavar="PYTHON")
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--sizes", type=int, nargs="+", help="bytes of a call's count")
     parser.add_argument("--rounds", type=int, help="5 unless --quick")
     parser.add_argument("--budget", type=float, help="seconds for a cell of a round")
     options = parser.parse_args()
     rounds = options.rounds or (1 if options.quick else 5)
     budget = options.budget or (0.02 if options.quick else 0.2)
-    sizes = QUICK_SIZES if options.quick else SIZES
-    jobs = {
-        "floor": (options.mpich, "floor"),
-        "unified": (sys.executable, "unified"),
-        "mpich": (options.mpich, "mpi"),
-        "separate": (sys.executable, "separate"),
-    }
-    if options.openmpi:
-        jobs["openmpi"] = (options.openmpi, "mpi")
+    sizes = options.sizes or (QUICK_SIZES if options.quick else SIZES)
     report = Report("accl_collectives", (__doc__ or "").splitlines()[0])
     if not options.openmpi:
         report.skip("Open MPI", "no --openmpi PYTHON was given")
     for ranks in options.ranks:
-        times, versions = measure(jobs, ranks, sizes, rounds, budget)
+        jobs = {
+            "copy alone": (options.mpich, "floor", 1),
+            "copies": (options.mpich, "floor", min(ranks, len(os.sched_getaffinity(0)))),
+            "unified": (sys.executable, "unified", ranks),
+            "mpich": (options.mpich, "mpi", ranks),
+            "separate": (sys.executable, "separate", ranks),
+        }
+        if options.openmpi:
+            jobs["openmpi"] = (options.openmpi, "mpi", ranks)
+        times, versions = measure(jobs, sizes, rounds, budget)
         report.environment |= versions
         report.section(f"{ranks} ranks, unified memory", "the quicker MPI")
         ratios = add_rows(report, times, ranks)

@@ -23,6 +23,7 @@ from mpi4py import MPI
 WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.rank, WORLD.size
 SUM = RANKS * (RANKS + 1) // 2
+SETTLING_CALLS = 10_000
 # A call, and whether what it gave is right.
 Cell = tuple[Callable[[], object], Callable[[], bool]]
 
@@ -135,7 +136,7 @@ def accl_cells(device: Any, count: int) -> tuple[Arrays, dict[str, Cell]]:
 
 
 def floor_cells(count: int) -> tuple[Arrays, dict[str, Cell]]:
-    """Make one copy of the vector in this process: no transfer can be quicker."""
+    """Make one copy of the vector on each rank: what transfers cannot be quicker than."""
     a = Arrays(lambda n: np.zeros(n, "f4"), count)
     return a, a.cells({"copy": lambda: np.copyto(a.result, a.part)})
 
@@ -158,10 +159,17 @@ def median_us(call: Callable[[], object], meet: Callable[[], object], budget: fl
     return float(WORLD.allreduce(float(np.median(times)), MPI.MAX) * 1e6)
 
 
+def settle(meet: Callable[[], object]) -> None:
+    """Let the system find a core for each rank, which takes it some tens of milliseconds."""
+    for _ in range(SETTLING_CALLS):
+        meet()
+
+
 def measure(options: argparse.Namespace, device: Any) -> dict[str, dict[int, float]]:
     """Time every operation at every size; ends the job where a result is wrong."""
     meet = WORLD.Barrier if device is None else device.barrier
     found: dict[str, dict[int, float]] = {}
+    settle(meet)
     for number, size in enumerate(options.sizes):
         count = max(1, size // 4)
         if options.which == "floor":

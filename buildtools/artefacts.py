@@ -171,6 +171,7 @@ ARTEFACTS = [
         sources=(
             "csrc/accl/*.c",
             "csrc/accl_transport/*.c",
+            "csrc/common/copy.c",
             "csrc/common/cores.c",
             "csrc/common/range_alloc.c",
         ),

@@ -120,7 +120,7 @@ static int sync_range(accl_buffer *buffer, uint64_t offset, uint64_t bytes, bool
         return ACCL_OK;
     uint8_t *host = buffer->heap->base + buffer->host_offset + offset;
     uint8_t *pages = buffer->heap->base + buffer->device_offset + offset;
-    memcpy(to_device ? pages : host, to_device ? host : pages, bytes);
+    copy_memory(to_device ? pages : host, to_device ? host : pages, bytes);
     return ACCL_OK;
 }
 

@@ -134,39 +134,45 @@ uint32_t lane_wait_post(accl_device *device, const struct operation *op, uint32_
     return 0;
 }
 
+/* Until member INDEX is done with call NUMBER. */
+static uint32_t lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
+                                  uint64_t number)
+{
+    struct communicator *comm = op->comm;
+    _Atomic uint64_t *done = &comm->members[index].lane->done;
+    if (atomic_load_explicit(done, memory_order_acquire) >= number)
+        return 0;
+    struct waiter w;
+    uint32_t bits = 0;
+    bool noted = false;
+    wait_begin(&w, device, comm, comm->members[index].rank, true,
+               ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (atomic_load_explicit(done, memory_order_acquire) < number) {
+        if (w.armed && !noted) {
+            noted = true;
+            note_wait(device, op->call->operation, comm->members[index].rank, 0, (uint32_t)number,
+                      comm->key);
+        }
+        if ((bits = wait_pause(&w))) {
+            if (atomic_load_explicit(done, memory_order_acquire) >= number)
+                bits = 0;
+            break;
+        }
+    }
+    wait_end(&w);
+    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
+        collective_timed_out(device, op, number, index);
+    return bits;
+}
+
 /* Until every member is done with call NUMBER. */
 uint32_t lane_wait_done(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct communicator *comm = op->comm;
     for (uint32_t i = 0; i < comm->n; i++) {
-        if (i == comm->me)
-            continue;
-        _Atomic uint64_t *done = &comm->members[i].lane->done;
-        if (atomic_load_explicit(done, memory_order_acquire) >= number)
-            continue;
-        struct waiter w;
-        uint32_t bits = 0;
-        bool noted = false;
-        wait_begin(&w, device, comm, comm->members[i].rank, true,
-                   ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-        while (atomic_load_explicit(done, memory_order_acquire) < number) {
-            if (w.armed && !noted) {
-                noted = true;
-                note_wait(device, op->call->operation, comm->members[i].rank, 0, (uint32_t)number,
-                          comm->key);
-            }
-            if ((bits = wait_pause(&w))) {
-                if (atomic_load_explicit(done, memory_order_acquire) >= number)
-                    bits = 0;
-                break;
-            }
-        }
-        wait_end(&w);
-        if (bits) {
-            if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-                collective_timed_out(device, op, number, i);
+        uint32_t bits = i == comm->me ? 0 : lane_wait_done_by(device, op, i, number);
+        if (bits)
             return bits;
-        }
     }
     if (comm->all_done < number)
         comm->all_done = number;
@@ -279,6 +285,26 @@ static uint32_t small_reduce(const struct small *s)
     return 0;
 }
 
+/* Ranks with a core each look at all others. Ranks that share cores wait until the first is
+ * through: it then has the lead, and what it sends next is there when the others come to run. */
+static uint32_t small_barrier(const struct small *s)
+{
+    struct communicator *comm = s->op->comm;
+    struct lane_post *post;
+    uint32_t bits = 0;
+    if (comm->me > 0 && !wait_has_room(s->device)) {
+        bits = lane_wait_done_by(s->device, s->op, 0, s->number);
+        if (!bits)
+            return lane_wait_post(s->device, s->op, 0, s->number, s->signature, &post);
+        if (bits != ACCL_ERROR(RECEIVE_TIMEOUT_ERROR))
+            return bits;
+        bits = 0; /* Who is missing is found below. */
+    }
+    for (uint32_t i = 0; !bits && i < comm->n; i++)
+        bits = lane_wait_post(s->device, s->op, i, s->number, s->signature, &post);
+    return bits;
+}
+
 static uint32_t small_run(const struct small *s, uint64_t posted)
 {
     accl_device *device = s->device;
@@ -298,10 +324,7 @@ static uint32_t small_run(const struct small *s, uint64_t posted)
     }
     uint32_t bits = 0;
     switch (kind) {
-    case ACCL_BARRIER:
-        for (uint32_t i = 0; !bits && i < comm->n; i++)
-            bits = lane_wait_post(device, op, i, s->number, s->signature, &post);
-        break;
+    case ACCL_BARRIER: bits = small_barrier(s); break;
     case ACCL_BCAST:
     case ACCL_SCATTER: {
         if (!is_root)

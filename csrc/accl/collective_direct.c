@@ -55,7 +55,7 @@ static uint32_t protect_source(struct direct *d, uint64_t source_bytes, uint64_t
                          "no memory for %llu bytes of an operation in place",
                          (unsigned long long)source_bytes);
     uint8_t *copy = d->device->heap->base + d->scratch;
-    memcpy(copy, op->source, source_bytes);
+    copy_memory(copy, op->source, source_bytes);
     d->source = copy;
     return 0;
 }
@@ -106,10 +106,16 @@ static uint32_t from_root(struct direct *d, struct lane_post *post, bool scatter
     }
     publish(d, post);
     lane_finish(d->device, op, d->number);
+    uint64_t part = op->count * dtype_bytes(op->source_type);
+    /* Its own part at once, unless that overwrites what others still read. */
+    bool late =
+        overlaps(d->source, part * comm->n, op->result, op->count * dtype_bytes(op->result_type));
+    if (scatter && !late)
+        convert_copy(op->result, op->result_type, d->source + root * part, op->source_type,
+                     op->count, false);
     uint32_t bits = lane_wait_done(d->device, op, d->number);
-    if (!bits && scatter)
-        convert_copy(op->result, op->result_type,
-                     d->source + root * op->count * dtype_bytes(op->source_type), op->source_type,
+    if (!bits && scatter && late)
+        convert_copy(op->result, op->result_type, d->source + root * part, op->source_type,
                      op->count, false);
     return bits;
 }
@@ -197,6 +203,7 @@ static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
                           .n = comm->n,
                           .operands = operands,
                           .operand_types = operand_types,
+                          .past_caches = copy_is_large(op->count * dtype_bytes(op->result_type)),
                           .n_results = n_results,
                           .results = results,
                           .result_types = result_types};

@@ -130,6 +130,7 @@ static int take_part(accl_device *device, const struct accl_rank *ranks, uint32_
     header->ranks = n;
     header->rings = rings;
     header->magic = ARENA_MAGIC;
+    wait_show_core(device);
     device->peers = peers;
     device->rank = me;
     device->ranks = n;

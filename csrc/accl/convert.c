@@ -158,7 +158,7 @@ void convert_copy(void *to, uint32_t to_type, const void *from, uint32_t from_ty
         if (via16 && to_type == ACCL_FLOAT32)
             half_round(to, from, n);
         else if (to != from)
-            memmove(to, from, n * dtype_bytes(to_type));
+            copy_memory(to, from, n * dtype_bytes(to_type));
     } else if (to_type == ACCL_FLOAT16) {
         half_narrow(to, from, n);
     } else {

@@ -15,6 +15,7 @@
 #include "accl/ticks.h"
 #include "accl_transport/arena.h"
 #include "common/clock.h"
+#include "common/copy.h"
 #include "common/cores.h"
 #include "common/range_alloc.h"
 
@@ -251,7 +252,7 @@ struct waiter {
     bool collective;           /* every member must live */
     bool by_packets;           /* what is awaited comes so: who left may have sent it */
     uint32_t timeout_bits;
-    uint32_t rounds;
+    uint32_t rounds, looks_on;
     int64_t began, looked, asked;
     bool seated, armed;
     uint32_t bell;
@@ -263,6 +264,10 @@ uint32_t wait_pause(struct waiter *w);
 /* The same where nobody will wake: sleeps for NS at most. */
 uint32_t wait_pause_briefly(struct waiter *w, int64_t ns);
 void wait_end(struct waiter *w);
+/* Whether each rank can have a core of its own. */
+bool wait_has_room(const accl_device *device);
+/* Shows the others on which core this rank runs. */
+void wait_show_core(const accl_device *device);
 /* Marks a peer that may sleep for what was just written; wakes all that are marked. */
 void wake_later(accl_device *device, const struct peer *peer);
 void wake_flush(accl_device *device);
@@ -288,7 +293,8 @@ struct reduction {
     uint32_t n;    /* operands */
     const uint8_t *const *operands;
     const uint8_t *operand_types;
-    uint32_t first; /* the chain is first, first+1, ..., first+n-1 (mod n) */
+    uint32_t first;   /* the chain is first, first+1, ..., first+n-1 (mod n) */
+    bool past_caches; /* there is so much of it */
     uint32_t n_results;
     uint8_t *const *results;
     const uint8_t *result_types;

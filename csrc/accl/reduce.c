@@ -133,11 +133,13 @@ void reduce_range(const struct reduction *r, size_t start, size_t count)
     if (r->n == 1) {
         for (uint32_t i = 0; i < r->n_results; i++)
             if (r->results[i] != r->operands[0])
-                memmove(r->results[i] + start * size, r->operands[0] + start * size, count * size);
+                copy_memory(r->results[i] + start * size, r->operands[0] + start * size,
+                            count * size);
         return;
     }
     _Alignas(64) uint8_t block[BLOCK * sizeof(double)];
     combine_fn combine = kernel(r->function, r->type);
+    bool straight = r->n_results == 1 && !r->past_caches;
     for (size_t at = start; at < start + count; at += BLOCK) {
         size_t n = start + count - at < BLOCK ? start + count - at : BLOCK;
         uint32_t k = r->first;
@@ -145,12 +147,13 @@ void reduce_range(const struct reduction *r, size_t start, size_t count)
         for (uint32_t i = 1; i < r->n; i++) {
             k = k + 1 == r->n ? 0 : k + 1;
             /* Not before the last step: the result may be the same memory as an operand. */
-            bool last = i + 1 == r->n && r->n_results == 1;
+            bool last = straight && i + 1 == r->n;
             uint8_t *to = last ? r->results[0] + at * size : block;
             combine(to, left, r->operands[k] + at * size, n);
             left = block;
         }
-        for (uint32_t i = 0; r->n_results > 1 && i < r->n_results; i++)
-            memcpy(r->results[i] + at * size, block, n * size);
+        for (uint32_t i = 0; !straight && i < r->n_results; i++)
+            (r->past_caches ? copy_past_caches : copy_memory)(r->results[i] + at * size, block,
+                                                              n * size);
     }
 }

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define ARENA_MAGIC UINT64_C(0x316c636361666f31)
+#define ARENA_MAGIC UINT64_C(0x316c636361666f32)
 #define ARENA_LINE 64
 #define ARENA_HEADER_BYTES (64 * 1024)
 #define ARENA_LANES 512
@@ -110,9 +110,10 @@ struct arena_header {
     uint32_t rank, ranks;
     _Atomic uint32_t closed;
     _Alignas(ARENA_LINE) _Atomic uint32_t sleepers; /* threads of the owner at the bell */
-    _Alignas(ARENA_LINE) _Atomic uint32_t bell;     /* futex; rung by anybody */
-    _Alignas(ARENA_LINE) uint64_t rings;            /* offset of an array by sender */
-    uint64_t pool, slots;                           /* offsets */
+    _Atomic uint32_t core; /* the number of the owner's + 1; 0 while it lets others run */
+    _Alignas(ARENA_LINE) _Atomic uint32_t bell; /* futex; rung by anybody */
+    _Alignas(ARENA_LINE) uint64_t rings;        /* offset of an array by sender */
+    uint64_t pool, slots;                       /* offsets */
     uint64_t slot_bytes;
     uint32_t slot_count;
     _Alignas(ARENA_LINE) struct wait_note waits;

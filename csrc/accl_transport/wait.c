@@ -3,6 +3,10 @@
  * Waiting for words that other ranks write: looking for a moment, then yielding, then sleeping at
  * this rank's bell. Who writes rings the bell only of those that sleep. The price of that check, a
  * full fence, is paid when the writer waits itself or ends its call, not at the write.
+ *
+ * Where there are more ranks than cores, a yield costs as much as several short calls, and whoever
+ * is awaited may need this very core: a rank shows which one it has, and others look on only while
+ * that is another than theirs.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +22,8 @@
 enum {
     LOOK_ROUNDS = 60, /* looks before the first yield, where there are cores */
     WAKE_ROUND = 10,
-    LOOK_ROUNDS_SHORT = 2, /* where there are not: who is awaited may need this very core */
+    LOOK_ROUNDS_SHORT = 2, /* where there are not */
+    LOOK_ROUNDS_AT_RUNNING = 100,
     WAKE_ROUND_SHORT = 1,
 };
 #define YIELD_NS INT64_C(200000)
@@ -94,12 +99,45 @@ static uint32_t inspect(struct waiter *w)
     return bits;
 }
 
+bool wait_has_room(const accl_device *device)
+{
+    unsigned cores = atomic_load_explicit(&device->cores, memory_order_relaxed);
+    return cores >= device->ranks && cores > 1;
+}
+
+void wait_show_core(const accl_device *device)
+{
+    atomic_store_explicit(&device->header->core, (uint32_t)sched_getcpu() + 1,
+                          memory_order_relaxed);
+}
+
+static void show_no_core(const accl_device *device)
+{
+    atomic_store_explicit(&device->header->core, 0, memory_order_relaxed);
+}
+
+/* Whether who is awaited has another core at this moment, so that it pays to look on. */
+static bool runs_elsewhere(const struct waiter *w)
+{
+    if (w->peer == NO_RANK)
+        return false;
+    const struct arena_header *arena = w->device->peers[w->peer].arena;
+    uint32_t there = arena ? atomic_load_explicit(&arena->core, memory_order_relaxed) : 0;
+    return there && there != (uint32_t)sched_getcpu() + 1;
+}
+
+static void yield(const struct waiter *w)
+{
+    show_no_core(w->device);
+    sched_yield();
+    wait_show_core(w->device);
+}
+
 uint32_t wait_pause(struct waiter *w)
 {
     accl_device *device = w->device;
     uint32_t round = w->rounds++;
-    unsigned cores = atomic_load_explicit(&device->cores, memory_order_relaxed);
-    bool roomy = cores >= device->ranks && cores > 1;
+    bool roomy = wait_has_room(device);
     uint32_t looks = roomy ? LOOK_ROUNDS : LOOK_ROUNDS_SHORT;
     if (round == (roomy ? WAKE_ROUND : WAKE_ROUND_SHORT))
         wake_flush(device);
@@ -107,6 +145,12 @@ uint32_t wait_pause(struct waiter *w)
         spin_relax();
         return 0;
     }
+    if (!roomy && w->looks_on++ < LOOK_ROUNDS_AT_RUNNING && runs_elsewhere(w)) {
+        w->rounds--;
+        spin_relax();
+        return 0;
+    }
+    w->looks_on = 0;
     if (round == looks) {
         w->began = w->looked = clock_now();
     } else if (w->armed || round % 16 == 0) {
@@ -123,7 +167,9 @@ uint32_t wait_pause(struct waiter *w)
         }
         if (w->armed) {
             int64_t left = deadline_of(device) - now;
+            show_no_core(device);
             futex_sleep(&device->header->bell, w->bell, left < SLEEP_NS ? left : SLEEP_NS);
+            wait_show_core(device);
             w->bell = atomic_load(&device->header->bell);
             return 0;
         }
@@ -136,7 +182,7 @@ uint32_t wait_pause(struct waiter *w)
             return 0;
         }
     }
-    sched_yield();
+    yield(w);
     return 0;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every operation with every type, root and a set of counts, on n processes, against results that
- * are computed here: all combinations, or for each operation, type and count one that is drawn.
- * usage: collectives RANKS MODE full|SEED
+ * are computed here: all combinations, or for each operation, type and count one that is drawn, or
+ * so much data that copies go past the caches. usage: collectives RANKS MODE full|large|SEED
  */
 #include "ranks.h"
 
 static uint32_t mode;
-static int full;
+static int full, is_large;
 static uint64_t seed;
 static char job[64];
 
@@ -163,6 +163,14 @@ static void all_styles(const struct rank *r, uint32_t operation, uint32_t dtype,
     }
 }
 
+/* More than three eighths of a usual last cache. */
+static void large(const struct rank *r)
+{
+    for (uint32_t operation = ACCL_BCAST; operation <= ACCL_ALLTOALL; operation++)
+        for (uint32_t style = PLAIN; style <= OWN_PLACE && operation != ACCL_BARRIER; style++)
+            one(r, operation, ACCL_FLOAT32, style % r->n, ACCL_SUM, 3300001, (enum style)style);
+}
+
 static void body(uint32_t rank, uint32_t n)
 {
     static const uint64_t counts[] = {0, 1, 16, 21, 128, 4097, 100000, 1000000};
@@ -170,7 +178,9 @@ static void body(uint32_t rank, uint32_t n)
     struct rank r;
     rank_open(&r, job, rank, n, mode, 16, 1024);
     set_timeout(&r, 60000);
-    for (uint32_t operation = ACCL_BCAST; operation <= ACCL_ALLTOALL; operation++) {
+    if (is_large)
+        large(&r);
+    for (uint32_t operation = ACCL_BCAST; operation <= ACCL_ALLTOALL && !is_large; operation++) {
         if (operation == ACCL_BARRIER)
             continue;
         for (uint32_t dtype = ACCL_FLOAT16; dtype <= ACCL_INT64; dtype++) {
@@ -198,6 +208,7 @@ int main(int argc, char **argv)
     CHECK(argc == 4);
     mode = (uint32_t)atoi(argv[2]);
     full = strcmp(argv[3], "full") == 0;
+    is_large = strcmp(argv[3], "large") == 0;
     seed = (uint64_t)atoi(argv[3]);
     snprintf(job, sizeof job, "collectives %d", (int)getpid());
     run_ranks((uint32_t)atoi(argv[1]), body);

@@ -107,6 +107,18 @@ def test_collectives_give_the_expected_results(programs: Programs, ranks: int, m
     run(programs.build("collectives", "asan"), str(ranks), str(memory), str(ranks))
 
 
+def test_much_data_goes_past_the_caches(programs: Programs) -> None:
+    run(programs.build("collectives", "asan"), "3", "1", "large")
+
+
+@pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
+@pytest.mark.parametrize("cores", [1, 2])
+def test_ranks_that_share_cores_stay_in_step(
+    programs: Programs, cores: int, sanitizer: str
+) -> None:
+    run(programs.build("crowded", sanitizer), str(cores))
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL, reason="only with OFFCHIP_FULL=1, as `make test-full` has it")
 @pytest.mark.timeout(900)

@@ -79,7 +79,7 @@ TARGETS = {
     "dpu_checkpoint": ("dpu_checkpoint_corpus", "csrc/dpu/checkpoint_format.c"),
     "accl_packets": (
         "accl_packets_corpus",
-        "csrc/accl/*.c csrc/accl_transport/*.c csrc/common/cores.c csrc/common/range_alloc.c",
+        "csrc/accl/*.c csrc/accl_transport/*.c csrc/common/c*.c csrc/common/range_alloc.c",
     ),
 }
 
