@@ -26,6 +26,7 @@ from accl.libaccl cimport (
 import os
 
 from offchip import __version__
+from offchip.libraries import Libraries, describe
 
 from accl import errors
 from accl.constants import ErrorCode, error_names
@@ -34,10 +35,6 @@ __all__ = ["Library", "library_info", "use_library"]
 
 # What a Library has that was not loaded: no functions.
 cdef accl_table _no_table
-
-# By the real path of the file; a library stays loaded.
-_libraries = {}
-_default = None
 
 _BY_STATUS = {
     ACCL_INVALID: errors.ACCLArgumentError,
@@ -129,16 +126,13 @@ def _count_boards():
     return sum(name.count(":") == 2 for name in entries)
 
 
-cdef Library _load(object choice):
-    """Load what the loader chose, or find it among the loaded."""
+def _load(choice):
+    """Load what the loader chose."""
     cdef offchip_library *lib
     cdef accl_table *table
     cdef Library library
     cdef size_t i
     cdef int absent
-    real = os.path.realpath(choice.path)
-    if real in _libraries:
-        return _libraries[real]
     path = os.fsencode(choice.path)
     lib = <offchip_library *>calloc(1, sizeof(offchip_library))
     table = <accl_table *>calloc(1, sizeof(accl_table))
@@ -174,28 +168,19 @@ cdef Library _load(object choice):
         free(lib)
         free(table)
         raise
-    _libraries[real] = library
     return library
 
 
 cdef Library get_library(object which):
-    global _default
-    if isinstance(which, Library):
-        if (<Library>which).table is &_no_table:
-            raise ValueError("this Library was not loaded")
-        return which
-    if which is not None:
-        return _load(_choose(which))
-    if _default is None:
-        _default = _load(_choose(None))
-    return _default
+    return _loaded.get(which)
 
 
-cdef object _choose(object which):
-    from offchip.loader import LibrarySpec, choose
+def _spec():
+    """Say where this library may be."""
+    from offchip.loader import LibrarySpec
 
     folder = os.path.dirname(os.path.abspath(__file__))
-    spec = LibrarySpec(
+    return LibrarySpec(
         package="accl",
         env_var="ACCL_LIBRARY",
         soft_path=os.path.join(folder, "lib", "libaccl.so"),
@@ -205,7 +190,6 @@ cdef object _choose(object which):
         ),
         probe="accl",
     )
-    return choose(spec, which)
 
 
 def use_library(library):
@@ -226,12 +210,7 @@ def use_library(library):
     LibraryNotFoundError
         It cannot be used; the message says why.
     """
-    global _default
-    if library is None:
-        raise TypeError("a library is required: 'vendor', 'soft', a path or a Library")
-    chosen = get_library(library)
-    _default = chosen
-    return chosen
+    return _loaded.use(library)
 
 
 def library_info(library=None):
@@ -248,17 +227,7 @@ def library_info(library=None):
         path, kind, found_via, version, api_version, devices (number of FPGA boards), missing
         (functions it lacks) and refused (the candidates before it: path, found_via, reason).
     """
-    cdef Library chosen = get_library(library)
-    return {
-        "path": chosen.path,
-        "kind": chosen.kind,
-        "found_via": chosen.found_via,
-        "version": chosen.version,
-        "api_version": chosen.api_version,
-        "devices": chosen.devices,
-        "missing": list(chosen.missing),
-        "refused": [
-            {"path": item.path, "found_via": item.found_via, "reason": item.reason}
-            for item in chosen.refused
-        ],
-    }
+    return describe(get_library(library))
+
+
+_loaded = Libraries(Library, _spec, _load)

@@ -22,6 +22,7 @@ import os
 import re
 
 from offchip import __version__
+from offchip.libraries import Libraries, describe
 
 from dpu.error_codes import ErrorCode, name_of
 from dpu.errors import DpuError
@@ -46,10 +47,6 @@ if pthread_atfork(NULL, NULL, _count_fork) != 0:
 # What a Library has that was not loaded: no functions.
 cdef dpu_table _no_table
 cdef dpusoft_table _no_soft
-
-# By the real path of the file; a library stays loaded.
-_libraries = {}
-_default = None
 
 
 cdef str _text(const char *text):
@@ -144,17 +141,14 @@ def _version_of_vendor(path):
     return found[1] if found else None
 
 
-cdef Library _load(object choice):
-    """Load what the loader chose, or find it among the loaded."""
+def _load(choice):
+    """Load what the loader chose."""
     cdef offchip_library *lib
     cdef dpu_table *table
     cdef dpusoft_table *soft
     cdef Library library
     cdef size_t i
     cdef int absent
-    real = os.path.realpath(choice.path)
-    if real in _libraries:
-        return _libraries[real]
     path = os.fsencode(choice.path)
     lib = <offchip_library *>calloc(1, sizeof(offchip_library))
     table = <dpu_table *>calloc(1, sizeof(dpu_table))
@@ -190,35 +184,25 @@ cdef Library _load(object choice):
         free(table)
         free(soft)
         raise
-    _libraries[real] = library
     return library
 
 
 cdef Library get_library(object which):
-    global _default
-    if isinstance(which, Library):
-        if (<Library>which).table is &_no_table:
-            raise ValueError("this Library was not loaded")
-        return which
-    if which is not None:
-        return _load(_choose(which))
-    if _default is None:
-        _default = _load(_choose(None))
-    return _default
+    return _loaded.get(which)
 
 
-cdef object _choose(object which):
-    from offchip.loader import LibrarySpec, choose
+def _spec():
+    """Say where this library may be."""
+    from offchip.loader import LibrarySpec
 
     folder = os.path.dirname(os.path.abspath(__file__))
-    spec = LibrarySpec(
+    return LibrarySpec(
         package="dpu",
         env_var="DPU_LIBRARY",
         soft_path=os.path.join(folder, "lib", "libdpu.so"),
         vendor_candidates=(_in_vendor_folders, "libdpu.so"),
         probe="dpu",
     )
-    return choose(spec, which)
 
 
 def _in_vendor_folders():
@@ -249,12 +233,7 @@ def use_library(library):
     LibraryNotFoundError
         It cannot be used; the message says why.
     """
-    global _default
-    if library is None:
-        raise TypeError("a library is required: 'vendor', 'soft', a path or a Library")
-    chosen = get_library(library)
-    _default = chosen
-    return chosen
+    return _loaded.use(library)
 
 
 def library_info(library=None):
@@ -271,17 +250,7 @@ def library_info(library=None):
         path, kind, found_via, version, api_version, devices (number of hardware ranks), missing
         (functions it lacks) and refused (the candidates before it: path, found_via, reason).
     """
-    cdef Library chosen = get_library(library)
-    return {
-        "path": chosen.path,
-        "kind": chosen.kind,
-        "found_via": chosen.found_via,
-        "version": chosen.version,
-        "api_version": chosen.api_version,
-        "devices": chosen.devices,
-        "missing": list(chosen.missing),
-        "refused": [
-            {"path": item.path, "found_via": item.found_via, "reason": item.reason}
-            for item in chosen.refused
-        ],
-    }
+    return describe(get_library(library))
+
+
+_loaded = Libraries(Library, _spec, _load)

@@ -20,6 +20,8 @@ from veo.libveo cimport (
 import os
 import sys
 
+from offchip.libraries import Libraries, describe
+
 from veo.errors import VeoError
 
 __all__ = ["Library", "library_info", "use_library"]
@@ -42,10 +44,6 @@ if pthread_atfork(NULL, NULL, _count_fork) != 0:
 # What a Library has that was not loaded: no functions.
 cdef veo_table _no_table
 cdef veosoft_table _no_soft
-
-# By the real path of the file; a library stays loaded.
-_libraries = {}
-_default = None
 
 
 cdef str _text(const char *text):
@@ -125,17 +123,14 @@ cdef class Library:
         return f"<veo.Library {self.kind} {self.path} version {self.version}>"
 
 
-cdef Library _load(object choice):
-    """Load what the loader chose, or find it among the loaded."""
+def _load(choice):
+    """Load what the loader chose."""
     cdef offchip_library *lib
     cdef veo_table *table
     cdef veosoft_table *soft
     cdef Library library
     cdef size_t i
     cdef int absent
-    real = os.path.realpath(choice.path)
-    if real in _libraries:
-        return _libraries[real]
     path = os.fsencode(choice.path)
     lib = <offchip_library *>calloc(1, sizeof(offchip_library))
     table = <veo_table *>calloc(1, sizeof(veo_table))
@@ -181,7 +176,6 @@ cdef Library _load(object choice):
     # What went wrong is said by the exception, not on stderr as well.
     if soft.veosoft_set_quiet is not NULL:
         soft.veosoft_set_quiet(1)
-    _libraries[real] = library
     return library
 
 
@@ -197,23 +191,15 @@ _REQUIRED = frozenset("""
 
 
 cdef Library get_library(object which):
-    global _default
-    if isinstance(which, Library):
-        if (<Library>which).table is &_no_table:
-            raise ValueError("this Library was not loaded")
-        return which
-    if which is not None:
-        return _load(_choose(which))
-    if _default is None:
-        _default = _load(_choose(None))
-    return _default
+    return _loaded.get(which)
 
 
-cdef object _choose(object which):
-    from offchip.loader import LibrarySpec, choose
+def _spec():
+    """Say where this library may be."""
+    from offchip.loader import LibrarySpec
 
     folder = os.path.dirname(os.path.abspath(__file__))
-    spec = LibrarySpec(
+    return LibrarySpec(
         package="veo",
         env_var="VEO_LIBRARY",
         soft_path=os.path.join(folder, "lib", "libveo.so.1"),
@@ -225,7 +211,6 @@ cdef object _choose(object which):
         ),
         probe="veo",
     )
-    return choose(spec, which)
 
 
 def _in_library_folder():
@@ -268,12 +253,7 @@ def use_library(library):
     LibraryNotFoundError
         It cannot be used; the message says why.
     """
-    global _default
-    if library is None:
-        raise TypeError("a library is required: 'vendor', 'soft', a path or a Library")
-    chosen = get_library(library)
-    _default = chosen
-    return chosen
+    return _loaded.use(library)
 
 
 def library_info(library=None):
@@ -290,17 +270,7 @@ def library_info(library=None):
         path, kind, found_via, version, api_version, devices (numbers of the nodes), missing
         (functions it lacks) and refused (the candidates before it: path, found_via, reason).
     """
-    cdef Library chosen = get_library(library)
-    return {
-        "path": chosen.path,
-        "kind": chosen.kind,
-        "found_via": chosen.found_via,
-        "version": chosen.version,
-        "api_version": chosen.api_version,
-        "devices": chosen.devices,
-        "missing": list(chosen.missing),
-        "refused": [
-            {"path": item.path, "found_via": item.found_via, "reason": item.reason}
-            for item in chosen.refused
-        ],
-    }
+    return describe(get_library(library))
+
+
+_loaded = Libraries(Library, _spec, _load)
