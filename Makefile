@@ -84,14 +84,16 @@ lint: $(VENV)/linters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu accl
-	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
+	@echo clang-format --dry-run -Werror ...
+	@$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	$(BIN)/mypy
 	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl
 
 format: $(VENV)/linters
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(C_FILES)
+	@echo clang-format -i ...
+	@$(BIN)/clang-format -i $(C_FILES)
 
 sanitize:
 	$(check_tools)
