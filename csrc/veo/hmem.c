@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/copy.h"
 #include "common/hmem_tag.h"
 #include "veo/host.h"
 
@@ -65,7 +66,7 @@ VEO_EXPORT int veo_hmemcpy(void *dst, const void *src, size_t size)
     int to = hmem_identifier(dst);
     int from = hmem_identifier(src);
     if (to < 0 && from < 0) {
-        memmove(dst, src, size);
+        copy_memory(dst, src, size);
         return 0;
     }
     if (to >= 0 && from >= 0 && to != from) {

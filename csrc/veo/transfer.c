@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "common/copy.h"
 #include "veo/host.h"
 
 /* An asynchronous transfer of at most this size is done by its caller if nothing is queued: that
@@ -94,9 +95,9 @@ int transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t
         void *ve = (void *)(uintptr_t)addr;
         /* Both may be in the heap, and overlap, when hmem is copied inside it. */
         if (write)
-            memmove(ve, host, size);
+            copy_memory(ve, host, size);
         else
-            memmove(host, ve, size);
+            copy_memory(host, ve, size);
         return 0;
     }
     if (proc_is_dead(proc))
