@@ -58,7 +58,7 @@ cdef int begin_callback() except -1
 cdef int end_callback() except -1
 
 
-# A range of ranks and DPUs of a handle. DpuSet is its only subclass.
+# A range of ranks and DPUs of a handle; what users have of them is a DpuSet.
 cdef class SetView:
     cdef object __weakref__
     cdef SetHandle handle
