@@ -62,3 +62,8 @@ buffer: .space 65536
 def build(source: str) -> bytes:
     """Assemble a program, once."""
     return assemble(io.StringIO(source))
+
+
+def command(number: int) -> bytes:
+    """What `cmd` or `counter` is set to."""
+    return number.to_bytes(4, "little")

@@ -7,8 +7,7 @@ import array
 import gc
 import mmap
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,7 +15,10 @@ from package_programs import COUNTER, build
 
 from dpu import DpuError, DpuSet, DpuSymbol
 
-pytestmark = pytest.mark.filterwarnings("ignore:the program has variables:RuntimeWarning")
+pytestmark = [
+    pytest.mark.usefixtures("threads_of_the_library"),
+    pytest.mark.filterwarnings("ignore:the program has variables:RuntimeWarning"),
+]
 
 PAGE = mmap.PAGESIZE
 MRAM_SIZES = [0, 8, 24, PAGE - 8, PAGE, PAGE + 8, 65536]
@@ -29,20 +31,6 @@ PROVIDERS: dict[str, Callable[[bytes], object]] = {
     "numpy words": lambda data: np.frombuffer(data, np.uint32).copy(),
     "numpy matrix": lambda data: np.frombuffer(data, np.uint16).reshape(-1, 4).copy(),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _threads_of_the_library() -> None:
-    """Make the threads that the library keeps, so that they are not taken for a leak."""
-    with DpuSet(nr_ranks=2, library="soft", binary=build(COUNTER)) as both:
-        both.exec()
-        both.call(lambda *_: time.sleep(0.05), None)
-
-
-@pytest.fixture
-def three() -> Iterator[DpuSet]:
-    with DpuSet(nr_dpus=3, library="soft", binary=build(COUNTER)) as dpus:
-        yield dpus
 
 
 def pattern(size: int, seed: int = 0) -> bytes:
