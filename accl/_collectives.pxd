@@ -8,4 +8,4 @@ from accl._calls cimport Caller
 cdef class Collectives(Caller):
     cdef object _two(self, uint32_t operation, str name, object sbuf, object rbuf, object count,
                      object root, object func, object comm_id, bint from_fpga, bint to_fpga,
-                     object compress_dtype, bint run_async, object waitfor)
+                     object compress_dtype, bint run_async, object waitfor, dict more)

@@ -47,7 +47,7 @@ cdef class Collectives(Caller):
     # All with a source and a result. What is in the result of a rank may differ by its role.
     cdef object _two(self, uint32_t operation, str name, object sbuf, object rbuf, object count,
                      object root, object func, object comm_id, bint from_fpga, bint to_fpga,
-                     object compress_dtype, bint run_async, object waitfor):
+                     object compress_dtype, bint run_async, object waitfor, dict more):
         cdef accl_call call
         cdef Operand source
         cdef Operand result
@@ -57,6 +57,8 @@ cdef class Collectives(Caller):
         cdef bint is_root = False
         cdef object _source_stage
         cdef object _result_stage
+        if more:
+            run_async = take_async(more, run_async, name)
         self.begin(&call, operation, comm_id, name)
         ranks = self.sizes[call.comm]
         if root is not None:
@@ -180,10 +182,8 @@ cdef class Collectives(Caller):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        if more:
-            run_async = take_async(more, run_async, "scatter")
         return self._two(ACCL_SCATTER, "scatter", sbuf, rbuf, count, root, None, comm_id,
-                         from_fpga, to_fpga, compress_dtype, run_async, waitfor)
+                         from_fpga, to_fpga, compress_dtype, run_async, waitfor, more)
 
     def gather(self, sbuf, rbuf, count=None, root=0, comm_id=0, from_fpga=False, to_fpga=False,
                compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -207,10 +207,8 @@ cdef class Collectives(Caller):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        if more:
-            run_async = take_async(more, run_async, "gather")
         return self._two(ACCL_GATHER, "gather", sbuf, rbuf, count, root, None, comm_id, from_fpga,
-                         to_fpga, compress_dtype, run_async, waitfor)
+                         to_fpga, compress_dtype, run_async, waitfor, more)
 
     def allgather(self, sbuf, rbuf, count=None, comm_id=0, from_fpga=False, to_fpga=False,
                   compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -232,10 +230,8 @@ cdef class Collectives(Caller):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        if more:
-            run_async = take_async(more, run_async, "allgather")
         return self._two(ACCL_ALLGATHER, "allgather", sbuf, rbuf, count, None, None, comm_id,
-                         from_fpga, to_fpga, compress_dtype, run_async, waitfor)
+                         from_fpga, to_fpga, compress_dtype, run_async, waitfor, more)
 
     def reduce(self, sbuf, rbuf, count=None, root=0, func=0, comm_id=0, from_fpga=False,
                to_fpga=False, compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -261,10 +257,8 @@ cdef class Collectives(Caller):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        if more:
-            run_async = take_async(more, run_async, "reduce")
         return self._two(ACCL_REDUCE, "reduce", sbuf, rbuf, count, root, func, comm_id, from_fpga,
-                         to_fpga, compress_dtype, run_async, waitfor)
+                         to_fpga, compress_dtype, run_async, waitfor, more)
 
     def allreduce(self, sbuf, rbuf, count=None, func=0, comm_id=0, from_fpga=False, to_fpga=False,
                   compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -288,10 +282,8 @@ cdef class Collectives(Caller):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        if more:
-            run_async = take_async(more, run_async, "allreduce")
         return self._two(ACCL_ALLREDUCE, "allreduce", sbuf, rbuf, count, None, func, comm_id,
-                         from_fpga, to_fpga, compress_dtype, run_async, waitfor)
+                         from_fpga, to_fpga, compress_dtype, run_async, waitfor, more)
 
     def reduce_scatter(self, sbuf, rbuf, count=None, func=0, comm_id=0, from_fpga=False,
                        to_fpga=False, compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -315,10 +307,8 @@ cdef class Collectives(Caller):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        if more:
-            run_async = take_async(more, run_async, "reduce_scatter")
         return self._two(ACCL_REDUCE_SCATTER, "reduce_scatter", sbuf, rbuf, count, None, func,
-                         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor)
+                         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor, more)
 
     def alltoall(self, sbuf, rbuf, count=None, comm_id=0, from_fpga=False, to_fpga=False,
                  compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -340,10 +330,8 @@ cdef class Collectives(Caller):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        if more:
-            run_async = take_async(more, run_async, "alltoall")
         return self._two(ACCL_ALLTOALL, "alltoall", sbuf, rbuf, count, None, None, comm_id,
-                         from_fpga, to_fpga, compress_dtype, run_async, waitfor)
+                         from_fpga, to_fpga, compress_dtype, run_async, waitfor, more)
 
     def barrier(self, comm_id=0, run_async=False, waitfor=(), **more):
         """Wait until all ranks are here.

@@ -153,19 +153,25 @@ cdef class Control(Primitives):
         self._leave(status, "communicator")
         return info.exchange_address
 
-    def _communicator_ranks(self, comm, n):
-        """List the ranks of a communicator, with the sequence numbers of this moment."""
-        cdef uint32_t id = comm
-        cdef uint32_t size = n
-        cdef accl_rank *c = <accl_rank *>calloc(size + 1, sizeof(accl_rank))
+    cdef accl_rank *get_ranks(self, uint32_t id, uint32_t n) except NULL:
+        cdef accl_rank *c = <accl_rank *>calloc(<size_t>n + 1, sizeof(accl_rank))
         cdef int status
         if c is NULL:
             raise MemoryError()
         try:
             self._enter("communicator")
             with nogil:
-                status = self.device.table.accl_communicator_ranks(self.device.c, id, c, size)
+                status = self.device.table.accl_communicator_ranks(self.device.c, id, c, n)
             self._leave(status, "communicator")
+        except BaseException:
+            free(c)
+            raise
+        return c
+
+    def _communicator_ranks(self, comm, n):
+        """List the ranks of a communicator, with the sequence numbers of this moment."""
+        cdef accl_rank *c = self.get_ranks(comm, n)
+        try:
             return [
                 {
                     "ip": str(ipaddress.IPv4Address(c[i].ip)),
@@ -183,15 +189,8 @@ cdef class Control(Primitives):
     def _has_packets(self):
         """Whether a rank is reached by packets, which somebody has to carry."""
         cdef uint32_t n = self.sizes[0] if self.n_comms else 0
-        cdef accl_rank *c = <accl_rank *>calloc(n + 1, sizeof(accl_rank))
-        cdef int status
-        if c is NULL:
-            raise MemoryError()
+        cdef accl_rank *c = self.get_ranks(0, n)
         try:
-            self._enter("communicator")
-            with nogil:
-                status = self.device.table.accl_communicator_ranks(self.device.c, 0, c, n)
-            self._leave(status, "communicator")
             return any(c[i].reach == PACKETS for i in range(n))
         finally:
             free(c)

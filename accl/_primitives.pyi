@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from collections.abc import Sequence
 from typing import Literal, overload
 
 import numpy.typing as npt
 
-from accl._collectives import Collectives
+from accl._collectives import Collectives, _Count, _WaitFor
 from accl._handle import ACCLHandle
 from accl._staging import _Array
 
 __all__ = ["Primitives"]
-
-_Count = int | float | None
-_WaitFor = Sequence[ACCLHandle | None] | ACCLHandle | None
 
 class Primitives(Collectives):
     def _config(
