@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from .blocks import Blocks
 from .code import Instruction, Label
+from .flow import NEGATED_DIFFERENCES
 from .registers import ZERO
 
 __all__ = ["compare_words"]
@@ -25,16 +26,6 @@ _SWAPPED = {
     "ges": "les",
     "leu": "geu",
     "geu": "leu",
-}
-_NEGATED = {
-    "lts": "ges",
-    "ges": "lts",
-    "ltu": "geu",
-    "geu": "ltu",
-    "gts": "les",
-    "les": "gts",
-    "gtu": "leu",
-    "leu": "gtu",
 }
 
 
@@ -138,7 +129,7 @@ def _joined(blocks: Blocks, high: _Test, low: _Test) -> list[Instruction] | None
     if not (_is_same(blocks, high.yes, low.yes) and _is_same(blocks, high.no, low.no)):
         if high.result is not None or (high.yes, high.no) != (low.no, low.yes):
             return None
-        low = low._replace(yes=low.no, no=low.yes, condition=_NEGATED[low.condition])
+        low = low._replace(yes=low.no, no=low.yes, condition=NEGATED_DIFFERENCES[low.condition])
     # The borrow tells less or not less.
     if low.condition in ("gtu", "leu"):
         swapped = low.swapped()

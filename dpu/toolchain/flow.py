@@ -8,11 +8,11 @@ from .code import Code, Instruction, Label, Operand, replace
 from .effects import effects_of
 from .registers import ZERO
 
-__all__ = ["remove_unreached", "shorten_jump"]
+__all__ = ["NEGATED_DIFFERENCES", "remove_unreached", "shorten_jump"]
 
 # Which of these an instruction has depends on its mnemonic.
 _OF_ANY = {"z": "nz", "nz": "z", "xz": "xnz", "xnz": "xz"}
-_OF_DIFFERENCES = {
+NEGATED_DIFFERENCES = {
     "lts": "ges",
     "ges": "lts",
     "ltu": "geu",
@@ -74,7 +74,7 @@ def shorten_jump(blocks: Blocks, index: int) -> bool:
 
 def _opposite(item: Instruction) -> str | None:
     condition = str(item.values[-2])
-    known = _OF_ANY if item.mnemonic not in ("sub", "subc") else _OF_ANY | _OF_DIFFERENCES
+    known = _OF_ANY if item.mnemonic not in ("sub", "subc") else _OF_ANY | NEGATED_DIFFERENCES
     return known.get(condition)
 
 
