@@ -3,32 +3,19 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from dpu import __version__, library_info
+from dpu import library_info
 from dpu.toolchain import ToolchainError, find_toolchain
-from offchip.errors import OffchipError
+from offchip.library_command import make_parser, show_library
 
 __all__ = ["main"]
 
 
-def _print(info: dict[str, Any]) -> None:
-    print(f"offchip {__version__}, package dpu")
-    print(f"library      {info['path']}")
-    print(f"kind         {info['kind']}")
-    print(f"found via    {info['found_via']}")
-    print(f"version      {info['version'] or 'unknown'}")
-    print(f"devices      {info['devices']} hardware rank(s)")
-    if info["missing"]:
-        print(f"missing      {', '.join(info['missing'])}")
-    for number, item in enumerate(info["refused"]):
-        label = "refused" if number == 0 else ""
-        print(f"{label:12} {item['path']} ({item['found_via']}): {item['reason']}")
-    print(f"C compiler   {info['compiler']}")
+def _look(library: str | None) -> dict[str, Any]:
+    return {**library_info(library), "compiler": _compiler()}
 
 
 def _compiler() -> str:
@@ -36,6 +23,10 @@ def _compiler() -> str:
         return find_toolchain().describe()
     except ToolchainError as error:
         return f"none: {error}"
+
+
+def _shown(info: dict[str, Any]) -> dict[str, str]:
+    return {"devices": f"{info['devices']} hardware rank(s)", "C compiler": info["compiler"]}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -51,11 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     int
         1 if no library can be used.
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m dpu", description="Say which libdpu is used, and why the others are not."
-    )
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
-    parser.add_argument("--library", help="look at this one: vendor, soft, or a path")
+    parser = make_parser("dpu", "libdpu")
     folders = parser.add_mutually_exclusive_group()
     folders.add_argument(
         "--libdir",
@@ -69,17 +56,7 @@ def main(argv: list[str] | None = None) -> int:
     if options.libdir or options.includedir:
         print(Path(__file__).resolve().parent / ("lib" if options.libdir else "include"))
         return 0
-    try:
-        info = library_info(options.library)
-    except OffchipError as error:
-        print(error, file=sys.stderr)
-        return 1
-    info["compiler"] = _compiler()
-    if options.json:
-        print(json.dumps(info, indent=2))
-    else:
-        _print(info)
-    return 0
+    return show_library("dpu", options, _look, _shown)
 
 
 if __name__ == "__main__":

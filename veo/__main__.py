@@ -3,30 +3,21 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from typing import Any
 
-from offchip.errors import OffchipError
-from veo import __version__, library_info
+from offchip.library_command import make_parser, show_library
+from veo import library_info
 
 __all__ = ["main"]
 
 
-def _print(info: dict[str, Any]) -> None:
-    print(f"offchip {__version__}, package veo")
-    print(f"library      {info['path']}")
-    print(f"kind         {info['kind']}")
-    print(f"found via    {info['found_via']}")
-    print(f"version      {info['version']} (VEO API {info['api_version']})")
+def _shown(info: dict[str, Any]) -> dict[str, str]:
     nodes = ", ".join(str(node) for node in info["devices"])
-    print(f"devices      {nodes or 'none'}")
-    if info["missing"]:
-        print(f"missing      {', '.join(info['missing'])}")
-    for number, item in enumerate(info["refused"]):
-        label = "refused" if number == 0 else ""
-        print(f"{label:12} {item['path']} ({item['found_via']}): {item['reason']}")
+    return {
+        "version": f"{info['version']} (VEO API {info['api_version']})",
+        "devices": nodes or "none",
+    }
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -42,22 +33,8 @@ def main(argv: list[str] | None = None) -> int:
     int
         1 if no library can be used.
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m veo", description="Say which libveo is used, and why the others are not."
-    )
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
-    parser.add_argument("--library", help="look at this one: vendor, soft, or a path")
-    options = parser.parse_args(argv)
-    try:
-        info = library_info(options.library)
-    except OffchipError as error:
-        print(error, file=sys.stderr)
-        return 1
-    if options.json:
-        print(json.dumps(info, indent=2))
-    else:
-        _print(info)
-    return 0
+    options = make_parser("veo", "libveo").parse_args(argv)
+    return show_library("veo", options, library_info, _shown)
 
 
 if __name__ == "__main__":

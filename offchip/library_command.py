@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ``python -m`` of a package does: say which library is used, and why the others are not."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from offchip import __version__
+from offchip.errors import OffchipError
+
+__all__ = ["make_parser", "show_library"]
+
+
+def make_parser(package: str, library: str) -> argparse.ArgumentParser:
+    """Make a parser with the options that all packages have.
+
+    Parameters
+    ----------
+    package : str
+        Import name of the package.
+    library : str
+        What it uses, such as ``libveo``.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {package}",
+        description=f"Say which {library} is used, and why the others are not.",
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--library", help="look at this one: vendor, soft, or a path")
+    return parser
+
+
+def show_library(
+    package: str,
+    options: argparse.Namespace,
+    look: Callable[[str | None], dict[str, Any]],
+    shown: Callable[[dict[str, Any]], Mapping[str, str]],
+) -> int:
+    """Print what `look` says of the library that is asked for.
+
+    Parameters
+    ----------
+    package : str
+        Import name of the package.
+    options : argparse.Namespace
+        What `make_parser()` has parsed.
+    look : callable
+        The package's ``library_info()``.
+    shown : callable
+        Gives the lines that differ between packages, by their labels: ``devices``, ``version``
+        unless it is plain, and others, which come last.
+
+    Returns
+    -------
+    int
+        The exit status: 1 if no library can be used.
+    """
+    try:
+        info = look(options.library)
+    except OffchipError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if options.json:
+        print(json.dumps(info, indent=2))
+        return 0
+    own = dict(shown(info))
+    lines = [
+        ("library", info["path"]),
+        ("kind", info["kind"]),
+        ("found via", info["found_via"]),
+        ("version", own.pop("version", info["version"] or "unknown")),
+        ("devices", own.pop("devices")),
+    ]
+    if info["missing"]:
+        lines.append(("missing", ", ".join(info["missing"])))
+    for number, item in enumerate(info["refused"]):
+        text = f"{item['path']} ({item['found_via']}): {item['reason']}"
+        lines.append(("refused" if number == 0 else "", text))
+    print(f"offchip {__version__}, package {package}")
+    for label, text in [*lines, *own.items()]:
+        print(f"{label:12} {text}")
+    return 0
