@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,11 +15,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 # Its thread pool must not be taken for a leak of the first test that imports it.
 import numpy as np  # noqa: F401
 import pytest
+
+if TYPE_CHECKING:
+    from dpu.toolchain import Toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -168,3 +173,45 @@ def unrandomised() -> tuple[str, ...]:
         return ()
     works = subprocess.run([*command, "true"], capture_output=True).returncode == 0
     return command if works else ()
+
+
+@pytest.fixture(scope="session")
+def compiler() -> str:
+    """The C compiler."""
+    return os.environ.get("CC", "gcc")
+
+
+@pytest.fixture(scope="session")
+def run() -> Callable[..., str]:
+    """Run a step of a build in the source tree, and give its output; its failure is the test's."""
+
+    def run(command: Sequence[str | Path], **changes: str) -> str:
+        words = [str(word) for word in command]
+        done = subprocess.run(
+            words, capture_output=True, text=True, env=clean_environment(**changes), cwd=ROOT
+        )
+        assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The simulated DPU as a shared library of its own."""
+    # Of the tests of the machine; those who ask for the library have them on the path.
+    from native import build
+
+    library: ctypes.CDLL = build(tmp_path_factory.mktemp("machine"))
+    return library
+
+
+@pytest.fixture(scope="session")
+def toolchain() -> Toolchain:
+    """A C compiler for DPUs whose code is translated; the vendor's is not what is tested."""
+    from dpu.toolchain import ToolchainError, find_toolchain
+
+    try:
+        return find_toolchain({"PATH": os.environ.get("PATH", os.defpath)})
+    except ToolchainError as error:
+        pytest.skip(str(error))

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,26 +14,7 @@ ROOT = HERE.parent.parent
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 
-def _run(command: Sequence[str | Path], **changes: str) -> str:
-    """Run a build step; its output is the failure."""
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    done = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        env={**environment, **changes},
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, f"{shlex.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
 Run = Callable[..., str]
-
-
-@pytest.fixture(scope="session")
-def run() -> Run:
-    return _run
 
 
 class Installed(NamedTuple):
@@ -53,11 +31,6 @@ def installed() -> Installed:
 
     package = Path(veo.__file__).parent
     return Installed(package / "lib/libveo.so.1", package / "bin/veorun", package / "include")
-
-
-@pytest.fixture(scope="session")
-def compiler() -> str:
-    return os.environ.get("CC", "gcc")
 
 
 @pytest.fixture(scope="session")

@@ -16,19 +16,12 @@ HERE = Path(__file__).resolve().parent
 # For the modules beside the tests: `reference` and `native`.
 sys.path.insert(0, str(HERE))
 
-from native import SOURCES, NativeMachine, build  # noqa: E402
-from package_programs import COUNTER  # noqa: E402
-from package_programs import build as build_program  # noqa: E402
+from native import SOURCES, NativeMachine  # noqa: E402
+from package_programs import COUNTER, build  # noqa: E402
 from pairing import SEED  # noqa: E402
 from reference import Table, read_table  # noqa: E402
 
 from dpu import DpuSet  # noqa: E402
-
-
-@pytest.fixture(scope="session")
-def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The machine as a shared library of its own."""
-    return build(tmp_path_factory.mktemp("machine"))
 
 
 @pytest.fixture
@@ -61,7 +54,7 @@ def rng(request: pytest.FixtureRequest) -> random.Random:
 @pytest.fixture(scope="module")
 def threads_of_the_library() -> None:
     """Make the threads that the library keeps, so that they are not taken for a leak."""
-    with DpuSet(nr_ranks=2, library="soft", binary=build_program(COUNTER)) as both:
+    with DpuSet(nr_ranks=2, library="soft", binary=build(COUNTER)) as both:
         both.exec()
         both.call(lambda *_: time.sleep(0.05), None)
 
@@ -86,4 +79,4 @@ def make_set() -> Iterator[Callable[..., DpuSet]]:
 @pytest.fixture
 def three(make_set: Callable[..., DpuSet]) -> DpuSet:
     """Three DPUs with the program that counts its launches."""
-    return make_set(nr_dpus=3, binary=build_program(COUNTER))
+    return make_set(nr_dpus=3, binary=build(COUNTER))

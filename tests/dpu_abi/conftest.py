@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shlex
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,26 +20,7 @@ STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 ENCODER = [ROOT / name for name in (ROOT / "tests/c/dpu_instructions.sources").read_text().split()]
 
 
-def _run(command: Sequence[str | Path], **changes: str) -> str:
-    """Run a build step; its output is the failure."""
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    done = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        env={**environment, **changes},
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, f"{shlex.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
 Run = Callable[..., str]
-
-
-@pytest.fixture(scope="session")
-def run() -> Run:
-    return _run
 
 
 class Installed(NamedTuple):
@@ -59,16 +39,12 @@ def installed() -> Installed:
 
 
 @pytest.fixture(scope="session")
-def compiler() -> str:
-    return os.environ.get("CC", "gcc")
-
-
-@pytest.fixture(scope="session")
 def case_sources() -> list[Path]:
     return sorted((HERE / "cases").glob("*.c"))
 
 
 def build_cases(
+    run: Run,
     program: Path,
     library: Path,
     include: Path,
@@ -80,7 +56,7 @@ def build_cases(
     command: list[str | Path] = [compiler, "-std=gnu11", "-D_GNU_SOURCE", *STRICT, "-g", "-O1"]
     command += [*flags, f"-I{include}", f"-I{ROOT / 'csrc'}", *sources, *ENCODER]
     command += ["-o", program, library, f"-Wl,-rpath,{library.parent}", "-pthread"]
-    _run(command)
+    run(command)
     return program
 
 
@@ -90,19 +66,20 @@ def cases_program(
     installed: Installed,
     compiler: str,
     case_sources: list[Path],
+    run: Run,
 ) -> Path:
     program = tmp_path_factory.mktemp("cases") / "cases"
-    return build_cases(program, *installed, compiler, case_sources)
+    return build_cases(run, program, *installed, compiler, case_sources)
 
 
 @pytest.fixture
 def exhaustion_program(
-    tmp_path: Path, installed: Installed, compiler: str, case_sources: list[Path]
+    tmp_path: Path, installed: Installed, compiler: str, case_sources: list[Path], run: Run
 ) -> Path:
     """The program whose allocations fail."""
     sources = [path for path in case_sources if path.stem in ("main", "program")]
     sources.append(HERE / "exhaustion.c")
-    return build_cases(tmp_path / "exhaustion", *installed, compiler, sources)
+    return build_cases(run, tmp_path / "exhaustion", *installed, compiler, sources)
 
 
 @pytest.fixture(scope="session")
@@ -115,7 +92,7 @@ def dpu_programs(tmp_path_factory: pytest.TempPathFactory, cases_program: Path) 
 
 @pytest.fixture(scope="session")
 def tsan_cases(
-    tmp_path_factory: pytest.TempPathFactory, compiler: str, case_sources: list[Path]
+    tmp_path_factory: pytest.TempPathFactory, compiler: str, case_sources: list[Path], run: Run
 ) -> Path:
     """The cases and the library, built for ThreadSanitizer."""
     folder = tmp_path_factory.mktemp("tsan")
@@ -130,14 +107,15 @@ def tsan_cases(
     objects = [folder / f"{source.parent.name}-{source.stem}.o" for source in sources]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         pairs = zip(sources, objects, strict=True)
-        jobs = [pool.submit(_run, [compiler, *flags, "-c", a, "-o", b]) for a, b in pairs]
+        jobs = [pool.submit(run, [compiler, *flags, "-c", a, "-o", b]) for a, b in pairs]
         for job in jobs:
             job.result()
     library = folder / "libdpu.so"
     command: list[str | Path] = [compiler, *flags, "-shared", *objects, "-o", library]
     command += ["-Wl,-soname,libdpu.so", f"-Wl,--version-script={ROOT}/csrc/dpu/libdpu.map"]
-    _run([*command, "-Wl,-Bsymbolic", "-pthread"])
+    run([*command, "-Wl,-Bsymbolic", "-pthread"])
     return build_cases(
+        run,
         folder / "cases",
         library,
         ROOT / "include",

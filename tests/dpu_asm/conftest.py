@@ -14,14 +14,8 @@ HERE = Path(__file__).resolve().parent
 # For `reference` and `native`, which the tests of the machine have, and for the modules here.
 sys.path[:0] = [str(HERE), str(HERE.parent / "dpu")]
 
-from native import ACCOUNTING_PIPELINE, NativeMachine, build  # noqa: E402
+from native import ACCOUNTING_PIPELINE, NativeMachine  # noqa: E402
 from programs_to_run import Runner  # noqa: E402
-
-
-@pytest.fixture(scope="session")
-def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The machine as a shared library of its own."""
-    return build(tmp_path_factory.mktemp("machine"))
 
 
 @pytest.fixture

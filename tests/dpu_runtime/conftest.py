@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,27 +15,11 @@ TESTS = HERE.parent
 # The machine of the simulator's tests, and the loader of the toolchain's.
 sys.path[:0] = [str(TESTS / "dpu_toolchain"), str(TESTS / "dpu")]
 
-from native import build as build_machine  # noqa: E402
 from running import Running  # noqa: E402
 
-from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build, find_toolchain  # noqa: E402
+from dpu.toolchain import BuildOptions, Toolchain, build  # noqa: E402
 
 PROGRAMS = HERE / "programs"
-
-
-@pytest.fixture(scope="session")
-def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The machine as a shared library of its own."""
-    return build_machine(tmp_path_factory.mktemp("machine"))
-
-
-@pytest.fixture(scope="session")
-def toolchain() -> Toolchain:
-    """A compiler whose code is translated; the vendor's has a run time of its own."""
-    try:
-        return find_toolchain({"PATH": os.environ.get("PATH", os.defpath)})
-    except ToolchainError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import random
 import shutil
 import sys
@@ -17,28 +16,12 @@ HERE = Path(__file__).resolve().parent
 # For `running` beside the tests, and the machine of the tests of the simulator.
 sys.path[:0] = [str(HERE), str(HERE.parent / "dpu")]
 
-from native import build as build_machine  # noqa: E402
 from running import KERNELS, SEED, Running  # noqa: E402
 
-from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build, find_toolchain  # noqa: E402
+from dpu.toolchain import BuildOptions, Toolchain, build  # noqa: E402
 from dpu.toolchain.cache import cache_folder  # noqa: E402
 from dpu.toolchain.program import Program  # noqa: E402
 from dpu.toolchain.runtime import runtime_objects  # noqa: E402
-
-
-@pytest.fixture(scope="session")
-def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The machine as a shared library of its own."""
-    return build_machine(tmp_path_factory.mktemp("machine"))
-
-
-@pytest.fixture(scope="session")
-def toolchain() -> Toolchain:
-    """A compiler whose code is translated; the vendor's is not what is tested here."""
-    try:
-        return find_toolchain({"PATH": os.environ.get("PATH", os.defpath)})
-    except ToolchainError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture

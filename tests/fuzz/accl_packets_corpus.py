@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import struct
-import sys
 from pathlib import Path
+
+from corpora import main, write_inputs
 
 KINDS = ["hello", "eager", "data", "request", "grant", "drop"]
 KINDS += ["cancel", "ack", "probe", "gave_up", "bye"]
@@ -119,16 +120,8 @@ INPUTS = {
 
 def make_corpus(folder: Path) -> list[Path]:
     """Write the inputs."""
-    inputs = []
-    for name, data in INPUTS.items():
-        path = folder / f"{name.replace(' ', '-')}.input"
-        path.write_bytes(data)
-        inputs.append(path)
-    return inputs
+    return write_inputs(folder, INPUTS)
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    for made in make_corpus(target):
-        print(made)
+    main(make_corpus)

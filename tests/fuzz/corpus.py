@@ -10,8 +10,9 @@ from __future__ import annotations
 import shutil
 import struct
 import subprocess
-import sys
 from pathlib import Path
+
+from corpora import main
 
 C_SOURCE = """
 typedef struct { double x; } point;
@@ -94,7 +95,4 @@ def make_corpus(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    for made in make_corpus(target):
-        print(made)
+    main(make_corpus)

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import struct
-import sys
 from pathlib import Path
+
+from corpora import main, write_inputs
 
 MAGIC = 0xFABDDBAF
 
@@ -45,16 +46,8 @@ STATES = {
 
 def make_corpus(folder: Path) -> list[Path]:
     """Write the states."""
-    inputs = []
-    for name, data in STATES.items():
-        path = folder / f"{name.replace(' ', '-')}.input"
-        path.write_bytes(data)
-        inputs.append(path)
-    return inputs
+    return write_inputs(folder, STATES)
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    for made in make_corpus(target):
-        print(made)
+    main(make_corpus)

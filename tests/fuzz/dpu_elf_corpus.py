@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import struct
-import sys
 from pathlib import Path
+
+from corpora import main
 
 HEADER = "<16sHHIIIIIHHHHHH"
 PROGRAM_HEADER = "<8I"
@@ -100,7 +101,4 @@ def make_corpus(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    for made in make_corpus(target):
-        print(made)
+    main(make_corpus)

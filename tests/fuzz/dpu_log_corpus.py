@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import struct
-import sys
 from pathlib import Path
+
+from corpora import main, write_inputs
 
 
 def record(conversions: str, arguments: bytes = b"") -> bytes:
@@ -57,16 +58,8 @@ LOGS = {
 
 def make_corpus(folder: Path) -> list[Path]:
     """Write the logs."""
-    inputs = []
-    for name, log in LOGS.items():
-        path = folder / f"{name.replace(' ', '-')}.input"
-        path.write_bytes(log)
-        inputs.append(path)
-    return inputs
+    return write_inputs(folder, LOGS)
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    for made in make_corpus(target):
-        print(made)
+    main(make_corpus)

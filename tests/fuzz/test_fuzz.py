@@ -11,11 +11,14 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).resolve().parent
+# For what the makers of corpora import.
+sys.path.insert(0, str(HERE))
 ROOT = HERE.parents[1]
 SECONDS = int(os.environ.get("OFFCHIP_FUZZ_SECONDS", "8"))
 SEED = os.environ.get("OFFCHIP_FUZZ_SEED", "1")
@@ -74,6 +77,12 @@ def load_corpus(folder: Path, maker: str) -> list[Path]:
 # What reads bytes that others wrote: the target, its corpus, and the sources it is made of.
 TARGETS = {
     "dwarf": ("corpus", "csrc/veo_worker/dwarf*.c"),
+    "dpu_decode": (
+        "dpu_decode_corpus",
+        " ".join(
+            f"csrc/dpu_machine/{name}.c" for name in ("forms", "decode", "encode", "disassemble")
+        ),
+    ),
     "dpu_elf": ("dpu_elf_corpus", "csrc/dpu_machine/elf.c csrc/dpu_machine/lines.c"),
     "dpu_log": ("dpu_log_corpus", "csrc/dpu/log_decode.c"),
     "dpu_checkpoint": ("dpu_checkpoint_corpus", "csrc/dpu/checkpoint_format.c"),
