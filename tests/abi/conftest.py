@@ -11,6 +11,8 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+# Runs one of many cases.
+CASE_RUNNER = ROOT / "tests" / "c" / "case.c"
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 
@@ -56,7 +58,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory, compiler: str, run: Run) -
 
 @pytest.fixture(scope="session")
 def case_sources() -> list[Path]:
-    return sorted((HERE / "cases").glob("*.c"))
+    return [*sorted((HERE / "cases").glob("*.c")), CASE_RUNNER]
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,8 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+# Runs one of many cases.
+CASE_RUNNER = ROOT / "tests" / "c" / "case.c"
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 # What puts instructions together, for the program that the cases run.
 ENCODER = [ROOT / name for name in (ROOT / "tests/c/dpu_instructions.sources").read_text().split()]
@@ -40,7 +42,7 @@ def installed() -> Installed:
 
 @pytest.fixture(scope="session")
 def case_sources() -> list[Path]:
-    return sorted((HERE / "cases").glob("*.c"))
+    return [*sorted((HERE / "cases").glob("*.c")), CASE_RUNNER]
 
 
 def build_cases(
@@ -77,7 +79,7 @@ def exhaustion_program(
     tmp_path: Path, installed: Installed, compiler: str, case_sources: list[Path], run: Run
 ) -> Path:
     """The program whose allocations fail."""
-    sources = [path for path in case_sources if path.stem in ("main", "program")]
+    sources = [path for path in case_sources if path.stem in ("state", "program", "case")]
     sources.append(HERE / "exhaustion.c")
     return build_cases(run, tmp_path / "exhaustion", *installed, compiler, sources)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs against libveo's C API, each a CASE of one executable: `cases NAME` runs one,
- * `cases --list` names them. KERNELS is the path of the library made of kernels.c.
+ * Programs against libveo's C API, each a CASE of one executable. KERNELS is the path of the
+ * library made of kernels.c.
  */
 #ifndef VEO_CASES_H
 #define VEO_CASES_H
@@ -11,24 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../c/case.h"
 #include "ve_offload.h"
-
-struct veo_case {
-    const char *name;
-    void (*run)(void);
-    struct veo_case *next;
-};
-
-void add_case(struct veo_case *c);
-
-#define CASE(label) \
-    static void run_##label(void); \
-    __attribute__((constructor)) static void add_##label(void) \
-    { \
-        static struct veo_case c = {.name = #label, .run = run_##label}; \
-        add_case(&c); \
-    } \
-    static void run_##label(void)
 
 #define CHECK(condition) \
     do { \

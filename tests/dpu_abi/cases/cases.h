@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs against libdpu's C API, each a CASE of one executable: `cases NAME` runs one,
- * `cases --list` names them. They are compiled with the installed headers.
+ * Programs against libdpu's C API, each a CASE of one executable. They are compiled with the
+ * installed headers.
  */
 #ifndef DPU_CASES_H
 #define DPU_CASES_H
@@ -17,22 +17,7 @@
 #include <dpu_program.h>
 #include <dpusoft.h>
 
-struct dpu_case {
-    const char *name;
-    void (*run)(void);
-    struct dpu_case *next;
-};
-
-void add_case(struct dpu_case *c);
-
-#define CASE(label) \
-    static void run_##label(void); \
-    __attribute__((constructor)) static void add_##label(void) \
-    { \
-        static struct dpu_case c = {.name = #label, .run = run_##label}; \
-        add_case(&c); \
-    } \
-    static void run_##label(void)
+#include "../../c/case.h"
 
 #define CHECK_TRUE(condition) \
     do { \

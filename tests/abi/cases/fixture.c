@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cases.h"
 
-static struct veo_case *cases;
-
-void add_case(struct veo_case *c)
-{
-    c->next = cases;
-    cases = c;
-}
-
 const char *kernels_path(void)
 {
     const char *path = getenv("KERNELS");
@@ -68,19 +60,4 @@ float as_float(uint64_t bits)
     float value;
     memcpy(&value, &half, sizeof value);
     return value;
-}
-
-int main(int argc, char *argv[])
-{
-    if (argc != 2)
-        return 2;
-    for (const struct veo_case *c = cases; c; c = c->next) {
-        if (strcmp(argv[1], "--list") == 0) {
-            puts(c->name);
-        } else if (strcmp(argv[1], c->name) == 0) {
-            c->run();
-            return 0;
-        }
-    }
-    return strcmp(argv[1], "--list") == 0 ? 0 : 2;
 }

@@ -3,14 +3,6 @@
 
 #include <time.h>
 
-static struct dpu_case *cases;
-
-void add_case(struct dpu_case *c)
-{
-    c->next = cases;
-    cases = c;
-}
-
 uint32_t read_register(struct dpu_set_t dpu, uint32_t number)
 {
     struct dpusoft_thread state = {.size = sizeof state};
@@ -49,19 +41,4 @@ double seconds_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-int main(int argc, char *argv[])
-{
-    if (argc != 2)
-        return 2;
-    for (const struct dpu_case *c = cases; c; c = c->next) {
-        if (strcmp(argv[1], "--list") == 0) {
-            puts(c->name);
-        } else if (strcmp(argv[1], c->name) == 0) {
-            c->run();
-            return 0;
-        }
-    }
-    return strcmp(argv[1], "--list") == 0 ? 0 : 2;
 }
