@@ -97,6 +97,17 @@ static void report(FILE *out, const struct findings *found, const struct offchip
     fputs("}\n", out);
 }
 
+/* Whether COUNT functions of a KIND are missing, which is said then. */
+static bool lacks(struct findings *found, const struct offchip_library *lib, size_t count,
+                  const char *kind)
+{
+    if (count == 0)
+        return false;
+    snprintf(found->error, sizeof found->error, "it lacks %zu %sfunction%s: %s%s", count, kind,
+             count == 1 ? "" : "s", offchip_library_missing(lib, 0), count == 1 ? "" : ", ...");
+    return true;
+}
+
 static void probe_veo(const char *path, struct offchip_library *lib, struct findings *found)
 {
     struct veo_table veo;
@@ -122,12 +133,8 @@ static void probe_veo(const char *path, struct offchip_library *lib, struct find
             return;
         }
     }
-    if (missing > 0) {
-        snprintf(found->error, sizeof found->error, "it lacks %d function%s: %s%s", missing,
-                 missing == 1 ? "" : "s", offchip_library_missing(lib, 0),
-                 missing == 1 ? "" : ", ...");
+    if (lacks(found, lib, (size_t)missing, ""))
         return;
-    }
     found->ok = true;
     found->devices = 0;
     if (found->soft) {
@@ -184,13 +191,8 @@ static void probe_dpu(const char *path, struct offchip_library *lib, struct find
         found->api_version = (int)soft.dpusoft_version();
         found->have_version = true;
     }
-    size_t lacking = dpu_table_lacking(&dpu);
-    if (lacking > 0) {
-        snprintf(found->error, sizeof found->error, "it lacks %zu needed function%s: %s%s", lacking,
-                 lacking == 1 ? "" : "s", offchip_library_missing(lib, 0),
-                 lacking == 1 ? "" : ", ...");
+    if (lacks(found, lib, dpu_table_lacking(&dpu), "needed "))
         return;
-    }
     found->ok = true;
     found->devices = 0;
     if (found->soft)
@@ -225,12 +227,8 @@ static void probe_accl(const char *path, struct offchip_library *lib, struct fin
             return;
         }
     }
-    if (missing > 0) {
-        snprintf(found->error, sizeof found->error, "it lacks %d function%s: %s%s", missing,
-                 missing == 1 ? "" : "s", offchip_library_missing(lib, 0),
-                 missing == 1 ? "" : ", ...");
+    if (lacks(found, lib, (size_t)missing, ""))
         return;
-    }
     found->version = accl.accl_version();
     found->soft = strncmp(found->version, "offchip ", sizeof "offchip " - 1) == 0;
     found->ok = true;
