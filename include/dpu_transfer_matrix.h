@@ -16,15 +16,27 @@ extern "C" {
  * For functions of dpu_memory.h. Entry slice * (members of a slice) + member; NULL for a DPU that
  * takes no part. For transfers of WRAM and IRAM offset and size count words and instructions, for
  * those of MRAM bytes.
+ *
+ * Of a matrix of type DPU_SG_XFER_MATRIX, for MRAM only, the entries are lists of blocks, which are
+ * one after the other in MRAM. What they have too much is left out; what is missing becomes 0 in
+ * MRAM. The caller makes the lists, with room for max_nr_blocks.
  */
 struct dpu_transfer_matrix {
-    void *ptr[MAX_NR_DPUS_PER_RANK];
+    union {
+        void *ptr[MAX_NR_DPUS_PER_RANK];
+        struct sg_xfer_buffer *sg_ptr[MAX_NR_DPUS_PER_RANK];
+    };
     uint32_t offset;
     uint32_t size;
+    uint8_t type; /* a dpu_transfer_matrix_type_t */
 };
 
 void dpu_transfer_matrix_add_dpu(struct dpu_t *dpu, struct dpu_transfer_matrix *transfer_matrix,
                                  void *buffer);
+/* Appends a block to the list of a DPU. */
+dpu_error_t dpu_transfer_matrix_add_dpu_block(struct dpu_t *dpu,
+                                              struct dpu_transfer_matrix *transfer_matrix,
+                                              void *buffer, uint32_t length);
 void dpu_transfer_matrix_set_all(struct dpu_rank_t *rank,
                                  struct dpu_transfer_matrix *transfer_matrix, void *buffer);
 void dpu_transfer_matrix_clear_dpu(struct dpu_t *dpu, struct dpu_transfer_matrix *transfer_matrix);

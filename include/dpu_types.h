@@ -125,6 +125,12 @@ struct sg_xfer_buffer {
     uint32_t nr_blocks;
 };
 
+/* What the pointers of a struct dpu_transfer_matrix are: buffers, or struct sg_xfer_buffer. */
+typedef enum dpu_transfer_matrix_type_t {
+    DPU_DEFAULT_XFER_MATRIX,
+    DPU_SG_XFER_MATRIX
+} dpu_transfer_matrix_type_t;
+
 /* Parts of a description of real chips; see dpu_hw_description.h. */
 struct dpu_bit_config {
     uint16_t cpu2dpu;

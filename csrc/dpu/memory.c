@@ -12,10 +12,24 @@ struct copy {
     struct dpu_transfer_matrix *matrix; /* stays as it is until the copy is over */
 };
 
+static dpu_error_t copy_list(const struct copy *copy, struct dpu_t *dpu,
+                             const struct sg_xfer_buffer *list)
+{
+    for (uint32_t i = 0; list != NULL && i < list->nr_blocks; i++)
+        if (list->blocks_addr[i] == NULL && list->blocks_length[i] != 0)
+            return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "block %u of DPU %u is NULL", i,
+                               dpulib_dpu_index(dpu));
+    if (list != NULL)
+        dpulib_copy_blocks(&copy->place, dpu->machine, copy->to_dpu, list);
+    return DPU_OK;
+}
+
 static dpu_error_t run_copy(struct dpu_t *dpu, void *argument)
 {
     const struct copy *copy = argument;
     const uint32_t index = dpulib_dpu_index(dpu);
+    if (copy->matrix != NULL && copy->matrix->type == DPU_SG_XFER_MATRIX)
+        return copy_list(copy, dpu, copy->matrix->sg_ptr[index]);
     void *host = copy->matrix != NULL ? copy->matrix->ptr[index] : copy->host;
     if (host == NULL)
         return DPU_OK;
@@ -104,6 +118,9 @@ static dpu_error_t by_matrix(struct dpu_rank_t *rank, struct dpu_transfer_matrix
 {
     if (matrix == NULL)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the matrix is NULL");
+    if (matrix->type == DPU_SG_XFER_MATRIX && memory != DPU_PLACE_MRAM)
+        return dpulib_fail(DPU_ERR_SG_NOT_MRAM_SYMBOL,
+                           "a matrix of type DPU_SG_XFER_MATRIX is for MRAM only");
     return on_rank(
         rank, (struct copy){place_of(memory, matrix->offset, matrix->size), to_dpu, NULL, matrix});
 }

@@ -17,24 +17,24 @@ struct scatter {
     struct dpulib_table *indexes; /* of a DPU in the set, plus 1 */
 };
 
-struct blocks {
-    struct sg_block_info *list;
-    uint32_t count, room;
-};
-
 /* ------------------------------------------------------------------ asking for blocks */
 
-static dpu_error_t append(struct blocks *blocks, const struct sg_block_info *block)
+static dpu_error_t append(struct sg_xfer_buffer *blocks, const struct sg_block_info *block)
 {
-    if (blocks->count == blocks->room) {
-        uint32_t room = blocks->room != 0 ? 2 * blocks->room : 16;
-        void *list = realloc(blocks->list, room * sizeof *blocks->list);
-        if (list == NULL)
+    if (blocks->nr_blocks == blocks->max_nr_blocks) {
+        uint32_t room = blocks->nr_blocks != 0 ? 2 * blocks->nr_blocks : 16;
+        void *addresses = realloc(blocks->blocks_addr, room * sizeof *blocks->blocks_addr);
+        if (addresses != NULL)
+            blocks->blocks_addr = addresses;
+        void *lengths = realloc(blocks->blocks_length, room * sizeof *blocks->blocks_length);
+        if (lengths != NULL)
+            blocks->blocks_length = lengths;
+        if (addresses == NULL || lengths == NULL)
             return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for %u blocks", room);
-        blocks->list = list;
-        blocks->room = room;
+        blocks->max_nr_blocks = room;
     }
-    blocks->list[blocks->count++] = *block;
+    blocks->blocks_addr[blocks->nr_blocks] = block->addr;
+    blocks->blocks_length[blocks->nr_blocks++] = block->length;
     return DPU_OK;
 }
 
@@ -47,7 +47,7 @@ static dpu_error_t mismatch(const struct scatter *s, uint32_t index, uint64_t by
 }
 
 static dpu_error_t collect(const struct scatter *s, uint32_t index, uint32_t most,
-                           struct blocks *blocks)
+                           struct sg_xfer_buffer *blocks)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0;; i++) {
@@ -76,36 +76,36 @@ static dpu_error_t collect(const struct scatter *s, uint32_t index, uint32_t mos
 
 /* ------------------------------------------------------------------ copying */
 
-/* What blocks have too much is left out, and what is missing in MRAM becomes 0. */
-static void copy_blocks(const struct scatter *s, struct dpu_machine *machine,
-                        const struct blocks *blocks)
+void dpulib_copy_blocks(const struct dpulib_place *place, struct dpu_machine *machine, bool to_dpu,
+                        const struct sg_xfer_buffer *blocks)
 {
-    uint8_t *mram = dpu_machine_mram(machine) + s->place.offset;
+    uint8_t *mram = dpu_machine_mram(machine) + place->offset;
     uint32_t done = 0;
-    for (uint32_t i = 0; i < blocks->count && done < s->place.size; i++) {
-        uint32_t left = s->place.size - done;
-        uint32_t some = blocks->list[i].length < left ? blocks->list[i].length : left;
-        if (s->direction == DPU_XFER_TO_DPU)
-            memcpy(mram + done, blocks->list[i].addr, some);
+    for (uint32_t i = 0; i < blocks->nr_blocks && done < place->size; i++) {
+        uint32_t left = place->size - done;
+        uint32_t some = blocks->blocks_length[i] < left ? blocks->blocks_length[i] : left;
+        if (to_dpu)
+            memcpy(mram + done, blocks->blocks_addr[i], some);
         else
-            memcpy(blocks->list[i].addr, mram + done, some);
+            memcpy(blocks->blocks_addr[i], mram + done, some);
         done += some;
     }
-    if (s->direction == DPU_XFER_TO_DPU)
-        memset(mram + done, 0, s->place.size - done);
+    if (to_dpu)
+        memset(mram + done, 0, place->size - done);
 }
 
 static dpu_error_t run_scatter(struct dpu_t *dpu, void *argument)
 {
     struct scatter *s = argument;
-    struct blocks blocks = {NULL, 0, 0};
+    struct sg_xfer_buffer blocks = {0, NULL, NULL, 0};
     uint32_t index = (uint32_t)(uintptr_t)*dpulib_table_entry(s->indexes, dpu) - 1;
     pthread_mutex_lock(&s->lock);
     dpu_error_t error = collect(s, index, dpu->rank->profile.sg_max_blocks, &blocks);
     pthread_mutex_unlock(&s->lock);
     if (error == DPU_OK)
-        copy_blocks(s, dpu->machine, &blocks);
-    free(blocks.list);
+        dpulib_copy_blocks(&s->place, dpu->machine, s->direction == DPU_XFER_TO_DPU, &blocks);
+    free(blocks.blocks_addr);
+    free(blocks.blocks_length);
     return error;
 }
 

@@ -37,6 +37,13 @@ struct dpulib_transfer {
 dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer *transfer,
                                    bool broadcast, dpu_xfer_flags_t flags);
 
+/*
+ * Copies blocks one after the other to or from a place in MRAM. What they have too much is left
+ * out, and what is missing in MRAM becomes 0.
+ */
+void dpulib_copy_blocks(const struct dpulib_place *place, struct dpu_machine *machine, bool to_dpu,
+                        const struct sg_xfer_buffer *blocks);
+
 /* Finds a symbol that all DPUs of a set have. */
 dpu_error_t dpulib_find_symbol(struct dpu_set_t set, const char *name, struct dpu_symbol_t *symbol);
 

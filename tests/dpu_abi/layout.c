@@ -77,8 +77,11 @@ SIZE(struct sg_xfer_buffer, 32);
 AT(struct sg_xfer_buffer, nr_blocks, 24);
 SIZE(get_block_t, 24);
 AT(get_block_t, args_size, 16);
-SIZE(struct dpu_transfer_matrix, 520);
+SIZE(struct dpu_transfer_matrix, 528);
+AT(struct dpu_transfer_matrix, sg_ptr, 0);
 AT(struct dpu_transfer_matrix, offset, 512);
+AT(struct dpu_transfer_matrix, type, 520);
+VALUE(DPU_SG_XFER_MATRIX, 1);
 
 SIZE(struct dpu_program_t, 80);
 AT(struct dpu_program_t, printf_buffer_address, 4);
