@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From arrays to device addresses and element types, without calling NumPy."""
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyObject_TypeCheck, PyTypeObject
 from libc.stdint cimport uint32_t
 from accl._device cimport Device
 from accl._memory cimport Block
@@ -31,6 +31,7 @@ from accl.errors import ACCLClosedError, ACCLDtypeError
 __all__ = ["block_of", "dtype_number"]
 
 cdef object _ndarray = np.ndarray
+cdef PyTypeObject *_masked = <PyTypeObject *>np.ma.MaskedArray
 cdef object _dtypes = [
     np.dtype(name) for name in ("float16", "float32", "float64", "int32", "int64", "int8")
 ]
@@ -133,6 +134,11 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
     operand.stage = NULL
     if not isinstance(array, _ndarray):
         return False
+    if PyObject_TypeCheck(array, _masked):
+        raise TypeError(
+            f"{name}: {what} is a masked array, and the engine knows no masks: pass "
+            "x.filled(value) to send, or x.data to use all elements as they are"
+        )
     a = fields(array)
     base = a.base
     if base is not NULL and type(<object>base) is Block:

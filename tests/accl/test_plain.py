@@ -114,6 +114,27 @@ def test_views_need_not_be_contiguous(pair, everywhere, order):
     everywhere(pair, body)
 
 
+@pytest.mark.parametrize("place", ["device", "host"])
+@pytest.mark.parametrize("masked", ["sbuf", "rbuf"])
+def test_masked_arrays_are_refused_with_what_to_do(make, place, masked):
+    device = make(1)[0]
+    operands = {
+        what: device.allocate((4,)) if place == "device" else np.zeros(4, "f4")
+        for what in ("sbuf", "rbuf")
+    }
+    for values in operands.values():
+        values[:] = [1, 2, 3, 4]
+    array = np.ma.masked_greater(operands[masked], 2, copy=False)
+    with pytest.raises(TypeError, match=rf"allreduce: {masked} is a masked .*filled.*\.data"):
+        device.allreduce(**{**operands, masked: array}, count=4)
+    operands["rbuf"][:] = 0
+    device.allreduce(**{**operands, masked: array.data}, count=4)
+    assert list(operands["rbuf"]) == [1, 2, 3, 4]
+    if masked == "sbuf":
+        device.allreduce(array.filled(9), operands["rbuf"], 4)
+        assert list(operands["rbuf"]) == [1, 2, 9, 9]
+
+
 def test_operands_may_be_read_only_and_the_same(pair, everywhere):
     def body(device, rank):
         source = counted(rank, 8)
