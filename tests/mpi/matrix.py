@@ -48,10 +48,10 @@ def is_valid(case: Case) -> bool:
     return True
 
 
-def full() -> list[Case]:
-    """List every case."""
+def full(largest: int = max(AXES["count"])) -> list[Case]:
+    """List every case of no more elements than that."""
     cases = (dict(zip(AXES, values, strict=True)) for values in itertools.product(*AXES.values()))
-    return [case for case in cases if is_valid(case)]
+    return [case for case in cases if case["count"] <= largest and is_valid(case)]
 
 
 def pairs_of(case: Case) -> Iterable[tuple[Any, ...]]:
@@ -70,7 +70,7 @@ def pairwise(seed: int, largest: int = max(AXES["count"])) -> list[Case]:
         Cases with more elements are left out.
     """
     rng = random.Random(seed)
-    pool = [case for case in full() if case["count"] <= largest]
+    pool = full(largest)
     rng.shuffle(pool)
     known = [(case, frozenset(pairs_of(case))) for case in pool]
     missing = {pair for _, pairs in known for pair in pairs}
