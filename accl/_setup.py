@@ -131,7 +131,8 @@ class Setup(Control):
         self._setup_rx_buffers(nbufs, bufsize)
         self.rx_buffer_size = bufsize
         self.rx_buffer_spares = [RxBuffer(self._mmio, number) for number in range(nbufs)]
-        self.utility_spare = self.allocate((bufsize,), dtype=np.int8)
+        if self.config_rdy:
+            self.utility_spare = self.allocate((bufsize,), dtype=np.int8)
 
     def configure_communicator(
         self, ranks: Sequence[Mapping[str, Any]] | Mapping[int, Mapping[str, Any]], local_rank: int
@@ -163,6 +164,8 @@ class Setup(Control):
 
     def _become_ready(self) -> None:
         self.config_rdy = True
+        # The vendor's driver has no memory before.
+        self.utility_spare = self.allocate((self.rx_buffer_size,), dtype=np.int8)
         self.configure_arithmetic(self._pending_arithmetic)
         self.cclo.write(CFGRDY_OFFSET, 1)
         self.set_timeout(DEFAULT_TIMEOUT_MS)

@@ -98,6 +98,26 @@ std::unique_ptr<ACCL::BaseBuffer> view(Device &device, uint64_t address, uint64_
     return std::make_unique<View>(root->memory, offset, count * size, dtype);
 }
 
+std::unique_ptr<ACCL::BaseBuffer> scratch(Device &device, uint64_t count, uint32_t dtype)
+{
+    uint64_t bytes = count * element_bytes(dtype);
+    if (!device.scratch || device.scratch->size() < bytes) {
+        if (device.scratch)
+            device.scratch->free_buffer();
+        device.scratch.reset();
+        device.scratch = device.driver->create_buffer<int8_t>(bytes, ACCL::dataType::int8);
+    }
+    return std::make_unique<View>(device.scratch, 0, bytes, dtype);
+}
+
+void release_driver(Device &device)
+{
+    if (device.scratch)
+        device.scratch->free_buffer();
+    device.scratch.reset();
+    device.driver.reset();
+}
+
 /* Copies a range between host and device. */
 static int sync(const accl_buffer *b, uint64_t offset, uint64_t bytes, bool to_device)
 {

@@ -10,13 +10,6 @@ using ACCL::ACCLRequest;
 namespace
 {
 
-/* What a call refers to, with the driver's types. */
-struct Operands {
-    std::unique_ptr<ACCL::BaseBuffer> first, second, result;
-    ACCL::dataType first_type, result_type, wire;
-    bool from_stream, to_stream;
-};
-
 constexpr uint32_t error_bit(unsigned bit)
 {
     return UINT32_C(1) << bit;
@@ -78,6 +71,13 @@ bool needs_result(const accl_call &c, bool is_root)
     case ACCL_REDUCE: return is_root;
     default: return true;
     }
+}
+
+/* The driver's other calls take buffers only. */
+bool has_streams(uint32_t operation)
+{
+    return operation == ACCL_COPY || operation == ACCL_SEND || operation == ACCL_RECV ||
+           operation == ACCL_REDUCE;
 }
 
 uint32_t find_operands(Device &d, const accl_call &c, Operands *o, std::string *text)
@@ -204,9 +204,15 @@ void end_request(ACCL::ACCL &a, ACCLRequest *request, uint64_t *duration_ns)
 {
     if (!request)
         return;
-    *duration_ns = a.get_duration(request);
+    *duration_ns += a.get_duration(request);
     a.free_request(request);
     delete request;
+}
+
+bool needs_rendezvous(const Device &d, const accl_call &c)
+{
+    return (c.operation == ACCL_BARRIER || c.operation == ACCL_ALLTOALL) &&
+           d.communicators[c.comm].size() > 1;
 }
 
 uint32_t configure(Device &d, const accl_call &c, uint64_t *duration_ns, std::string *text)
@@ -215,9 +221,9 @@ uint32_t configure(Device &d, const accl_call &c, uint64_t *duration_ns, std::st
     case ACCL_CFG_RESET: d.driver->soft_reset(); return 0;
     case ACCL_CFG_TIMEOUT: {
         auto value = static_cast<uint32_t>(c.count > UINT32_MAX ? UINT32_MAX : c.count);
-        end_request(*d.driver, d.driver->set_timeout(value), duration_ns);
+        uint32_t bits = conclude(*d.driver, d.driver->set_timeout(value), duration_ns);
         d.timeout_ms = value;
-        return return_code(*d.driver);
+        return bits;
     }
     case ACCL_CFG_MAX_SEGMENT_SIZE:
         if (c.count != d.segment_size)
@@ -236,6 +242,13 @@ uint32_t configure(Device &d, const accl_call &c, uint64_t *duration_ns, std::st
 
 } // namespace
 
+uint32_t conclude(ACCL::ACCL &a, ACCLRequest *request, uint64_t *duration_ns)
+{
+    uint32_t bits = return_code(a);
+    end_request(a, request, duration_ns);
+    return bits;
+}
+
 uint32_t perform(Device &d, const accl_call &c, uint64_t *duration_ns, std::string *text)
 {
     *duration_ns = 0;
@@ -249,6 +262,9 @@ uint32_t perform(Device &d, const accl_call &c, uint64_t *duration_ns, std::stri
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "no such operation");
         if (c.comm >= d.communicators.size())
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "no such communicator");
+        if (c.stream_flags && !has_streams(c.operation))
+            return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text,
+                          "the driver has streams for copy, send, receive and reduce only");
         if (c.count > UINT32_MAX)
             return refuse(ACCL_DMA_SIZE_ERROR_BIT, text, "the driver counts with 32 bits");
         bool empty = c.count == 0 && c.operation != ACCL_BARRIER && c.operation != ACCL_NOP;
@@ -260,9 +276,13 @@ uint32_t perform(Device &d, const accl_call &c, uint64_t *duration_ns, std::stri
             if (bits)
                 return bits;
         }
-        ACCLRequest *request = start(*d.driver, c, operands);
-        uint32_t bits = return_code(*d.driver);
-        end_request(*d.driver, request, duration_ns);
+        uint32_t bits;
+        if (d.rendezvous || !needs_rendezvous(d, c))
+            bits = conclude(*d.driver, start(*d.driver, c, operands), duration_ns);
+        else if (c.operation == ACCL_BARRIER)
+            bits = eager_barrier(d, c.comm, duration_ns);
+        else
+            bits = eager_alltoall(d, c, operands, duration_ns);
         if (bits)
             *text = "the engine's return code is not 0";
         return bits;

@@ -72,8 +72,11 @@ static int first_communicator(Device &d, const std::vector<accl_rank> &ranks, ui
     else
         d.driver = std::make_unique<ACCL::ACCL>(first_port(d.endpoint, me), me);
     try {
+        /* An emulator says 0 whatever it has. */
+        d.rendezvous = (d.driver->get_hwid() & 3) == 2;
         d.driver->initialize(rank_list(ranks), static_cast<int>(me), static_cast<int>(d.rx_count),
-                             d.rx_bytes, d.rx_bytes, std::max<uint64_t>(d.rx_bytes * 2, 32 * 1024));
+                             d.rx_bytes, d.rendezvous ? d.rx_bytes : UINT32_MAX,
+                             std::max<uint64_t>(d.rx_bytes * 2, 32 * 1024));
     } catch (...) {
         d.driver.reset();
         throw;
@@ -216,7 +219,7 @@ ACCL_EXPORT void accl_close(accl_device *device)
         d.worker.join();
         guarded([&] {
             std::lock_guard<std::mutex> guard(d.driver_lock);
-            d.driver.reset();
+            release_driver(d);
             return 0;
         });
     } else {
@@ -316,11 +319,18 @@ ACCL_EXPORT int accl_communicator_at(accl_device *device, uint32_t address, uint
     return fail(ACCL_NOT_FOUND, "no communicator has that address");
 }
 
-/* The driver shows two registers only. */
+static bool is_word(uint32_t offset)
+{
+    return offset % 4 == 0 && offset < ACCL_EXCHANGE_SIZE;
+}
+
+/* The driver shows two registers only. What was written is read back as well. */
 ACCL_EXPORT int accl_exchange_read(accl_device *device, uint32_t offset, uint32_t *value)
 {
     Device &d = *device->d;
     *value = 0;
+    if (!is_word(offset))
+        return fail(ACCL_INVALID, "exchange memory has 8 KiB of words");
     if (!d.driver)
         return fail(ACCL_NOT_READY, "the device has no communicator yet");
     if (offset == ACCL_EXCHANGE_CFGRDY) {
@@ -331,11 +341,31 @@ ACCL_EXPORT int accl_exchange_read(accl_device *device, uint32_t offset, uint32_
         *value = d.last_retcode;
         return ACCL_OK;
     }
-    if (offset != ACCL_EXCHANGE_HWID)
+    if (offset != ACCL_EXCHANGE_HWID) {
+        std::lock_guard<std::mutex> guard(d.lock);
+        auto word = d.words.find(offset);
+        if (word != d.words.end()) {
+            *value = word->second;
+            return ACCL_OK;
+        }
         return fail(ACCL_UNSUPPORTED, "the driver shows exchange memory as a dump only");
+    }
     return guarded([&] {
         std::lock_guard<std::mutex> guard(d.driver_lock);
         *value = d.driver->get_hwid();
+        return static_cast<int>(ACCL_OK);
+    });
+}
+
+/* The engine's tables are the driver's: as with the soft engine, calls do not go by these words. */
+ACCL_EXPORT int accl_exchange_write(accl_device *device, uint32_t offset, uint32_t value)
+{
+    Device &d = *device->d;
+    if (!is_word(offset))
+        return fail(ACCL_INVALID, "exchange memory has 8 KiB of words");
+    return guarded([&] {
+        std::lock_guard<std::mutex> guard(d.lock);
+        d.words[offset] = value;
         return static_cast<int>(ACCL_OK);
     });
 }

@@ -56,6 +56,7 @@ struct Device {
     uint64_t last_duration_ns = 0;
     std::vector<std::vector<accl_rank>> communicators;
     std::vector<uint32_t> local_ranks;
+    std::map<uint32_t, uint32_t> words; /* written into exchange memory by the caller */
 
     int (*check)(void *) = nullptr;
     void *check_argument = nullptr;
@@ -64,6 +65,8 @@ struct Device {
     xrt::ip engine;
     xrt::kernel control;
     std::unique_ptr<ACCL::ACCL> driver;
+    bool rendezvous = false; /* the engine's network has it */
+    std::shared_ptr<ACCL::BaseBuffer> scratch;
     std::mutex driver_lock; /* held during each call into it */
 
     std::mutex lock;
@@ -99,6 +102,24 @@ ACCL::dataType data_type(uint32_t dtype);
 /* The elements of DTYPE at ADDRESS, as the driver wants them; NULL outside all buffers. */
 std::unique_ptr<ACCL::BaseBuffer> view(Device &device, uint64_t address, uint64_t count,
                                        uint32_t dtype);
+/* Device memory for one call at a time, of at least COUNT elements of DTYPE. */
+std::unique_ptr<ACCL::BaseBuffer> scratch(Device &device, uint64_t count, uint32_t dtype);
+/* Releases the driver, and what it must not outlive. */
+void release_driver(Device &device);
+
+/* What a call refers to, with the driver's types. */
+struct Operands {
+    std::unique_ptr<ACCL::BaseBuffer> first, second, result;
+    ACCL::dataType first_type, result_type, wire;
+    bool from_stream, to_stream;
+};
+
+/* Waits for nothing more: the error bits of a call that the driver has ended, and its duration. */
+uint32_t conclude(ACCL::ACCL &driver, ACCL::ACCLRequest *request, uint64_t *duration_ns);
+/* Calls that the engine has with rendezvous only, made of its eager ones; error bits. */
+uint32_t eager_barrier(Device &device, uint32_t comm, uint64_t *duration_ns);
+uint32_t eager_alltoall(Device &device, const accl_call &call, const Operands &operands,
+                        uint64_t *duration_ns);
 /* Makes the call; error bits, with *TEXT. */
 uint32_t perform(Device &device, const accl_call &call, uint64_t *duration_ns, std::string *text);
 
