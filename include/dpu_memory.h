@@ -9,6 +9,7 @@
 #define DPU_MEMORY_H
 
 #include "dpu_error.h"
+#include "dpu_fifo.h"
 #include "dpu_transfer_matrix.h"
 #include "dpu_types.h"
 
@@ -51,6 +52,17 @@ dpu_error_t dpu_copy_from_wram_for_matrix(struct dpu_rank_t *rank,
 dpu_error_t dpu_copy_to_mrams(struct dpu_rank_t *rank, struct dpu_transfer_matrix *transfer_matrix);
 dpu_error_t dpu_copy_from_mrams(struct dpu_rank_t *rank,
                                 struct dpu_transfer_matrix *transfer_matrix);
+
+/*
+ * An element into the input FIFO of each DPU that has a buffer, and what the output FIFO has, as a
+ * whole: see dpu_fifo.h, whose links have a structure for each rank. Both also work while the
+ * program runs. The matrix has buffers only; offset and size do not matter. When a FIFO stays full
+ * the result is DPU_ERR_WRAM_FIFO_FULL, and the other DPUs have their elements.
+ */
+dpu_error_t dpu_copy_to_wram_fifo(struct dpu_rank_t *rank, struct dpu_fifo_rank_t *fifo,
+                                  struct dpu_transfer_matrix *transfer_matrix);
+dpu_error_t dpu_copy_from_wram_fifo(struct dpu_rank_t *rank, struct dpu_fifo_rank_t *fifo,
+                                    struct dpu_transfer_matrix *transfer_matrix);
 
 #ifdef __cplusplus
 }

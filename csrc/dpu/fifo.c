@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fifo.c: FIFOs in WRAM, which the host feeds and empties while the program runs.
+ * fifo.c: links to FIFOs in WRAM, which the host feeds and empties while the program runs.
  *
  * What host and program share. The variable NAME is a structure in .data.__sys_host, so that the
  * host finds it, whose start is the same for both directions:
@@ -18,25 +18,16 @@
  * 64 bits, little-endian. The program moves the read position of an input FIFO and the write
  * position of an output FIFO, the host the other one. A FIFO is empty if the positions are equal,
  * and full if they differ by 2^ptr_size.
- *
- * The host looks at a FIFO while the DPU stands still between two instructions, and so sees both
- * halves of a position as the program wrote them if it wrote them by one `sd`.
  */
-#include "dpu/transfer.h"
-
-#include "dpu_fifo.h"
+#include "dpu/fifo.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define MAX_POSITION_BITS 10
 #define DEFAULT_RETRIES 1000
 #define DEFAULT_RETRY_US 10
 
 enum {
-    READ_POSITION = 0,
-    WRITE_POSITION = 8,
     POSITION_BITS = 24,
     ELEMENT_SIZE = 28,
     STRUCTURE_SIZE = 32,
@@ -45,7 +36,6 @@ enum {
 /* What is in front of dpu_fifo_link_t.rank_fifos: whose they are. */
 struct fifo_owner {
     uint32_t nr_ranks;
-    uint32_t structure; /* address of NAME */
     const struct dpu_rank_t *ranks[];
 };
 
@@ -81,7 +71,7 @@ static dpu_error_t allocate(struct dpu_fifo_link_t *link, const struct dpu_set_t
     return DPU_OK;
 }
 
-static struct dpu_fifo_rank_t *fifo_of(const struct dpu_fifo_link_t *link,
+struct dpu_fifo_rank_t *dpulib_fifo_of(const struct dpu_fifo_link_t *link,
                                        const struct dpu_rank_t *rank)
 {
     if (link == NULL || link->rank_fifos == NULL)
@@ -130,7 +120,7 @@ static dpu_error_t find_data(struct dpu_set_t set, const char *name, struct dpu_
 static dpu_error_t check_parameters(const struct parameters *p, const char *name,
                                     struct dpu_symbol_t structure, struct dpu_symbol_t data)
 {
-    bool fits = p->position_bits <= MAX_POSITION_BITS && p->element_size % 8 == 0 &&
+    bool fits = p->position_bits <= DPULIB_FIFO_BITS_MAX && p->element_size % 8 == 0 &&
                 p->element_size != 0 && p->element_size <= DPU_MACHINE_WRAM &&
                 (p->element_size << p->position_bits) <= data.size &&
                 structure.size >= STRUCTURE_SIZE;
@@ -150,7 +140,6 @@ static bool is_in_wram(struct dpu_symbol_t symbol)
 static void fill_link(struct dpu_fifo_link_t *link, const struct parameters *p, uint32_t data)
 {
     struct fifo_owner *owner = owner_of(link);
-    owner->structure = p->structure;
     for (uint32_t i = 0; i < owner->nr_ranks; i++) {
         struct dpu_fifo_rank_t *fifo = &link->rank_fifos[i];
         fifo->dpu_fifo_ptr_size = (uint8_t)p->position_bits;
@@ -211,30 +200,36 @@ DPU_EXPORT dpu_error_t dpu_link_output_fifo(struct dpu_set_t dpu_set, struct dpu
     return make_link(dpu_set, link, fifo_name, DPU_OUTPUT_FIFO);
 }
 
+/* The FIFO of the next DPU's rank, NULL behind the last. */
+static struct dpu_fifo_rank_t *next_fifo(const struct dpu_fifo_link_t *link,
+                                         const struct dpu_set_t *set, struct dpulib_cursor *at)
+{
+    for (struct dpu_t *dpu; (dpu = dpulib_next_dpu(set, at)) != NULL;) {
+        struct dpu_fifo_rank_t *fifo = dpulib_fifo_of(link, dpu->rank);
+        if (fifo != NULL)
+            return fifo;
+    }
+    return NULL;
+}
+
 DPU_EXPORT void dpu_fifo_set_push_max_retries(struct dpu_fifo_link_t *fifo_link,
                                               struct dpu_set_t dpu_set, uint32_t max_retries)
 {
-    struct dpu_t *dpu;
+    struct dpu_fifo_rank_t *fifo;
     if (dpulib_check_set(dpu_set) != DPU_OK)
         return;
-    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;) {
-        struct dpu_fifo_rank_t *fifo = fifo_of(fifo_link, dpu->rank);
-        if (fifo != NULL)
-            fifo->max_retries = max_retries;
-    }
+    for (struct dpulib_cursor at = {0}; (fifo = next_fifo(fifo_link, &dpu_set, &at)) != NULL;)
+        fifo->max_retries = max_retries;
 }
 
 DPU_EXPORT void dpu_fifo_set_time_for_push_retries(struct dpu_fifo_link_t *fifo_link,
                                                    struct dpu_set_t dpu_set, uint32_t time_us)
 {
-    struct dpu_t *dpu;
+    struct dpu_fifo_rank_t *fifo;
     if (dpulib_check_set(dpu_set) != DPU_OK)
         return;
-    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;) {
-        struct dpu_fifo_rank_t *fifo = fifo_of(fifo_link, dpu->rank);
-        if (fifo != NULL)
-            fifo->time_for_retry = time_us;
-    }
+    for (struct dpulib_cursor at = {0}; (fifo = next_fifo(fifo_link, &dpu_set, &at)) != NULL;)
+        fifo->time_for_retry = time_us;
 }
 
 /* ------------------------------------------------------------------ elements that have come */
@@ -294,7 +289,7 @@ DPU_EXPORT uint16_t get_fifo_size(struct dpu_fifo_link_t *fifo_link, struct dpu_
     struct dpu_t *one;
     struct dpu_fifo_rank_t *fifo = NULL;
     if (dpulib_check_single(dpu, &one) == DPU_OK)
-        fifo = fifo_of(fifo_link, one->rank);
+        fifo = dpulib_fifo_of(fifo_link, one->rank);
     if (fifo == NULL)
         return 0;
     const uint64_t *positions = &fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(one)];
@@ -307,7 +302,7 @@ DPU_EXPORT uint8_t *get_fifo_elem(struct dpu_fifo_link_t *fifo_link, struct dpu_
     struct dpu_t *one;
     struct dpu_fifo_rank_t *fifo = NULL;
     if (dpulib_check_single(dpu, &one) == DPU_OK)
-        fifo = fifo_of(fifo_link, one->rank);
+        fifo = dpulib_fifo_of(fifo_link, one->rank);
     if (fifo == NULL)
         return fifo_data;
     uint64_t position = fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(one)] + i;
@@ -321,147 +316,6 @@ DPU_EXPORT uint8_t get_fifo_elem_index(struct dpu_fifo_link_t *fifo_link, struct
     struct dpu_t *one;
     struct dpu_fifo_rank_t *fifo = NULL;
     if (dpulib_check_single(dpu, &one) == DPU_OK)
-        fifo = fifo_of(fifo_link, one->rank);
+        fifo = dpulib_fifo_of(fifo_link, one->rank);
     return fifo == NULL ? 0 : index_of(fifo, position_of(fifo, one, 0) + i);
-}
-
-/* ------------------------------------------------------------------ transferring */
-
-struct push {
-    const struct dpu_fifo_link_t *link;
-    uint32_t structure;
-    struct dpulib_table *buffers; /* NULL for what is done, or takes no part */
-};
-
-static dpu_error_t run_push(struct dpu_t *dpu, void *argument)
-{
-    struct push *push = argument;
-    struct dpu_fifo_rank_t *fifo = fifo_of(push->link, dpu->rank);
-    void **buffer = dpulib_table_entry(push->buffers, dpu);
-    if (*buffer == NULL)
-        return DPU_OK;
-    uint8_t *wram = dpu_machine_wram(dpu->machine);
-    uint64_t *positions = &fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(dpu)];
-    const uint64_t count = UINT64_C(1) << fifo->dpu_fifo_ptr_size;
-    memcpy(positions, wram + push->structure, 2 * sizeof *positions);
-    if (positions[1] - positions[0] >= count)
-        return DPU_OK;
-    size_t at = (size_t)(positions[1] & (count - 1)) * fifo->dpu_fifo_data_size;
-    memcpy(wram + (size_t)fifo->dpu_fifo_address * 4 + at, *buffer, fifo->dpu_fifo_data_size);
-    positions[1]++;
-    memcpy(wram + push->structure + WRITE_POSITION, &positions[1], sizeof positions[1]);
-    *buffer = NULL;
-    return DPU_OK;
-}
-
-/* The buffer has the elements where the FIFO has them; get_fifo_elem() finds them. */
-static dpu_error_t run_flush(struct dpu_t *dpu, void *argument)
-{
-    struct push *push = argument;
-    struct dpu_fifo_rank_t *fifo = fifo_of(push->link, dpu->rank);
-    void **buffer = dpulib_table_entry(push->buffers, dpu);
-    uint8_t *wram = dpu_machine_wram(dpu->machine);
-    uint64_t *positions = &fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(dpu)];
-    memcpy(positions, wram + push->structure, 2 * sizeof *positions);
-    if (*buffer == NULL) {
-        /* Its elements stay where they are, and none have come. */
-        positions[1] = positions[0];
-        return DPU_OK;
-    }
-    if (positions[1] != positions[0])
-        memcpy(*buffer, wram + (size_t)fifo->dpu_fifo_address * 4,
-               (size_t)fifo->dpu_fifo_data_size << fifo->dpu_fifo_ptr_size);
-    memcpy(wram + push->structure + READ_POSITION, &positions[1], sizeof positions[1]);
-    *buffer = NULL;
-    return DPU_OK;
-}
-
-static bool is_finished(const struct dpulib_table *buffers)
-{
-    for (uint32_t i = 0; i < buffers->nr_ranks; i++)
-        for (uint32_t j = 0; j < DPULIB_RANK_SIZE; j++)
-            if (buffers->ranks[i].entries[j] != NULL)
-                return false;
-    return true;
-}
-
-/* A program that takes elements makes room; the DPU must run while this waits. */
-static dpu_error_t push_until_finished(struct dpu_set_t set, struct push *push)
-{
-    const bool input = push->link->direction == DPU_INPUT_FIFO;
-    const struct dpulib_work work = {
-        .kind = input ? DPULIB_JOB_PARALLEL_WRAM_TO_FIFO : DPULIB_JOB_PARALLEL_WRAM_FROM_FIFO,
-        .run = input ? run_push : run_flush,
-        .argument = push,
-        .parallel = true,
-    };
-    const struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
-    if (dpu == NULL)
-        return DPU_OK;
-    const struct dpu_fifo_rank_t *fifo = fifo_of(push->link, dpu->rank);
-    for (uint32_t retries = 0;; retries++) {
-        dpu_error_t error = dpulib_submit(set, &work, false);
-        if (error != DPU_OK || is_finished(push->buffers))
-            return error;
-        if (retries >= fifo->max_retries)
-            return dpulib_fail(DPU_ERR_WRAM_FIFO_FULL,
-                               "no room after %u retries, %u microseconds apart: does the "
-                               "program run, and take elements?",
-                               fifo->max_retries, fifo->time_for_retry);
-        usleep(fifo->time_for_retry);
-    }
-}
-
-static dpu_error_t check_link(struct dpu_set_t set, const struct dpu_fifo_link_t *link)
-{
-    struct dpu_t *dpu;
-    dpu_error_t error = dpulib_check_set(set);
-    if (error != DPU_OK)
-        return error;
-    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
-        if (fifo_of(link, dpu->rank) == NULL)
-            return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
-                               "the link to the FIFO was made for other ranks, or is freed");
-    return DPU_OK;
-}
-
-static void prepare(struct dpu_set_t set, struct dpu_fifo_link_t *link, void *buffer)
-{
-    struct dpu_t *dpu;
-    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
-        fifo_of(link, dpu->rank)->transfer_matrix.ptr[dpulib_dpu_index(dpu)] = buffer;
-}
-
-DPU_EXPORT dpu_error_t dpu_fifo_prepare_xfer(struct dpu_set_t dpu_set,
-                                             struct dpu_fifo_link_t *fifo_link, void *buffer)
-{
-    dpu_error_t error = check_link(dpu_set, fifo_link);
-    if (error == DPU_OK)
-        prepare(dpu_set, fifo_link, buffer);
-    return error;
-}
-
-/* Also with DPU_XFER_ASYNC it is over when this returns. */
-DPU_EXPORT dpu_error_t dpu_fifo_push_xfer(struct dpu_set_t dpu_set,
-                                          struct dpu_fifo_link_t *fifo_link, dpu_xfer_flags_t flags)
-{
-    struct dpu_t *dpu;
-    dpu_error_t error = check_link(dpu_set, fifo_link);
-    if (error != DPU_OK)
-        return error;
-    struct push push = {
-        .link = fifo_link,
-        .structure = owner_of(fifo_link)->structure,
-        .buffers = dpulib_table_new(&dpu_set),
-    };
-    if (push.buffers == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a transfer");
-    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;)
-        *dpulib_table_entry(push.buffers, dpu) =
-            fifo_of(fifo_link, dpu->rank)->transfer_matrix.ptr[dpulib_dpu_index(dpu)];
-    error = push_until_finished(dpu_set, &push);
-    free(push.buffers);
-    if ((flags & DPU_XFER_NO_RESET) == 0)
-        prepare(dpu_set, fifo_link, NULL);
-    return error;
 }

@@ -8,6 +8,7 @@
 
 #include "dpu_fifo.h"
 #include "dpu_management.h"
+#include "dpu_memory.h"
 
 static void set_active(struct dpu_set_t set, uint32_t value)
 {
@@ -157,6 +158,87 @@ static void test_a_program_that_runs(uint32_t nr_dpus, uint32_t elements)
     OK(dpu_free(set));
 }
 
+/* One of three DPUs takes no part. */
+static void test_ranks_of_a_program_that_runs(void)
+{
+    struct dpu_set_t set = echo_set(3, NULL);
+    struct dpu_rank_t *rank = set.list.ranks[0];
+    struct dpu_fifo_link_t in, out;
+    struct dpu_transfer_matrix sent = {0}, received = {0};
+    char in_name[] = "input", out_name[] = "output";
+    uint32_t element[2] = {41, 5}, rings[3][2 * FIFO_COUNT];
+    uint16_t counts[3] = {0};
+    memset(rings, 0xee, sizeof rings);
+    OK(dpu_link_input_fifo(set, &in, in_name));
+    OK(dpu_link_output_fifo(set, &out, out_name));
+    set_active(set, 1);
+    OK(dpu_launch(set, DPU_ASYNCHRONOUS));
+    for (uint32_t i = 0; i < 3; i += 2) {
+        dpu_transfer_matrix_add_dpu(echo_dpu(set, i).dpu, &sent, element);
+        dpu_transfer_matrix_add_dpu(echo_dpu(set, i).dpu, &received, rings[i]);
+    }
+    OK(dpu_copy_to_wram_fifo(rank, in.rank_fifos, &sent));
+    while (counts[0] == 0 || counts[2] == 0) {
+        OK(dpu_copy_from_wram_fifo(rank, out.rank_fifos, &received));
+        for (uint32_t i = 0; i < 3; i++)
+            counts[i] = (uint16_t)(counts[i] + get_fifo_size(&out, echo_dpu(set, i)));
+    }
+    CHECK(counts[0] == 1 && counts[1] == 0 && counts[2] == 1);
+    CHECK(rings[0][0] == 42 && rings[0][1] == 5 && rings[2][0] == 42 && rings[2][1] == 5);
+    CHECK(rings[1][0] == 0xeeeeeeee);
+    set_active(set, 0);
+    OK(dpu_sync(set));
+
+    /* Nobody takes elements any more. */
+    dpu_fifo_set_push_max_retries(&in, set, 0);
+    for (uint32_t n = 0; n < FIFO_COUNT; n++)
+        OK(dpu_copy_to_wram_fifo(rank, in.rank_fifos, &sent));
+    CHECK_RESULT(dpu_copy_to_wram_fifo(rank, in.rank_fifos, &sent), DPU_ERR_WRAM_FIFO_FULL);
+    dpu_transfer_matrix_clear_all(rank, &sent);
+    OK(dpu_copy_to_wram_fifo(rank, in.rank_fifos, &sent));
+    OK(dpu_fifo_link_free(&in));
+    OK(dpu_fifo_link_free(&out));
+    OK(dpu_free(set));
+}
+
+/* The host may have changed the structures, and they may be its own. */
+static void test_fifos_that_are_none(void)
+{
+    struct dpu_set_t set = echo_set(1, NULL);
+    struct dpu_rank_t *rank = set.list.ranks[0];
+    struct dpu_fifo_link_t link;
+    struct dpu_transfer_matrix matrix = {0}, lists = {.type = DPU_SG_XFER_MATRIX};
+    struct dpu_fifo_rank_t *fifo, was;
+    char name[] = "input";
+    uint32_t element[2] = {0};
+    OK(dpu_link_input_fifo(set, &link, name));
+    fifo = link.rank_fifos;
+    was = *fifo;
+    dpu_transfer_matrix_add_dpu(echo_dpu(set, 0).dpu, &matrix, element);
+    CHECK_RESULT(dpu_copy_to_wram_fifo(NULL, fifo, &matrix), DPU_ERR_INVALID_DPU_SET);
+    CHECK_RESULT(dpu_copy_to_wram_fifo(rank, NULL, &matrix), DPU_ERR_INTERNAL);
+    CHECK_RESULT(dpu_copy_from_wram_fifo(rank, fifo, NULL), DPU_ERR_INVALID_MEMORY_TRANSFER);
+    CHECK_RESULT(dpu_copy_from_wram_fifo(rank, fifo, &lists), DPU_ERR_INVALID_MEMORY_TRANSFER);
+    for (int i = 0; i < 4; i++) {
+        *fifo = was;
+        if (i == 0)
+            fifo->dpu_fifo_ptr_size = 11;
+        else if (i == 1)
+            fifo->dpu_fifo_address = 0x4000 - 1;
+        else if (i == 2)
+            fifo->dpu_fifo_data_size = UINT32_MAX;
+        else
+            fifo->fifo_pointers_matrix.offset = 0x4000 - 3;
+        CHECK_RESULT(dpu_copy_to_wram_fifo(rank, fifo, &matrix), DPU_ERR_INVALID_WRAM_ACCESS);
+        CHECK_RESULT(dpu_copy_from_wram_fifo(rank, fifo, &matrix), DPU_ERR_INVALID_WRAM_ACCESS);
+        CHECK_RESULT(dpu_fifo_push_xfer(set, &link, DPU_XFER_DEFAULT), DPU_ERR_INVALID_WRAM_ACCESS);
+    }
+    *fifo = was;
+    OK(dpu_copy_to_wram_fifo(rank, fifo, &matrix));
+    OK(dpu_fifo_link_free(&link));
+    OK(dpu_free(set));
+}
+
 static void test_prepared_transfers_beside_a_program(void)
 {
     struct dpu_set_t set = echo_set(3, NULL), dpu;
@@ -186,6 +268,8 @@ int main(void)
     test_a_full_fifo();
     test_a_program_that_runs(1, 100);
     test_a_program_that_runs(9, 20);
+    test_ranks_of_a_program_that_runs();
+    test_fifos_that_are_none();
     test_prepared_transfers_beside_a_program();
     return 0;
 }

@@ -82,6 +82,10 @@ AT(struct dpu_transfer_matrix, sg_ptr, 0);
 AT(struct dpu_transfer_matrix, offset, 512);
 AT(struct dpu_transfer_matrix, type, 520);
 VALUE(DPU_SG_XFER_MATRIX, 1);
+SIZE(struct dpu_fifo_rank_t, 2104);
+AT(struct dpu_fifo_rank_t, dpu_fifo_pointers, 16);
+AT(struct dpu_fifo_rank_t, transfer_matrix, 1568);
+AT(struct dpu_fifo_rank_t, max_retries, 2096);
 
 SIZE(struct dpu_program_t, 80);
 AT(struct dpu_program_t, printf_buffer_address, 4);
