@@ -92,6 +92,12 @@ cdef object as_array(object given, bint writes, str what, str name):
     if isinstance(given, np.ndarray):
         array = given
     elif hasattr(given, "__dlpack__"):
+        # PyTorch negates some views lazily, and its DLPack gives their numbers without that.
+        if hasattr(given, "is_neg") and given.is_neg():
+            raise BufferError(
+                f"{name}: {what} is a view whose negation is still to be made: pass "
+                "x.resolve_neg()"
+            )
         try:
             array = np.from_dlpack(given)
         except Exception as error:

@@ -41,6 +41,13 @@ class OldTensor(Tensor):
         return self.array
 
 
+class Negated(Tensor):
+    """Gives the numbers of which it is the negation."""
+
+    def is_neg(self):
+        return True
+
+
 class Elsewhere(Tensor):
     """Is in the memory of a graphics card."""
 
@@ -195,6 +202,8 @@ def test_dlpack_elsewhere_or_read_only_is_refused(one):
     frozen.flags.writeable = False
     with pytest.raises(BufferError, match=r"sbuf, of type Elsewhere, gives no array"):
         one.allreduce(Elsewhere(plain), plain)
+    with pytest.raises(BufferError, match=r"sbuf is a view .* x\.resolve_neg\(\)"):
+        one.allreduce(Negated(plain), plain)
     # NumPy may refuse to hand it out at all in the first DLPack.
     with pytest.raises(BufferError, match=r"rbuf.*read-?only"):
         one.allreduce(plain, OldTensor(frozen))
