@@ -11,6 +11,7 @@
 #define OFFCHIP_DPU_LIB_INTERNAL_H
 
 #include "dpu.h"
+#include "dpu_bank_interface_pmc.h"
 #include "dpu_management.h"
 #include "dpu_program.h"
 #include "dpu_runner.h"
@@ -98,6 +99,14 @@ struct dpulib_item {
     uint32_t span;     /* that many from it on in the rank, of which some may be disabled */
 };
 
+/* The counters of dpu_bank_interface_pmc.h: totals when they were enabled and stopped. */
+struct dpulib_bank_counters {
+    enum { DPULIB_NOT_COUNTING, DPULIB_COUNTING, DPULIB_STOPPED } state;
+    bank_interface_pmc_mode_t mode;
+    bank_interface_pmc_event_t events[2];
+    uint64_t start[2], stop[2];
+};
+
 struct dpu_t {
     struct dpu_rank_t *rank;
     uint8_t slice, member;
@@ -108,14 +117,15 @@ struct dpu_t {
     struct dpu_run_result result;  /* of the last launch; as machine, for works only */
     uint32_t status;               /* enum dpusoft_status; likewise */
     uint64_t *breakpoints;         /* a bit an instruction; NULL without any; likewise */
-    pthread_mutex_t turn;          /* held while the machine runs, and by parallel works */
-    _Atomic uint32_t waiting;      /* parallel works that want the turn */
-    bool stuck;                    /* ended against its will; it does not run until a load */
-    bool stepping;                 /* a launch is under way, and has another turn */
-    uint32_t launches;             /* queued or running; under the lock, as what follows */
-    bool in_fault;                 /* as dpu_status() shows it */
-    bool interrupted;              /* what is launched is to end */
-    bool debugging;                /* dpusoft_debug_continue() is at work */
+    struct dpulib_bank_counters bank_counters; /* likewise */
+    pthread_mutex_t turn;     /* held while the machine runs, and by parallel works */
+    _Atomic uint32_t waiting; /* parallel works that want the turn */
+    bool stuck;               /* ended against its will; it does not run until a load */
+    bool stepping;            /* a launch is under way, and has another turn */
+    uint32_t launches;        /* queued or running; under the lock, as what follows */
+    bool in_fault;            /* as dpu_status() shows it */
+    bool interrupted;         /* what is launched is to end */
+    bool debugging;           /* dpusoft_debug_continue() is at work */
     struct dpulib_item item;
 };
 

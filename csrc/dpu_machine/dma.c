@@ -48,14 +48,16 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
     }
     if (op->kind == DPU_OP_SDMA) {
         memcpy(m->mram + far, m->wram + near, bytes);
-        m->dma_write_bytes += bytes;
+        m->dma.writes++;
+        m->dma.write_bytes += bytes;
         block(m, t, bytes, m->options.dma_write_latency);
     } else {
         if (op->kind == DPU_OP_LDMAI)
             to_iram(m, near, far, bytes);
         else
             memcpy(m->wram + near, m->mram + far, bytes);
-        m->dma_read_bytes += bytes;
+        m->dma.reads++;
+        m->dma.read_bytes += bytes;
         block(m, t, bytes, m->options.dma_read_latency);
     }
     return op + 1;

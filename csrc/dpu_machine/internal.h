@@ -114,7 +114,7 @@ struct dpu_machine {
 
     uint64_t cycles, instructions, rounds; /* since the machine exists, up to this batch */
     uint64_t launch_cycles, launch_instructions, launch_rounds; /* at the boot */
-    uint64_t dma_read_bytes, dma_write_bytes;                   /* of this launch */
+    struct dpu_dma_totals dma, launch_dma;                      /* likewise */
     uint64_t dma_free; /* cycle at which the DMA engine is free */
     struct {
         uint64_t value, origin; /* value when the clock of the mode was at origin */

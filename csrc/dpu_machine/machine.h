@@ -114,6 +114,14 @@ struct dpu_run_result {
     uint64_t thread_instructions[DPU_MACHINE_THREADS];
 };
 
+/* What DMA instructions have done since the machine exists. */
+struct dpu_dma_totals {
+    uint64_t reads; /* instructions that read MRAM: ldma, ldmai */
+    uint64_t writes;
+    uint64_t read_bytes;
+    uint64_t write_bytes;
+};
+
 struct dpu_thread_state {
     uint32_t registers[DPU_MACHINE_REGISTERS]; /* d0 = {r0 high, r1 low} */
     uint32_t pc;                               /* 0 to 4095 */
@@ -183,6 +191,7 @@ bool dpu_machine_get_atomic(const struct dpu_machine *machine, uint32_t bit, boo
 bool dpu_machine_set_atomic(struct dpu_machine *machine, uint32_t bit, bool value);
 void dpu_machine_get_counter(const struct dpu_machine *machine, struct dpu_counter_state *state);
 bool dpu_machine_set_counter(struct dpu_machine *machine, const struct dpu_counter_state *state);
+void dpu_machine_get_dma_totals(const struct dpu_machine *machine, struct dpu_dma_totals *totals);
 
 /*
  * Boots tasklet 0 at pc 0 and runs. Registers, flags, bits, pcs of tasklets that are not started,

@@ -127,7 +127,7 @@ void dpu_machine_boot(struct dpu_machine *m)
     m->launch_cycles = m->cycles;
     m->launch_instructions = m->instructions;
     m->launch_rounds = m->rounds;
-    m->dma_read_bytes = m->dma_write_bytes = 0;
+    m->launch_dma = m->dma;
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
         m->threads[id].instructions = 0;
     if (m->fault.kind != DPU_FAULT_NONE)
@@ -174,8 +174,8 @@ void dpu_machine_get_result(const struct dpu_machine *m, struct dpu_run_result *
     result->cycles = m->cycles - m->launch_cycles;
     result->rounds = m->rounds - m->launch_rounds;
     result->instructions = m->instructions - m->launch_instructions;
-    result->dma_read_bytes = m->dma_read_bytes;
-    result->dma_write_bytes = m->dma_write_bytes;
+    result->dma_read_bytes = m->dma.read_bytes - m->launch_dma.read_bytes;
+    result->dma_write_bytes = m->dma.write_bytes - m->launch_dma.write_bytes;
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
         result->thread_instructions[id] = m->threads[id].instructions;
     if (m->fault.kind == DPU_FAULT_NONE)

@@ -67,6 +67,11 @@ void dpu_machine_get_counter(const struct dpu_machine *m, struct dpu_counter_sta
     *state = (struct dpu_counter_state){dpu_counter_value(m), m->counter.mode, 0};
 }
 
+void dpu_machine_get_dma_totals(const struct dpu_machine *m, struct dpu_dma_totals *totals)
+{
+    *totals = m->dma;
+}
+
 bool dpu_machine_set_counter(struct dpu_machine *m, const struct dpu_counter_state *state)
 {
     if (state->mode < 1 || state->mode > 3 || state->value >> 36 != 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sizes, offsets and values that programs built against the vendor's headers rely on. */
 #include <dpu.h>
+#include <dpu_bank_interface_pmc.h>
 #include <dpu_checkpoint.h>
 #include <dpu_fifo.h>
 #include <dpu_log.h>
@@ -82,6 +83,9 @@ AT(struct dpu_transfer_matrix, sg_ptr, 0);
 AT(struct dpu_transfer_matrix, offset, 512);
 AT(struct dpu_transfer_matrix, type, 520);
 VALUE(DPU_SG_XFER_MATRIX, 1);
+SIZE(bank_interface_pmc_config_t, 12);
+SIZE(bank_interface_pmc_result_t, 8);
+VALUE(BANK_INTERFACE_PMC_CYCLES, 0x80);
 SIZE(struct dpu_fifo_rank_t, 2104);
 AT(struct dpu_fifo_rank_t, dpu_fifo_pointers, 16);
 AT(struct dpu_fifo_rank_t, transfer_matrix, 1568);
