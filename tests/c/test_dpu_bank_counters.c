@@ -2,7 +2,7 @@
 /*
  * Counters of DMA instructions, over launches and while a program runs.
  *
- * build: @tests/c/dpu_lib.sources
+ * build: @tests/c/dpu_lib.sources tsan
  */
 #include "dpu_echo_program.h"
 
