@@ -14,18 +14,14 @@ FULL = os.environ.get("OFFCHIP_FULL", "0") not in ("", "0")
 SEED = int(os.environ.get("OFFCHIP_SEED", "1"))
 NUMBER = 1000 if FULL else 20
 RANKS = (1, 2, 3, 4, 5, 8) if FULL else (2, 3, 5)
+LIMIT = 7000.0 if FULL else 280.0
 
 
 @pytest.mark.timeout(7200 if FULL else 300)
 @pytest.mark.parametrize("ranks", RANKS)
 def test_random_programs_end_with_right_results(run_ranks, ranks):
-    answer = run_ranks(
-        ranks,
-        "run_programs.py",
-        str(SEED * 1_000_000),
-        str(NUMBER),
-        limit=7000.0 if FULL else 280.0,
-    )
+    first = str(SEED * 1_000_000)
+    answer = run_ranks(ranks, "run_programs.py", first, str(NUMBER), limit=LIMIT)
     assert answer == {"programs": NUMBER, "failures": []}
 
 
@@ -33,7 +29,8 @@ def test_random_programs_end_with_right_results(run_ranks, ranks):
 def test_random_programs_by_packets(run_ranks):
     first = str(SEED * 2_000_000)
     number = str(NUMBER // 2)
-    answer = run_ranks(3, "run_programs.py", first, number, ACCL_TRANSPORT="packets")
+    transport = {"ACCL_TRANSPORT": "packets"}
+    answer = run_ranks(3, "run_programs.py", first, number, limit=LIMIT, **transport)
     assert answer == {"programs": NUMBER // 2, "failures": []}
 
 
