@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,8 +48,9 @@ def compile_c(*words: str) -> None:
 class Programs:
     """The engine and the programs, each built when first asked for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, unrandomised: tuple[str, ...]) -> None:
         self._folder = folder
+        self._unrandomised = unrandomised
 
     def build(self, name: str, sanitizer: str) -> Path:
         """Give the program NAME with the engine in it."""
@@ -72,43 +72,40 @@ class Programs:
             compile_c(*flags, str(HERE / f"{name}.c"), str(library), "-o", str(program))
         return program
 
+    def run(
+        self,
+        name: str,
+        sanitizer: str,
+        *words: str,
+        timeout: float = 100,
+        transport: str = "auto",
+    ) -> None:
+        """Run a program to its "ok"."""
+        environment = {k: v for k, v in plain_environment().items() if k != "ACCL_JOB"}
+        environment["ACCL_TRANSPORT"] = transport
+        prefix = self._unrandomised if sanitizer == "tsan" else ()
+        done = subprocess.run(
+            [*prefix, str(self.build(name, sanitizer)), *words],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        assert done.returncode == 0 and done.stdout.endswith("ok\n"), done.stdout + done.stderr
+
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return Programs(tmp_path_factory.mktemp("accl"))
-
-
-def unrandomised() -> tuple[str, ...]:
-    """Give the command under which TSan finds room on kernels that spread mappings widely."""
-    command = ("setarch", os.uname().machine, "-R")
-    if shutil.which("setarch") is None:
-        return ()
-    works = subprocess.run([*command, "true"], capture_output=True).returncode == 0
-    return command if works else ()
-
-
-def run(program: Path, *words: str, timeout: float = 100, transport: str = "auto") -> None:
-    """Run a program to its "ok"."""
-    environment = {k: v for k, v in plain_environment().items() if k != "ACCL_JOB"}
-    environment["ACCL_TRANSPORT"] = transport
-    prefix = unrandomised() if program.parent.name == "tsan" else ()
-    done = subprocess.run(
-        [*prefix, str(program), *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
-    assert done.returncode == 0 and done.stdout.endswith("ok\n"), done.stdout + done.stderr
+def programs(tmp_path_factory: pytest.TempPathFactory, unrandomised: tuple[str, ...]) -> Programs:
+    return Programs(tmp_path_factory.mktemp("accl"), unrandomised)
 
 
 @pytest.mark.parametrize(("ranks", "memory"), [(1, 0), (2, 1), (3, 0), (5, 1)])
 def test_collectives_give_the_expected_results(programs: Programs, ranks: int, memory: int) -> None:
-    run(programs.build("collectives", "asan"), str(ranks), str(memory), str(ranks))
+    programs.run("collectives", "asan", str(ranks), str(memory), str(ranks))
 
 
 def test_much_data_goes_past_the_caches(programs: Programs) -> None:
-    run(programs.build("collectives", "asan"), "3", "1", "large")
+    programs.run("collectives", "asan", "3", "1", "large")
 
 
 @pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
@@ -116,7 +113,7 @@ def test_much_data_goes_past_the_caches(programs: Programs) -> None:
 def test_ranks_that_share_cores_stay_in_step(
     programs: Programs, cores: int, sanitizer: str
 ) -> None:
-    run(programs.build("crowded", sanitizer), str(cores))
+    programs.run("crowded", sanitizer, str(cores))
 
 
 @pytest.mark.slow
@@ -125,7 +122,7 @@ def test_ranks_that_share_cores_stay_in_step(
 @pytest.mark.parametrize("memory", [0, 1])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8])
 def test_all_collectives(programs: Programs, ranks: int, memory: int) -> None:
-    run(programs.build("collectives", "plain"), str(ranks), str(memory), "full", timeout=800)
+    programs.run("collectives", "plain", str(ranks), str(memory), "full", timeout=800)
 
 
 @pytest.mark.parametrize("transport", ["shared", "packets"])
@@ -133,21 +130,21 @@ def test_all_collectives(programs: Programs, ranks: int, memory: int) -> None:
 def test_reductions_and_compression_round_as_the_ring_does(
     programs: Programs, ranks: int, transport: str
 ) -> None:
-    run(programs.build("rounding", "asan"), str(ranks), transport=transport)
+    programs.run("rounding", "asan", str(ranks), transport=transport)
 
 
 def test_jobs_and_users_do_not_meet(programs: Programs) -> None:
-    run(programs.build("jobs", "asan"))
+    programs.run("jobs", "asan")
 
 
 @pytest.mark.parametrize("transport", ["shared", "packets"])
 def test_every_wait_ends(programs: Programs, transport: str) -> None:
-    run(programs.build("waits", "asan"), transport=transport)
+    programs.run("waits", "asan", transport=transport)
 
 
 @pytest.mark.parametrize("case", MESSAGES)
 def test_messages(programs: Programs, case: str) -> None:
-    run(programs.build("messages", "asan"), case)
+    programs.run("messages", "asan", case)
 
 
 # --- ranks without memory in common -----------------------------------------------------------
@@ -155,20 +152,20 @@ def test_messages(programs: Programs, case: str) -> None:
 
 @pytest.mark.parametrize("case", CARRIED)
 def test_messages_by_packets(programs: Programs, case: str) -> None:
-    run(programs.build("messages", "asan"), case, transport="packets")
+    programs.run("messages", "asan", case, transport="packets")
 
 
 @pytest.mark.parametrize(("ranks", "memory", "seed"), [(2, 1, 2), (3, 0, 3), (5, 1, 4)])
 def test_collectives_by_packets(programs: Programs, ranks: int, memory: int, seed: int) -> None:
-    program = programs.build("collectives", "asan")
-    run(program, str(ranks), str(memory), str(seed), transport="packets")
+    words = str(ranks), str(memory), str(seed)
+    programs.run("collectives", "asan", *words, transport="packets")
 
 
 @pytest.mark.parametrize("sanitizer", ["tsan"])
 def test_packets_and_calls_of_different_threads(programs: Programs, sanitizer: str) -> None:
-    run(programs.build("collectives", sanitizer), "3", "0", "7", transport="packets")
-    run(programs.build("messages", sanitizer), "streams", transport="packets")
-    run(programs.build("waits", sanitizer), transport="packets")
+    programs.run("collectives", sanitizer, "3", "0", "7", transport="packets")
+    programs.run("messages", sanitizer, "streams", transport="packets")
+    programs.run("waits", sanitizer, transport="packets")
 
 
 # --- several ranks in a process, and death ----------------------------------------------------
@@ -176,19 +173,19 @@ def test_packets_and_calls_of_different_threads(programs: Programs, sanitizer: s
 
 @pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
 def test_devices_share_a_process(programs: Programs, sanitizer: str) -> None:
-    run(programs.build("instances", sanitizer))
+    programs.run("instances", sanitizer)
 
 
 @pytest.mark.timeout(900)
 def test_death_is_noticed_within_a_second(programs: Programs) -> None:
-    run(programs.build("killed", "asan"), "200" if FULL else "10", "1", timeout=800)
+    programs.run("killed", "asan", "200" if FULL else "10", "1", timeout=800)
 
 
 @pytest.mark.timeout(900)
 def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs) -> None:
     rounds = "200" if FULL else "9"
-    run(programs.build("killed", "asan"), rounds, "2", timeout=800, transport="packets")
+    programs.run("killed", "asan", rounds, "2", timeout=800, transport="packets")
 
 
 def test_error_tables_are_complete(programs: Programs) -> None:
-    run(programs.build("texts", "asan"))
+    programs.run("texts", "asan")
