@@ -84,6 +84,8 @@ void dpulib_copy_blocks(const struct dpulib_place *place, struct dpu_machine *ma
     for (uint32_t i = 0; i < blocks->nr_blocks && done < place->size; i++) {
         uint32_t left = place->size - done;
         uint32_t some = blocks->blocks_length[i] < left ? blocks->blocks_length[i] : left;
+        if (some == 0) /* its address may be NULL */
+            continue;
         if (to_dpu)
             memcpy(mram + done, blocks->blocks_addr[i], some);
         else

@@ -86,9 +86,8 @@ def test_objdump_refuses_other_files(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("module", ["dpu.asm", "dpu.objdump"])
 def test_the_commands_can_be_run(module: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", module, "--help"], capture_output=True, text=True, timeout=60
-    )
+    command = [sys.executable, "-P", "-m", module, "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     assert f"usage: python -m {module}" in done.stdout
 
@@ -101,7 +100,7 @@ def test_the_reader_of_a_dump_may_leave(tmp_path: Path) -> None:
     os.close(reader)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "dpu.objdump", str(program)],
+            [sys.executable, "-P", "-m", "dpu.objdump", str(program)],
             stdout=writer,
             stderr=subprocess.PIPE,
             timeout=60,

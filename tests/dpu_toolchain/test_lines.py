@@ -59,7 +59,7 @@ def test_a_fault_says_file_and_line(program: Path, index: int, divisor: int, exp
 
 
 def test_objdump_shows_lines(program: Path) -> None:
-    command = [sys.executable, "-m", "dpu.objdump", "-l", str(program)]
+    command = [sys.executable, "-P", "-m", "dpu.objdump", "-l", str(program)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     main = text.partition("<main>:")[2]
     for line in (15, 16):
