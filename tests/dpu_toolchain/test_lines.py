@@ -65,7 +65,7 @@ def test_objdump_shows_lines(program: Path) -> None:
     for line in (15, 16):
         assert f"; {program.parent / 'source.c'}:{line}\n" in main
     plain = subprocess.run(
-        [*command[:3], "-d", str(program)], capture_output=True, text=True, check=True
+        [*command[:4], "-d", str(program)], capture_output=True, text=True, check=True
     ).stdout
     assert "source.c" not in plain
     assert plain.splitlines() == [line for line in text.splitlines() if not line.startswith(";")]
