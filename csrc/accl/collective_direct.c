@@ -203,7 +203,6 @@ static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
                           .n = comm->n,
                           .operands = operands,
                           .operand_types = operand_types,
-                          .past_caches = copy_is_large(op->count * dtype_bytes(op->result_type)),
                           .n_results = n_results,
                           .results = results,
                           .result_types = result_types};

@@ -293,8 +293,7 @@ struct reduction {
     uint32_t n;    /* operands */
     const uint8_t *const *operands;
     const uint8_t *operand_types;
-    uint32_t first;   /* the chain is first, first+1, ..., first+n-1 (mod n) */
-    bool past_caches; /* there is so much of it */
+    uint32_t first; /* the chain is first, first+1, ..., first+n-1 (mod n) */
     uint32_t n_results;
     uint8_t *const *results;
     const uint8_t *result_types;

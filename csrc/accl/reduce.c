@@ -139,7 +139,7 @@ void reduce_range(const struct reduction *r, size_t start, size_t count)
     }
     _Alignas(64) uint8_t block[BLOCK * sizeof(double)];
     combine_fn combine = kernel(r->function, r->type);
-    bool straight = r->n_results == 1 && !r->past_caches;
+    bool straight = r->n_results == 1;
     for (size_t at = start; at < start + count; at += BLOCK) {
         size_t n = start + count - at < BLOCK ? start + count - at : BLOCK;
         uint32_t k = r->first;
@@ -153,7 +153,6 @@ void reduce_range(const struct reduction *r, size_t start, size_t count)
             left = block;
         }
         for (uint32_t i = 0; !straight && i < r->n_results; i++)
-            (r->past_caches ? copy_past_caches : copy_memory)(r->results[i] + at * size, block,
-                                                              n * size);
+            memcpy(r->results[i] + at * size, block, n * size);
     }
 }
