@@ -94,37 +94,46 @@ static uint32_t find_lane(accl_device *device, const struct operation *op, uint3
     return bits;
 }
 
+/* Until WORD, of member INDEX, is at least NUMBER. */
+static uint32_t lane_wait_word(accl_device *device, const struct operation *op, uint32_t index,
+                               uint64_t number, const _Atomic uint64_t *word)
+{
+    struct communicator *comm = op->comm;
+    if (atomic_load_explicit(word, memory_order_acquire) >= number)
+        return 0;
+    struct waiter w;
+    uint32_t bits = 0;
+    bool noted = false;
+    wait_begin(&w, device, comm, comm->members[index].rank, true,
+               ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (atomic_load_explicit(word, memory_order_acquire) < number) {
+        if (w.armed && !noted) {
+            noted = true;
+            note_wait(device, op->call->operation, comm->members[index].rank, 0, (uint32_t)number,
+                      comm->key);
+        }
+        if ((bits = wait_pause(&w))) {
+            if (atomic_load_explicit(word, memory_order_acquire) >= number)
+                bits = 0;
+            break;
+        }
+    }
+    wait_end(&w);
+    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
+        collective_timed_out(device, op, number, index);
+    return bits;
+}
+
 uint32_t lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,
                         uint64_t number, uint32_t signature, struct lane_post **found)
 {
     struct communicator *comm = op->comm;
     struct lane_post *post = lane_post_of(comm->members[index].lane, number);
     *found = post;
-    if (atomic_load_explicit(&post->number, memory_order_acquire) != number) {
-        struct waiter w;
-        uint32_t bits = 0;
-        bool noted = false;
-        wait_begin(&w, device, comm, comm->members[index].rank, true,
-                   ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-        while (atomic_load_explicit(&post->number, memory_order_acquire) != number) {
-            if (w.armed && !noted) {
-                noted = true;
-                note_wait(device, op->call->operation, comm->members[index].rank, 0,
-                          (uint32_t)number, comm->key);
-            }
-            if ((bits = wait_pause(&w))) {
-                if (atomic_load_explicit(&post->number, memory_order_acquire) == number)
-                    bits = 0;
-                break;
-            }
-        }
-        wait_end(&w);
-        if (bits) {
-            if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-                collective_timed_out(device, op, number, index);
-            return bits;
-        }
-    }
+    /* It is used again only when this rank is done with it. */
+    uint32_t bits = lane_wait_word(device, op, index, number, &post->number);
+    if (bits)
+        return bits;
     if (post->signature != signature)
         return call_fail(device, ACCL_ERROR(CALL_MISMATCH_ERROR),
                          "%s on communicator %u (collective call %llu): rank %u makes another call "
@@ -138,31 +147,7 @@ uint32_t lane_wait_post(accl_device *device, const struct operation *op, uint32_
 static uint32_t lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
                                   uint64_t number)
 {
-    struct communicator *comm = op->comm;
-    _Atomic uint64_t *done = &comm->members[index].lane->done;
-    if (atomic_load_explicit(done, memory_order_acquire) >= number)
-        return 0;
-    struct waiter w;
-    uint32_t bits = 0;
-    bool noted = false;
-    wait_begin(&w, device, comm, comm->members[index].rank, true,
-               ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    while (atomic_load_explicit(done, memory_order_acquire) < number) {
-        if (w.armed && !noted) {
-            noted = true;
-            note_wait(device, op->call->operation, comm->members[index].rank, 0, (uint32_t)number,
-                      comm->key);
-        }
-        if ((bits = wait_pause(&w))) {
-            if (atomic_load_explicit(done, memory_order_acquire) >= number)
-                bits = 0;
-            break;
-        }
-    }
-    wait_end(&w);
-    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-        collective_timed_out(device, op, number, index);
-    return bits;
+    return lane_wait_word(device, op, index, number, &op->comm->members[index].lane->done);
 }
 
 /* Until every member is done with call NUMBER. */

@@ -139,7 +139,6 @@ void reduce_range(const struct reduction *r, size_t start, size_t count)
     }
     _Alignas(64) uint8_t block[BLOCK * sizeof(double)];
     combine_fn combine = kernel(r->function, r->type);
-    bool straight = r->n_results == 1;
     for (size_t at = start; at < start + count; at += BLOCK) {
         size_t n = start + count - at < BLOCK ? start + count - at : BLOCK;
         uint32_t k = r->first;
@@ -147,12 +146,12 @@ void reduce_range(const struct reduction *r, size_t start, size_t count)
         for (uint32_t i = 1; i < r->n; i++) {
             k = k + 1 == r->n ? 0 : k + 1;
             /* Not before the last step: the result may be the same memory as an operand. */
-            bool last = straight && i + 1 == r->n;
+            bool last = i + 1 == r->n && r->n_results == 1;
             uint8_t *to = last ? r->results[0] + at * size : block;
             combine(to, left, r->operands[k] + at * size, n);
             left = block;
         }
-        for (uint32_t i = 0; !straight && i < r->n_results; i++)
+        for (uint32_t i = 0; r->n_results > 1 && i < r->n_results; i++)
             memcpy(r->results[i] + at * size, block, n * size);
     }
 }
