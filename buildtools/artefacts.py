@@ -133,8 +133,9 @@ ARTEFACTS = [
         kind=Kind.EXECUTABLE,
         path="veo/bin/veorun",
         sources=("csrc/veo_worker/*.c", "csrc/veo_worker/*.S", "csrc/common/*.c"),
-        # Kernels that are loaded may refer to functions of the worker.
-        link_flags=("-rdynamic", "-ldl"),
+        # Kernels that are loaded may refer to functions of the worker, and to those of libm, which
+        # NEC's compilers link without being told.
+        link_flags=("-rdynamic", "-ldl", "-Wl,--no-as-needed", "-lm"),
     ),
     Artefact(
         kind=Kind.HEADERS,

@@ -7,12 +7,14 @@ cannot be loaded by the other. :func:`select_toolchain` chooses by the library i
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +68,8 @@ _HOST_COMPILERS = {
     "C++": ("CXX", ("g++", "c++", "clang++"), "g++"),
     "F": ("FC", ("gfortran", "flang"), "gfortran"),
 }
+# What the ziglang wheel calls its compilers.
+_ZIG_COMPILERS = {"C": "cc", "C++": "c++"}
 
 # What NEC's compilers have and GNU's do not. Spelled the same in both, and kept: -O, -f[no-]openmp,
 # -fpic, -ffast-math, -finline[-functions], -funroll-loops, -fassociative-math and most others.
@@ -133,7 +137,8 @@ class Toolchain:
         requested : str, optional
             What the program asks for; ``COMPILER[language]`` unless given. NEC's compilers are
             replaced when the target is the host: by ``$CC``, ``$CXX`` or ``$FC``, else by the
-            first of the usual ones that is installed.
+            first of the usual ones that is installed, else (not for Fortran) by that of the
+            ziglang wheel.
 
         Raises
         ------
@@ -148,12 +153,13 @@ class Toolchain:
             chosen = shlex.split(os.environ.get(variable, ""))
             if not chosen:
                 found = next(filter(None, map(shutil.which, candidates)), None)
-                if found is None:
-                    raise VeoBuildError(
-                        f"no {language} compiler found (looked for {', '.join(candidates)}): "
-                        f"install the package {package}, or name a compiler in ${variable}"
-                    )
-                chosen = [found]
+                chosen = [found] if found else _zig_compiler(language)
+            if not chosen:
+                wheel = ", or the ziglang wheel" if language in _ZIG_COMPILERS else ""
+                raise VeoBuildError(
+                    f"no {language} compiler found (looked for {', '.join(candidates)}): "
+                    f"install the package {package}{wheel}, or name a compiler in ${variable}"
+                )
             command = chosen + command[1:]
         if shutil.which(command[0]) is None:
             if Path(command[0]).name in _NEC_COMPILERS:
@@ -195,10 +201,13 @@ class Toolchain:
         return words
 
     def runtime_libraries(self, linker: str, languages: set[str]) -> list[str]:
-        """Return the libraries that languages other than the linker's need (host only)."""
-        if self.target == "host" and "F" in languages and linker != "F":
-            return ["-lgfortran", "-lm"]
-        return []
+        """Return what NEC's compilers link by themselves and the host's do not (host only).
+
+        That is libm, and what languages other than the linker's need.
+        """
+        if self.target != "host":
+            return []
+        return ["-lgfortran", "-lm"] if "F" in languages and linker != "F" else ["-lm"]
 
 
 @dataclass(frozen=True)
@@ -208,6 +217,16 @@ class ObjectFile:
     path: Path
     language: str
     flags: tuple[str, ...]
+
+
+def _zig_compiler(language: str) -> list[str]:
+    """Return the command of the ziglang wheel's compiler, nothing if it is not installed."""
+    if language not in _ZIG_COMPILERS or importlib.util.find_spec("ziglang") is None:
+        return []
+    # -P: a ziglang in the current folder is not the wheel's. Without optimisation zig would
+    # instrument the code for undefined behaviour.
+    command = [sys.executable, "-P", "-m", "ziglang", _ZIG_COMPILERS[language]]
+    return [*command, "-fno-sanitize=undefined"]
 
 
 def _words(flags: str | Sequence[str]) -> list[str]:

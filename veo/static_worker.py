@@ -106,6 +106,8 @@ def build_static_worker(
                 "-Wl,--whole-archive",
                 str(WORKER_ARCHIVE),
                 "-Wl,--no-whole-archive",
+                # libm is for the kernels that the worker will load, too.
+                "-Wl,--no-as-needed",
                 *_runtime_libraries(symbols.undefined),
                 "-pthread",
                 "-ldl",

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
+import math
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -119,6 +122,52 @@ def test_libs_are_linked(build: VeBuild) -> None:
     assert "libm.so" in needed
 
 
+MATH = """
+#include <math.h>
+double mix(double x) { return sqrt(x) + pow(x, 0.25) + exp(-x); }
+"""
+
+
+def test_mathematical_functions_need_no_option(
+    build: VeBuild, make_proc: Callable[..., veo.VeoProc]
+) -> None:
+    build.set_c_src("mix", MATH)
+    path = build.build_so()
+    proc = make_proc()
+    function = proc.load_library(path).find_function("mix")
+    function.args_type("double")
+    function.ret_type("double")
+    expected = math.sqrt(2) + 2**0.25 + math.exp(-2)
+    assert function(proc.open_context(), 2.0).wait_result(10) == pytest.approx(expected)
+
+
+def _needed(path: str | Path) -> str:
+    command = ["readelf", "--dynamic", "--wide", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("worker", ["own", "static"])
+def test_worker_has_libm_for_kernels_linked_without_it(
+    build: VeBuild, tmp_path: Path, make_proc: Callable[..., veo.VeoProc], worker: str
+) -> None:
+    # As a C host's user links them: NEC's compilers add libm by themselves.
+    (tmp_path / "mix.c").write_text(MATH)
+    compiler = [*HOST.compiler("C"), "-O2", "-g", "-shared", "-fPIC"]
+    kernels = str(tmp_path / "mix.so")
+    subprocess.run([*compiler, "-o", kernels, str(tmp_path / "mix.c")], check=True)
+    assert "libm.so" not in _needed(kernels)
+    program = None
+    if worker == "static":
+        build.set_c_src("twice", TWICE)
+        program = build.build_veorun("twice", flags="-Wl,--as-needed")
+        assert program is not None
+    proc = make_proc(veorun_bin=program) if program else make_proc()
+    function = proc.load_library(kernels).find_function("mix")
+    function.args_type("double")
+    function.ret_type("double")
+    assert function(proc.open_context(), 1.0).wait_result(10) == pytest.approx(2 + math.exp(-1))
+
+
 def test_openmp_flag_reaches_the_link(build: VeBuild) -> None:
     source = (
         "int total(int n) { int s = 0;\n#pragma omp parallel for reduction(+:s)\n"
@@ -197,6 +246,44 @@ def test_missing_compiler_names_the_package(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("FC", raising=False)
     with pytest.raises(VeoBuildError, match="install the package gfortran"):
+        build.build_so()
+
+
+def _hide_host_compilers(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    for variable in ("CC", "CXX", "FC"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="needs the ziglang wheel")
+def test_ziglang_serves_where_there_is_no_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_proc: Callable[..., veo.VeoProc]
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    _hide_host_compilers(monkeypatch, empty)
+    # A module of that name in the current folder is not the wheel's.
+    (tmp_path / "ziglang.py").write_text("raise SystemExit('taken from the current folder')")
+    monkeypatch.chdir(tmp_path)
+    build = VeBuild(target="host", check=True)
+    build.set_build_dir(tmp_path / "out")
+    build.set_c_src("mix", MATH)
+    path = build.build_so()
+    proc = make_proc()
+    function = proc.load_library(path).find_function("mix")
+    function.args_type("double")
+    function.ret_type("double")
+    assert function(proc.open_context(), 1.0).wait_result(10) == pytest.approx(2 + math.exp(-1))
+    assert "c++" in HOST.compiler("C++")
+
+
+def test_missing_compiler_names_what_serves(
+    build: VeBuild, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _hide_host_compilers(monkeypatch, tmp_path)
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    build.set_c_src("twice", TWICE)
+    with pytest.raises(VeoBuildError, match="install the package gcc, or the ziglang wheel"):
         build.build_so()
 
 
