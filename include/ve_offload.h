@@ -74,12 +74,16 @@ const char *veo_version_string(void);
 
 /*
  * Starts a VE process on node VENODE (-1: the node named by VE_NODE_NUMBER, else 0; an index into
- * _VENODELIST where that is set). The binary is VEORUN_BIN, else the library's own.
+ * _VENODELIST where that is set). The binary is VEORUN_BIN, else the library's own; the soft twin
+ * uses its own, too, where VEORUN_BIN names a worker of NEC's SDK that does not exist.
  * NULL on failure. To be ended with veo_proc_destroy().
  */
 struct veo_proc_handle *veo_proc_create(int venode);
-/* The same with an explicit binary, made by linking kernels into it statically. */
-struct veo_proc_handle *veo_proc_create_static(int venode, char *veorun_path);
+/*
+ * The same with an explicit binary, made by linking kernels into it statically. The path is only
+ * read: NEC declares it char *, which C++ does not let string literals become.
+ */
+struct veo_proc_handle *veo_proc_create_static(int venode, const char *veorun_path);
 /*
  * Closes all contexts, lets the process exit (flushing its stdio), kills it if it has not done
  * so within 20 s. Always 0 for a handle that lives, -1 (EINVAL) otherwise.

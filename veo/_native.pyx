@@ -223,7 +223,10 @@ def _beside_py_veo():
     """List the copies of libveo that py-veo's wheel puts beside its modules."""
     found = []
     for folder in sys.path:
-        libs = os.path.join(folder or ".", "py_veo.libs")
+        # The current folder, however it is spelled, is no place to run code from unasked.
+        if not os.path.isabs(folder):
+            continue
+        libs = os.path.join(folder, "py_veo.libs")
         try:
             names = sorted(os.listdir(libs))
         except OSError:

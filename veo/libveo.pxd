@@ -43,7 +43,7 @@ cdef extern from "veo_table.h" nogil:
         int (*veo_api_version)() noexcept nogil
         const char *(*veo_version_string)() noexcept nogil
         veo_proc_handle *(*veo_proc_create)(int) noexcept nogil
-        veo_proc_handle *(*veo_proc_create_static)(int, char *) noexcept nogil
+        veo_proc_handle *(*veo_proc_create_static)(int, const char *) noexcept nogil
         int (*veo_proc_destroy)(veo_proc_handle *) noexcept nogil
         int (*veo_proc_identifier)(veo_proc_handle *) noexcept nogil
         int (*veo_get_ve_arch)(int) noexcept nogil

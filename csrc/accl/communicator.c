@@ -75,7 +75,7 @@ static uint64_t key_of(const accl_device *device, const uint32_t *world, uint32_
 /* What ACCL_REACH_AUTO means by ACCL_TRANSPORT: that, or another value for "as usual". */
 static int usual_reach(uint32_t *reach)
 {
-    const char *text = getenv("ACCL_TRANSPORT");
+    const char *text = secure_getenv("ACCL_TRANSPORT");
     *reach = ACCL_REACH_AUTO;
     if (!text || !text[0] || strcmp(text, "auto") == 0)
         return ACCL_OK;

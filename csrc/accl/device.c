@@ -63,13 +63,13 @@ int device_check(accl_device *device)
 static void choose_job(accl_device *device, const char *job)
 {
     char parent[64] = "";
-    const char *name = job ? job : getenv("ACCL_JOB");
+    const char *name = job ? job : secure_getenv("ACCL_JOB");
     const char *kind = "job ";
     if (!name) {
         kind = "pmix ";
-        name = getenv("PMIX_NAMESPACE");
+        name = secure_getenv("PMIX_NAMESPACE");
     }
-    if (!name && getenv("PMI_RANK")) {
+    if (!name && secure_getenv("PMI_RANK")) {
         /* hydra: all ranks of a job on one host are children of one proxy. */
         FILE *file = NULL;
         char path[64], line[1024];

@@ -190,20 +190,20 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         .ranks = RANKS_BY_DEFAULT,
     };
     dpu_error_t status = DPU_OK;
-    const char *ranks = getenv("DPU_SOFT_RANKS");
+    const char *ranks = secure_getenv("DPU_SOFT_RANKS");
     if (ranks != NULL && *ranks != 0) {
         profile->ranks_given = true;
         status = read_u32("DPU_SOFT_RANKS", ranks, 1, RANKS_MAX, &profile->ranks);
     }
-    const char *threads = getenv("DPU_SOFT_THREADS");
+    const char *threads = secure_getenv("DPU_SOFT_THREADS");
     if (status == DPU_OK && threads != NULL && *threads != 0)
         status = read_u32("DPU_SOFT_THREADS", threads, 0, 1024, &profile->host_threads);
     if (status == DPU_OK)
-        status = read_text(profile, getenv("UPMEM_PROFILE_BASE"));
+        status = read_text(profile, secure_getenv("UPMEM_PROFILE_BASE"));
     if (status == DPU_OK)
         status = read_text(profile, text);
     if (status == DPU_OK)
-        status = read_text(profile, getenv("UPMEM_PROFILE"));
+        status = read_text(profile, secure_getenv("UPMEM_PROFILE"));
     if (status != DPU_OK)
         return status;
     if (profile->clock_mhz == 0)

@@ -44,7 +44,7 @@ static unsigned level_of_word(const char *word, size_t length)
 
 void dpulib_verbose_setup(void)
 {
-    const char *text = getenv("UPMEM_VERBOSE");
+    const char *text = secure_getenv("UPMEM_VERBOSE");
     unsigned level = DPULIB_WARNING;
     while (text != NULL && *text != 0) {
         size_t length = strcspn(text, ",");

@@ -23,16 +23,29 @@ void veo_fail(int error, const char *format, ...)
     errno = error;
 }
 
-void veo_log_debug(const char *format, ...)
+static void print(const char *level, const char *format, va_list args)
 {
-    if (!getenv("VEO_LOG_DEBUG"))
-        return;
     char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    fprintf(stderr, "[VH] [TID %ld] %s: %s\n", (long)syscall(SYS_gettid), level, text);
+}
+
+void veo_log(const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    print("INFO", format, args);
     va_end(args);
-    fprintf(stderr, "[VH] [TID %ld] DEBUG: %s\n", (long)syscall(SYS_gettid), text);
+}
+
+void veo_log_debug(const char *format, ...)
+{
+    if (!secure_getenv("VEO_LOG_DEBUG"))
+        return;
+    va_list args;
+    va_start(args, format);
+    print("DEBUG", format, args);
+    va_end(args);
 }
 
 bool veo_is_quiet(void)

@@ -34,6 +34,9 @@
 
 /* Keeps the text for veosoft_error(), prints it unless quiet, sets errno. */
 void veo_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* One line on stderr, whether quiet or not. */
+void veo_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same where VEO_LOG_DEBUG is set. */
 void veo_log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool veo_is_quiet(void);
 

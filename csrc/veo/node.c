@@ -8,7 +8,7 @@
 
 size_t soft_env_size(const char *name, size_t otherwise)
 {
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     if (!text || !*text)
         return otherwise;
     char *end;
@@ -72,8 +72,8 @@ static int from_list(const char *list, int n, int value)
 
 int node_resolve(int venode)
 {
-    const char *list = getenv("_VENODELIST");
-    const char *wanted = getenv("VE_NODE_NUMBER");
+    const char *list = secure_getenv("_VENODELIST");
+    const char *wanted = secure_getenv("VE_NODE_NUMBER");
     int node = venode;
     if (venode < -1) {
         veo_fail(EINVAL, "%d is no VE node number", venode);

@@ -227,13 +227,39 @@ static struct veo_proc_handle *create(int venode, const char *program)
     return proc;
 }
 
-VEO_EXPORT struct veo_proc_handle *veo_proc_create(int venode)
+/* A worker of NEC's SDK, by where it lies or by its name, such as aveorun-ftrace_ve1. */
+static bool is_vendors_worker(const char *path)
 {
-    const char *program = getenv("VEORUN_BIN");
-    return create(venode, program && *program ? program : NULL);
+    const char *slash = strrchr(path, '/');
+    return strncmp(path, "/opt/nec/", 9) == 0 ||
+           strncmp(slash ? slash + 1 : path, "aveorun", 7) == 0;
 }
 
-VEO_EXPORT struct veo_proc_handle *veo_proc_create_static(int venode, char *veorun_path)
+/*
+ * VEORUN_BIN; NULL for our own worker. Programs such as VEDA set the variable by themselves, to the
+ * vendor's worker, which is not there where the vendor's SDK is not.
+ */
+static const char *chosen_worker(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const char *program = secure_getenv("VEORUN_BIN");
+    if (!program || !*program)
+        return NULL;
+
+    if (!is_vendors_worker(program) || access(program, F_OK) == 0 || errno != ENOENT)
+        return program;
+    if (!atomic_flag_test_and_set(&told))
+        veo_log("VEORUN_BIN='%s' is NEC's worker and does not exist; using the soft libveo's own",
+                program);
+    return NULL;
+}
+
+VEO_EXPORT struct veo_proc_handle *veo_proc_create(int venode)
+{
+    return create(venode, chosen_worker());
+}
+
+VEO_EXPORT struct veo_proc_handle *veo_proc_create_static(int venode, const char *veorun_path)
 {
     if (!veorun_path || !*veorun_path) {
         veo_fail(EINVAL, "no path of a worker program given");

@@ -84,7 +84,7 @@ static bool check_program(const char *path)
 
 static const char *value_of(const char *name)
 {
-    const char *value = getenv(name);
+    const char *value = secure_getenv(name);
     return value && *value ? value : NULL;
 }
 

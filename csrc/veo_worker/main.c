@@ -35,7 +35,7 @@ static void *watch_host(void *argument)
     pid_t host = *(pid_t *)argument;
     struct pollfd fds[2] = {{.fd = WIRE_FD_LIFELINE, .events = POLLIN},
                             {.fd = (int)syscall(SYS_pidfd_open, host, 0), .events = POLLIN}};
-    if (!getenv("VEO_DEBUG") && getppid() != host)
+    if (!secure_getenv("VEO_DEBUG") && getppid() != host)
         _exit(0);
     for (;;) {
         int n = poll(fds, 2, -1);

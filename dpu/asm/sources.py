@@ -110,7 +110,8 @@ def _compiler() -> list[str] | None:
             return [path]
     if importlib.util.find_spec("ziglang") is None:
         return None
-    return [sys.executable, "-m", "ziglang", "cc"]
+    # -P: a ziglang in the current folder is not the wheel's.
+    return [sys.executable, "-P", "-m", "ziglang", "cc"]
 
 
 def preprocess(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import struct
 import time
@@ -246,6 +247,19 @@ def test_a_source_without_anything_to_preprocess_needs_no_compiler(
     assert read(assemble(Source("a.S", "nop // A\n"))).words() == [encode("nop:")]
     with pytest.raises(AsmError, match=r"a\.S: error: the C preprocessor .* cannot be run"):
         assemble(Source("a.S", "#define A 1\nnop\n"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="needs the ziglang wheel")
+def test_preprocessor_of_the_wheel_is_not_one_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ziglang.py").write_text("raise SystemExit('taken from the current folder')")
+    (tmp_path / "bin").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("CC", raising=False)
+    image = assemble(Source("a.S", "#define A nop\nA\n", preprocess=True))
+    assert read(image).words() == [encode("nop:")]
 
 
 def test_definitions_that_are_numbers_are_symbols() -> None:

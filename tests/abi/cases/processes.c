@@ -126,7 +126,8 @@ CASE(loading_twice_and_unloading)
 
 CASE(programs_that_are_no_workers)
 {
-    CHECK(veo_proc_create_static(0, "/nowhere/veorun") == NULL);
+    const char *nowhere = "/nowhere/veorun"; /* as string literals are in C++ */
+    CHECK(veo_proc_create_static(0, nowhere) == NULL);
     CHECK_EQUAL(errno, ENOENT);
     CHECK(veo_proc_create_static(0, "/dev/null") == NULL);
     CHECK(veo_proc_create_static(0, "/bin/true") == NULL);
