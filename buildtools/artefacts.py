@@ -106,6 +106,8 @@ def _libdpu_by_another_name(name: str) -> Artefact:
         sources=("csrc/dpu_alias/alias.c",),
         link_flags=(
             f"-Wl,-soname,{name}",
+            # The loader takes the functions from there.
+            "-Wl,--filter=libdpu.so",
             "-Wl,-rpath,$ORIGIN",
             # As small as it can be: there are many.
             *("-nostdlib", "-Wl,-z,noseparate-code", "-Wl,--build-id=none", "-s"),

@@ -63,6 +63,24 @@ cdef object _error(str text, str name, str detail):
     return DpuError(text, code=ErrorCode[name].value, name=name, detail=detail)
 
 
+cdef int check_symbol(DpuSymbol symbol) except -1:
+    """Refuse a symbol that is larger than its memory: sizes are those that the file claims."""
+    cdef uint32_t address = symbol.c.address
+    if address & 0x80000000:
+        memory, start, limit = "iram", address & 0x7fffffff, 4096 * 8
+    elif address & 0x08000000:
+        memory, start, limit = "mram", address & ~<uint32_t>0x08000000, 64 << 20
+    else:
+        memory, start, limit = "wram", address, 64 << 10
+    if start + <unsigned long long>symbol.c.size > limit:
+        raise _error(
+            f"invalid {memory} access", f"DPU_ERR_INVALID_{memory.upper()}_ACCESS",
+            f"symbol {symbol.name!r} at {address:#x} claims {symbol.c.size} bytes, which end "
+            f"beyond the {limit} bytes of {memory.upper()}",
+        )
+    return 0
+
+
 cdef Buffer _acquire(object obj, bint writable, bint in_list):
     cdef Buffer buffer
     if not PyObject_CheckBuffer(obj):

@@ -3,7 +3,7 @@
 
 from cpython.object cimport PyObject_GenericSetAttr
 from libc.stdint cimport uint8_t, uint32_t
-from dpu._copy cimport copy_buffers
+from dpu._copy cimport check_symbol, copy_buffers
 from dpu._handle cimport SetHandle, SetView
 from dpu._program cimport DpuProgram, new_program
 from dpu._symbol cimport DpuSymbol
@@ -146,6 +146,7 @@ cdef class ProgramSet(SetView):
         cdef uint32_t i
         cdef uint32_t count = self.dpu1 - self.dpu0
         cdef size_t size = (<DpuSymbol>symbol).c.size
+        check_symbol(<DpuSymbol>symbol)
         data = memoryview(bytearray(count * size))
         views = [data[i * size:(i + 1) * size] for i in range(count)]
         copy_buffers(self, views, symbol, None, 0, False)

@@ -242,6 +242,29 @@ DPU_EXPORT dpu_error_t dpu_get_rank_of_type(const char *profile, struct dpu_rank
     return status;
 }
 
+static const struct allocation *find_array(const struct allocation *list,
+                                           struct dpu_rank_t *const *ranks)
+{
+    while (list != NULL && (ranks < list->ranks || ranks >= list->ranks + list->room))
+        list = list->next;
+    return list;
+}
+
+/* Arrays of callers' own may name each rank once. */
+bool dpulib_may_have_ranks(struct dpu_rank_t *const *ranks, uint32_t count)
+{
+    const struct allocation *allocation = find_array(allocations, ranks);
+    if (allocation == NULL)
+        allocation = find_array(spare, ranks);
+    if (allocation != NULL)
+        return count <= (size_t)(allocation->ranks + allocation->room - ranks);
+
+    uint32_t alive = 0;
+    for (const struct dpu_rank_t *rank = dpulib_ranks; rank != NULL; rank = rank->next)
+        alive++;
+    return count <= alive;
+}
+
 static bool is_quiet(const struct allocation *allocation)
 {
     for (uint32_t i = 0; i < allocation->count; i++)

@@ -125,6 +125,9 @@ bool dpulib_drain(struct dpu_set_t set, int64_t deadline);
 dpu_error_t dpulib_check_set_locked(struct dpu_set_t set);
 uint32_t dpulib_set_ranks(const struct dpu_set_t *set);
 struct dpu_rank_t *dpulib_set_rank(const struct dpu_set_t *set, uint32_t index);
+/* Whether an array of a set can have so many ranks; it is not looked at, as callers may give any.
+ */
+bool dpulib_may_have_ranks(struct dpu_rank_t *const *ranks, uint32_t count);
 /* A rank with COUNT DPUs enabled. It is not among the ranks yet. */
 dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id, uint32_t count,
                                struct dpu_rank_t **rank);

@@ -184,8 +184,8 @@ struct dpulib_cursor {
 struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor *at);
 
 /*
- * The program that all DPUs of a set have, to be given back by dpu_free_program(); or
- * DPU_ERR_NO_PROGRAM_LOADED, DPU_ERR_DIFFERENT_DPU_PROGRAMS.
+ * The program that the DPUs of a set have, to be given back by dpu_free_program(); or
+ * DPU_ERR_NO_PROGRAM_LOADED, DPU_ERR_DIFFERENT_DPU_PROGRAMS. DPUs without one do not count.
  */
 dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **program);
 

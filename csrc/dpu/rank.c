@@ -150,10 +150,12 @@ dpu_error_t dpulib_check_set_locked(struct dpu_set_t set)
         return status;
     }
     if (set.kind != DPU_SET_RANKS)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this is no set: its kind is %d",
-                           (int)set.kind);
+        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "not a DPU set (kind %d)", (int)set.kind);
     if (set.list.nr_ranks == 0 || set.list.ranks == NULL)
         return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this set has no ranks");
+    if (set.list.nr_ranks > 1 && !dpulib_may_have_ranks(set.list.ranks, set.list.nr_ranks))
+        return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
+                           "this set has been freed, or does not have %u ranks", set.list.nr_ranks);
     for (uint32_t i = 0; i < set.list.nr_ranks && status == DPU_OK; i++)
         status = check_rank(set.list.ranks[i]);
     return status;
@@ -216,14 +218,15 @@ dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **p
     for (struct dpulib_cursor at = {0};
          status == DPU_OK && (dpu = dpulib_next_dpu(&set, &at)) != NULL;) {
         if (dpu->program == NULL)
-            status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
-                                 "DPU %u.%u.%u has no program: load one first", dpu->rank->id,
-                                 dpu->slice, dpu->member);
-        else if (common != NULL && common != dpu->program)
+            continue;
+        if (common != NULL && common != dpu->program)
             status = dpulib_fail(DPU_ERR_DIFFERENT_DPU_PROGRAMS,
                                  "the DPUs have different programs: access them one by one");
         common = dpu->program;
     }
+    if (status == DPU_OK && common == NULL)
+        status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
+                             "no DPU of this set has a program: load one first");
     if (status == DPU_OK) {
         dpu_take_program_ref(common);
         *program = common;

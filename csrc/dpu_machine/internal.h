@@ -119,7 +119,6 @@ struct dpu_machine {
     struct {
         uint64_t value, origin; /* value when the clock of the mode was at origin */
         uint32_t mode;
-        uint64_t own; /* `time` and `time_cfg` executed, which the vendor does not count */
     } counter;
     struct {
         uint32_t kind, thread, breakpoint, address;

@@ -37,7 +37,7 @@ enum dpu_architecture {
 enum dpu_accounting {
     DPU_ACCOUNTING_PIPELINE = 0, /* rounds, as above */
     /* As the vendor's functional simulator counts: an instruction is a cycle, DMA too, and
-     * `time` counts instructions of all tasklets in both modes, but not itself and time_cfg. */
+     * `time` counts the instructions of all tasklets before it, in both modes. */
     DPU_ACCOUNTING_VENDOR = 1,
 };
 

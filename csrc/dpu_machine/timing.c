@@ -21,9 +21,8 @@ uint64_t dpu_now(const struct dpu_machine *m)
 static uint64_t clock_of(const struct dpu_machine *m, uint32_t mode)
 {
     uint64_t instructions = m->instructions + m->rounds_done * m->runnable + m->slot;
-    if (m->options.accounting == DPU_ACCOUNTING_VENDOR)
-        return instructions - m->counter.own;
-    return mode == MODE_CYCLES ? dpu_now(m) : instructions;
+    bool vendor = m->options.accounting == DPU_ACCOUNTING_VENDOR;
+    return mode == MODE_CYCLES && !vendor ? dpu_now(m) : instructions;
 }
 
 uint64_t dpu_counter_value(const struct dpu_machine *m)
@@ -41,17 +40,30 @@ void dpu_counter_start(struct dpu_machine *m, uint64_t value, uint32_t mode)
     m->counter.origin = clock_of(m, mode);
 }
 
+/*
+ * time_cfg at VALUE. The vendor counts an instruction when it is over, in the mode that it found:
+ * so a time_cfg counts itself unless the counter was off, or it sets it to 0.
+ */
+static void configure(struct dpu_machine *m, uint64_t value, uint32_t request)
+{
+    uint32_t old = m->counter.mode, mode = request >> 1 & 3;
+    bool reset = (request & 1) != 0, vendor = m->options.accounting == DPU_ACCOUNTING_VENDOR;
+
+    if (vendor && old != MODE_OFF)
+        value++;
+    dpu_counter_start(m, reset ? 0 : value, mode == MODE_KEEP ? old : mode);
+    if (vendor)
+        m->counter.origin++;
+}
+
 /* Flags are left as they are. */
 const struct dpu_operation *dpu_execute_time(struct dpu_machine *m, struct dpu_thread *t,
                                              const struct dpu_operation *op)
 {
     uint64_t value = dpu_counter_value(m);
     uint32_t x = (uint32_t)(value >> 4);
-    if (op->kind == DPU_OP_TIME_CFG) {
-        uint32_t b = t->r[op->b], mode = b >> 1 & 3;
-        dpu_counter_start(m, (b & 1) != 0 ? 0 : value, mode == MODE_KEEP ? m->counter.mode : mode);
-    }
-    m->counter.own++;
+    if (op->kind == DPU_OP_TIME_CFG)
+        configure(m, value, t->r[op->b]);
     if (op->destination == DPU_DEST_D64S || op->destination == DPU_DEST_D64U) {
         t->r[op->c] = op->destination == DPU_DEST_D64S && x >> 31 != 0 ? UINT32_MAX : 0;
         t->r[op->c + 1] = x;

@@ -116,7 +116,7 @@ static uint32_t count_nops(uint32_t accounting, uint32_t nops, uint32_t config)
 static void test_performance_counter(void)
 {
     enum { RESET = 1, CYCLES = 2, INSTRUCTIONS = 4, OFF = 6 };
-    /* The vendor counts an instruction each in both modes, but not time and time_cfg. */
+    /* The vendor counts an instruction each in both modes: those before the one that reads. */
     for (uint32_t mode = CYCLES; mode <= INSTRUCTIONS; mode += 2) {
         CHECK(count_nops(DPU_ACCOUNTING_VENDOR, 15, RESET | mode) == 0);
         CHECK(count_nops(DPU_ACCOUNTING_VENDOR, 16, RESET | mode) == 1);
@@ -140,6 +140,44 @@ static void test_performance_counter(void)
     state.mode = 4;
     CHECK(!dpu_machine_set_counter(machine, &state));
     dpu_machine_destroy(machine);
+}
+
+/* `time_cfg; time x 32; nop x 20; time` reads 52 >> 4 in the vendor's accounting. */
+static void test_the_vendor_counts_reads_of_the_counter(void)
+{
+    enum { RESET = 1, CYCLES = 2, OFF = 6 };
+    uint64_t program[64] = {MOVE(8, RESET | CYCLES), W("time_cfg", "zr", 0, 8)};
+    uint32_t length = 2;
+    for (uint32_t i = 0; i < 32; i++)
+        program[length++] = W("time", "r", 0);
+    for (uint32_t i = 0; i < 20; i++)
+        program[length++] = W("nop", "", 0);
+    program[length++] = W("time", "r", 3);
+    program[length++] = STOP;
+
+    struct dpu_machine *machine = dpu_new(DPU_ACCOUNTING_VENDOR, 0);
+    struct dpu_run_result result;
+    CHECK(dpu_machine_write_iram(machine, 0, program, length));
+    CHECK(dpu_machine_launch(machine, &result) == DPU_RUN_DONE);
+    CHECK(dpu_register(machine, 0, 3) == 3);
+    dpu_machine_destroy(machine);
+
+    /* A time_cfg that does not reset counts too, but not one that finds the counter off. */
+    static const struct {
+        uint32_t first, second, value;
+    } cases[] = {{RESET | CYCLES, 0, 16}, {RESET | CYCLES, CYCLES, 16}, {RESET | OFF, CYCLES, 15}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct dpu_counter_state counter;
+        machine = dpu_new(DPU_ACCOUNTING_VENDOR, 0);
+        LOAD(machine, MOVE(8, cases[i].first), MOVE(9, cases[i].second), W("time_cfg", "zr", 0, 8),
+             W("time_cfg", "zr", 0, 9), MOVE(0, 6), W("add", "rrici", 0, 0, -1, CC_NZ, 5),
+             W("nop", "", 0), W("nop", "", 0), W("nop", "", 0), W("nop", "", 0), W("nop", "", 0),
+             W("nop", "", 0), W("nop", "", 0), STOP);
+        CHECK(dpu_machine_launch(machine, &result) == DPU_RUN_DONE);
+        dpu_machine_get_counter(machine, &counter);
+        CHECK(counter.value == cases[i].value);
+        dpu_machine_destroy(machine);
+    }
 }
 
 static void test_cycle_limit_ends_a_loop(void)
@@ -199,6 +237,7 @@ int main(void)
     test_dma_blocks_for_its_time();
     test_others_run_during_dma();
     test_performance_counter();
+    test_the_vendor_counts_reads_of_the_counter();
     test_cycle_limit_ends_a_loop();
     test_interruption_ends_a_loop();
     return 0;

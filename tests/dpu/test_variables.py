@@ -116,3 +116,28 @@ def test_symbols_are_values():
     for wrong in ((1,), (-1, 0), (0, 1 << 32), ("a", 1), 5):
         with pytest.raises((TypeError, ValueError)):
             DpuSymbol("x", wrong)
+
+
+FORGED = """
+    .globl main
+main: jump r23
+    .section .dpu_host
+    .globl small
+    .type small, @object
+    .size small, 4
+small: .word 7
+    .globl huge
+    .type huge, @object
+    .size huge, {size}
+huge: .word 7
+"""
+
+
+@pytest.mark.parametrize("size", [0xFFFFFFF0, 0x7FFFFFFC, 65536])
+def test_a_symbol_with_a_forged_size_is_refused_before_memory_is_taken(make_set, size):
+    dpus = make_set(nr_dpus=64, asm_source=io.StringIO(FORGED.format(size=size)))
+    with pytest.raises(DpuError, match="^invalid wram access") as raised:
+        dpus.huge  # noqa: B018
+    assert raised.value.name == "DPU_ERR_INVALID_WRAM_ACCESS"
+    assert "'huge' at 0x" in raised.value.detail and f"claims {size} bytes" in raised.value.detail
+    assert dpus.small.uint32() == [7] * 64

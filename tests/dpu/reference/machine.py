@@ -99,6 +99,7 @@ class Machine:
             self._tick()
             return
         instruction = Instruction(form, word, tasklet)
+        # Those that read the counter count after they have read it.
         if instruction.name not in ("time", "time_cfg"):
             self._tick()
         HANDLERS[instruction.name](self, instruction)
@@ -309,6 +310,7 @@ class Machine:
 
     def _time(self, i: Instruction) -> None:
         value = self.time >> 4
+        self._tick()
         if i.name == "time_cfg":
             request = i.register("rb")
             if request & 1:

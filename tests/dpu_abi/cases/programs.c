@@ -183,6 +183,32 @@ CASE(no_part_of_a_program_is_taken_for_one)
     CHECK_OK(dpu_free(set));
 }
 
+/* As with the vendor: a transfer needs a program in one DPU, a launch in each. */
+CASE(dpus_without_a_program_take_part_in_transfers)
+{
+    struct dpu_set_t set = allocate(3, NULL), dpu;
+    uint32_t values[3] = {11, 12, 13}, index, value = 0;
+    struct dpu_symbol_t counter;
+
+    DPU_FOREACH(set, dpu, index)
+    {
+        CHECK_OK(dpu_prepare_xfer(dpu, &values[index]));
+        if (index != 1)
+            continue;
+        load_command(dpu, COUNT);
+        CHECK_OK(dpu_get_symbol(dpu_get_program(dpu_from_set(dpu)), "counter", &counter));
+    }
+    CHECK_OK(dpu_push_xfer(set, DPU_XFER_TO_DPU, "counter", 0, 4, DPU_XFER_DEFAULT));
+    DPU_FOREACH(set, dpu, index)
+    {
+        CHECK_OK(dpu_copy_from_symbol(dpu, counter, 0, &value, 4));
+        CHECK_EQUAL(value, values[index]);
+    }
+    CHECK_EQUAL(dpu_launch(set, DPU_SYNCHRONOUS), DPU_ERR_NO_PROGRAM_LOADED);
+    CHECK_DETAIL("has no program");
+    CHECK_OK(dpu_free(set));
+}
+
 CASE(files_that_cannot_be_read)
 {
     struct dpu_set_t set = allocate(1, NULL);

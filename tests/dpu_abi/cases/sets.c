@@ -130,6 +130,35 @@ CASE(only_what_was_allocated_can_be_freed)
     CHECK_OK(dpu_free(small));
 }
 
+/* Nothing beyond the array of ranks is read. */
+CASE(a_set_with_a_wrong_number_of_ranks_is_refused)
+{
+    struct dpu_set_t set = allocate(130, NULL), other = allocate(1, NULL), part;
+    static const uint32_t wrong[] = {4, 100, 0x10000000, UINT32_MAX};
+    uint32_t count;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        part = set;
+        part.list.nr_ranks = wrong[i];
+        CHECK_EQUAL(dpu_get_nr_dpus(part, &count), DPU_ERR_INVALID_DPU_SET);
+        CHECK_EQUAL(dpu_launch(part, DPU_SYNCHRONOUS), DPU_ERR_INVALID_DPU_SET);
+        CHECK_EQUAL(dpu_free(part), DPU_ERR_INVALID_DPU_SET);
+        part.list.ranks = set.list.ranks + 1;
+        CHECK_EQUAL(dpu_get_nr_dpus(part, &count), DPU_ERR_INVALID_DPU_SET);
+    }
+
+    /* A program may make arrays of its own. */
+    struct dpu_rank_t *ranks[] = {other.list.ranks[0], set.list.ranks[2]};
+    part = (struct dpu_set_t){.kind = DPU_SET_RANKS, .list = {2, ranks}};
+    CHECK_OK(dpu_get_nr_dpus(part, &count));
+    CHECK_EQUAL(count, 3);
+    part.list.nr_ranks = 0x10000000;
+    CHECK_EQUAL(dpu_get_nr_dpus(part, &count), DPU_ERR_INVALID_DPU_SET);
+    CHECK_DETAIL("does not have 268435456 ranks");
+    CHECK_OK(dpu_free(other));
+    CHECK_OK(dpu_free(set));
+}
+
 CASE(a_set_is_dead_after_it_was_freed)
 {
     struct dpu_set_t set = allocate(2, NULL), dpu = first_dpu(set), part;
