@@ -4,16 +4,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from accl import library_info
 from offchip.library_command import make_parser, show_library
 
 __all__ = ["main"]
-
-
-def _shown(info: dict[str, Any]) -> dict[str, str]:
-    return {"devices": f"{info['devices']} FPGA board(s)"}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -30,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
         1 if no library can be used.
     """
     options = make_parser("accl", "library").parse_args(argv)
-    return show_library("accl", options, library_info, _shown)
+    return show_library("accl", options, library_info)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import runpy
 import sys
+from pathlib import Path
 
 __all__ = ["install", "main"]
 
@@ -31,12 +33,20 @@ def install() -> None:
 
 
 def main() -> int:
-    """Run the program that the arguments name."""
-    if len(sys.argv) < 2:
-        print("usage: python -m accl.as_pyaccl program.py [argument ...]", file=sys.stderr)
-        return 2
-    del sys.argv[0]
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    """Run the program that the arguments name, with the arguments that follow it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m accl.as_pyaccl",
+        description="Run a program that imports pyaccl, unchanged, on offchip's accl.",
+    )
+    parser.add_argument("program", help="path of the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
+    options = parser.parse_args()
+
+    # The program sees what it would see if it were run by itself.
+    sys.argv[:] = [options.program, *options.arguments]
+    if not sys.flags.safe_path:
+        sys.path[0] = str(Path(options.program).resolve().parent)
+    runpy.run_path(options.program, run_name="__main__")
     return 0
 
 

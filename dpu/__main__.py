@@ -26,7 +26,7 @@ def _compiler() -> str:
 
 
 def _shown(info: dict[str, Any]) -> dict[str, str]:
-    return {"devices": f"{info['devices']} hardware rank(s)", "C compiler": info["compiler"]}
+    return {"C compiler": info["compiler"]}
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -12,20 +12,19 @@ import re
 from typing import Any, NamedTuple
 
 from offchip import __version__
+from offchip.devices import describe_devices
 from offchip.loader import Refused
 
 __all__ = ["PackageInfo", "Report", "collect", "format_report"]
 
 DISTRIBUTION = "offchip"
 
-# Import names and what they drive; those in PRESENT come with this version.
+# Import names and what they drive.
 PACKAGES = {
     "veo": "NEC Vector Engine offloading",
     "dpu": "UPMEM processing-in-memory",
     "accl": "collectives offloaded to FPGAs",
-    "accelforge": "cost of kernels on accelerators",
 }
-PRESENT = ("veo", "dpu", "accl")
 
 
 class PackageInfo(NamedTuple):
@@ -35,8 +34,6 @@ class PackageInfo(NamedTuple):
     ----------
     name, purpose : str
         Import name, and what it is for.
-    present : bool
-        Whether it comes with this version.
     library : dict or None
         What its ``library_info()`` says.
     error : str or None
@@ -45,7 +42,6 @@ class PackageInfo(NamedTuple):
 
     name: str
     purpose: str
-    present: bool
     library: dict[str, Any] | None
     error: str | None
 
@@ -72,9 +68,6 @@ def collect() -> Report:
     packages = []
     problems = []
     for name, purpose in PACKAGES.items():
-        if name not in PRESENT:
-            packages.append(PackageInfo(name, purpose, False, None, None))
-            continue
         in_the_way = find_rivals(name)
         problems += in_the_way
         library, error = None, None
@@ -84,7 +77,7 @@ def collect() -> Report:
             library, error = _ask(name)
             if error is not None:
                 problems.append(error)
-        packages.append(PackageInfo(name, purpose, True, library, error))
+        packages.append(PackageInfo(name, purpose, library, error))
     return Report(
         version=__version__,
         python=platform.python_version(),
@@ -168,29 +161,25 @@ def format_report(report: Report) -> str:
     lines = [f"offchip {report.version}, Python {report.python}, {report.machine}", ""]
     for package in report.packages:
         lines.append(f"{package.name:<11} {package.purpose}")
-        if not package.present:
-            lines.append("    not in this version")
-        elif package.library is None:
+        if package.library is None:
             lines.append(f"    NOT USABLE: {package.error}")
         else:
-            lines += _library_lines(package.library)
+            lines += _library_lines(package.name, package.library)
         lines.append("")
     return "\n".join(lines).rstrip()
 
 
-def _library_lines(library: dict[str, Any]) -> list[str]:
-    def shown(key: str) -> str:
-        value = library.get(key)
-        if isinstance(value, list):
-            value = f"{len(value)} ({', '.join(map(str, value))})" if value else "none"
-        return "unknown" if value is None else str(value)
-
+def _library_lines(name: str, library: dict[str, Any]) -> list[str]:
     kind = {"soft": "soft twin", "vendor": "vendor's library", "path": "library given by its path"}
+    version, api_version = (
+        "unknown" if library.get(key) is None else library[key]
+        for key in ("version", "api_version")
+    )
     lines = [
-        f"    library   {shown('path')}",
-        f"    kind      {kind.get(shown('kind'), shown('kind'))} ({shown('found_via')})",
-        f"    version   {shown('version')}, API {shown('api_version')}",
-        f"    devices   {shown('devices')}",
+        f"    library   {library['path']}",
+        f"    kind      {kind.get(library['kind'], library['kind'])} ({library['found_via']})",
+        f"    version   {version}, API {api_version}",
+        f"    devices   {describe_devices(name, library)}",
     ]
     if library["missing"]:
         lines.append(f"    missing   {', '.join(library['missing'])}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from offchip import __version__
+from offchip.devices import describe_devices
 from offchip.errors import OffchipError
 
 __all__ = ["make_parser", "show_library"]
@@ -38,7 +39,7 @@ def show_library(
     package: str,
     options: argparse.Namespace,
     look: Callable[[str | None], dict[str, Any]],
-    shown: Callable[[dict[str, Any]], Mapping[str, str]],
+    shown: Callable[[dict[str, Any]], Mapping[str, str]] = lambda _info: {},
 ) -> int:
     """Print what `look` says of the library that is asked for.
 
@@ -50,9 +51,9 @@ def show_library(
         What `make_parser()` has parsed.
     look : callable
         The package's ``library_info()``.
-    shown : callable
-        Gives the lines that differ between packages, by their labels: ``devices``, ``version``
-        unless it is plain, and others, which come last.
+    shown : callable, optional
+        Gives the lines that differ between packages, by their labels: ``version`` unless it is
+        plain, and others, which come last.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def show_library(
         ("kind", info["kind"]),
         ("found via", info["found_via"]),
         ("version", own.pop("version", info["version"] or "unknown")),
-        ("devices", own.pop("devices")),
+        ("devices", describe_devices(package, info)),
     ]
     if info["missing"]:
         lines.append(("missing", ", ".join(info["missing"])))

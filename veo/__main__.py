@@ -13,11 +13,7 @@ __all__ = ["main"]
 
 
 def _shown(info: dict[str, Any]) -> dict[str, str]:
-    nodes = ", ".join(str(node) for node in info["devices"])
-    return {
-        "version": f"{info['version']} (VEO API {info['api_version']})",
-        "devices": nodes or "none",
-    }
+    return {"version": f"{info['version']} (VEO API {info['api_version']})"}
 
 
 def main(argv: list[str] | None = None) -> int:
