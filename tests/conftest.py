@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib.util
 import os
 import shlex
 import shutil
@@ -179,6 +180,19 @@ def unrandomised() -> tuple[str, ...]:
 def compiler() -> str:
     """The C compiler."""
     return os.environ.get("CC", "gcc")
+
+
+@pytest.fixture(scope="session")
+def cxx_compiler() -> list[str]:
+    """The C++ compiler: CXX, or one on PATH, or the one of the ziglang wheel."""
+    if os.environ.get("CXX"):
+        return shlex.split(os.environ["CXX"])
+    for name in ("g++", "clang++"):
+        if shutil.which(name) is not None:
+            return [name]
+    if importlib.util.find_spec("ziglang") is None:
+        pytest.skip("no C++ compiler: neither g++ nor clang++ is on PATH, nor is ziglang installed")
+    return [sys.executable, "-P", "-m", "ziglang", "c++"]
 
 
 @pytest.fixture(scope="session")

@@ -38,7 +38,10 @@ class Kernel:
         self.name = f"kernel_{size}_{seed}"
         self.types = [chance.choice(list(KINDS)) for _ in range(size)]
         self.values = [KINDS[type_][1](chance) for type_ in self.types]
-        self.wanted = float(sum((i + 1) * value for i, value in enumerate(self.values)))
+        # As the kernel adds; sum() makes up for rounding errors since Python 3.12.
+        self.wanted = 0.0
+        for i, value in enumerate(self.values):
+            self.wanted += (i + 1) * value
 
     @property
     def text(self) -> str:
