@@ -90,16 +90,23 @@ class BuildExtensions(build_ext):
         sources = {extension.name: extension.sources for extension in translated}
         for extension in self.extensions:
             extension.sources = sources[extension.name]
+        # All modules at once, so that every core has work; then each finds its objects made.
+        self._compile([name for extension in self.extensions for name in extension.sources])
         super().run()
 
-    def build_extension(self, ext: Extension) -> None:
-        """Compile and link one module."""
-        generated = [name for name in ext.sources if name.startswith("build/")]
-        own = [name for name in ext.sources if not name.startswith("build/")]
+    def _compile(self, sources: list[str]) -> list[str]:
+        """Compile what Cython has written, and our own C beside it, each file once."""
+        names = list(dict.fromkeys(sources))
+        generated = [name for name in names if name.startswith("build/")]
+        own = [name for name in names if not name.startswith("build/")]
         objects = self.toolchain.compile(
-            generated, includes=[*python_includes(), *INCLUDES], own=False
+            generated, includes=[*python_includes(), *INCLUDES], own=False, title="Python modules"
         )
-        objects += self.toolchain.compile(own, includes=INCLUDES)
+        return objects + self.toolchain.compile(own, includes=INCLUDES)
+
+    def build_extension(self, ext: Extension) -> None:
+        """Link one module."""
+        objects = self._compile(ext.sources)
         product = self.toolchain.object_folder / "modules" / self.get_ext_filename(ext.name)
         self.toolchain.link(product, objects, ["-shared"])
         target = Path(self.get_ext_fullpath(ext.name))
@@ -151,7 +158,7 @@ class BuildNative(Command):
         if artefact.kind is Kind.STATIC:
             # Users link it with their own compiler, which knows of no sanitizer.
             toolchain = dataclasses.replace(toolchain, sanitize="")
-        objects = toolchain.compile(sources, includes=INCLUDES)
+        objects = toolchain.compile(sources, includes=INCLUDES, title=artefact.path)
         products = toolchain.object_folder / "products"
         product = products / artefact.path
         if artefact.kind is Kind.STATIC:

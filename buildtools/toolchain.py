@@ -20,6 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from buildtools.progress import Progress
+
 __all__ = ["BuildError", "Toolchain", "python_includes", "read_version"]
 
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Wvla"]
@@ -102,7 +104,12 @@ class Toolchain:
         return flags
 
     def compile(
-        self, sources: Iterable[str], *, includes: Sequence[str], own: bool = True
+        self,
+        sources: Iterable[str],
+        *,
+        includes: Sequence[str],
+        own: bool = True,
+        title: str = "C",
     ) -> list[str]:
         """Compile what has changed since the last time, in parallel.
 
@@ -114,6 +121,8 @@ class Toolchain:
             Folders for ``-I``.
         own : bool
             As of `c_flags`.
+        title : str
+            What they are, for whoever watches.
 
         Returns
         -------
@@ -130,8 +139,16 @@ class Toolchain:
             objects.append(str(target))
             if self._outdated(target, command, _read_depfile(Path(f"{target}.d"))):
                 jobs.append((target, command))
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            list(pool.map(lambda job: self.run(job[1], product=job[0]), jobs))
+        with (
+            Progress(f"compiling {title}", len(jobs)) as progress,
+            ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool,
+        ):
+
+            def make(job: tuple[Path, list[str]]) -> None:
+                self.run(job[1], product=job[0])
+                progress.step()
+
+            list(pool.map(make, jobs))
         return objects
 
     def link(self, product: Path, objects: Sequence[str], flags: Sequence[str]) -> None:
