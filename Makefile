@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# make demo        install into .venv and run the demonstration
-# make test        install into .venv and run the tests
+# make install     install into .venv, with what compiles DPU programs and starts ranks
+# make demo        the same, and run the demonstration
+# make test        install into .venv what the tests need too, and run them
 # make test-full   the same with full matrices, which takes much longer
 #
 # make lint        style and types            make format   put the style right
@@ -24,11 +25,14 @@ C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] csrc/*/*.[ch]pp csrc/*/*/*.hpp \
            tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test test-full lint format sanitize tsan fuzz accl-driver wheel clean
+.PHONY: all install demo test test-full lint format sanitize tsan fuzz accl-driver wheel clean
 
 all: test
 
-demo: $(VENV)/installed
+install: $(VENV)/runtime
+	@echo "offchip is installed. To have its commands on PATH:  . $(VENV)/bin/activate"
+
+demo: $(VENV)/runtime
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed
@@ -59,20 +63,31 @@ define check_tools
 	  exit 1; done
 endef
 
+# Builds say how far they are where pip does not swallow it: on this shell's own output.
+PROGRESS := OFFCHIP_PROGRESS=/proc/$$$$/fd/1
+
 $(VENV)/made:
 	$(check_tools)
+	@echo "making the virtual environment $(VENV)"
 	$(PYTHON) -m venv --clear $(VENV)
 	$(PIP) install --upgrade pip "setuptools>=80" "Cython>=3.1"
 	@touch $@
 
 # The compat mode is a plain path entry, which type checkers and Cython can follow. Setuptools
 # would rather have a hook, and says so at length.
-EDITABLE := PYTHONWARNINGS=ignore $(PIP) install --no-build-isolation \
+EDITABLE := $(PROGRESS) PYTHONWARNINGS=ignore $(PIP) install --no-build-isolation \
             --config-settings editable_mode=compat
 
+# What the demonstration and users' programs need.
+$(VENV)/runtime: $(VENV)/made $(SOURCES)
+	@echo "building offchip, and downloading numpy, ziglang (a C compiler) and MPI: a few minutes"
+	$(EDITABLE) -e '.[toolchain,mpi]'
+	@touch $@
+
+# What the tests need includes that.
 $(VENV)/installed: $(VENV)/made $(SOURCES)
 	$(EDITABLE) -e '.[test]'
-	@touch $@
+	@touch $@ $(VENV)/runtime
 
 $(VENV)/linters: $(VENV)/installed
 	$(EDITABLE) -e '.[lint]'

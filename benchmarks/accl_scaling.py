@@ -142,7 +142,7 @@ def estimate(report: Report, program: list[str], measured: tuple[int, ...]) -> N
     """Time packets on this host, and continue the line."""
     launcher = Path(sys.executable).parent / "mpiexec"
     if not launcher.exists():
-        report.skip("packets", f"{launcher} is not there: pip install 'offchip[mpi]'")
+        report.skip("packets", f"{launcher} is not there: install offchip with the extra mpi")
         return
     report.section("packets that MPI carries, on this host")
     times: dict[str, list[float]] = {}

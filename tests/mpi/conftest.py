@@ -22,7 +22,7 @@ def mpiexec() -> str:
     pytest.importorskip("mpi4py")
     path = Path(sys.executable).parent / "mpiexec"
     if not path.exists():
-        pytest.skip(f"{path} is not there: pip install 'offchip[mpi]'")
+        pytest.skip(f"{path} is not there: install offchip with the extra mpi")
     return str(path)
 
 

@@ -152,7 +152,7 @@ def test_metadata(wheel):
     text = wheel.read(name).decode()
     assert "License-Expression: BSD-3-Clause" in text
     assert "Requires-Python: >=3.11" in text
-    for extra in ("mpi", "toolchain", "forge", "plot", "test", "lint"):
+    for extra in ("mpi", "toolchain", "plot", "test", "lint"):
         assert f"Provides-Extra: {extra}" in text
     required = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", text, re.MULTILINE)
     assert required == ["numpy"]
