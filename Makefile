@@ -9,6 +9,9 @@
 # make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
 # make fuzz        the fuzz targets for a minute each
 # make accl-driver accl/lib/libaccl_driver.so over the vendor's driver; see docs/accl_driver.md
+# make test-bare   tests of what compiles, with the tools hidden that README does not name
+# make pythons     make test with each supported Python that is installed, in clones
+# make bare-debian make demo and make test on a fresh Debian 12; needs root and debootstrap
 # make wheel       sdist, wheel from it, clean environment, tests of what is installed
 # make clean       remove everything that was built
 
@@ -25,7 +28,8 @@ C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] csrc/*/*.[ch]pp csrc/*/*/*.hpp \
            tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all install demo test test-full lint format sanitize tsan fuzz accl-driver wheel clean
+.PHONY: all install demo test test-full lint format sanitize tsan fuzz accl-driver wheel clean \
+        test-bare pythons bare-debian
 
 all: test
 
@@ -81,16 +85,16 @@ EDITABLE := $(PROGRESS) PYTHONWARNINGS=ignore $(PIP) install --no-build-isolatio
 # What the demonstration and users' programs need.
 $(VENV)/runtime: $(VENV)/made $(SOURCES)
 	@echo "building offchip, and downloading numpy, ziglang (a C compiler) and MPI: a few minutes"
-	$(EDITABLE) -e '.[toolchain,mpi]'
+	@$(EDITABLE) -e '.[toolchain,mpi]'
 	@touch $@
 
 # What the tests need includes that.
 $(VENV)/installed: $(VENV)/made $(SOURCES)
-	$(EDITABLE) -e '.[test]'
+	@$(EDITABLE) -e '.[test]'
 	@touch $@ $(VENV)/runtime
 
 $(VENV)/linters: $(VENV)/installed
-	$(EDITABLE) -e '.[lint]'
+	@$(EDITABLE) -e '.[lint]'
 	@touch $@
 
 # --- checks -----------------------------------------------------------------------------------
@@ -119,6 +123,17 @@ tsan: $(VENV)/installed
 
 fuzz: $(VENV)/installed
 	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz tests/dpu_asm/test_fuzz.py
+
+test-bare: $(VENV)/installed
+	$(BIN)/python buildtools/hide_tools.py $(BIN)/pytest -k "not tsan" tests/veo/test_vebuild.py \
+	  tests/veo/test_static_worker.py tests/abi/test_c_api.py tests/dpu_abi/test_c_api.py \
+	  tests/dpu_toolchain/test_commands.py tests/examples
+
+pythons:
+	sh buildtools/pythons.sh
+
+bare-debian:
+	sh buildtools/bare_debian.sh
 
 accl-driver:
 	sh buildtools/accl_driver.sh accl/lib/libaccl_driver.so
