@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
+if "OFFCHIP_DENY_PROCESS_VM" in os.environ:
+    sys.path.insert(0, str(ROOT / "tests"))
+    from seccomp import deny_process_vm
+
+    deny_process_vm()
+
 
 # --- the guard against leaks ------------------------------------------------------------------
 

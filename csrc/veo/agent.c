@@ -59,35 +59,71 @@ static void look_out(struct agent *agent)
     pthread_mutex_lock(&agent->lock);
 }
 
+/* With the lock: takes JOB out of the list. */
+static void unlink_job(struct agent *agent, const struct agent_job *job)
+{
+    struct agent_job **at = &agent->first;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    if (!*at)
+        agent->last = at;
+}
+
+/* With the lock: takes the oldest job out of the list if it is still request ID. */
+static struct agent_job *claim(struct agent *agent, uint64_t id)
+{
+    struct agent_job *job = agent->first;
+    if (!job || job->id != id)
+        return NULL;
+    unlink_job(agent, job);
+    job->running = true;
+    return job;
+}
+
+static void run_job(struct veo_thr_ctxt *ctx, struct agent_job *job)
+{
+    uint64_t result;
+    int outcome = execute(ctx, job, &result);
+    queue_host_done(ctx, job, outcome, result);
+}
+
+/* With the lock: waits for a job. NULL at the end. */
+static const struct agent_job *next_job(struct veo_thr_ctxt *ctx, struct agent *agent)
+{
+    if (!agent->first && !agent->stop)
+        look_out(agent);
+    if (!agent->first && !agent->stop) {
+        int64_t start = clock_now();
+        while (!agent->first && !agent->stop)
+            pthread_cond_wait(&agent->work, &agent->lock);
+        spin_learn(&agent->patience, veo_root.board, clock_now() - start);
+    }
+    /* The jobs of a dead process are taken back by whoever waits for them. */
+    while (!agent->stop && proc_is_dead(ctx->proc))
+        pthread_cond_wait(&agent->work, &agent->lock);
+    return agent->stop ? NULL : agent->first;
+}
+
 static void *agent_main(void *argument)
 {
     struct veo_thr_ctxt *ctx = argument;
     struct agent *agent = ctx->agent;
+    const struct agent_job *next;
     pthread_mutex_lock(&agent->lock);
-    for (;;) {
-        if (!agent->first && !agent->stop)
-            look_out(agent);
-        if (!agent->first && !agent->stop) {
-            int64_t start = clock_now();
-            while (!agent->first && !agent->stop)
-                pthread_cond_wait(&agent->work, &agent->lock);
-            spin_learn(&agent->patience, veo_root.board, clock_now() - start);
-        }
-        struct agent_job *job = agent->first;
-        if (!job)
-            break;
-        agent->first = job->next;
-        if (!agent->first)
-            agent->last = &agent->first;
+    while ((next = next_job(ctx, agent))) {
+        const struct wire_slot *slot = next->slot;
+        uint64_t id = next->id;
         pthread_mutex_unlock(&agent->lock);
-        if (queue_wait_turn(ctx, job->slot, job->id)) {
-            uint64_t result;
-            int outcome = execute(ctx, job, &result);
-            queue_host_done(ctx, job->slot, job->id, outcome, result);
-        }
-        free(job->owned);
-        free(job);
+
+        bool mine = queue_wait_turn(ctx, slot, id);
         pthread_mutex_lock(&agent->lock);
+        struct agent_job *job = mine ? claim(agent, id) : NULL;
+        if (job) {
+            pthread_mutex_unlock(&agent->lock);
+            run_job(ctx, job);
+            pthread_mutex_lock(&agent->lock);
+        }
     }
     pthread_mutex_unlock(&agent->lock);
     return NULL;
@@ -142,19 +178,38 @@ uint64_t agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *order)
     job->next = NULL;
     job->id = draft.id;
     job->slot = draft.slot;
+    draft.job = job;
     draft.slot->op = WIRE_HOST;
-    /* The submit lock is held until the agent has the job too, so that its jobs are in the
-     * order of ids; and it must not look at the slot before that is published. */
-    pthread_mutex_lock(&ctx->submit);
-    uint64_t id = queue_publish(ctx, &draft, NULL);
+
+    /* With the submit lock, so that its jobs are in the order of ids; and before it is published,
+     * as from then on it may be executed and freed. */
     pthread_mutex_lock(&agent->lock);
     *agent->last = job;
     agent->last = &job->next;
     atomic_fetch_add(&agent->orders, 1);
     pthread_cond_signal(&agent->work);
     pthread_mutex_unlock(&agent->lock);
-    pthread_mutex_unlock(&ctx->submit);
-    return id;
+    return queue_publish(ctx, &draft, NULL);
+}
+
+bool agent_cancel(struct veo_thr_ctxt *ctx, struct agent_job *job)
+{
+    struct agent *agent = ctx->agent;
+    if (!agent)
+        return true;
+    pthread_mutex_lock(&agent->lock);
+    bool cancelled = !job->running;
+    if (cancelled)
+        unlink_job(agent, job);
+    pthread_mutex_unlock(&agent->lock);
+    return cancelled;
+}
+
+void agent_job_free(struct agent_job *job)
+{
+    if (job)
+        free(job->owned);
+    free(job);
 }
 
 void agent_stop(struct veo_thr_ctxt *ctx)

@@ -75,7 +75,7 @@ bool results_put(struct result_table *table, uint64_t id, int outcome, uint64_t 
 bool results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result);
 void results_clear(struct result_table *table);
 
-/* --- contexts and their queues (queue.c, context.c) -------------------------------------- */
+/* --- contexts and their queues (queue.c, queue_wait.c, context.c) ------------------------- */
 
 /* A piece of host memory that gets its bytes from the wire when the request is harvested. */
 struct copy_out {
@@ -92,11 +92,19 @@ struct request_extra {
     struct copy_out copies[];
 };
 
+struct agent_job;
+
+/* What the host knows of a request in a slot; the worker cannot change it. */
+struct request_record {
+    struct request_extra *extra;
+    struct agent_job *job; /* what the host executes: then the job says when it is done */
+};
+
 struct chunk {
     struct wire_chunk *wire;
     struct chunk *next;
     _Atomic uint64_t in_use; /* until the worker has left the requests below this id */
-    struct request_extra *extra[WIRE_CHUNK_SLOTS];
+    struct request_record records[WIRE_CHUNK_SLOTS];
 };
 
 struct sleeper {
@@ -132,6 +140,7 @@ struct veo_thr_ctxt {
 struct draft {
     struct wire_slot *slot;
     uint64_t id;
+    struct agent_job *job; /* becomes the queue's */
 };
 
 /* Takes the submit lock and finds a slot. False (errno set) if the process is dead or memory is
@@ -152,18 +161,25 @@ int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline);
 bool queue_is_empty(struct veo_thr_ctxt *ctx);
 /* The same after taking out what is finished. */
 bool queue_is_idle(struct veo_thr_ctxt *ctx);
-/* Waits until the slot of request ID has left phase READY. False at the deadline or if dead. */
-bool queue_wait_turn(struct veo_thr_ctxt *ctx, struct wire_slot *slot, uint64_t id);
-/* For the agent: the request in SLOT is executed. */
-void queue_host_done(struct veo_thr_ctxt *ctx, struct wire_slot *slot, uint64_t id, int outcome,
-                     uint64_t result);
-/* Takes what is finished out of the queue (everything, if the process is dead). */
+/* Waits until the worker has come to request ID in SLOT, which the host is to execute. False if
+ * it never will, or if somebody else has executed the request. */
+bool queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id);
+/* For who executed JOB: its outcome. The queue may free it at once. */
+void queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcome, uint64_t result);
+/* Takes what is finished out of the queue (everything, if the process is dead); the second with
+ * the queue lock. */
 void queue_harvest(struct veo_thr_ctxt *ctx);
+void queue_harvest_locked(struct veo_thr_ctxt *ctx);
 /* First chunk; frees all. */
 bool queue_init(struct veo_thr_ctxt *ctx);
 void queue_free(struct veo_thr_ctxt *ctx);
 
 struct request_extra *extra_new(int ncopies);
+
+/* For queue_wait.c, with the queue lock: the state of a request, its result delivered, ... */
+int queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result);
+/* ... and the slot of one that is in the queue. */
+struct wire_slot *queue_slot(struct veo_thr_ctxt *ctx, uint64_t id);
 
 struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main);
 void context_delete(struct veo_thr_ctxt *ctx);
@@ -177,6 +193,10 @@ enum agent_job_kind { AGENT_FUNCTION, AGENT_READ, AGENT_WRITE, AGENT_ALLOC };
 struct agent_job {
     struct agent_job *next;
     enum agent_job_kind kind;
+    bool running; /* taken out of the agent's list; under its lock */
+    _Atomic bool done;
+    int outcome; /* these two are valid when it is done */
+    uint64_t result;
     uint64_t id;
     struct wire_slot *slot;
     uint64_t (*function)(void *);
@@ -188,6 +208,9 @@ struct agent_job {
 
 /* Queues JOB (copied) in the context. The request id, or VEO_REQUEST_ID_INVALID. */
 uint64_t agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *job);
+/* Takes a job back, if nobody is executing it. */
+bool agent_cancel(struct veo_thr_ctxt *ctx, struct agent_job *job);
+void agent_job_free(struct agent_job *job);
 void agent_stop(struct veo_thr_ctxt *ctx);
 
 /* --- processes (process.c, start.c) ------------------------------------------------------ */
@@ -199,15 +222,17 @@ struct veo_proc_handle {
     bool in_use;                  /* from creation to the end of destruction; root's lock */
     _Atomic bool alive;           /* created and not destroyed */
     _Atomic bool closing;
-    _Atomic bool dead; /* the worker is gone, or has crashed and is about to be */
+    _Atomic bool dead;    /* the worker is gone, or has crashed and is about to be */
+    _Atomic bool damaged; /* a kernel wrote over the queues, and the worker was ended for it */
     _Atomic bool reaped;
     _Atomic int64_t checked_at;
     _Atomic uint32_t users; /* calls in progress */
     uint32_t fork_generation;
     int identifier;
     int node;
-    pid_t pid;
-    int pidfd;
+    pid_t pid;    /* of the worker */
+    pid_t child;  /* the same, or the debugger that runs it */
+    int pidfd;    /* of the child; -1 where the kernel has none */
     int lifeline; /* write end: closing it ends the worker */
     unsigned seat;
     struct wire_header *header; /* start of the shared memory */
@@ -223,6 +248,7 @@ struct veo_proc_handle {
     pthread_mutex_t contexts_lock;
     struct veo_thr_ctxt *contexts; /* all, the main one first */
     struct veo_thr_ctxt *main;
+    struct veo_thr_ctxt *service; /* of a thread that runs no kernels, so that it always answers */
     pthread_mutex_t symbols_lock;
     struct symbol **symbols;
     size_t nsymbols;
@@ -259,6 +285,10 @@ void memory_unmap(struct veo_proc_handle *proc);
 /* Spawns PROGRAM, NULL for our own worker. The main context must be there. */
 enum start_result { START_OK, START_FAILED, START_ADDRESS_TAKEN };
 enum start_result worker_start(struct veo_proc_handle *proc, const char *program);
+/* Kills it, whatever it does; whoever looks next sees its death. */
+void worker_kill(struct veo_proc_handle *proc);
+/* What a queue holds cannot have been written by this library: says so, and ends the worker. */
+void worker_damaged(struct veo_proc_handle *proc);
 /* Waits until DEADLINE for it to exit, then kills it; reaps it in any case. */
 void worker_end(struct veo_proc_handle *proc, int64_t deadline);
 

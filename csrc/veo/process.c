@@ -16,6 +16,8 @@
 #define DESTROY_LIMIT (20 * CLOCK_SECOND)
 /* A program that ends does not wait that long for a kernel that does not. */
 #define EXIT_LIMIT (2 * CLOCK_SECOND)
+/* A report of a crash takes no longer. */
+#define CRASH_LIMIT (2 * CLOCK_SECOND)
 #define SPIN_LONGEST_US 100
 #define ADDRESS_TRIES 8
 
@@ -144,12 +146,13 @@ static struct veo_proc_handle *handle_new(void)
             proc->seat = seat;
             proc->fork_generation = atomic_load(&veo_root.fork_generation);
             proc->memory_fd = proc->pidfd = proc->lifeline = -1;
-            proc->pid = -1;
+            proc->pid = proc->child = -1;
             proc->header = NULL;
             proc->death[0] = 0;
-            proc->main = NULL;
+            proc->main = proc->service = NULL;
             atomic_store(&proc->closing, false);
             atomic_store(&proc->dead, false);
+            atomic_store(&proc->damaged, false);
             atomic_store(&proc->reaped, true);
             atomic_store(&proc->checked_at, 0);
         }
@@ -184,7 +187,7 @@ static void tear_down(struct veo_proc_handle *proc)
     for (struct veo_thr_ctxt *c = proc->contexts; c; c = c->next)
         if (!atomic_load(&c->gone))
             context_delete(c);
-    proc->main = NULL;
+    proc->main = proc->service = NULL;
     symbols_clear(proc);
     memory_unmap(proc);
 }
@@ -207,8 +210,10 @@ static struct veo_proc_handle *create(int venode, const char *program)
         if (!memory_map(proc))
             break;
         proc->main = context_new(proc, true);
-        if (proc->main) {
+        proc->service = proc->main ? context_new(proc, false) : NULL;
+        if (proc->service) {
             proc->header->main = proc->main->wire;
+            proc->header->service = proc->service->wire;
             atomic_store(&proc->dead, false);
             started = worker_start(proc, program);
         }
@@ -282,14 +287,17 @@ static void destroy(struct veo_proc_handle *proc, int64_t limit)
     bool drained = true;
     proc_check(proc);
     for (struct veo_thr_ctxt *c = proc->contexts; c && drained; c = c->next)
-        if (!c->main && !atomic_load(&c->gone))
+        if (!c->main && c != proc->service && !atomic_load(&c->gone))
             drained = context_end(c, deadline);
-    /* The main context last: its end is the end of the process. */
+    /* The main context last: its end is the end of the process, and of the service thread. */
     if (drained && !proc_is_dead(proc)) {
         drained = queue_drain(proc->main, deadline) != 1;
         if (drained)
             queue_simple(proc->main, WIRE_EXIT, 0, NULL);
     }
+    /* One that says that it has crashed should be gone by now. */
+    if (proc_is_dead(proc))
+        deadline = clock_deadline(CRASH_LIMIT);
     worker_end(proc, drained ? deadline : 0);
     atomic_store(&proc->closing, true);
     wait_for_users(proc);

@@ -7,8 +7,6 @@
 #include "common/futex.h"
 #include "veo/host.h"
 
-/* The worker's death is looked for at least this often by whoever waits. */
-#define SLICE_NS (20 * CLOCK_MILLISECOND)
 #define NOBODY UINT64_MAX
 
 struct request_extra *extra_new(int ncopies)
@@ -85,8 +83,10 @@ void queue_free(struct veo_thr_ctxt *ctx)
     }
     while (ctx->head) {
         struct chunk *next = ctx->head->next;
-        for (int i = 0; i < WIRE_CHUNK_SLOTS; i++)
-            free(ctx->head->extra[i]);
+        for (int i = 0; i < WIRE_CHUNK_SLOTS; i++) {
+            free(ctx->head->records[i].extra);
+            agent_job_free(ctx->head->records[i].job);
+        }
         chunk_delete(ctx, ctx->head);
         ctx->head = next;
     }
@@ -130,6 +130,7 @@ bool queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
     slot->outcome = VEO_COMMAND_ERROR;
     slot->result = 0;
     draft->slot = slot;
+    draft->job = NULL;
     draft->id = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
     return true;
 }
@@ -152,8 +153,9 @@ static void ring(struct wire_context *wire)
 
 uint64_t queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft, struct request_extra *extra)
 {
-    ctx->tail->extra[ctx->tail_index] = extra;
-    if (draft->slot->op == WIRE_HOST)
+    ctx->tail->records[ctx->tail_index] =
+        (struct request_record){.extra = extra, .job = draft->job};
+    if (draft->job)
         atomic_store_explicit(&ctx->tail->in_use, draft->id + 1, memory_order_relaxed);
     if (++ctx->tail_index == WIRE_CHUNK_SLOTS) {
         ctx->tail = ctx->tail->next;
@@ -203,27 +205,57 @@ static void settle_extra(struct veo_thr_ctxt *ctx, struct request_extra *extra, 
     free(extra);
 }
 
+/*
+ * Whether the request at the head of the queue has ended, and how. The worker's part of the slot
+ * is read once; what the host executes is known from the job, whatever the slot says.
+ */
+static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
+                      const struct request_record *record, uint64_t id, int *outcome,
+                      uint64_t *result)
+{
+    *outcome = VEO_COMMAND_ERROR;
+    *result = 0;
+    if (record->job && atomic_load_explicit(&record->job->done, memory_order_acquire)) {
+        *outcome = record->job->outcome;
+        *result = record->job->result;
+        return true;
+    }
+
+    uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    if (!record->job && state == WIRE_STATE(id, WIRE_DONE)) {
+        int said = *(const volatile uint8_t *)&slot->outcome;
+        *outcome = said <= VEO_COMMAND_ERROR ? said : VEO_COMMAND_ERROR;
+        *result = *(const volatile uint64_t *)&slot->result;
+        return true;
+    }
+
+    bool dead = atomic_load_explicit(&ctx->proc->dead, memory_order_acquire);
+    if (!dead && state != WIRE_STATE(id, WIRE_READY) && state != WIRE_STATE(id, WIRE_HOST_TURN) &&
+        state != WIRE_STATE(id, WIRE_DONE)) {
+        worker_damaged(ctx->proc);
+        dead = true;
+    }
+    /* While somebody in the host is executing it, its buffers are in use. */
+    return dead && (!record->job || agent_cancel(ctx, record->job));
+}
+
 /* Takes finished requests out, in order; the one called WANTED goes to DELIVERY and not to the
  * table. With the queue lock. */
 static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *delivery)
 {
-    bool dead = atomic_load_explicit(&ctx->proc->dead, memory_order_acquire);
     uint64_t id = atomic_load_explicit(&ctx->harvested, memory_order_relaxed);
     uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
     for (; id < end; id++) {
-        struct wire_slot *slot = &ctx->head->wire->slots[ctx->head_index];
-        uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-        int outcome = VEO_COMMAND_ERROR;
-        uint64_t result = 0;
-        if (state == WIRE_STATE(id, WIRE_DONE)) {
-            outcome = slot->outcome <= VEO_COMMAND_ERROR ? slot->outcome : VEO_COMMAND_ERROR;
-            result = slot->result;
-        } else if (!dead) {
+        struct request_record *record = &ctx->head->records[ctx->head_index];
+        int outcome;
+        uint64_t result;
+        if (!has_ended(ctx, &ctx->head->wire->slots[ctx->head_index], record, id, &outcome,
+                       &result))
             break;
-        }
-        struct request_extra *extra = ctx->head->extra[ctx->head_index];
-        if (extra) {
-            ctx->head->extra[ctx->head_index] = NULL;
+
+        if (record->extra) {
+            struct request_extra *extra = record->extra;
+            record->extra = NULL;
             settle_extra(ctx, extra, outcome);
         }
         if (outcome == VEO_COMMAND_EXCEPTION && atomic_load(&ctx->proc->header->crashed))
@@ -232,6 +264,9 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *
             *delivery = (struct delivery){.done = true, .outcome = outcome, .result = result};
         else if (!results_put(&ctx->results, id, outcome, result))
             break; /* no memory: it stays in the queue and is tried again */
+
+        agent_job_free(record->job);
+        record->job = NULL;
         atomic_store_explicit(&ctx->harvested, id + 1, memory_order_release);
         if (++ctx->head_index == WIRE_CHUNK_SLOTS) {
             struct chunk *old = ctx->head;
@@ -242,15 +277,19 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *
     }
 }
 
+void queue_harvest_locked(struct veo_thr_ctxt *ctx)
+{
+    harvest(ctx, NOBODY, NULL);
+}
+
 void queue_harvest(struct veo_thr_ctxt *ctx)
 {
     pthread_mutex_lock(&ctx->queue);
-    harvest(ctx, NOBODY, NULL);
+    queue_harvest_locked(ctx);
     pthread_mutex_unlock(&ctx->queue);
 }
 
-/* State of ID with the queue lock; a result is delivered. */
-static int state_of(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
+int queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
 {
     struct delivery delivery = {0};
     if (id >= atomic_load_explicit(&ctx->next_id, memory_order_acquire))
@@ -267,11 +306,22 @@ static int state_of(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
     return results_take(&ctx->results, id, &outcome, result) ? outcome : VEO_COMMAND_ERROR;
 }
 
+/* The slot of a request that is in the queue, with the queue lock. */
+struct wire_slot *queue_slot(struct veo_thr_ctxt *ctx, uint64_t id)
+{
+    uint64_t offset =
+        id - atomic_load_explicit(&ctx->harvested, memory_order_relaxed) + ctx->head_index;
+    struct chunk *chunk = ctx->head;
+    for (; offset >= WIRE_CHUNK_SLOTS; offset -= WIRE_CHUNK_SLOTS)
+        chunk = chunk->next;
+    return &chunk->wire->slots[offset];
+}
+
 int queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
 {
     *result = 0;
     pthread_mutex_lock(&ctx->queue);
-    int state = state_of(ctx, id, result);
+    int state = queue_state(ctx, id, result);
     pthread_mutex_unlock(&ctx->queue);
     if (state == VEO_COMMAND_UNFINISHED)
         proc_check_now_and_then(ctx->proc);
@@ -291,161 +341,19 @@ bool queue_is_idle(struct veo_thr_ctxt *ctx)
     return queue_is_empty(ctx);
 }
 
-/* --- waiting ------------------------------------------------------------------------------ */
-
-/* With the queue lock: tells the worker the lowest id that a sleeper waits for. */
-static void set_wake_at(struct veo_thr_ctxt *ctx)
+void queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcome, uint64_t result)
 {
-    uint64_t lowest = NOBODY;
-    for (const struct sleeper *s = ctx->sleepers; s; s = s->next)
-        lowest = s->id < lowest ? s->id : lowest;
-    atomic_store(&ctx->wire->wake_at, lowest);
-}
-
-static void sleepers_add(struct veo_thr_ctxt *ctx, struct sleeper *me)
-{
-    pthread_mutex_lock(&ctx->queue);
-    me->next = ctx->sleepers;
-    ctx->sleepers = me;
-    set_wake_at(ctx);
-    pthread_mutex_unlock(&ctx->queue);
-}
-
-static void sleepers_remove(struct veo_thr_ctxt *ctx, struct sleeper *me)
-{
-    pthread_mutex_lock(&ctx->queue);
-    for (struct sleeper **at = &ctx->sleepers; *at; at = &(*at)->next) {
-        if (*at == me) {
-            *at = me->next;
-            break;
-        }
-    }
-    set_wake_at(ctx);
-    pthread_mutex_unlock(&ctx->queue);
-}
-
-/* Whether request ID is done, or at the host's turn if that is enough. Another thread may have
- * harvested it: then the slot is another request's, perhaps one of the same id. */
-static bool has_moved(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id,
-                      bool until_done)
-{
-    uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-    if (state != WIRE_STATE(id, WIRE_READY) &&
-        !(until_done && state == WIRE_STATE(id, WIRE_HOST_TURN)))
-        return true;
-    return atomic_load_explicit(&ctx->harvested, memory_order_acquire) > id;
-}
-
-static bool proc_stops(struct veo_proc_handle *proc)
-{
-    return atomic_load_explicit(&proc->dead, memory_order_relaxed) ||
-           atomic_load_explicit(&proc->closing, memory_order_relaxed);
-}
-
-/* Until request ID in SLOT is done (or at the host's turn, unless UNTIL_DONE), or the process is
- * dead, or the deadline. */
-static bool wait_slot(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id,
-                      bool until_done, int64_t deadline)
-{
-    struct veo_proc_handle *proc = ctx->proc;
-    bool there = false;
-    struct spin_turn turn = {.my_core = &ctx->wire->host_core,
-                             .their_core = &ctx->wire->worker_core};
-#define THERE() has_moved(ctx, slot, id, until_done)
-    while (!(there = THERE()) && spin_again(&turn, veo_root.board, 0, &ctx->patience))
-        ;
-    spin_end(&turn, veo_root.board, 0);
-    if (there)
-        return true;
-    int64_t start = clock_now();
-    struct sleeper me = {.id = id};
-    sleepers_add(ctx, &me);
-    while (!there && !proc_stops(proc)) {
-        uint32_t bell = atomic_load(&ctx->wire->done_bell);
-        atomic_thread_fence(memory_order_seq_cst);
-        there = THERE();
-        int64_t now = there ? 0 : clock_now();
-        if (there || now >= deadline)
-            break;
-        int64_t left = deadline - now;
-        futex_sleep(&ctx->wire->done_bell, bell, left < SLICE_NS ? left : SLICE_NS);
-        there = THERE();
-        if (!there)
-            proc_check(proc);
-    }
-#undef THERE
-    sleepers_remove(ctx, &me);
-    spin_learn(&ctx->patience, veo_root.board, clock_now() - start);
-    return there;
-}
-
-/* The slot of a request that is in the queue, with the queue lock. */
-static struct wire_slot *slot_of(struct veo_thr_ctxt *ctx, uint64_t id)
-{
-    uint64_t offset =
-        id - atomic_load_explicit(&ctx->harvested, memory_order_relaxed) + ctx->head_index;
-    struct chunk *chunk = ctx->head;
-    for (; offset >= WIRE_CHUNK_SLOTS; offset -= WIRE_CHUNK_SLOTS)
-        chunk = chunk->next;
-    return &chunk->wire->slots[offset];
-}
-
-int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline)
-{
-    *result = 0;
-    for (;;) {
-        struct wire_slot *slot = NULL;
-        pthread_mutex_lock(&ctx->queue);
-        int state = state_of(ctx, id, result);
-        if (state == VEO_COMMAND_UNFINISHED)
-            slot = slot_of(ctx, id);
-        pthread_mutex_unlock(&ctx->queue);
-        if (state != VEO_COMMAND_UNFINISHED)
-            return state;
-        if (!wait_slot(ctx, slot, id, true, deadline)) {
-            if (atomic_load(&ctx->proc->closing))
-                return VEO_COMMAND_ERROR;
-            if (!atomic_load(&ctx->proc->dead) && clock_now() >= deadline)
-                return VEO_COMMAND_UNFINISHED;
-        }
-    }
-}
-
-int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline)
-{
-    uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
-    for (;;) {
-        struct wire_slot *slot = NULL;
-        if (atomic_load_explicit(&ctx->harvested, memory_order_acquire) < end) {
-            pthread_mutex_lock(&ctx->queue);
-            harvest(ctx, NOBODY, NULL);
-            if (atomic_load_explicit(&ctx->harvested, memory_order_relaxed) < end)
-                slot = slot_of(ctx, end - 1);
-            pthread_mutex_unlock(&ctx->queue);
-        }
-        if (!slot)
-            return atomic_load(&ctx->proc->dead) ? -1 : 0;
-        if (!wait_slot(ctx, slot, end - 1, true, deadline) && !atomic_load(&ctx->proc->dead)) {
-            if (atomic_load(&ctx->proc->closing))
-                return -1;
-            if (clock_now() >= deadline)
-                return 1;
-        }
-    }
-}
-
-bool queue_wait_turn(struct veo_thr_ctxt *ctx, struct wire_slot *slot, uint64_t id)
-{
-    return wait_slot(ctx, slot, id, false, CLOCK_NEVER);
-}
-
-void queue_host_done(struct veo_thr_ctxt *ctx, struct wire_slot *slot, uint64_t id, int outcome,
-                     uint64_t result)
-{
+    struct wire_slot *slot = job->slot;
+    uint64_t id = job->id;
+    job->outcome = outcome;
+    job->result = result;
     slot->outcome = (uint8_t)outcome;
     slot->result = result;
+    /* From here on the job may be freed, and from the second store on the slot may be. */
+    atomic_store_explicit(&job->done, true, memory_order_release);
     atomic_store_explicit(&slot->state, WIRE_STATE(id, WIRE_DONE), memory_order_release);
     ring(ctx->wire);
+
     if (id >= atomic_load(&ctx->wire->wake_at)) {
         atomic_fetch_add(&ctx->wire->done_bell, 1);
         futex_wake_all(&ctx->wire->done_bell);

@@ -104,12 +104,13 @@ static bool name_fits(const char *name, const char *what)
 }
 
 /*
- * Has the worker look NAME up. 0 if it found nothing; ERROR then says why (WIRE_ERROR_SIZE
+ * Has the worker look NAME up, in CTX. 0 if it found nothing; ERROR then says why (WIRE_ERROR_SIZE
  * bytes), or is empty if the worker is gone.
  */
-static uint64_t ask(struct veo_proc_handle *proc, enum wire_op op, uint64_t handle,
-                    const char *name, char *error)
+static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, const char *name,
+                    char *error)
 {
+    struct veo_proc_handle *proc = ctx->proc;
     struct draft draft;
     uint64_t result = 0;
     error[0] = 0;
@@ -121,12 +122,12 @@ static uint64_t ask(struct veo_proc_handle *proc, enum wire_op op, uint64_t hand
     struct wire_text *text = (struct wire_text *)(uintptr_t)block;
     memcpy(text->text, name, strlen(name) + 1);
     text->error[0] = 0;
-    if (queue_begin(proc->main, &draft)) {
+    if (queue_begin(ctx, &draft)) {
         draft.slot->op = (uint8_t)op;
         draft.slot->target = handle;
         draft.slot->block = text;
-        uint64_t id = queue_publish(proc->main, &draft, NULL);
-        int state = queue_wait(proc->main, id, &result, CLOCK_NEVER);
+        uint64_t id = queue_publish(ctx, &draft, NULL);
+        int state = queue_wait(ctx, id, &result, CLOCK_NEVER);
         if (state != VEO_COMMAND_OK)
             result = 0;
         if (!proc_is_dead(proc)) {
@@ -143,7 +144,7 @@ VEO_EXPORT uint64_t veo_load_library(struct veo_proc_handle *proc, const char *l
     char error[WIRE_ERROR_SIZE];
     if (!name_fits(libname, "library") || !proc_enter(proc))
         return 0;
-    uint64_t handle = ask(proc, WIRE_LOAD, 0, libname, error);
+    uint64_t handle = ask(proc->main, WIRE_LOAD, 0, libname, error);
     if (!handle)
         veo_fail(error[0] ? ENOENT : ESRCH, "cannot load '%s': %s", libname,
                  error[0] ? error : "the VE process is gone");
@@ -188,7 +189,8 @@ uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const cha
     pthread_mutex_unlock(&proc->symbols_lock);
     if (address)
         return address;
-    address = ask(proc, WIRE_SYMBOL, handle, name, error);
+    /* Not behind a kernel that is running. */
+    address = ask(proc->service, WIRE_SYMBOL, handle, name, error);
     if (address)
         remember(proc, handle, name, address);
     else

@@ -12,6 +12,9 @@
  * is quicker than having a thread woken for it. */
 #define AT_ONCE_MAX ((size_t)1 << 20)
 
+/* Of a transfer that the worker copies for us. */
+#define PIECE ((size_t)256 << 10)
+
 /* Whether the kernel lets us reach into the worker; if not, the worker copies for us. */
 static _Atomic bool process_vm_refused;
 
@@ -67,17 +70,18 @@ static uint64_t submit_small(struct veo_thr_ctxt *ctx, void *host, uint64_t addr
     return queue_publish(ctx, &draft, extra);
 }
 
-/* By way of the wire, piece by piece, in the main context. */
+/* By way of the wire, piece by piece. Not in a context of the user's, which may be waiting for this
+ * very transfer. */
 static int copy_by_worker(struct veo_proc_handle *proc, char *host, uint64_t addr, size_t size,
                           bool write)
 {
     while (size) {
-        size_t n = size < WIRE_TRANSFER_MAX ? size : WIRE_TRANSFER_MAX;
+        size_t n = size < PIECE ? size : PIECE;
         uint64_t result;
-        uint64_t id = submit_small(proc->main, host, addr, n, write);
+        uint64_t id = submit_small(proc->service, host, addr, n, write);
         if (id == VEO_REQUEST_ID_INVALID)
             return ESRCH;
-        int state = queue_wait(proc->main, id, &result, CLOCK_NEVER);
+        int state = queue_wait(proc->service, id, &result, CLOCK_NEVER);
         if (state != VEO_COMMAND_OK)
             return state == VEO_COMMAND_EXCEPTION ? EFAULT : ESRCH;
         host += n;
@@ -100,8 +104,12 @@ int transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t
             copy_memory(host, ve, size);
         return 0;
     }
-    if (proc_is_dead(proc))
+    /* Its process id may be another's as soon as it is gone. */
+    proc_check(proc);
+    if (proc_is_dead(proc)) {
+        veo_fail(ESRCH, "the VE process is gone: nothing can be copied to or from it");
         return ESRCH;
+    }
     int error = EPERM;
     if (use_process_vm()) {
         error = copy_by_kernel(proc->pid, host, addr, size, write);

@@ -5,10 +5,12 @@
  *     | header | wire: contexts, chunks of slots, blocks of arguments | gap | VE heap |
  *
  * The host decides what lies where and keeps its own record of it; the worker follows pointers
- * that the host wrote. The host reads back states, outcomes and results only.
+ * that the host wrote. The host reads back states, outcomes and results only, each once, and takes
+ * a state that nobody can have written for a sign that a kernel wrote over the queues.
  *
- * One slot is one request of one context. Its state word is (request id << 3) | phase, so that
- * what an earlier request left there is never taken for a later one.
+ * One slot is one request of one context. Its state word is (request id << 3) | phase. Slots are
+ * used in order, each once until its chunk is cleared and used again; ids grow from slot to slot,
+ * but not always by one, as some requests need no slot.
  */
 #ifndef VEO_WIRE_H
 #define VEO_WIRE_H
@@ -17,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define WIRE_HEADER_SIZE ((size_t)64 << 10)
 #define WIRE_SIZE ((size_t)4 << 30)
 #define WIRE_SIZE_SMALL ((size_t)256 << 20)
@@ -35,6 +37,7 @@ enum wire_phase {
     WIRE_DONE = 3,      /* outcome and result are valid */
 };
 
+#define WIRE_PHASE_MASK UINT64_C(7)
 #define WIRE_STATE(id, phase) ((uint64_t)(id) << 3 | (uint64_t)(phase))
 
 enum wire_op {
@@ -126,6 +129,7 @@ struct wire_header {
     uint64_t heap;
     uint64_t heap_size;
     struct wire_context *main;
+    struct wire_context *service; /* of a thread that only copies and looks symbols up */
     uint32_t quiet;
     _Atomic uint32_t start; /* enum wire_start, a futex */
     int32_t worker_pid;

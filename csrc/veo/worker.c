@@ -22,6 +22,8 @@
 #define START_LIMIT (20 * CLOCK_SECOND)
 #define CHECK_INTERVAL (2 * CLOCK_MILLISECOND)
 #define EM_VE 251
+/* P_PIDFD of newer headers. */
+#define BY_PIDFD ((idtype_t)3)
 
 extern char **environ;
 
@@ -135,6 +137,159 @@ static void free_environment(struct environment *env)
     free(env->made[1]);
 }
 
+/* --- dying ---------------------------------------------------------------------------------------
+ */
+
+/* How the child ended. */
+struct ending {
+    bool known;
+    bool by_signal;
+    int code; /* its exit code or the signal */
+};
+
+static void describe_death(struct veo_proc_handle *proc, const struct ending *ending)
+{
+    char *text = proc->death;
+    size_t size = sizeof proc->death;
+    if (atomic_load(&proc->damaged)) {
+        snprintf(text, size,
+                 "the VE process %ld was ended: a kernel wrote over the memory that holds its "
+                 "queues. Does one write beyond the end of a stack argument?",
+                 (long)proc->pid);
+    } else if (atomic_load(&proc->header->crashed)) {
+        memcpy(text, proc->header->death, WIRE_DEATH_SIZE);
+        text[WIRE_DEATH_SIZE - 1] = 0;
+    } else if (ending->known && ending->by_signal) {
+        snprintf(text, size, "the VE process %ld was killed by signal %d (%s)", (long)proc->pid,
+                 ending->code, strsignal(ending->code));
+    } else if (ending->known) {
+        snprintf(text, size, "the VE process %ld exited with status %d: a kernel ended it",
+                 (long)proc->pid, ending->code);
+    } else {
+        snprintf(text, size, "the VE process %ld is gone", (long)proc->pid);
+    }
+}
+
+/*
+ * Whether the child has ended, and how if that can be known. A program may have its children reaped
+ * without anybody's waiting, or wait for all of them itself; then their numbers may be those of
+ * other processes at any time. So the descriptor says that it has ended.
+ */
+static bool has_ended(const struct veo_proc_handle *proc, struct ending *ending)
+{
+    siginfo_t info = {0};
+    int rc;
+    if (proc->pidfd >= 0) {
+        struct pollfd p = {.fd = proc->pidfd, .events = POLLIN};
+        if (poll(&p, 1, 0) != 1)
+            return false;
+        rc = waitid(BY_PIDFD, (id_t)proc->pidfd, &info, WEXITED | WNOHANG);
+        if (rc != 0 && errno == EINVAL) /* Linux 5.3 */
+            rc = waitid(P_PID, (id_t)proc->child, &info, WEXITED | WNOHANG);
+    } else {
+        rc = waitid(P_PID, (id_t)proc->child, &info, WEXITED | WNOHANG);
+        if (rc == 0 && info.si_pid == 0)
+            return false;
+    }
+    if (rc == 0 && info.si_pid == proc->child)
+        *ending = (struct ending){
+            .known = true, .by_signal = info.si_code != CLD_EXITED, .code = info.si_status};
+    return true;
+}
+
+/* True if it has ended, whoever notices; ENDING is written if it is this caller. */
+static bool reap(struct veo_proc_handle *proc, struct ending *ending)
+{
+    pthread_mutex_lock(&veo_root.lock);
+    bool ended = atomic_load(&proc->reaped);
+    if (!ended && has_ended(proc, ending)) {
+        ended = true;
+        describe_death(proc, ending);
+        atomic_store(&proc->reaped, true);
+    }
+    pthread_mutex_unlock(&veo_root.lock);
+    return ended;
+}
+
+void worker_kill(struct veo_proc_handle *proc)
+{
+    siginfo_t info = {0};
+    if (atomic_load(&proc->reaped))
+        return;
+    if (proc->pidfd >= 0 && syscall(SYS_pidfd_send_signal, proc->pidfd, SIGKILL, NULL, 0) == 0)
+        return;
+    /* By number only while it is our child and nobody has waited for it. */
+    if (waitid(P_PID, (id_t)proc->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == 0)
+        kill(proc->child, SIGKILL);
+}
+
+void worker_damaged(struct veo_proc_handle *proc)
+{
+    if (atomic_exchange(&proc->damaged, true))
+        return;
+    worker_kill(proc);
+    atomic_store_explicit(&proc->dead, true, memory_order_release);
+}
+
+void proc_check(struct veo_proc_handle *proc)
+{
+    struct ending ending = {0};
+    if (!atomic_load(&proc->reaped) && reap(proc, &ending))
+        atomic_store_explicit(&proc->dead, true, memory_order_release);
+}
+
+void proc_check_now_and_then(struct veo_proc_handle *proc)
+{
+    int64_t now = clock_now();
+    int64_t then = atomic_load_explicit(&proc->checked_at, memory_order_relaxed);
+    if (now - then >= CHECK_INTERVAL) {
+        atomic_store_explicit(&proc->checked_at, now, memory_order_relaxed);
+        proc_check(proc);
+    }
+}
+
+bool proc_is_dead(struct veo_proc_handle *proc)
+{
+    if (atomic_load_explicit(&proc->dead, memory_order_acquire))
+        return true;
+    if (!atomic_load_explicit(&proc->header->crashed, memory_order_acquire))
+        return false;
+    atomic_store_explicit(&proc->dead, true, memory_order_release);
+    return true;
+}
+
+void worker_end(struct veo_proc_handle *proc, int64_t deadline)
+{
+    struct ending ending = {0};
+    bool killed = false;
+    while (!reap(proc, &ending)) {
+        if (!killed && clock_now() >= deadline) {
+            worker_kill(proc);
+            killed = true;
+        }
+        /* Under a debugger the worker is not our child, but the lifeline ends both. */
+        if (killed && proc->lifeline >= 0) {
+            close(proc->lifeline);
+            proc->lifeline = -1;
+        }
+        if (proc->pidfd >= 0) {
+            struct pollfd p = {.fd = proc->pidfd, .events = POLLIN};
+            poll(&p, 1, 100);
+        } else {
+            struct timespec moment = {.tv_nsec = CLOCK_MILLISECOND};
+            nanosleep(&moment, NULL);
+        }
+    }
+    if (proc->lifeline >= 0)
+        close(proc->lifeline);
+    if (proc->pidfd >= 0)
+        close(proc->pidfd);
+    proc->lifeline = -1;
+    proc->pidfd = -1;
+    atomic_store_explicit(&proc->dead, true, memory_order_release);
+}
+
 /* --- starting ----------------------------------------------------------------------------------
  */
 
@@ -234,23 +389,18 @@ static enum start_result await_start(struct veo_proc_handle *proc, const char *p
             veo_fail(EPROTO, "the worker '%s' did not start: %s", program, text);
             return START_FAILED;
         }
+
         futex_sleep(&proc->header->start, WIRE_STARTING, 5 * CLOCK_MILLISECOND);
-        int status;
-        pid_t gone = waitpid(proc->pid, &status, WNOHANG);
-        if (gone == proc->pid || (gone < 0 && errno == ECHILD)) {
-            atomic_store(&proc->reaped, true);
+        struct ending ending = {.code = -1};
+        if (reap(proc, &ending)) {
             if (atomic_load(&proc->header->start) == WIRE_REFUSED)
                 continue;
-            if (gone == proc->pid && WIFEXITED(status) &&
-                WEXITSTATUS(status) == WIRE_EXIT_ADDRESS_TAKEN)
+            if (ending.known && !ending.by_signal && ending.code == WIRE_EXIT_ADDRESS_TAKEN)
                 return START_ADDRESS_TAKEN;
             veo_fail(EPROTO,
                      "the worker '%s' ended (%s %d) before it was ready: is it a program made by "
                      "python -m veo.static_worker?",
-                     program, gone == proc->pid && WIFSIGNALED(status) ? "signal" : "exit code",
-                     gone != proc->pid     ? -1
-                     : WIFSIGNALED(status) ? WTERMSIG(status)
-                                           : WEXITSTATUS(status));
+                     program, ending.by_signal ? "signal" : "exit code", ending.code);
             return START_FAILED;
         }
         if (clock_now() >= deadline) {
@@ -286,118 +436,29 @@ enum start_result worker_start(struct veo_proc_handle *proc, const char *program
         veo_fail(error, "cannot start the worker '%s': %s", program, strerror(error));
         return START_FAILED;
     }
-    proc->pid = pid;
+    proc->pid = proc->child = pid;
     proc->lifeline = ends[1];
     proc->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    error = proc->pidfd < 0 ? errno : 0;
     atomic_store(&proc->reaped, false);
     pin(pid);
-    enum start_result result = await_start(proc, program);
-    if (result != START_OK)
+
+    enum start_result result = START_FAILED;
+    if (error == EMFILE || error == ENFILE || error == ENOMEM)
+        veo_fail(error, "no descriptor for the worker's process: %s%s", strerror(error),
+                 error == EMFILE ? " (ulimit -n)" : "");
+    else
+        result = await_start(proc, program);
+    if (result != START_OK) {
+        error = errno;
         worker_end(proc, 0);
-    else if (proc->header->worker_pid > 0)
-        proc->pid = proc->header->worker_pid; /* another one under a debugger */
+        errno = error;
+        return result;
+    }
+    /* Under a debugger it is not our child. */
+    pid_t said = (pid_t) * (const volatile int32_t *)&proc->header->worker_pid;
+    if (value_of("VEO_DEBUG") && said > 0)
+        proc->pid = said;
     veo_log_debug("worker '%s' is process %ld", program, (long)proc->pid);
     return result;
-}
-
-/* --- dying ---------------------------------------------------------------------------------------
- */
-
-static void describe_death(struct veo_proc_handle *proc, bool known, int status)
-{
-    char *text = proc->death;
-    size_t size = sizeof proc->death;
-    if (atomic_load(&proc->header->crashed)) {
-        memcpy(text, proc->header->death, WIRE_DEATH_SIZE);
-        text[WIRE_DEATH_SIZE - 1] = 0;
-    } else if (known && WIFSIGNALED(status)) {
-        snprintf(text, size, "the VE process %ld was killed by signal %d (%s)", (long)proc->pid,
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
-    } else if (known && WIFEXITED(status)) {
-        snprintf(text, size, "the VE process %ld exited with status %d: a kernel ended it",
-                 (long)proc->pid, WEXITSTATUS(status));
-    } else {
-        snprintf(text, size, "the VE process %ld is gone", (long)proc->pid);
-    }
-}
-
-/* True if it has ended, whoever notices. */
-static bool reap(struct veo_proc_handle *proc, int flags)
-{
-    int status = 0;
-    pthread_mutex_lock(&veo_root.lock);
-    bool ended = atomic_load(&proc->reaped);
-    if (!ended) {
-        pid_t gone;
-        do
-            gone = waitpid(proc->pid, &status, flags);
-        while (gone < 0 && errno == EINTR);
-        /* The program may wait for all children itself: then there is nothing left for us. */
-        ended = gone == proc->pid || (gone < 0 && errno == ECHILD && kill(proc->pid, 0) != 0);
-        if (ended) {
-            describe_death(proc, gone == proc->pid, status);
-            atomic_store(&proc->reaped, true);
-        }
-    }
-    pthread_mutex_unlock(&veo_root.lock);
-    return ended;
-}
-
-void proc_check(struct veo_proc_handle *proc)
-{
-    if (atomic_load(&proc->reaped))
-        return;
-    if (proc->pidfd >= 0) {
-        struct pollfd p = {.fd = proc->pidfd, .events = POLLIN};
-        if (poll(&p, 1, 0) != 1)
-            return;
-    }
-    if (reap(proc, WNOHANG))
-        atomic_store_explicit(&proc->dead, true, memory_order_release);
-}
-
-void proc_check_now_and_then(struct veo_proc_handle *proc)
-{
-    int64_t now = clock_now();
-    int64_t then = atomic_load_explicit(&proc->checked_at, memory_order_relaxed);
-    if (now - then >= CHECK_INTERVAL) {
-        atomic_store_explicit(&proc->checked_at, now, memory_order_relaxed);
-        proc_check(proc);
-    }
-}
-
-bool proc_is_dead(struct veo_proc_handle *proc)
-{
-    if (atomic_load_explicit(&proc->dead, memory_order_acquire))
-        return true;
-    if (!atomic_load_explicit(&proc->header->crashed, memory_order_acquire))
-        return false;
-    atomic_store_explicit(&proc->dead, true, memory_order_release);
-    return true;
-}
-
-void worker_end(struct veo_proc_handle *proc, int64_t deadline)
-{
-    /* Under a debugger proc->pid is not our child, but the lifeline ends both. */
-    while (!atomic_load(&proc->reaped) && clock_now() < deadline) {
-        if (proc->pidfd >= 0) {
-            struct pollfd p = {.fd = proc->pidfd, .events = POLLIN};
-            poll(&p, 1, 100);
-        } else {
-            struct timespec moment = {.tv_nsec = CLOCK_MILLISECOND};
-            nanosleep(&moment, NULL);
-        }
-        reap(proc, WNOHANG);
-    }
-    if (!atomic_load(&proc->reaped)) {
-        kill(proc->pid, SIGKILL);
-        reap(proc, 0);
-    }
-    if (proc->lifeline >= 0)
-        close(proc->lifeline);
-    if (proc->pidfd >= 0)
-        close(proc->pidfd);
-    proc->lifeline = -1;
-    proc->pidfd = -1;
-    atomic_store_explicit(&proc->dead, true, memory_order_release);
 }

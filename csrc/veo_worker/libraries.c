@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ struct loaded {
 };
 
 static struct loaded *libraries;
+/* Held while a handle is used, so that it is not closed meanwhile. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct loaded *find(uint64_t handle)
 {
@@ -66,35 +69,39 @@ uint64_t veow_load(struct wire_text *text)
         explain(text->text, message ? message : "unknown reason", text->error);
         return 0;
     }
+    pthread_mutex_lock(&lock);
     library = find((uint64_t)(uintptr_t)handle);
-    if (!library) {
-        library = calloc(1, sizeof *library);
-        if (!library) {
-            dlclose(handle);
-            snprintf(text->error, sizeof text->error, "no memory in the VE process");
-            return 0;
-        }
+    if (!library && (library = calloc(1, sizeof *library))) {
         library->handle = handle;
         library->next = libraries;
         libraries = library;
     }
-    library->count++;
+    if (library)
+        library->count++;
+    pthread_mutex_unlock(&lock);
+    if (!library) {
+        dlclose(handle);
+        snprintf(text->error, sizeof text->error, "out of memory in the VE process");
+        return 0;
+    }
     return (uint64_t)(uintptr_t)handle;
 }
 
 uint64_t veow_unload(uint64_t handle)
 {
+    int rc = -1;
+    pthread_mutex_lock(&lock);
     struct loaded *library = find(handle);
-    if (!library)
-        return (uint64_t)-1;
-    int rc = dlclose(library->handle);
-    if (rc == 0 && --library->count == 0) {
+    if (library)
+        rc = dlclose(library->handle);
+    if (library && rc == 0 && --library->count == 0) {
         struct loaded **at = &libraries;
         while (*at != library)
             at = &(*at)->next;
         *at = library->next;
         free(library);
     }
+    pthread_mutex_unlock(&lock);
     veow_classes_forget();
     return (uint64_t)(int64_t)rc;
 }
@@ -122,17 +129,18 @@ uint64_t veow_symbol(uint64_t handle, struct wire_text *text)
                                          "veo.static_worker makes one)");
         return 0;
     }
+    pthread_mutex_lock(&lock);
     const struct loaded *library = find(handle);
-    if (!library) {
+    if (library) {
+        address = dlsym(library->handle, text->text);
+        const char *message = address ? NULL : dlerror();
+        if (!address)
+            snprintf(text->error, sizeof text->error, "%.1000s",
+                     message ? message : "its address is 0");
+    } else {
         snprintf(text->error, sizeof text->error, "0x%llx is no handle of a loaded library",
                  (unsigned long long)handle);
-        return 0;
     }
-    address = dlsym(library->handle, text->text);
-    if (!address) {
-        const char *message = dlerror();
-        snprintf(text->error, sizeof text->error, "%.1000s",
-                 message ? message : "its address is 0");
-    }
+    pthread_mutex_unlock(&lock);
     return (uint64_t)(uintptr_t)address;
 }

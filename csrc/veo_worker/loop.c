@@ -46,33 +46,42 @@ static void leave_core(struct veow_context *ctx)
         sched_setaffinity(0, sizeof all, &all);
 }
 
-static void await(struct veow_context *ctx, const struct wire_slot *slot, uint64_t state)
+/* Waits while the state of SLOT is UNCHANGED. The new one. */
+static uint64_t await(struct veow_context *ctx, const struct wire_slot *slot, uint64_t unchanged)
 {
     struct wire_context *wire = ctx->wire;
-    bool there = false;
+    uint64_t state;
     struct spin_turn turn = {.my_core = &wire->worker_core, .their_core = &wire->host_core};
-#define THERE() (atomic_load_explicit(&slot->state, memory_order_acquire) == state)
-    while (!(there = THERE()) && spin_again(&turn, veow_board, veow_header->seat, &ctx->patience))
+#define LOOK() (state = atomic_load_explicit(&slot->state, memory_order_acquire))
+    while (LOOK() == unchanged && spin_again(&turn, veow_board, veow_header->seat, &ctx->patience))
         if (turn.shares_core)
             leave_core(ctx);
     spin_end(&turn, veow_board, veow_header->seat);
-    if (there)
-        return;
+    if (state != unchanged)
+        return state;
+
     int64_t start = clock_now();
     for (;;) {
         uint32_t bell = atomic_load(&wire->bell);
         atomic_store(&wire->worker_asleep, 1);
         /* The host stores the state, then looks whether we sleep. */
         atomic_thread_fence(memory_order_seq_cst);
-        if (THERE())
+        if (LOOK() != unchanged)
             break;
         futex_sleep(&wire->bell, bell, -1);
-        if (THERE())
+        if (LOOK() != unchanged)
             break;
     }
-#undef THERE
+#undef LOOK
     atomic_store(&wire->worker_asleep, 0);
     spin_learn(&ctx->patience, veow_board, clock_now() - start);
+    return state;
+}
+
+static _Noreturn void overwritten(void)
+{
+    veow_die("a kernel wrote over the memory that holds the queues of its VE process. Does one "
+             "write beyond the end of a stack argument?");
 }
 
 static void tell_host(struct wire_context *wire, uint64_t id)
@@ -119,7 +128,7 @@ static int transfer(struct veow_context *ctx, const struct wire_slot *slot, uint
     return VEO_COMMAND_EXCEPTION;
 }
 
-static int execute(struct veow_context *ctx, struct wire_slot *slot, uint64_t *result)
+static int execute(struct veow_context *ctx, const struct wire_slot *slot, uint64_t *result)
 {
     *result = 0;
     switch ((enum wire_op)slot->op) {
@@ -170,37 +179,64 @@ static void leave(struct veow_context *ctx, int outcome)
     futex_wake_all(&wire->done_bell);
 }
 
+/* The host executes the request in SLOT. */
+static void hand_over(struct veow_context *ctx, struct wire_slot *slot)
+{
+    uint64_t handed = WIRE_STATE(ctx->id, WIRE_HOST_TURN);
+    atomic_store_explicit(&slot->state, handed, memory_order_release);
+    tell_host(ctx->wire, ctx->id);
+    if (await(ctx, slot, handed) != WIRE_STATE(ctx->id, WIRE_DONE))
+        overwritten();
+    remember(ctx, slot->result);
+    atomic_store_explicit(&ctx->wire->left, ctx->id + 1, memory_order_release);
+}
+
+/* What is executed is a copy, as kernels of other contexts could change the slot meanwhile. */
+static void take(struct wire_slot *copy, const struct wire_slot *slot)
+{
+    copy->op = slot->op;
+    copy->flags = slot->flags;
+    copy->ret = slot->ret;
+    copy->nargs = slot->nargs;
+    copy->target = slot->target;
+    copy->kinds = slot->kinds;
+    memcpy(copy->args, slot->args, sizeof copy->args);
+    if (copy->nargs > (copy->flags & WIRE_BLOCK_ARGS ? VEO_MAX_NUM_ARGS : WIRE_SLOT_ARGS))
+        overwritten();
+}
+
 static void serve(struct veow_context *ctx)
 {
     struct wire_chunk *chunk = ctx->wire->first;
     unsigned index = 0;
-    for (uint64_t id = 0;; id++) {
+    for (uint64_t least = 0;; least = ctx->id + 1) {
         struct wire_slot *slot = &chunk->slots[index];
-        await(ctx, slot, WIRE_STATE(id, WIRE_READY));
+        struct wire_slot request;
+        uint64_t state = await(ctx, slot, 0);
+        ctx->id = state >> 3;
+        if ((state & WIRE_PHASE_MASK) != WIRE_READY || ctx->id < least)
+            overwritten();
         /* Once a request is done, the host may use its chunk for something else. */
         if (++index == WIRE_CHUNK_SLOTS) {
             chunk = chunk->next;
             index = 0;
         }
-        ctx->id = id;
-        uint8_t op = slot->op;
-        if (op == WIRE_HOST) {
-            atomic_store_explicit(&slot->state, WIRE_STATE(id, WIRE_HOST_TURN),
-                                  memory_order_release);
-            tell_host(ctx->wire, id);
-            await(ctx, slot, WIRE_STATE(id, WIRE_DONE));
-            remember(ctx, slot->result);
-            atomic_store_explicit(&ctx->wire->left, id + 1, memory_order_release);
+        take(&request, slot);
+        if (request.op == WIRE_HOST) {
+            hand_over(ctx, slot);
             continue;
         }
+
         uint64_t result;
         ctx->slot = slot;
-        int outcome = execute(ctx, slot, &result);
+        ctx->target = request.op == WIRE_CALL ? request.target : 0;
+        int outcome = execute(ctx, &request, &result);
+        ctx->target = 0;
         remember(ctx, result);
         /* What a kernel printed is there when its caller goes on. */
         if (__fpending(stdout))
             fflush(stdout);
-        if (op == WIRE_EXIT) {
+        if (request.op == WIRE_EXIT) {
             leave(ctx, outcome);
             return;
         }
@@ -220,6 +256,9 @@ void veow_run_context(struct wire_context *wire)
     if (!ctx)
         veow_die("no memory for a context");
     ctx->wire = wire;
+    /* The host seldom needs it, and then at once. */
+    if (wire == veow_header->service)
+        atomic_store(&ctx->patience.limit_ns, SPIN_SHORTEST_NS);
     ctx->signal_stack = veow_signal_stack_new();
     pthread_mutex_lock(&contexts_lock);
     ctx->next = atomic_load(&contexts);

@@ -24,6 +24,7 @@
 
 /* Of the main context; as for the threads of others. */
 #define MAIN_STACK ((rlim_t)128 << 20)
+#define SERVICE_STACK ((size_t)1 << 20)
 
 struct wire_header *veow_header;
 struct spin_board *veow_board;
@@ -117,6 +118,8 @@ int main(int argc, char *argv[])
     }
     veow_crash_setup();
     start_watching(&host);
+    if (veow_start_context(veow_header->service, SERVICE_STACK) != 0)
+        refuse("it could not start a thread");
     veow_header->worker_pid = (int32_t)getpid();
     atomic_store(&veow_header->start, WIRE_RUNNING);
     futex_wake_all(&veow_header->start);

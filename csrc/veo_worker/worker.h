@@ -24,7 +24,8 @@ enum { VEOW_HISTORY = 32 };
 /* A context's thread; the current one is veow_current. */
 struct veow_context {
     struct wire_context *wire;
-    struct wire_slot *slot; /* being executed, or NULL */
+    struct wire_slot *slot;  /* being executed, or NULL */
+    _Atomic uint64_t target; /* the function that is being called, or 0 */
     uint64_t id;
     struct spin_patience patience;
     int64_t moved_at;               /* to another core, to be apart from the host */
@@ -71,7 +72,7 @@ void veow_classes_forget(void);
 /* Says once a function that its arguments are taken for integers. */
 void veow_classes_warn(struct veow_classes *classes, bool kinds_given);
 
-/* --- libraries.c (in the main context only) --- */
+/* --- libraries.c (symbols are looked up in the service thread, the rest in the main one) --- */
 uint64_t veow_load(struct wire_text *text);
 uint64_t veow_unload(uint64_t handle);
 uint64_t veow_symbol(uint64_t handle, struct wire_text *text);

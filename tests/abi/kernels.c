@@ -227,3 +227,16 @@ const char *variable(const char *name)
     snprintf(text, sizeof text, "%s", value ? value : "");
     return text;
 }
+
+/* Writes over what lies around MEMORY, then ends as ENDING says. */
+void scribble(char *memory, long before, long after, int byte, int ending);
+void scribble(char *memory, long before, long after, int byte, int ending)
+{
+    memset(memory - before, byte, (size_t)(before + after));
+    if (ending == 1)
+        _exit(3);
+    if (ending == 2)
+        raise(SIGKILL);
+}
+
+uint8_t large[3 << 20];

@@ -51,6 +51,7 @@ def run_case(program: Path, name: str, environment: dict[str, str]) -> str:
         stderr=subprocess.STDOUT,
         timeout=LIMIT_S,
         text=True,
+        errors="replace",
     )
     assert done.returncode == 0, f"{name}: status {done.returncode}\n{done.stdout}"
     return done.stdout

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels that crash, exit or hang, and workers that are killed. */
+#include <linux/sched.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -208,4 +211,59 @@ CASE(forgets_to_destroy)
     veo_call_async(f.ctx, symbol(&f, "say"), f.args);
     printf("%d\n", (int)veosoft_worker_pid(f.proc));
     fflush(stdout);
+}
+
+/* A process with the number PID, 0 where that is not allowed. */
+static pid_t start_stranger(pid_t pid)
+{
+    int64_t number = pid;
+    struct clone_args args = {
+        .exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&number, .set_tid_size = 1};
+    long made = syscall(SYS_clone3, &args, sizeof args);
+    if (made == 0)
+        for (;;)
+            pause();
+    return made == pid ? pid : 0;
+}
+
+/* As where a program ignores its children, and numbers come round quickly. */
+CASE(a_stranger_with_the_number_of_the_worker_is_left_alone)
+{
+    signal(SIGCHLD, SIG_IGN);
+    struct fixture f = set_up();
+    uint64_t pattern = symbol(&f, "pattern");
+    uint64_t value = 0;
+    pid_t worker = veosoft_worker_pid(f.proc);
+    kill(worker, SIGKILL);
+    double start = seconds();
+    while (kill(worker, 0) == 0)
+        CHECK(seconds() - start < 5);
+    pid_t stranger = start_stranger(worker);
+    if (stranger == 0)
+        printf("skipped: numbers of processes cannot be chosen\n");
+
+    CHECK_EQUAL(veo_write_mem(f.proc, pattern, &value, sizeof value), -1);
+    CHECK_EQUAL(veosoft_context_drain(f.ctx, 1000000000), -1);
+    start = seconds();
+    tear_down(&f);
+    CHECK(seconds() - start < 5);
+    if (stranger) {
+        CHECK_EQUAL(kill(stranger, 0), 0);
+        kill(stranger, SIGKILL);
+    }
+}
+
+CASE(symbols_are_found_behind_a_running_kernel)
+{
+    struct fixture f = set_up();
+    uint64_t open_gate = symbol(&f, "open_gate");
+    struct veo_thr_ctxt *other = veo_context_open(f.proc);
+    uint64_t gate = veo_call_async(f.ctx, symbol(&f, "wait_at_gate"), NULL);
+    double start = seconds();
+    symbol(&f, "count");
+    CHECK(veo_get_sym(f.proc, f.library, "there_is_no_such_thing") == 0);
+    CHECK(seconds() - start < 10);
+    wait_ok(other, veo_call_async(other, open_gate, NULL));
+    wait_ok(f.ctx, gate);
+    tear_down(&f);
 }

@@ -346,3 +346,32 @@ CASE(one_pair_of_hooks_for_all)
     CHECK(allocs == 3);
     tear_down(&f);
 }
+
+/* Not in the VE heap: where the kernel refuses process_vm_writev(), the worker copies. */
+CASE(queued_transfers_of_variables)
+{
+    static const size_t sizes[] = {1, 32 << 10, (32 << 10) + 1, 256 << 10, 3 << 20};
+    struct fixture f = set_up();
+    uint64_t large = symbol(&f, "large");
+    struct veo_thr_ctxt *contexts[] = {f.ctx, veo_context_open(f.proc)};
+    char *there = malloc(3 << 20);
+    char *back = malloc(3 << 20);
+    CHECK(there && back && contexts[1]);
+    for (size_t c = 0; c < 2; c++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            memset(there, (int)(1 + i + 8 * c), sizes[i]);
+            memset(back, 0, sizes[i]);
+            uint64_t ids[] = {
+                veo_call_async(contexts[c], symbol(&f, "count"), NULL),
+                veo_async_write_mem(contexts[c], large, there, sizes[i]),
+                veo_async_read_mem(contexts[c], back, large, sizes[i]),
+            };
+            for (int k = 2; k >= 0; k--)
+                wait_ok(contexts[c], ids[k]);
+            CHECK(memcmp(there, back, sizes[i]) == 0);
+        }
+    }
+    free(there);
+    free(back);
+    tear_down(&f);
+}
