@@ -4,6 +4,13 @@
 
 #include "word_bytes.h"
 
+#define COPY_WORD(n) ((word_t *)(void *)to)[n] = ((const word_t *)(const void *)from)[n]
+
+/*
+ * Upwards, and each word is written before the next one is read: of areas that overlap, what lies
+ * between the two starts repeats. The vendor's memcpy() does so too, and decompressors rely on it;
+ * hence no `restrict` below.
+ */
 static inline __attribute__((always_inline)) void copy_up(uint8_t *to, const uint8_t *from,
                                                           size_t size)
 {
@@ -16,14 +23,10 @@ static inline __attribute__((always_inline)) void copy_up(uint8_t *to, const uin
             *to++ = *from++;
         words = to + ((size_t)(end - to) & ~(size_t)15);
         while (to != words) {
-            uint32_t a = ((const word_t *)(const void *)from)[0];
-            uint32_t b = ((const word_t *)(const void *)from)[1];
-            uint32_t c = ((const word_t *)(const void *)from)[2];
-            uint32_t d = ((const word_t *)(const void *)from)[3];
-            ((word_t *)(void *)to)[0] = a;
-            ((word_t *)(void *)to)[1] = b;
-            ((word_t *)(void *)to)[2] = c;
-            ((word_t *)(void *)to)[3] = d;
+            COPY_WORD(0);
+            COPY_WORD(1);
+            COPY_WORD(2);
+            COPY_WORD(3);
             from += 16;
             to += 16;
         }
@@ -38,7 +41,7 @@ static inline __attribute__((always_inline)) void copy_up(uint8_t *to, const uin
         *to++ = *from++;
 }
 
-NO_IDIOMS void *memcpy(void *restrict destination, const void *restrict source, size_t size)
+NO_IDIOMS void *memcpy(void *destination, const void *source, size_t size)
 {
     copy_up(destination, source, size);
     return destination;

@@ -4,6 +4,11 @@
 
 #include "word_bytes.h"
 
+/*
+ * What these do with areas that overlap is what the vendor's do, byte after byte, so that no
+ * parameter is `restrict` but in the header.
+ */
+
 NO_IDIOMS size_t strlen(const char *string)
 {
     const char *at = string;
@@ -22,7 +27,7 @@ NO_IDIOMS size_t strnlen(const char *string, size_t max_len)
     return length;
 }
 
-NO_IDIOMS char *stpcpy(char *restrict destination, const char *restrict source)
+NO_IDIOMS char *stpcpy(char *destination, const char *source)
 {
     while ((*destination = *source) != 0) {
         destination++;
@@ -31,40 +36,44 @@ NO_IDIOMS char *stpcpy(char *restrict destination, const char *restrict source)
     return destination;
 }
 
-char *strcpy(char *restrict destination, const char *restrict source)
+char *strcpy(char *destination, const char *source)
 {
     stpcpy(destination, source);
     return destination;
 }
 
-NO_IDIOMS char *stpncpy(char *restrict destination, const char *restrict source, size_t size)
+NO_IDIOMS char *stpncpy(char *destination, const char *source, size_t size)
 {
-    size_t length = strnlen(source, size);
+    char *end = destination + size, *stop;
 
-    memcpy(destination, source, length);
-    memset(destination + length, 0, size - length);
-    return destination + length;
+    while (destination != end && *source != 0)
+        *destination++ = *source++;
+
+    stop = destination;
+    while (destination != end)
+        *destination++ = 0;
+    return stop;
 }
 
-char *strncpy(char *restrict destination, const char *restrict source, size_t size)
+char *strncpy(char *destination, const char *source, size_t size)
 {
     stpncpy(destination, source, size);
     return destination;
 }
 
-char *strcat(char *restrict destination, const char *restrict source)
+char *strcat(char *destination, const char *source)
 {
     stpcpy(destination + strlen(destination), source);
     return destination;
 }
 
-char *strncat(char *restrict destination, const char *restrict source, size_t size)
+NO_IDIOMS char *strncat(char *destination, const char *source, size_t size)
 {
     char *end = destination + strlen(destination);
-    size_t length = strnlen(source, size);
 
-    memcpy(end, source, length);
-    end[length] = 0;
+    for (; size != 0 && *source != 0; size--)
+        *end++ = *source++;
+    *end = 0;
     return destination;
 }
 

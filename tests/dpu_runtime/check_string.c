@@ -86,6 +86,43 @@ static void check_memory(void)
     CHECK(dpu_memchr(a, b[0], size) == memchr(a, b[0], size));
 }
 
+/* Byte by byte upwards; a text ends before a zero. */
+static size_t copy_bytes(volatile char *to, volatile char *from, size_t size, bool is_text)
+{
+    size_t i;
+
+    for (i = 0; i < size && (!is_text || from[i] != 0); i++)
+        to[i] = from[i];
+    return i;
+}
+
+/* Overlapping areas, where each function goes upwards and reads what it wrote. */
+static void check_overlaps(void)
+{
+    size_t from = 40 + random_bits() % 8, to = from - 24 + random_bits() % 48;
+    size_t size = random_bits() % (random_bits() % 2 ? 16 : 64), length;
+
+    for (size_t i = 0; i < SIZE; i++)
+        c[i] = d[i] = (char)(random_bits() % 64);
+    c[from + 9] = d[from + 9] = 0;
+
+    dpu_memcpy(c + to, c + from, size);
+    copy_bytes(d + to, d + from, size, false);
+    CHECK(memcmp(c, d, SIZE) == 0);
+
+    dpu_stpncpy(c + to, c + from, size);
+    length = copy_bytes(d + to, d + from, size, true);
+    memset(d + to + length, 0, size - length);
+    CHECK(memcmp(c, d, SIZE) == 0);
+
+    c[100] = d[100] = 0;
+    length = strlen(d + from);
+    length += copy_bytes(d + from + length, d + from, 20, true);
+    d[from + length] = 0;
+    dpu_strncat(c + from, c + from, 20);
+    CHECK(memcmp(c, d, SIZE) == 0);
+}
+
 static void check_pair(void)
 {
     size_t n = random_bits() % 20;
@@ -183,6 +220,7 @@ int main(int argc, char **argv)
 
     for (uint64_t i = 0; i < count; i++) {
         check_memory();
+        check_overlaps();
         random_text(a, 30);
         random_text(b, random_bits() % 2 ? 3 : 30);
         check_pair();

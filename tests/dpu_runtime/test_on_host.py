@@ -51,6 +51,12 @@ PLANTED = {
     "a lost sticky bit": ("double", "double_parts.h", "low | (lost != 0)", "low"),
     "a digit too large": ("integer", "divide64.c", "quotient |= 1;", "quotient |= 3;"),
     "a byte too few": ("string", "memory.c", "size >= 8", "size >= 1"),
+    "words in another order": (
+        "string",
+        "memory.c",
+        "COPY_WORD(0);",
+        "COPY_WORD(1);\nCOPY_WORD(0);",
+    ),
     "no padding": ("print", "stdout_buffer.c", "(staged & 7) != 0", "(staged & 3) != 0"),
 }
 
