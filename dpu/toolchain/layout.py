@@ -63,6 +63,7 @@ SECTIONS {{
   __sys_end = {wram};
   .mram.noinit {mram:#x} (NOLOAD) : {{
     KEEP(*(.bss..mram.noinit.keep .mram.noinit.keep .mram.noinit.keep.*))
+    *(.bss..mram.noinit.stdout)
     KEEP(*(.bss..mram.noinit .mram.noinit .mram.noinit.*))
     . = ALIGN(8);
   }} :mram

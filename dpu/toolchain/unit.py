@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .commands import run
 from .compilers import Toolchain
+from .dma_alignment import align_for_dma
 from .errors import CommandError
 from .inline_assembly import explain_assembly
 from .long_type import MACROS, widen_long
@@ -111,6 +112,7 @@ def compile_unit(
     ir, warnings = _intermediate_text(unit, options, toolchain)
     if options.runtime:
         ir = serve_mram_accesses(ir)
+    ir = align_for_dma(ir)
     check_mram_access(ir, str(unit.source))
     command = [*toolchain.compiler, *toolchain.target_options, *_CODE, options.level]
     command += [*toolchain.code_options, "-Xclang", "-disable-llvm-passes", "-x", "ir"]

@@ -19,27 +19,38 @@ __DPU_INLINE __UINT32_TYPE__ __dpu_me(void)
 }
 
 /*
- * DMA. The unit of BYTES is 8, at most 2048. A size that the compiler knows goes into the
- * instruction; any other goes into bits 31:24 of the WRAM address, where the hardware adds it to
- * the 255 of the instruction, modulo 256: n / 8 - 1.
+ * DMA of BYTES / 8 units, modulo 256: sizes below 8 transfer 2048 bytes. A size that the compiler
+ * knows goes into the instruction; any other goes into bits 31:24 of the WRAM address, where the
+ * hardware adds it to the 255 of the instruction. Bits of the size never reach the address itself.
  */
 #define __DPU_DMA(function, wram, mram, bytes) \
     do { \
-        if (__builtin_constant_p(bytes) && (bytes) != 0) { \
+        if (__builtin_constant_p(bytes)) { \
             __asm__ volatile(".insn s 0x0b, " #function ", %0, %2(%1)" \
                              : \
                              : "r"(mram), "r"(wram), \
                                "i"(__builtin_constant_p(bytes) ? (((bytes) >> 3) - 1) & 255 : 0) \
                              : "memory"); \
         } else { \
-            __UINTPTR_TYPE__ __dpu_sized = \
-                (__UINTPTR_TYPE__)(wram) + ((__UINTPTR_TYPE__)(bytes) << 21); \
             __asm__ volatile(".insn s 0x0b, " #function ", %0, 255(%1)" \
                              : \
-                             : "r"(mram), "r"(__dpu_sized) \
+                             : "r"(mram), "r"(__DPU_SIZED(wram, bytes)) \
                              : "memory"); \
         } \
     } while (0)
+/* Where it is known that no bit is lost, one shift does for two. */
+#define __DPU_SIZED(wram, bytes) \
+    (__builtin_constant_p(((bytes) & 7) == 0) && ((bytes) & 7) == 0 \
+         ? (__UINTPTR_TYPE__)(wram) + ((__UINTPTR_TYPE__)(bytes) << 21) \
+         : (__UINTPTR_TYPE__)(wram) + (__dpu_units(bytes) << 24))
+
+/* The compiler does not see through it: it would make one shift and a mask of the two. */
+__DPU_INLINE __UINTPTR_TYPE__ __dpu_units(__UINTPTR_TYPE__ bytes)
+{
+    __UINTPTR_TYPE__ units = bytes >> 3;
+    __asm__("" : "+r"(units));
+    return units;
+}
 
 #define __builtin_dpu_tid() __dpu_me()
 /* The WRAM address comes first, in both. */
