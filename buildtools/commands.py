@@ -113,6 +113,10 @@ class BuildExtensions(build_ext):
         _copy(product, target)
 
 
+# Files that are copied into packages as they are.
+_COPIED = (".c", ".h", ".hpp", ".inc")
+
+
 class BuildNative(Command):
     """Builds the libraries, executables and headers that packages have beside their modules."""
 
@@ -154,6 +158,7 @@ class BuildNative(Command):
         if artefact.kind is Kind.HEADERS:
             for name in sources:
                 _copy(ROOT / name, target / Path(name).name)
+            self._remove_others(target)
             return
         if artefact.kind is Kind.STATIC:
             # Users link it with their own compiler, which knows of no sanitizer.
@@ -173,6 +178,13 @@ class BuildNative(Command):
         else:
             toolchain.link(product, objects, ["-pie", *artefact.link_flags])
         _copy(product, target, executable=artefact.kind is Kind.EXECUTABLE)
+
+    def _remove_others(self, folder: Path) -> None:
+        """Remove copies of what is no longer in the tree; the DPU's run time is a whole folder."""
+        wanted = {self._target / name for name in self._products()}
+        for file in folder.iterdir():
+            if file.suffix in _COPIED and file.is_file() and file not in wanted:
+                file.unlink()
 
     def _products(self) -> list[str]:
         names = []

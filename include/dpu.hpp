@@ -104,7 +104,13 @@ class DpuSetAsync;
 
 using CallbackFn = std::function<void(DpuSet &, unsigned)>;
 
-/* What can be done now or in the background. */
+/*
+ * What can be done now or in the background.
+ *
+ * As with the vendor's, a size that the caller states is not compared with that of a vector: what
+ * is transferred is rounded up to 8 bytes, and vectors may be shorter than that. It has to be in
+ * memory that is the caller's. There may be more vectors than DPUs; the further ones are left out.
+ */
 class DpuSetOps
 {
   public:
@@ -112,13 +118,11 @@ class DpuSetOps
     template <typename T>
     void copy(const std::string &to, unsigned offset, const std::vector<T> &from, unsigned size)
     {
-        need(from.size() * sizeof(T) >= size);
         detail::check(dpu_broadcast_to(set_, to.c_str(), offset, from.data(), size, flags()));
     }
     template <typename T>
     void copy(const DpuSymbol &to, unsigned offset, const std::vector<T> &from, unsigned size)
     {
-        need(from.size() * sizeof(T) >= size);
         detail::check(dpu_broadcast_to_symbol(set_, to.get(), offset, from.data(), size, flags()));
     }
     /* One vector for each DPU. */
@@ -126,14 +130,14 @@ class DpuSetOps
     void copy(const std::string &to, unsigned offset, const std::vector<std::vector<T>> &from,
               unsigned size)
     {
-        prepare(from, size);
+        prepare(from);
         detail::check(dpu_push_xfer(set_, DPU_XFER_TO_DPU, to.c_str(), offset, size, flags()));
     }
     template <typename T>
     void copy(const DpuSymbol &to, unsigned offset, const std::vector<std::vector<T>> &from,
               unsigned size)
     {
-        prepare(from, size);
+        prepare(from);
         detail::check(dpu_push_xfer_symbol(set_, DPU_XFER_TO_DPU, to.get(), offset, size, flags()));
     }
     /* From each DPU to its vector: copy(data, [size in bytes,] symbol [, offset]). */
@@ -141,14 +145,14 @@ class DpuSetOps
     void copy(std::vector<std::vector<T>> &to, unsigned size, const std::string &from,
               unsigned offset = 0)
     {
-        prepare(to, size);
+        prepare(to);
         detail::check(dpu_push_xfer(set_, DPU_XFER_FROM_DPU, from.c_str(), offset, size, flags()));
     }
     template <typename T>
     void copy(std::vector<std::vector<T>> &to, unsigned size, const DpuSymbol &from,
               unsigned offset = 0)
     {
-        prepare(to, size);
+        prepare(to);
         detail::check(
             dpu_push_xfer_symbol(set_, DPU_XFER_FROM_DPU, from.get(), offset, size, flags()));
     }
@@ -233,13 +237,11 @@ class DpuSetOps
             need(one.size() == data[0].size());
         return bytes(data[0]);
     }
-    template <typename T> void prepare(const std::vector<std::vector<T>> &data, unsigned size)
+    template <typename T> void prepare(const std::vector<std::vector<T>> &data)
     {
         uint32_t count = 0;
         detail::check(dpu_get_nr_dpus(set_, &count));
-        need(data.size() == count);
-        for (const std::vector<T> &one : data)
-            need(one.size() * sizeof(T) >= size);
+        need(data.size() >= count);
         struct dpu_set_t dpu;
         uint32_t index;
         DPU_FOREACH(set_, dpu, index)

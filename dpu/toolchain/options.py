@@ -15,6 +15,7 @@ from .layout import Stacks
 __all__ = ["BuildOptions"]
 
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9]\d*)[uUlL]*")
+_TASKLETS = "NR_TASKLETS"
 _STACK_OF = re.compile(r"STACK_SIZE_TASKLET_(\d+)")
 
 
@@ -28,7 +29,7 @@ class BuildOptions:
         ``-O0`` to ``-O3``, ``-Os`` or ``-Oz``.
     defines : mapping
         Macros; NR_TASKLETS, STACK_SIZE_DEFAULT and STACK_SIZE_TASKLET_n also say what tasklets the
-        program has. None defines a macro without a value.
+        program has, 1 if they do not say. None defines a macro without a value.
     includes : sequence of path
         Folders for headers, before those of the run time.
     system_includes : sequence of path
@@ -67,7 +68,7 @@ class BuildOptions:
                 sizes[int(match[1])] = _number(name, value)
         default = Stacks()
         stacks = Stacks(
-            _number("NR_TASKLETS", self.defines.get("NR_TASKLETS", default.tasklets)),
+            _number(_TASKLETS, self.defines.get(_TASKLETS, default.tasklets)),
             _number("STACK_SIZE_DEFAULT", self.defines.get("STACK_SIZE_DEFAULT", default.size)),
             sizes,
             self.chip,
@@ -78,6 +79,9 @@ class BuildOptions:
     def arguments(self) -> list[str]:
         """Return the compiler's arguments."""
         arguments = [self.level]
+        # As in the vendor's driver: one, unless the word is anywhere among the arguments.
+        if not any(_TASKLETS in text for text in [*self.defines, *self.options]):
+            arguments.append(f"-D{_TASKLETS}=1")
         for name, value in self.defines.items():
             arguments.append(f"-D{name}" if value is None else f"-D{name}={value}")
         arguments += [f"-I{os.fspath(folder)}" for folder in self.includes]

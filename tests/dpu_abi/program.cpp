@@ -40,6 +40,21 @@ static void use_sets()
     std::vector<uint32_t> words(16, 7);
     system.copy("wbuf", words);
     system.copy("wbuf", 8, words, 4);
+
+    // Sizes are rounded up to 8; what the vectors have room for is enough, and there may be more.
+    std::vector<uint32_t> one(1, 9);
+    one.reserve(2);
+    system.copy("wbuf", one, 8);
+    std::vector<std::vector<uint32_t>> more(70);
+    for (auto &vector : more) {
+        vector.reserve(2);
+        vector.resize(1, 3);
+    }
+    system.copy("wbuf", 0, more, 8);
+    more[65][0] = more[66][0] = 4;
+    system.copy(more, 8, "wbuf");
+    CHECK(more[65][0] == 3 && more[66][0] == 4);
+
     system.exec();
     system.copy(counts, counter);
     for (uint32_t i = 0; i < 66; i++)

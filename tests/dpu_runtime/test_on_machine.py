@@ -71,7 +71,7 @@ def test_library_functions(load: Callable[..., Running]) -> None:
         launch(program)
         count = program.get("failure_count", "I")[0]
         assert program.get("failures", "I")[:count] == []
-        assert program.get("checks", "I") == [240]
+        assert program.get("checks", "I") == [239]
 
 
 @pytest.fixture(scope="session")

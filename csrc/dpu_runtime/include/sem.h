@@ -14,12 +14,12 @@ typedef struct sem_t {
     uint8_t lock;
 } sem_t;
 
-/* Defines the semaphore NAME with COUNTER units. */
+/* Defines the semaphore NAME with COUNTER units; ends in a semicolon. */
 #define SEMAPHORE_INIT(_name, _counter) \
     _Static_assert(((_counter) < 128) && ((_counter) >= -127), "a semaphore counts to 127"); \
     ATOMIC_BIT_INIT(__CONCAT(semaphore_, _name)); \
     extern sem_t _name; \
-    __DPU_GUARDED_OBJECT(_name, _counter, ATOMIC_BIT_GET(__CONCAT(semaphore_, _name)))
+    __DPU_GUARDED_OBJECT(_name, _counter, ATOMIC_BIT_GET(__CONCAT(semaphore_, _name)));
 
 /* Takes a unit, and waits for one if none is left. */
 void sem_take(sem_t *sem);

@@ -13,13 +13,13 @@
 
 #define EOF (-1)
 
-/* Makes the buffer SIZE bytes, a multiple of 8, instead of 1 MiB. To be used once, at file scope.
- */
+/* Makes the buffer SIZE bytes, a multiple of 8, instead of 1 MiB. To be used once, at file scope;
+ * ends in a semicolon. */
 #define STDOUT_BUFFER_INIT(size) \
     _Static_assert(((size) >= 8) && (((size) & 7) == 0), \
                    "the buffer's size is a multiple of 8, and not 0"); \
     unsigned char __dma_aligned __mram_noinit_keep __stdout_buffer[(size)]; \
-    const unsigned int __stdout_buffer_size = (size)
+    const unsigned int __stdout_buffer_size = (size);
 
 /*
  * Text that does not fit between the write position and the end goes on at the start of the

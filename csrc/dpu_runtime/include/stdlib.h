@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stdlib.h: numbers from text, division with remainder, ways to end. There is no malloc(): alloc.h
+/*
+ * stdlib.h: numbers from text, division with remainder, ways to end.
+ *
+ * As the vendor's it has no malloc(), for which there is alloc.h, and no rand(), which programs
+ * define themselves.
  */
 #ifndef DPU_RUNTIME_STDLIB_H
 #define DPU_RUNTIME_STDLIB_H
 
+#include <attributes.h>
 #include <stddef.h>
 
 #define EXIT_SUCCESS 0
@@ -44,9 +49,5 @@ lldiv_t lldiv(long long dividend, long long divisor);
 void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *));
 void *bsearch(const void *key, const void *base, size_t count, size_t size,
               int (*compare)(const void *, const void *));
-
-#define RAND_MAX 0x7fffffff
-int rand(void);
-void srand(unsigned int seed);
 
 #endif

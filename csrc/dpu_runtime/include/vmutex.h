@@ -8,6 +8,7 @@
 #ifndef DPU_RUNTIME_VMUTEX_H
 #define DPU_RUNTIME_VMUTEX_H
 
+#include <assert.h>
 #include <mutex.h>
 #include <stdint.h>
 
@@ -17,15 +18,16 @@ struct vmutex {
     uint8_t hw_mutexes_mask;
 };
 
-/* NB_VMUTEXES is a multiple of 8, NB_MUTEXES a power of two. */
+/* NB_VMUTEXES is a multiple of 8, NB_MUTEXES a power of two; ends in a semicolon. */
 #define VMUTEX_INIT(NAME, NB_VMUTEXES, NB_MUTEXES) \
     _Static_assert((NB_MUTEXES) > 0, "virtual mutexes need at least one hardware mutex"); \
     _Static_assert(((NB_MUTEXES) & ((NB_MUTEXES) - 1)) == 0, "hardware mutexes are a power of 2"); \
     _Static_assert(((NB_VMUTEXES) & 7) == 0, "virtual mutexes are a multiple of 8"); \
     uint8_t __atomic_bit hw_mutexes_##NAME[NB_MUTEXES]; \
     uint8_t vmutex_##NAME[(NB_VMUTEXES) >> 3]; \
-    struct vmutex NAME = { \
-        .vm = vmutex_##NAME, .hw_mutexes = hw_mutexes_##NAME, .hw_mutexes_mask = (NB_MUTEXES) - 1}
+    struct vmutex NAME = {.vm = vmutex_##NAME, \
+                          .hw_mutexes = hw_mutexes_##NAME, \
+                          .hw_mutexes_mask = (NB_MUTEXES) - 1};
 
 __DPU_INLINE void vmutex_lock(const struct vmutex *vm, uint16_t id)
 {

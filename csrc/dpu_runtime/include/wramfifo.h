@@ -46,15 +46,15 @@ struct dpu_output_fifo_t {
     __host uint8_t __DPU_FIFO_DATA(name)[(1 << (ptr_size)) * (data_size)]; \
     __dma_aligned uint8_t __DPU_FIFO_TMP(name)[NR_TASKLETS * (data_size)]
 
-/* Define a queue of 2 ^ PTR_SIZE elements of DATA_SIZE bytes. */
+/* Define a queue of 2 ^ PTR_SIZE elements of DATA_SIZE bytes; both end in a semicolon. */
 #define INPUT_FIFO_INIT(name, ptr_size, data_size) \
     __DPU_FIFO_MEMORY(name, ptr_size, data_size); \
     __host struct dpu_input_fifo_t name = { \
-        0, 0, __DPU_FIFO_DATA(name), __DPU_FIFO_TMP(name), (ptr_size), (data_size)}
+        0, 0, __DPU_FIFO_DATA(name), __DPU_FIFO_TMP(name), (ptr_size), (data_size)};
 #define OUTPUT_FIFO_INIT(name, ptr_size, data_size) \
     __DPU_FIFO_MEMORY(name, ptr_size, data_size); \
     __host struct dpu_output_fifo_t name = { \
-        0, 0, __DPU_FIFO_DATA(name), __DPU_FIFO_TMP(name), (ptr_size), (data_size), 0}
+        0, 0, __DPU_FIFO_DATA(name), __DPU_FIFO_TMP(name), (ptr_size), (data_size), 0};
 
 bool is_input_fifo_empty(struct dpu_input_fifo_t *fifo);
 /* The oldest element, which stays in the queue; there must be one. */

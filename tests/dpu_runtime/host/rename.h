@@ -52,6 +52,4 @@
 #define lldiv dpu_lldiv
 #define qsort dpu_qsort
 #define bsearch dpu_bsearch
-#define rand dpu_rand
-#define srand dpu_srand
 #define errno dpu_errno
