@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from dpu_kernels_speed import measure_kernels
-from harness import ROOT, Report, Sample, arguments, compile_c, parse_values
+from harness import ROOT, Report, Sample, arguments, compile_c, parse_values, with_libdpu
 
 from dpu.asm import assemble
 
@@ -86,17 +86,10 @@ def measure_tasklets(report: Report, folder: str, quick: bool) -> None:
 
 def build_scaling(folder: str, turns: int) -> tuple[Path, Path, Path]:
     """Compile the program with the library that is in this tree, and assemble what DPUs run."""
-    sources = [
-        str(path)
-        for pattern in ("csrc/dpu/*.c", "csrc/dpu_machine/*.c", "csrc/common/cores.c")
-        for path in sorted(ROOT.glob(pattern))
-    ]
-    flags = ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="benchmark"', *sources]
-    flags += [f"-I{ROOT / part}" for part in ("include", "csrc", "csrc/common")]
     loop, empty = Path(folder, "loop.dpu"), Path(folder, "empty.dpu")
     assemble(io.StringIO(LOOP), loop, defines={"TURNS": turns})
     assemble(io.StringIO(".globl main\nmain: jump r23\n"), empty)
-    return compile_c("dpu_scaling.c", folder, flags=flags), loop, empty
+    return compile_c("dpu_scaling.c", folder, flags=with_libdpu()), loop, empty
 
 
 def measure_dpus(report: Report, folder: str, quick: bool) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 
-from harness import ROOT, Report, Sample, arguments, compile_c, parse_values, size_name
+from harness import Report, Sample, arguments, compile_c, parse_values, size_name, with_libdpu
 
 # Of memcpy()'s speed, from this size a DPU on, for a push to all 64 DPUs of a rank.
 TARGET = 0.5
@@ -26,14 +26,7 @@ TITLES = {
 
 def build(folder: str) -> str:
     """Compile the program with the library that is in this tree."""
-    sources = [
-        str(path)
-        for pattern in ("csrc/dpu/*.c", "csrc/dpu_machine/*.c", "csrc/common/cores.c")
-        for path in sorted(ROOT.glob(pattern))
-    ]
-    flags = ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="benchmark"', *sources]
-    flags += [f"-I{ROOT / part}" for part in ("include", "csrc", "csrc/common")]
-    return str(compile_c("dpu_transfer.c", folder, flags=flags))
+    return str(compile_c("dpu_transfer.c", folder, flags=with_libdpu()))
 
 
 def main() -> None:

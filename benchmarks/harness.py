@@ -242,6 +242,14 @@ def compile_c(
     return out
 
 
+def with_libdpu() -> list[str]:
+    """List what a C program is compiled with to have the libdpu of this tree in it."""
+    patterns = ("dpu/*.c", "dpu_machine/*.c", "common/copy.c", "common/cores.c")
+    sources = [str(path) for pattern in patterns for path in sorted((ROOT / "csrc").glob(pattern))]
+    folders = [f"-I{ROOT / part}" for part in ("include", "csrc", "csrc/common")]
+    return ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="benchmark"', *sources, *folders]
+
+
 def parse_values(text: str) -> dict[str, list[float]]:
     """Read lines of a name and numbers, as the C programs print them."""
     lines = (line.split() for line in text.splitlines())

@@ -147,7 +147,12 @@ ARTEFACTS = [
     Artefact(
         kind=Kind.SHARED,
         path="dpu/lib/libdpu.so",
-        sources=("csrc/dpu/*.c", "csrc/dpu_machine/*.c", "csrc/common/cores.c"),
+        sources=(
+            "csrc/dpu/*.c",
+            "csrc/dpu_machine/*.c",
+            "csrc/common/copy.c",
+            "csrc/common/cores.c",
+        ),
         # It calls its own functions, whatever else is loaded; and its threads may be at work when
         # somebody closes it.
         link_flags=(

@@ -149,7 +149,7 @@ ACCL_EXPORT int accl_memory_read(accl_device *device, uint64_t address, void *da
 {
     int status = memory_range(device, address, bytes);
     if (status == ACCL_OK && bytes)
-        memcpy(data, device->heap->base + (address - ADDRESS_BASE), bytes);
+        copy_memory(data, device->heap->base + (address - ADDRESS_BASE), bytes);
     return status;
 }
 
@@ -158,7 +158,7 @@ ACCL_EXPORT int accl_memory_write(accl_device *device, uint64_t address, const v
 {
     int status = memory_range(device, address, bytes);
     if (status == ACCL_OK && bytes)
-        memcpy(device->heap->base + (address - ADDRESS_BASE), data, bytes);
+        copy_memory(device->heap->base + (address - ADDRESS_BASE), data, bytes);
     return status;
 }
 

@@ -308,7 +308,7 @@ static uint32_t protect(struct ring_walk *r)
         return 0;
     if (!scratch(r, 2, source))
         return ACCL_ERROR(DMA_INTERNAL_ERROR);
-    memcpy(r->scratch[2], op->source, source);
+    copy_memory(r->scratch[2], op->source, source);
     r->source = r->scratch[2];
     return 0;
 }

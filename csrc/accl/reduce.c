@@ -118,7 +118,7 @@ static void reduce_half(const struct reduction *r, size_t start, size_t count)
             if (r->result_types[i] == ACCL_FLOAT16)
                 half_narrow((uint16_t *)(void *)r->results[i] + at, acc, n);
             else
-                memcpy(r->results[i] + at * sizeof(float), acc, n * sizeof(float));
+                copy_memory(r->results[i] + at * sizeof(float), acc, n * sizeof(float));
         }
     }
 }
@@ -152,6 +152,6 @@ void reduce_range(const struct reduction *r, size_t start, size_t count)
             left = block;
         }
         for (uint32_t i = 0; r->n_results > 1 && i < r->n_results; i++)
-            memcpy(r->results[i] + at * size, block, n * size);
+            copy_memory(r->results[i] + at * size, block, n * size);
     }
 }

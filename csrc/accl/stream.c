@@ -18,7 +18,7 @@ static bool queue_add(struct stream_queue *queue, uint32_t stream, const void *d
     chunk->taken = 0;
     chunk->stream = stream;
     if (bytes)
-        memcpy(chunk->data, data, bytes);
+        copy_memory(chunk->data, data, bytes);
     if (!queue->first)
         queue->end = &queue->first;
     *queue->end = chunk;
@@ -75,7 +75,7 @@ uint32_t stream_take(accl_device *device, uint8_t *data, uint64_t bytes)
             size_t n = chunk->bytes - chunk->taken;
             if (n > bytes - have)
                 n = (size_t)(bytes - have);
-            memcpy(data + have, chunk->data + chunk->taken, n);
+            copy_memory(data + have, chunk->data + chunk->taken, n);
             have += n;
             chunk->taken += n;
             device->input.bytes -= n;
@@ -161,7 +161,7 @@ ACCL_EXPORT int accl_stream_pull(accl_device *device, uint32_t *stream, void *da
                 status = ACCL_INVALID;
             } else {
                 if (chunk->bytes)
-                    memcpy(data, chunk->data, chunk->bytes);
+                    copy_memory(data, chunk->data, chunk->bytes);
                 queue_drop_first(&device->output);
             }
         }

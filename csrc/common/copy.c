@@ -14,6 +14,110 @@
 #define READ_AHEAD 1024 /* bytes */
 
 #if defined(__x86_64__)
+
+/* ------------------------------------------------------------------ by vectors */
+
+#define LINE 64 /* of a cache, in bytes */
+/* From so many bytes on, the ranges do not fit the first cache together, and it pays to ask for
+ * lines of the destination before they are stored to. */
+#define WANT_LEAST ((size_t)24 << 10)
+#define WANT_AHEAD ((size_t)512)
+
+#define VECTOR_BYTES 16
+#define TARGET __attribute__((target("sse2,prfchw")))
+#define VECTORS(name) sse2_##name
+#include "common/copy_vectors.inc"
+
+#define VECTOR_BYTES 32
+#define TARGET __attribute__((target("avx2,prfchw")))
+#define VECTORS(name) avx2_##name
+#include "common/copy_vectors.inc"
+
+#define VECTOR_BYTES 64
+#define TARGET __attribute__((target("avx512f,prfchw")))
+#define VECTORS(name) avx512_##name
+#include "common/copy_vectors.inc"
+
+#define SAVES_YMM 0x06 /* in XCR0: the system saves xmm and the upper halves of ymm */
+#define SAVES_ZMM 0xE6 /* and mask registers, and what zmm have beyond ymm */
+
+/* Whether the system saves the registers that WANTED names when it switches threads. */
+static bool system_saves(uint32_t wanted)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+        return false;
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low & wanted) == wanted;
+}
+
+static bool has_leaf_7(unsigned wanted)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & wanted);
+}
+
+static bool has_sse2(void)
+{
+    return true; /* all x86-64 processors */
+}
+
+static bool has_avx2(void)
+{
+    return system_saves(SAVES_YMM) && has_leaf_7(bit_AVX2);
+}
+
+static bool has_avx512(void)
+{
+    return system_saves(SAVES_ZMM) && has_leaf_7(bit_AVX512F);
+}
+
+static const struct copy_routine routines[] = {
+    {"avx512", has_avx512, avx512_copy},
+    {"avx2", has_avx2, avx2_copy},
+    {"sse2", has_sse2, sse2_copy},
+};
+
+#else
+
+static bool always(void)
+{
+    return true;
+}
+
+static void by_library(void *to, const void *from, size_t bytes)
+{
+    memmove(to, from, bytes);
+}
+
+static const struct copy_routine routines[] = {{"memmove", always, by_library}};
+
+#endif
+
+const struct copy_routine *copy_routine(size_t index)
+{
+    return index < sizeof routines / sizeof *routines ? &routines[index] : NULL;
+}
+
+typedef void copy_function(void *to, const void *from, size_t bytes);
+
+static copy_function choose_and_copy;
+static copy_function *_Atomic by_vectors = choose_and_copy;
+
+/* The first call; several threads that make it at once choose the same. */
+static void choose_and_copy(void *to, const void *from, size_t bytes)
+{
+    const struct copy_routine *routine = routines;
+    while (!routine->is_supported())
+        routine++;
+    atomic_store_explicit(&by_vectors, routine->copy, memory_order_relaxed);
+    routine->copy(to, from, bytes);
+}
+
+/* ------------------------------------------------------------------ past the caches */
+
+#if defined(__x86_64__)
 /* Bytes of the largest cache that leaf LEAF of cpuid describes; all leaves of the kind have one
  * form. */
 static size_t largest_cache(unsigned leaf)
@@ -84,12 +188,18 @@ void copy_past_caches(void *to, const void *from, size_t bytes)
 #endif
 }
 
+/* ------------------------------------------------------------------ either */
+
 void copy_memory(void *to, const void *from, size_t bytes)
 {
-    uintptr_t apart = (uintptr_t)to > (uintptr_t)from ? (uintptr_t)to - (uintptr_t)from
-                                                      : (uintptr_t)from - (uintptr_t)to;
-    if (copy_is_large(bytes) && apart >= bytes)
+    if (bytes < COPY_VECTORS_LEAST) {
+        memmove(to, from, bytes);
+        return;
+    }
+    const uintptr_t ahead = (uintptr_t)to - (uintptr_t)from;
+    const bool apart = ahead >= bytes && -ahead >= bytes;
+    if (apart && copy_is_large(bytes))
         copy_past_caches(to, from, bytes);
     else
-        memmove(to, from, bytes);
+        atomic_load_explicit(&by_vectors, memory_order_relaxed)(to, from, bytes);
 }

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies of much memory.
+ * Copies of memory, for all that transfers data.
+ *
+ * Some processors copy by `rep movsb` at a small fraction of their speed when the destination lies
+ * a little behind the source modulo 4096, as with an array from malloc() (offset 16 of a page) and
+ * shared memory (offset 0); the C library's memcpy() uses that instruction from about 2 KiB on. So
+ * copies of more than some hundred bytes are done here by loads and stores of the widest vectors
+ * that the processor has, which are as quick at all offsets, and small ones by the C library.
  *
  * An ordinary store first fetches the line that it writes to. Where source and destination together
  * are most of the last cache, the lines are gone before anybody reads them: stores past the caches
  * save that traffic, half as much again as the copy itself takes. Where they fit, such stores are
  * slower.
+ *
+ * All functions may be called by several threads at once, and access nothing outside of the ranges.
  */
 #ifndef OFFCHIP_COPY_H
 #define OFFCHIP_COPY_H
@@ -13,13 +21,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Copies of fewer bytes are left to the C library, which has a case for each size there. */
+#define COPY_VECTORS_LEAST ((size_t)1024)
+
+/* libveorun.a is linked with users' programs, which may have functions of these names. */
+#define COPY_SYMBOL(name) __asm__("offchip_" #name)
+
+/* Like memmove(), in whichever way is quickest. */
+void copy_memory(void *to, const void *from, size_t bytes) COPY_SYMBOL(copy_memory);
+
 /* Whether a copy of so many bytes had better go past the caches. */
-bool copy_is_large(size_t bytes);
+bool copy_is_large(size_t bytes) COPY_SYMBOL(copy_is_large);
 
 /* Like memcpy(), always past the caches. */
-void copy_past_caches(void *to, const void *from, size_t bytes);
+void copy_past_caches(void *to, const void *from, size_t bytes) COPY_SYMBOL(copy_past_caches);
 
-/* Like memmove(), in whichever way is quicker. */
-void copy_memory(void *to, const void *from, size_t bytes);
+/* A way to copy with vectors: like memmove(), for at least COPY_VECTORS_LEAST bytes. */
+struct copy_routine {
+    const char *name;
+    bool (*is_supported)(void); /* by the processor and the system */
+    void (*copy)(void *to, const void *from, size_t bytes);
+};
+
+/* Number INDEX of them, widest vectors first; NULL after the last. copy_memory() uses the first
+ * that is supported; the others are for tests and benchmarks. */
+const struct copy_routine *copy_routine(size_t index) COPY_SYMBOL(copy_routine);
 
 #endif

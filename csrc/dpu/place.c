@@ -2,6 +2,7 @@
 /* place.c: bits of an address name the memory, in this order: IRAM, MRAM, else WRAM. */
 #include "dpu/place.h"
 
+#include "common/copy.h"
 #include "dpu/internal.h"
 
 #include <string.h>
@@ -90,8 +91,8 @@ void dpulib_place_write(const struct dpulib_place *place, struct dpu_machine *ma
     const uint32_t at = place->offset + from;
     host += from;
     switch (place->memory) {
-    case DPU_PLACE_MRAM: memcpy(dpu_machine_mram(machine) + at, host, size); return;
-    case DPU_PLACE_WRAM: memcpy(dpu_machine_wram(machine) + at, host, size); return;
+    case DPU_PLACE_MRAM: copy_memory(dpu_machine_mram(machine) + at, host, size); return;
+    case DPU_PLACE_WRAM: copy_memory(dpu_machine_wram(machine) + at, host, size); return;
     case DPU_PLACE_IRAM: break;
     }
     uint64_t words[IRAM_CHUNK];
@@ -109,8 +110,8 @@ void dpulib_place_read(const struct dpulib_place *place, struct dpu_machine *mac
     const uint32_t at = place->offset + from;
     host += from;
     switch (place->memory) {
-    case DPU_PLACE_MRAM: memcpy(host, dpu_machine_mram(machine) + at, size); return;
-    case DPU_PLACE_WRAM: memcpy(host, dpu_machine_wram(machine) + at, size); return;
+    case DPU_PLACE_MRAM: copy_memory(host, dpu_machine_mram(machine) + at, size); return;
+    case DPU_PLACE_WRAM: copy_memory(host, dpu_machine_wram(machine) + at, size); return;
     case DPU_PLACE_IRAM: break;
     }
     uint64_t words[IRAM_CHUNK];

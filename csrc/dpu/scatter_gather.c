@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scatter_gather.c: many blocks of host memory for each DPU, one after the other in MRAM. */
+#include "common/copy.h"
 #include "dpu/transfer.h"
 
 #include <pthread.h>
@@ -87,9 +88,9 @@ void dpulib_copy_blocks(const struct dpulib_place *place, struct dpu_machine *ma
         if (some == 0) /* its address may be NULL */
             continue;
         if (to_dpu)
-            memcpy(mram + done, blocks->blocks_addr[i], some);
+            copy_memory(mram + done, blocks->blocks_addr[i], some);
         else
-            memcpy(blocks->blocks_addr[i], mram + done, some);
+            copy_memory(blocks->blocks_addr[i], mram + done, some);
         done += some;
     }
     if (to_dpu)

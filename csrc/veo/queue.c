@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/copy.h"
 #include "common/futex.h"
 #include "veo/host.h"
 
@@ -196,7 +197,7 @@ static void settle_extra(struct veo_thr_ctxt *ctx, struct request_extra *extra, 
 {
     if (outcome == VEO_COMMAND_OK) {
         for (int i = 0; i < extra->ncopies; i++)
-            memcpy(extra->copies[i].to, extra->copies[i].from, extra->copies[i].size);
+            copy_memory(extra->copies[i].to, extra->copies[i].from, extra->copies[i].size);
         if (extra->free_on_success)
             heap_put(ctx->proc, extra->free_on_success);
     }

@@ -59,7 +59,7 @@ static uint64_t submit_small(struct veo_thr_ctxt *ctx, void *host, uint64_t addr
         return VEO_REQUEST_ID_INVALID;
     }
     if (write)
-        memcpy(block, host, size);
+        copy_memory(block, host, size);
     else
         extra->copies[extra->ncopies++] =
             (struct copy_out){.to = host, .from = block, .size = size};

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/copy.h"
 #include "common/futex.h"
 #include "veo_worker/worker.h"
 
@@ -116,9 +117,9 @@ static int transfer(struct veow_context *ctx, const struct wire_slot *slot, uint
         ctx->guarded = true;
         atomic_signal_fence(memory_order_seq_cst);
         if (slot->op == WIRE_WRITE)
-            memcpy(address, slot->block, slot->size);
+            copy_memory(address, slot->block, slot->size);
         else
-            memcpy(slot->block, address, slot->size);
+            copy_memory(slot->block, address, slot->size);
         atomic_signal_fence(memory_order_seq_cst);
         ctx->guarded = false;
         return VEO_COMMAND_OK;

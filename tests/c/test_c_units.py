@@ -106,7 +106,7 @@ class Archives:
             folder = self._folder / f"{Path(listing).stem}-{sanitizer}"
             folder.mkdir()
             sources = (ROOT / listing).read_text().split()
-            objects = [str(folder / f"{Path(source).stem}.o") for source in sources]
+            objects = [str(folder / f"{source.replace('/', '-')}.o") for source in sources]
             with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
                 pairs = zip(sources, objects, strict=True)
                 jobs = [pool.submit(compile_c, sanitizer, "-c", a, "-o", b) for a, b in pairs]

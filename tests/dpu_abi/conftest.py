@@ -105,7 +105,7 @@ def tsan_cases(
         *(ROOT / "csrc/dpu").glob("*.c"),
         *(ROOT / "csrc/dpu_machine").glob("*.c"),
     ]
-    sources.append(ROOT / "csrc/common/cores.c")
+    sources += [ROOT / "csrc/common/copy.c", ROOT / "csrc/common/cores.c"]
     objects = [folder / f"{source.parent.name}-{source.stem}.o" for source in sources]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         pairs = zip(sources, objects, strict=True)

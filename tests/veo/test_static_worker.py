@@ -182,6 +182,32 @@ def test_kernels_run_from_an_archive(compile_c: Compile, tmp_path: Path) -> None
     call_all(out)
 
 
+def test_functions_of_a_program_do_not_replace_the_workers(
+    compile_c: Compile, tmp_path: Path
+) -> None:
+    own = """
+    char block[4096];
+    static int calls;
+    void copy_memory(void) { calls++; }
+    int copy_is_large(void) { return calls++; }
+    long count_calls(void) { return calls; }
+    """
+    out = tmp_path / "mine.veorun"
+    build_static_worker(out, [compile_c("own", own)])
+    with veo.VeoProc(0, str(out).encode()) as proc:
+        lib = proc.static_library()
+        ctx = proc.open_context()
+        block = lib.get_symbol("block")
+        back = bytearray(4096)
+        ctx.async_write_mem(block, bytes(range(256)) * 16, 4096).wait_result()
+        ctx.async_read_mem(back, block, 4096).wait_result()
+        assert back == bytes(range(256)) * 16
+        count_calls = lib.find_function("count_calls")
+        count_calls.args_type()
+        count_calls.ret_type("long")
+        assert count_calls(ctx).wait_result() == 0
+
+
 # An interpreter of its own has no sanitizer preloaded.
 @pytest.mark.nosanitize
 def test_command_line(compile_c: Compile, tmp_path: Path) -> None:
