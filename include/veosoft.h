@@ -27,6 +27,15 @@ const char *veosoft_version(void);
 int veosoft_args_set_signature(struct veo_args *args, const char *arg_kinds, char ret_kind);
 
 /*
+ * What debug info says of the function at ADDRESS, which veo_get_sym() gave: lines that begin with
+ * a letter as above. The first is the result's; then comes one for each parameter, with a blank
+ * and its name, which may be empty; then "..." where more arguments may follow. A line that begins
+ * with "!" stands alone and says why the function cannot be called: a structure by value, say.
+ * Returns the length, 0 where nothing is known; copies the text only if it fits into SIZE bytes.
+ */
+size_t veosoft_signature(struct veo_proc_handle *proc, uint64_t address, char *text, size_t size);
+
+/*
  * veo_call_wait_result() with a limit in nanoseconds; VEO_COMMAND_UNFINISHED when it is reached,
  * and the request stays as it is. Negative: no limit.
  */

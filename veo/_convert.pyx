@@ -18,6 +18,7 @@ from libc.string cimport memcpy
 from operator import index
 
 from veo.memptr import VEMemPtr
+from veo.signature import SPELLING
 
 __all__ = ["ConvFromI64", "ConvToI64"]
 
@@ -36,11 +37,6 @@ _NAMES = {
     "int32_t": "i", "uint32_t": "I", "int64_t": "l", "uint64_t": "L",
     "size_t": "L", "ssize_t": "l", "ptrdiff_t": "l", "intptr_t": "l", "uintptr_t": "L",
     "off_t": "l",
-}
-_SPELLING = {
-    "b": "signed char", "B": "unsigned char", "h": "short", "H": "unsigned short", "i": "int",
-    "I": "unsigned int", "l": "long", "L": "unsigned long", "p": "pointer", "f": "float",
-    "d": "double", "?": "bool", "v": "void",
 }
 
 
@@ -94,7 +90,7 @@ cdef char signature_letter(char code) noexcept:
 
 
 cdef str _spelling(char code):
-    return _SPELLING[chr(code)]
+    return SPELLING[chr(code)]
 
 
 cdef object _as_integer(object value):

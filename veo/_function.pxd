@@ -20,7 +20,10 @@ cdef class VeoFunction:
     cdef readonly object _ret_type
     cdef ProcHandle proc
     cdef uint64_t address
-    # Letters of the arguments' types and of the result's; NULL before args_type().
+    # What debug info says: a DebugInfo or None.
+    cdef object info
+    # Letters of the arguments' types and of the result's: as stated, else from debug info; NULL
+    # where neither says them.
     cdef char *codes
     cdef Py_ssize_t count
     cdef char ret
@@ -29,6 +32,8 @@ cdef class VeoFunction:
     # Changes with the types, so that a list made for others is not put back.
     cdef unsigned int generation
 
+    cdef int _read_debug_info(self) except -1
+    cdef tuple _types(self)
     cdef veo_args *_take_args(self) except NULL
     cdef void _put_args(self, veo_args *args, unsigned int generation) noexcept
     cdef int _forget_args(self) except -1

@@ -2,6 +2,7 @@
 """Functions of a library in a VE process."""
 
 cimport cython
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -11,12 +12,17 @@ from veo._convert cimport parse_type, signature_letter, to_bits
 from veo._context_handle cimport CtxHandle
 from veo._log cimport log_info, log_on
 from veo._memory cimport OnStack
-from veo._process_handle cimport ProcessOwner
+from veo._process_handle cimport ProcessOwner, ProcHandle
 from veo._request cimport VeoRequest, new_request
-from veo.libveo cimport VEO_MAX_NUM_ARGS, VEO_REQUEST_ID_INVALID, veo_args, veo_thr_ctxt
+from veo.libveo cimport (
+    VEO_MAX_NUM_ARGS, VEO_REQUEST_ID_INVALID, veo_args, veo_proc_handle, veo_thr_ctxt,
+)
 
 from veo.errors import VeoClosedError, VeoError
 from veo.memptr import VEMemPtr
+from veo.signature import (
+    SPELLING, check_arguments, check_result, missing_arguments, parse, to_signature,
+)
 
 __all__ = ["VeoFunction"]
 
@@ -34,6 +40,26 @@ cdef enum:
     SHORT_CALL = 12
 
 
+cdef str _signature_text(ProcHandle proc, uint64_t address):
+    """Give what the library knows of a function from debug info."""
+    cdef veo_proc_handle *handle
+    cdef size_t length
+    if proc.soft.veosoft_signature is NULL or not proc.is_open():
+        return ""
+    handle = proc.enter()
+    try:
+        length = proc.soft.veosoft_signature(handle, address, NULL, 0)
+        if length == 0:
+            return ""
+        text = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>length)
+        # It may be gone by now, with its library.
+        if proc.soft.veosoft_signature(handle, address, text, length + 1) != length:
+            return ""
+        return text.decode("ascii", "replace")
+    finally:
+        proc.leave()
+
+
 cdef class LibraryOwner:
     """What has functions."""
 
@@ -42,7 +68,9 @@ cdef class LibraryOwner:
 cdef class VeoFunction:
     """A function of a library in a VE process.
 
-    Calling it queues the call in a context and returns a request.
+    Calling it queues the call in a context and returns a request. Types of arguments and result
+    that the program does not state are those of the function's debug info, where it has some, and
+    `inspect.signature()` shows them.
 
     Parameters
     ----------
@@ -77,6 +105,7 @@ cdef class VeoFunction:
         self.name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
         self.lib = lib
         self.proc = (<ProcessOwner>(<LibraryOwner>lib).proc).handle
+        self._read_debug_info()
 
     def __dealloc__(self):
         if self.spare is not NULL and self.proc.forks == _native.fork_count:
@@ -89,6 +118,37 @@ cdef class VeoFunction:
             "library's path and the name"
         )
 
+    cdef int _read_debug_info(self) except -1:
+        cdef char *codes
+        cdef Py_ssize_t i
+        self.info = parse(_signature_text(self.proc, self.address))
+        if self.info is None or self.info.refusal:
+            return 0
+        kinds = self.info.kinds.encode()
+        codes = <char *>malloc(len(kinds) + 1)
+        if codes is NULL:
+            raise MemoryError()
+        for i in range(len(kinds)):
+            codes[i] = kinds[i]
+        codes[len(kinds)] = 0
+        self.codes = codes
+        self.count = len(kinds)
+        self.ret = <char><int>ord(self.info.result)
+        return 0
+
+    cdef tuple _types(self):
+        """Spell the types of the arguments: as stated, else as C does. None if not known."""
+        if self._args_type is not None or self.codes is NULL:
+            return self._args_type
+        return tuple([SPELLING[chr(self.codes[i])] for i in range(self.count)])
+
+    def __getattr__(self, str name):
+        # Not a property: the class would have it as well, and inspect would take it from there.
+        if name != "__signature__" or self.proc is None or self.codes is NULL:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        types = [SPELLING[chr(self.codes[i])] for i in range(self.count)]
+        return to_signature(VeoCtxt, self.info, types, SPELLING[chr(self.ret)])
+
     @property
     def addr(self):
         """VE address of the function."""
@@ -98,6 +158,9 @@ cdef class VeoFunction:
 
     def args_type(self, *types):
         """Say what the types of the arguments are.
+
+        They are compared with the function's debug info, where it has some. Widths of integers may
+        differ: then those that are stated count.
 
         Parameters
         ----------
@@ -109,7 +172,9 @@ cdef class VeoFunction:
         Raises
         ------
         TypeError
-            A type that cannot be passed; then nothing is changed.
+            A type that cannot be passed, a wrong number of types, an integer for a parameter of
+            floating point or the reverse, or a function with a structure or a long double among
+            its parameters; then nothing is changed.
         """
         cdef Py_ssize_t count = 0
         cdef char letter
@@ -122,6 +187,7 @@ cdef class VeoFunction:
                 if letter != c"v":
                     codes[count] = letter
                     count += 1
+            check_arguments(self.name, self.info, codes[:count].decode(), types)
         except BaseException:
             free(codes)
             raise
@@ -133,7 +199,9 @@ cdef class VeoFunction:
         self._forget_args()
 
     def ret_type(self, rettype):
-        """Say what the type of the result is; ``"int"`` unless said.
+        """Say what the type of the result is.
+
+        It is that of the function's debug info unless said, and ``"int"`` without debug info.
 
         Parameters
         ----------
@@ -143,9 +211,12 @@ cdef class VeoFunction:
         Raises
         ------
         TypeError
-            A type that cannot be returned; then nothing is changed.
+            A type that cannot be returned, or floating point for a function that returns an
+            integer or the reverse; then nothing is changed.
         """
-        self.ret = parse_type(rettype)
+        cdef char letter = parse_type(rettype)
+        check_result(self.name, self.info, chr(letter), rettype)
+        self.ret = letter
         self._ret_type = rettype
         self._forget_args()
 
@@ -196,16 +267,19 @@ cdef class VeoFunction:
             )
         if self.proc is None:
             raise VeoClosedError("the VeoFunction was not initialised")
+        if self.info is not None and self.info.refusal:
+            raise TypeError(f"{self.name}() cannot be called: {self.info.refusal}")
         if self.codes is NULL:
             raise VeoError(
                 "VeoFunction needs arguments format info before call(): say "
-                f"{self.name}.args_type(...) first"
+                f"{self.name}.args_type(...) first, or compile it with -g"
             )
         if n > VEO_MAX_NUM_ARGS or self.count > VEO_MAX_NUM_ARGS:
             raise ValueError(f"a call can have at most {VEO_MAX_NUM_ARGS} arguments")
         if n != self.count:
             raise ValueError(
                 f"invalid number of arguments, expected `{self.count}`, got `{n}`"
+                f"{missing_arguments(self.info, n)}"
             )
         if self.lib.unloaded:
             raise VeoClosedError(f"the library of {self.name} was unloaded")
@@ -221,8 +295,8 @@ cdef class VeoFunction:
         ctx : VeoCtxt
             The context whose turn it is.
         *args : int, float, VEMemPtr or OnStack
-            Arguments, as said with `args_type()`. An object with an attribute ``_ve_array``
-            stands for the value of that.
+            Arguments, as said with `args_type()` or by debug info. An object with an attribute
+            ``_ve_array`` stands for the value of that.
 
         Returns
         -------
@@ -234,7 +308,9 @@ cdef class VeoFunction:
             The number of arguments is wrong, or one of them does not fit its type; then
             ``__cause__`` is the error of that.
         VeoError
-            There are no types yet, or the call was refused.
+            There are no types, or the call was refused.
+        TypeError
+            The function cannot be called: it has a structure or a long double by value.
         """
         cdef Py_ssize_t n = PyTuple_GET_SIZE(args) - 1
         cdef Py_ssize_t i = 0
@@ -287,7 +363,7 @@ cdef class VeoFunction:
             except Exception as error:
                 raise ValueError(
                     f"{error!r} : args conversion: f = {self.name}, argument {i + 1} of type "
-                    f"{self._args_type!r}, x = {args[i + 1]!r}"
+                    f"{self._types()!r}, x = {args[i + 1]!r}"
                 ) from error
             if keep is not None:
                 # Without the context, which would keep itself alive.
@@ -324,5 +400,5 @@ cdef class VeoFunction:
     def __repr__(self):
         if self.proc is None:
             return "<VeoFunction object, not initialised>"
-        types = "(no types)" if self._args_type is None else repr(self._args_type)
+        types = "(no types)" if self.codes is NULL else repr(self._types())
         return f"<VeoFunction object VE function {self.name!r}{types} at {self.address:#x}>"

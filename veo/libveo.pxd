@@ -87,6 +87,7 @@ cdef extern from "veo_table.h" nogil:
     struct veosoft_table:
         const char *(*veosoft_version)() noexcept nogil
         int (*veosoft_args_set_signature)(veo_args *, const char *, char) noexcept nogil
+        size_t (*veosoft_signature)(veo_proc_handle *, uint64_t, char *, size_t) noexcept nogil
         int (*veosoft_call_wait_timed)(veo_thr_ctxt *, uint64_t, uint64_t *,
                                        int64_t) noexcept nogil
         int (*veosoft_context_drain)(veo_thr_ctxt *, int64_t) noexcept nogil

@@ -95,6 +95,7 @@
 #define VEOSOFT_SYMBOLS(X) \
     X(veosoft_version) \
     X(veosoft_args_set_signature) \
+    X(veosoft_signature) \
     X(veosoft_call_wait_timed) \
     X(veosoft_context_drain) \
     X(veosoft_main_context) \

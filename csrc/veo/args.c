@@ -122,7 +122,7 @@ VEO_EXPORT int veo_args_set_stack(struct veo_args *args, enum veo_args_intent in
 VEO_EXPORT int veosoft_args_set_signature(struct veo_args *args, const char *arg_kinds,
                                           char ret_kind)
 {
-    static const char letters[] = "bBhHiIlLpfd";
+    static const char letters[] = SIGNATURE_LETTERS;
     if (!args) {
         veo_fail(EINVAL, "no argument list");
         return -1;

@@ -42,6 +42,9 @@ bool veo_is_quiet(void);
 
 /* --- argument lists (args.c) ------------------------------------------------------------ */
 
+/* Of veosoft_args_set_signature(), but for 'v'. */
+#define SIGNATURE_LETTERS "bBhHiIlLpfd"
+
 struct stack_arg {
     char *buffer;
     size_t size;

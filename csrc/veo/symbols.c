@@ -10,6 +10,7 @@ struct symbol {
     struct symbol *next;
     uint64_t handle;
     uint64_t address;
+    char *signature; /* behind the name */
     char name[];
 };
 
@@ -36,13 +37,15 @@ static uint64_t cached(struct veo_proc_handle *proc, uint64_t handle, const char
 
 /* Without memory it is simply asked for again. */
 static void remember(struct veo_proc_handle *proc, uint64_t handle, const char *name,
-                     uint64_t address)
+                     uint64_t address, const char *signature)
 {
     size_t length = strlen(name) + 1;
-    struct symbol *symbol = malloc(sizeof *symbol + length);
+    size_t size = strlen(signature) + 1;
+    struct symbol *symbol = malloc(sizeof *symbol + length + size);
     if (!symbol)
         return;
     *symbol = (struct symbol){.handle = handle, .address = address};
+    symbol->signature = memcpy(symbol->name + length, signature, size);
     memcpy(symbol->name, name, length);
     pthread_mutex_lock(&proc->symbols_lock);
     if (!proc->symbols)
@@ -103,17 +106,37 @@ static bool name_fits(const char *name, const char *what)
     return true;
 }
 
+/* Whether a copy of what the worker wrote has the form that veosoft.h gives. */
+static bool signature_is_valid(const char *text)
+{
+    if (*text == '!')
+        return true;
+    if (!strchr(SIGNATURE_LETTERS "v", *text) || !*text)
+        return false;
+    for (text++; *text; text += strcspn(text, "\n")) {
+        if (*text++ != '\n')
+            return false;
+        if (strcmp(text, "...") != 0 &&
+            (!*text || !strchr(SIGNATURE_LETTERS, *text) || text[1] != ' '))
+            return false;
+    }
+    return true;
+}
+
 /*
  * Has the worker look NAME up, in CTX. 0 if it found nothing; ERROR then says why (WIRE_ERROR_SIZE
- * bytes), or is empty if the worker is gone.
+ * bytes), or is empty if the worker is gone. SIGNATURE, which may be NULL, gets what is known of
+ * the symbol.
  */
 static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, const char *name,
-                    char *error)
+                    char *error, char signature[WIRE_SIGNATURE_SIZE])
 {
     struct veo_proc_handle *proc = ctx->proc;
     struct draft draft;
     uint64_t result = 0;
     error[0] = 0;
+    if (signature)
+        signature[0] = 0;
     uint64_t block = wire_get(proc, sizeof(struct wire_text));
     if (!block) {
         strcpy(error, "no memory for the request");
@@ -122,6 +145,7 @@ static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, 
     struct wire_text *text = (struct wire_text *)(uintptr_t)block;
     memcpy(text->text, name, strlen(name) + 1);
     text->error[0] = 0;
+    text->signature[0] = 0;
     if (queue_begin(ctx, &draft)) {
         draft.slot->op = (uint8_t)op;
         draft.slot->target = handle;
@@ -134,6 +158,12 @@ static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, 
             memcpy(error, text->error, WIRE_ERROR_SIZE);
             error[WIRE_ERROR_SIZE - 1] = 0;
         }
+        if (result && signature) {
+            memcpy(signature, text->signature, WIRE_SIGNATURE_SIZE);
+            signature[WIRE_SIGNATURE_SIZE - 1] = 0;
+            if (!signature_is_valid(signature))
+                signature[0] = 0;
+        }
     }
     wire_put(proc, block);
     return result;
@@ -144,7 +174,7 @@ VEO_EXPORT uint64_t veo_load_library(struct veo_proc_handle *proc, const char *l
     char error[WIRE_ERROR_SIZE];
     if (!name_fits(libname, "library") || !proc_enter(proc))
         return 0;
-    uint64_t handle = ask(proc->main, WIRE_LOAD, 0, libname, error);
+    uint64_t handle = ask(proc->main, WIRE_LOAD, 0, libname, error, NULL);
     if (!handle)
         veo_fail(error[0] ? ENOENT : ESRCH, "cannot load '%s': %s", libname,
                  error[0] ? error : "the VE process is gone");
@@ -178,6 +208,7 @@ VEO_EXPORT int veo_unload_library(struct veo_proc_handle *proc, const uint64_t l
 uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name)
 {
     char error[WIRE_ERROR_SIZE];
+    char signature[WIRE_SIGNATURE_SIZE];
     if (!name_fits(name, "symbol"))
         return 0;
     if (proc_is_dead(proc)) {
@@ -190,9 +221,9 @@ uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const cha
     if (address)
         return address;
     /* Not behind a kernel that is running. */
-    address = ask(proc->service, WIRE_SYMBOL, handle, name, error);
+    address = ask(proc->service, WIRE_SYMBOL, handle, name, error, signature);
     if (address)
-        remember(proc, handle, name, address);
+        remember(proc, handle, name, address, signature);
     else
         veo_fail(error[0] ? ENOENT : ESRCH, "no symbol '%s': %s", name,
                  error[0] ? error : "the VE process is gone");
@@ -206,4 +237,31 @@ VEO_EXPORT uint64_t veo_get_sym(struct veo_proc_handle *proc, uint64_t libhdl, c
     uint64_t address = symbol_address(proc, libhdl, symname);
     proc_leave(proc);
     return address;
+}
+
+/* With the symbols lock. */
+static const char *signature_of(const struct veo_proc_handle *proc, uint64_t address)
+{
+    for (size_t i = 0; proc->symbols && i < BUCKETS; i++)
+        for (const struct symbol *s = proc->symbols[i]; s; s = s->next)
+            if (s->address == address)
+                return s->signature;
+    return "";
+}
+
+VEO_EXPORT size_t veosoft_signature(struct veo_proc_handle *proc, uint64_t address, char *text,
+                                    size_t size)
+{
+    if (text && size)
+        text[0] = 0;
+    if (!proc_enter(proc))
+        return 0;
+    pthread_mutex_lock(&proc->symbols_lock);
+    const char *found = signature_of(proc, address);
+    size_t length = strlen(found);
+    if (text && size > length)
+        memcpy(text, found, length + 1);
+    pthread_mutex_unlock(&proc->symbols_lock);
+    proc_leave(proc);
+    return length;
 }

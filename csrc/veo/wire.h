@@ -28,6 +28,8 @@
 #define WIRE_CHUNK_SLOTS 63
 #define WIRE_ERROR_SIZE 1024
 #define WIRE_DEATH_SIZE 8192
+/* For 256 parameters with names of 31 characters. */
+#define WIRE_SIGNATURE_SIZE 10240
 /* Transfers up to this size are copied by way of the wire, larger ones by the host's agent. */
 #define WIRE_TRANSFER_MAX ((size_t)32 << 10)
 
@@ -102,6 +104,8 @@ struct wire_args {
 struct wire_text {
     char text[1024];
     char error[WIRE_ERROR_SIZE]; /* why it failed, from the worker */
+    /* WIRE_SYMBOL: the text of veosoft_signature(), from the worker. */
+    char signature[WIRE_SIGNATURE_SIZE];
 };
 
 struct wire_context {

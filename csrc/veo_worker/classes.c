@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What debug info says of the functions that were called without a signature, kept by address. */
+/* What debug info says of the functions that were looked up or called, kept by address. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,40 @@ static enum veow_lookup read_debug_info(const char *path, uint64_t vaddr, const 
     return found;
 }
 
+__attribute__((format(printf, 3, 4))) static void append(char text[WIRE_SIGNATURE_SIZE],
+                                                         size_t *used, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text + *used, WIRE_SIGNATURE_SIZE - *used, format, args);
+    va_end(args);
+    if (n > 0)
+        *used += (size_t)n;
+}
+
+/* The text of veosoft_signature(); NULL without memory. */
+static char *describe(const struct veow_signature *signature)
+{
+    char text[WIRE_SIGNATURE_SIZE];
+    size_t used = 0;
+    append(text, &used, "%c", signature->ret);
+    for (unsigned i = 0; i < signature->nargs; i++)
+        append(text, &used, "\n%c %s", signature->args[i], signature->names[i]);
+    if (signature->variadic)
+        append(text, &used, "\n...");
+    return strdup(text);
+}
+_Static_assert(WIRE_SIGNATURE_SIZE > 1 + VEOW_SIGNATURE_ARGS * (3 + VEOW_SIGNATURE_NAME) + 5,
+               "room for all names");
+
+static char *describe_refusal(const char *why)
+{
+    char text[WIRE_SIGNATURE_SIZE];
+    size_t used = 0;
+    append(text, &used, "!%s", why);
+    return strdup(text);
+}
+
 static void look_up(struct veow_classes *classes)
 {
     Dl_info info;
@@ -70,6 +105,7 @@ static void look_up(struct veow_classes *classes)
         read_debug_info(path, classes->address - map->l_addr, symbol, &signature, why);
     if (found == VEOW_FOUND) {
         classes->known = true;
+        classes->signature = describe(&signature);
         classes->ret = signature.ret;
         for (unsigned i = 0; i < signature.nargs; i++) {
             uint64_t kind = signature.args[i] == 'f'   ? WIRE_KIND_FLOAT
@@ -79,8 +115,11 @@ static void look_up(struct veow_classes *classes)
         }
         return;
     }
-    classes->refused = found == VEOW_UNSUPPORTED && strstr(why, "compressed") == NULL &&
-                       strstr(why, "split") == NULL;
+    bool unreadable = strstr(why, "compressed") != NULL || strstr(why, "split") != NULL;
+    if (found == VEOW_UNSUPPORTED && !unreadable)
+        classes->signature = describe_refusal(why);
+    /* Who states the types knows what the debug info leaves open. */
+    classes->refused = (found == VEOW_UNSUPPORTED || found == VEOW_AMBIGUOUS) && !unreadable;
     snprintf(classes->why, sizeof classes->why, "%s", why);
 }
 
@@ -112,6 +151,21 @@ struct veow_classes *veow_classes_of(uint64_t address)
     recent[h % RECENT].generation = now;
     recent[h % RECENT].classes = &entry->classes;
     return &entry->classes;
+}
+
+void veow_classes_signature(uint64_t address, char text[WIRE_SIGNATURE_SIZE])
+{
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    text[0] = 0;
+    /* Debug info is not searched for what is no function. */
+    if (dladdr1((const void *)(uintptr_t)address, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
+        symbol && ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
+        return;
+
+    const struct veow_classes *classes = veow_classes_of(address);
+    if (classes->signature)
+        snprintf(text, WIRE_SIGNATURE_SIZE, "%s", classes->signature);
 }
 
 /* Another library may come to the same addresses. Entries stay allocated, as a context may be

@@ -261,4 +261,11 @@ bool dwarf_type_letter(struct dwarf *d, const struct dwarf_unit *unit,
                        const struct dwarf_value *value, bool is_result, char *letter,
                        char name[DWARF_TYPE_NAME]);
 
+/*
+ * The name of DIE, in plain text: it comes from the file and goes to messages. False if it has
+ * none.
+ */
+bool dwarf_copy_name(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die,
+                     char name[DWARF_TYPE_NAME]);
+
 #endif

@@ -8,6 +8,7 @@
  */
 #include "veo_worker/dwarf_function.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Tables 7.17 (languages) and 7.21 (calling conventions). */
@@ -157,9 +158,36 @@ static enum dwarf_passing fortran_passing(struct dwarf *d, const struct function
     return dwarf_passing(d, &f->concrete.unit, &parameter->value[DWARF_AT_LOCATION]);
 }
 
+/* "" if it has none, as in a declaration. */
+static void parameter_name(struct dwarf *d, const struct dwarf_place *list,
+                           const struct dwarf_die *parameter, char name[VEOW_SIGNATURE_NAME])
+{
+    struct dwarf_place at = {list->unit, parameter->offset};
+    struct dwarf_die named = *parameter;
+    char text[DWARF_TYPE_NAME] = "";
+    bool is_abstract;
+    for (int depth = 0; depth < DWARF_MAX_ORIGINS; depth++)
+        if (dwarf_copy_name(d, &at.unit, &named, text) ||
+            !dwarf_origin(d, &at, &named, &is_abstract))
+            break;
+    snprintf(name, VEOW_SIGNATURE_NAME, "%.*s", VEOW_SIGNATURE_NAME - 1, text);
+}
+
+/* Where parameter NUMBER is spoken of: its name in brackets, if it has one. */
+struct label {
+    char text[VEOW_SIGNATURE_NAME + 16];
+};
+
+static struct label label_of(unsigned number, const char *name)
+{
+    struct label label;
+    snprintf(label.text, sizeof label.text, *name ? "%u (%s)" : "%u", number, name);
+    return label;
+}
+
 static bool parameter_letter(struct dwarf *d, const struct function *f,
                              const struct dwarf_place *list, const struct dwarf_die *parameter,
-                             unsigned number, char *letter)
+                             struct label label, char *letter)
 {
     struct dwarf_place at = {list->unit, parameter->offset};
     struct dwarf_die typed = *parameter;
@@ -167,7 +195,7 @@ static bool parameter_letter(struct dwarf *d, const struct function *f,
     bool is_abstract;
     for (int depth = 0; !dwarf_has(&typed, DWARF_AT_TYPE); depth++)
         if (depth == DWARF_MAX_ORIGINS || !dwarf_origin(d, &at, &typed, &is_abstract))
-            return dwarf_fail(d, VEOW_UNSUPPORTED, "parameter %u has no type", number);
+            return dwarf_fail(d, VEOW_UNSUPPORTED, "parameter %s has no type", label.text);
     if (!dwarf_type_letter(d, &at.unit, &typed.value[DWARF_AT_TYPE], false, letter, name))
         return false;
     if (is_fortran(&list->unit) && *letter != 'p') {
@@ -177,14 +205,14 @@ static bool parameter_letter(struct dwarf *d, const struct function *f,
         if (passing == DWARF_BY_REFERENCE || (passing == DWARF_UNKNOWN && word))
             *letter = 'p';
         else if (passing == DWARF_UNKNOWN)
-            return dwarf_fail(d, VEOW_UNSUPPORTED,
-                              "the debug information does not say whether parameter %u is passed by"
+            return dwarf_fail(d, VEOW_AMBIGUOUS,
+                              "the debug information does not say whether parameter %s is passed by"
                               " reference or by value",
-                              number);
+                              label.text);
     }
     if (*letter == 0 || *letter == 'v')
         return dwarf_fail(d, VEOW_UNSUPPORTED,
-                          "parameter %u has type %s, which the soft twin cannot pass", number,
+                          "parameter %s has type %s, which the soft twin cannot pass", label.text,
                           name);
     /* Without a prototype, C passes float as double. */
     if (*letter == 'f' && !f->prototyped && is_c(&list->unit))
@@ -208,7 +236,10 @@ static bool read_parameters(struct dwarf *d, const struct function *f,
         if (out->nargs == VEOW_SIGNATURE_ARGS)
             return dwarf_fail(d, VEOW_UNSUPPORTED, "the function has more than %d parameters",
                               VEOW_SIGNATURE_ARGS);
-        if (!parameter_letter(d, f, list, &die, out->nargs + 1U, &out->args[out->nargs]))
+        char *name = out->names[out->nargs];
+        parameter_name(d, list, &die, name);
+        if (!parameter_letter(d, f, list, &die, label_of(out->nargs + 1U, name),
+                              &out->args[out->nargs]))
             return false;
         out->nargs++;
     }

@@ -21,9 +21,8 @@ enum encoding {
     ATE_ASCII = 0x12,
 };
 
-/* Names come from the file and go to messages: anything but plain text is replaced. */
-static bool copy_name(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die,
-                      char name[DWARF_TYPE_NAME])
+bool dwarf_copy_name(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die,
+                     char name[DWARF_TYPE_NAME])
 {
     size_t length;
     const char *text = dwarf_has(die, DWARF_AT_NAME)
@@ -43,7 +42,7 @@ static void describe(struct dwarf *d, const struct dwarf_unit *unit, const struc
                      const char *kind, const char *alias, char name[DWARF_TYPE_NAME])
 {
     char own[DWARF_TYPE_NAME];
-    if (copy_name(d, unit, die, own))
+    if (dwarf_copy_name(d, unit, die, own))
         snprintf(name, DWARF_TYPE_NAME, "%.8s%s%.48s", kind, *kind != '\0' ? " " : "", own);
     else if (*alias != '\0')
         snprintf(name, DWARF_TYPE_NAME, "%.60s", alias);
@@ -130,7 +129,7 @@ static bool is_nullptr_type(struct dwarf *d, const struct dwarf_unit *unit,
                             const struct dwarf_die *die)
 {
     char name[DWARF_TYPE_NAME];
-    return copy_name(d, unit, die, name) && strstr(name, "nullptr") != NULL;
+    return dwarf_copy_name(d, unit, die, name) && strstr(name, "nullptr") != NULL;
 }
 
 bool dwarf_type_letter(struct dwarf *d, const struct dwarf_unit *unit,
@@ -153,7 +152,7 @@ bool dwarf_type_letter(struct dwarf *d, const struct dwarf_unit *unit,
         case DWARF_TAG_typedef:
         case DWARF_TAG_template_alias:
             if (*alias == '\0')
-                copy_name(d, &at.unit, &die, alias);
+                dwarf_copy_name(d, &at.unit, &die, alias);
             /* fall through */
         case DWARF_TAG_const_type:
         case DWARF_TAG_volatile_type:

@@ -120,8 +120,10 @@ uint64_t veow_symbol(uint64_t handle, struct wire_text *text)
 {
     text->error[0] = 0;
     const void *address = find_static(text->text);
-    if (address)
+    if (address) {
+        veow_classes_signature((uint64_t)(uintptr_t)address, text->signature);
         return (uint64_t)(uintptr_t)address;
+    }
     if (!handle) {
         snprintf(text->error, sizeof text->error,
                  veorun_static_symbols ? "it is not among the symbols linked into this worker"
@@ -137,6 +139,8 @@ uint64_t veow_symbol(uint64_t handle, struct wire_text *text)
         if (!address)
             snprintf(text->error, sizeof text->error, "%.1000s",
                      message ? message : "its address is 0");
+        else
+            veow_classes_signature((uint64_t)(uintptr_t)address, text->signature);
     } else {
         snprintf(text->error, sizeof text->error, "0x%llx is no handle of a loaded library",
                  (unsigned long long)handle);

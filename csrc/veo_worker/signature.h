@@ -12,13 +12,15 @@
 #include <stdint.h>
 
 #define VEOW_SIGNATURE_ARGS 256
+#define VEOW_SIGNATURE_NAME 32 /* of a parameter, with the NUL; longer ones are cut */
 #define VEOW_SIGNATURE_WHY 160
 
 struct veow_signature {
     uint16_t nargs;
-    bool variadic;                      /* has "..." after the named arguments */
-    char ret;                           /* 'v' for void */
-    char args[VEOW_SIGNATURE_ARGS + 1]; /* NUL-terminated */
+    bool variadic;                                        /* has "..." after the named arguments */
+    char ret;                                             /* 'v' for void */
+    char args[VEOW_SIGNATURE_ARGS + 1];                   /* NUL-terminated */
+    char names[VEOW_SIGNATURE_ARGS][VEOW_SIGNATURE_NAME]; /* "" where there is none */
 };
 
 enum veow_lookup {
@@ -27,6 +29,7 @@ enum veow_lookup {
     VEOW_NOT_DESCRIBED = 2, /* it has, but not of this function */
     VEOW_UNSUPPORTED = 3,   /* a type or encoding that cannot be served; see why */
     VEOW_MALFORMED = 4,     /* not an ELF64 file, or broken debug info; see why */
+    VEOW_AMBIGUOUS = 5,     /* by reference or by value: the debug info does not say which */
 };
 
 /*

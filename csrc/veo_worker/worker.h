@@ -65,10 +65,13 @@ struct veow_classes {
     char ret;
     uint64_t kinds[WIRE_KIND_WORDS];
     char why[224];
+    char *signature; /* as veosoft_signature() gives it, or NULL */
 };
 /* Never NULL; the entry lives until the library is unloaded. */
 struct veow_classes *veow_classes_of(uint64_t address);
 void veow_classes_forget(void);
+/* Copies the signature of the symbol at ADDRESS, "" if it is not known or no function. */
+void veow_classes_signature(uint64_t address, char text[WIRE_SIGNATURE_SIZE]);
 /* Says once a function that its arguments are taken for integers. */
 void veow_classes_warn(struct veow_classes *classes, bool kinds_given);
 

@@ -35,8 +35,8 @@ static uint64_t symbol_address(const uint8_t *image, const char *name)
 
 static void print(const uint8_t *image, size_t size, const char *symbol)
 {
-    static const char *const results[] = {"FOUND", "NO_DEBUG_INFO", "NOT_DESCRIBED", "UNSUPPORTED",
-                                          "MALFORMED"};
+    static const char *const results[] = {"FOUND",       "NO_DEBUG_INFO", "NOT_DESCRIBED",
+                                          "UNSUPPORTED", "MALFORMED",     "AMBIGUOUS"};
     struct veow_signature signature;
     char why[VEOW_SIGNATURE_WHY];
     const char *name = symbol + (*symbol == '=' || *symbol == '@');

@@ -216,7 +216,7 @@ static void fortran(const uint8_t *location, size_t size, uint16_t version, bool
     dw_close(&f);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, *expected == 'v' ? VEOW_FOUND : VEOW_UNSUPPORTED, expected);
+    EXPECT(&f, *expected == 'v' ? VEOW_FOUND : VEOW_AMBIGUOUS, expected);
 }
 
 static void fortran_locations_tell_reference_from_value(void)

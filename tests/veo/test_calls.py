@@ -43,13 +43,15 @@ def test_any_number_of_arguments_up_to_256(make_proc, compile_c, count):
     assert weigh(proc.open_context(), *values).wait_result() == expected
 
 
-def test_more_than_256_arguments_are_refused(lib, ctx):
+def test_more_than_256_arguments_are_refused(proc, bare_kernels, ctx):
+    lib = proc.load_library(bare_kernels)
     lib.echo_int.args_type(*["int"] * 257)
     with pytest.raises(ValueError, match="256"):
         lib.echo_int(ctx, *range(257))
 
 
-def test_call_without_types_is_refused(lib, ctx):
+def test_call_without_types_and_debug_info_is_refused(proc, bare_kernels, ctx):
+    lib = proc.load_library(bare_kernels)
     with pytest.raises(RuntimeError, match="needs arguments format info before call"):
         lib.echo_int(ctx, 1)
 
@@ -104,12 +106,12 @@ def test_changing_types_while_arguments_are_converted_is_refused(typed, ctx):
 
     class Sly:
         def __index__(self):
-            function.args_type("int")
+            function.args_type("int", "long")
             return 1
 
     with pytest.raises(ValueError, match="changed during the call"):
         function(ctx, Sly(), 1)
-    assert function._args_type == ("int",)
+    assert function._args_type == ("int", "long")
 
 
 def test_closing_while_arguments_are_converted_is_refused(typed, proc, ctx):

@@ -159,7 +159,8 @@ def test_objects_with_ve_array_stand_for_its_value(typed, ctx):
     assert typed("echo_long", "long", "long")(ctx, Array()).wait_result() == 77
 
 
-def test_result_without_a_type_is_an_int(lib, ctx):
+def test_result_without_a_type_and_debug_info_is_an_int(proc, bare_kernels, ctx):
+    lib = proc.load_library(bare_kernels)
     lib.echo_long.args_type("long")
     assert lib.echo_long(ctx, 2**32 + 2**31).wait_result() == -(2**31)
     assert lib.echo_long._ret_type is None
