@@ -148,19 +148,26 @@ enum accl_stack { ACCL_STACK_UDP = 0, ACCL_STACK_TCP = 1, ACCL_STACK_RDMA = 2 };
 
 enum accl_reduce_function { ACCL_SUM = 0, ACCL_MAX = 1 };
 
-/* X(name, value, bytes); the numbers are those of the C++ driver. INT8 moves, but has no
- * arithmetic. */
+/*
+ * X(name, value, bytes, text); the numbers up to 6 are those of the C++ driver. INT8 and the BITS
+ * types, which stand for elements of any kind of that size, are only moved: there is no arithmetic
+ * for them.
+ */
 #define ACCL_DTYPE_LIST(X) \
-    X(NONE, 0, 0) \
-    X(INT8, 1, 1) \
-    X(FLOAT16, 2, 2) \
-    X(FLOAT32, 3, 4) \
-    X(FLOAT64, 4, 8) \
-    X(INT32, 5, 4) \
-    X(INT64, 6, 8)
+    X(NONE, 0, 0, "no type") \
+    X(INT8, 1, 1, "int8") \
+    X(FLOAT16, 2, 2, "float16") \
+    X(FLOAT32, 3, 4, "float32") \
+    X(FLOAT64, 4, 8, "float64") \
+    X(INT32, 5, 4, "int32") \
+    X(INT64, 6, 8, "int64") \
+    X(BITS8, 7, 1, "8 bits") \
+    X(BITS16, 8, 2, "16 bits") \
+    X(BITS32, 9, 4, "32 bits") \
+    X(BITS64, 10, 8, "64 bits")
 
 enum accl_dtype {
-#define ACCL_DTYPE_ENUM(name, value, bytes) ACCL_##name = value,
+#define ACCL_DTYPE_ENUM(name, value, bytes, text) ACCL_##name = value,
     ACCL_DTYPE_LIST(ACCL_DTYPE_ENUM)
 #undef ACCL_DTYPE_ENUM
 };
@@ -404,8 +411,10 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
  *
  * What is not used may be ACCL_NO_ADDRESS. Source and result may be the same memory; for scatter,
  * gather and allgather the own part may be at its place. All ranks of a communicator must make its
- * collective calls in the same order with matching arguments; a difference is found as a rule and
- * is CALL_MISMATCH_ERROR. Any count, 0 too, and any root are allowed.
+ * collective calls in the same order with matching arguments. A difference is CALL_MISMATCH_ERROR
+ * on all ranks, with a text that says which rank called what: in the same call, or in the next one
+ * of the communicator for a rank that waits for nobody in this one, as the root of a short BCAST
+ * does not. Any count, 0 too, and any root are allowed.
  *
  * Types: `dtype` is the type of the elements, `compressed_dtype` the one that the compression
  * flags speak of (ACCL_NONE or the same: no conversion). The only pair of different types is

@@ -12,7 +12,7 @@ ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t
     int status = device_check(device);
     if (status != ACCL_OK)
         return status;
-    if (flags & ~(uint32_t)(ACCL_BUFFER_HOST_ONLY | ACCL_BUFFER_ZERO) || dtype > ACCL_INT64)
+    if (flags & ~(uint32_t)(ACCL_BUFFER_HOST_ONLY | ACCL_BUFFER_ZERO) || dtype > ACCL_BITS64)
         return accl_fail(ACCL_INVALID, "unknown buffer flags 0x%x or dtype %u", flags, dtype);
     accl_buffer *b = calloc(1, sizeof *b);
     if (!b)

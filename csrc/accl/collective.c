@@ -9,180 +9,8 @@
  */
 #include <string.h>
 
+#include "accl/lane.h"
 #include "accl_transport/packets.h"
-
-struct lane_post *lane_post_of(struct lane *lane, uint64_t number)
-{
-    return &lane->posts[number % LANE_POSTS];
-}
-
-/* Of what must be the same on all ranks. */
-uint32_t collective_signature(const struct operation *op)
-{
-    const struct accl_call *c = op->call;
-    uint64_t words[] = {c->operation, c->count, c->root_src_dst, c->function, op->type, op->wire};
-    bool rooted = c->operation == ACCL_BCAST || c->operation == ACCL_SCATTER ||
-                  c->operation == ACCL_GATHER || c->operation == ACCL_REDUCE;
-    bool reduces = c->operation == ACCL_REDUCE || c->operation == ACCL_ALLREDUCE ||
-                   c->operation == ACCL_REDUCE_SCATTER;
-    if (!rooted)
-        words[2] = 0;
-    if (!reduces)
-        words[3] = 0;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        hash = (hash ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
-    return (uint32_t)(hash >> 32);
-}
-
-static uint32_t collective_timed_out(accl_device *device, const struct operation *op,
-                                     uint64_t number, uint32_t index)
-{
-    return call_fail(device, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
-                     "%s on communicator %u (collective call %llu): rank %u did not come in %u ms",
-                     operation_name(op->call->operation), op->comm->id, (unsigned long long)number,
-                     index, device->timeout_ms);
-}
-
-static bool look_for_lane(const struct communicator *comm, struct member *member,
-                          const struct peer *peer)
-{
-    struct arena_header *arena = peer->arena;
-    for (uint32_t i = 0; arena && i < ARENA_LANES; i++) {
-        if (atomic_load_explicit(&arena->lanes[i].key, memory_order_acquire) != comm->key)
-            continue;
-        uint64_t offset = arena->lanes[i].offset;
-        if (offset % ARENA_LINE == 0 && offset <= peer->arena_bytes &&
-            sizeof(struct lane) <= peer->arena_bytes - offset)
-            member->lane = (struct lane *)(void *)((uint8_t *)arena + offset);
-        break;
-    }
-    return member->lane != NULL;
-}
-
-/* The lane of member INDEX, found by the communicator's key when first needed. */
-static uint32_t find_lane(accl_device *device, const struct operation *op, uint32_t index)
-{
-    struct communicator *comm = op->comm;
-    struct member *member = &comm->members[index];
-    struct peer *peer = &device->peers[member->rank];
-    struct waiter w;
-    uint32_t bits = 0;
-    int64_t tried = 0, pause = ATTACH_FIRST_NS;
-    bool noted = false;
-    wait_begin(&w, device, comm, member->rank, true, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    while (!bits && !look_for_lane(comm, member, peer)) {
-        if (!peer->arena && clock_now() - tried > pause) {
-            tried = clock_now();
-            pause = pause < ATTACH_LAST_NS ? 2 * pause : pause;
-            bits = attach_try(device, peer);
-            continue;
-        }
-        if (w.armed && !noted) {
-            noted = true;
-            note_wait(device, op->call->operation, member->rank, 0, (uint32_t)comm->calls,
-                      comm->key);
-        }
-        bits = peer->arena ? wait_pause(&w) : wait_pause_briefly(&w, pause);
-    }
-    wait_end(&w);
-    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-        call_fail(device, bits, "%s: rank %u did not %s communicator %u (key %016llx) in %u ms",
-                  operation_name(op->call->operation), index,
-                  peer->arena ? "make" : "come up to take part in", comm->id,
-                  (unsigned long long)comm->key, device->timeout_ms);
-    return bits;
-}
-
-/* Until WORD, of member INDEX, is at least NUMBER. */
-static uint32_t lane_wait_word(accl_device *device, const struct operation *op, uint32_t index,
-                               uint64_t number, const _Atomic uint64_t *word)
-{
-    struct communicator *comm = op->comm;
-    if (atomic_load_explicit(word, memory_order_acquire) >= number)
-        return 0;
-    struct waiter w;
-    uint32_t bits = 0;
-    bool noted = false;
-    wait_begin(&w, device, comm, comm->members[index].rank, true,
-               ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    while (atomic_load_explicit(word, memory_order_acquire) < number) {
-        if (w.armed && !noted) {
-            noted = true;
-            note_wait(device, op->call->operation, comm->members[index].rank, 0, (uint32_t)number,
-                      comm->key);
-        }
-        if ((bits = wait_pause(&w))) {
-            if (atomic_load_explicit(word, memory_order_acquire) >= number)
-                bits = 0;
-            break;
-        }
-    }
-    wait_end(&w);
-    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-        collective_timed_out(device, op, number, index);
-    return bits;
-}
-
-uint32_t lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,
-                        uint64_t number, uint32_t signature, struct lane_post **found)
-{
-    struct communicator *comm = op->comm;
-    struct lane_post *post = lane_post_of(comm->members[index].lane, number);
-    *found = post;
-    /* It is used again only when this rank is done with it. */
-    uint32_t bits = lane_wait_word(device, op, index, number, &post->number);
-    if (bits)
-        return bits;
-    if (post->signature != signature)
-        return call_fail(device, ACCL_ERROR(CALL_MISMATCH_ERROR),
-                         "%s on communicator %u (collective call %llu): rank %u makes another call "
-                         "there, or with another count, root, type or function",
-                         operation_name(op->call->operation), comm->id, (unsigned long long)number,
-                         index);
-    return 0;
-}
-
-/* Until member INDEX is done with call NUMBER. */
-static uint32_t lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
-                                  uint64_t number)
-{
-    return lane_wait_word(device, op, index, number, &op->comm->members[index].lane->done);
-}
-
-/* Until every member is done with call NUMBER. */
-uint32_t lane_wait_done(accl_device *device, const struct operation *op, uint64_t number)
-{
-    struct communicator *comm = op->comm;
-    for (uint32_t i = 0; i < comm->n; i++) {
-        uint32_t bits = i == comm->me ? 0 : lane_wait_done_by(device, op, i, number);
-        if (bits)
-            return bits;
-    }
-    if (comm->all_done < number)
-        comm->all_done = number;
-    return 0;
-}
-
-static void wake_members(accl_device *device, const struct communicator *comm)
-{
-    for (uint32_t i = 0; i < comm->n; i++)
-        if (i != comm->me)
-            wake_later(device, &device->peers[comm->members[i].rank]);
-}
-
-void lane_publish(accl_device *device, const struct operation *op, struct lane_post *post,
-                  uint64_t number)
-{
-    wake_members(device, op->comm);
-    atomic_store_explicit(&post->number, number, memory_order_release);
-}
-
-void lane_finish(accl_device *device, const struct operation *op, uint64_t number)
-{
-    wake_members(device, op->comm);
-    atomic_store_explicit(&op->comm->lane->done, number, memory_order_release);
-}
 
 uint32_t allreduce_first(const accl_device *device, const struct operation *op, uint64_t element,
                          uint64_t *run)
@@ -214,15 +42,15 @@ static uint32_t small_copy_all(const struct small *s, bool by_destination)
     const struct operation *op = s->op;
     struct communicator *comm = op->comm;
     size_t size = dtype_bytes(op->result_type);
-    struct lane_post *post;
+    struct lane_seen seen;
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t from = (comm->me + i) % comm->n;
-        uint32_t bits = lane_wait_post(s->device, op, from, s->number, s->signature, &post);
+        uint32_t bits = lane_wait_post(s->device, op, from, s->number, s->signature, &seen);
         if (bits)
             return bits;
-        size_t skip = by_destination ? comm->me * op->count * dtype_bytes(post->source_type) : 0;
-        convert_copy(op->result + from * op->count * size, op->result_type, post->data + skip,
-                     post->source_type, op->count, op->via16 && i > 0);
+        size_t skip = by_destination ? comm->me * op->count * dtype_bytes(seen.source_type) : 0;
+        convert_copy(op->result + from * op->count * size, op->result_type, seen.data + skip,
+                     seen.source_type, op->count, op->via16 && i > 0);
     }
     return 0;
 }
@@ -240,13 +68,13 @@ static uint32_t small_reduce(const struct small *s)
             types[i] = (uint8_t)op->source_type;
             continue;
         }
-        struct lane_post *post;
-        uint32_t bits = lane_wait_post(s->device, op, i, s->number, s->signature, &post);
+        struct lane_seen seen;
+        uint32_t bits = lane_wait_post(s->device, op, i, s->number, s->signature, &seen);
         if (bits)
             return bits;
         size_t skip = kind == ACCL_REDUCE_SCATTER ? comm->me * op->count : 0;
-        operands[i] = post->data + skip * dtype_bytes(post->source_type);
-        types[i] = post->source_type;
+        operands[i] = seen.data + skip * dtype_bytes(seen.source_type);
+        types[i] = seen.source_type;
     }
     uint8_t result_type = (uint8_t)op->result_type;
     struct reduction r = {.function = op->call->function,
@@ -275,18 +103,18 @@ static uint32_t small_reduce(const struct small *s)
 static uint32_t small_barrier(const struct small *s)
 {
     struct communicator *comm = s->op->comm;
-    struct lane_post *post;
+    struct lane_seen seen;
     uint32_t bits = 0;
     if (comm->me > 0 && !wait_has_room(s->device)) {
         bits = lane_wait_done_by(s->device, s->op, 0, s->number);
         if (!bits)
-            return lane_wait_post(s->device, s->op, 0, s->number, s->signature, &post);
+            return lane_wait_post(s->device, s->op, 0, s->number, s->signature, &seen);
         if (bits != ACCL_ERROR(RECEIVE_TIMEOUT_ERROR))
             return bits;
         bits = 0; /* Who is missing is found below. */
     }
     for (uint32_t i = 0; !bits && i < comm->n; i++)
-        bits = lane_wait_post(s->device, s->op, i, s->number, s->signature, &post);
+        bits = lane_wait_post(s->device, s->op, i, s->number, s->signature, &seen);
     return bits;
 }
 
@@ -308,18 +136,19 @@ static uint32_t small_run(const struct small *s, uint64_t posted)
         lane_publish(device, op, post, s->number);
     }
     uint32_t bits = 0;
+    struct lane_seen seen = {.source_type = (uint8_t)op->source_type, .data = post->data};
     switch (kind) {
     case ACCL_BARRIER: bits = small_barrier(s); break;
     case ACCL_BCAST:
     case ACCL_SCATTER: {
         if (!is_root)
-            bits = lane_wait_post(device, op, root, s->number, s->signature, &post);
+            bits = lane_wait_post(device, op, root, s->number, s->signature, &seen);
         else if (kind == ACCL_BCAST)
             break;
         size_t skip = kind == ACCL_SCATTER ? comm->me * op->count : 0;
         if (!bits)
             convert_copy(op->result, op->result_type,
-                         post->data + skip * dtype_bytes(post->source_type), post->source_type,
+                         seen.data + skip * dtype_bytes(seen.source_type), seen.source_type,
                          op->count, op->via16 && !is_root);
         break;
     }
@@ -331,10 +160,10 @@ static uint32_t small_run(const struct small *s, uint64_t posted)
                      op->source_type, op->count, false);
         for (uint32_t i = 1; !bits && i < comm->n; i++) {
             uint32_t from = (root + i) % comm->n;
-            bits = lane_wait_post(device, op, from, s->number, s->signature, &post);
+            bits = lane_wait_post(device, op, from, s->number, s->signature, &seen);
             if (!bits)
-                convert_copy(op->result + from * op->count * size, op->result_type, post->data,
-                             post->source_type, op->count, op->via16);
+                convert_copy(op->result + from * op->count * size, op->result_type, seen.data,
+                             seen.source_type, op->count, op->via16);
         }
         break;
     }
@@ -360,51 +189,16 @@ static uint32_t run_alone(const struct operation *op)
     return 0;
 }
 
-static uint32_t not_met_yet(const struct communicator *comm)
-{
-    uint32_t i = 0;
-    while (i < comm->n && atomic_load(&comm->members[i].lane->met))
-        i++;
-    return i;
-}
-
-/* Before the first call of a communicator: nobody leaves before all have found its lane. */
-static uint32_t meet(accl_device *device, const struct operation *op)
-{
-    struct communicator *comm = op->comm;
-    uint32_t bits = 0, missing;
-    for (uint32_t i = 0; !bits && i < comm->n; i++)
-        if (!comm->members[i].lane)
-            bits = find_lane(device, op, i);
-    if (bits)
-        return bits;
-    wake_members(device, comm);
-    atomic_store(&comm->lane->met, 1);
-    while (!bits && (missing = not_met_yet(comm)) < comm->n) {
-        struct waiter w;
-        wait_begin(&w, device, comm, comm->members[missing].rank, true,
-                   ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-        while (!atomic_load(&comm->members[missing].lane->met) && !(bits = wait_pause(&w)))
-            ;
-        wait_end(&w);
-        /* Who has met all may have gone on, and left. */
-        if (bits && not_met_yet(comm) == comm->n)
-            bits = 0;
-        if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-            collective_timed_out(device, op, 1, missing);
-    }
-    comm->met = !bits;
-    return bits;
-}
-
 static uint32_t run_together(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct communicator *comm = op->comm;
-    uint32_t bits = comm->met ? 0 : meet(device, op);
+    uint32_t bits = comm->met ? 0 : lanes_meet(device, op);
     if (!bits && number > LANE_POSTS && comm->all_done < number - LANE_POSTS)
         bits = lane_wait_done(device, op, number - LANE_POSTS);
     if (bits)
         return bits;
+
+    lane_begin_call(comm, op->call, number);
     uint32_t kind = op->call->operation;
     bool parts = kind == ACCL_SCATTER || kind == ACCL_REDUCE_SCATTER || kind == ACCL_ALLTOALL;
     uint64_t posted = parts ? op->count * comm->n : op->count;
@@ -412,8 +206,7 @@ static uint32_t run_together(accl_device *device, const struct operation *op, ui
         posted = 0;
     if (posted * dtype_bytes(op->type) > LANE_INLINE)
         return collective_direct(device, op, lane_post_of(comm->lane, number), number);
-    struct small s = {
-        .device = device, .op = op, .number = number, .signature = collective_signature(op)};
+    struct small s = {.device = device, .op = op, .number = number, .signature = comm->signature};
     return small_run(&s, posted);
 }
 
@@ -428,6 +221,7 @@ uint32_t collective_run(accl_device *device, const struct operation *op)
                          "ranks are no longer in step: make a new communicator",
                          comm->id, comm->broken);
     uint64_t number = ++comm->calls;
+    comm->signature = lane_signature(op);
     uint32_t bits = comm->by_packets ? collective_packets(device, op, number)
                                      : run_together(device, op, number);
     if (bits && comm->by_packets) {
@@ -435,8 +229,9 @@ uint32_t collective_run(accl_device *device, const struct operation *op)
         packets_give_up(device, comm);
     } else if (bits) {
         comm->broken = bits;
+        lane_show_call(comm);
         atomic_store(&comm->lane->gave_up, 1);
-        wake_members(device, comm);
+        lane_wake_members(device, comm);
     }
     return bits;
 }

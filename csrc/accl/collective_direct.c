@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "accl/engine.h"
+#include "accl/lane.h"
 
 struct direct {
     accl_device *device;
@@ -18,12 +18,13 @@ struct direct {
     const uint8_t *source;
 };
 
-/* Memory of member INDEX; NULL if that is not inside its file. */
+/* Memory of member INDEX, of elements of SIZE; NULL if that is not inside its file. */
 static uint8_t *member_memory(const struct direct *d, uint32_t index, uint64_t offset,
-                              uint64_t bytes)
+                              uint64_t count, size_t size)
 {
     const struct peer *peer = &d->device->peers[d->op->comm->members[index].rank];
-    if (offset > peer->arena_bytes || bytes > peer->arena_bytes - offset) {
+    if (!size || offset % size || offset > peer->arena_bytes ||
+        count > (peer->arena_bytes - offset) / size) {
         call_fail(d->device, 0, "rank %u gave an address outside its memory", index);
         return NULL;
     }
@@ -33,6 +34,13 @@ static uint8_t *member_memory(const struct direct *d, uint32_t index, uint64_t o
 static uint64_t offset_of(const struct direct *d, const uint8_t *memory)
 {
     return memory ? (uint64_t)(memory - d->device->heap->base) : 0;
+}
+
+/* Whether a result of OP can have elements of TYPE, which another rank says. */
+static bool result_fits(const struct operation *op, uint32_t type)
+{
+    bool mixed = op->type == ACCL_FLOAT32 && op->arithmetic == ACCL_FLOAT16;
+    return type == op->type || (mixed && type == ACCL_FLOAT16);
 }
 
 static bool overlaps(const uint8_t *a, uint64_t a_bytes, const uint8_t *b, uint64_t b_bytes)
@@ -70,25 +78,25 @@ static void publish(const struct direct *d, struct lane_post *post)
     lane_publish(d->device, d->op, post, d->number);
 }
 
-static uint32_t wait_for(const struct direct *d, uint32_t index, struct lane_post **post)
+static uint32_t wait_for(const struct direct *d, uint32_t index, struct lane_seen *seen)
 {
-    return lane_wait_post(d->device, d->op, index, d->number, d->signature, post);
+    return lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
 }
 
 /* Copies part PART of what member INDEX posted to TO. */
 static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uint8_t *to)
 {
     const struct operation *op = d->op;
-    struct lane_post *post;
-    uint32_t bits = wait_for(d, index, &post);
+    struct lane_seen seen;
+    uint32_t bits = wait_for(d, index, &seen);
     if (bits)
         return bits;
-    size_t size = dtype_bytes(post->source_type);
+    size_t size = dtype_bytes(seen.source_type);
     const uint8_t *from =
-        member_memory(d, index, post->source + part * op->count * size, op->count * size);
-    if (!from || !size)
+        member_memory(d, index, seen.source + part * op->count * size, op->count, size);
+    if (!from)
         return ACCL_ERROR(DMA_DECODE_ERROR);
-    convert_copy(to, op->result_type, from, post->source_type, op->count,
+    convert_copy(to, op->result_type, from, seen.source_type, op->count,
                  op->via16 && index != op->comm->me);
     return 0;
 }
@@ -132,15 +140,16 @@ static uint32_t gather(struct direct *d, struct lane_post *post)
         lane_finish(d->device, op, d->number);
         return lane_wait_done(d->device, op, d->number);
     }
-    uint32_t bits = wait_for(d, root, &post);
+    struct lane_seen seen;
+    uint32_t bits = wait_for(d, root, &seen);
     if (bits)
         return bits;
-    size_t size = dtype_bytes(post->result_type);
+    size_t size = dtype_bytes(seen.result_type);
     uint8_t *to =
-        member_memory(d, root, post->result + comm->me * op->count * size, op->count * size);
-    if (!to || !size)
+        member_memory(d, root, seen.result + comm->me * op->count * size, op->count, size);
+    if (!to || !result_fits(op, seen.result_type))
         return ACCL_ERROR(DMA_DECODE_ERROR);
-    convert_copy(to, post->result_type, d->source, op->source_type, op->count, op->via16);
+    convert_copy(to, seen.result_type, d->source, op->source_type, op->count, op->via16);
     lane_finish(d->device, op, d->number);
     return 0;
 }
@@ -181,20 +190,20 @@ static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
     uint32_t n_results = 0;
     publish(d, own);
     for (uint32_t i = 0; i < comm->n; i++) {
-        struct lane_post *post;
-        uint32_t bits = wait_for(d, i, &post);
+        struct lane_seen seen;
+        uint32_t bits = wait_for(d, i, &seen);
         if (bits)
             return bits;
-        size_t size = dtype_bytes(post->source_type), result_size = dtype_bytes(post->result_type);
+        size_t size = dtype_bytes(seen.source_type), result_size = dtype_bytes(seen.result_type);
         uint64_t skip = kind == ACCL_REDUCE_SCATTER ? comm->me * op->count : 0;
-        operands[i] = member_memory(d, i, post->source + skip * size, op->count * size);
-        operand_types[i] = post->source_type;
-        if (!operands[i] || !size || !result_size)
+        operands[i] = member_memory(d, i, seen.source + skip * size, op->count, size);
+        operand_types[i] = seen.source_type;
+        if (!operands[i])
             return ACCL_ERROR(DMA_DECODE_ERROR);
         if (kind == ACCL_REDUCE_SCATTER ? i == comm->me : kind == ACCL_ALLREDUCE || i == root) {
-            results[n_results] = member_memory(d, i, post->result, op->count * result_size);
-            result_types[n_results] = post->result_type;
-            if (!results[n_results++])
+            results[n_results] = member_memory(d, i, seen.result, op->count, result_size);
+            result_types[n_results] = seen.result_type;
+            if (!results[n_results++] || !result_fits(op, seen.result_type))
                 return ACCL_ERROR(DMA_DECODE_ERROR);
         }
     }
@@ -236,7 +245,7 @@ uint32_t collective_direct(accl_device *device, const struct operation *op, stru
     struct direct d = {.device = device,
                        .op = op,
                        .number = number,
-                       .signature = collective_signature(op),
+                       .signature = comm->signature,
                        .source = op->source};
     uint32_t bits = 0;
     switch (op->call->operation) {

@@ -332,7 +332,7 @@ uint32_t collective_packets(accl_device *device, const struct operation *op, uin
                           .op = op,
                           .message = {.channel = CHANNEL_COLLECTIVE,
                                       .tag = (uint32_t)number,
-                                      .sequence = collective_signature(op)},
+                                      .sequence = comm->signature},
                           .n = comm->n,
                           .me = comm->me,
                           .root = op->call->root_src_dst};

@@ -46,13 +46,13 @@ void communicators_free(accl_device *device)
 /* A lane in the own file, shown to the others under the key. */
 static struct lane *make_lane(accl_device *device, uint64_t key)
 {
-    struct lane_entry *entry = NULL;
-    for (uint32_t i = 0; !entry && i < ARENA_LANES; i++)
-        if (!atomic_load(&device->header->lanes[i].key))
-            entry = &device->header->lanes[i];
-    uint64_t offset = entry ? heap_get(device->heap, sizeof(struct lane)) : 0;
+    if (device->communicator_count >= ARENA_LANES)
+        return NULL;
+    struct lane_entry *entry = &device->header->lanes[device->communicator_count];
+    uint64_t offset = heap_get(device->heap, sizeof(struct lane));
     if (!offset)
         return NULL;
+
     struct lane *lane = (struct lane *)(void *)(device->heap->base + offset);
     memset(lane, 0, sizeof *lane);
     entry->offset = offset;
@@ -123,6 +123,7 @@ static int take_part(accl_device *device, const struct accl_rank *ranks, uint32_
     peers[me].in = NULL;
     peers[me].arena = device->header;
     peers[me].arena_bytes = device->heap->bytes;
+    peers[me].pool = device->pool;
     struct arena_header *header = device->header;
     header->bytes = device->heap->bytes;
     header->pid = getpid();

@@ -212,14 +212,16 @@ static int make_pool(accl_device *d, uint32_t count, uint64_t bytes)
         return accl_fail(ACCL_NO_MEMORY, "no memory for %u rx buffers of %llu bytes", count,
                          (unsigned long long)bytes);
     }
-    if (d->header->slots) {
-        heap_put(d->heap, d->header->slots);
-        heap_put(d->heap, d->header->pool);
+    if (d->pool.slots) {
+        heap_put(d->heap, heap_offset(d->heap, d->pool.slots));
+        heap_put(d->heap, heap_offset(d->heap, d->pool.data));
     }
     struct rx_slot *slot = (struct rx_slot *)(void *)(d->heap->base + slots);
     memset(slot, 0, count * sizeof *slot);
     for (uint32_t i = 0; i < count; i++)
         atomic_init(&slot[i].status, ACCL_RX_ENQUEUED);
+    d->pool = (struct pool){
+        .slots = slot, .data = d->heap->base + pool, .slot_bytes = bytes, .slot_count = count};
     d->header->slots = slots;
     d->header->pool = pool;
     d->header->slot_bytes = bytes;

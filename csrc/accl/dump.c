@@ -100,10 +100,10 @@ static void write_wait(struct text_out *out, uint32_t rank, const struct arena_h
 {
     const struct wait_note *note = &arena->waits;
     uint32_t version = atomic_load(&note->version);
-    uint32_t operation = note->operation, peer = note->peer, tag = note->tag;
-    uint32_t sequence = note->sequence;
-    uint64_t key = note->key;
-    int64_t since = note->since;
+    uint32_t operation = READ_ONCE(note->operation), peer = READ_ONCE(note->peer);
+    uint32_t tag = READ_ONCE(note->tag), sequence = READ_ONCE(note->sequence);
+    uint64_t key = READ_ONCE(note->key);
+    uint64_t waited = (uint64_t)clock_now() - (uint64_t)READ_ONCE(note->since);
     if (atomic_load(&arena->closed)) {
         text_add(out, "rank %u has closed its device\n", rank);
         return;
@@ -118,7 +118,7 @@ static void write_wait(struct text_out *out, uint32_t rank, const struct arena_h
         text_add(out, "tag %u, sequence %u", tag, sequence);
     else
         text_add(out, "collective call %u", sequence);
-    text_add(out, ", for %lld ms\n", (long long)((clock_now() - since) / CLOCK_MILLISECOND));
+    text_add(out, ", for %llu ms\n", (unsigned long long)(waited / CLOCK_MILLISECOND));
 }
 
 ACCL_EXPORT int accl_dump_rx_buffers(accl_device *device, char *text, size_t space, size_t *needed)

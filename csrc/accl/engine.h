@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The soft engine's own types. One executor at a time works on a device; what is not the
- * executor's is guarded by the device's lock or its heap's. */
+/*
+ * The soft engine's own types. One executor at a time works on a device; what is not the
+ * executor's is guarded by the device's lock or its heap's.
+ *
+ * Memory files are shared: any rank of the job may write to any word of them at any time. A word
+ * from there is read once (READ_ONCE, or as an atomic), checked, and only the copy is used. What a
+ * rank knows of its own file it keeps in ordinary memory.
+ */
 #ifndef ACCL_ENGINE_H
 #define ACCL_ENGINE_H
 
@@ -23,6 +29,7 @@
 #define TEXT_BYTES 768
 #define EXCHANGE_WORDS 65536
 #define NO_RANK UINT32_MAX
+#define READ_ONCE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 #define RANKS_MAX 1024
 
 /* --- memory --------------------------------------------------------------------------------- */
@@ -53,13 +60,30 @@ struct accl_buffer {
 
 struct heap *heap_open(uint64_t bytes);
 void heap_release(struct heap *heap);
+/* Whether nobody can make the file of FD shorter. */
+bool file_keeps_its_size(int fd);
 /* Offset of a block whose memory is there; 0 if it cannot be had. */
 uint64_t heap_get(struct heap *heap, uint64_t bytes);
 void heap_put(struct heap *heap, uint64_t offset);
+static inline uint64_t heap_offset(const struct heap *heap, const void *memory)
+{
+    return (uint64_t)((const uint8_t *)memory - heap->base);
+}
 /* Whether [address, +bytes) is inside one allocated block. */
 bool heap_valid(const struct heap *heap, uint64_t address, uint64_t bytes);
 
 /* --- peers ---------------------------------------------------------------------------------- */
+
+/*
+ * A pool of rx buffers as it was when it was made, or checked when its rank was met. The files say
+ * the same, but other processes may write there.
+ */
+struct pool {
+    struct rx_slot *slots;
+    uint8_t *data;
+    uint64_t slot_bytes;
+    uint32_t slot_count;
+};
 
 /* A message that was taken from its ring, or never had one (to itself). */
 struct parcel {
@@ -71,6 +95,7 @@ struct parcel {
 struct peer {
     struct arena_header *_Atomic arena; /* NULL until attached */
     uint64_t arena_bytes;
+    struct pool pool;  /* its own */
     _Atomic int pidfd; /* of its process; also known of who asked for this rank's file */
     _Atomic bool dead;
     uint64_t nonce;
@@ -83,6 +108,7 @@ struct peer {
     /* incoming: this rank's ring for it */
     struct ring *in;
     uint64_t received; /* messages taken from the ring */
+    const char *flaw;  /* of the ring's next entry, which cannot be taken; NULL if it is sound */
     struct parcel *parcels, **parcels_end;
 };
 
@@ -101,11 +127,14 @@ struct communicator {
     uint32_t exchange_address;
     struct member *members;
     struct lane *lane;
-    uint64_t calls;    /* collectives made */
-    uint64_t all_done; /* known: everybody is done with that many */
-    bool met;          /* everybody has everybody's lane */
-    uint32_t broken;   /* error bits that ended it */
-    bool by_packets;   /* some member has no memory in common with this rank */
+    uint64_t calls;             /* collectives made */
+    uint64_t all_done;          /* known: everybody is done with that many */
+    bool met;                   /* everybody has everybody's lane */
+    uint32_t broken;            /* error bits that ended it */
+    uint32_t signature;         /* of the call that is executed and of all before it */
+    uint64_t current;           /* the call that is executed, if it has come to its posts */
+    uint16_t notes[LANE_NOTES]; /* as the lane has them */
+    bool by_packets;            /* some member has no memory in common with this rank */
     struct accl_rank *ranks;
     uint32_t *world; /* global ranks, for the key */
 };
@@ -150,6 +179,7 @@ struct accl_device {
 
     struct heap *heap;
     struct arena_header *header;
+    struct pool pool;
     uint32_t memory_mode;
     uint32_t stack;
     char job[256];
@@ -284,6 +314,8 @@ void note_no_wait(accl_device *device);
 
 /* convert.c, reduce.c */
 size_t dtype_bytes(uint32_t dtype);
+/* As messages have it. */
+const char *dtype_name(uint32_t dtype);
 /* Copies N elements; from float32 through float16 if VIA16. Ranges may be the same or apart. */
 void convert_copy(void *to, uint32_t to_type, const void *from, uint32_t from_type, size_t n,
                   bool via16);
@@ -301,6 +333,11 @@ struct reduction {
 /* Elements [START, START+COUNT) of operands, to the same places of the results. */
 void reduce_range(const struct reduction *r, size_t start, size_t count);
 
+/* Counts and types of a message and of the call that would receive it, for both transports. */
+#define MESSAGE_DIFFERS \
+    "the message has %llu elements of %s (%llu bytes, tag %u, sequence %u), the receive call " \
+    "wants %llu of %s (%llu bytes)"
+
 /* message.c */
 uint32_t message_send(accl_device *device, struct communicator *comm, uint32_t to,
                       const uint8_t *data, uint64_t offset, uint32_t source_type,
@@ -316,6 +353,9 @@ void messages_reset(accl_device *device);
 typedef void (*parcel_visit)(void *argument, uint32_t source, const struct ring_entry *entry);
 void parcels_visit(accl_device *device, parcel_visit visit, void *argument);
 
+/* lane.c: says which ranks made different calls, if some did. Error bits. */
+uint32_t lane_compare_calls(accl_device *device, const struct communicator *comm);
+
 /* collective.c */
 struct operation {
     const struct accl_call *call;
@@ -330,14 +370,6 @@ uint32_t collective_run(accl_device *device, const struct operation *op);
 uint32_t collective_packets(accl_device *device, const struct operation *op, uint64_t number);
 uint32_t collective_direct(accl_device *device, const struct operation *op, struct lane_post *post,
                            uint64_t number);
-struct lane_post *lane_post_of(struct lane *lane, uint64_t number);
-uint32_t lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,
-                        uint64_t number, uint32_t signature, struct lane_post **post);
-uint32_t lane_wait_done(accl_device *device, const struct operation *op, uint64_t number);
-void lane_publish(accl_device *device, const struct operation *op, struct lane_post *post,
-                  uint64_t number);
-void lane_finish(accl_device *device, const struct operation *op, uint64_t number);
-uint32_t collective_signature(const struct operation *op);
 /* The rank that an element's chain of allreduce starts at, and how far that holds. */
 uint32_t allreduce_first(const accl_device *device, const struct operation *op, uint64_t element,
                          uint64_t *run);

@@ -62,7 +62,8 @@ void exchange_refresh(accl_device *device)
     uint32_t *x = device->exchange;
     for (uint32_t i = 0; i < device->rx_count; i++) {
         uint32_t *record = &x[1 + i * SLOT_WORDS];
-        uint64_t address = ADDRESS_BASE + device->header->pool + i * device->rx_bytes;
+        uint64_t address =
+            ADDRESS_BASE + heap_offset(device->heap, device->pool.data) + i * device->rx_bytes;
         record[0] = ACCL_RX_ENQUEUED;
         record[1] = (uint32_t)address;
         record[2] = (uint32_t)(address >> 32);

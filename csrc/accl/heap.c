@@ -24,6 +24,7 @@
 #endif
 #ifndef F_ADD_SEALS
 #define F_ADD_SEALS 1033
+#define F_GET_SEALS 1034
 #define F_SEAL_SEAL 1
 #define F_SEAL_SHRINK 2
 #define F_SEAL_GROW 4
@@ -34,6 +35,12 @@
 #define HEAP_SMALL (UINT64_C(1) << 30)
 #define HEAP_LEAST (UINT64_C(1) << 20)
 #define KEPT_DIRTY (UINT64_C(64) << 20)
+
+bool file_keeps_its_size(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK);
+}
 
 static struct heap *heap_try(uint64_t bytes)
 {

@@ -16,70 +16,74 @@
 #include "accl_transport/packets.h"
 
 #define DIRECT_PATIENCE_NS INT64_C(30000)
-
-static struct rx_slot *slots_of(const struct arena_header *arena)
-{
-    return (struct rx_slot *)(void *)((uint8_t *)(uintptr_t)arena + arena->slots);
-}
-
-static uint8_t *slot_data(const struct arena_header *arena, uint32_t index)
-{
-    return (uint8_t *)(uintptr_t)arena + arena->pool + index * arena->slot_bytes;
-}
+/* A receiver that took a message has copied it after this time. */
+#define TAKEN_PATIENCE_NS (INT64_C(30) * CLOCK_SECOND)
 
 /* ------------------------------------------------------------------ sending */
 
-/* Takes N idle rx buffers of PEER, as a chain: index of the first + 1, 0 if there are not enough.
- */
-static uint32_t slots_take(struct peer *peer, uint32_t n, uint32_t source)
+/* Rx buffers of the receiver that were taken: which ones is not read from its file again. */
+struct slot_list {
+    uint32_t n;
+    uint8_t index[ARENA_RX_MAX];
+};
+
+static void slots_free(struct peer *peer, struct slot_list *list)
 {
-    struct arena_header *arena = peer->arena;
-    struct rx_slot *slots = slots_of(arena);
-    uint32_t chain = 0, taken = 0;
-    for (uint32_t k = 0; k < arena->slot_count && taken < n; k++) {
-        uint32_t i = (peer->slot_hint + k) % arena->slot_count;
-        uint32_t idle = ACCL_RX_ENQUEUED;
-        if (!atomic_compare_exchange_strong(&slots[i].status, &idle, ACCL_RX_RESERVED))
-            continue;
-        slots[i].source = source;
-        slots[i].bytes = 0;
-        atomic_store(&slots[i].next, chain);
-        chain = i + 1;
-        taken++;
-    }
-    if (taken == n) {
-        peer->slot_hint = chain % arena->slot_count;
-        return chain;
-    }
-    slots_release(arena, chain);
-    return 0;
+    while (list->n)
+        atomic_store(&peer->pool.slots[list->index[--list->n]].status, ACCL_RX_ENQUEUED);
 }
 
-void slots_release(struct arena_header *arena, uint32_t chain)
+/* Takes N idle rx buffers of PEER; false if there are not enough. */
+static bool slots_take(struct peer *peer, uint32_t n, uint32_t source, struct slot_list *list)
 {
-    struct rx_slot *slots = slots_of(arena);
-    for (uint32_t k = 0; chain && chain <= arena->slot_count && k < arena->slot_count; k++) {
-        struct rx_slot *slot = &slots[chain - 1];
+    const struct pool *pool = &peer->pool;
+    list->n = 0;
+    for (uint32_t k = 0; k < pool->slot_count && list->n < n; k++) {
+        uint32_t i = (peer->slot_hint + k) % pool->slot_count;
+        uint32_t idle = ACCL_RX_ENQUEUED;
+        if (!atomic_compare_exchange_strong(&pool->slots[i].status, &idle, ACCL_RX_RESERVED))
+            continue;
+        pool->slots[i].source = source;
+        pool->slots[i].bytes = 0;
+        list->index[list->n++] = (uint8_t)i;
+    }
+    if (list->n < n) {
+        slots_free(peer, list);
+        return false;
+    }
+    peer->slot_hint = (list->index[n - 1] + 1U) % pool->slot_count;
+    return true;
+}
+
+void slots_release(const struct pool *pool, uint32_t chain)
+{
+    for (uint32_t k = 0; chain && chain <= pool->slot_count && k < pool->slot_count; k++) {
+        struct rx_slot *slot = &pool->slots[chain - 1];
         chain = atomic_load(&slot->next);
         atomic_store(&slot->status, ACCL_RX_ENQUEUED);
     }
 }
 
-static void slots_fill(struct arena_header *arena, uint32_t chain, const struct sending *s)
+/* Fills the buffers of LIST, and chains them: the index of the first + 1. */
+static uint32_t slots_fill(const struct pool *pool, const struct slot_list *list,
+                           const struct sending *s)
 {
     size_t wire = dtype_bytes(s->wire_type), from = dtype_bytes(s->source_type);
     uint64_t per_slot = s->segment / wire, at = 0;
     uint32_t sequence = s->sequence;
-    for (; chain; chain = atomic_load(&slots_of(arena)[chain - 1].next)) {
-        struct rx_slot *slot = &slots_of(arena)[chain - 1];
+    for (uint32_t k = 0; k < list->n; k++) {
+        uint32_t i = list->index[k];
+        struct rx_slot *slot = &pool->slots[i];
         uint64_t n = s->count - at < per_slot ? s->count - at : per_slot;
-        convert_copy(slot_data(arena, chain - 1), s->wire_type, s->data + at * from, s->source_type,
-                     n, false);
+        convert_copy(pool->data + i * pool->slot_bytes, s->wire_type, s->data + at * from,
+                     s->source_type, n, false);
         slot->tag = s->tag;
         slot->bytes = (uint32_t)(n * wire);
         slot->sequence = sequence++;
+        atomic_store(&slot->next, k + 1 < list->n ? list->index[k + 1] + 1U : 0);
         at += n;
     }
+    return list->index[0] + 1U;
 }
 
 static uint64_t outstanding(const struct peer *peer)
@@ -93,18 +97,17 @@ static uint32_t send_timed_out(accl_device *device, const struct sending *s, con
                      "send of %llu bytes to rank %u of communicator %u, tag %u, sequence %u: %s in "
                      "%u ms (the receiver has %u rx buffers of %llu bytes)",
                      (unsigned long long)(s->count * dtype_bytes(s->wire_type)), s->to, s->comm->id,
-                     s->tag, s->sequence, what, device->timeout_ms, s->peer->arena->slot_count,
-                     (unsigned long long)s->peer->arena->slot_bytes);
+                     s->tag, s->sequence, what, device->timeout_ms, s->peer->pool.slot_count,
+                     (unsigned long long)s->peer->pool.slot_bytes);
 }
 
-/* Waits until there are so few segments under way that this message may follow; takes buffers
- * if it needs them (*chain). */
+/* Waits until there are so few segments under way that this message may follow; takes as many
+ * buffers, unless LIST is NULL. */
 static uint32_t wait_for_room(accl_device *device, const struct sending *s, uint32_t segments,
-                              bool buffers, uint32_t *chain)
+                              struct slot_list *list)
 {
-    *chain = 0;
     struct peer *peer = s->peer;
-    uint32_t limit = peer->arena->slot_count;
+    uint32_t limit = peer->pool.slot_count;
     struct waiter w;
     wait_begin(&w, device, s->comm, peer_rank(device, peer), false,
                ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR));
@@ -112,7 +115,7 @@ static uint32_t wait_for_room(accl_device *device, const struct sending *s, uint
     bool noted = false;
     for (;;) {
         if (outstanding(peer) + segments <= limit) {
-            if (!buffers || (*chain = slots_take(peer, segments, device->rank)))
+            if (!list || slots_take(peer, segments, device->rank, list))
                 break;
         }
         if (w.armed && !noted) {
@@ -157,22 +160,29 @@ static void entry_publish(accl_device *device, const struct sending *s, struct r
     wake_later(device, s->peer);
 }
 
+static uint32_t entry_damaged(accl_device *device, const struct sending *s)
+{
+    return call_fail(device, ACCL_ERROR(DEQUEUE_BUFFER_SPARE_BUFFER_STATUS_ERROR),
+                     "send to rank %u of communicator %u: somebody has written over the ring of "
+                     "messages in that rank's memory",
+                     s->to, s->comm->id);
+}
+
 /* Announces, waits for the receiver to take it, and else moves it into rx buffers. */
 static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t segments)
 {
     struct peer *peer = s->peer;
-    uint32_t none;
-    uint32_t bits = wait_for_room(device, s, 1, false, &none);
+    uint32_t bits = wait_for_room(device, s, 1, NULL);
     if (bits)
         return bits;
     struct ring_entry *entry = entry_fill(s, 1);
     entry->offset = s->offset;
     entry_publish(device, s, entry, ENTRY_DIRECT, 1);
-    bool fits = segments <= peer->arena->slot_count;
+    bool fits = segments <= peer->pool.slot_count;
     struct waiter w;
     wait_begin(&w, device, s->comm, peer_rank(device, peer), false,
                ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR));
-    int64_t began = clock_now();
+    int64_t began = clock_now(), patience_ends = 0;
     bool noted = false;
     for (;;) {
         uint32_t kind = atomic_load_explicit(&entry->kind, memory_order_acquire);
@@ -180,19 +190,18 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
             break;
         if (kind == ENTRY_DIRECT && fits && w.rounds % 16 == 15 &&
             clock_now() - began > DIRECT_PATIENCE_NS &&
-            outstanding(peer) + segments - 1 <= peer->arena->slot_count) {
-            uint32_t chain = slots_take(peer, (uint32_t)segments, device->rank);
-            if (chain) {
+            outstanding(peer) + segments - 1 <= peer->pool.slot_count) {
+            struct slot_list list;
+            if (slots_take(peer, (uint32_t)segments, device->rank, &list)) {
                 if (atomic_compare_exchange_strong(&entry->kind, &kind, ENTRY_MOVING)) {
-                    slots_fill(peer->arena, chain, s);
-                    entry->first = chain;
+                    entry->first = slots_fill(&peer->pool, &list, s);
                     entry->segments = (uint16_t)segments;
                     peer->segments += segments - 1;
                     atomic_store_explicit(&entry->kind, ENTRY_POOL, memory_order_release);
                     wake_later(device, peer);
                     break;
                 }
-                slots_release(peer->arena, chain);
+                slots_free(peer, &list);
             }
         }
         if (w.armed && !noted) {
@@ -206,13 +215,22 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
             uint32_t posted = ENTRY_DIRECT;
             if (atomic_compare_exchange_strong(&entry->kind, &posted, ENTRY_MOVING)) {
                 entry->bytes = 0;
-                entry->stream = UINT32_MAX;
+                entry->stream = STREAM_TAKEN_BACK;
                 atomic_store_explicit(&entry->kind, ENTRY_INLINE, memory_order_release);
                 break;
             }
             if (bits & (ACCL_ERROR(PEER_LOST_ERROR) | ACCL_ERROR(INTERRUPTED_ERROR)))
                 break;
-            bits = 0; /* it is copying: that ends soon */
+            /* It is copying: that ends soon, if this is what the entry says. */
+            if (posted != ENTRY_TAKEN && posted != ENTRY_DONE) {
+                bits = entry_damaged(device, s);
+                break;
+            }
+            if (!patience_ends)
+                patience_ends = clock_now() + TAKEN_PATIENCE_NS;
+            if (clock_now() >= patience_ends)
+                break;
+            bits = 0;
         }
     }
     wait_end(&w);
@@ -250,6 +268,23 @@ static uint32_t send_to_self(accl_device *device, struct sending *s)
     return 0;
 }
 
+/* What fits into a single rx buffer, or into the ring's entry. */
+static uint32_t send_segment(accl_device *device, struct sending *s, bool pooled)
+{
+    struct slot_list list;
+    uint32_t bits = wait_for_room(device, s, 1, pooled ? &list : NULL);
+    if (bits)
+        return bits;
+
+    struct ring_entry *entry = entry_fill(s, 1);
+    if (pooled)
+        entry->first = slots_fill(&s->peer->pool, &list, s);
+    else
+        convert_copy(entry->data, s->wire_type, s->data, s->source_type, s->count, false);
+    entry_publish(device, s, entry, pooled ? ENTRY_POOL : ENTRY_INLINE, 1);
+    return 0;
+}
+
 uint32_t message_send(accl_device *device, struct communicator *comm, uint32_t to,
                       const uint8_t *data, uint64_t offset, uint32_t source_type,
                       uint32_t wire_type, uint64_t count, uint32_t tag, uint32_t stream)
@@ -280,8 +315,8 @@ uint32_t message_send(accl_device *device, struct communicator *comm, uint32_t t
         return bits;
     uint64_t bytes = count * dtype_bytes(wire_type);
     s.segment = device->segment_size;
-    if (s.peer->arena->slot_bytes < s.segment)
-        s.segment = s.peer->arena->slot_bytes;
+    if (s.peer->pool.slot_bytes < s.segment)
+        s.segment = s.peer->pool.slot_bytes;
     s.segment &= ~UINT64_C(7); /* whole elements of any type */
     uint64_t segments = bytes ? (bytes + s.segment - 1) / s.segment : 1;
     s.numbers = stream ? 0 : (uint32_t)segments;
@@ -290,18 +325,7 @@ uint32_t message_send(accl_device *device, struct communicator *comm, uint32_t t
     } else if (segments > 1) {
         bits = send_direct(device, &s, segments);
     } else {
-        uint32_t chain;
-        bits = wait_for_room(device, &s, 1, bytes > RING_INLINE, &chain);
-        if (!bits) {
-            struct ring_entry *entry = entry_fill(&s, 1);
-            if (chain) {
-                slots_fill(s.peer->arena, chain, &s);
-                entry->first = chain;
-            } else {
-                convert_copy(entry->data, wire_type, data, source_type, count, false);
-            }
-            entry_publish(device, &s, entry, chain ? ENTRY_POOL : ENTRY_INLINE, 1);
-        }
+        bits = send_segment(device, &s, bytes > RING_INLINE);
     }
     if (!bits)
         member->outbound += s.numbers;

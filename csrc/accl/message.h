@@ -21,7 +21,8 @@ static inline uint32_t peer_rank(const accl_device *device, const struct peer *p
     return (uint32_t)(peer - device->peers);
 }
 
-void slots_release(struct arena_header *arena, uint32_t chain);
+/* Sets the buffers of a chain free; as many as the pool has, whatever the chain says. */
+void slots_release(const struct pool *pool, uint32_t chain);
 void parcel_append(struct peer *peer, struct parcel *parcel);
 
 #endif

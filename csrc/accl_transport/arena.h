@@ -20,8 +20,10 @@
 /* One more than there can be messages under way from one sender. */
 #define RING_ENTRIES 256
 #define RING_INLINE 64
+#define STREAM_TAKEN_BACK UINT32_MAX /* in place of a stream: the sender gave the message up */
 #define LANE_POSTS 8
 #define LANE_INLINE 4064
+#define LANE_NOTES 16 /* more than twice as many as a rank can be ahead */
 
 /* --- messages: a ring a sender, in the receiver's file -------------------------------------- */
 
@@ -75,7 +77,7 @@ struct lane_post {
     _Atomic uint64_t number; /* of the collective call, from 1 */
     uint32_t signature;      /* of the call's arguments */
     uint8_t source_type, result_type;
-    uint16_t reserved;
+    uint16_t note;           /* the call itself; see lane.c */
     uint64_t source, result; /* offsets */
     uint8_t data[LANE_INLINE];
 };
@@ -83,7 +85,8 @@ struct lane_post {
 struct lane {
     _Alignas(ARENA_LINE) _Atomic uint64_t done; /* the last call that touches nobody any more */
     _Atomic uint32_t gave_up;
-    _Atomic uint32_t met; /* the owner has all members' lanes */
+    _Atomic uint32_t met;               /* the owner has all members' lanes */
+    _Atomic uint16_t notes[LANE_NOTES]; /* which calls the last ones were; see lane.c */
     _Alignas(ARENA_LINE) struct lane_post posts[LANE_POSTS];
 };
 

@@ -211,43 +211,66 @@ static int receive_file(int fd, struct hello *in)
     return file;
 }
 
-static bool arena_is_sound(const struct arena_header *a, const accl_device *device, uint32_t rank,
-                           uint64_t bytes)
+/* Whether a block of N parts of SIZE bytes can be at OFFSET of a file of BYTES. */
+static bool has_place(uint64_t offset, uint64_t n, uint64_t size, uint64_t bytes)
 {
-    uint64_t rings = (uint64_t)device->ranks * sizeof(struct ring);
-    return a->magic == ARENA_MAGIC && a->bytes == bytes && a->rank == rank &&
-           a->ranks == device->ranks && a->rings >= ARENA_HEADER_BYTES &&
-           a->rings % ARENA_LINE == 0 && a->rings <= bytes && rings <= bytes - a->rings &&
-           a->slot_count >= 1 && a->slot_count <= ARENA_RX_MAX && a->slots <= bytes &&
-           a->slot_count * sizeof(struct rx_slot) <= bytes - a->slots && a->pool <= bytes &&
-           a->slot_bytes <= bytes && a->slot_count * a->slot_bytes <= bytes - a->pool;
+    return offset >= ARENA_HEADER_BYTES && offset % ARENA_LINE == 0 && offset <= bytes &&
+           size <= (bytes - offset) / n;
+}
+
+/* Takes from the file of RANK where its rings and its pool are; false if that cannot be. */
+static bool read_header(accl_device *device, uint32_t rank, struct peer *peer,
+                        struct arena_header *a, uint64_t bytes)
+{
+    uint64_t rings = READ_ONCE(a->rings), slots = READ_ONCE(a->slots), pool = READ_ONCE(a->pool);
+    uint64_t slot_bytes = READ_ONCE(a->slot_bytes);
+    uint32_t slot_count = READ_ONCE(a->slot_count);
+    bool sound = READ_ONCE(a->magic) == ARENA_MAGIC && READ_ONCE(a->bytes) == bytes &&
+                 READ_ONCE(a->rank) == rank && READ_ONCE(a->ranks) == device->ranks &&
+                 slot_count >= 1 && slot_count <= ARENA_RX_MAX && slot_bytes >= ARENA_LINE &&
+                 slot_bytes % ARENA_LINE == 0 &&
+                 has_place(rings, device->ranks, sizeof(struct ring), bytes) &&
+                 has_place(slots, slot_count, sizeof(struct rx_slot), bytes) &&
+                 has_place(pool, slot_count, slot_bytes, bytes);
+    if (!sound)
+        return false;
+
+    uint8_t *base = (uint8_t *)a;
+    peer->pool = (struct pool){.slots = (struct rx_slot *)(void *)(base + slots),
+                               .data = base + pool,
+                               .slot_bytes = slot_bytes,
+                               .slot_count = slot_count};
+    peer->out = (struct ring *)(void *)(base + rings) + device->rank;
+    return true;
 }
 
 static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer, int file,
-                           uint64_t bytes)
+                           uint64_t bytes, pid_t pid)
 {
     struct stat st;
-    if (bytes < ARENA_HEADER_BYTES || fstat(file, &st) != 0 || (uint64_t)st.st_size != bytes)
+    /* A file that can shrink would kill whoever reads it. */
+    if (bytes < ARENA_HEADER_BYTES || fstat(file, &st) != 0 || (uint64_t)st.st_size != bytes ||
+        !file_keeps_its_size(file)) {
+        call_fail(device, 0, "rank %u gave no memory file of this library", rank);
         return ASKED_NEVER;
+    }
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (map == MAP_FAILED) {
         call_fail(device, 0, "cannot map the memory of rank %u (%llu bytes): %s", rank,
                   (unsigned long long)bytes, strerror(errno));
         return ASKED_NEVER;
     }
-    struct arena_header *arena = map;
-    if (!arena_is_sound(arena, device, rank, bytes)) {
+    if (!read_header(device, rank, peer, map, bytes)) {
         call_fail(device, 0, "rank %u has another set of ranks or another library", rank);
         munmap(map, bytes);
         return ASKED_NEVER;
     }
-    peer->arena = arena;
     peer->arena_bytes = bytes;
-    watch(peer, (pid_t)arena->pid);
+    peer->arena = map;
+    watch(peer, pid);
     /* Launchers bind each rank to cores of its own: what matters is whether all have enough. */
-    cores_add(&device->core_set, (pid_t)arena->pid);
+    cores_add(&device->core_set, pid);
     atomic_store(&device->cores, cores_count(&device->core_set));
-    peer->out = (struct ring *)(void *)((uint8_t *)map + arena->rings) + device->rank;
     return ASKED_OK;
 }
 
@@ -268,7 +291,8 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
                         .rank = device->rank};
     limit_time(fd);
     if (connect(fd, (struct sockaddr *)&name, length) == 0) {
-        if (!same_user(fd)) {
+        pid_t pid = same_user(fd);
+        if (!pid) {
             call_fail(device, 0, "the address of rank %u is held by another user", rank);
             result = ASKED_NEVER;
         } else if (send(fd, &out, sizeof out, MSG_NOSIGNAL) == (ssize_t)sizeof out) {
@@ -281,7 +305,7 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
                           rank, in.generation + 1, device->generation + 1);
                 result = ASKED_REFUSED;
             } else if (in.magic == HELLO_MAGIC && file >= 0) {
-                result = map_peer(device, rank, peer, file, in.bytes);
+                result = map_peer(device, rank, peer, file, in.bytes, pid);
             }
             if (file >= 0)
                 close(file);

@@ -94,18 +94,18 @@ static uint32_t collect(struct wish *w, struct place *place, bool *again)
 
 static uint32_t mismatch(struct wish *w, const struct packet_header *h, const struct place *place)
 {
+    size_t size = dtype_bytes(h->wire_type);
     if (w->message->channel == CHANNEL_COLLECTIVE)
         return call_fail(w->device, ACCL_ERROR(CALL_MISMATCH_ERROR),
                          "collective call %u on communicator %u: rank %u makes another call there, "
-                         "or with another count, root, type or function",
+                         "with another count, root, type or function, or made a call before that "
+                         "differs",
                          w->message->tag, w->comm->id, w->index);
-    return call_fail(w->device, ACCL_ERROR(DMA_SIZE_ERROR),
-                     "the message has %llu bytes (tag %u, sequence %u%s), the receive call wants "
-                     "%llu%s",
+    return call_fail(w->device, ACCL_ERROR(DMA_SIZE_ERROR), MESSAGE_DIFFERS,
+                     (unsigned long long)(h->total / (size ? size : 1)), dtype_name(h->wire_type),
                      (unsigned long long)h->total, h->tag, h->sequence,
-                     h->wire_type == ACCL_FLOAT16 ? ", float16" : "",
-                     (unsigned long long)(place->count * dtype_bytes(place->wire_type)),
-                     place->wire_type == ACCL_FLOAT16 ? " of float16" : "");
+                     (unsigned long long)place->count, dtype_name(place->wire_type),
+                     (unsigned long long)(place->count * dtype_bytes(place->wire_type)));
 }
 
 /* With the lock held, which it gives up. */

@@ -86,10 +86,13 @@ static uint32_t inspect(struct waiter *w)
             struct member *member = &w->comm->members[i];
             /* Before all have met, nobody can be through with the communicator. */
             bits = inspect_peer(w, member->rank, !w->comm->met && !w->by_packets);
-            if (!bits && member->lane && atomic_load(&member->lane->gave_up))
-                bits = call_fail(device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
-                                 "rank %u gave up communicator %u after an error of its own", i,
-                                 w->comm->id);
+            if (!bits && member->lane && atomic_load(&member->lane->gave_up)) {
+                bits = lane_compare_calls(device, w->comm);
+                if (!bits)
+                    bits = call_fail(device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
+                                     "rank %u gave up communicator %u after an error of its own", i,
+                                     w->comm->id);
+            }
         }
     }
     if (!bits && w->collective && w->by_packets)

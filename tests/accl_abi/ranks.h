@@ -34,10 +34,9 @@ static inline int by_packets(void)
     return transport && strcmp(transport, "packets") == 0;
 }
 
-static inline void rank_open(struct rank *r, const char *job, uint32_t rank, uint32_t n,
-                             uint32_t mode, uint32_t nbufs, uint64_t bufsize)
+static inline void rank_open_as(struct rank *r, const struct accl_config *config, uint32_t rank,
+                                uint32_t n, uint32_t nbufs, uint64_t bufsize)
 {
-    struct accl_config config = {.size = sizeof config, .memory_mode = mode, .job = job};
     struct accl_rank ranks[64];
     memset(ranks, 0, sizeof ranks);
     for (uint32_t i = 0; i < n; i++) {
@@ -49,11 +48,18 @@ static inline void rank_open(struct rank *r, const char *job, uint32_t rank, uin
     r->rank = rank;
     r->n = n;
     uint32_t id = 99;
-    CHECK(accl_open(&config, &r->device) == ACCL_OK);
+    CHECK(accl_open(config, &r->device) == ACCL_OK);
     CHECK(accl_setup_rx_buffers(r->device, nbufs, bufsize) == ACCL_OK);
     CHECK(accl_create_communicator(r->device, ranks, n, rank, &id) == ACCL_OK);
     CHECK(id == 0);
     r->pump = by_packets() && n > 1 ? pump_start(r->device, rank, n) : NULL;
+}
+
+static inline void rank_open(struct rank *r, const char *job, uint32_t rank, uint32_t n,
+                             uint32_t mode, uint32_t nbufs, uint64_t bufsize)
+{
+    struct accl_config config = {.size = sizeof config, .memory_mode = mode, .job = job};
+    rank_open_as(r, &config, rank, n, nbufs, bufsize);
 }
 
 static inline void rank_close(struct rank *r)

@@ -187,5 +187,10 @@ def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs) -> Non
     programs.run("killed", "asan", rounds, "2", timeout=800, transport="packets")
 
 
+@pytest.mark.timeout(900)
+def test_nonsense_in_shared_memory_harms_nobody(programs: Programs) -> None:
+    programs.run("scribbles", "asan", "200" if FULL else "48", "1", timeout=800)
+
+
 def test_error_tables_are_complete(programs: Programs) -> None:
     programs.run("texts", "asan")

@@ -103,6 +103,7 @@ def load_corpus(folder: Path, maker: str) -> list[Path]:
 
 
 DPU_LIBRARY = "csrc/dpu/*.c csrc/dpu_machine/*.c csrc/common/c*.c"
+ACCL_ENGINE = "csrc/accl/*.c csrc/accl_transport/*.c csrc/common/c*.c csrc/common/range_alloc.c"
 # What reads bytes that others wrote: the target, its corpus, and the sources it is made of.
 TARGETS = {
     "dwarf": ("corpus", "csrc/veo_worker/dwarf*.c"),
@@ -117,10 +118,8 @@ TARGETS = {
     "dpu_checkpoint": ("dpu_checkpoint_corpus", "csrc/dpu/checkpoint_format.c"),
     "dpu_run": ("dpu_run_corpus", DPU_LIBRARY),
     "dpu_profile": ("dpu_profile_corpus", DPU_LIBRARY),
-    "accl_packets": (
-        "accl_packets_corpus",
-        "csrc/accl/*.c csrc/accl_transport/*.c csrc/common/c*.c csrc/common/range_alloc.c",
-    ),
+    "accl_packets": ("accl_packets_corpus", ACCL_ENGINE),
+    "accl_arena": ("accl_arena_corpus", ACCL_ENGINE),
 }
 
 
