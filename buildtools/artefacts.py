@@ -12,6 +12,8 @@ __all__ = [
     "EXTENSION_PACKAGES",
     "EXTRA_SOURCES",
     "INCLUDES",
+    "NEC_LIBVEO_NAMES",
+    "NEC_VE_LIBRARIES",
     "UPMEM_LIBRARIES",
     "UPMEM_RELEASES",
     "Artefact",
@@ -116,6 +118,26 @@ def _libdpu_by_another_name(name: str) -> Artefact:
     )
 
 
+# Names that programs for NEC's SDK link libveo by, and that kernels link for the VE side.
+NEC_LIBVEO_NAMES = ("libveo.so", "libveo.so.1.0.0", "libaveoVH.so")
+NEC_VE_LIBRARIES = ("libveohmem.a", "libaveoVE.a")
+
+
+def _libveo_by_another_name(name: str) -> Artefact:
+    return Artefact(
+        kind=Kind.SHARED,
+        path=f"veo/lib/{name}",
+        sources=("csrc/veo_alias/names.c",),
+        link_flags=(
+            "-Wl,-soname,libveo.so.1",
+            "-Wl,--version-script=csrc/veo/libveo.map",
+            "-Wl,--filter=$ORIGIN/libveo.so.1",
+            *("-Wl,-z,noseparate-code", "-Wl,--build-id=none", "-s"),
+        ),
+        needs=("csrc/veo/libveo.map",),
+    )
+
+
 ARTEFACTS = [
     Artefact(
         kind=Kind.SHARED,
@@ -139,10 +161,16 @@ ARTEFACTS = [
         # NEC's compilers link without being told.
         link_flags=("-rdynamic", "-ldl", "-Wl,--no-as-needed", "-lm"),
     ),
+    *(_libveo_by_another_name(name) for name in NEC_LIBVEO_NAMES),
+    # Static, so that a kernel needs no library at run time: the worker has the rest.
+    *(
+        Artefact(kind=Kind.STATIC, path=f"veo/lib/{name}", sources=("csrc/common/hmem_tag.c",))
+        for name in NEC_VE_LIBRARIES
+    ),
     Artefact(
         kind=Kind.HEADERS,
         path="veo/include",
-        sources=("include/ve_offload.h", "include/veo_hmem.h", "include/veosoft.h"),
+        sources=("include/ve_offload.h", "include/veo*.h"),
     ),
     Artefact(
         kind=Kind.SHARED,

@@ -185,6 +185,21 @@ class Toolchain:
             words.append("-fPIC")
         return words
 
+    def search_flag(self, option: str, folder: str) -> list[str]:
+        """Return where the host's compilers find ``veo_hmem.h``, ``-lveohmem`` and the like.
+
+        NEC's compilers find them by themselves.
+
+        Parameters
+        ----------
+        option : {"-I", "-L"}
+        folder : {"include", "lib"}
+            Of this package.
+        """
+        if self.target != "host":
+            return []
+        return [f"{option}{Path(__file__).resolve().parent / folder}"]
+
     def link_flags(
         self, flags: str | Sequence[str] | None, objects: Sequence[ObjectFile]
     ) -> list[str]:

@@ -107,7 +107,10 @@ class VeObj:
         command = [*toolchain.compiler(self._type, self._compiler), *flags]
         (directory / source).write_text(self._src)
         # Run in the directory because NEC's compilers write listings to where they run.
-        run_compiler([*command, "-c", source, "-o", oname + ".o"], cwd=directory, verbose=verbose)
+        search = toolchain.search_flag("-I", "include")
+        run_compiler(
+            [*command, *search, "-c", source, "-o", oname + ".o"], cwd=directory, verbose=verbose
+        )
         listing = directory / (oname + ".L")
         if verbose and listing.is_file():
             print(listing.read_text(errors="replace"), flush=True)
@@ -374,6 +377,7 @@ class VeBuild:
                 "-o",
                 out,
                 *(o.path for o in objects),
+                *self.toolchain.search_flag("-L", "lib"),
                 *libs,
                 *self.toolchain.runtime_libraries(language, {o.language for o in objects}),
             ],

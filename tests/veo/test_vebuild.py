@@ -141,6 +141,19 @@ def test_mathematical_functions_need_no_option(
     assert function(proc.open_context(), 2.0).wait_result(10) == pytest.approx(expected)
 
 
+def test_headers_and_libraries_for_kernels_are_found(
+    build: VeBuild, make_proc: Callable[..., veo.VeoProc]
+) -> None:
+    build.set_c_src(
+        "plain",
+        "#include <stdint.h>\n#include <veo_hmem.h>\n"
+        "uint64_t plain(void *p) { return (uint64_t)veo_get_hmem_addr(p); }",
+    )
+    proc = make_proc()
+    plain = proc.load_library(build.build_so(libs=["-lveohmem"])).plain
+    assert plain(proc.open_context(), 0x77 | 1 << 63).wait_result(10) == 0x77
+
+
 def _needed(path: str | Path) -> str:
     command = ["readelf", "--dynamic", "--wide", str(path)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
