@@ -169,6 +169,41 @@ cdef class Request:
 
         watcher.watch(self, fn)
 
+    def cancel(self):
+        """Return False: what was started cannot be withdrawn, and is not taken for cancelled.
+
+        A future has this method for those that have not begun.
+        """
+        return False
+
+    def cancelled(self):
+        """Return False; see `cancel()`."""
+        return False
+
+    def running(self):
+        """Whether the operation waits or runs: the opposite of `done()`."""
+        return not self.done()
+
+    # What concurrent.futures.wait() and as_completed() look at.
+
+    @property
+    def _condition(self):
+        from offchip.futures import face_of
+
+        return face_of(self).condition
+
+    @property
+    def _state(self):
+        from offchip.futures import face_of
+
+        return face_of(self).state
+
+    @property
+    def _waiters(self):
+        from offchip.futures import face_of
+
+        return face_of(self).waiters
+
     def __await__(self):
         from offchip import watcher
 

@@ -26,6 +26,8 @@ cdef class Library:
     # VeoError if the library lacks a function that not all have.
     cdef int need(self, const void *function, str name) except -1
 
+# The report without its trace, for errors other than that of the kernel that crashed.
+cdef str without_trace(str report)
 # The text of the last failure in this thread and how the process died, where there are any.
 cdef str explain(const veosoft_table *soft, veo_proc_handle *proc)
 # How the process died, "" if it lives or the library does not say.

@@ -56,9 +56,14 @@ cdef str death_report(const veosoft_table *soft, veo_proc_handle *proc):
     return _text(soft.veosoft_death_report(proc)).strip()
 
 
+cdef str without_trace(str report):
+    line, _, trace = report.partition("\n")
+    return f"{line} (VeoProc.death_report has the trace)" if trace else line
+
+
 cdef str explain(const veosoft_table *soft, veo_proc_handle *proc):
     cdef str error = ""
-    cdef str report = death_report(soft, proc)
+    cdef str report = without_trace(death_report(soft, proc))
     if soft.veosoft_error is not NULL:
         error = _text(soft.veosoft_error()).strip()
     return f"{error}\n{report}" if error and report else error or report

@@ -6,7 +6,7 @@ from offchip.request cimport timeout_ns
 from veo._context cimport VeoCtxt
 from veo._library cimport VeoLibrary
 from veo._log cimport log_info, log_on
-from veo._native cimport Library, get_library
+from veo._native cimport Library, death_report, get_library
 from veo._proc_memory cimport ProcMemory
 from veo._process_handle cimport ProcHandle, open_process
 from veo.libveo cimport veo_proc_handle
@@ -165,6 +165,30 @@ cdef class VeoProc(ProcMemory):
         return self.handle is None or not self.handle.is_open()
 
     @property
+    def alive(self):
+        """Whether the process runs: it is neither closed nor was it ended by a kernel or a signal.
+
+        NEC's library does not say; then a process that is not closed counts as alive.
+        """
+        return not self.closed and not self.death_report
+
+    @property
+    def death_report(self):
+        """How the process died, with a trace of the kernel that crashed; "" if it did not.
+
+        It is lost when the process is closed.
+        """
+        cdef ProcHandle proc = self.handle
+        cdef veo_proc_handle *handle
+        if self.closed or proc.closing:
+            return ""
+        handle = proc.enter()
+        try:
+            return death_report(proc.soft, handle)
+        finally:
+            proc.leave()
+
+    @property
     def _proc_handle(self):
         """The C handle as an integer, 0 when closed."""
         return <size_t>self.handle.handle if self.handle is not None else 0
@@ -202,7 +226,7 @@ cdef class VeoProc(ProcMemory):
     def __repr__(self):
         if self.handle is None:
             return "<VeoProc object, not initialised>"
-        state = "closed" if self.closed else "open"
+        state = "closed" if self.closed else "open" if self.alive else "dead"
         return (
             f"<VeoProc object at {<size_t><void *>self:#x} of node {self.nodeid} "
             f"({self.handle.library.kind}), {state}>"

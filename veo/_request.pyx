@@ -13,6 +13,7 @@ from offchip.request cimport Request, timeout_ns
 from veo._convert cimport from_bits
 from veo._context_handle cimport RC_CLOSED, RC_FORKED, CtxHandle
 from veo._log cimport log_info, log_on
+from veo._native cimport without_trace
 from veo.libveo cimport VEO_COMMAND_ERROR, VEO_COMMAND_EXCEPTION, VEO_COMMAND_OK
 
 from veo.errors import (
@@ -108,6 +109,8 @@ cdef class VeoRequest(Request):
             return from_bits(self.ret, self.node.value)
         function = f"veo_call_{operation}"
         text = <object>self.node.text if self.node.text is not NULL else ""
+        if rc != VEO_COMMAND_EXCEPTION:
+            text = without_trace(text)
         more = f": {text}" if text else ""
         subject = f" ({self.what})" if self.what else ""
         if rc == VEO_COMMAND_EXCEPTION:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import concurrent.futures
 import math
 import threading
 import time
@@ -207,3 +208,83 @@ def test_import_is_cheap(run_python):
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert done.stdout == "[]\n", done.stderr
+
+
+# --- as a future ------------------------------------------------------------------------------
+
+
+def test_nothing_can_be_cancelled():
+    request = Manual()
+    assert (request.cancel(), request.cancelled(), request.running()) == (False, False, True)
+    request.end(1)
+    assert (request.cancel(), request.cancelled(), request.running()) == (False, False, False)
+
+
+def finish_all(requests, values):
+    for request, value in zip(requests, values, strict=True):
+        request.end(value)
+
+
+def test_wait_of_concurrent_futures_ends_with_the_last():
+    requests = [Manual() for _ in range(5)]
+    requests[0].end(0)
+    thread = threading.Thread(target=finish_all, args=(requests[1:], range(1, 5)))
+    thread.start()
+    done, pending = concurrent.futures.wait(requests, timeout=30)
+    thread.join()
+    assert pending == set()
+    assert sorted(request.result() for request in done) == [0, 1, 2, 3, 4]
+    assert concurrent.futures.wait(requests, timeout=0).done == set(requests)
+
+
+def test_wait_of_concurrent_futures_ends_with_the_first():
+    first, second = Manual(), Manual()
+    assert concurrent.futures.wait([first, second], timeout=0.01).done == set()
+    thread = threading.Thread(target=second.end, args=(2,))
+    thread.start()
+    done, pending = concurrent.futures.wait(
+        [first, second], timeout=30, return_when=concurrent.futures.FIRST_COMPLETED
+    )
+    thread.join()
+    assert (done, pending) == ({second}, {first})
+    first.end(1)
+
+
+def test_wait_of_concurrent_futures_ends_with_the_first_error():
+    first, second, third = Manual(), Manual(), Manual()
+    first.end(1)
+    thread = threading.Thread(target=second.end, args=(None, ValueError("no")))
+    thread.start()
+    done, pending = concurrent.futures.wait(
+        [first, second, third], timeout=30, return_when=concurrent.futures.FIRST_EXCEPTION
+    )
+    thread.join()
+    assert (done, pending) == ({first, second}, {third})
+    third.end(3)
+
+
+def test_as_completed_gives_each_once():
+    requests = [Manual() for _ in range(20)]
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    finishing = pool.submit(finish_all, requests[::-1], range(20))
+    seen = [request.result() for request in concurrent.futures.as_completed(requests, timeout=30)]
+    finishing.result()
+    pool.shutdown()
+    assert sorted(seen) == list(range(20))
+
+
+def test_as_completed_keeps_its_limit():
+    request = Manual()
+    with pytest.raises(TimeoutError):
+        list(concurrent.futures.as_completed([request], timeout=0.01))
+    request.end(1)
+
+
+def test_requests_and_futures_mix():
+    future = concurrent.futures.Future()
+    request = Manual()
+    thread = threading.Thread(target=lambda: (request.end(1), future.set_result(2)))
+    thread.start()
+    done = concurrent.futures.wait([future, request], timeout=30).done
+    thread.join()
+    assert {item.result() for item in done} == {1, 2}

@@ -229,6 +229,40 @@ def test_crash_report_has_a_traceback(typed, ctx):
         typed("segfault", "int")(ctx).wait_result(20)
 
 
+def test_process_shows_that_it_died(typed, ctx, proc):
+    assert proc.alive
+    assert proc.death_report == ""
+    assert "open" in repr(proc)
+    with pytest.raises(ArithmeticError) as caught:
+        typed("segfault", "int")(ctx).wait_result(20)
+    assert not proc.alive
+    assert proc.death_report in str(caught.value)
+    assert "#0" in proc.death_report
+    assert repr(proc).endswith("dead>")
+    proc.close()
+    assert not proc.alive
+    assert proc.death_report == ""
+    assert repr(proc).endswith("closed>")
+
+
+def test_trace_of_a_crash_is_shown_once(typed, ctx, proc, latch):
+    crash, count = typed("segfault", "int"), typed("count_up", "int")
+    wait = typed("wait_for", "int", "int *")
+    requests = [wait(ctx, latch.address), crash(ctx), count(ctx)]
+    with contextlib.suppress(veo.VeoError):
+        latch()
+    with pytest.raises(RuntimeError) as behind:
+        requests[2].wait_result(20)
+    with pytest.raises(ArithmeticError, match="#0"):
+        requests[1].wait_result(20)
+    with pytest.raises(RuntimeError) as later:
+        proc.alloc_mem(8)
+    for caught in (behind, later):
+        assert "#0" not in str(caught.value)
+        assert "SIGSEGV" in str(caught.value)
+        assert "VeoProc.death_report has the trace" in str(caught.value)
+
+
 def test_requests_behind_a_crash_are_errors(typed, ctx, latch):
     wait, crash, count = (
         typed("wait_for", "int", "int *"), typed("segfault", "int"), typed("count_up", "int")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import asyncio
 import gc
 import sys
@@ -262,3 +263,15 @@ def test_no_reference_is_lost_or_kept(typed, ctx, proc):
             function(ctx, veo.OnStack(values), "x")
     gc.collect()
     assert [sys.getrefcount(thing) for thing in (values, function, ctx, proc)] == before
+
+
+def test_requests_are_waited_for_as_futures(typed, proc):
+    first, second = proc.open_context(), proc.open_context()
+    count = typed("count_up", "int")
+    requests = [count(ctx) for ctx in (first, second) for _ in range(10)]
+    done, pending = concurrent.futures.wait(requests, timeout=60)
+    assert pending == set()
+    assert {request.result() for request in done} <= set(range(1, 21))
+    more = [count(first) for _ in range(10)]
+    assert len(list(concurrent.futures.as_completed(more, timeout=60))) == 10
+    assert not more[0].cancel()
