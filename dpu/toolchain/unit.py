@@ -18,6 +18,7 @@ from .compilers import Toolchain
 from .dma_alignment import align_for_dma
 from .errors import CommandError
 from .inline_assembly import explain_assembly
+from .lock_order import LOCK_OPTIONS, keep_lock_order, mentions_lock
 from .long_type import MACROS, widen_long
 from .mram_access import check_mram_access
 from .options import BuildOptions
@@ -112,7 +113,7 @@ def compile_unit(
     ir, warnings = _intermediate_text(unit, options, toolchain)
     if options.runtime:
         ir = serve_mram_accesses(ir)
-    ir = align_for_dma(ir)
+    ir = keep_lock_order(align_for_dma(ir))
     check_mram_access(ir, str(unit.source))
     command = [*toolchain.compiler, *toolchain.target_options, *_CODE, options.level]
     command += [*toolchain.code_options, "-Xclang", "-disable-llvm-passes", "-x", "ir"]
@@ -146,6 +147,8 @@ def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
 def _intermediate_text(unit: Unit, options: BuildOptions, toolchain: Toolchain) -> tuple[str, str]:
     """Return optimised intermediate text and the warnings."""
     command = [*toolchain.compiler, *_arguments(options, toolchain), "-S", "-emit-llvm", "-o", "-"]
+    if mentions_lock(unit.text):
+        command += LOCK_OPTIONS
     original = [*command, str(unit.source)]
     if not unit.is_widened:
         return run(original)
