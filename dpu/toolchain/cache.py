@@ -1,27 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Keeps what was compiled, by the content that it was compiled from.
 
-Entries are files or folders of the user's cache folder. They are made beside their place and then
-renamed, so that processes may make the same one at the same time.
+Entries are folders in the user's cache folder. They are made beside their place, written to disk
+and then renamed, so that processes may make the same one at the same time. Each has a list of its
+files with their digests, which is checked whenever the entry is used: one that was damaged is made
+again. A cache folder that others can write to is not used.
 """
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["cache_folder", "digest", "keep", "stamp_of"]
 
-_FOLDER = ("offchip", "dpu")
+_FOLDERS = ("offchip", "dpu")
 _LIMIT = 200
-# Of a process that was killed while it made an entry.
+# An entry that was used so recently may be in use; one that nobody finished was abandoned.
+_IN_USE = 600.0
 _ABANDONED_AFTER = 3600.0
+_CONTENTS = ".contents"
+_ATTEMPTS = 5
 
 
 def digest(parts: Iterable[str | bytes]) -> str:
@@ -44,17 +53,28 @@ def stamp_of(path: str | os.PathLike[str]) -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder of entries: below XDG_CACHE_HOME, or temporary where it cannot be made."""
+    """Return the folder of entries.
+
+    It is below XDG_CACHE_HOME; or temporary, where that cannot be made or is not safe, of which
+    the latter is a RuntimeWarning.
+    """
     global _temporary
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
-    folder = folder.joinpath(*_FOLDER)
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError:
-        pass
-    if os.access(folder, os.W_OK | os.X_OK) and folder.is_dir():
+    reason = _unsafe_base(folder)
+    for name in _FOLDERS:
+        folder = folder / name
+        reason = reason or _make_safe(folder)
+    if reason is None and os.access(folder, os.W_OK | os.X_OK):
         return folder
+
+    if reason:
+        warnings.warn(
+            f"{reason}; what is compiled for DPUs is not kept: correct that, or set "
+            "XDG_CACHE_HOME to a folder of your own",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     if _temporary is None:
         _temporary = Path(tempfile.mkdtemp(prefix="offchip-dpu-"))
         atexit.register(shutil.rmtree, _temporary, ignore_errors=True)
@@ -64,8 +84,42 @@ def cache_folder() -> Path:
 _temporary: Path | None = None
 
 
+def _unsafe_base(folder: Path) -> str | None:
+    """Say why others could exchange what is in a folder; None if they cannot."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    if status.st_uid not in (0, os.geteuid()):
+        return f"{folder} belongs to another user"
+    if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+        return f"{folder} can be written to by everyone"
+    return None
+
+
+def _make_safe(folder: Path) -> str | None:
+    """Make a folder, or see to it that only its owner can write to it.
+
+    Returns
+    -------
+    str, optional
+        Why it cannot be used; empty if it cannot be made at all.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.stat()
+        if status.st_uid != os.geteuid():
+            return f"{folder} belongs to another user"
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            folder.chmod(stat.S_IMODE(status.st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
+    except OSError:
+        return ""
+    return None
+
+
 def keep(name: str, make: Callable[[Path], None]) -> Path:
-    """Return the folder of an entry, which is made if it is not there.
+    """Return the folder of an entry, which is made if it is not there or was damaged.
 
     Parameters
     ----------
@@ -76,38 +130,140 @@ def keep(name: str, make: Callable[[Path], None]) -> Path:
     """
     parent = cache_folder()
     folder = parent / name
-    if folder.is_dir():
-        try:
-            os.utime(folder)
-        except OSError:
-            pass
+    if _use(folder):
         return folder
+
     fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
     try:
         make(fresh)
-        try:
-            fresh.rename(folder)
-        except OSError:
-            # Another process was first; its content is the same.
-            if not folder.is_dir():
-                raise
+        _write_contents(fresh, name)
+        _put(fresh, folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     _forget_old(parent, name.partition("-")[0])
     return folder
 
 
-def _forget_old(parent: Path, kind: str) -> None:
-    """Remove the entries of a kind that were not used for longest, and what was abandoned."""
-    entries = []
+def _use(folder: Path) -> bool:
+    """Tell whether an entry is there and whole; it counts as used from now on."""
+    with _locked(folder.parent, fcntl.LOCK_SH):
+        try:
+            os.utime(folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            pass
+    return _is_whole(folder)
+
+
+def _put(fresh: Path, folder: Path) -> None:
+    """Rename a new entry to its place, unless another process has put a whole one there."""
+    for _ in range(_ATTEMPTS):
+        try:
+            fresh.rename(folder)
+            _sync(folder.parent)
+            return
+        except OSError:
+            if _use(folder):
+                return
+            _remove(folder)
+    raise OSError(f"{folder} cannot be replaced: remove it")
+
+
+def _remove(path: Path) -> None:
+    """Remove an entry, or what is in its place; nobody sees it half removed."""
+    grave = Path(tempfile.mkdtemp(prefix=".old-", dir=path.parent))
     try:
+        path.rename(grave / "entry")
+    except OSError:
+        pass
+    shutil.rmtree(grave, ignore_errors=True)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.name != _CONTENTS)
+
+
+def _listing(folder: Path, name: str) -> str:
+    """Return an entry's name, which is not that of any other, and the digests of its files."""
+    lines = [name]
+    for path in _files(folder):
+        if not path.is_dir():
+            data = _read(path)
+            lines.append(f"{digest([data])} {path.relative_to(folder)}")
+    return "\n".join(lines) + "\n"
+
+
+def _read(path: Path) -> bytes:
+    with open(path, "rb", opener=lambda file, flags: os.open(file, flags | os.O_NOFOLLOW)) as file:
+        return file.read()
+
+
+def _write_contents(folder: Path, name: str) -> None:
+    (folder / _CONTENTS).write_text(_listing(folder, name), errors="surrogateescape")
+    for path in [*_files(folder), folder / _CONTENTS, folder]:
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    """Have a file or folder on disk before anything that is done next."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_whole(folder: Path) -> bool:
+    """Tell whether an entry is this user's and has what was written."""
+    try:
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            return False
+        written = _read(folder / _CONTENTS).decode("utf-8", "surrogateescape")
+        return written == _listing(folder, folder.name)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _locked(folder: Path, how: int) -> Iterator[bool]:
+    """Hold the lock of a cache folder; say whether another process has it instead."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        is_held = True
+        try:
+            fcntl.flock(descriptor, how)
+        except BlockingIOError:
+            is_held = False
+        except OSError:
+            # A file system without locks: as good as it gets.
+            pass
+        yield is_held
+    finally:
+        os.close(descriptor)
+
+
+def _forget_old(parent: Path, kind: str) -> None:
+    """Remove the entries of a kind that were not used for longest, and what was abandoned.
+
+    Whoever is about to use an entry says so under the same lock, so that no entry goes while it is
+    in use. A process that finds another one at it leaves it to that.
+    """
+    now = time.time()
+    with _locked(parent, fcntl.LOCK_EX | fcntl.LOCK_NB) as is_held:
+        if not is_held:
+            return
+        entries = []
         for entry in os.scandir(parent):
-            used = entry.stat().st_mtime
+            try:
+                used = entry.stat(follow_symlinks=False).st_mtime
+            except OSError:
+                continue
             if entry.name.startswith(f"{kind}-"):
                 entries.append((used, entry.path))
-            elif entry.name.startswith(".new-") and used < time.time() - _ABANDONED_AFTER:
+            elif entry.name.startswith((".new-", ".old-")) and used < now - _ABANDONED_AFTER:
                 shutil.rmtree(entry.path, ignore_errors=True)
-    except OSError:
-        return
-    for _, path in sorted(entries)[: max(0, len(entries) - _LIMIT)]:
-        shutil.rmtree(path, ignore_errors=True)
+        for used, path in sorted(entries)[: max(0, len(entries) - _LIMIT)]:
+            if used < now - _IN_USE:
+                _remove(Path(path))
