@@ -13,7 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, overload
 
 from veo.compilers import (
     COMPILER,
@@ -219,6 +219,28 @@ class VeBuild:
         name = os.fspath(dirname)
         self._blddir = name if name.endswith("/") or not name else name + "/"
 
+    @overload
+    def build_so(
+        self,
+        label: str | None = None,
+        flags: str | None = None,
+        libs: Iterable[str] = (),
+        linker: str | None = None,
+        verbose: bool = False,
+        *,
+        check: Literal[True],
+    ) -> str: ...
+    @overload
+    def build_so(
+        self,
+        label: str | None = None,
+        flags: str | None = None,
+        libs: Iterable[str] = (),
+        linker: str | None = None,
+        verbose: bool = False,
+        *,
+        check: bool | None = None,
+    ) -> str | None: ...
     def build_so(
         self,
         label: str | None = None,
@@ -267,6 +289,26 @@ class VeBuild:
 
         return self._build(label, ".so", link, verbose, check)
 
+    @overload
+    def build_veorun(
+        self,
+        label: str | None = None,
+        flags: str | None = None,
+        libs: Iterable[str] = (),
+        verbose: bool = False,
+        *,
+        check: Literal[True],
+    ) -> str: ...
+    @overload
+    def build_veorun(
+        self,
+        label: str | None = None,
+        flags: str | None = None,
+        libs: Iterable[str] = (),
+        verbose: bool = False,
+        *,
+        check: bool | None = None,
+    ) -> str | None: ...
     def build_veorun(
         self,
         label: str | None = None,

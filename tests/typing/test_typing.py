@@ -46,3 +46,18 @@ def test_every_mistake_is_found(run_mypy, name):
     done = run_mypy(HERE / name)
     found = {int(n) for n in re.findall(r":(\d+): error:", done.stdout)}
     assert found == expected, done.stdout
+
+
+README = (HERE.parent.parent / "README.md").read_text()
+
+
+@pytest.mark.parametrize("package", ["veo", "dpu", "accl"])
+def test_examples_of_the_readme_pass(run_mypy, tmp_path, package):
+    examples = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    ours = [text for text in examples if re.search(rf"^(import|from) {package}\b", text, re.M)]
+    assert ours
+    for i, text in enumerate(ours):
+        program = tmp_path / f"example_{i}.py"
+        program.write_text(text)
+        done = run_mypy(program)
+        assert done.returncode == 0, done.stdout + done.stderr

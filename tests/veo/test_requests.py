@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import asyncio
+import concurrent.futures
 import gc
 import sys
 import threading
