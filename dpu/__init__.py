@@ -18,7 +18,7 @@ from dpu._native import Library, library_info, use_library
 from dpu._set import ALLOCATE_ALL, DpuSet
 from dpu._symbol import DpuSymbol
 from dpu.driver import DpuContext
-from dpu.errors import DpuError, DpuTimeoutError
+from dpu.errors import DpuError, DpuTimeoutError, DpuWarning
 from offchip import __version__
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "DpuSet",
     "DpuSymbol",
     "DpuTimeoutError",
+    "DpuWarning",
     "Library",
     "__version__",
     "library_info",

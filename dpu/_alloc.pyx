@@ -50,6 +50,9 @@ cdef SetHandle allocate(Library library, object nr_dpus, object nr_ranks, bytes 
     if rc != DPU_OK:
         library.fail(rc, "dpu_alloc_ranks" if by_rank else "dpu_alloc")
     handle.live = True
+    # They become warnings of Python.
+    if handle.soft.dpusoft_keep_warnings is not NULL:
+        handle.soft.dpusoft_keep_warnings(handle.whole, True)
     try:
         _list_parts(handle)
         register(handle)

@@ -15,7 +15,9 @@ from dpu.libdpu cimport (
 )
 from offchip.request cimport Request
 
-from dpu.errors import DpuError, DpuTimeoutError
+import warnings
+
+from dpu.errors import DpuError, DpuTimeoutError, DpuWarning
 from dpu.reports import make_report
 
 __all__ = ["DpuRequest"]
@@ -43,13 +45,14 @@ cdef int launch(SetView view, bint asynchronous) except -1:
         if queued:
             try:
                 view.wait_idle()
-            except BaseException:
+            except BaseException as error:
                 # Whoever breaks off exec() does not want it to go on.
-                _stop(view)
+                _stop(view, error)
                 raise
             with nogil:
                 rc = handle.table.dpu_sync(c)
         view.settle(mark)
+        _pass_warnings(view)
         view.check(rc, "dpu_launch")
         raise_collected(view.take_raised())
     finally:
@@ -57,14 +60,38 @@ cdef int launch(SetView view, bint asynchronous) except -1:
     return 0
 
 
-cdef int _stop(SetView view) except -1:
-    """End what runs, and forget how it ended."""
+cdef int _stop(SetView view, object error) except -1:
+    """End what runs. Where it was is a note of the exception."""
     cdef dpu_set_t c = view.c
     cdef SetHandle handle = view.handle
+    cdef dpu_error_t rc
     with nogil:
         if handle.soft.dpusoft_interrupt is not NULL:
             handle.soft.dpusoft_interrupt(c)
-        handle.table.dpu_sync(c)
+        rc = handle.table.dpu_sync(c)
+    if rc != DPU_OK and handle.soft.dpusoft_last_error_detail is not NULL:
+        detail = handle.soft.dpusoft_last_error_detail().decode("utf-8", "replace")
+        if detail:
+            error.add_note(detail)
+    return 0
+
+
+cdef int _pass_warnings(SetView view) except -1:
+    """Warn of what launches had to say that ended well."""
+    cdef SetHandle handle = view.handle
+    cdef dpu_set_t c = view.c
+    cdef char text[2048]
+    cdef uint32_t count = 0
+    if handle.soft.dpusoft_take_warning is NULL:
+        return 0
+    with nogil:
+        handle.soft.dpusoft_take_warning(c, text, sizeof(text), &count)
+    if count == 0:
+        return 0
+    message = (<bytes>text).decode("utf-8", "replace")
+    if count > 1:
+        message += f"; {count - 1} more DPUs have such a warning"
+    warnings.warn(message, DpuWarning, stacklevel=1)
     return 0
 
 
@@ -97,6 +124,7 @@ cdef int synchronise(SetView view) except -1:
         with nogil:
             rc = handle.table.dpu_sync(c)
         view.settle(mark)
+        _pass_warnings(view)
         raised = view.take_raised()
         if rc == DPU_OK:
             raise_collected(raised)

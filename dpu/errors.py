@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from offchip.errors import OffchipError, RequestTimeoutError
 
-__all__ = ["DpuError", "DpuTimeoutError"]
+__all__ = ["DpuError", "DpuTimeoutError", "DpuWarning"]
+
+
+class DpuWarning(RuntimeWarning):
+    """A launch did not fail, but something is wrong with the program.
+
+    Tasklets sleep at a barrier, a semaphore or a handshake, and nobody wakes them: the text says
+    which ones, where, and who is missing.
+    """
 
 
 class DpuError(OffchipError):

@@ -69,6 +69,14 @@ dpu_error_t dpusoft_get_report(struct dpu_set_t dpu, struct dpusoft_report *repo
 /* A sentence about the fault of a DPU, "" without one; waits for its rank's queue. */
 dpu_error_t dpusoft_describe_fault(struct dpu_set_t dpu, char *text, size_t size);
 
+/*
+ * Warnings about launches that ended, such as tasklets that sleep at a barrier, go to stderr. A
+ * caller that keeps them for the ranks of a set takes them instead: the first one since the last
+ * call, "" if there is none, and how many there were.
+ */
+dpu_error_t dpusoft_keep_warnings(struct dpu_set_t set, bool keep);
+dpu_error_t dpusoft_take_warning(struct dpu_set_t set, char *text, size_t size, uint32_t *count);
+
 /* Waits for the queues of a set for at most TIMEOUT_NS (negative: no limit). Errors of jobs stay
  * for dpu_sync(). */
 dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done);

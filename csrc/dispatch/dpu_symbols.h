@@ -75,6 +75,8 @@
     X(dpusoft_describe_fault) \
     X(dpusoft_wait) \
     X(dpusoft_interrupt) \
+    X(dpusoft_keep_warnings) \
+    X(dpusoft_take_warning) \
     X(dpusoft_debug_boot) \
     X(dpusoft_debug_step) \
     X(dpusoft_debug_continue) \

@@ -101,7 +101,8 @@ static dpu_error_t copy_from(struct dpu_t *dpu, struct dpu_symbol_t symbol, uint
     const struct dpulib_work work = {.kind = kinds[read.place.memory],
                                      .run = length != 0 ? run_read : NULL,
                                      .argument = &read,
-                                     .bytes = length};
+                                     .bytes = length,
+                                     .move = DPULIB_SERIAL_FROM};
     return length == 0 ? DPU_OK : dpulib_work_on_dpu(dpu, &work);
 }
 

@@ -17,6 +17,11 @@ void dpulib_lock(void)
     pthread_mutex_lock(&lock);
 }
 
+bool dpulib_try_lock(void)
+{
+    return pthread_mutex_trylock(&lock) == 0;
+}
+
 void dpulib_unlock(void)
 {
     pthread_mutex_unlock(&lock);
@@ -74,6 +79,7 @@ static void start_anew(void)
     dpulib_ranks = NULL;
     dpulib_pool_reset();
     dpulib_calls_reset();
+    dpulib_time_reset();
 }
 
 __attribute__((constructor)) static void set_up(void)
@@ -82,5 +88,6 @@ __attribute__((constructor)) static void set_up(void)
     dpulib_pool_reset();
     dpulib_calls_reset();
     dpulib_verbose_setup();
+    dpulib_time_setup();
     pthread_atfork(dpulib_lock, dpulib_unlock, start_anew);
 }

@@ -40,7 +40,8 @@ struct dpulib_job {
     uint32_t index; /* of the rank in the set */
     uint32_t items_left;
     dpu_error_t error; /* of the DPU with the lowest index that failed */
-    uint32_t failed;
+    uint32_t failed;   /* the index of that one */
+    uint32_t failures; /* DPUs that failed */
     char *detail;
     struct dpulib_item item;
 };
@@ -66,6 +67,7 @@ struct dpulib_operation {
 
 /* --- the lock (core.c) --- */
 void dpulib_lock(void);
+bool dpulib_try_lock(void);
 void dpulib_unlock(void);
 /* With the lock: waits for dpulib_changed(); false after the deadline (of clock.h). */
 bool dpulib_wait(int64_t deadline);
@@ -85,6 +87,8 @@ void dpulib_start_held(struct dpulib_job *job);
 /* Takes a job that was done out of its queue, so that the next one starts. */
 void dpulib_job_done(struct dpulib_job *job);
 void dpulib_note_error(struct dpulib_job *job, uint32_t index, dpu_error_t error);
+/* Adds to the text of an error, if it is one, how many DPUs more failed; it stays the error. */
+dpu_error_t dpulib_count_failures(dpu_error_t error, uint32_t failures);
 /* Whether the jobs before NUMBER are over. */
 bool dpulib_is_past(const struct dpu_rank_t *rank, uint64_t number);
 /* Instead of dpulib_unlock() where jobs may have ended: frees the asynchronous ones. */
@@ -150,7 +154,27 @@ dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size);
 /* The error for a file that is no program, with a text; PATH may be NULL. */
 dpu_error_t dpulib_elf_fail(enum dpu_elf_status status, const char *path);
 
+/* --- warnings (warnings.c) --- */
+/* On stderr, or kept for a caller who asked for them by dpusoft_keep_warnings(). */
+__attribute__((format(printf, 2, 3))) void dpulib_warn(struct dpu_rank_t *rank, const char *format,
+                                                       ...);
+bool dpulib_keeps_warnings(const struct dpu_rank_t *rank);
+
+/* --- modelled time (modelled_time.c) --- */
+void dpulib_time_setup(void);
+/* With the lock: in a forked child, which has not done anything yet. */
+void dpulib_time_reset(void);
+/* With the lock: an operation has come to its end. */
+void dpulib_time_note(const struct dpulib_operation *operation);
+
 /* --- launches (launch.c) --- */
+struct dpulib_launch_figures {
+    _Atomic uint64_t cycles; /* of the DPU that took longest */
+    _Atomic uint64_t instructions;
+    _Atomic uint64_t dma_bytes;
+};
+/* Of an operation that is a launch. */
+const struct dpulib_launch_figures *dpulib_launch_figures(const void *argument);
 struct dpulib_boot {
     bool boot; /* tasklet 0, as a launch */
     bool resume;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* error.c: texts of errors, and what went wrong in particular, kept per thread. */
-#include "dpu/internal.h"
+#include "dpu/core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local char last_detail[1024];
+static _Thread_local char last_detail[2048];
 
 dpu_error_t dpulib_fail(dpu_error_t code, const char *format, ...)
 {
@@ -18,6 +18,15 @@ dpu_error_t dpulib_fail(dpu_error_t code, const char *format, ...)
     va_end(arguments);
     memcpy(last_detail, text, sizeof(text));
     return code;
+}
+
+dpu_error_t dpulib_count_failures(dpu_error_t error, uint32_t failures)
+{
+    size_t length = strlen(last_detail);
+    if (error != DPU_OK && failures > 1)
+        snprintf(last_detail + length, sizeof(last_detail) - length,
+                 "; %u more DPU%s failed as well", failures - 1, failures > 2 ? "s" : "");
+    return error;
 }
 
 const char *dpulib_detail(void)

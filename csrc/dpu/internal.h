@@ -57,13 +57,12 @@ struct dpulib_profile {
     bool reset_on_alloc;
     bool sg_enabled;
     uint32_t sg_max_blocks;
-    uint32_t threads_per_rank; /* 0: asynchronous calls are refused */
-    uint32_t jobs_per_rank;    /* that a queue holds before a caller has to wait */
-    uint32_t ranks;            /* that exist */
-    bool ranks_given;          /* by a profile or the environment */
-    uint32_t host_threads;     /* for launches and copies; 0: all cores */
-    uint64_t max_cycles;
-    uint32_t switches;
+    uint32_t threads_per_rank;          /* 0: asynchronous calls are refused */
+    uint32_t jobs_per_rank;             /* that a queue holds before a caller has to wait */
+    uint32_t ranks;                     /* that exist */
+    bool ranks_given;                   /* by a profile or the environment */
+    uint32_t host_threads;              /* for launches and copies; 0: all cores */
+    struct dpu_machine_options machine; /* but its architecture and accounting */
 };
 
 /* Reads UPMEM_PROFILE_BASE, TEXT (NULL: nothing) and UPMEM_PROFILE, each over the one before. */
@@ -78,7 +77,8 @@ struct dpulib_program {
     uint8_t *image;
     dpu_elf_symbols_t symbols;   /* by name */
     dpu_elf_symbols_t profiling; /* none; its address tells our programs from those of callers */
-    uint64_t *iram;              /* words of the segments, one after the other */
+    struct dpulib_meetings *meetings; /* waiting.h */
+    uint64_t *iram;                   /* words of the segments, one after the other */
 };
 
 /* NULL for one that a caller made by dpu_load_elf_program(). */
@@ -149,6 +149,10 @@ struct dpu_rank_t {
     uint32_t detached; /* nonblocking callbacks that have not returned */
     dpu_error_t error; /* of the first asynchronous job that failed; for dpu_sync() */
     char *detail;
+    uint32_t failures; /* DPUs of asynchronous jobs that failed; likewise */
+    bool keeps_warnings;
+    char *warning;     /* the first one that nobody has taken yet */
+    uint32_t warnings; /* how many there are */
 };
 
 static inline uint32_t dpulib_rank_size(const struct dpu_rank_t *rank)
@@ -219,6 +223,23 @@ enum dpulib_job_kind {
 #undef DPULIB_JOB_
 };
 
+/* How a work moves data between the host and DPUs: what its modelled time depends on.
+ * X(name, text) */
+#define DPULIB_MOVES(X) \
+    X(SERIAL_TO, "serial_to") \
+    X(SERIAL_FROM, "serial_from") \
+    X(PARALLEL_TO, "parallel_to") \
+    X(PARALLEL_FROM, "parallel_from") \
+    X(BROADCAST, "broadcast")
+
+enum dpulib_move {
+    DPULIB_NO_MOVE,
+#define DPULIB_MOVE_(name, text) DPULIB_##name,
+    DPULIB_MOVES(DPULIB_MOVE_)
+#undef DPULIB_MOVE_
+        DPULIB_MOVE_COUNT
+};
+
 struct dpulib_work {
     enum dpulib_job_kind kind;
     /*
@@ -232,6 +253,9 @@ struct dpulib_work {
     void (*release)(void *argument);
     /* Bytes that the work moves for each DPU: what is worth it is spread over the host's cores. */
     size_t bytes;
+    enum dpulib_move move;
+    /* The DPUs that take part, if not all do: those that have an entry. */
+    const struct dpulib_table *moved;
     /* Beside a launch that runs, and else in its place in the queue. It may wait for the DPU. */
     bool parallel;
 };
@@ -249,6 +273,12 @@ dpu_error_t dpulib_work_on_dpu(struct dpu_t *dpu, const struct dpulib_work *work
 
 /* --- faults (fault.c) ------------------------------------------------------------------------ */
 
+/* Room for what dpulib_explain() says. */
+#define DPULIB_EXPLANATION_MAX 1800
+
+/* How the launch of a DPU ended, if it ended badly: in a fault, early, or with tasklets that sleep;
+ * "" if all is well. For works. */
+void dpulib_explain(const struct dpu_t *dpu, char *text, size_t size);
 /* What happened to a DPU, as dpusoft_describe_fault(); for works. */
 void dpulib_describe_fault(struct dpu_t *dpu, char *text, size_t size);
 

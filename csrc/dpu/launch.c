@@ -2,6 +2,7 @@
 /* launch.c: running programs, asking how they do, and waiting for them. */
 #include "dpu/core.h"
 #include "common/clock.h"
+#include "dpu/waiting.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -11,6 +12,32 @@
 /* Some milliseconds, or some tens of them with many tasklets. Then others have their turn. */
 #define SLICE_ROUNDS 1000000
 
+/* DPUs of a launch of which each says how it ended. */
+#define TOLD_MAX 4
+
+enum ending { IN_FAULT, EARLY, ASLEEP, ENDINGS };
+
+struct launch {
+    struct dpulib_boot boot;
+    _Atomic uint32_t endings[ENDINGS]; /* DPUs */
+    struct dpulib_launch_figures figures;
+};
+
+const struct dpulib_launch_figures *dpulib_launch_figures(const void *argument)
+{
+    return &((const struct launch *)argument)->figures;
+}
+
+static void add_figures(struct dpulib_launch_figures *figures, const struct dpu_run_result *result)
+{
+    uint64_t longest = atomic_load(&figures->cycles);
+    while (longest < result->cycles &&
+           !atomic_compare_exchange_weak(&figures->cycles, &longest, result->cycles))
+        continue;
+    atomic_fetch_add(&figures->instructions, result->instructions);
+    atomic_fetch_add(&figures->dma_bytes, result->dma_read_bytes + result->dma_write_bytes);
+}
+
 static bool is_interrupted(const struct dpu_t *dpu)
 {
     dpulib_lock();
@@ -19,26 +46,55 @@ static bool is_interrupted(const struct dpu_t *dpu)
     return interrupted;
 }
 
-static dpu_error_t end_in_fault(struct dpu_t *dpu)
+static const char *path_of(const struct dpu_t *dpu)
 {
-    char text[512];
-    dpu->status = DPUSOFT_FAULT;
-    dpulib_describe_fault(dpu, text, sizeof(text));
     const char *path = dpu->program != NULL ? dpu->program->program_path : NULL;
-    dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s' is in fault", dpu->rank->id, dpu->slice,
-               dpu->member, path != NULL ? path : "");
-    dpulib_log(DPULIB_INFO, "%s", text);
-    return dpulib_fail(DPU_ERR_DPU_FAULT, "%s", text);
+    return path != NULL ? path : "";
+}
+
+/* The first ones of a launch are told in full, the others are counted. */
+static bool is_told(struct launch *launch, enum ending ending)
+{
+    return atomic_fetch_add_explicit(&launch->endings[ending], 1, memory_order_relaxed) < TOLD_MAX;
+}
+
+static dpu_error_t end_in_fault(struct dpu_t *dpu, struct launch *launch)
+{
+    char text[DPULIB_EXPLANATION_MAX];
+    dpu->status = DPUSOFT_FAULT;
+    dpulib_explain(dpu, text, sizeof(text));
+    if (is_told(launch, IN_FAULT))
+        dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s' is in fault: %s", dpu->rank->id, dpu->slice,
+                   dpu->member, path_of(dpu), text);
+    return dpulib_fail(DPU_ERR_DPU_FAULT, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice,
+                       dpu->member, dpu_get_id(dpu), text);
+}
+
+/* All tasklets have stopped, but not all of them at their ends. */
+static dpu_error_t end_asleep(struct dpu_t *dpu, struct launch *launch)
+{
+    char text[DPULIB_EXPLANATION_MAX];
+    if (!is_told(launch, ASLEEP))
+        return DPU_OK;
+    dpulib_explain(dpu, text, sizeof(text));
+    dpulib_warn(dpu->rank, "DPU %u.%u.%u '%s': %s", dpu->rank->id, dpu->slice, dpu->member,
+                path_of(dpu), text);
+    return DPU_OK;
 }
 
 /* It keeps the state that it was stopped in, and does not run until it is loaded. */
-static dpu_error_t end_early(struct dpu_t *dpu, enum dpusoft_status status)
+static dpu_error_t end_early(struct dpu_t *dpu, struct launch *launch, enum dpusoft_status status)
 {
-    char text[1000];
+    char text[DPULIB_EXPLANATION_MAX];
     dpu->status = (uint32_t)status;
     dpu->stuck = true;
-    dpulib_describe_fault(dpu, text, sizeof(text));
-    return dpulib_fail(DPU_ERR_TIMEOUT, "%s", text);
+    dpulib_explain(dpu, text, sizeof(text));
+    /* Callers that take warnings have the text of the error. */
+    if (is_told(launch, EARLY) && !dpulib_keeps_warnings(dpu->rank))
+        dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s': %s", dpu->rank->id, dpu->slice, dpu->member,
+                   path_of(dpu), text);
+    return dpulib_fail(DPU_ERR_TIMEOUT, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice,
+                       dpu->member, dpu_get_id(dpu), text);
 }
 
 static dpu_error_t refuse_stuck(const struct dpu_t *dpu)
@@ -46,6 +102,24 @@ static dpu_error_t refuse_stuck(const struct dpu_t *dpu)
     return dpulib_fail(DPU_ERR_TIMEOUT,
                        "DPU %u.%u.%u was stopped in the middle of its program: load one again",
                        dpu->rank->id, dpu->slice, dpu->member);
+}
+
+/* When all DPUs are done with it. */
+static void end_launch(void *argument)
+{
+    static const char *const texts[] = {
+        [IN_FAULT] = "are in fault",
+        [EARLY] = "were stopped before the end",
+        [ASLEEP] = "ended while tasklets slept",
+    };
+    struct launch *launch = argument;
+    for (int i = 0; i < ENDINGS; i++) {
+        uint32_t count = atomic_load(&launch->endings[i]);
+        if (count > TOLD_MAX)
+            dpulib_log(DPULIB_WARNING, "%u more DPUs of this launch %s", count - TOLD_MAX,
+                       texts[i]);
+    }
+    free(launch);
 }
 
 static dpu_error_t begin(struct dpu_t *dpu, const struct dpulib_boot *boot)
@@ -81,32 +155,40 @@ static enum dpu_run_status take_turn(struct dpu_t *dpu)
 /* Called again and again while it returns DPULIB_AGAIN; `stepping` is set in between. */
 static dpu_error_t run(struct dpu_t *dpu, void *argument)
 {
+    struct launch *launch = argument;
     if (!dpu->stepping) {
         if (dpu->stuck)
             return refuse_stuck(dpu);
         if (is_interrupted(dpu))
-            return end_early(dpu, DPUSOFT_INTERRUPTED);
-        dpu_error_t status = begin(dpu, argument);
-        if (status != DPU_OK)
-            return status;
+            return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
+        dpu_error_t error = begin(dpu, &launch->boot);
+        if (error != DPU_OK)
+            return error;
     }
     dpu->stepping = false;
-    switch (take_turn(dpu)) {
-    case DPU_RUN_DONE: dpu->status = DPUSOFT_DONE; return DPU_OK;
-    case DPU_RUN_FAULT: return end_in_fault(dpu);
-    case DPU_RUN_CYCLE_LIMIT: return end_early(dpu, DPUSOFT_CYCLE_LIMIT);
+    enum dpu_run_status status = take_turn(dpu);
+    bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
+    bool interrupted = !ended && is_interrupted(dpu);
+    if (ended || interrupted)
+        add_figures(&launch->figures, &dpu->result);
+    switch (status) {
+    case DPU_RUN_DONE:
+        dpu->status = DPUSOFT_DONE;
+        return dpulib_sleepers(dpu) != 0 ? end_asleep(dpu, launch) : DPU_OK;
+    case DPU_RUN_FAULT: return end_in_fault(dpu, launch);
+    case DPU_RUN_CYCLE_LIMIT: return end_early(dpu, launch, DPUSOFT_CYCLE_LIMIT);
     case DPU_RUN_STEPPED:
     case DPU_RUN_INTERRUPTED: break;
     }
-    if (is_interrupted(dpu))
-        return end_early(dpu, DPUSOFT_INTERRUPTED);
+    if (interrupted)
+        return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
     dpu->stepping = true;
     return DPULIB_AGAIN;
 }
 
 dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool async)
 {
-    struct dpulib_boot *argument = malloc(sizeof(*argument));
+    struct launch *argument = calloc(1, sizeof(*argument));
     struct dpulib_operation *operation = NULL;
     dpu_error_t status = dpulib_check_set(set);
     if (status != DPU_OK) {
@@ -117,7 +199,7 @@ dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool as
         .kind = set.kind == DPU_SET_DPU ? DPULIB_JOB_LAUNCH_DPU : DPULIB_JOB_LAUNCH_RANK,
         .run = run,
         .argument = argument,
-        .release = free,
+        .release = end_launch,
     };
     if (argument != NULL)
         operation = dpulib_operation_new(set, &work);
@@ -125,7 +207,7 @@ dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool as
         free(argument);
         return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a job");
     }
-    *argument = boot;
+    argument->boot = boot;
     operation->launch = true;
     operation->async = async;
     operation->spread = true;
@@ -181,6 +263,7 @@ DPU_EXPORT dpu_error_t dpu_sync(struct dpu_set_t dpu_set)
     if (status != DPU_OK)
         return status;
     dpulib_drain(dpu_set, CLOCK_NEVER);
+    uint32_t failed = 0;
     dpulib_lock();
     status = dpulib_check_set_locked(dpu_set);
     if (status != DPU_OK) {
@@ -191,10 +274,12 @@ DPU_EXPORT dpu_error_t dpu_sync(struct dpu_set_t dpu_set)
         struct dpu_rank_t *rank = dpulib_set_rank(&dpu_set, i);
         if (status == DPU_OK && rank->error != DPU_OK)
             status = dpulib_fail(rank->error, "%s", rank->detail != NULL ? rank->detail : "");
+        failed += rank->failures;
+        rank->failures = 0;
         rank->error = DPU_OK;
         free(rank->detail);
         rank->detail = NULL;
     }
     dpulib_unlock();
-    return status;
+    return dpulib_count_failures(status, failed);
 }

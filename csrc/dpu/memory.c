@@ -60,8 +60,12 @@ static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
         return error;
     if (copy.host == NULL && copy.matrix == NULL)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
+    enum dpulib_move move = copy.to_dpu ? DPULIB_PARALLEL_TO : DPULIB_PARALLEL_FROM;
     return dpulib_work_on_rank(
-        rank, &(struct dpulib_work){.run = run_copy, .argument = &copy, .bytes = copy.place.size});
+        rank, &(struct dpulib_work){.run = run_copy,
+                                    .argument = &copy,
+                                    .bytes = copy.place.size,
+                                    .move = copy.matrix == NULL ? DPULIB_BROADCAST : move});
 }
 
 static dpu_error_t on_dpu(struct dpu_t *dpu, struct copy copy)
@@ -73,7 +77,10 @@ static dpu_error_t on_dpu(struct dpu_t *dpu, struct copy copy)
     if (copy.host == NULL)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
     return dpulib_work_on_dpu(
-        dpu, &(struct dpulib_work){.run = run_copy, .argument = &copy, .bytes = copy.place.size});
+        dpu, &(struct dpulib_work){.run = run_copy,
+                                   .argument = &copy,
+                                   .bytes = copy.place.size,
+                                   .move = copy.to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM});
 }
 
 /* The copy only reads what it is given to read. */

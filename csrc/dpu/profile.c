@@ -3,9 +3,11 @@
  * profile.c: what kind of DPUs is asked for, as key=value pairs with commas between them.
  *
  * Keys with "soft" are ours; the others are the vendor's. Of these some are for real chips, or for
- * parts of the vendor's library that ours does not have: they are known, and have no effect.
+ * parts of the vendor's library that ours does not have: they are known, and have no effect. Others
+ * are only logged, as the vendor does it; but one that begins with "soft" is a mistake.
  */
 #include "dpu/internal.h"
+#include "dpu/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -47,6 +49,31 @@
     X("tryRepairWram") \
     X("cycleAccurate") \
     X("nrThreadPerPool")
+
+/* Numbers. X(key, type of the field, field, smallest, largest) */
+#define SOFT_NUMBERS(X) \
+    X("softNrRanks", uint32_t, ranks, 1, RANKS_MAX) \
+    X("softThreads", uint32_t, host_threads, 0, 1024) \
+    X("softMaxCycles", uint64_t, machine.max_cycles, 0, UINT64_MAX) \
+    X("softPipelineCycles", uint32_t, machine.round_cycles, 1, 1000) \
+    X("softDmaReadLatency", uint32_t, machine.dma_read_latency, 0, 1000000) \
+    X("softDmaWriteLatency", uint32_t, machine.dma_write_latency, 0, 1000000) \
+    X("softDmaLatencyPerKiB", uint32_t, machine.dma_latency_per_kib, 0, 1000000) \
+    X("softDmaSetup", uint32_t, machine.dma_setup, 0, 1000000) \
+    X("softDmaEnginePerKiB", uint32_t, machine.dma_engine_per_kib, 0, 1000000) \
+    X("softSwitches", uint32_t, machine.switches, 0, UINT32_MAX)
+
+/* Switches by name: true or false. X(key, bit) */
+#define SOFT_SWITCHES(X) \
+    X("softSmallIsProduct", DPU_SWITCH_SMALL_IS_PRODUCT) \
+    X("softFaultStopsAccess", DPU_SWITCH_FAULT_STOPS_ACCESS) \
+    X("softWram32Bits", DPU_SWITCH_WRAM_32_BITS) \
+    X("softStepCopiesPair", DPU_SWITCH_STEP_COPIES_PAIR) \
+    X("softUndecodableFaults", DPU_SWITCH_UNDECODABLE_FAULTS) \
+    X("softMram26Bits", DPU_SWITCH_MRAM_26_BITS) \
+    X("softDmaAlignmentFaults", DPU_SWITCH_DMA_ALIGNMENT_FAULTS) \
+    X("softClrRunKeepsRunning", DPU_SWITCH_CLR_RUN_KEEPS_RUNNING) \
+    X("softClsCountsSign", DPU_SWITCH_CLS_COUNTS_SIGN)
 
 static dpu_error_t bad_value(const char *key, const char *value, const char *want)
 {
@@ -107,6 +134,52 @@ static bool is_ignored(const char *key)
     return false;
 }
 
+static dpu_error_t unknown_soft_key(const char *key)
+{
+    char keys[1000];
+    const char *separator = "";
+    struct dpulib_text text = dpulib_text_new(keys, sizeof(keys));
+#define ADD(name) \
+    dpulib_text_add(&text, "%s" name, separator); \
+    separator = ", ";
+#define ADD_NUMBER(name, type, field, low, high) ADD(name)
+#define ADD_SWITCH(name, bit) ADD(name)
+    SOFT_NUMBERS(ADD_NUMBER)
+    SOFT_SWITCHES(ADD_SWITCH)
+#undef ADD_SWITCH
+#undef ADD_NUMBER
+#undef ADD
+    return dpulib_fail(DPU_ERR_INVALID_PROFILE, "the profile has no key '%s'; there are %s", key,
+                       keys);
+}
+
+static dpu_error_t apply_soft(struct dpulib_profile *profile, const char *key, const char *value)
+{
+    dpu_error_t status;
+    uint64_t number = 0;
+    bool flag = false;
+#define READ_NUMBER(name, type, field, low, high) \
+    if (strcmp(key, name) == 0) { \
+        status = read_number(key, value, low, high, &number); \
+        if (status == DPU_OK) \
+            profile->field = (type)number; \
+        profile->ranks_given |= strcmp(key, "softNrRanks") == 0; \
+        return status; \
+    }
+    SOFT_NUMBERS(READ_NUMBER)
+#undef READ_NUMBER
+#define READ_SWITCH(name, bit) \
+    if (strcmp(key, name) == 0) { \
+        status = read_bool(key, value, &flag); \
+        profile->machine.switches &= ~(uint32_t)(bit); \
+        profile->machine.switches |= flag ? (uint32_t)(bit) : 0; \
+        return status; \
+    }
+    SOFT_SWITCHES(READ_SWITCH)
+#undef READ_SWITCH
+    return unknown_soft_key(key);
+}
+
 static dpu_error_t apply(struct dpulib_profile *profile, const char *key, const char *value)
 {
     bool flag = false;
@@ -137,17 +210,9 @@ static dpu_error_t apply(struct dpulib_profile *profile, const char *key, const 
         profile->reset_on_alloc = !flag;
         return status;
     }
-    if (IS("softNrRanks")) {
-        profile->ranks_given = true;
-        return read_u32(key, value, 1, RANKS_MAX, &profile->ranks);
-    }
-    if (IS("softMaxCycles"))
-        return read_number(key, value, 0, UINT64_MAX, &profile->max_cycles);
-    if (IS("softThreads"))
-        return read_u32(key, value, 0, 1024, &profile->host_threads);
-    if (IS("softSwitches"))
-        return read_u32(key, value, 0, UINT32_MAX, &profile->switches);
 #undef IS
+    if (strncmp(key, "soft", 4) == 0)
+        return apply_soft(profile, key, value);
     if (!is_ignored(key))
         dpulib_log(DPULIB_INFO, "unused profile property: %s (= %s)", key, value);
     return DPU_OK;
@@ -189,6 +254,7 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         .jobs_per_rank = 65536,
         .ranks = RANKS_BY_DEFAULT,
     };
+    dpu_machine_default_options(&profile->machine);
     dpu_error_t status = DPU_OK;
     const char *ranks = secure_getenv("DPU_SOFT_RANKS");
     if (ranks != NULL && *ranks != 0) {

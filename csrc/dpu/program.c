@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.c: a program that was read, its public face, and its symbols. */
 #include "dpu/core.h"
+#include "dpu/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ DPU_EXPORT void dpu_free_program(struct dpu_program_t *public)
         return;
     }
     dpu_elf_close_image(&program->elf);
+    free(program->meetings);
     free(program->iram);
     free(program->symbols.map);
     free(program->image);
@@ -176,7 +178,8 @@ dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
         dpu_free_program(&program->public);
         return dpulib_elf_fail(opened, path);
     }
-    bool complete = list_symbols(program) && collect_iram(program);
+    program->meetings = dpulib_meetings_new(&program->elf);
+    bool complete = program->meetings != NULL && list_symbols(program) && collect_iram(program);
     if (path != NULL)
         program->public.program_path = strdup(path);
     if (!complete || (path != NULL && program->public.program_path == NULL)) {

@@ -40,6 +40,8 @@ static void finish(struct dpulib_job *job)
 {
     struct dpulib_operation *operation = job->operation;
     struct dpu_rank_t *rank = job->rank;
+    if (operation->async)
+        rank->failures += job->failures;
     if (operation->async && job->error != DPU_OK && rank->error == DPU_OK) {
         uint32_t code = (uint32_t)job->error;
         if (!operation->launch)
@@ -52,6 +54,7 @@ static void finish(struct dpulib_job *job)
     }
     if (--operation->left != 0)
         return;
+    dpulib_time_note(operation);
     if (operation->async) {
         operation->next = ended;
         ended = operation;
@@ -200,7 +203,10 @@ void dpulib_job_done(struct dpulib_job *job)
 
 void dpulib_note_error(struct dpulib_job *job, uint32_t index, dpu_error_t error)
 {
-    if (error == DPU_OK || (job->error != DPU_OK && job->failed <= index))
+    if (error == DPU_OK)
+        return;
+    job->failures++;
+    if (job->error != DPU_OK && job->failed <= index)
         return;
     job->error = error;
     job->failed = index;

@@ -35,14 +35,11 @@ static struct dpu_rank_t *take_memory(void)
 
 static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
 {
-    struct dpu_machine_options options;
-    dpu_machine_default_options(&options);
+    struct dpu_machine_options options = rank->profile.machine;
     options.architecture =
         rank->profile.chip_id > vD_fpga4 ? DPU_ARCHITECTURE_V1B : DPU_ARCHITECTURE_V1A;
     options.accounting =
         rank->profile.vendor_accounting ? DPU_ACCOUNTING_VENDOR : DPU_ACCOUNTING_PIPELINE;
-    options.max_cycles = rank->profile.max_cycles;
-    options.switches = rank->profile.switches;
     /* The first member of every slice, then the second, and so on. */
     for (uint32_t i = 0; i < count; i++) {
         struct dpu_t *dpu = &rank->dpus[i % DPU_MAX_NR_CIS * rank->members + i / DPU_MAX_NR_CIS];
@@ -106,7 +103,10 @@ void dpulib_rank_destroy(struct dpu_rank_t *rank)
         *dpu = (struct dpu_t){.rank = rank, .slice = dpu->slice, .member = dpu->member};
     }
     free(rank->detail);
-    rank->detail = NULL;
+    free(rank->warning);
+    rank->detail = rank->warning = NULL;
+    rank->warnings = rank->failures = 0;
+    rank->keeps_warnings = false;
     rank->description = NULL;
     rank->error = DPU_OK;
     rank->next = spare;

@@ -194,7 +194,9 @@ static dpu_error_t push_blocks(struct dpu_set_t set, dpu_xfer_t direction,
                                      .run = run_scatter,
                                      .argument = s,
                                      .release = release_scatter,
-                                     .bytes = length};
+                                     .bytes = length,
+                                     .move = direction == DPU_XFER_TO_DPU ? DPULIB_PARALLEL_TO
+                                                                          : DPULIB_PARALLEL_FROM};
     return dpulib_submit(set, &work, (flags & DPU_SG_XFER_ASYNC) != 0);
 }
 

@@ -138,13 +138,15 @@ dpu_error_t dpulib_operation_run(struct dpulib_operation *operation)
     }
     take_part(operation);
     dpulib_unlock_and_release();
-    for (uint32_t i = 0; i < operation->count && status == DPU_OK; i++) {
+    uint32_t failures = 0;
+    for (uint32_t i = 0; i < operation->count; i++) {
         const struct dpulib_job *job = &operation->jobs[i];
-        if (job->error != DPU_OK)
+        failures += job->failures;
+        if (status == DPU_OK && job->error != DPU_OK)
             status = dpulib_fail(job->error, "%s", job->detail != NULL ? job->detail : "");
     }
     operation_free(operation);
-    return status;
+    return dpulib_count_failures(status, failures);
 }
 
 static enum dpulib_style choose_style(const struct dpulib_operation *operation)

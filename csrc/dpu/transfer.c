@@ -26,6 +26,16 @@ struct dpulib_table *dpulib_table_new(const struct dpu_set_t *set)
     return table;
 }
 
+uint32_t dpulib_table_count(const struct dpulib_table *table, const struct dpu_rank_t *rank)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < table->nr_ranks; i++)
+        if (table->ranks[i].rank == rank)
+            for (uint32_t j = 0; j < DPULIB_RANK_SIZE; j++)
+                count += table->ranks[i].entries[j] != NULL;
+    return count;
+}
+
 void **dpulib_table_entry(struct dpulib_table *table, const struct dpu_t *dpu)
 {
     uint32_t i = 0;
@@ -91,12 +101,20 @@ dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer 
                                    bool broadcast, dpu_xfer_flags_t flags)
 {
     bool parallel = (flags & DPU_XFER_PARALLEL) != 0 && transfer->place.memory == DPU_PLACE_WRAM;
+    bool to_dpu = transfer->direction == DPU_XFER_TO_DPU;
+    enum dpulib_move move = to_dpu ? DPULIB_PARALLEL_TO : DPULIB_PARALLEL_FROM;
+    if (set.kind == DPU_SET_DPU)
+        move = to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM;
+    else if (transfer->table == NULL)
+        move = DPULIB_BROADCAST;
     const struct dpulib_work work = {
         .kind = job_kind(transfer, broadcast, parallel),
         .run = run_transfer,
         .argument = transfer,
         .release = release_transfer,
         .bytes = transfer->place.size,
+        .move = move,
+        .moved = transfer->table,
         .parallel = parallel,
     };
     return dpulib_submit(set, &work, (flags & DPU_XFER_ASYNC) != 0);

@@ -22,6 +22,9 @@ struct dpulib_table *dpulib_table_new(const struct dpu_set_t *set);
 /* The entry of a DPU, whose rank must be there. */
 void **dpulib_table_entry(struct dpulib_table *table, const struct dpu_t *dpu);
 
+/* How many DPUs of a rank have an entry. */
+uint32_t dpulib_table_count(const struct dpulib_table *table, const struct dpu_rank_t *rank);
+
 /* Copies the place to or from what the table has for each DPU; NULL: not that DPU. */
 struct dpulib_transfer {
     struct dpulib_place place;

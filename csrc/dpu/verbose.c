@@ -64,7 +64,7 @@ void dpulib_log(enum dpulib_level level, const char *format, ...)
     time_t seconds = time(NULL);
     localtime_r(&seconds, &now);
     strftime(date, sizeof(date), "%Y-%m-%d|%H:%M:%S", &now);
-    char text[1200];
+    char text[2048];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);

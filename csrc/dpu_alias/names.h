@@ -160,7 +160,9 @@
     X(dpusoft_describe_fault) \
     X(dpusoft_get_report) \
     X(dpusoft_interrupt) \
+    X(dpusoft_keep_warnings) \
     X(dpusoft_last_error_detail) \
+    X(dpusoft_take_warning) \
     X(dpusoft_version) \
     X(dpusoft_wait) \
     X(free_runtime_info) \

@@ -6,8 +6,8 @@
 
 /*
  * The data moves now. The tasklet is blocked until the transfer would be over: the engine does
- * one after the other, and is busy for its setup and half a cycle a byte, while the tasklet also
- * sees the latency.
+ * one after the other, and is busy for its setup and the bytes, while the tasklet also sees the
+ * latency.
  */
 static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t bytes, uint32_t latency)
 {
@@ -15,8 +15,9 @@ static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t bytes, u
         return;
     uint64_t now = dpu_now(m);
     uint64_t start = m->dma_free > now ? m->dma_free : now;
-    m->dma_free = start + m->options.dma_setup + bytes / 2;
-    t->ready = start + latency + bytes / 2;
+    m->dma_free =
+        start + m->options.dma_setup + (uint64_t)bytes * m->options.dma_engine_per_kib / 1024;
+    t->ready = start + latency + (uint64_t)bytes * m->options.dma_latency_per_kib / 1024;
     m->regroup = true;
 }
 
@@ -43,8 +44,12 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
     bool misaligned = (switches & DPU_SWITCH_DMA_ALIGNMENT_FAULTS) != 0 && ((a | b) & 7) != 0;
     bool near_fits = (uint64_t)near + bytes <= near_size;
     if (!near_fits || (uint64_t)far + bytes > DPU_MACHINE_MRAM || misaligned) {
-        m->fault.address = near_fits ? b : a;
-        return dpu_raise(m, t, op, DPU_FAULT_DMA);
+        bool out_of_bounds = !near_fits || (uint64_t)far + bytes > DPU_MACHINE_MRAM;
+        bool near_is_wrong = out_of_bounds ? !near_fits : (a & 7) != 0;
+        m->fault.address = near_is_wrong ? a & 0xFFFFFF : b;
+        dpu_raise(m, t, op, DPU_FAULT_DMA);
+        m->fault.detail = out_of_bounds ? DPU_FAULT_DETAIL_BOUNDS : DPU_FAULT_DETAIL_MISALIGNED;
+        return NULL;
     }
     if (op->kind == DPU_OP_SDMA) {
         memcpy(m->mram + far, m->wram + near, bytes);

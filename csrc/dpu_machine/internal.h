@@ -121,7 +121,7 @@ struct dpu_machine {
         uint32_t mode;
     } counter;
     struct {
-        uint32_t kind, thread, breakpoint, address;
+        uint32_t kind, thread, breakpoint, address, detail;
     } fault;
 };
 

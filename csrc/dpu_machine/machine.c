@@ -18,6 +18,8 @@ void dpu_machine_default_options(struct dpu_machine_options *options)
         .dma_read_latency = 77,
         .dma_write_latency = 61,
         .dma_setup = 34,
+        .dma_latency_per_kib = 512,
+        .dma_engine_per_kib = 512,
     };
 }
 

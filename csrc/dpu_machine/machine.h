@@ -74,12 +74,16 @@ struct dpu_machine_options {
     uint64_t max_cycles;   /* of one launch; 0 for no limit */
     /* Issue distance of one tasklet, the pipeline's depth; 11. */
     uint32_t round_cycles;
-    /* Cycles a tasklet waits for DMA: latency + bytes / 2. 77, 61. */
+    /* Cycles a tasklet waits for DMA: latency + what its bytes take. 77, 61. */
     uint32_t dma_read_latency;
     uint32_t dma_write_latency;
-    /* Cycles the engine, which transfers one after the other, is busy: setup + bytes / 2. 34,
-     * which fits 8-byte random access; streaming of 2048 bytes would ask for about 110. */
+    /* Cycles the engine, which transfers one after the other, is busy: setup + what its bytes
+     * take. 34, which fits 8-byte random access; streaming of 2048 bytes would ask for about 110.
+     */
     uint32_t dma_setup;
+    /* What 1024 bytes take of the one and of the other. 512. */
+    uint32_t dma_latency_per_kib;
+    uint32_t dma_engine_per_kib;
 };
 
 enum dpu_run_status {
@@ -98,6 +102,13 @@ enum dpu_fault_kind {
     DPU_FAULT_UNDECODABLE = 4, /* only with DPU_SWITCH_UNDECODABLE_FAULTS */
 };
 
+/* What is wrong with a transfer (DPU_FAULT_DMA). */
+enum dpu_fault_detail {
+    DPU_FAULT_DETAIL_NONE = 0,
+    DPU_FAULT_DETAIL_BOUNDS = 1,
+    DPU_FAULT_DETAIL_MISALIGNED = 2, /* only with DPU_SWITCH_DMA_ALIGNMENT_FAULTS */
+};
+
 /* All figures are of the launch so far, summed over dpu_machine_run() calls that continue it. */
 struct dpu_run_result {
     uint32_t status; /* enum dpu_run_status */
@@ -105,7 +116,8 @@ struct dpu_run_result {
     uint32_t fault_thread;
     uint32_t fault_pc; /* instruction index; the pc of that tasklet */
     uint32_t breakpoint;
-    uint32_t fault_address; /* that the faulting access asked for (WRAM) */
+    uint32_t fault_address; /* that the faulting access asked for */
+    uint32_t fault_detail;  /* enum dpu_fault_detail */
     uint64_t cycles;
     uint64_t rounds;
     uint64_t instructions;

@@ -20,6 +20,7 @@ const struct dpu_operation *dpu_raise(struct dpu_machine *m, struct dpu_thread *
 {
     t->op = op;
     m->fault.kind = (uint32_t)kind;
+    m->fault.detail = DPU_FAULT_DETAIL_NONE;
     m->fault.thread = t->id;
     return NULL;
 }
@@ -185,4 +186,5 @@ void dpu_machine_get_result(const struct dpu_machine *m, struct dpu_run_result *
     result->fault_pc = dpu_pc(m, m->threads[m->fault.thread].op);
     result->breakpoint = m->fault.breakpoint;
     result->fault_address = m->fault.address;
+    result->fault_detail = m->fault.detail;
 }

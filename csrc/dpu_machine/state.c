@@ -95,6 +95,7 @@ bool dpu_machine_set_fault(struct dpu_machine *m, enum dpu_fault_kind kind, uint
     m->fault.thread = thread;
     m->fault.breakpoint = breakpoint;
     m->fault.address = 0;
+    m->fault.detail = DPU_FAULT_DETAIL_NONE;
     return true;
 }
 

@@ -9,21 +9,21 @@
 ATOMIC_BIT_INIT(__handshake);
 
 /* Who waits for the tasklet; itself if it waits to be waited for. One more, so that 0 is none. */
-static volatile uint8_t partners[DPU_NR_THREADS];
+static volatile uint8_t __handshake_partners[DPU_NR_THREADS];
 
 void handshake_notify(void)
 {
     uint32_t id = __dpu_me(), partner;
 
     ATOMIC_BIT_ACQUIRE(__handshake);
-    partner = partners[id];
+    partner = __handshake_partners[id];
     if (partner == 0) {
-        partners[id] = (uint8_t)(id + 1);
+        __handshake_partners[id] = (uint8_t)(id + 1);
         ATOMIC_BIT_RELEASE(__handshake);
         __dpu_stop();
         return;
     }
-    partners[id] = 0;
+    __handshake_partners[id] = 0;
     ATOMIC_BIT_RELEASE(__handshake);
     __dpu_resume(partner - 1);
 }
@@ -33,9 +33,9 @@ int handshake_wait_for(sysname_t notifier)
     uint32_t id = __dpu_me(), partner;
 
     ATOMIC_BIT_ACQUIRE(__handshake);
-    partner = partners[notifier];
+    partner = __handshake_partners[notifier];
     if (partner == 0) {
-        partners[notifier] = (uint8_t)(id + 1);
+        __handshake_partners[notifier] = (uint8_t)(id + 1);
         ATOMIC_BIT_RELEASE(__handshake);
         __dpu_stop();
         return 0;
@@ -45,7 +45,7 @@ int handshake_wait_for(sysname_t notifier)
         errno = EALREADY;
         return EALREADY;
     }
-    partners[notifier] = 0;
+    __handshake_partners[notifier] = 0;
     ATOMIC_BIT_RELEASE(__handshake);
     __dpu_resume(notifier);
     return 0;

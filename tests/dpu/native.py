@@ -33,6 +33,8 @@ class Options(ctypes.Structure):
         ("dma_read_latency", u32),
         ("dma_write_latency", u32),
         ("dma_setup", u32),
+        ("dma_latency_per_kib", u32),
+        ("dma_engine_per_kib", u32),
     ]
 
 
@@ -44,6 +46,7 @@ class RunResult(ctypes.Structure):
         ("fault_pc", u32),
         ("breakpoint", u32),
         ("fault_address", u32),
+        ("fault_detail", u32),
         ("cycles", u64),
         ("rounds", u64),
         ("instructions", u64),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import NamedTuple
 import pytest
 
 HERE = Path(__file__).resolve().parent
+# For the module beside the tests: `case_runs`.
+sys.path.insert(0, str(HERE))
 ROOT = HERE.parent.parent
 # Runs one of many cases.
 CASE_RUNNER = ROOT / "tests" / "c" / "case.c"

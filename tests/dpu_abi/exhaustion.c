@@ -202,23 +202,27 @@ CASE(every_allocation_may_fail)
     for (int i = 0; i < 3; i++)
         CHECK_EQUAL(try_all(), 0);
     usleep(10000);
-    const long before = atomic_load(&live);
-    long number = 0, told = 0;
+    long before = atomic_load(&live), number = 0, told = 0;
+    int again = 0;
     bool reached;
     do {
         atomic_store(&failed, 0);
-        atomic_store(&countdown, ++number);
+        atomic_store(&countdown, again == 0 ? ++number : number);
         int errors = try_all();
         atomic_store(&countdown, 0);
         reached = atomic_load(&failed) != 0;
         told += errors != 0;
         wait_for(before);
         long left = atomic_load(&live) - before;
-        if (left > 0 || (!reached && errors != 0)) {
+        /* The system keeps stacks of threads that have ended, each with a block: one more when
+         * there were more threads at a time than ever. What is lost is lost each time. */
+        again = left > 0 ? again + 1 : 0;
+        if (again == 5 || (!reached && errors != 0)) {
             printf("allocation %ld: %ld blocks left, %d errors\n", number, left, errors);
             exit(1);
         }
-    } while (reached);
+        before += left > 0 ? left : 0;
+    } while (reached || again != 0);
     CHECK_EQUAL(try_all(), 0);
     printf("%ld allocations, %ld told\n", number - 1, told);
 }

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -12,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_runs import environment, run_case
 
 HERE = Path(__file__).resolve().parent
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 Run = Callable[..., str]
 
-LIMIT_S = 90
 # Tests of their own run these.
 SPECIAL = {
     "the_program_can_be_killed_while_dpus_run",
     "writes_its_programs",
     "shows_a_fault",
+    "shows_many_faults",
+    "launches_and_transfers",
 }
 # What the sanitizers themselves take is in the way of a measurement, and gcc's libasan does not
 # free its own locks in a forked child of a program with threads.
@@ -40,26 +41,6 @@ def case_names(files: str = "*.c") -> list[str]:
     return found
 
 
-def environment(**changes: str) -> dict[str, str]:
-    ours = {key: value for key, value in os.environ.items() if not key.startswith(("UPMEM", "DPU"))}
-    return {**ours, **changes}
-
-
-def run_case(program: Path, name: str, folder: Path, *prefix: str, **changes: str) -> str:
-    done = subprocess.run(
-        [*prefix, str(program), name],
-        env=environment(**changes),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=LIMIT_S,
-        text=True,
-    )
-    assert done.returncode == 0, f"{name}: status {done.returncode}\n{done.stdout}"
-    return done.stdout
-
-
 def marked(name: str) -> Any:
     return pytest.param(name, marks=pytest.mark.nosanitize) if name in UNSANITIZED else name
 
@@ -74,14 +55,22 @@ def test_a_fault_is_shown_as_the_vendor_does(cases_program: Path, dpu_programs: 
     date = r"api:W:\d{4}-\d\d-\d\d\|\d\d:\d\d:\d\d: "
     assert len(shown) == 2, shown
     path = re.escape(str(dpu_programs / "assert.dpu"))
-    assert re.fullmatch(f"{date}DPU 0\\.0\\.0 '{path}' is in fault", shown[0])
+    place = r"tasklet 0 at pc 0x\w+ \(main\+0x\w+\)"
+    reason = r"fault instruction with number 3 \(in C programs: assert failed\)"
+    assert re.fullmatch(f"{date}DPU 0\\.0\\.0 '{path}' is in fault: {place}: {reason}", shown[0])
     assert re.fullmatch(f"{date}cannot allocate 0 DPUs", shown[1])
+
+
+def test_faults_of_many_dpus_are_counted(cases_program: Path, dpu_programs: Path) -> None:
+    shown = run_case(cases_program, "shows_many_faults", dpu_programs).splitlines()
+    assert len(shown) == 6, shown
+    assert all(" is in fault: tasklet 0 at " in line for line in [*shown[:4], shown[5]])
+    assert shown[4].endswith(": 66 more DPUs of this launch are in fault")
 
 
 @pytest.mark.parametrize("value", ["-,I", "api:I", "d", "log,3"])
 def test_more_is_shown_when_asked_for(value: str, cases_program: Path, dpu_programs: Path) -> None:
     shown = run_case(cases_program, "shows_a_fault", dpu_programs, UPMEM_VERBOSE=value)
-    assert re.search(r"^api:I:.*: DPU 0\.0\.0 .*assert failed \(fault 3\)$", shown, re.MULTILINE)
     assert "unused profile property: someKey (= 5)" in shown
 
 

@@ -8,7 +8,8 @@
 #ifndef DPU_RUNTIME_DPU_BUILTINS_H
 #define DPU_RUNTIME_DPU_BUILTINS_H
 
-#define __DPU_INLINE static inline __attribute__((always_inline, unused))
+/* Without lines of its own: its instructions are of the line that calls it. */
+#define __DPU_INLINE static inline __attribute__((always_inline, nodebug, unused))
 
 /* The tasklet's id. Not volatile: it never changes, so that the compiler may keep it. */
 __DPU_INLINE __UINT32_TYPE__ __dpu_me(void)

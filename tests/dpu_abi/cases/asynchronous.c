@@ -389,6 +389,22 @@ CASE(writes_its_programs)
     write_program("assert.dpu", ASSERT);
 }
 
+/* So many DPUs that not all are shown. */
+CASE(shows_many_faults)
+{
+    struct dpu_set_t set = allocate(70, NULL);
+    CHECK_OK(dpu_load(set, "assert.dpu", NULL));
+    CHECK_EQUAL(dpu_launch(set, DPU_SYNCHRONOUS), DPU_ERR_DPU_FAULT);
+    CHECK_DETAIL("DPU 0.0.0 (id 0x0): tasklet 0 at ");
+    CHECK_DETAIL("; 69 more DPUs failed as well");
+    CHECK_OK(dpu_load(set, "count.dpu", NULL));
+    CHECK_OK(dpu_load(first_dpu(set), "assert.dpu", NULL));
+    CHECK_OK(dpu_launch(set, DPU_ASYNCHRONOUS));
+    CHECK_EQUAL(dpu_sync(set), DPU_ERR_DPU_FAULT);
+    CHECK_TRUE(strstr(dpusoft_last_error_detail(), "more DPU") == NULL);
+    CHECK_OK(dpu_free(set));
+}
+
 CASE(shows_a_fault)
 {
     struct dpu_set_t set = allocate(2, NULL);

@@ -116,7 +116,7 @@ static void check_fault(enum command command, uint32_t kind, const char *text)
 
 CASE(faults_tell_what_happened)
 {
-    check_fault(ASSERT, 1, "assert failed (fault 3)");
+    check_fault(ASSERT, 1, "fault instruction with number 3 (in C programs: assert failed)");
     check_fault(BAD_LOAD, 3, "WRAM access at 0x20000 out of bounds");
     check_fault(BAD_TRANSFER, 2, "out of bounds");
 }
@@ -145,7 +145,7 @@ CASE(cycles_can_be_limited)
     load_command(set, SPIN);
     CHECK_EQUAL(dpu_launch(set, DPU_SYNCHRONOUS), DPU_ERR_TIMEOUT);
     CHECK_DETAIL("softMaxCycles");
-    CHECK_DETAIL("0: pc 0x14 (main+0x12)");
+    CHECK_DETAIL("running: 0 at pc 0x14 (main+0x12)");
     CHECK_EQUAL(read_report(dpu).status, DPUSOFT_CYCLE_LIMIT);
     CHECK_TRUE(read_report(dpu).cycles >= 100000 && read_report(dpu).cycles < 100100);
     CHECK_OK(dpusoft_describe_fault(dpu, text, sizeof text));

@@ -65,3 +65,31 @@ CASE(large_transfers_reach_every_dpu_once)
     free(sent);
     free(seen);
 }
+
+/* 65 DPUs in two ranks: for the modelled time of each call. */
+CASE(launches_and_transfers)
+{
+    struct dpu_set_t set = allocate(65, NULL), dpu;
+    uint32_t index, value = COUNT;
+    uint64_t block[128] = {0};
+    static uint64_t blocks[65][128];
+    load_loop(set, 1000);
+
+    CHECK_OK(dpu_broadcast_to(set, "mbuf", 0, block, sizeof block, DPU_XFER_DEFAULT));
+    DPU_FOREACH(set, dpu, index)
+    {
+        CHECK_OK(dpu_prepare_xfer(dpu, index == 3 ? NULL : blocks[index]));
+    }
+    CHECK_OK(dpu_push_xfer(set, DPU_XFER_TO_DPU, "mbuf", 0, 1024, DPU_XFER_ASYNC));
+    CHECK_OK(dpu_launch(set, DPU_ASYNCHRONOUS));
+    CHECK_OK(dpu_sync(set));
+    CHECK_OK(dpu_launch(first_dpu(set), DPU_SYNCHRONOUS));
+    CHECK_OK(dpu_copy_from(first_dpu(set), "counter", 0, &value, sizeof value));
+    CHECK_OK(dpu_copy_to(first_dpu(set), "mbuf", 0, block, 512));
+    DPU_FOREACH(set, dpu, index)
+    {
+        CHECK_OK(dpu_prepare_xfer(dpu, blocks[index]));
+    }
+    CHECK_OK(dpu_push_xfer(set, DPU_XFER_FROM_DPU, "mbuf", 0, 1024, DPU_XFER_DEFAULT));
+    /* Without dpu_free(). */
+}

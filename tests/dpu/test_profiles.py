@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The constants and the switches of the machine, by their keys in a profile."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from dpu import DpuError
+
+pytestmark = [
+    pytest.mark.usefixtures("threads_of_the_library"),
+    pytest.mark.filterwarnings("ignore:the program has variables:RuntimeWarning"),
+]
+
+# Two tasklets; each reads and writes 1024 bytes once. `from` and `to` are offsets of addresses.
+SOURCE = """
+    .globl NR_TASKLETS
+    .set NR_TASKLETS, 2
+    .text
+    .globl main
+main:
+    lw r0, zero, near
+    lw r1, zero, far
+    ldma r0, r1, 127
+    sdma r0, r1, 127
+    jump r23
+    .section .dpu_host
+    .globl near
+    .type near, @object
+    .size near, 4
+near: .word block
+    .globl far
+    .type far, @object
+    .size far, 4
+far: .word 0
+    .data
+    .align 8
+block: .space 1032
+"""
+PLAIN = "softThreads=1"
+
+
+@pytest.fixture
+def run(make_set):
+    """Run the program with a profile; the report of its DPU."""
+
+    def run(profile, near=0, far=0):
+        one = make_set(nr_dpus=1, profile=profile, asm_source=io.StringIO(SOURCE))
+        one.near = (one.near.uint32() + near).to_bytes(4, "little")
+        one.far = far.to_bytes(4, "little")
+        one.exec()
+        return one.report[0]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "more"),
+    [
+        ("softPipelineCycles", 11, 0),
+        ("softDmaReadLatency", 77, 0),
+        ("softDmaWriteLatency", 61, 0),
+        ("softDmaLatencyPerKiB", 512, 0),
+        ("softDmaSetup", 34, 0),
+        ("softDmaEnginePerKiB", 512, 0),
+        # Cycles of whole rounds, of 11 each.
+        ("softDmaReadLatency", 77 + 5500, 5500),
+        ("softDmaWriteLatency", 61 + 1100, 1100),
+        ("softDmaLatencyPerKiB", 512 + 1100, 2200),
+        # The first of two at a time does not wait for the engine, the second does.
+        ("softDmaSetup", 34 + 11000, 3 * 11000),
+        ("softDmaEnginePerKiB", 512 + 11000, 3 * 11000),
+    ],
+)
+def test_constants_have_keys(run, key, value, more):
+    plain = run(PLAIN)
+    assert run(f"{key}={value}").cycles == pytest.approx(
+        plain.cycles + more, abs=700 if more else 0
+    )
+
+
+def test_the_pipeline_has_a_key(run):
+    plain, slow = run(PLAIN), run("softPipelineCycles=111")
+    assert slow.instructions == plain.instructions
+    assert slow.cycles > plain.cycles + 100 * (max(plain.thread_instructions) - 3)
+
+
+@pytest.mark.parametrize("switch", ["softDmaAlignmentFaults=true", "softSwitches=64"])
+@pytest.mark.parametrize(("near", "far"), [(4, 0), (0, 4), (0, 12)])
+def test_misaligned_dma_is_a_fault_if_asked_for(run, switch, near, far):
+    assert run(PLAIN, near, far).dma_read_bytes == 2048
+    assert run(switch).dma_read_bytes == 2048
+    with pytest.raises(DpuError, match="^dpu is in fault") as caught:
+        run(switch, near, far)
+    assert "which is not a multiple of 8" in caught.value.detail
+    if far:
+        assert f"at {far:#x}, which" in caught.value.detail
+
+
+def test_dma_out_of_bounds_says_so_whatever_its_alignment(run):
+    for switch in ("softDmaAlignmentFaults=false", "softDmaAlignmentFaults=true"):
+        with pytest.raises(DpuError, match="^dpu is in fault") as caught:
+            run(switch, far=(64 << 20) + 4)
+        assert "out of bounds, at 0x4000004" in caught.value.detail
+
+
+def test_switches_are_added_and_taken_away(run):
+    on = "softSwitches=0,softDmaAlignmentFaults=1,softUndecodableFaults=true"
+    with pytest.raises(DpuError, match="^dpu is in fault"):
+        run(on, near=4)
+    run(on + ",softDmaAlignmentFaults=0", near=4)
+
+
+def test_unknown_keys_of_ours_are_refused_with_a_list(make_set):
+    with pytest.raises(DpuError, match="^invalid profile") as caught:
+        make_set(nr_dpus=1, profile="softDmaLatency=3")
+    assert caught.value.detail.startswith("the profile has no key 'softDmaLatency'; there are soft")
+    for key in ("softNrRanks", "softDmaReadLatency", "softClsCountsSign", "softMaxCycles"):
+        assert key in caught.value.detail
+    # Others may be of a release that this library does not know.
+    make_set(nr_dpus=1, profile="newKey=3")

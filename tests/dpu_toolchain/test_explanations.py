@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launches that end badly say which tasklets were where, and what they waited for."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dpu import DpuError, DpuSet, DpuWarning
+from dpu.toolchain import BuildOptions, Toolchain, build
+
+TASKLETS = 4
+# Where something is expected to be is marked by a comment.
+TEXT = """#include <alloc.h>
+#include <assert.h>
+#include <barrier.h>
+#include <defs.h>
+#include <handshake.h>
+#include <mutex.h>
+#include <sem.h>
+#include <stdint.h>
+BARRIER_INIT(meeting, COUNT);
+SEMAPHORE_INIT(room, 0);
+MUTEX_INIT(key);
+barrier_t unnamed[2];
+__host uint32_t mode, counter;
+
+static void __attribute__((noinline)) meet(void)
+{
+    barrier_wait(&meeting); /* meet */
+}
+
+int main(void)
+{
+    switch (mode) {
+    case 1:
+        meet();
+        counter++;
+        break;
+    case 2:
+        sem_take(&room); /* take */
+        break;
+    case 3:
+        if (me() == 1)
+            handshake_wait_for(2); /* wait for */
+        break;
+    case 4:
+        if (me() == 3)
+            handshake_notify(); /* notify */
+        break;
+    case 5:
+        unnamed[1] = (barrier_t){0xff, 2, 2, meeting.lock};
+        if (me() == 0)
+            barrier_wait(&unnamed[1]); /* unnamed */
+        break;
+    case 6:
+        mutex_lock(key); /* lock */
+        counter++;
+        for (;;)
+            ; /* spin */
+    case 7:
+        if (me() == 2)
+            meet();
+        else
+            for (;;)
+                ;
+        break;
+    case 8:
+        assert(me() != 2); /* assert */
+        break;
+    case 9:
+        mem_alloc(1 << 20); /* alloc */
+    }
+    return 0;
+}
+"""
+
+
+def line_of(mark: str) -> int:
+    return next(i for i, line in enumerate(TEXT.splitlines(), 1) if f"/* {mark} */" in line)
+
+
+def place(mark: str) -> str:
+    return rf"pc 0x\w+ \(\w+\+0x\w+, \S+source\.c:{line_of(mark)}\)"
+
+
+@pytest.fixture(scope="module")
+def programs(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """The program with barriers for so many tasklets."""
+    folder = tmp_path_factory.mktemp("explained")
+    source = folder / "source.c"
+    source.write_text(TEXT)
+    made = {}
+    for count in (TASKLETS - 1, TASKLETS, TASKLETS + 12):
+        made[count] = folder / f"for{count}.dpu"
+        defines = {"NR_TASKLETS": str(TASKLETS), "COUNT": str(count)}
+        build([source], made[count], BuildOptions(defines=defines), toolchain=toolchain)
+    return made
+
+
+@pytest.fixture
+def warning_of(programs: dict[int, Path]) -> Callable[..., str]:
+    """Run a mode of the program; its only warning."""
+
+    def run(mode: int, count: int = TASKLETS, dpus: int = 1, async_mode: bool = False) -> str:
+        with DpuSet(dpus, binary=programs[count], library="soft") as some:
+            some.mode = mode.to_bytes(4, "little")
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                some.exec(async_mode=async_mode)
+                some.sync()
+            assert some.report[0].status.name == "DONE"
+        (one,) = caught
+        assert one.category is DpuWarning and one.filename == __file__
+        return str(one.message)
+
+    return run
+
+
+def test_a_barrier_for_more_tasklets_than_there_are(warning_of: Callable[..., str]) -> None:
+    text = warning_of(1, TASKLETS + 12)
+    assert text.startswith("DPU 0.0.0 ")
+    assert "the launch ended while tasklets slept that nobody wakes: " in text
+    assert re.search(
+        r"barrier 'meeting' of 16 tasklets, of which the program has 4 \(NR_TASKLETS\): "
+        rf"0-3 wait at {place('meet')}$",
+        text,
+    ), text
+
+
+def test_a_barrier_for_fewer_tasklets_than_come(warning_of: Callable[..., str]) -> None:
+    text = warning_of(1, TASKLETS - 1, async_mode=True)
+    assert re.search(
+        rf"barrier 'meeting' of 3 tasklets: 3 waits at {place('meet')}; "
+        r"missing: 2 of 0-2 \(ended\)$",
+        text,
+    ), text
+
+
+def test_a_semaphore_that_nobody_gives(warning_of: Callable[..., str]) -> None:
+    text = warning_of(2)
+    assert re.search(
+        rf"semaphore 'room': 0-3 wait at {place('take')}; missing: sem_give\(\)$", text
+    ), text
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        (3, rf"1 waits at {place('wait for')}; missing: handshake_notify\(\) of 2$"),
+        (4, rf"3 waits at {place('notify')}; missing: handshake_wait_for\(3\)$"),
+    ],
+)
+def test_a_handshake_of_one_tasklet(
+    mode: int, expected: str, warning_of: Callable[..., str]
+) -> None:
+    text = warning_of(mode)
+    assert re.search(f"handshake: {expected}", text), text
+
+
+def test_a_barrier_without_a_name(warning_of: Callable[..., str]) -> None:
+    text = warning_of(5)
+    assert re.search(rf"barrier_wait\(\): 0 waits at {place('unnamed')}$", text), text
+
+
+def test_other_dpus_are_counted(warning_of: Callable[..., str]) -> None:
+    assert warning_of(2, dpus=3).endswith("; 2 more DPUs have such a warning")
+
+
+def test_a_launch_that_ends_well_has_no_warning(programs: dict[int, Path]) -> None:
+    with DpuSet(2, binary=programs[TASKLETS], library="soft") as dpus, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dpus.mode = (1).to_bytes(4, "little")
+        for _ in range(3):
+            dpus.exec()
+        assert [value > 0 for value in dpus.counter.uint32()] == [True, True]
+
+
+def explain_timeout(program: Path, mode: int) -> str:
+    with DpuSet(1, binary=program, profile="softMaxCycles=100000", library="soft") as dpus:
+        dpus.mode = mode.to_bytes(4, "little")
+        with pytest.raises(DpuError, match="^result timeout") as caught:
+            dpus.exec()
+    return caught.value.detail
+
+
+def test_tasklets_that_spin_at_a_lock(programs: dict[int, Path]) -> None:
+    text = explain_timeout(programs[TASKLETS], 6)
+    assert "the launch took more than 100000 cycles (softMaxCycles); running: 0 at " in text
+    assert re.search(rf"; 1-3 at {place('lock')}, waiting for mutex 'key'$", text), text
+
+
+def test_tasklets_that_sleep_when_the_launch_is_stopped(programs: dict[int, Path]) -> None:
+    text = explain_timeout(programs[TASKLETS], 7)
+    assert re.search(r"; running: 0(, 1, 3)? at pc ", text), text
+    assert re.search(
+        rf"; asleep: barrier 'meeting' of 4 tasklets: 2 waits at {place('meet')}; "
+        r"missing: 0, 1, 3$",
+        text,
+    ), text
+
+
+def test_an_interruption_says_where_tasklets_were(programs: dict[int, Path]) -> None:
+    with DpuSet(1, binary=programs[TASKLETS], library="soft") as dpus:
+        dpus.mode = (7).to_bytes(4, "little")
+        dpus.exec(async_mode=True)
+        # Only a launch that has begun has places.
+        while not dpus.exec_async().wait(timeout=0.2):
+            dpus.interrupt()
+        with pytest.raises(DpuError) as caught:
+            dpus.sync()
+    assert "the launch was interrupted" in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("mode", "mark", "reason"),
+    [(8, "assert", r"assert failed \(fault 3\)"), (9, "alloc", r"the heap is full \(fault 1\)")],
+)
+def test_a_fault_in_the_run_time_leads_to_its_caller(
+    mode: int, mark: str, reason: str, programs: dict[int, Path]
+) -> None:
+    with DpuSet(3, binary=programs[TASKLETS], library="soft") as dpus:
+        dpus.mode = mode.to_bytes(4, "little")
+        with pytest.raises(DpuError, match="^dpu is in fault") as caught:
+            dpus.exec()
+    assert re.search(
+        rf"dpu/runtime/\w+\.c:\d+\), called at {place(mark)}: {reason}; "
+        r"2 more DPUs failed as well$",
+        caught.value.detail,
+    ), caught.value.detail
