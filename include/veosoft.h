@@ -55,6 +55,9 @@ int veosoft_set_quiet(int quiet);
 
 /* Process id of the worker, -1 if the handle is not alive. */
 pid_t veosoft_worker_pid(struct veo_proc_handle *proc);
+/* Ends the worker at once, whatever it executes; waits end then as after a crash. The handle stays
+ * to be destroyed. 0, or -1 with EINVAL. */
+int veosoft_proc_kill(struct veo_proc_handle *proc);
 /* Number of simulated nodes (VEO_SOFT_NODES, 1 unless set). */
 int veosoft_node_count(void);
 /* Bytes in use in the VE heap of PROC. */

@@ -48,6 +48,8 @@ cdef class CtxHandle(ContextBase):
     cdef size_t orphan_capacity
     cdef int users
     cdef bint closing
+    cdef bint gave_up                  # a wait with a limit reached it; the newest such request:
+    cdef uint64_t given_up
 
     # Usable for submissions, or VeoClosedError.
     cdef veo_thr_ctxt *usable(self) except NULL
@@ -62,6 +64,8 @@ cdef class CtxHandle(ContextBase):
     # The same, waiting at most that long.
     cdef int wait(self, Pending *p, long long ns) noexcept
     cdef void settle(self, Pending *p, int rc, uint64_t value) noexcept
+    # A wait for `p` reached its limit.
+    cdef void note_given_up(self, Pending *p) noexcept
     # `p` is going away.
     cdef void abandon(self, Pending *p) noexcept
     # Frees what at most `limit` orphans kept, as far as they are done.

@@ -10,7 +10,13 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
 from veo cimport _native
 from veo._native cimport death_report
-from veo._process_handle cimport ContextBase, ProcHandle, in_a_hurry
+from veo._process_handle cimport (
+    GIVEN_UP_NS,
+    ContextBase,
+    ProcHandle,
+    in_a_hurry,
+    patience_ends,
+)
 from veo.libveo cimport (
     VEO_COMMAND_OK,
     VEO_COMMAND_UNFINISHED,
@@ -39,6 +45,7 @@ cdef class CtxHandle(ContextBase):
 
     def __dealloc__(self):
         cdef veo_thr_ctxt *handle = self.handle
+        cdef long long deadline
         if self.proc is None:
             return
         # Before the GIL is released nobody may be able to find this object any more.
@@ -46,7 +53,10 @@ cdef class CtxHandle(ContextBase):
         # Every request holds this object: what is left are orphans.
         if handle is not NULL and self.proc.forks == _native.fork_count:
             self.proc.users += 1
+            deadline = patience_ends(self.has_given_up())
             while self.orphan_count and not self.proc.leaving and not in_a_hurry():
+                if now_ns() >= deadline:
+                    break
                 self.settle_oldest(SLICE_NS)
                 try:
                     PyErr_CheckSignals()
@@ -185,6 +195,24 @@ cdef class CtxHandle(ContextBase):
         self.settle(p, rc, value)
         return 1
 
+    cdef void note_given_up(self, Pending *p) noexcept:
+        if not self.gave_up or p.id > self.given_up:
+            self.gave_up = True
+            self.given_up = p.id
+
+    cdef bint has_given_up(self) noexcept:
+        cdef Pending *p = self.head
+        if not self.gave_up or self.handle is NULL or self.proc.forks != _native.fork_count:
+            return False
+        # In the order of ids; what is done leaves the lists.
+        while p is not NULL and p.id <= self.given_up:
+            if not self.ask(p):
+                return True
+            p = self.head
+        self.reap(<size_t>-1)
+        return (self.orphan_count != 0
+                and self.orphans[self.orphan_first].id <= self.given_up)
+
     cdef void abandon(self, Pending *p) noexcept:
         cdef PyObject *keep = p.keep
         cdef Orphan *grown
@@ -303,7 +331,7 @@ cdef class CtxHandle(ContextBase):
 
     cdef int close(self, long long ns) except -1:
         cdef veo_thr_ctxt *handle
-        cdef int rc
+        cdef int rc, unfinished
         if self.proc.forks != _native.fork_count:
             return 0
         while self.closing:
@@ -313,8 +341,11 @@ cdef class CtxHandle(ContextBase):
         if self.handle is NULL:
             return 0
         self.closing = True
+        unfinished = 0
         try:
-            self.finish(ns)
+            if ns < 0 and self.has_given_up():
+                ns = GIVEN_UP_NS
+            unfinished = self.finish(ns)
             while self.users > 0:
                 with nogil:
                     pause_ns(50_000)
@@ -328,6 +359,10 @@ cdef class CtxHandle(ContextBase):
             return 0
         handle = self.handle
         self.bury()
+        if unfinished:
+            # Its kernel cannot be ended, but the process can.
+            self.closing = False
+            return 0
         self.proc.users += 1
         with nogil:
             rc = self.table.veo_context_close(handle)

@@ -18,8 +18,15 @@ cdef class ContextBase:
 
     # Settles all requests; 0 when done, 1 at the limit.
     cdef int finish(self, long long ns) except -1
+    # Whether something is not done for which somebody waited in vain.
+    cdef bint has_given_up(self) noexcept
     # Settles what is pending as closed; what it kept lives until the process is gone.
     cdef void bury(self) noexcept
+
+
+cdef enum:
+    # For kernels that somebody gave up.
+    GIVEN_UP_NS = 1_500_000_000
 
 
 cdef class ProcHandle:
@@ -59,6 +66,8 @@ cdef class ProcHandle:
 cdef ProcHandle open_process(Library library, int nodeid, bytes veorun)
 # Whether the program ends by an exception: then nobody waits for what is still queued.
 cdef bint in_a_hurry() noexcept
+# Until when that is waited for, in nanoseconds: not for ever, where nobody will learn the outcome.
+cdef long long patience_ends(bint given_up) noexcept
 
 
 # What a Python object that has a process is, to those who are defined before VeoProc.

@@ -4,9 +4,6 @@
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
-from libc.signal cimport SIGKILL
-from posix.signal cimport kill
-from posix.types cimport pid_t
 from veo cimport _native
 from veo._native cimport Library, death_report
 from veo.libveo cimport veo_proc_handle, veo_table, veo_thr_ctxt
@@ -19,12 +16,18 @@ from veo.errors import VeoClosedError
 
 __all__ = []
 
+# As long as NEC's library waits for kernels that do not end.
+cdef long long DROPPED_NS = 20_000_000_000
+
 cdef bint _hurry = False
+# When the interpreter ends, 0 before that.
+cdef long long _end_of_patience = 0
 
 
 def _look_why_it_ends():
-    global _hurry
+    global _hurry, _end_of_patience
     _hurry = hasattr(sys, "last_exc") or hasattr(sys, "last_type")
+    _end_of_patience = now_ns() + GIVEN_UP_NS
 
 
 atexit.register(_look_why_it_ends)
@@ -34,11 +37,20 @@ cdef bint in_a_hurry() noexcept:
     return _hurry
 
 
+cdef long long patience_ends(bint given_up) noexcept:
+    if _end_of_patience:
+        return _end_of_patience
+    return now_ns() + (GIVEN_UP_NS if given_up else DROPPED_NS)
+
+
 @cython.no_gc
 cdef class ContextBase:
 
     cdef int finish(self, long long ns) except -1:
         raise NotImplementedError
+
+    cdef bint has_given_up(self) noexcept:
+        return False
 
     cdef void bury(self) noexcept:
         pass
@@ -108,13 +120,8 @@ cdef class ProcHandle:
         return 0
 
     cdef void give_up(self) noexcept:
-        cdef pid_t pid
-        if self.soft.veosoft_worker_pid is NULL or death_report(self.soft, self.handle):
-            return
-        # Our child until veo_proc_destroy(), so that the number is nobody else's.
-        pid = self.soft.veosoft_worker_pid(self.handle)
-        if pid > 0:
-            kill(pid, SIGKILL)
+        if self.soft.veosoft_proc_kill is not NULL and not death_report(self.soft, self.handle):
+            self.soft.veosoft_proc_kill(self.handle)
 
     cdef list contexts(self):
         cdef list found = []
@@ -149,6 +156,10 @@ cdef class ProcHandle:
             return 0
         self.closing = True
         try:
+            for ctx in self.contexts():
+                if ns < 0 and ctx.has_given_up():
+                    ns = GIVEN_UP_NS
+                    deadline = now_ns() + ns
             for ctx in self.contexts():
                 ctx.finish(-1 if ns < 0 else max(deadline - now_ns(), 0))
             self.leaving = True

@@ -82,6 +82,13 @@ cdef class VeoRequest(Request):
     cdef int _wait_ns(self, long long ns) except -1:
         return self.node.settled or self.handle.wait(&self.node, ns)
 
+    cdef int _wait_limited(self, long long ns) except -1:
+        if Request._wait_limited(self, ns):
+            return 1
+        if ns > 0 and not self.node.settled:
+            self.handle.note_given_up(&self.node)
+        return 0
+
     cdef object _outcome(self):
         return self._value("wait_result")
 

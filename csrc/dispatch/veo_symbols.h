@@ -103,6 +103,7 @@
     X(veosoft_death_report) \
     X(veosoft_set_quiet) \
     X(veosoft_worker_pid) \
+    X(veosoft_proc_kill) \
     X(veosoft_node_count) \
     X(veosoft_heap_used)
 

@@ -6,27 +6,81 @@
 
 #include "veo/host.h"
 
-VEO_EXPORT struct veo_args *veo_args_alloc(void)
+/* Lists that were freed. */
+static struct veo_args *spare;
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void args_after_fork(void)
 {
-    return calloc(1, sizeof(struct veo_args));
+    pthread_mutex_init(&spare_lock, NULL);
 }
 
-VEO_EXPORT void veo_args_clear(struct veo_args *args)
+bool args_check(const struct veo_args *args)
 {
-    if (!args)
-        return;
+    const char *why = "it is none; was another handle given?";
+    if (!args) {
+        veo_fail(EINVAL, "no argument list given (NULL)");
+        return false;
+    }
+    uint32_t kind = atomic_load_explicit(&args->kind, memory_order_relaxed);
+    if (kind == HANDLE_ARGS)
+        return true;
+    if (kind == HANDLE_ARGS_FREED)
+        why = "it was freed";
+    else if (kind == HANDLE_CONTEXT)
+        why = "it is a context";
+    else if (kind == HANDLE_PROC)
+        why = "it is a process";
+    veo_fail(EINVAL, "%p cannot be used as an argument list: %s", (const void *)args, why);
+    return false;
+}
+
+static void clear(struct veo_args *args)
+{
     memset(args->kinds, 0, sizeof args->kinds);
     memset(args->values, 0, (size_t)args->nargs * sizeof args->values[0]);
     args->nargs = 0;
     args->nstack = 0;
 }
 
+VEO_EXPORT struct veo_args *veo_args_alloc(void)
+{
+    pthread_mutex_lock(&spare_lock);
+    struct veo_args *args = spare;
+    if (args)
+        spare = args->next;
+    pthread_mutex_unlock(&spare_lock);
+
+    if (!args && !(args = calloc(1, sizeof *args))) {
+        veo_fail(ENOMEM, "no memory for an argument list");
+        return NULL;
+    }
+    atomic_store_explicit(&args->kind, HANDLE_ARGS, memory_order_relaxed);
+    return args;
+}
+
+VEO_EXPORT void veo_args_clear(struct veo_args *args)
+{
+    if (args && args_check(args))
+        clear(args);
+}
+
 VEO_EXPORT void veo_args_free(struct veo_args *args)
 {
-    if (!args)
+    if (!args || !args_check(args))
         return;
+    clear(args);
     free(args->stack);
-    free(args);
+    args->stack = NULL;
+    args->stack_capacity = 0;
+    args->ret = 0;
+    memset(args->signature, 0, sizeof args->signature);
+
+    pthread_mutex_lock(&spare_lock);
+    atomic_store_explicit(&args->kind, HANDLE_ARGS_FREED, memory_order_relaxed);
+    args->next = spare;
+    spare = args;
+    pthread_mutex_unlock(&spare_lock);
 }
 
 static void drop_stack_arg(struct veo_args *args, int argnum)
@@ -41,7 +95,9 @@ static void drop_stack_arg(struct veo_args *args, int argnum)
 
 static int set_value(struct veo_args *args, int argnum, uint64_t value, enum wire_kind kind)
 {
-    if (!args || argnum < 0 || argnum >= VEO_MAX_NUM_ARGS) {
+    if (!args_check(args))
+        return -1;
+    if (argnum < 0 || argnum >= VEO_MAX_NUM_ARGS) {
         veo_fail(EINVAL, "argument number %d is not in 0..%d", argnum, VEO_MAX_NUM_ARGS - 1);
         return -1;
     }
@@ -123,10 +179,8 @@ VEO_EXPORT int veosoft_args_set_signature(struct veo_args *args, const char *arg
                                           char ret_kind)
 {
     static const char letters[] = SIGNATURE_LETTERS;
-    if (!args) {
-        veo_fail(EINVAL, "no argument list");
+    if (!args_check(args))
         return -1;
-    }
     args->ret = 0;
     memset(args->signature, 0, sizeof args->signature);
     if (!arg_kinds)

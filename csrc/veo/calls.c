@@ -55,6 +55,8 @@ static uint64_t submit_call(struct veo_thr_ctxt *ctx, uint64_t addr, const struc
         veo_fail(EINVAL, "cannot call the function at address 0");
         return VEO_REQUEST_ID_INVALID;
     }
+    if (args && !args_check(args))
+        return VEO_REQUEST_ID_INVALID;
     if (!args)
         args = &none;
     if (args->nstack || args->nargs > WIRE_SLOT_ARGS) {

@@ -29,6 +29,7 @@ struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main)
             pthread_mutex_init(&ctx->submit, &recursive);
             pthread_mutexattr_destroy(&recursive);
             pthread_mutex_init(&ctx->queue, NULL);
+            ctx->kind = HANDLE_CONTEXT;
             ctx->proc = proc;
             ctx->main = main;
             atomic_store(&ctx->gone, true);
@@ -82,10 +83,19 @@ bool context_end(struct veo_thr_ctxt *ctx, int64_t deadline)
     return queue_drain(ctx, deadline) != 1;
 }
 
+static bool is_context(const struct veo_thr_ctxt *ctx)
+{
+    return ctx && ctx->kind == HANDLE_CONTEXT;
+}
+
 bool ctx_enter(struct veo_thr_ctxt *ctx)
 {
-    if (!ctx || atomic_load_explicit(&ctx->gone, memory_order_acquire)) {
-        veo_fail(EINVAL, ctx ? "the context is closed" : "no context given (NULL)");
+    if (!is_context(ctx)) {
+        veo_fail(EINVAL, ctx ? "%p is no context" : "no context given (NULL)", (const void *)ctx);
+        return false;
+    }
+    if (atomic_load_explicit(&ctx->gone, memory_order_acquire)) {
+        veo_fail(EINVAL, "the context is closed");
         return false;
     }
     return proc_enter(ctx->proc);
@@ -160,7 +170,7 @@ VEO_EXPORT struct veo_thr_ctxt *veo_context_open_with_attr(struct veo_proc_handl
 VEO_EXPORT int veo_context_close(struct veo_thr_ctxt *ctx)
 {
     /* Destroying the process has closed it: programs that close in the other order get by. */
-    if (ctx && atomic_load(&ctx->gone) && !atomic_load(&ctx->proc->alive))
+    if (is_context(ctx) && atomic_load(&ctx->gone) && !atomic_load(&ctx->proc->alive))
         return 0;
     if (!ctx_enter(ctx))
         return -1;
@@ -180,7 +190,7 @@ VEO_EXPORT int veo_context_close(struct veo_thr_ctxt *ctx)
 
 VEO_EXPORT int veo_get_context_state(struct veo_thr_ctxt *ctx)
 {
-    if (!ctx || atomic_load(&ctx->gone) || !atomic_load(&ctx->proc->alive))
+    if (!is_context(ctx) || atomic_load(&ctx->gone) || !atomic_load(&ctx->proc->alive))
         return VEO_STATE_EXIT;
     proc_check(ctx->proc);
     return proc_is_dead(ctx->proc) ? VEO_STATE_EXIT : VEO_STATE_RUNNING;
@@ -207,7 +217,7 @@ VEO_EXPORT int veosoft_context_drain(struct veo_thr_ctxt *ctx, int64_t timeout_n
 
 VEO_EXPORT struct veo_thr_ctxt *veosoft_main_context(struct veo_proc_handle *proc)
 {
-    return proc && atomic_load(&proc->alive) ? proc->main : NULL;
+    return proc_is_alive(proc) ? proc->main : NULL;
 }
 
 VEO_EXPORT int veo_num_contexts(struct veo_proc_handle *proc)
@@ -239,13 +249,13 @@ VEO_EXPORT struct veo_thr_ctxt *veo_get_context(struct veo_proc_handle *proc, in
 
 VEO_EXPORT void veo_req_block_begin(struct veo_thr_ctxt *ctx)
 {
-    if (ctx)
+    if (is_context(ctx))
         pthread_mutex_lock(&ctx->submit);
 }
 
 VEO_EXPORT void veo_req_block_end(struct veo_thr_ctxt *ctx)
 {
-    if (ctx)
+    if (is_context(ctx))
         pthread_mutex_unlock(&ctx->submit);
 }
 

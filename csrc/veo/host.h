@@ -30,6 +30,17 @@
 /* The vendor's functions are exported, at the version that libveo.map gives them. */
 #define VEO_EXPORT __attribute__((visibility("default")))
 
+/*
+ * The first word of what users hold pointers to. Such memory is never given back to malloc(), so
+ * that a stale pointer or one to something else is noticed.
+ */
+enum handle_kind {
+    HANDLE_PROC = 0x70726f63,
+    HANDLE_CONTEXT = 0x63747874,
+    HANDLE_ARGS = 0x61726773,
+    HANDLE_ARGS_FREED = 0x66726565,
+};
+
 /* --- errors (error.c) ------------------------------------------------------------------- */
 
 /* Keeps the text for veosoft_error(), prints it unless quiet, sets errno. */
@@ -53,7 +64,9 @@ struct stack_arg {
 };
 
 struct veo_args {
-    int nargs; /* highest number set + 1 */
+    _Atomic uint32_t kind; /* enum handle_kind */
+    struct veo_args *next; /* while it is free */
+    int nargs;             /* highest number set + 1 */
     int nstack;
     int stack_capacity;
     struct stack_arg *stack;
@@ -62,6 +75,11 @@ struct veo_args {
     uint64_t kinds[WIRE_KIND_WORDS];
     uint64_t values[VEO_MAX_NUM_ARGS];
 };
+
+/* Sets the error if ARGS is no argument list. */
+bool args_check(const struct veo_args *args);
+/* In a forked child, whose parent may have been in the middle of something. */
+void args_after_fork(void);
 
 /* --- results that nobody has fetched yet (results.c) ------------------------------------- */
 
@@ -118,6 +136,7 @@ struct sleeper {
 struct agent;
 
 struct veo_thr_ctxt {
+    uint32_t kind; /* enum handle_kind */
     struct veo_proc_handle *proc;
     struct veo_thr_ctxt *next; /* in the process' list, by age */
     struct wire_context *wire;
@@ -221,6 +240,7 @@ void agent_stop(struct veo_thr_ctxt *ctx);
 struct symbol;
 
 struct veo_proc_handle {
+    uint32_t kind;                /* enum handle_kind */
     struct veo_proc_handle *next; /* in the root's list; never freed, used again */
     bool in_use;                  /* from creation to the end of destruction; root's lock */
     _Atomic bool alive;           /* created and not destroyed */
@@ -272,6 +292,8 @@ extern struct veo_root veo_root;
 
 /* Every call on a process is between these: they check the handle and keep its memory mapped. */
 bool proc_enter(struct veo_proc_handle *proc);
+/* Whether it is a process that is neither destroyed nor being destroyed. */
+bool proc_is_alive(const struct veo_proc_handle *proc);
 void proc_leave(struct veo_proc_handle *proc);
 /* The same for a context. */
 bool ctx_enter(struct veo_thr_ctxt *ctx);
@@ -281,6 +303,8 @@ bool proc_is_dead(struct veo_proc_handle *proc);
 void proc_check(struct veo_proc_handle *proc);
 /* The same, but cheap enough for a loop of peeks. */
 void proc_check_now_and_then(struct veo_proc_handle *proc);
+/* A descriptor (16 or above) of an anonymous file whose size is fixed; -1 with the error set. */
+int memory_file_new(const char *name, size_t size);
 /* Maps the memory file at an address that is not tried twice in a row; false with the error
  * set. Afterwards the header is filled but for main. */
 bool memory_map(struct veo_proc_handle *proc);

@@ -147,6 +147,10 @@ static int free_mem(struct veo_proc_handle *proc, uint64_t addr)
         if (id != VEO_REQUEST_ID_INVALID &&
             queue_wait(proc->main, id, &ignored, CLOCK_NEVER) == VEO_COMMAND_OK)
             rc = 0;
+        else if (proc_is_dead(proc))
+            veo_fail(ESRCH, "the VE process is gone: nothing can be freed in it");
+        else
+            veo_fail(EINVAL, "0x%llx is no VE memory that was allocated", (unsigned long long)addr);
     }
     proc_leave(proc);
     return rc;
@@ -255,8 +259,10 @@ static uint64_t submit_hook(struct veo_thr_ctxt *ctx, uint64_t (*call)(void *), 
                             size_t size)
 {
     struct hooked *h = malloc(sizeof *h);
-    if (!h)
+    if (!h) {
+        veo_fail(ENOMEM, "no memory for the request");
         return VEO_REQUEST_ID_INVALID;
+    }
     *h = (struct hooked){.ctx = ctx, .addr = addr, .size = size};
     struct agent_job job = {.kind = AGENT_FUNCTION, .function = call, .argument = h, .owned = h};
     uint64_t id = agent_submit(ctx, &job);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory file of a process: where it is mapped, and how big it is. */
+/* The memory file of a process: how it is made, where it is mapped, and how big it is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -15,6 +16,9 @@
 #endif
 #ifndef MFD_CLOEXEC
 #define MFD_CLOEXEC 1U
+#endif
+#ifndef MFD_ALLOW_SEALING
+#define MFD_ALLOW_SEALING 2U
 #endif
 
 /*
@@ -61,17 +65,49 @@ static void *map_at_candidate(size_t size, int fd)
     return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 }
 
+int memory_file_new(const char *name, size_t size)
+{
+    struct rlimit limit;
+    int error = 0;
+    /* Else ftruncate() ends the program with a signal. */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size)
+        error = EFBIG;
+    int fd = error ? -1 : (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0) {
+        /* Out of the way of those that the worker gets. */
+        int moved = fcntl(fd, F_DUPFD_CLOEXEC, 16);
+        /* EINVAL: all descriptors that are allowed lie below. */
+        error = moved >= 0 ? 0 : errno == EINVAL ? EMFILE : errno;
+        close(fd);
+        fd = moved;
+    } else if (!error) {
+        error = errno;
+    }
+    /* A kernel that finds the file must not be able to cut it off under the host. */
+    if (!error && (ftruncate(fd, (off_t)size) != 0 ||
+                   fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0))
+        error = errno;
+    if (!error)
+        return fd;
+
+    if (fd >= 0)
+        close(fd);
+    veo_fail(error, "cannot make a memory file of %zu bytes for a VE process: %s%s", size,
+             strerror(error),
+             error == EMFILE  ? " (ulimit -n)"
+             : error == EFBIG ? " (ulimit -f; VEO_SOFT_MEMORY sets the size of VE memory)"
+             : error == EPERM || error == ENOSYS
+                 ? " (memfd_create() is not allowed here, as by a seccomp filter)"
+                 : "");
+    return -1;
+}
+
 static bool try_map(struct veo_proc_handle *proc, size_t wire_size, size_t heap_size)
 {
     size_t size = WIRE_HEADER_SIZE + wire_size + WIRE_GAP + heap_size;
-    int fd = (int)syscall(SYS_memfd_create, "offchip-veo", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)size) != 0) {
-        int error = errno;
-        if (fd >= 0)
-            close(fd);
-        veo_fail(error, "cannot make a memory file of %zu bytes: %s", size, strerror(error));
+    int fd = memory_file_new("offchip-veo", size);
+    if (fd < 0)
         return false;
-    }
     char *map = map_at_candidate(size, fd);
     if (map == MAP_FAILED) {
         int error = errno;
@@ -113,7 +149,10 @@ bool memory_map(struct veo_proc_handle *proc)
     size_t heap = asked ? asked : default_heap();
     heap = (heap < HEAP_MIN ? HEAP_MIN : heap) + WIRE_GAP - 1;
     heap &= ~(WIRE_GAP - 1);
-    if (try_map(proc, WIRE_SIZE, heap))
+    struct rlimit limit;
+    bool small = !asked && heap > HEAP_SMALL && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+                 limit.rlim_cur < WIRE_SIZE + heap + HEAP_MIN;
+    if (!small && try_map(proc, WIRE_SIZE, heap))
         return true;
     /* Under a limit on address space less will do, unless a size was asked for. */
     return !asked && heap > HEAP_SMALL && try_map(proc, WIRE_SIZE_SMALL, HEAP_SMALL);

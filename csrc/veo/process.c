@@ -15,7 +15,7 @@
 
 #define DESTROY_LIMIT (20 * CLOCK_SECOND)
 /* A program that ends does not wait that long for a kernel that does not. */
-#define EXIT_LIMIT (2 * CLOCK_SECOND)
+#define EXIT_LIMIT (CLOCK_SECOND * 3 / 2)
 /* A report of a crash takes no longer. */
 #define CRASH_LIMIT (2 * CLOCK_SECOND)
 #define SPIN_LONGEST_US 100
@@ -28,6 +28,7 @@ static void in_forked_child(void)
 {
     atomic_fetch_add(&veo_root.fork_generation, 1);
     pthread_mutex_init(&veo_root.lock, NULL);
+    args_after_fork();
     veo_root.procs = NULL;
     veo_root.board = NULL;
     veo_root.board_fd = -1;
@@ -43,20 +44,14 @@ static bool set_up_board(void)
 {
     if (veo_root.board)
         return true;
-    int fd = (int)syscall(SYS_memfd_create, "offchip-veo-board", MFD_CLOEXEC);
-    if (fd >= 0) {
-        int moved = fcntl(fd, F_DUPFD_CLOEXEC, 16);
-        close(fd);
-        fd = moved;
-    }
-    if (fd < 0 || ftruncate(fd, sizeof(struct spin_board)) != 0) {
-        if (fd >= 0)
-            close(fd);
+    int fd = memory_file_new("offchip-veo-board", sizeof(struct spin_board));
+    if (fd < 0)
         return false;
-    }
     struct spin_board *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (board == MAP_FAILED) {
+        int error = errno;
         close(fd);
+        veo_fail(error, "cannot map memory for a VE process: %s", strerror(error));
         return false;
     }
     board->cores = usable_cores();
@@ -71,10 +66,20 @@ static bool set_up_board(void)
 /* --- handles -----------------------------------------------------------------------------------
  */
 
+static bool is_process(const struct veo_proc_handle *proc)
+{
+    return proc && proc->kind == HANDLE_PROC;
+}
+
+bool proc_is_alive(const struct veo_proc_handle *proc)
+{
+    return is_process(proc) && atomic_load(&proc->alive);
+}
+
 bool proc_enter(struct veo_proc_handle *proc)
 {
-    if (!proc) {
-        veo_fail(EINVAL, "no process given (NULL)");
+    if (!is_process(proc)) {
+        veo_fail(EINVAL, proc ? "%p is no process" : "no process given (NULL)", (const void *)proc);
         return false;
     }
     if (proc->fork_generation !=
@@ -113,9 +118,10 @@ struct veo_proc_handle *proc_by_identifier(int identifier)
 static struct veo_proc_handle *handle_new(void)
 {
     struct veo_proc_handle *proc = NULL;
+    bool have_board;
     bool taken[SPIN_BOARD_SEATS] = {false};
     pthread_mutex_lock(&veo_root.lock);
-    if (set_up_board()) {
+    if ((have_board = set_up_board())) {
         int identifier = 0;
         for (bool clash = true; clash; identifier += clash) {
             clash = false;
@@ -129,6 +135,7 @@ static struct veo_proc_handle *handle_new(void)
                 taken[p->seat] = true;
         }
         if (!proc && (proc = calloc(1, sizeof *proc))) {
+            proc->kind = HANDLE_PROC;
             pthread_mutex_init(&proc->memory, NULL);
             pthread_mutex_init(&proc->contexts_lock, NULL);
             pthread_mutex_init(&proc->symbols_lock, NULL);
@@ -158,7 +165,7 @@ static struct veo_proc_handle *handle_new(void)
         }
     }
     pthread_mutex_unlock(&veo_root.lock);
-    if (!proc)
+    if (have_board && !proc)
         veo_fail(ENOMEM, "no memory for a VE process");
     return proc;
 }
@@ -281,9 +288,8 @@ static void wait_for_users(struct veo_proc_handle *proc)
     }
 }
 
-static void destroy(struct veo_proc_handle *proc, int64_t limit)
+static void destroy(struct veo_proc_handle *proc, int64_t deadline)
 {
-    int64_t deadline = clock_deadline(limit);
     bool drained = true;
     proc_check(proc);
     for (struct veo_thr_ctxt *c = proc->contexts; c && drained; c = c->next)
@@ -308,8 +314,8 @@ static void destroy(struct veo_proc_handle *proc, int64_t limit)
 VEO_EXPORT int veo_proc_destroy(struct veo_proc_handle *proc)
 {
     bool alive = true;
-    if (!proc) {
-        veo_fail(EINVAL, "no process given (NULL)");
+    if (!is_process(proc)) {
+        veo_fail(EINVAL, proc ? "%p is no process" : "no process given (NULL)", (const void *)proc);
         return -1;
     }
     if (proc->fork_generation != atomic_load(&veo_root.fork_generation)) {
@@ -320,28 +326,38 @@ VEO_EXPORT int veo_proc_destroy(struct veo_proc_handle *proc)
         veo_fail(EINVAL, "the VE process is destroyed already");
         return -1;
     }
-    destroy(proc, DESTROY_LIMIT);
+    destroy(proc, clock_deadline(DESTROY_LIMIT));
     return 0;
 }
 
 /* Processes that the program forgot. */
 __attribute__((destructor)) static void destroy_all(void)
 {
+    int64_t deadline = clock_deadline(EXIT_LIMIT);
     for (struct veo_proc_handle *p = veo_root.procs; p; p = p->next) {
         bool alive = true;
         if (atomic_compare_exchange_strong(&p->alive, &alive, false))
-            destroy(p, EXIT_LIMIT);
+            destroy(p, deadline);
     }
 }
 
 VEO_EXPORT int veo_proc_identifier(struct veo_proc_handle *proc)
 {
-    return proc && atomic_load(&proc->alive) ? proc->identifier : -1;
+    return proc_is_alive(proc) ? proc->identifier : -1;
 }
 
 VEO_EXPORT pid_t veosoft_worker_pid(struct veo_proc_handle *proc)
 {
-    return proc && atomic_load(&proc->alive) ? proc->pid : -1;
+    return proc_is_alive(proc) ? proc->pid : -1;
+}
+
+VEO_EXPORT int veosoft_proc_kill(struct veo_proc_handle *proc)
+{
+    if (!proc_enter(proc))
+        return -1;
+    worker_kill(proc);
+    proc_leave(proc);
+    return 0;
 }
 
 VEO_EXPORT const char *veosoft_death_report(struct veo_proc_handle *proc)

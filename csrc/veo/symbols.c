@@ -196,10 +196,17 @@ VEO_EXPORT int veo_unload_library(struct veo_proc_handle *proc, const uint64_t l
     uint64_t id = queue_simple(proc->main, WIRE_UNLOAD, libhandle, NULL);
     if (id != VEO_REQUEST_ID_INVALID &&
         queue_wait(proc->main, id, &result, CLOCK_NEVER) == VEO_COMMAND_OK) {
-        rc = (int)result;
-        if (rc)
+        rc = result ? -1 : 0;
+        if ((int)result == WIRE_UNLOAD_BUSY)
+            veo_fail(EBUSY,
+                     "the library 0x%llx cannot be unloaded: another context is executing "
+                     "one of its functions; wait for that first",
+                     (unsigned long long)libhandle);
+        else if (rc)
             veo_fail(EINVAL, "0x%llx is no handle of a loaded library",
                      (unsigned long long)libhandle);
+    } else {
+        veo_fail(ESRCH, "the VE process is gone: no library can be unloaded");
     }
     proc_leave(proc);
     return rc;

@@ -47,13 +47,18 @@ enum wire_op {
     WIRE_CALL,         /* target: function */
     WIRE_HOST,         /* executed in the host, in its turn */
     WIRE_LOAD,         /* block: wire_text with the path; result: handle */
-    WIRE_UNLOAD,       /* target: handle; result: what dlclose() said */
+    WIRE_UNLOAD,       /* target: handle; result: 0 or enum wire_unload */
     WIRE_SYMBOL,       /* target: handle; block: wire_text with the name; result: address */
     WIRE_READ,         /* target: address; args[0]: size; copies it to the block */
     WIRE_WRITE,        /* target: address; args[0]: size; copies the block there */
-    WIRE_FREE,         /* target: address of the worker's malloc() */
+    WIRE_FREE,         /* target: address of the worker's malloc(); an error if it is none */
     WIRE_OPEN_CONTEXT, /* target: struct wire_context *; args[0]: stack size; result: 0 or errno */
     WIRE_EXIT,         /* ends the context's thread; in the main context the process */
+};
+
+enum wire_unload {
+    WIRE_UNLOAD_UNKNOWN = -1,
+    WIRE_UNLOAD_BUSY = -2, /* a context is executing a function of it */
 };
 
 enum wire_flag {

@@ -369,7 +369,8 @@ static int spawn(struct veo_proc_handle *proc, const char *program, int board, i
 static int move_up(int fd)
 {
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, 16);
-    int error = errno;
+    /* EINVAL: all descriptors that are allowed lie below. */
+    int error = moved < 0 && errno == EINVAL ? EMFILE : errno;
     close(fd);
     errno = error;
     return moved;
@@ -423,7 +424,8 @@ enum start_result worker_start(struct veo_proc_handle *proc, const char *program
     if (!check_program(program))
         return START_FAILED;
     if (pipe2(ends, O_CLOEXEC) != 0 || (ends[0] = move_up(ends[0])) < 0) {
-        veo_fail(errno, "no pipe to the worker: %s", strerror(errno));
+        veo_fail(errno, "no pipe to the worker: %s%s", strerror(errno),
+                 errno == EMFILE ? " (ulimit -n)" : "");
         if (ends[1] >= 0)
             close(ends[1]);
         return START_FAILED;

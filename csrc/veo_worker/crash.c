@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When a kernel crashes: telling the host what and where, then ending the process. */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,17 +111,53 @@ static void publish(int number)
     }
 }
 
-static void leave(const struct report *report, int number)
+/* What kernels printed before, if nobody is in the middle of printing. */
+static void flush_output(void)
 {
-    /* What kernels printed before, if nobody is in the middle of printing. */
-    if (ftrylockfile(stdout) == 0)
+    if (ftrylockfile(stdout) == 0) {
         fflush(stdout);
+        funlockfile(stdout);
+    }
+}
+
+static void show(const struct report *report)
+{
     if (!veow_header->quiet) {
         ssize_t ignored = write(STDERR_FILENO, report->text, report->used);
         ignored = write(STDERR_FILENO, "\n", 1);
         (void)ignored;
     }
-    publish(number);
+}
+
+/* Where a fault in the middle of a report goes on. */
+static _Thread_local sigjmp_buf next_step;
+/* A step of it that may itself fault, as the stack or the memory of libraries is damaged. */
+#define STEP(action) \
+    do { \
+        if (sigsetjmp(next_step, 0) == 0) { \
+            action; \
+        } \
+    } while (0)
+
+/* A report that gets stuck, as at a lock that the crashed thread holds, ends the process too. */
+static void limit_time(void)
+{
+    sigset_t alarms;
+    signal(SIGALRM, SIG_DFL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    alarm(1);
+}
+
+static void describe_crash(struct report *report, int number, uint64_t target, const void *address)
+{
+    char where[256] = "a thread that a kernel made";
+    if (target)
+        veow_describe(target, where, sizeof where);
+    add(report, "[VE] ERROR: signal %d (%s) in kernel %s", number, signal_name(number), where);
+    if (number != SIGABRT)
+        add(report, ", at address %p", address);
 }
 
 VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
@@ -130,22 +168,24 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     if (ctx && ctx->guarded)
         siglongjmp(ctx->guard, number);
     if (here)
-        _exit(number); /* while reporting */
+        siglongjmp(next_step, number);
     if (atomic_flag_test_and_set(&crashed))
         for (;;)
             pause(); /* another thread's crash is being reported, and ends the process */
     here = true;
+
+    /* First of all the host gets to know; what follows may fault or get stuck. */
+    uint64_t target = ctx ? atomic_load(&ctx->target) : 0;
+    STEP(publish(number));
+    limit_time();
+
     struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
-    char where[256] = "a thread that a kernel made";
-    if (ctx && ctx->slot)
-        veow_describe(ctx->slot->target, where, sizeof where);
-    add(&report, "[VE] ERROR: signal %d (%s) in kernel %s", number, signal_name(number), where);
-    if (number != SIGABRT)
-        add(&report, ", at address %p", info->si_addr);
     const ucontext_t *uc = context;
     struct trace trace = {.report = &report, .fault = (uint64_t)uc->uc_mcontext.gregs[REG_RIP]};
-    _Unwind_Backtrace(add_frame, &trace);
-    leave(&report, number);
+    STEP(describe_crash(&report, number, target, info->si_addr));
+    STEP(_Unwind_Backtrace(add_frame, &trace));
+    STEP(flush_output());
+    STEP(show(&report));
     _exit(number);
 }
 
@@ -153,7 +193,10 @@ VEOW_NO_ASAN void veow_die(const char *reason)
 {
     struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
     add(&report, "[VE] ERROR: %s", reason);
-    leave(&report, SIGABRT);
+    publish(SIGABRT);
+    limit_time();
+    flush_output();
+    show(&report);
     _exit(1);
 }
 

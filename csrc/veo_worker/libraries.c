@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,13 +88,30 @@ uint64_t veow_load(struct wire_text *text)
     return (uint64_t)(uintptr_t)handle;
 }
 
+static bool lies_in(uint64_t address, const void *map)
+{
+    Dl_info info;
+    void *there = NULL;
+    return dladdr1((const void *)(uintptr_t)address, &info, &there, RTLD_DL_LINKMAP) &&
+           there == map;
+}
+
+/* By another context: this one is here. */
+static bool is_being_executed(const struct loaded *library)
+{
+    struct link_map *map;
+    return dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0 && veow_is_executing(lies_in, map);
+}
+
 uint64_t veow_unload(uint64_t handle)
 {
-    int rc = -1;
+    int rc = WIRE_UNLOAD_UNKNOWN;
     pthread_mutex_lock(&lock);
     struct loaded *library = find(handle);
-    if (library)
-        rc = dlclose(library->handle);
+    if (library && library->count == 1 && is_being_executed(library))
+        rc = WIRE_UNLOAD_BUSY;
+    else if (library)
+        rc = dlclose(library->handle) == 0 ? 0 : WIRE_UNLOAD_UNKNOWN;
     if (library && rc == 0 && --library->count == 0) {
         struct loaded **at = &libraries;
         while (*at != library)

@@ -25,6 +25,18 @@ struct veow_context *veow_contexts(void)
     return atomic_load(&contexts);
 }
 
+bool veow_is_executing(bool (*belongs)(uint64_t address, const void *to), const void *to)
+{
+    bool found = false;
+    pthread_mutex_lock(&contexts_lock);
+    for (struct veow_context *c = atomic_load(&contexts); c && !found; c = c->next) {
+        uint64_t target = atomic_load(&c->target);
+        found = target && belongs(target, to);
+    }
+    pthread_mutex_unlock(&contexts_lock);
+    return found;
+}
+
 /* --- waiting and answering
  * ------------------------------------------------------------------------ */
 
@@ -140,7 +152,7 @@ static int execute(struct veow_context *ctx, const struct wire_slot *slot, uint6
     case WIRE_LOAD: *result = veow_load(slot->block); return VEO_COMMAND_OK;
     case WIRE_UNLOAD: *result = veow_unload(slot->target); return VEO_COMMAND_OK;
     case WIRE_SYMBOL: *result = veow_symbol(slot->target, slot->block); return VEO_COMMAND_OK;
-    case WIRE_FREE: free((void *)(uintptr_t)slot->target); return VEO_COMMAND_OK;
+    case WIRE_FREE: return veow_free(ctx, slot->target) ? VEO_COMMAND_OK : VEO_COMMAND_ERROR;
     case WIRE_OPEN_CONTEXT:
         *result = (uint64_t)veow_start_context((struct wire_context *)(uintptr_t)slot->target,
                                                slot->size);

@@ -50,6 +50,12 @@ int veow_start_context(struct wire_context *wire, size_t stack_size);
 void veow_finish(struct veow_context *ctx, int outcome, uint64_t result);
 /* All contexts, newest first; read without a lock by the crash handler. */
 struct veow_context *veow_contexts(void);
+/* Whether the function that some context is calling BELONGS. */
+bool veow_is_executing(bool (*belongs)(uint64_t address, const void *to), const void *to);
+
+/* --- release.c --- */
+/* Gives memory back that a kernel has from malloc(). False, and nothing done, if it is none. */
+bool veow_free(struct veow_context *ctx, uint64_t address);
 
 /* --- call.c --- */
 /* Calls the function of a slot. The outcome; *RESULT is in the VE's representation. */

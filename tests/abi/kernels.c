@@ -240,3 +240,20 @@ void scribble(char *memory, long before, long after, int byte, int ending)
 }
 
 uint8_t large[3 << 20];
+
+uint64_t get_aligned(uint64_t alignment, uint64_t size);
+uint64_t get_aligned(uint64_t alignment, uint64_t size)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment, size) != 0)
+        return 0;
+    memset(memory, 0x5a, size);
+    return (uint64_t)(uintptr_t)memory;
+}
+
+/* Spoils what it would return to, so that nothing can be made of its stack. */
+void crash_without_a_stack(void);
+void crash_without_a_stack(void)
+{
+    __asm__ volatile("xor %%esp, %%esp\n\txor %%ebp, %%ebp\n\tpush %%rax" ::: "memory");
+}

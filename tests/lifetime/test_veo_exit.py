@@ -165,3 +165,74 @@ def test_import_in_a_thread(run_python, library):
         "thread.start(); thread.join()\n"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+GIVE_UP = """
+import time
+address = proc.alloc_mem(4)
+lib.wait_for.ret_type("int")
+request = lib.wait_for(ctx, int(address))
+behind = lib.count(ctx)
+if sys.argv[2] == "result":
+    try:
+        request.wait_result(timeout=0.1)
+        raise SystemExit("it ended")
+    except veo.VeoTimeoutError:
+        pass
+elif sys.argv[2] == "wait":
+    assert not request.wait(0.1)
+elif sys.argv[2] == "dropped":
+    assert not request.wait(0.1)
+    del request, behind
+print(time.monotonic(), flush=True)
+"""
+
+WAYS_OUT = {
+    "end of the program": "",
+    "close": "proc.close(); assert proc.closed and ctx.closed",
+    "with": "with proc: pass\nassert proc.closed",
+    "context": "ctx.close(); assert ctx.closed",
+    "deleted": (
+        "import gc, psutil\n"
+        "pid = proc.pid\n"
+        "request = behind = address = None; del proc, lib, ctx; gc.collect()\n"
+        "assert not psutil.pid_exists(pid)"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+@pytest.mark.parametrize("given_up_by", ["result", "wait", "dropped"])
+def test_a_kernel_that_was_given_up_is_not_waited_for(run_python, library, way, given_up_by):
+    text = START + GIVE_UP + WAYS_OUT[way]
+    done = run_python(text, str(library), given_up_by, limit=30)
+    took = time.monotonic() - float(done.stdout.split()[1])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert took < 3
+    assert gone(int(done.stdout.split()[0]))
+
+
+def test_an_endless_kernel_does_not_hold_up_the_end_of_a_program(run_python, library):
+    done = run_python(START + GIVE_UP, str(library), "nobody waits", limit=30)
+    took = time.monotonic() - float(done.stdout.split()[1])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert took < 3
+
+
+def test_a_slow_kernel_that_was_waited_for_with_limits_is_waited_for_at_last(run_python, library):
+    """A loop of limited waits gives nothing up when it goes on to the end."""
+    done = run_python(
+        START + "import threading\n"
+        "address = proc.alloc_mem(4); proc.write_mem(address, bytes(4), 4)\n"
+        "side = proc.open_context()\n"
+        "request = lib.wait_for(ctx, int(address))\n"
+        "assert not request.wait(0.05)\n"
+        "side.async_write_mem(address, b'\\1\\0\\0\\0', 4).wait_result()\n"
+        "while not request.wait(0.05): pass\n"
+        "after = lib.count(ctx)\n"
+        "proc.close()\n"
+        "assert (request.result(), after.result()) == (1, 1)\n",
+        str(library),
+        limit=30,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -118,6 +118,10 @@ CASE(an_overwritten_queue_is_named_as_the_cause)
     veosoft_call_wait_timed(f.ctx, bad, &result, limit_ns);
     CHECK(veosoft_context_drain(f.ctx, limit_ns) != 1);
     veosoft_call_wait_timed(f.ctx, veo_call_async(f.ctx, count, NULL), &result, limit_ns);
+    /* The worker may not have come to the next slot yet. */
+    double start = seconds();
+    while (veo_get_context_state(f.ctx) != VEO_STATE_EXIT)
+        CHECK(seconds() - start < 20);
     CHECK(strstr(veosoft_death_report(f.proc), "wrote over") != NULL);
     tear_down(&f);
 }

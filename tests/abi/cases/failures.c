@@ -23,10 +23,11 @@ static const struct {
     int number;
     const char *shown; /* by the report */
 } crashes[] = {
-    {"crash_segv", SIGSEGV, "crash_segv"},     {"crash_fpe", SIGFPE, "crash_fpe"},
-    {"crash_ill", SIGILL, "crash_ill"},        {"crash_bus", SIGBUS, "crash_bus"},
-    {"crash_abort", SIGABRT, "crash_abort"},   {"overflow_stack", SIGSEGV, "overflow_stack"},
-    {"crash_in_thread", SIGILL, "crash_there"}};
+    {"crash_segv", SIGSEGV, "crash_segv"},      {"crash_fpe", SIGFPE, "crash_fpe"},
+    {"crash_ill", SIGILL, "crash_ill"},         {"crash_bus", SIGBUS, "crash_bus"},
+    {"crash_abort", SIGABRT, "crash_abort"},    {"overflow_stack", SIGSEGV, "overflow_stack"},
+    {"crash_in_thread", SIGILL, "crash_there"}, {"crash_without_a_stack", SIGSEGV, "signal 11"},
+    {"pattern", SIGSEGV, "signal 11"}};
 
 CASE(a_crash_is_an_exception_and_the_rest_errors)
 {
@@ -265,5 +266,26 @@ CASE(symbols_are_found_behind_a_running_kernel)
     CHECK(seconds() - start < 10);
     wait_ok(other, veo_call_async(other, open_gate, NULL));
     wait_ok(f.ctx, gate);
+    tear_down(&f);
+}
+
+CASE(a_library_in_use_is_not_unloaded)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *other = veo_context_open(f.proc);
+    uint64_t open_gate = symbol(&f, "open_gate");
+    uint64_t gate = veo_call_async(other, symbol(&f, "wait_at_gate"), NULL);
+    /* It is not running yet, perhaps. */
+    while (veo_unload_library(f.proc, veo_load_library(f.proc, kernels_path())) != 0)
+        CHECK(!"unloading one of two must work");
+    usleep(1000);
+    double start = seconds();
+    int rc = veo_unload_library(f.proc, f.library);
+    CHECK(seconds() - start < 10);
+    CHECK_EQUAL(rc, -1);
+    CHECK_EQUAL(errno, EBUSY);
+    wait_ok(f.ctx, veo_call_async(f.ctx, open_gate, NULL));
+    wait_ok(other, gate);
+    CHECK_EQUAL(veo_unload_library(f.proc, f.library), 0);
     tear_down(&f);
 }

@@ -375,3 +375,53 @@ CASE(queued_transfers_of_variables)
     free(back);
     tear_down(&f);
 }
+
+CASE(freeing_what_was_not_allocated)
+{
+    struct fixture f = set_up();
+    uint64_t get_aligned = symbol(&f, "get_aligned");
+    uint64_t inside = 0;
+    static const uint64_t sizes[] = {1, 24, 100, 5000, 100000, 1 << 20, 3 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (uint64_t alignment = 8; alignment <= 65536; alignment *= 8) {
+            veo_args_set_u64(f.args, 0, alignment);
+            veo_args_set_u64(f.args, 1, sizes[i]);
+            uint64_t block = wait_ok(f.ctx, veo_call_async(f.ctx, get_aligned, f.args));
+            CHECK(block != 0);
+            CHECK_EQUAL(veo_free_mem(f.proc, block + 8), -1);
+            CHECK_EQUAL(errno, EINVAL);
+            CHECK_EQUAL(veo_free_mem(f.proc, block), 0);
+        }
+    }
+    veo_args_clear(f.args);
+    veo_args_set_u64(f.args, 0, 24);
+    uint64_t twice = wait_ok(f.ctx, veo_call_async(f.ctx, symbol(&f, "get_memory"), f.args));
+    CHECK_EQUAL(veo_free_mem(f.proc, twice), 0);
+    CHECK_EQUAL(veo_free_mem(f.proc, twice), -1);
+    veo_args_set_u64(f.args, 0, 16);
+    veo_args_set_u64(f.args, 1, 4096);
+    inside = wait_ok(f.ctx, veo_call_async(f.ctx, get_aligned, f.args));
+    const uint64_t wrong[] = {
+        1,
+        12345,
+        0x1234,
+        symbol(&f, "pattern"),
+        symbol(&f, "large") + 4096,
+        inside + 16,
+        inside + 2048,
+        symbol(&f, "count"),
+        UINT64_MAX,
+        UINT64_C(1) << 63,
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        errno = 0;
+        CHECK_EQUAL(veo_free_mem(f.proc, wrong[i]), -1);
+        CHECK_EQUAL(errno, EINVAL);
+        uint64_t result;
+        uint64_t id = veo_free_mem_async(f.ctx, wrong[i]);
+        CHECK_EQUAL(veo_call_wait_result(f.ctx, id, &result), VEO_COMMAND_ERROR);
+    }
+    CHECK_EQUAL(veo_free_mem(f.proc, inside), 0);
+    CHECK_EQUAL(call(&f, f.ctx, "count"), 0);
+    tear_down(&f);
+}
