@@ -6,11 +6,13 @@ from __future__ import annotations
 import subprocess
 import tempfile
 
+from copy_offsets import KIB, MIB, report_offsets, run_offsets
 from harness import Report, Sample, arguments, compile_c, parse_values, size_name, with_libdpu
 
 # Of memcpy()'s speed, from this size a DPU on, for a push to all 64 DPUs of a rank.
 TARGET = 0.5
 TARGET_SIZE = 64 << 10
+DPUS = 64
 
 TITLES = {
     "copy-to": "dpu_copy_to() to one DPU",
@@ -24,9 +26,29 @@ TITLES = {
 }
 
 
-def build(folder: str) -> str:
-    """Compile the program with the library that is in this tree."""
-    return str(compile_c("dpu_transfer.c", folder, flags=with_libdpu()))
+# Of memcpy()'s speed at its best offsets; and what a smaller copy may take longer.
+OFFSETS_ONE, OFFSETS_SET, OFFSETS_ALLOWANCE_NS = 0.85, 0.75, 400
+
+
+def measure_offsets(report: Report, folder: str, quick: bool) -> None:
+    """Copy with both sides at several offsets in a page."""
+    program = compile_c("dpu_offsets.c", folder, flags=with_libdpu())
+    sizes = [8, KIB, 4 * KIB, 16 * KIB, 64 * KIB, MIB] + ([] if quick else [16 * MIB, 48 * MIB])
+    report.section("one DPU, page offsets of both sides", "memcpy() at its best offsets")
+    for size in sizes:
+        rounds = 3 if quick or size > MIB else 9
+        report_offsets(
+            report,
+            run_offsets(program, rounds, 1, size),
+            ratio=OFFSETS_ONE,
+            allowance_ns=OFFSETS_ALLOWANCE_NS,
+        )
+    title = f"{DPUS} DPUs, page offsets of both sides"
+    report.section(title, "memcpy() of the same bytes in the same pieces at its best offsets")
+    for size in [64 * KIB] if quick else [64 * KIB, 256 * KIB, MIB, 4 * MIB]:
+        rounds = 3 if quick or size > 256 * KIB else 5
+        printed = run_offsets(program, rounds, DPUS, size)
+        report_offsets(report, printed, ratio=OFFSETS_SET, pieces=DPUS)
 
 
 def main() -> None:
@@ -35,8 +57,18 @@ def main() -> None:
     rounds, largest = ("7", str(TARGET_SIZE)) if options.quick else ("21", str(1 << 20))
     with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
         printed = subprocess.run(
-            [build(folder), rounds, largest], check=True, capture_output=True, text=True
+            [compile_c("dpu_transfer.c", folder, flags=with_libdpu()), rounds, largest],
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
+        report_printed(report, printed)
+        measure_offsets(report, folder, options.quick)
+    report.finish(options.json)
+
+
+def report_printed(report: Report, printed: str) -> None:
+    """Add the rows of what dpu_transfer.c measured."""
     values = {name: Sample.of(figures) for name, figures in parse_values(printed).items()}
     for kind, title in TITLES.items():
         report.section(title, "memcpy() of the same bytes in the same pieces, one thread")
@@ -46,7 +78,7 @@ def main() -> None:
             dpus, size = (int(part) for part in name.split(":")[1:])
             total = dpus * size
             baseline = values[name + "+memcpy"]
-            targeted = kind.startswith("push") and dpus == 64 and size >= TARGET_SIZE
+            targeted = kind.startswith("push") and dpus == DPUS and size >= TARGET_SIZE
             report.add(
                 f"{kind} {dpus}",
                 sample.map(lambda ns, total=total: total / ns),
@@ -58,7 +90,6 @@ def main() -> None:
                 us=sample.median / 1e3,
                 memcpy_us=baseline.median / 1e3,
             )
-    report.finish(options.json)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@
 #endif
 
 #define LAST_CACHE_USUAL (32 << 20)
-#define READ_AHEAD 1024 /* bytes */
+#define LARGE_AT_ALL ((size_t)24 << 20)
+#define PAGE ((size_t)4096)
+#define PAGES_AT_ONCE 4
 
 #if defined(__x86_64__)
 
@@ -115,6 +117,14 @@ static void choose_and_copy(void *to, const void *from, size_t bytes)
     routine->copy(to, from, bytes);
 }
 
+static void move(void *to, const void *from, size_t bytes)
+{
+    if (bytes < COPY_VECTORS_LEAST)
+        memmove(to, from, bytes);
+    else
+        atomic_load_explicit(&by_vectors, memory_order_relaxed)(to, from, bytes);
+}
+
 /* ------------------------------------------------------------------ past the caches */
 
 #if defined(__x86_64__)
@@ -147,59 +157,72 @@ static size_t last_cache(void)
 }
 
 /* Three eighths of the last cache: with the source three quarters, and other ranks want some too.
- */
+ * Of a very large cache, a core has the use of a part only. */
 bool copy_is_large(size_t bytes)
 {
     static _Atomic size_t least;
     size_t limit = atomic_load_explicit(&least, memory_order_relaxed);
     if (!limit) {
         limit = last_cache() / 8 * 3;
+        limit = limit < LARGE_AT_ALL ? limit : LARGE_AT_ALL;
         atomic_store_explicit(&least, limit, memory_order_relaxed);
     }
     return bytes >= limit;
 }
 
+#if defined(__x86_64__)
+static inline void stream_line(uint8_t *to, const uint8_t *from)
+{
+    const __m128i *in = (const __m128i *)(const void *)from;
+    __m128i *out = (__m128i *)(void *)to;
+    const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
+    const __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+
+    _mm_stream_si128(out, a);
+    _mm_stream_si128(out + 1, b);
+    _mm_stream_si128(out + 2, c);
+    _mm_stream_si128(out + 3, d);
+}
+
+/* Some lines of each page in turn: four streams keep memory busier than one. */
+static void stream_pages(uint8_t *to, const uint8_t *from)
+{
+    for (size_t at = 0; at < PAGE; at += 2 * LINE) {
+        for (size_t page = 0; page < PAGES_AT_ONCE * PAGE; page += PAGE) {
+            stream_line(to + page + at, from + page + at);
+            stream_line(to + page + at + LINE, from + page + at + LINE);
+        }
+    }
+}
+#endif
+
 void copy_past_caches(void *to, const void *from, size_t bytes)
 {
+    size_t done = 0;
 #if defined(__x86_64__)
+    const size_t step = PAGES_AT_ONCE * PAGE, head = -(uintptr_t)to % LINE;
     uint8_t *out = to;
     const uint8_t *in = from;
-    size_t head = (64 - (uintptr_t)out % 64) % 64;
-    if (head > bytes)
-        head = bytes;
-    memcpy(out, in, head);
-    size_t at = head;
-    for (; at + 64 <= bytes; at += 64) {
-        const __m128i *line = (const __m128i *)(const void *)(in + at);
-        __m128i *stored = (__m128i *)(void *)(out + at);
-        __m128i a = _mm_loadu_si128(line), b = _mm_loadu_si128(line + 1);
-        __m128i c = _mm_loadu_si128(line + 2), d = _mm_loadu_si128(line + 3);
-        _mm_prefetch((const char *)line + READ_AHEAD, _MM_HINT_NTA);
-        _mm_stream_si128(stored, a);
-        _mm_stream_si128(stored + 1, b);
-        _mm_stream_si128(stored + 2, c);
-        _mm_stream_si128(stored + 3, d);
+    if (bytes >= head + step) {
+        memcpy(out, in, head);
+        for (done = head; bytes - done >= step; done += step)
+            stream_pages(out + done, in + done);
+
+        /* Such stores are not in order with what follows, as when a rank says that it is done. */
+        _mm_sfence();
     }
-    /* Such stores are not in order with what follows, as when a rank says that it is done. */
-    _mm_sfence();
-    memcpy(out + at, in + at, bytes - at);
-#else
-    memcpy(to, from, bytes);
 #endif
+    move((uint8_t *)to + done, (const uint8_t *)from + done, bytes - done);
 }
 
 /* ------------------------------------------------------------------ either */
 
 void copy_memory(void *to, const void *from, size_t bytes)
 {
-    if (bytes < COPY_VECTORS_LEAST) {
-        memmove(to, from, bytes);
-        return;
-    }
     const uintptr_t ahead = (uintptr_t)to - (uintptr_t)from;
     const bool apart = ahead >= bytes && -ahead >= bytes;
     if (apart && copy_is_large(bytes))
         copy_past_caches(to, from, bytes);
     else
-        atomic_load_explicit(&by_vectors, memory_order_relaxed)(to, from, bytes);
+        move(to, from, bytes);
 }

@@ -33,7 +33,7 @@ void copy_memory(void *to, const void *from, size_t bytes) COPY_SYMBOL(copy_memo
 /* Whether a copy of so many bytes had better go past the caches. */
 bool copy_is_large(size_t bytes) COPY_SYMBOL(copy_is_large);
 
-/* Like memcpy(), always past the caches. */
+/* Like memcpy(), past the caches but for the ends of the range. */
 void copy_past_caches(void *to, const void *from, size_t bytes) COPY_SYMBOL(copy_past_caches);
 
 /* A way to copy with vectors: like memmove(), for at least COPY_VECTORS_LEAST bytes. */

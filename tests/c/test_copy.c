@@ -198,7 +198,7 @@ int main(void)
         overlapping(copy_memory, n);
 
     every_alignment(copy_past_caches, &seed, 0, MARGIN);
-    every_alignment(copy_past_caches, &seed, 0, 1000);
+    every_alignment(copy_past_caches, &seed, 0, SPACE);
     between_guard_pages(copy_past_caches, 0);
 
     size_t large = first_large();

@@ -113,3 +113,22 @@ def test_cpu_seconds_grow_with_work(harness: ModuleType) -> None:
 @pytest.mark.parametrize("value", ["0.00034", "0.1234", "12.34", "1234", "123456"])
 def test_numbers_keep_their_significant_digits(harness: ModuleType, value: str) -> None:
     assert harness._number(float(value)) == value
+
+
+def test_rows_of_offsets_have_the_best_memcpy_as_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    offsets, harness = importlib.import_module("copy_offsets"), importlib.import_module("harness")
+    report = harness.Report("test", "none")
+    printed = (
+        "heap read:65536:0:0\t1000 1000 9000\nheap read:65536:0:0+memcpy\t900 900 900\n"
+        "heap read:65536:16:0\t2000 2000\nheap read:65536:16:0+memcpy\t20000 20000\n"
+        "heap read:4096:0:0\t300\nheap read:4096:0:0+memcpy\t50\n"
+    )
+    offsets.report_offsets(report, printed, ratio=0.85, allowance_ns=150)
+    worst, best, small = report.rows[:3]
+    assert (worst["baseline"], worst["median"]) == (65536 / 900, 65536 / 2000)
+    assert (worst["ratio"], worst["met"]) == (900 / 2000, False)
+    assert worst["worst_memcpy"] == 65536 / 20000
+    assert (best["ratio"], best["met"]) == (0.9, None)
+    assert (small["median"], small["unit"], small["target"]) == (0.3, "us", "<= 0.2")
+    assert small["met"] is False
