@@ -26,10 +26,9 @@ static bool has_room(struct wish *w)
 {
     uint64_t limit = w->message->channel == CHANNEL_USER ? w->link->slot_count : COLLECTIVE_WINDOW;
     bool room = w->state->sent - w->state->acknowledged + w->segments <= limit;
-    if (!room && !w->state->probed) {
-        w->state->probed = true;
-        packet_put_plain(w->device, w->rank, PACKET_PROBE, w->message->channel, 0, 0);
-    }
+    if (!room && !w->state->probed)
+        w->state->probed =
+            packet_put_plain(w->device, w->rank, PACKET_PROBE, w->message->channel, 0, 0);
     return room;
 }
 

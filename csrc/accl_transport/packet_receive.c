@@ -118,9 +118,12 @@ static uint32_t take_message(struct wish *w, struct place *place, bool *again)
     if (w->message->channel == CHANNEL_COLLECTIVE)
         fits = fits && h.tag == w->message->tag && h.sequence == w->message->sequence;
     if (m->asked && fits) {
-        m->granted = true;
-        packet_put_plain(w->device, w->rank, PACKET_GRANT, h.channel, h.id, h.key);
+        bool granted = packet_put_plain(w->device, w->rank, PACKET_GRANT, h.channel, h.id, h.key);
+        m->granted = granted;
         wish_unlock(w);
+        /* Its sender would wait for the answer until its time is up. */
+        if (!granted)
+            return call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR), "no memory for packets");
         return collect(w, place, again);
     }
     if (m->asked)
@@ -203,10 +206,9 @@ static struct incoming *next_put(accl_device *device, uint32_t rank)
         }
         if (!stream_has_room(device, m->header.total))
             return NULL;
-        if (m->asked && !m->granted) {
-            m->granted = true;
-            packet_put_plain(device, rank, PACKET_GRANT, CHANNEL_USER, m->header.id, m->header.key);
-        }
+        if (m->asked && !m->granted)
+            m->granted = packet_put_plain(device, rank, PACKET_GRANT, CHANNEL_USER, m->header.id,
+                                          m->header.key);
         if (m->have < m->header.total || (m->asked && !m->granted))
             return NULL;
         incoming_unlink(state, m);

@@ -86,6 +86,8 @@ void dpulib_enqueue(struct dpulib_job *job);
 void dpulib_start_held(struct dpulib_job *job);
 /* Takes a job that was done out of its queue, so that the next one starts. */
 void dpulib_job_done(struct dpulib_job *job);
+/* The text of an error whose own text could not be kept. */
+#define DPULIB_NO_DETAIL "out of memory (there was none for the text of this error)"
 void dpulib_note_error(struct dpulib_job *job, uint32_t index, dpu_error_t error);
 /* Adds to the text of an error, if it is one, how many DPUs more failed; it stays the error. */
 dpu_error_t dpulib_count_failures(dpu_error_t error, uint32_t failures);

@@ -273,7 +273,8 @@ DPU_EXPORT dpu_error_t dpu_sync(struct dpu_set_t dpu_set)
     for (uint32_t i = 0; i < dpulib_set_ranks(&dpu_set); i++) {
         struct dpu_rank_t *rank = dpulib_set_rank(&dpu_set, i);
         if (status == DPU_OK && rank->error != DPU_OK)
-            status = dpulib_fail(rank->error, "%s", rank->detail != NULL ? rank->detail : "");
+            status = dpulib_fail(rank->error, "%s",
+                                 rank->detail != NULL ? rank->detail : DPULIB_NO_DETAIL);
         failed += rank->failures;
         rank->failures = 0;
         rank->error = DPU_OK;

@@ -122,6 +122,7 @@ static void start(struct dpulib_job *job)
     }
     if (!dpulib_calls_push(job)) {
         job->error = DPU_ERR_SYSTEM;
+        job->detail = strdup("out of memory (no thread for the callback could be made)");
         dpulib_job_done(job);
     }
 }

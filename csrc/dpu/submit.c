@@ -143,7 +143,8 @@ dpu_error_t dpulib_operation_run(struct dpulib_operation *operation)
         const struct dpulib_job *job = &operation->jobs[i];
         failures += job->failures;
         if (status == DPU_OK && job->error != DPU_OK)
-            status = dpulib_fail(job->error, "%s", job->detail != NULL ? job->detail : "");
+            status =
+                dpulib_fail(job->error, "%s", job->detail != NULL ? job->detail : DPULIB_NO_DETAIL);
     }
     operation_free(operation);
     return dpulib_count_failures(status, failures);

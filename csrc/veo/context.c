@@ -52,8 +52,10 @@ struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main)
         *at = ctx;
     }
     bool ready = ctx && ctx->wire;
-    if (ready)
+    if (ready) {
+        atomic_store(&ctx->ending, false);
         atomic_store(&ctx->gone, false);
+    }
     pthread_mutex_unlock(&proc->contexts_lock);
     if (!ready)
         veo_fail(ENOMEM, "no memory for a context");
@@ -78,8 +80,11 @@ void context_delete(struct veo_thr_ctxt *ctx)
 
 bool context_end(struct veo_thr_ctxt *ctx, int64_t deadline)
 {
-    if (!proc_is_dead(ctx->proc))
-        queue_simple(ctx, WIRE_EXIT, 0, NULL);
+    if (!proc_is_dead(ctx->proc) &&
+        queue_simple(ctx, WIRE_EXIT, 0, NULL) == VEO_REQUEST_ID_INVALID &&
+        !proc_is_dead(ctx->proc))
+        return false;
+    atomic_store(&ctx->ending, true);
     return queue_drain(ctx, deadline) != 1;
 }
 
@@ -174,18 +179,22 @@ VEO_EXPORT int veo_context_close(struct veo_thr_ctxt *ctx)
         return 0;
     if (!ctx_enter(ctx))
         return -1;
+    bool ended = true;
     if (!ctx->main) {
         pthread_mutex_lock(&ctx->proc->contexts_lock);
         bool mine = ctx->opened;
         ctx->opened = false;
         pthread_mutex_unlock(&ctx->proc->contexts_lock);
-        if (mine) {
-            context_end(ctx, CLOCK_NEVER);
+        if (mine)
+            ended = context_end(ctx, CLOCK_NEVER);
+        if (mine && ended)
             context_delete(ctx);
-        }
+        /* Out of memory: the worker was not told, and still waits for requests. */
+        if (!ended)
+            ctx->opened = true;
     }
     ctx_leave(ctx);
-    return 0;
+    return ended ? 0 : -1;
 }
 
 VEO_EXPORT int veo_get_context_state(struct veo_thr_ctxt *ctx)

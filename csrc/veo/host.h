@@ -143,6 +143,7 @@ struct veo_thr_ctxt {
     bool opened; /* counted by veo_num_contexts() */
     bool main;
     _Atomic bool gone;      /* closed: the structure waits for its next use */
+    _Atomic bool ending;    /* being closed: results that there is no memory for are dropped */
     pthread_mutex_t submit; /* recursive: veo_req_block_begin() */
     pthread_mutex_t queue;  /* all below */
     struct chunk *head;     /* the oldest request not harvested is here, at head_index */
@@ -205,7 +206,7 @@ struct wire_slot *queue_slot(struct veo_thr_ctxt *ctx, uint64_t id);
 
 struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main);
 void context_delete(struct veo_thr_ctxt *ctx);
-/* Runs the queue empty and ends the thread. False at the deadline. */
+/* Runs the queue empty and ends the thread. False at the deadline, or if it could not be told. */
 bool context_end(struct veo_thr_ctxt *ctx, int64_t deadline);
 
 /* --- the agent: what a context has executed in the host (agent.c) ------------------------- */

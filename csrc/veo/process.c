@@ -297,9 +297,11 @@ static void destroy(struct veo_proc_handle *proc, int64_t deadline)
             drained = context_end(c, deadline);
     /* The main context last: its end is the end of the process, and of the service thread. */
     if (drained && !proc_is_dead(proc)) {
+        atomic_store(&proc->main->ending, true);
         drained = queue_drain(proc->main, deadline) != 1;
+        /* One that cannot be told, for want of memory, is not waited for. */
         if (drained)
-            queue_simple(proc->main, WIRE_EXIT, 0, NULL);
+            drained = queue_simple(proc->main, WIRE_EXIT, 0, NULL) != VEO_REQUEST_ID_INVALID;
     }
     /* One that says that it has crashed should be gone by now. */
     if (proc_is_dead(proc))

@@ -263,7 +263,7 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *
             atomic_store_explicit(&ctx->proc->dead, true, memory_order_release);
         if (id == wanted)
             *delivery = (struct delivery){.done = true, .outcome = outcome, .result = result};
-        else if (!results_put(&ctx->results, id, outcome, result))
+        else if (!results_put(&ctx->results, id, outcome, result) && !atomic_load(&ctx->ending))
             break; /* no memory: it stays in the queue and is tried again */
 
         agent_job_free(record->job);

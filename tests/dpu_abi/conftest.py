@@ -77,16 +77,6 @@ def cases_program(
     return build_cases(run, program, *installed, compiler, case_sources)
 
 
-@pytest.fixture
-def exhaustion_program(
-    tmp_path: Path, installed: Installed, compiler: str, case_sources: list[Path], run: Run
-) -> Path:
-    """The program whose allocations fail."""
-    sources = [path for path in case_sources if path.stem in ("state", "program", "case")]
-    sources.append(HERE / "exhaustion.c")
-    return build_cases(run, tmp_path / "exhaustion", *installed, compiler, sources)
-
-
 @pytest.fixture(scope="session")
 def dpu_programs(tmp_path_factory: pytest.TempPathFactory, cases_program: Path) -> Path:
     """The folder with count.dpu and assert.dpu."""
