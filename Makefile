@@ -8,6 +8,7 @@
 # make lint        style and types            make format   put the style right
 # make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
 # make fuzz        the fuzz targets for a minute each
+# make coverage    lines and branches of csrc that the tests execute, folder by folder
 # make accl-driver accl/lib/libaccl_driver.so over the vendor's driver; see docs/accl_driver.md
 # make test-bare   tests of what compiles, with the tools hidden that README does not name
 # make pythons     make test with each supported Python that is installed, in clones
@@ -25,10 +26,10 @@ SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
            $(wildcard offchip/*.p[xy][dx] veo/*.p[xy][dx] dpu/*.p[xy][dx] accl/*.p[xy][dx]) \
            $(wildcard include/* csrc/*/*.[chS] csrc/*/include/*.h csrc/*/*.def csrc/*/*.inc csrc/*/*.map)
 C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] csrc/*/*.[ch]pp csrc/*/*/*.hpp \
-           tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch])
+           tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch] buildtools/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all install demo test test-full lint format sanitize tsan fuzz accl-driver wheel clean \
+.PHONY: all install demo test test-full lint format sanitize tsan fuzz coverage accl-driver wheel clean \
         test-bare pythons bare-debian
 
 all: test
@@ -129,6 +130,10 @@ test-bare: $(VENV)/installed
 	  tests/veo/test_static_worker.py tests/abi/test_c_api.py tests/dpu_abi/test_c_api.py \
 	  tests/dpu_toolchain/test_commands.py tests/examples
 
+coverage:
+	$(check_tools)
+	sh buildtools/coverage.sh $(PYTHON)
+
 pythons:
 	sh buildtools/pythons.sh
 
@@ -143,7 +148,7 @@ wheel:
 	sh buildtools/wheel.sh $(PYTHON)
 
 clean:
-	rm -rf build dist *.egg-info .venv .venv-sanitize .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist *.egg-info .venv .venv-sanitize .venv-coverage .mypy_cache .ruff_cache .pytest_cache
 	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include dpu/runtime accl/lib accl/include
 	rm -rf offchip/bin .hypothesis
 	find offchip veo dpu accl tests benchmarks examples buildtools -name '*.so' -delete \

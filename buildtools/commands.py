@@ -62,6 +62,14 @@ def check_platform() -> None:
         )
 
 
+def coverage_objects(toolchain: Toolchain) -> list[str]:
+    """Compile what a library or program of a build for coverage has in addition."""
+    if not toolchain.coverage:
+        return []
+    plain = dataclasses.replace(toolchain, coverage=False)
+    return plain.compile(["buildtools/coverage_exit.c"], includes=[])
+
+
 class BinaryDistribution(Distribution):
     """A distribution that is never pure Python."""
 
@@ -106,7 +114,7 @@ class BuildExtensions(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         """Link one module."""
-        objects = self._compile(ext.sources)
+        objects = self._compile(ext.sources) + coverage_objects(self.toolchain)
         product = self.toolchain.object_folder / "modules" / self.get_ext_filename(ext.name)
         self.toolchain.link(product, objects, ["-shared"])
         target = Path(self.get_ext_fullpath(ext.name))
@@ -160,10 +168,14 @@ class BuildNative(Command):
                 _copy(ROOT / name, target / Path(name).name)
             self._remove_others(target)
             return
+        made = toolchain.object_folder / "products"
         if artefact.kind is Kind.STATIC:
             # Users link it with their own compiler, which knows of no sanitizer.
-            toolchain = dataclasses.replace(toolchain, sanitize="")
+            toolchain = dataclasses.replace(toolchain, sanitize="", coverage=False)
+        if "-nostdlib" in artefact.link_flags:
+            toolchain = dataclasses.replace(toolchain, coverage=False)
         objects = toolchain.compile(sources, includes=INCLUDES, title=artefact.path)
+        objects += coverage_objects(toolchain)
         products = toolchain.object_folder / "products"
         product = products / artefact.path
         if artefact.kind is Kind.STATIC:
@@ -173,7 +185,7 @@ class BuildNative(Command):
             # The sanitizers' functions may be left to the program that loads the library.
             flags += [] if toolchain.sanitize else ["-Wl,--no-undefined"]
             if artefact.libraries:
-                flags += ["-Wl,--no-as-needed", *(str(products / n) for n in artefact.libraries)]
+                flags += ["-Wl,--no-as-needed", *(str(made / n) for n in artefact.libraries)]
             toolchain.link(product, objects, flags)
         else:
             toolchain.link(product, objects, ["-pie", *artefact.link_flags])

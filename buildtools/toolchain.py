@@ -43,11 +43,14 @@ class Toolchain:
         Value for ``-fsanitize``, empty for an ordinary build.
     werror : bool
         Whether warnings in our own C are errors.
+    coverage : bool
+        Whether our own C counts what is executed.
     """
 
     root: Path
     sanitize: str = ""
     werror: bool = False
+    coverage: bool = False
     cc: list[str] = field(default_factory=list)
     ar: list[str] = field(default_factory=list)
 
@@ -57,17 +60,19 @@ class Toolchain:
 
     @classmethod
     def from_environment(cls, root: Path) -> Toolchain:
-        """Make one as CC, AR, OFFCHIP_SANITIZE and OFFCHIP_WERROR say."""
+        """Make one as CC, AR and the variables OFFCHIP_... say."""
         return cls(
             root=root,
             sanitize=os.environ.get("OFFCHIP_SANITIZE", ""),
             werror=os.environ.get("OFFCHIP_WERROR", "0") not in ("", "0"),
+            coverage=os.environ.get("OFFCHIP_COVERAGE", "0") not in ("", "0"),
         )
 
     @property
     def name(self) -> str:
         """Name of the configuration, for the folder of its objects."""
-        return "native" + "".join(f"-{part}" for part in self.sanitize.split(",") if part)
+        parts = [*self.sanitize.split(","), "coverage" if self.coverage else ""]
+        return "native" + "".join(f"-{part}" for part in parts if part)
 
     @property
     def object_folder(self) -> Path:
@@ -92,6 +97,8 @@ class Toolchain:
             flags += [f'-DOFFCHIP_VERSION="{read_version(self.root)}"', *WARNINGS]
             if self.werror:
                 flags.append("-Werror")
+            if self.coverage:
+                flags += ["--coverage", "-fprofile-update=atomic", "-O0"]
         else:
             flags += ["-Wall", "-Wno-unused-function"]
         return flags
@@ -100,6 +107,7 @@ class Toolchain:
         """Return the flags for linking a shared object or an executable."""
         flags = ["-pthread", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,--as-needed"]
         flags += self._sanitizer_flags()
+        flags += ["--coverage"] if self.coverage else []
         flags += shlex.split(os.environ.get("LDFLAGS", ""))
         return flags
 

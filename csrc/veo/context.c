@@ -81,8 +81,7 @@ void context_delete(struct veo_thr_ctxt *ctx)
 bool context_end(struct veo_thr_ctxt *ctx, int64_t deadline)
 {
     if (!proc_is_dead(ctx->proc) &&
-        queue_simple(ctx, WIRE_EXIT, 0, NULL) == VEO_REQUEST_ID_INVALID &&
-        !proc_is_dead(ctx->proc))
+        queue_simple(ctx, WIRE_EXIT, 0, NULL) == VEO_REQUEST_ID_INVALID && !proc_is_dead(ctx->proc))
         return false;
     atomic_store(&ctx->ending, true);
     return queue_drain(ctx, deadline) != 1;

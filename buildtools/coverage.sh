@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Lines and branches of csrc that the tests execute:
+#     coverage.sh PYTHON [FOLDER OF TESTS]...
+# Installs into .venv-coverage, a copy and not the tree. Results are in build/coverage: table.txt,
+# summary.json, and gcovr's own JSON for the tests above C and for all.
+set -eu
+cd "$(dirname "$0")/.."
+command -v gcc >/dev/null && command -v gcov >/dev/null || {
+    echo "error: coverage needs gcc and gcov. On Debian and Ubuntu: apt-get install gcc" >&2
+    exit 1
+}
+venv=.venv-coverage
+pip="$venv/bin/python -m pip --disable-pip-version-check --quiet"
+results=build/coverage
+python=$1
+shift
+
+if [ ! -e "$venv/made" ] || [ pyproject.toml -nt "$venv/made" ]; then
+    "$python" -m venv --clear "$venv"
+    $pip install --upgrade pip "setuptools>=80" "Cython>=3.1"
+    # Everything but ourselves.
+    $pip install --no-build-isolation '.[test,coverage]'
+    touch "$venv/made"
+fi
+rm -rf "$results"
+mkdir -p "$results"
+find build/native-coverage -name '*.gcda' -delete 2>/dev/null || true
+OFFCHIP_COVERAGE=1 $pip install --no-build-isolation --no-deps --force-reinstall .
+gcc -shared -fPIC -DOFFCHIP_COVERAGE_PRELOADED buildtools/coverage_exit.c -o "$results/exit.so"
+
+measure() {
+    "$venv/bin/gcovr" --root . --filter csrc/ --exclude-throw-branches --merge-lines \
+        --gcov-ignore-parse-errors=all --json "$@"
+}
+
+# A test that fails has covered what it covers; the other stages are for failures.
+failures=0
+run_tests() {
+    "$venv/bin/pytest" "$@" -m "not packaging and not slow and not nosanitize" -o timeout=600 \
+        -p no:cacheprovider --basetemp "$results/tests" -q || failures=$((failures + 1))
+}
+
+# Above C: the libraries that users load. In the folders of C programs, these are linked with them.
+above="tests/offchip tests/veo tests/abi tests/accl tests/dpu tests/dpu_abi tests/dpu_asm"
+above="$above tests/lifetime tests/mpi tests/dpu_runtime tests/dpu_toolchain"
+export ASAN_OPTIONS=verify_asan_link_order=0
+LD_PRELOAD="$PWD/$results/exit.so" run_tests ${*:-$above}
+measure "$results/above.json" build/native-coverage
+
+# Programs that are linked with the sources themselves.
+if [ $# -eq 0 ]; then
+    CC="$PWD/buildtools/coverage_cc.sh" run_tests tests/c tests/accl_abi -k "not tsan and not planted"
+fi
+measure "$results/all.json" build/native-coverage "$results/tests"
+"$venv/bin/python" buildtools/coverage_table.py "$results"
+[ $failures -eq 0 ] || echo "note: tests failed; they are counted as far as they went" >&2

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts of processes that end by _exit(), which gcov's own hook never sees: workers that crash or
+ * that are told to go, probes, forked children.
+ *
+ * Built into each library and program of a build for coverage, and preloaded as a library of its
+ * own (OFFCHIP_COVERAGE_PRELOADED), whose _exit() calls the dump of every one that is loaded. A
+ * process that a signal ends is not counted.
+ */
+#include <dlfcn.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef void dump_function(void);
+
+/* Of libgcov, one per library. */
+void __gcov_dump(void);
+
+#ifdef OFFCHIP_COVERAGE_PRELOADED
+
+enum { MAX_DUMPS = 64 };
+
+static dump_function *dumps[MAX_DUMPS];
+static size_t count;
+
+void offchip_coverage_register(dump_function *dump);
+void offchip_coverage_register(dump_function *dump)
+{
+    size_t index = __atomic_fetch_add(&count, 1, __ATOMIC_SEQ_CST);
+    if (index < MAX_DUMPS)
+        dumps[index] = dump;
+}
+
+static void dump_all(void)
+{
+    size_t known = __atomic_load_n(&count, __ATOMIC_SEQ_CST);
+    for (size_t i = 0; i < known && i < MAX_DUMPS; i++)
+        if (dumps[i] != NULL)
+            dumps[i]();
+}
+
+void _exit(int status)
+{
+    dump_all();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+void _Exit(int status) __attribute__((alias("_exit")));
+
+#else
+
+__attribute__((constructor)) static void announce(void)
+{
+    void (*announce_dump)(dump_function *) =
+        (void (*)(dump_function *))dlsym(RTLD_DEFAULT, "offchip_coverage_register");
+    if (announce_dump != NULL)
+        announce_dump(__gcov_dump);
+}
+
+#ifdef OFFCHIP_COVERAGE_PROGRAM
+/* A program that is run without the preloaded library. */
+void _exit(int status)
+{
+    __gcov_dump();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+#endif
+
+#endif
