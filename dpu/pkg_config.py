@@ -14,10 +14,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["main"]
+__all__ = ["VERSION", "link_flags", "main"]
 
 _NAME = "dpu-pkg-config"
-_VERSION = "2025.1.0"
+VERSION = "2025.1.0"
 _FOLDER = Path(__file__).resolve().parent
 _INCLUDE, _LIBRARY = _FOLDER / "include", _FOLDER / "lib"
 _VARIABLES = {
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     if options.modversion:
-        print(_VERSION)
+        print(VERSION)
     elif options.variable is not None:
         print(_VARIABLES.get(options.variable, ""))
     elif not options.exists:
@@ -80,16 +80,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def link_flags(folder: str) -> list[str]:
+    """Return how programs are linked with the libdpu in a folder.
+
+    They find it without LD_LIBRARY_PATH; and projects that have this before their sources link
+    where the linker otherwise drops a library that nothing has asked for yet.
+    """
+    needed = ["-Wl,--push-state,--no-as-needed", "-ldpu", "-Wl,--pop-state"]
+    return [f"-L{folder}", f"-Wl,-rpath,{folder}", *needed]
+
+
 def _flags(options: argparse.Namespace) -> list[str]:
     flags = []
     if options.cflags or options.cflags_only_I:
         flags.append(f"-I{_INCLUDE}")
-    if options.libs or options.libs_only_L:
+    if options.libs:
+        return flags + link_flags(str(_LIBRARY))
+    if options.libs_only_L:
         flags.append(f"-L{_LIBRARY}")
-    if options.libs or options.libs_only_other:
-        # Programs find the library without LD_LIBRARY_PATH.
+    if options.libs_only_other:
         flags.append(f"-Wl,-rpath,{_LIBRARY}")
-    if options.libs or options.libs_only_l:
+    if options.libs_only_l:
         flags.append("-ldpu")
     return flags
 

@@ -26,7 +26,7 @@ C for UPMEM's DPUs. Options are those of C compilers:
 -DNR_TASKLETS=N, -DSTACK_SIZE_DEFAULT=BYTES and -DSTACK_SIZE_TASKLET_n=BYTES are for the linker as
 well. Objects are RISC-V, and become DPU code when a program is linked.
 """
-_OBJECTS = (".o", ".a")
+_OBJECTS = (".o", ".obj", ".a")
 _ASSEMBLY = (".s", ".S")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BuildOptions", "build", "build_cached", "link"]
 
-_OBJECTS = (".o", ".a")
+_OBJECTS = (".o", ".obj", ".a")
 _PROGRAM, _WARNINGS = "program", "warnings"
 
 

@@ -230,7 +230,10 @@ def test_pkg_config_says_where_the_library_is(
     words = capsys.readouterr().out.split()
     assert Path(words[0].removeprefix("-I"), "dpu.h").is_file()
     assert Path(words[1].removeprefix("-L"), "libdpu.so").exists()
-    assert words[2:] == [f"-Wl,-rpath,{words[1][2:]}", "-ldpu"]
+    assert words[2] == f"-Wl,-rpath,{words[1][2:]}"
+    assert words[3:] == ["-Wl,--push-state,--no-as-needed", "-ldpu", "-Wl,--pop-state"]
+    assert pkg_config.main(["--libs-only-l", "dpu"]) == 0
+    assert capsys.readouterr().out == "-ldpu\n"
     assert pkg_config.main(["--exists", "dpu"]) == 0
     assert pkg_config.main(["--variable=libdir", "dpu"]) == 0
     assert capsys.readouterr().out.strip() == words[1][2:]

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command ``dpu-env``: a folder like that of UPMEM's SDK, for projects that look into it.
+
+It has the commands, among them a ``clang`` that knows ``--target=dpu-upmem-dpurte`` and leaves
+everything else to the next clang on PATH, the files that CMake projects include, a file for
+pkg-config, and the headers and libraries of this installation. The command writes the folder and
+prints what a shell has to evaluate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .pkg_config import VERSION, link_flags
+
+__all__ = ["main", "write_home"]
+
+_PACKAGE = Path(__file__).resolve().parent
+_MODULES = {
+    "dpu-upmem-dpurte-clang": "dpu.toolchain.command",
+    "dpu-clang": "dpu.toolchain.command",
+    "dpu-pkg-config": "dpu.pkg_config",
+}
+# The comment is how the commands are told from the vendor's.
+_COMMAND = """#!/bin/sh
+# Written by dpu-env: main() from dpu. The installation is that of this interpreter.
+exec {python} -P -m {module} "$@"
+"""
+_CLANG = """#!/bin/sh
+# Written by dpu-env: main() from dpu. for DPUs; for other targets the next compiler on PATH.
+option=
+for word in "$@"; do
+    case "$option$word" in
+    --target=dpu* | -targetdpu*) exec {python} -P -m dpu.toolchain.command "$@" ;;
+    esac
+    case "$word" in
+    -target) option=$word ;;
+    *) option= ;;
+    esac
+done
+
+own=$(dirname "$(readlink -f "$0")")
+for name in {names}; do
+    IFS=:
+    for folder in $PATH; do
+        command=${{folder:-.}}/$name
+        if [ -f "$command" ] && [ -x "$command" ]; then
+            if [ "$(dirname "$(readlink -f "$command")")" != "$own" ]; then
+                unset IFS
+                exec "$command" "$@"
+            fi
+        fi
+    done
+done
+echo "${{0##*/}}: error: for targets other than dpu-upmem-dpurte there has to be {what} on PATH" >&2
+exit 127
+"""
+_DPU_CMAKE = """# Written by dpu-env. A toolchain file for DPU programs, which may also be included.
+get_filename_component(_dpu_home "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+if(NOT DEFINED UPMEM_HOME)
+  set(UPMEM_HOME "${_dpu_home}")
+endif()
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR dpu)
+
+# It needs no option for the target, which CMake gives only to compilers that it takes for clang.
+set(CMAKE_C_COMPILER "${_dpu_home}/bin/dpu-upmem-dpurte-clang")
+set(CMAKE_C_COMPILER_TARGET dpu-upmem-dpurte)
+set(CMAKE_C_COMPILER_FORCED 1)
+set(CMAKE_C_COMPILER_WORKS 1)
+# What an included file finds is for the host.
+set(CMAKE_SHARED_LIBRARY_LINK_C_FLAGS "")
+set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+"""
+_HOST_CMAKE = """# Written by dpu-env. How hosts are compiled and linked.
+get_filename_component(_dpu_home "${CMAKE_CURRENT_LIST_DIR}/../../../../.." ABSOLUTE)
+set(DPU_HOST_INCLUDE_DIRECTORIES "${_dpu_home}/include/dpu")
+set(DPU_HOST_LINK_DIRECTORIES "${_dpu_home}/lib")
+# By its path, so that programs find it without LD_LIBRARY_PATH.
+set(DPU_HOST_LIBRARIES "${_dpu_home}/lib/libdpu.so")
+"""
+_PKG_CONFIG = """prefix={home}
+exec_prefix=${{prefix}}
+includedir=${{prefix}}/include/dpu
+libdir=${{prefix}}/lib
+
+Name: dpu
+Description: the host library of UPMEM's DPUs
+Version: {version}
+Cflags: -I${{includedir}}
+Libs: {libs}
+"""
+_SHELL = """export UPMEM_HOME={home}
+export PATH={bin}"${{PATH:+:$PATH}}"
+export PKG_CONFIG_PATH={pkg_config}"${{PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}}"
+"""
+
+
+def write_home(home: str | os.PathLike[str]) -> str:
+    """Write a folder like that of UPMEM's SDK, or bring one up to date.
+
+    Parameters
+    ----------
+    home : path
+        The folder. What is in it under other names stays.
+
+    Returns
+    -------
+    str
+        What a shell has to evaluate so that projects find the folder.
+    """
+    root = Path(os.path.abspath(home))
+    python = shlex.quote(sys.executable)
+    for name, module in _MODULES.items():
+        _write(root / "bin" / name, _COMMAND.format(python=python, module=module), mode=0o755)
+    for name, others in (("clang", "clang cc gcc"), ("clang++", "clang++ c++ g++")):
+        text = _CLANG.format(python=python, names=others, what=others.replace(" ", " or "))
+        _write(root / "bin" / name, text, mode=0o755)
+
+    _link(root / "include" / "dpu", _PACKAGE / "include")
+    for library in sorted((_PACKAGE / "lib").glob("*.so*")):
+        _link(root / "lib" / library.name, library)
+    for name in ("stdlib", "syslib"):
+        _link(root / "share" / "upmem" / "include" / name, _PACKAGE / "runtime" / "include")
+
+    cmake = root / "share" / "upmem" / "cmake"
+    _write(cmake / "dpu.cmake", _DPU_CMAKE)
+    _write(cmake / "include" / "host" / "DpuHost.cmake", _HOST_CMAKE)
+    libs = " ".join(link_flags("${libdir}"))
+    _write(
+        root / "lib" / "pkgconfig" / "dpu.pc",
+        _PKG_CONFIG.format(home=root, version=VERSION, libs=libs),
+    )
+
+    shell = _SHELL.format(
+        home=shlex.quote(str(root)),
+        bin=shlex.quote(str(root / "bin")),
+        pkg_config=shlex.quote(str(root / "lib" / "pkgconfig")),
+    )
+    _write(root / "upmem_env.sh", shell)
+    return shell
+
+
+def _write(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """Write a file by way of another one: it may be in use."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False) as file:
+        file.write(text)
+    os.chmod(file.name, mode)
+    os.replace(file.name, path)
+
+
+def _link(path: Path, target: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as folder:
+        fresh = Path(folder, path.name)
+        fresh.symlink_to(target)
+        os.replace(fresh, path)
+
+
+def _default_home() -> Path:
+    """Return a folder in the user's data, one for each Python environment."""
+    base = os.environ.get("XDG_DATA_HOME", "")
+    data = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "share"
+    name = hashlib.blake2b(os.fsencode(sys.prefix), digest_size=4).hexdigest()
+    return data / "offchip" / f"upmem-{name}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what a command line says.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process otherwise.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    parser = argparse.ArgumentParser(
+        prog="dpu-env",
+        description="Write a folder like that of UPMEM's SDK, with this installation's compiler, "
+        'headers and libdpu, and print what a shell has to evaluate: eval "$(dpu-env)".',
+    )
+    parser.add_argument("folder", nargs="?", help="where; in your data folder if not given")
+    options = parser.parse_args(argv)
+    home = Path(options.folder) if options.folder is not None else _default_home()
+    try:
+        print(write_home(home), end="")
+    except OSError as error:
+        print(f"dpu-env: error: {home} cannot be written: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
