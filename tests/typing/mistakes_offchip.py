@@ -14,7 +14,7 @@ OffchipError("no", 3)  # mistake
 OffchipError(code=1).code + 1  # mistake
 Request().wait("1")  # mistake
 Request().add_done_callback(lambda: None)  # mistake
-Request().cancel()  # mistake
+Request().set_result(1)  # mistake
 
 
 def devices(choice: Choice) -> int:
