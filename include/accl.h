@@ -14,8 +14,9 @@
  *
  * Status. Functions return an enum accl_status, 0 for success, unless they say otherwise. A
  * failed function leaves its results at NULL or 0 and a text that accl_error_message() gives.
- * A call that was executed and failed is ACCL_CALL_FAILED; its error bits (enum accl_error) are
- * the return code.
+ * Pointers must not be NULL where it is not allowed (ACCL_INVALID); of a NULL buffer or request
+ * everything is NULL or 0. A call that was executed and failed is ACCL_CALL_FAILED; its error bits
+ * (enum accl_error) are the return code.
  *
  * Threads. Every function may be called by any thread, several at once for one device too, except
  * that an object must not be in use while it is freed. Only those that say so block.

@@ -8,6 +8,8 @@
 ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t dtype,
                                    uint32_t flags, accl_buffer **buffer)
 {
+    if (!buffer)
+        return accl_is_null("accl_buffer_create", "buffer");
     *buffer = NULL;
     int status = device_check(device);
     if (status != ACCL_OK)
@@ -48,6 +50,10 @@ ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t
 ACCL_EXPORT int accl_buffer_slice(accl_buffer *buffer, uint64_t offset, uint64_t bytes,
                                   accl_buffer **slice)
 {
+    if (!slice)
+        return accl_is_null("accl_buffer_slice", "slice");
+    if (!buffer)
+        return accl_is_null("accl_buffer_slice", "buffer");
     *slice = NULL;
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
         return accl_fail(ACCL_INVALID, "bytes %llu to %llu of a buffer of %llu",
@@ -90,22 +96,22 @@ ACCL_EXPORT void accl_buffer_free(accl_buffer *buffer)
 
 ACCL_EXPORT void *accl_buffer_host(const accl_buffer *buffer)
 {
-    return buffer->heap->base + buffer->host_offset;
+    return buffer ? buffer->heap->base + buffer->host_offset : NULL;
 }
 
 ACCL_EXPORT uint64_t accl_buffer_address(const accl_buffer *buffer)
 {
-    return ADDRESS_BASE + buffer->device_offset;
+    return buffer ? ADDRESS_BASE + buffer->device_offset : ACCL_NO_ADDRESS;
 }
 
 ACCL_EXPORT uint64_t accl_buffer_bytes(const accl_buffer *buffer)
 {
-    return buffer->bytes;
+    return buffer ? buffer->bytes : 0;
 }
 
 ACCL_EXPORT uint32_t accl_buffer_flags(const accl_buffer *buffer)
 {
-    return buffer->flags;
+    return buffer ? buffer->flags : 0;
 }
 
 static int sync_range(accl_buffer *buffer, uint64_t offset, uint64_t bytes, bool to_device)
@@ -126,11 +132,15 @@ static int sync_range(accl_buffer *buffer, uint64_t offset, uint64_t bytes, bool
 
 ACCL_EXPORT int accl_buffer_sync_to_device(accl_buffer *buffer, uint64_t offset, uint64_t bytes)
 {
+    if (!buffer)
+        return accl_is_null("accl_buffer_sync_to_device", "buffer");
     return sync_range(buffer, offset, bytes, true);
 }
 
 ACCL_EXPORT int accl_buffer_sync_from_device(accl_buffer *buffer, uint64_t offset, uint64_t bytes)
 {
+    if (!buffer)
+        return accl_is_null("accl_buffer_sync_from_device", "buffer");
     return sync_range(buffer, offset, bytes, false);
 }
 
@@ -147,6 +157,8 @@ static int memory_range(accl_device *device, uint64_t address, uint64_t bytes)
 
 ACCL_EXPORT int accl_memory_read(accl_device *device, uint64_t address, void *data, uint64_t bytes)
 {
+    if (!data && bytes)
+        return accl_is_null("accl_memory_read", "data");
     int status = memory_range(device, address, bytes);
     if (status == ACCL_OK && bytes)
         copy_memory(data, device->heap->base + (address - ADDRESS_BASE), bytes);
@@ -156,6 +168,8 @@ ACCL_EXPORT int accl_memory_read(accl_device *device, uint64_t address, void *da
 ACCL_EXPORT int accl_memory_write(accl_device *device, uint64_t address, const void *data,
                                   uint64_t bytes)
 {
+    if (!data && bytes)
+        return accl_is_null("accl_memory_write", "data");
     int status = memory_range(device, address, bytes);
     if (status == ACCL_OK && bytes)
         copy_memory(device->heap->base + (address - ADDRESS_BASE), data, bytes);
@@ -164,6 +178,8 @@ ACCL_EXPORT int accl_memory_write(accl_device *device, uint64_t address, const v
 
 ACCL_EXPORT int accl_memory_info(accl_device *device, struct accl_memory_info *info)
 {
+    if (!info)
+        return accl_is_null("accl_memory_info", "info");
     int status = device_check(device);
     if (status != ACCL_OK)
         return status;

@@ -232,6 +232,10 @@ static int create(accl_device *device, const struct accl_rank *ranks, uint32_t n
 ACCL_EXPORT int accl_create_communicator(accl_device *device, const struct accl_rank *ranks,
                                          uint32_t n, uint32_t local_rank, uint32_t *id)
 {
+    if (!id)
+        return accl_is_null("accl_create_communicator", "id");
+    if (!ranks && n)
+        return accl_is_null("accl_create_communicator", "ranks");
     *id = 0;
     int status = device_check(device);
     if (status == ACCL_OK)
@@ -278,6 +282,10 @@ static int split(accl_device *device, uint32_t parent, const uint32_t *indices, 
 ACCL_EXPORT int accl_split_communicator(accl_device *device, uint32_t comm, const uint32_t *indices,
                                         uint32_t n, uint32_t *id)
 {
+    if (!id)
+        return accl_is_null("accl_split_communicator", "id");
+    if (!indices && n)
+        return accl_is_null("accl_split_communicator", "indices");
     *id = 0;
     int status = device_check(device);
     if (status == ACCL_OK)
@@ -292,6 +300,8 @@ ACCL_EXPORT int accl_split_communicator(accl_device *device, uint32_t comm, cons
 ACCL_EXPORT int accl_communicator_info(accl_device *device, uint32_t id,
                                        struct accl_communicator_info *info)
 {
+    if (!info)
+        return accl_is_null("accl_communicator_info", "info");
     int status = device_check(device);
     if (status == ACCL_OK)
         status = executor_enter(device);
@@ -313,6 +323,8 @@ ACCL_EXPORT int accl_communicator_info(accl_device *device, uint32_t id,
 ACCL_EXPORT int accl_communicator_ranks(accl_device *device, uint32_t id, struct accl_rank *ranks,
                                         uint32_t n)
 {
+    if (!ranks && n)
+        return accl_is_null("accl_communicator_ranks", "ranks");
     int status = device_check(device);
     if (status == ACCL_OK)
         status = executor_enter(device);
@@ -331,6 +343,8 @@ ACCL_EXPORT int accl_communicator_ranks(accl_device *device, uint32_t id, struct
 
 ACCL_EXPORT int accl_communicator_at(accl_device *device, uint32_t address, uint32_t *id)
 {
+    if (!id)
+        return accl_is_null("accl_communicator_at", "id");
     *id = 0;
     int status = device_check(device);
     if (status == ACCL_OK)

@@ -52,6 +52,8 @@ static void watch_forks(void)
 
 int device_check(accl_device *device)
 {
+    if (!device)
+        return accl_fail(ACCL_INVALID, "the device must not be NULL");
     if (device->fork_count != fork_count())
         return accl_fail(ACCL_FORKED, "the device was opened by the parent of this process: open "
                                       "another one here");
@@ -97,6 +99,8 @@ static void choose_job(accl_device *device, const char *job)
 
 ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **result)
 {
+    if (!result)
+        return accl_is_null("accl_open", "result");
     *result = NULL;
     struct accl_config c = {.size = sizeof c};
     if (config)
@@ -254,6 +258,10 @@ ACCL_EXPORT int accl_setup_rx_buffers(accl_device *device, uint32_t count, uint6
 
 ACCL_EXPORT int accl_get_settings(accl_device *device, uint32_t *timeout_ms, uint64_t *segment_size)
 {
+    if (!timeout_ms)
+        return accl_is_null("accl_get_settings", "timeout_ms");
+    if (!segment_size)
+        return accl_is_null("accl_get_settings", "segment_size");
     int status = device_check(device);
     *timeout_ms = status == ACCL_OK ? device->timeout_ms : 0;
     *segment_size = status == ACCL_OK ? device->segment_size : 0;

@@ -33,6 +33,8 @@ static int dump(accl_device *device, char *text, size_t space, size_t *needed,
 {
     if (needed)
         *needed = 0;
+    if (!text && space)
+        return accl_is_null("accl_dump", "text");
     if (space)
         text[0] = 0;
     int status = device_check(device);
@@ -141,6 +143,8 @@ ACCL_EXPORT int accl_dump_exchange_memory(accl_device *device, char *text, size_
 /* Not as the executor, who may be the one that waits. */
 ACCL_EXPORT int accl_dump_waits(accl_device *device, char *text, size_t space, size_t *needed)
 {
+    if (!text && space)
+        return accl_is_null("accl_dump_waits", "text");
     if (needed)
         *needed = 0;
     if (space)

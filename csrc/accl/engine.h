@@ -195,6 +195,7 @@ struct accl_device {
     uint32_t generation;
     int listener, stopper;
     pthread_t porter;
+    struct porter *porter_state;
     bool porter_runs;
 
     /* configuration */
@@ -240,6 +241,8 @@ struct accl_device {
 
 /* error.c */
 int accl_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* ACCL_INVALID, for an argument that must be given. */
+int accl_is_null(const char *function, const char *what);
 void accl_set_message(const char *text);
 /* Notes the text of the executed call's failure; the bits. */
 uint32_t call_fail(accl_device *device, uint32_t bits, const char *format, ...)
@@ -262,7 +265,7 @@ void generation_used(uint64_t job, uint32_t rank);
 struct communicator *communicator_find(accl_device *device, uint32_t id);
 void communicators_free(accl_device *device);
 
-/* accl_transport/attach.c */
+/* accl_transport/porter.c, attach.c */
 int attach_listen(accl_device *device);
 void attach_stop(accl_device *device);
 /* The peer with its arena; waits for it to exist. Error bits. */

@@ -16,6 +16,11 @@ int accl_fail(int status, const char *format, ...)
     return status;
 }
 
+int accl_is_null(const char *function, const char *what)
+{
+    return accl_fail(ACCL_INVALID, "%s: %s must not be NULL", function, what);
+}
+
 void accl_set_message(const char *text)
 {
     snprintf(last_message, sizeof last_message, "%s", text);

@@ -102,6 +102,8 @@ static int check_offset(accl_device *device, uint32_t offset)
 
 ACCL_EXPORT int accl_exchange_read(accl_device *device, uint32_t offset, uint32_t *value)
 {
+    if (!value)
+        return accl_is_null("accl_exchange_read", "value");
     *value = 0;
     int status = check_offset(device, offset);
     if (status == ACCL_OK)

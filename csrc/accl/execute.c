@@ -11,6 +11,8 @@ int call_check(accl_device *device, const struct accl_call *call)
     int status = device_check(device);
     if (status != ACCL_OK)
         return status;
+    if (!call)
+        return accl_fail(ACCL_INVALID, "the call must not be NULL");
     if (call->size < sizeof *call)
         return accl_fail(ACCL_INVALID, "struct accl_call has %u bytes, not %zu", call->size,
                          sizeof *call);

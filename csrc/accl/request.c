@@ -236,10 +236,18 @@ static int start_service(accl_device *device)
 ACCL_EXPORT int accl_call_start(accl_device *device, const struct accl_call *call,
                                 accl_request *const *waitfor, size_t n, accl_request **request)
 {
+    if (!request)
+        return accl_is_null("accl_call_start", "request");
+    if (!waitfor && n)
+        return accl_is_null("accl_call_start", "waitfor");
     *request = NULL;
     int status = call_check(device, call);
+    for (size_t i = 0; status == ACCL_OK && i < n; i++)
+        if (!waitfor[i])
+            status = accl_is_null("accl_call_start", "a request to wait for");
     if (status != ACCL_OK)
         return status;
+
     accl_request *r = calloc(1, sizeof *r);
     if (r && n) {
         r->waitfor = calloc(n, sizeof(accl_request *));
@@ -280,6 +288,8 @@ ACCL_EXPORT int accl_call_start(accl_device *device, const struct accl_call *cal
 
 ACCL_EXPORT int accl_request_wait(accl_request *r, int64_t timeout_ns)
 {
+    if (!r)
+        return accl_is_null("accl_request_wait", "r");
     if (r->device->fork_count != fork_count())
         return accl_fail(ACCL_FORKED, "the request belongs to the parent of this process");
     if (atomic_load(&r->state) != ACCL_COMPLETED &&
@@ -292,22 +302,22 @@ ACCL_EXPORT int accl_request_wait(accl_request *r, int64_t timeout_ns)
 
 ACCL_EXPORT int accl_request_state(const accl_request *r)
 {
-    return (int)atomic_load(&r->state);
+    return r ? (int)atomic_load(&r->state) : ACCL_COMPLETED;
 }
 
 ACCL_EXPORT uint32_t accl_request_retcode(const accl_request *r)
 {
-    return atomic_load(&r->state) == ACCL_COMPLETED ? r->retcode : 0;
+    return r && atomic_load(&r->state) == ACCL_COMPLETED ? r->retcode : 0;
 }
 
 ACCL_EXPORT const char *accl_request_message(const accl_request *r)
 {
-    return atomic_load(&r->state) == ACCL_COMPLETED ? r->text : "";
+    return r && atomic_load(&r->state) == ACCL_COMPLETED ? r->text : "";
 }
 
 ACCL_EXPORT uint64_t accl_request_duration(const accl_request *r)
 {
-    return atomic_load(&r->state) == ACCL_COMPLETED ? r->duration : 0;
+    return r && atomic_load(&r->state) == ACCL_COMPLETED ? r->duration : 0;
 }
 
 ACCL_EXPORT void accl_request_free(accl_request *r)
@@ -318,6 +328,8 @@ ACCL_EXPORT void accl_request_free(accl_request *r)
 
 ACCL_EXPORT int accl_completion_fd(accl_device *device, int *fd)
 {
+    if (!fd)
+        return accl_is_null("accl_completion_fd", "fd");
     *fd = -1;
     int status = device_check(device);
     if (status == ACCL_OK)
@@ -333,6 +345,10 @@ ACCL_EXPORT int accl_completion_fd(accl_device *device, int *fd)
 
 ACCL_EXPORT int accl_last_call(accl_device *device, uint32_t *retcode, uint64_t *duration_ns)
 {
+    if (!retcode)
+        return accl_is_null("accl_last_call", "retcode");
+    if (!duration_ns)
+        return accl_is_null("accl_last_call", "duration_ns");
     *retcode = 0;
     *duration_ns = 0;
     int status = device_check(device);

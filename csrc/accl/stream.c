@@ -121,6 +121,8 @@ ACCL_EXPORT int accl_stream_mode(accl_device *device, int mode, accl_stream_hook
 
 ACCL_EXPORT int accl_stream_push(accl_device *device, const void *data, size_t bytes)
 {
+    if (!data && bytes)
+        return accl_is_null("accl_stream_push", "data");
     int status = device_check(device);
     if (status != ACCL_OK)
         return status;
@@ -136,6 +138,12 @@ ACCL_EXPORT int accl_stream_push(accl_device *device, const void *data, size_t b
 ACCL_EXPORT int accl_stream_pull(accl_device *device, uint32_t *stream, void *data, size_t space,
                                  size_t *bytes, int64_t timeout_ns)
 {
+    if (!stream)
+        return accl_is_null("accl_stream_pull", "stream");
+    if (!bytes)
+        return accl_is_null("accl_stream_pull", "bytes");
+    if (!data && space)
+        return accl_is_null("accl_stream_pull", "data");
     *stream = 0;
     *bytes = 0;
     int status = device_check(device);

@@ -3,43 +3,30 @@
  * How ranks on one host find each other and exchange memory files.
  *
  * A rank listens on an abstract unix socket whose name comes from the user, the job and its
- * number; a small thread answers. Both sides check the other's user. The name is gone with the
- * socket, so nothing can be left behind, and a rank that comes again has the same name: therefore
- * each side also says which of its devices in this job it is (generation), and only equal ones
- * meet.
+ * number; porter.c answers, this file asks. Both sides check the other's user. The name is gone
+ * with the socket, so nothing can be left behind, and a rank that comes again has the same name:
+ * therefore each side also says which of its devices in this job it is (generation), and only equal
+ * ones meet.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "accl/engine.h"
+#include "accl_transport/attach.h"
 #include "common/futex.h"
-
-#define HELLO_MAGIC UINT32_C(0x6f61636c)
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
 
-struct hello {
-    uint32_t magic, version;
-    uint64_t job;
-    uint32_t generation, rank;
-    uint64_t bytes; /* of the answer's file */
-    uint32_t refused;
-    uint32_t reserved;
-};
+/* ------------------------------------------------------------------ both sides */
 
-static socklen_t socket_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name)
+socklen_t attach_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name)
 {
     memset(name, 0, sizeof *name);
     name->sun_family = AF_UNIX;
@@ -48,139 +35,60 @@ static socklen_t socket_name(const accl_device *device, uint32_t rank, struct so
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-/* The process at the other end, 0 if it is another user's. */
-static pid_t same_user(int fd)
+struct hello attach_hello(const accl_device *device, uint32_t flags)
+{
+    return (struct hello){.magic = HELLO_MAGIC,
+                          .version = ACCL_ABI_VERSION,
+                          .job = device->job_hash,
+                          .generation = device->generation,
+                          .rank = device->rank,
+                          .flags = flags};
+}
+
+bool attach_holder(int fd, struct holder *holder)
 {
     struct ucred cred;
     socklen_t length = sizeof cred;
-    bool same =
-        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0 && cred.uid == geteuid();
-    return same ? cred.pid : 0;
+    *holder = (struct holder){.uid = (uid_t)-1};
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) != 0)
+        return false;
+    *holder = (struct holder){.uid = cred.uid, .pid = cred.pid};
+    return true;
 }
 
-/* Watches the process of PEER from here on. */
-static void watch(struct peer *peer, pid_t pid)
+bool attach_same_user(int fd, struct holder *holder)
+{
+    return attach_holder(fd, holder) && holder->uid == geteuid();
+}
+
+int attach_pidfd(pid_t pid, bool *ended)
+{
+    int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    *ended = pid > 0 && fd < 0 && errno == ESRCH;
+    return fd;
+}
+
+void attach_watch(struct peer *peer, int pidfd, bool ended)
 {
     int known = -1;
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (fd < 0 && errno == ESRCH)
+    if (ended && peer->pidfd < 0)
         atomic_store(&peer->dead, true);
-    if (fd >= 0 && !atomic_compare_exchange_strong(&peer->pidfd, &known, fd))
-        close(fd);
+    if (pidfd >= 0 && !atomic_compare_exchange_strong(&peer->pidfd, &known, pidfd))
+        close(pidfd);
 }
 
-static void limit_time(int fd)
+/* As long as the call has time, a second at most. */
+static void limit_time(accl_device *device, int fd)
 {
-    struct timeval limit = {.tv_sec = 1};
+    int64_t left = deadline_of(device) - clock_now();
+    if (left > CLOCK_SECOND)
+        left = CLOCK_SECOND;
+    if (left < CLOCK_MILLISECOND)
+        left = CLOCK_MILLISECOND;
+    struct timeval limit = {.tv_sec = (time_t)(left / CLOCK_SECOND),
+                            .tv_usec = (suseconds_t)(left % CLOCK_SECOND / 1000)};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-}
-
-/* ------------------------------------------------------------------ the side that is asked */
-
-static void answer(accl_device *device, int fd)
-{
-    struct hello in;
-    limit_time(fd);
-    pid_t pid = same_user(fd);
-    if (!pid || recv(fd, &in, sizeof in, MSG_WAITALL) != (ssize_t)sizeof in ||
-        in.magic != HELLO_MAGIC || in.version != ACCL_ABI_VERSION || in.job != device->job_hash ||
-        in.rank >= device->ranks)
-        return;
-    struct hello out = {.magic = HELLO_MAGIC,
-                        .version = ACCL_ABI_VERSION,
-                        .job = device->job_hash,
-                        .generation = device->generation,
-                        .rank = device->rank,
-                        .bytes = device->heap->bytes,
-                        .refused = in.generation != device->generation};
-    struct iovec part = {.iov_base = &out, .iov_len = sizeof out};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    memset(&control, 0, sizeof control);
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (!out.refused) {
-        if (in.rank != device->rank)
-            watch(&device->peers[in.rank], pid);
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
-        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(header), &device->heap->fd, sizeof(int));
-    }
-    if (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
-        return; /* the other side asks again */
-}
-
-static void *porter_main(void *argument)
-{
-    accl_device *device = argument;
-    for (;;) {
-        struct pollfd fds[2] = {{.fd = device->listener, .events = POLLIN},
-                                {.fd = device->stopper, .events = POLLIN}};
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
-            return NULL;
-        if (fds[1].revents)
-            return NULL;
-        if (!fds[0].revents)
-            continue;
-        int fd = accept4(device->listener, NULL, NULL, SOCK_CLOEXEC);
-        if (fd >= 0) {
-            answer(device, fd);
-            close(fd);
-        }
-    }
-}
-
-int attach_listen(accl_device *device)
-{
-    struct sockaddr_un name;
-    socklen_t length = socket_name(device, device->rank, &name);
-    device->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    device->stopper = eventfd(0, EFD_CLOEXEC);
-    if (device->listener < 0 || device->stopper < 0) {
-        int error = errno;
-        attach_stop(device);
-        return accl_fail(ACCL_SYSTEM, "cannot make a socket: %s", strerror(error));
-    }
-    if (bind(device->listener, (struct sockaddr *)&name, length) != 0 ||
-        listen(device->listener, 512) != 0) {
-        int error = errno;
-        attach_stop(device);
-        if (error == EADDRINUSE)
-            return accl_fail(ACCL_IN_USE,
-                             "rank %u of job '%s' is there already, with the same list of ranks: "
-                             "close the other device, or give the jobs different names (ACCL_JOB) "
-                             "or ports",
-                             device->rank, device->job);
-        return accl_fail(ACCL_SYSTEM, "cannot listen: %s", strerror(error));
-    }
-    int error = pthread_create(&device->porter, NULL, porter_main, device);
-    if (error) {
-        attach_stop(device);
-        return accl_fail(ACCL_SYSTEM, "cannot start a thread: %s", strerror(error));
-    }
-    device->porter_runs = true;
-    return ACCL_OK;
-}
-
-void attach_stop(accl_device *device)
-{
-    if (device->porter_runs) {
-        uint64_t one = 1;
-        if (write(device->stopper, &one, sizeof one) == (ssize_t)sizeof one)
-            pthread_join(device->porter, NULL);
-        device->porter_runs = false;
-    }
-    if (device->listener >= 0)
-        close(device->listener);
-    if (device->stopper >= 0)
-        close(device->stopper);
-    device->listener = device->stopper = -1;
 }
 
 /* ------------------------------------------------------------------ the side that asks */
@@ -267,9 +175,12 @@ static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer
     }
     peer->arena_bytes = bytes;
     peer->arena = map;
-    watch(peer, pid);
+    bool ended;
+    int pidfd = attach_pidfd(pid, &ended);
+    attach_watch(peer, pidfd, ended);
     /* Launchers bind each rank to cores of its own: what matters is whether all have enough. */
-    cores_add(&device->core_set, pid);
+    if (pid > 0)
+        cores_add(&device->core_set, pid);
     atomic_store(&device->cores, cores_count(&device->core_set));
     return ASKED_OK;
 }
@@ -277,23 +188,22 @@ static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer
 static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
 {
     struct sockaddr_un name;
-    socklen_t length = socket_name(device, rank, &name);
+    socklen_t length = attach_name(device, rank, &name);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         call_fail(device, 0, "cannot make a socket: %s", strerror(errno));
         return ASKED_NEVER;
     }
     enum asked result = ASKED_AGAIN;
-    struct hello out = {.magic = HELLO_MAGIC,
-                        .version = ACCL_ABI_VERSION,
-                        .job = device->job_hash,
-                        .generation = device->generation,
-                        .rank = device->rank};
-    limit_time(fd);
+    struct hello out = attach_hello(device, 0);
+    struct holder holder;
+    limit_time(device, fd);
     if (connect(fd, (struct sockaddr *)&name, length) == 0) {
-        pid_t pid = same_user(fd);
-        if (!pid) {
-            call_fail(device, 0, "the address of rank %u is held by another user", rank);
+        if (!attach_same_user(fd, &holder)) {
+            call_fail(
+                device, 0,
+                "the address of rank %u is held by process %d of user %u, and this is user %u",
+                rank, (int)holder.pid, (unsigned)holder.uid, (unsigned)geteuid());
             result = ASKED_NEVER;
         } else if (send(fd, &out, sizeof out, MSG_NOSIGNAL) == (ssize_t)sizeof out) {
             struct hello in;
@@ -305,7 +215,7 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
                           rank, in.generation + 1, device->generation + 1);
                 result = ASKED_REFUSED;
             } else if (in.magic == HELLO_MAGIC && file >= 0) {
-                result = map_peer(device, rank, peer, file, in.bytes, pid);
+                result = map_peer(device, rank, peer, file, in.bytes, holder.pid);
             }
             if (file >= 0)
                 close(file);

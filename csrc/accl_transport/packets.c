@@ -177,6 +177,8 @@ static struct parcel_post *unlink_post(struct parcel_post **list, uint64_t id)
 
 ACCL_EXPORT int accl_packet_next(accl_device *device, struct accl_packet *packet)
 {
+    if (!packet)
+        return accl_is_null("accl_packet_next", "packet");
     int status = enter(device);
     if (status != ACCL_OK)
         return status;
@@ -223,6 +225,8 @@ ACCL_EXPORT int accl_packet_done(accl_device *device, uint64_t id)
 
 ACCL_EXPORT int accl_packet_space(accl_device *device, uint64_t bytes, struct accl_packet *packet)
 {
+    if (!packet)
+        return accl_is_null("accl_packet_space", "packet");
     if (bytes > ACCL_PACKET_MAX)
         return accl_fail(ACCL_INVALID, "packets have up to %llu bytes, not %llu",
                          (unsigned long long)ACCL_PACKET_MAX, (unsigned long long)bytes);
@@ -306,6 +310,8 @@ ACCL_EXPORT int accl_packet_wake(accl_device *device)
 
 ACCL_EXPORT int accl_packet_outstanding(accl_device *device, uint64_t *n)
 {
+    if (!n)
+        return accl_is_null("accl_packet_outstanding", "n");
     *n = 0;
     int status = enter(device);
     if (status != ACCL_OK)

@@ -4,6 +4,9 @@
  * usage: jobs
  */
 #include <dirent.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "ranks.h"
 
@@ -90,6 +93,117 @@ static void other_user(const struct place *place)
         close(pipes[i / 2][i % 2]);
 }
 
+/* ------------------------------------------------------------------ who is in the way */
+
+/* Whether this process listens at the abstract NAME. */
+static int connects(const char *found, struct sockaddr_un *name, socklen_t *length)
+{
+    struct sockaddr_un tried = {.sun_family = AF_UNIX};
+    struct ucred cred = {.pid = 0};
+    socklen_t n = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(found));
+    socklen_t size = sizeof cred;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    memcpy(tried.sun_path + 1, found, strlen(found));
+    int here = connect(fd, (struct sockaddr *)&tried, n) == 0 &&
+               getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid == getpid();
+    close(fd);
+    if (here) {
+        *name = tried;
+        *length = n;
+    }
+    return here;
+}
+
+/* The name under which the only rank of this process listens. */
+static void find_name(struct sockaddr_un *name, socklen_t *length)
+{
+    char line[512], found[108];
+    FILE *file = fopen("/proc/net/unix", "re");
+    int n = 0;
+    CHECK(file != NULL);
+    memset(name, 0, sizeof *name);
+    while (fgets(line, sizeof line, file)) {
+        const char *at = strstr(line, "@offchip-accl-");
+        if (at && sscanf(at, "@%107s", found) == 1 &&
+            strcmp(found + strlen(found) - 2, "-0") == 0 && connects(found, name, length)) {
+            n++;
+            break; /* connections have the name too */
+        }
+    }
+    fclose(file);
+    CHECK(n == 1);
+}
+
+/* Another user has the name of a rank first: the message says who. */
+static void squatted(const struct place *place)
+{
+    struct rank one;
+    struct sockaddr_un name;
+    socklen_t length;
+    int ready[2], done[2];
+    char word = 0, text[64];
+    if (geteuid() != 0)
+        return;
+    CHECK(open_at(&one, place, 0) == ACCL_OK);
+    find_name(&name, &length);
+    accl_close(one.device);
+    CHECK(pipe(ready) == 0 && pipe(done) == 0);
+    fflush(NULL);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&name, length) == 0 && listen(fd, 4) == 0);
+        CHECK(write(ready[1], &word, 1) == 1 && read(done[0], &word, 1) == 1);
+        _exit(0);
+    }
+    CHECK(read(ready[0], &word, 1) == 1);
+    CHECK(open_at(&one, place, 0) == ACCL_IN_USE);
+    snprintf(text, sizeof text, "process %d of user 65534", (int)child);
+    CHECK(strstr(accl_error_message(), text));
+    accl_close(one.device);
+    /* And where it is asked for that rank. */
+    CHECK(open_at(&one, place, 1) == ACCL_OK);
+    struct accl_call call = make_call(ACCL_SEND, 0, ACCL_INT32);
+    CHECK(run_call(&one, &call) == ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED));
+    CHECK(strstr(accl_error_message(), text));
+    accl_close(one.device);
+    CHECK(write(done[1], &word, 1) == 1);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    for (int i = 0; i < 2; i++) {
+        close(ready[i]);
+        close(done[i]);
+    }
+}
+
+/* Connections that say nothing keep nobody from the door. */
+static void idle_connections(const struct place *place)
+{
+    enum { IDLE = 200 };
+    struct rank one, two;
+    struct sockaddr_un name;
+    socklen_t length;
+    int fds[IDLE];
+    CHECK(open_at(&one, place, 0) == ACCL_OK);
+    find_name(&name, &length);
+    for (int i = 0; i < IDLE; i++) {
+        fds[i] = socket(AF_UNIX, SOCK_STREAM, 0);
+        CHECK(fds[i] >= 0 && connect(fds[i], (struct sockaddr *)&name, length) == 0);
+    }
+    CHECK(open_at(&two, place, 1) == ACCL_OK);
+    set_timeout(&two, 5000);
+    struct accl_call call = make_call(ACCL_SEND, 0, ACCL_INT32);
+    double began = seconds();
+    CHECK(run_call(&two, &call) == 0);
+    CHECK(seconds() - began < 0.9);
+    for (int i = 0; i < IDLE; i++)
+        close(fds[i]);
+    accl_close(one.device);
+    accl_close(two.device);
+}
+
 static int descriptors(void)
 {
     int n = 0;
@@ -120,11 +234,14 @@ int main(void)
     /* A place that is taken, and is free again as soon as it is closed. */
     CHECK(open_at(&one, &named, 0) == ACCL_OK);
     CHECK(open_at(&two, &named, 0) == ACCL_IN_USE && strstr(accl_error_message(), "ACCL_JOB"));
+    CHECK(strstr(accl_error_message(), "in this process"));
     accl_close(two.device);
     accl_close(one.device);
     CHECK(open_at(&one, &named, 0) == ACCL_OK);
     accl_close(one.device);
     other_user(&named);
+    squatted(&(struct place){"squatted", NULL, NULL, port});
+    idle_connections(&(struct place){"idle", NULL, NULL, port});
     CHECK(descriptors() == before);
     puts("ok");
     return 0;

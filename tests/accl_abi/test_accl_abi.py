@@ -192,5 +192,14 @@ def test_nonsense_in_shared_memory_harms_nobody(programs: Programs) -> None:
     programs.run("scribbles", "asan", "200" if FULL else "48", "1", timeout=800)
 
 
+@pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
+def test_death_before_the_first_call_is_noticed(programs: Programs, sanitizer: str) -> None:
+    programs.run("unmet", sanitizer)
+
+
+def test_null_is_refused_where_something_is_needed(programs: Programs) -> None:
+    programs.run("nulls", "asan")
+
+
 def test_error_tables_are_complete(programs: Programs) -> None:
     programs.run("texts", "asan")
