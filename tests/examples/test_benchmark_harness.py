@@ -132,3 +132,13 @@ def test_rows_of_offsets_have_the_best_memcpy_as_baseline(monkeypatch: pytest.Mo
     assert (best["ratio"], best["met"]) == (0.9, None)
     assert (small["median"], small["unit"], small["target"]) == (0.3, "us", "<= 0.2")
     assert small["met"] is False
+
+
+def test_curves_that_belong_together_share_a_panel(plot: ModuleType) -> None:
+    names = ["push-to 1", "push-to 64", "heap read", "heap read, worst offsets", "async write"]
+    found = plot.panels({name: [] for name in names})
+    assert {title: list(lines) for title, lines in found.items()} == {
+        "push-to": ["1", "64"],
+        "heap read": ["", "worst offsets"],
+        "async write": [""],
+    }
