@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "common/copy.h"
 #include "veo/host.h"
+#include "veo/kernel_copy.h"
 
 /* An asynchronous transfer of at most this size is done by its caller if nothing is queued: that
  * is quicker than having a thread woken for it. */
@@ -21,25 +21,6 @@ static _Atomic bool process_vm_refused;
 static bool use_process_vm(void)
 {
     return !atomic_load_explicit(&process_vm_refused, memory_order_relaxed);
-}
-
-/* 0 or an errno; EPERM and ENOSYS if the way as such is closed. */
-static int copy_by_kernel(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
-{
-    while (size) {
-        struct iovec local = {.iov_base = host, .iov_len = size};
-        struct iovec remote = {.iov_base = (void *)(uintptr_t)addr, .iov_len = size};
-        ssize_t n = write ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
-                          : process_vm_readv(pid, &local, 1, &remote, 1, 0);
-        if (n < 0)
-            return errno;
-        if (n == 0)
-            return EFAULT;
-        host += n;
-        addr += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return 0;
 }
 
 static uint64_t submit_small(struct veo_thr_ctxt *ctx, void *host, uint64_t addr, size_t size,
@@ -112,7 +93,7 @@ int transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t
     }
     int error = EPERM;
     if (use_process_vm()) {
-        error = copy_by_kernel(proc->pid, host, addr, size, write);
+        error = kernel_copy(proc->pid, host, addr, size, write);
         if (error == EPERM || error == ENOSYS)
             atomic_store(&process_vm_refused, true);
     }

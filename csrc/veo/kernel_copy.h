@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies to and from another process by the kernel (process_vm_readv() and process_vm_writev()).
+ *
+ * The kernel copies by `rep movsb`, which is very slow on some processors when the destination lies
+ * a little behind the source modulo the size of a page (common/copy.h). Where the kernel was seen
+ * to suffer from that, such a copy goes through a buffer at a good offset: two copies, but quick
+ * ones.
+ *
+ * All functions may be called by several threads at once.
+ */
+#ifndef OFFCHIP_VEO_KERNEL_COPY_H
+#define OFFCHIP_VEO_KERNEL_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Copies SIZE bytes from HOST to ADDR in process PID (WRITE), or to HOST from there. Returns 0 or
+ * an errno: EPERM or ENOSYS if the system does not allow it at all, EFAULT if not all of it is
+ * memory.
+ */
+int kernel_copy(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
+
+/* The two ways that it chooses from. */
+int kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
+int kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
+
+#endif
