@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When a kernel crashes: telling the host what and where, then ending the process. */
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,14 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
 
 #include "common/futex.h"
+#include "veo_worker/dwarf_lines.h"
 #include "veo_worker/worker.h"
 
-enum { SIGNAL_STACK = 128 << 10, FRAMES = 48 };
+/* Files are read again for each frame with a line. */
+enum { SIGNAL_STACK = 128 << 10, FRAMES = 48, FRAMES_WITH_LINES = 8 };
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { CRASH_SIGNALS = sizeof crash_signals / sizeof *crash_signals };
@@ -62,6 +67,31 @@ struct trace {
 /* Ends of the code in invoke.S: what called it is the worker itself. */
 extern const char veow_invoke_end[];
 
+/* " at kernel.c:42" for a code address, where debug info says so. */
+static void add_line(struct report *r, uint64_t address)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    struct stat status;
+    struct veow_line line;
+    if (!dladdr1((const void *)(uintptr_t)address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return;
+    int fd = open(map->l_name && *map->l_name ? map->l_name : "/proc/self/exe",
+                  O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        size_t size = (size_t)status.st_size;
+        void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (image != MAP_FAILED) {
+            if (veow_dwarf_line(image, size, address - map->l_addr, &line))
+                add(r, " at %s:%u", line.file, line.line);
+            munmap(image, size);
+        }
+    }
+    close(fd);
+}
+
 static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argument)
 {
     struct trace *trace = argument;
@@ -81,6 +111,8 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argume
             (unsigned long long)(pc - (uint64_t)(uintptr_t)info.dli_saddr));
     if (named && info.dli_fname)
         add(trace->report, " (%s+0x%llx)", info.dli_fname, (unsigned long long)(pc - base));
+    if (named && trace->frames < FRAMES_WITH_LINES)
+        add_line(trace->report, before ? pc : pc - 1);
     return ++trace->frames < FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 

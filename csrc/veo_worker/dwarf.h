@@ -43,7 +43,8 @@ const uint8_t *dwarf_skip(struct dwarf_cursor *c, uint64_t bytes);
     X(RNGLISTS, "rnglists") \
     X(LOC, "loc") \
     X(LOCLISTS, "loclists") \
-    X(TYPES, "types")
+    X(TYPES, "types") \
+    X(LINE, "line")
 
 enum dwarf_section {
 #define X(id, name) DWARF_##id,

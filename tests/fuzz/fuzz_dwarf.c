@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: the signature reader. An input is a file, then 16 bytes with the symbol to look
- * for, then 8 with its address. Whatever they hold, the reader keeps its contract.
+ * Fuzz target: the readers of signatures and of lines. An input is a file, then 16 bytes with the
+ * symbol to look for, then 8 with its address. Whatever they hold, the reader keeps its contract.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
  *     tests/fuzz/fuzz_dwarf.c csrc/veo_worker/dwarf*.c -o fuzz_dwarf
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "veo_worker/dwarf_lines.h"
 #include "veo_worker/signature.h"
 
 #define SYMBOL_BYTES 16
@@ -26,6 +27,13 @@ static void require(int condition, const char *what)
     }
 }
 
+static void require_plain(const char *text, size_t size)
+{
+    require(memchr(text, 0, size) != NULL, "a text that ends");
+    for (; *text != '\0'; text++)
+        require(*text >= ' ' && *text <= '~', "plain text");
+}
+
 static void look_up(const uint8_t *image, size_t size, uint64_t address, const char *symbol)
 {
     static struct veow_signature s;
@@ -33,15 +41,25 @@ static void look_up(const uint8_t *image, size_t size, uint64_t address, const c
     memset(&s, 0x55, sizeof s);
     memset(why, 0x55, sizeof why);
     enum veow_lookup got = veow_dwarf_signature(image, size, address, symbol, &s, why);
-    require(got >= VEOW_FOUND && got <= VEOW_MALFORMED, "a result that exists");
-    require(memchr(why, 0, sizeof why) != NULL, "the reason is terminated");
+    require(got >= VEOW_FOUND && got <= VEOW_AMBIGUOUS, "a result that exists");
     require((got == VEOW_FOUND) == (why[0] == '\0'), "a reason, if and only if there is need");
     require(s.nargs <= VEOW_SIGNATURE_ARGS, "at most 256 arguments");
     require(memchr(s.args, 0, sizeof s.args) == s.args + s.nargs, "a letter an argument");
     require(strspn(s.args, "bBhHiIlLpfd") == s.nargs, "letters of the alphabet");
     require(s.ret != '\0' && strchr("vbBhHiIlLpfd", s.ret) != NULL, "a result of the alphabet");
-    for (const char *p = why; *p != '\0'; p++)
-        require(*p >= ' ' && *p <= '~', "a reason in plain text");
+    require_plain(why, sizeof why);
+    for (unsigned i = 0; i < s.nargs; i++)
+        require_plain(s.names[i], sizeof s.names[i]);
+}
+
+static void look_up_line(const uint8_t *image, size_t size, uint64_t address)
+{
+    struct veow_line line;
+    memset(&line, 0x55, sizeof line);
+    if (!veow_dwarf_line(image, size, address, &line))
+        return;
+    require_plain(line.file, sizeof line.file);
+    require(line.file[0] != '\0', "a file with a name");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -61,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     look_up(image, size, address, symbol);
     look_up(image, size, address, NULL);
     look_up(image, size, 0, symbol); /* by name alone */
+    look_up_line(image, size, address);
     free(image);
     return 0;
 }

@@ -305,3 +305,43 @@ def test_kernel_that_leaves_is_an_error(typed, ctx):
     with pytest.raises(RuntimeError) as caught:
         typed("leave", "void", "int")(ctx, 3).wait_result(20)
     assert not isinstance(caught.value, (ArithmeticError, TimeoutError))
+
+
+LINES = """
+static int __attribute__((noinline)) inner(volatile int *p)
+{
+    return *p + 1; /* inner */
+}
+
+int outer(int *p)
+{
+    return inner(p) + 1; /* outer */
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O1"])
+@pytest.mark.parametrize("version", [2, 3, 4, 5])
+def test_trace_names_lines_of_the_source(make_proc, compile_c, version, level):
+    flags = ["-g", f"-gdwarf-{version}", level, "-fno-ipa-sra", "-fno-optimize-sibling-calls"]
+    path = compile_c(LINES, flags=flags)
+    lines = LINES.splitlines()
+    proc = make_proc()
+    outer = proc.load_library(path).outer
+    with pytest.raises(ArithmeticError) as caught:
+        outer(proc.open_context(), 0).wait_result(20)
+    shown = [text for text in str(caught.value).splitlines() if "made.so+0x" in text]
+    expected = [
+        next(i for i, text in enumerate(lines, 1) if f"/* {name} */" in text)
+        for name in ("inner", "outer")
+    ]
+    found = [int(text.partition(" at made.so.c:")[2]) for text in shown]
+    assert found == expected, caught.value
+
+
+def test_trace_without_debug_info_names_functions(make_proc, compile_c):
+    proc = make_proc()
+    outer = proc.load_library(compile_c(LINES, flags=["-g0"])).outer
+    outer.args_type("int *")
+    with pytest.raises(ArithmeticError, match=r"outer\+0x\w+ \(.*made\.so\+0x\w+\)$"):
+        outer(proc.open_context(), 0).wait_result(20)
