@@ -21,9 +21,12 @@ pytestmark = pytest.mark.packaging
 
 EXECUTABLES = ["veo/bin/veorun", "offchip/bin/offchip-probe"]
 LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
-LIBRARIES += ["accl/lib/libaccl.so"]
+LIBRARIES += ["accl/lib/libaccl.so", "veo/lib/libveohmem.a", "veo/lib/libaveoVE.a"]
+LIBVEO_NAMES = [f"veo/lib/{name}" for name in ("libveo.so", "libveo.so.1.0.0", "libaveoVH.so")]
+LIBRARIES += LIBVEO_NAMES
 PACKAGES = ("offchip", "veo", "dpu", "accl")
-HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veosoft")]
+HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veo_ve", "veosoft")]
+HEADERS += [f"veo/include/veo_{name}.h" for name in ("vedma", "veshm", "veshm_defs", "vhveshm")]
 HEADERS += ["accl/include/accl.h", "dpu/runtime/include/mram.h", "dpu/runtime/seqread.inc"]
 
 
@@ -140,6 +143,13 @@ def test_binaries_name_no_folder_of_the_machine_that_built_them(unpacked, root):
 
 def test_soft_library_s_name(unpacked):
     assert "[libveo.so.1]" in readelf("-d", unpacked / "veo/lib/libveo.so.1")
+
+
+def test_other_names_of_libveo_lead_to_it(unpacked):
+    for name in LIBVEO_NAMES:
+        dynamic = readelf("-d", unpacked / name)
+        assert "soname: [libveo.so.1]" in dynamic
+        assert "Filter library: [$ORIGIN/libveo.so.1]" in dynamic
 
 
 def test_wheel_is_for_this_machine_and_interpreter():
