@@ -41,11 +41,17 @@ static bool find_line(const struct dpu_elf *elf, uint32_t pc, struct dpu_line *l
     return dpu_lines_find(elf->lines, elf->lines_size, DPU_ELF_IRAM_BASE + 8 * pc, line);
 }
 
-/* Ours is compiled as dpu/runtime/..., the vendor's is in a folder syslib. */
+/* Ours is compiled as dpu/runtime/...; the vendor's comes from dpu-rt/src, with headers in syslib.
+ */
+static bool is_runtime_path(const char *path)
+{
+    return strstr(path, "dpu/runtime") != NULL || strncmp(path, "dpu-rt/", 7) == 0 ||
+           strstr(path, "/dpu-rt/") != NULL || strstr(path, "/syslib") != NULL;
+}
+
 static bool is_runtime_line(const struct dpu_line *line)
 {
-    const char *folder = line->folder != NULL ? line->folder : line->file;
-    return strncmp(folder, "dpu/runtime", 11) == 0 || strstr(folder, "syslib") != NULL;
+    return is_runtime_path(line->file) || (line->folder != NULL && is_runtime_path(line->folder));
 }
 
 static uint32_t first_pc(const struct dpu_elf_symbol *symbol)

@@ -232,3 +232,52 @@ def test_a_fault_in_the_run_time_leads_to_its_caller(
         r"2 more DPUs failed as well$",
         caught.value.detail,
     ), caught.value.detail
+
+
+# As programs of the vendor's compiler are: the run time has lines of another machine, and so have
+# functions of its headers, wherever they were inlined.
+FOREIGN = """#include <stdint.h>
+__host uint32_t address;
+# 5 "/build/SDK/dpu-rt/src/syslib/store.c"
+void __attribute__((noinline)) store(uint32_t *to)
+{
+    *to = 1;
+}
+# 30 "/usr/share/upmem/include/syslib/load.h"
+static inline __attribute__((always_inline)) uint32_t load(const uint32_t *from)
+{
+    return *(const volatile uint32_t *)from;
+}
+# 50 "own.c"
+int main(void)
+{
+    if (address & 0x100000)
+        store((uint32_t *)address);
+    address =
+        load((const uint32_t *)address) + 1;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        (
+            0x110000,
+            r"store\+0x\w+, \S*syslib/store\.c:7\), called at pc 0x\w+ \(main\S+ \S*own\.c:53\)",
+        ),
+        (0x20000, r"\(main\+0x\w+, \S*own\.c:5[235]\)"),
+    ],
+)
+def test_places_in_the_vendors_run_time_lead_to_the_program(
+    address: int, expected: str, toolchain: Toolchain, tmp_path: Path
+) -> None:
+    source, output = tmp_path / "source.c", tmp_path / "program.dpu"
+    source.write_text("#include <attributes.h>\n" + FOREIGN)
+    build([source], output, BuildOptions(), toolchain=toolchain)
+    with DpuSet(1, binary=output, library="soft") as dpus:
+        dpus.address = address.to_bytes(4, "little")
+        with pytest.raises(DpuError, match="^dpu is in fault") as caught:
+            dpus.exec()
+    assert re.search(rf"{expected}: WRAM access at ", caught.value.detail), caught.value.detail
