@@ -222,6 +222,7 @@ class Bench:
                 "us",
                 x=gap,
                 label=f"pause {gap * 1e6:g} us" + (" (spinning)" if 0 < gap < 1e-4 else ""),
+                at_most=3.0 if gap <= 1e-4 else None,
                 host_cpu=(time.process_time() - host) / elapsed,
                 worker_cpu=(cpu_seconds(worker) - remote) / elapsed,
             )

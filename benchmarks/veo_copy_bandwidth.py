@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import mmap
 import sys
 import tempfile
@@ -214,6 +215,61 @@ class Bench:
                 raise AssertionError(f"asynchronous: {size} bytes came back changed")
             back[:size] = 0
 
+    def nothing_queued(self) -> None:
+        """Report what one transfer takes, and two in flight, with nothing else queued."""
+        self.report.section("queued with nothing before it", "memcpy() of as many bytes")
+        size_max = 4 * MIB
+        address = self.proc.alloc_mem(2 * size_max)
+        there = [address, address + size_max]
+        self.proc.write_mem(address, np.ones(2 * size_max, np.uint8), 2 * size_max)
+        here = [self.host[i * size_max : (i + 1) * size_max] for i in range(2)]
+        for size in (4 << 10, 64 << 10, 512 << 10, MIB, size_max):
+            for write, flights in itertools.product((True, False), (1, 2)):
+                ours, plain = [], []
+                for _ in range((60 if size < MIB else 10) * self.rounds):
+                    ours.append(self.in_flight(write, flights, there, here, size))
+                    plain.append(
+                        sum(
+                            self.loops.loop_memcpy(
+                                self.other.ctypes.data + i * size_max,
+                                here[i].ctypes.data,
+                                size,
+                                1,
+                            )
+                            for i in range(flights)
+                        )
+                    )
+                sample = Sample.of(ours).map(lambda ns: ns / 1e3)
+                baseline = Sample.of(plain).map(lambda ns: ns / 1e3)
+                target = 1.3 * baseline.median + flights
+                p90 = sorted(ours)[len(ours) * 9 // 10] / 1e3
+                name = f"{'write' if write else 'read'}, {flights} in flight"
+                self.report.add(
+                    name,
+                    sample,
+                    "us",
+                    x=size,
+                    label=f"{name}, {size_name(size)}",
+                    baseline=baseline,
+                    at_most=round(target, 2),
+                    p90=p90,
+                    p90_over_target=p90 / target,
+                )
+        self.proc.free_mem(address)
+
+    def in_flight(
+        self, write: bool, flights: int, there: list[int], here: list[np.ndarray], size: int
+    ) -> float:
+        """Submit so many transfers and wait for them; nanoseconds."""
+        start = time.perf_counter_ns()
+        if write:
+            requests = [self.ctx.async_write_mem(there[i], here[i], size) for i in range(flights)]
+        else:
+            requests = [self.ctx.async_read_mem(here[i], there[i], size) for i in range(flights)]
+        for request in requests:
+            request.wait_result()
+        return time.perf_counter_ns() - start
+
     def first_touch(self) -> None:
         """Report the first write to VE memory, and to the host's: pages are made then."""
         self.report.section("first touch of new memory", "memcpy() into new host memory")
@@ -246,6 +302,7 @@ def main() -> int:
         try:
             bench.heap()
             bench.offsets(Path(folder), options.quick)
+            bench.nothing_queued()
             bench.elsewhere()
             bench.first_touch()
         finally:

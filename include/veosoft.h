@@ -58,6 +58,9 @@ pid_t veosoft_worker_pid(struct veo_proc_handle *proc);
 /* Ends the worker at once, whatever it executes; waits end then as after a crash. The handle stays
  * to be destroyed. 0, or -1 with EINVAL. */
 int veosoft_proc_kill(struct veo_proc_handle *proc);
+/* Whether veo_read_mem(), veo_write_mem() and veo_hmemcpy() wait for what is queued in the main
+ * context, as they do unless VEO_SOFT_TRANSFERS was "unordered" when PROC was created. */
+int veosoft_transfers_are_ordered(struct veo_proc_handle *proc);
 /* Number of simulated nodes (VEO_SOFT_NODES, 1 unless set). */
 int veosoft_node_count(void);
 /* Bytes in use in the VE heap of PROC. */

@@ -165,7 +165,9 @@ cdef class ProcMemory(ProcessOwner):
         to_address(where, self, &address)
         handle = proc.enter()
         try:
-            proc.settle_main()
+            if (proc.soft.veosoft_transfers_are_ordered is NULL
+                    or proc.soft.veosoft_transfers_are_ordered(handle)):
+                proc.settle_main()
             with nogil:
                 if reading:
                     rc = proc.table.veo_read_mem(handle, buffer.ptr, address, <size_t>nbytes)

@@ -104,6 +104,7 @@
     X(veosoft_set_quiet) \
     X(veosoft_worker_pid) \
     X(veosoft_proc_kill) \
+    X(veosoft_transfers_are_ordered) \
     X(veosoft_node_count) \
     X(veosoft_heap_used)
 

@@ -53,9 +53,9 @@ static void look_out(struct agent *agent)
     struct spin_turn turn = {0};
     pthread_mutex_unlock(&agent->lock);
     while (atomic_load_explicit(&agent->orders, memory_order_acquire) == orders &&
-           spin_again(&turn, veo_root.board, 0, &agent->patience))
+           spin_again(&turn, &veo_root.side, &agent->patience))
         ;
-    spin_end(&turn, veo_root.board, 0);
+    spin_end(&turn, &veo_root.side);
     pthread_mutex_lock(&agent->lock);
 }
 
@@ -97,7 +97,7 @@ static const struct agent_job *next_job(struct veo_thr_ctxt *ctx, struct agent *
         int64_t start = clock_now();
         while (!agent->first && !agent->stop)
             pthread_cond_wait(&agent->work, &agent->lock);
-        spin_learn(&agent->patience, veo_root.board, clock_now() - start);
+        spin_learn(&agent->patience, &veo_root.side, clock_now() - start);
     }
     /* The jobs of a dead process are taken back by whoever waits for them. */
     while (!agent->stop && proc_is_dead(ctx->proc))

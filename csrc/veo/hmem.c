@@ -29,7 +29,7 @@ static int transfer(struct veo_proc_handle *proc, void *host, uint64_t addr, siz
 {
     if (!proc_enter(proc))
         return -1;
-    int error = proc_sync_main(proc) ? transfer_now(proc, host, addr, size, write) : ESRCH;
+    int error = proc_sync_transfer(proc) ? transfer_now(proc, host, addr, size, write) : ESRCH;
     proc_leave(proc);
     return error ? -1 : 0;
 }
@@ -40,7 +40,7 @@ static int copy_inside(struct veo_proc_handle *proc, uint64_t dst, uint64_t src,
     int rc = -1;
     if (!proc_enter(proc))
         return -1;
-    if (!proc_sync_main(proc)) {
+    if (!proc_sync_transfer(proc)) {
         rc = -1;
     } else if (heap_contains(proc, dst, size)) {
         rc = transfer_now(proc, (void *)(uintptr_t)dst, src, size, false) ? -1 : 0;

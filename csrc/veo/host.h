@@ -172,6 +172,11 @@ bool queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft);
 /* EXTRA becomes the queue's. Returns the id. */
 uint64_t queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft, struct request_extra *extra);
 void queue_abandon(struct veo_thr_ctxt *ctx);
+/* A request that the host has executed already, for which nothing is queued: it has no slot. Where
+ * something is queued VEO_REQUEST_ID_INVALID, without an error. */
+uint64_t queue_done(struct veo_thr_ctxt *ctx, int outcome, uint64_t result);
+/* Has veo_prev_req_result() show RESULT in the next kernel, if nothing is queued before it. */
+void queue_remember(struct veo_thr_ctxt *ctx, uint64_t result);
 /* A request without arguments. */
 uint64_t queue_simple(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t target,
                       struct request_extra *extra);
@@ -254,10 +259,11 @@ struct veo_proc_handle {
     uint32_t fork_generation;
     int identifier;
     int node;
-    pid_t pid;    /* of the worker */
-    pid_t child;  /* the same, or the debugger that runs it */
-    int pidfd;    /* of the child; -1 where the kernel has none */
-    int lifeline; /* write end: closing it ends the worker */
+    bool unordered; /* synchronous transfers do not wait for the main context's queue */
+    pid_t pid;      /* of the worker */
+    pid_t child;    /* the same, or the debugger that runs it */
+    int pidfd;      /* of the child; -1 where the kernel has none */
+    int lifeline;   /* write end: closing it ends the worker */
     unsigned seat;
     struct wire_header *header; /* start of the shared memory */
     size_t mapped;
@@ -284,6 +290,7 @@ struct veo_root {
     pthread_mutex_t lock;
     struct veo_proc_handle *procs; /* all ever created */
     struct spin_board *board;
+    struct spin_side side;
     int board_fd;
     pid_t owner;
     _Atomic uint32_t fork_generation;
@@ -343,6 +350,8 @@ int transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t
 
 /* Waits for the main context's queue; false (error set) if the process is dead. */
 bool proc_sync_main(struct veo_proc_handle *proc);
+/* The same before a synchronous transfer, unless these are unordered. */
+bool proc_sync_transfer(struct veo_proc_handle *proc);
 /* veo_get_sym() between proc_enter() and proc_leave(). */
 uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name);
 void symbols_forget(struct veo_proc_handle *proc, uint64_t handle);

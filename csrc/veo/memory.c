@@ -108,6 +108,16 @@ bool proc_sync_main(struct veo_proc_handle *proc)
     return rc == 0;
 }
 
+bool proc_sync_transfer(struct veo_proc_handle *proc)
+{
+    if (!proc->unordered)
+        return proc_sync_main(proc);
+    if (!proc_is_dead(proc))
+        return true;
+    veo_fail(ESRCH, "the VE process is gone");
+    return false;
+}
+
 static int alloc_mem(struct veo_proc_handle *proc, uint64_t *addr, size_t size)
 {
     *addr = 0;
@@ -117,6 +127,7 @@ static int alloc_mem(struct veo_proc_handle *proc, uint64_t *addr, size_t size)
     if (!proc_is_dead(proc)) {
         *addr = heap_get(proc, size);
         rc = *addr ? 0 : -1;
+        queue_remember(proc->main, *addr);
         if (rc)
             veo_fail(ENOMEM, "no %zu bytes of VE memory (%zu of %zu in use)", size,
                      (size_t)range_alloc_used(proc->heap_ranges), (size_t)proc->heap_size);

@@ -18,7 +18,7 @@
 #define EXIT_LIMIT (CLOCK_SECOND * 3 / 2)
 /* A report of a crash takes no longer. */
 #define CRASH_LIMIT (2 * CLOCK_SECOND)
-#define SPIN_LONGEST_US 100
+#define SPIN_LONGEST_US 500
 #define ADDRESS_TRIES 8
 
 struct veo_root veo_root = {.lock = PTHREAD_MUTEX_INITIALIZER, .board_fd = -1};
@@ -59,6 +59,7 @@ static bool set_up_board(void)
         (uint32_t)(soft_env_size("VEO_SOFT_SPIN_US", SPIN_LONGEST_US) % 1000001) * 1000 + 1;
     atomic_store(&board->seats_used, 1);
     veo_root.board = board;
+    veo_root.side = spin_side_of(board, 0);
     veo_root.board_fd = fd;
     return true;
 }
@@ -202,6 +203,18 @@ static void tear_down(struct veo_proc_handle *proc)
 /* --- API
  * ------------------------------------------------------------------------------------------ */
 
+/* VEO_SOFT_TRANSFERS, for programs that write to a kernel which runs until it is told to end. */
+static bool wants_unordered_transfers(void)
+{
+    const char *text = secure_getenv("VEO_SOFT_TRANSFERS");
+    if (!text || !*text || strcmp(text, "ordered") == 0)
+        return false;
+    if (strcmp(text, "unordered") == 0)
+        return true;
+    veo_log("VEO_SOFT_TRANSFERS='%s' is neither 'ordered' nor 'unordered' and is ignored", text);
+    return false;
+}
+
 static struct veo_proc_handle *create(int venode, const char *program)
 {
     int node = node_resolve(venode);
@@ -211,6 +224,7 @@ static struct veo_proc_handle *create(int venode, const char *program)
     if (!proc)
         return NULL;
     proc->node = node;
+    proc->unordered = wants_unordered_transfers();
     enum start_result started = START_ADDRESS_TAKEN;
     for (int i = 0; i < ADDRESS_TRIES && started == START_ADDRESS_TAKEN; i++) {
         started = START_FAILED;
@@ -351,6 +365,11 @@ VEO_EXPORT int veo_proc_identifier(struct veo_proc_handle *proc)
 VEO_EXPORT pid_t veosoft_worker_pid(struct veo_proc_handle *proc)
 {
     return proc_is_alive(proc) ? proc->pid : -1;
+}
+
+VEO_EXPORT int veosoft_transfers_are_ordered(struct veo_proc_handle *proc)
+{
+    return !proc_is_alive(proc) || !proc->unordered;
 }
 
 VEO_EXPORT int veosoft_proc_kill(struct veo_proc_handle *proc)

@@ -350,6 +350,7 @@ void queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcom
     job->result = result;
     slot->outcome = (uint8_t)outcome;
     slot->result = result;
+    wire_remember(ctx->wire, result);
     /* From here on the job may be freed, and from the second store on the slot may be. */
     atomic_store_explicit(&job->done, true, memory_order_release);
     atomic_store_explicit(&slot->state, WIRE_STATE(id, WIRE_DONE), memory_order_release);
@@ -359,4 +360,38 @@ void queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcom
         atomic_fetch_add(&ctx->wire->done_bell, 1);
         futex_wake_all(&ctx->wire->done_bell);
     }
+}
+
+/* With the queue lock: whether the worker is through with all requests. */
+static bool is_at_rest(struct veo_thr_ctxt *ctx)
+{
+    queue_harvest_locked(ctx);
+    return queue_is_empty(ctx) && !atomic_load_explicit(&ctx->gone, memory_order_relaxed);
+}
+
+uint64_t queue_done(struct veo_thr_ctxt *ctx, int outcome, uint64_t result)
+{
+    uint64_t id = VEO_REQUEST_ID_INVALID;
+    pthread_mutex_lock(&ctx->submit);
+    pthread_mutex_lock(&ctx->queue);
+    uint64_t next = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
+    if (is_at_rest(ctx) && results_put(&ctx->results, next, outcome, result)) {
+        id = next;
+        wire_remember(ctx->wire, result);
+        atomic_store_explicit(&ctx->next_id, next + 1, memory_order_release);
+        atomic_store_explicit(&ctx->harvested, next + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&ctx->queue);
+    pthread_mutex_unlock(&ctx->submit);
+    return id;
+}
+
+void queue_remember(struct veo_thr_ctxt *ctx, uint64_t result)
+{
+    pthread_mutex_lock(&ctx->submit);
+    pthread_mutex_lock(&ctx->queue);
+    if (is_at_rest(ctx))
+        wire_remember(ctx->wire, result);
+    pthread_mutex_unlock(&ctx->queue);
+    pthread_mutex_unlock(&ctx->submit);
 }

@@ -73,9 +73,9 @@ static bool look_for_a_while(struct veo_thr_ctxt *ctx, const struct target *targ
     bool there = false;
     struct spin_turn turn = {.my_core = &ctx->wire->host_core,
                              .their_core = &ctx->wire->worker_core};
-    while (!(there = has_come(ctx, target)) && spin_again(&turn, veo_root.board, 0, &ctx->patience))
+    while (!(there = has_come(ctx, target)) && spin_again(&turn, &veo_root.side, &ctx->patience))
         ;
-    spin_end(&turn, veo_root.board, 0);
+    spin_end(&turn, &veo_root.side);
     return there;
 }
 
@@ -106,7 +106,7 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
         queue_harvest(ctx);
     }
     sleepers_remove(ctx, &me);
-    spin_learn(&ctx->patience, veo_root.board, clock_now() - start);
+    spin_learn(&ctx->patience, &veo_root.side, clock_now() - start);
 }
 
 /* After a wait that did not help, as the host itself is still at it. */

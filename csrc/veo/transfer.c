@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies between host memory and the worker's. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 /* An asynchronous transfer of at most this size is done by its caller if nothing is queued: that
  * is quicker than having a thread woken for it. */
-#define AT_ONCE_MAX ((size_t)1 << 20)
+#define AT_ONCE_MAX ((size_t)4 << 20)
 
 /* Of a transfer that the worker copies for us. */
 #define PIECE ((size_t)256 << 10)
@@ -119,7 +120,7 @@ static int transfer_sync(struct veo_proc_handle *proc, void *host, uint64_t addr
     }
     if (!proc_enter(proc))
         return -1;
-    int rc = proc_sync_main(proc) && transfer_now(proc, host, addr, size, write) == 0 ? 0 : -1;
+    int rc = proc_sync_transfer(proc) && transfer_now(proc, host, addr, size, write) == 0 ? 0 : -1;
     proc_leave(proc);
     return rc;
 }
@@ -135,6 +136,18 @@ VEO_EXPORT int veo_write_mem(struct veo_proc_handle *proc, uint64_t dst, const v
     return transfer_sync(proc, (void *)(uintptr_t)src, dst, size, true);
 }
 
+/* Its turn is now. Where another thread has queued something meanwhile, VEO_REQUEST_ID_INVALID:
+ * then it takes its turn behind that. */
+static uint64_t transfer_at_once(struct veo_thr_ctxt *ctx, void *host, uint64_t addr, size_t size,
+                                 bool write)
+{
+    if (size == 0 || transfer_now(ctx->proc, host, addr, size, write) == 0)
+        return queue_done(ctx, VEO_COMMAND_OK, 0);
+    /* As for a kernel that touches a bad address. */
+    return errno == EFAULT ? queue_done(ctx, VEO_COMMAND_EXCEPTION, SIGSEGV)
+                           : VEO_REQUEST_ID_INVALID;
+}
+
 static uint64_t transfer_async(struct veo_thr_ctxt *ctx, void *host, uint64_t addr, size_t size,
                                bool write)
 {
@@ -144,12 +157,15 @@ static uint64_t transfer_async(struct veo_thr_ctxt *ctx, void *host, uint64_t ad
     }
     if (!ctx_enter(ctx))
         return VEO_REQUEST_ID_INVALID;
-    uint64_t id;
+    uint64_t id = VEO_REQUEST_ID_INVALID;
+    if (size <= AT_ONCE_MAX && !proc_is_dead(ctx->proc) && queue_is_idle(ctx))
+        id = transfer_at_once(ctx, host, addr, size, write);
+    if (id != VEO_REQUEST_ID_INVALID) {
+        ctx_leave(ctx);
+        return id;
+    }
+
     if (size == 0) {
-        id = queue_simple(ctx, WIRE_NOP, 0, NULL);
-    } else if (size <= AT_ONCE_MAX && heap_contains(ctx->proc, addr, size) && queue_is_idle(ctx)) {
-        /* Its turn is now. */
-        transfer_now(ctx->proc, host, addr, size, write);
         id = queue_simple(ctx, WIRE_NOP, 0, NULL);
     } else if (size <= WIRE_TRANSFER_MAX) {
         id = submit_small(ctx, host, addr, size, write);

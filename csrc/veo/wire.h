@@ -26,6 +26,7 @@
 #define WIRE_GAP ((size_t)2 << 20)
 #define WIRE_SLOT_ARGS 11
 #define WIRE_CHUNK_SLOTS 63
+#define WIRE_HISTORY 32 /* results that veo_prev_req_result() knows */
 #define WIRE_ERROR_SIZE 1024
 #define WIRE_DEATH_SIZE 8192
 /* For 256 parameters with names of 31 characters. */
@@ -119,12 +120,24 @@ struct wire_context {
     _Atomic uint32_t worker_asleep;
     struct wire_chunk *first;
     _Atomic uint32_t host_core; /* as of struct spin_turn */
+    /* For kernels: results of the last requests, each noted by who executed it. */
+    uint64_t executed;
+    uint64_t history[WIRE_HISTORY];
     /* worker -> host */
     _Alignas(64) _Atomic uint32_t done_bell;
     _Atomic uint32_t worker_core;
     _Atomic uint64_t wake_at; /* lowest id that a sleeping host thread waits for, or all ones */
     _Atomic uint64_t left;    /* what was executed in the host below this id, it looks at no more */
 };
+
+/* Notes the result of a request. By one side at a time: whose turn it is, or the host if nothing is
+ * queued. */
+static inline void wire_remember(struct wire_context *wire, uint64_t result)
+{
+    uint64_t n = *(const volatile uint64_t *)&wire->executed;
+    wire->history[n % WIRE_HISTORY] = result;
+    wire->executed = n + 1;
+}
 
 enum wire_start {
     WIRE_STARTING = 0,

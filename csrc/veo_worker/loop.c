@@ -66,10 +66,10 @@ static uint64_t await(struct veow_context *ctx, const struct wire_slot *slot, ui
     uint64_t state;
     struct spin_turn turn = {.my_core = &wire->worker_core, .their_core = &wire->host_core};
 #define LOOK() (state = atomic_load_explicit(&slot->state, memory_order_acquire))
-    while (LOOK() == unchanged && spin_again(&turn, veow_board, veow_header->seat, &ctx->patience))
+    while (LOOK() == unchanged && spin_again(&turn, &veow_side, &ctx->patience))
         if (turn.shares_core)
             leave_core(ctx);
-    spin_end(&turn, veow_board, veow_header->seat);
+    spin_end(&turn, &veow_side);
     if (state != unchanged)
         return state;
 
@@ -87,7 +87,7 @@ static uint64_t await(struct veow_context *ctx, const struct wire_slot *slot, ui
     }
 #undef LOOK
     atomic_store(&wire->worker_asleep, 0);
-    spin_learn(&ctx->patience, veow_board, clock_now() - start);
+    spin_learn(&ctx->patience, &veow_side, clock_now() - start);
     return state;
 }
 
@@ -163,19 +163,14 @@ static int execute(struct veow_context *ctx, const struct wire_slot *slot, uint6
     return VEO_COMMAND_ERROR;
 }
 
-static void remember(struct veow_context *ctx, uint64_t result)
-{
-    ctx->history[ctx->executed++ % VEOW_HISTORY] = result;
-}
-
 /* The result of the request that was executed OFFS requests before this one's predecessor. */
 __attribute__((visibility("default"))) int veo_prev_req_result(int offs, uint64_t *result);
 int veo_prev_req_result(int offs, uint64_t *result)
 {
-    const struct veow_context *ctx = veow_current;
-    if (!ctx || !result || offs < 0 || offs >= VEOW_HISTORY || (uint64_t)offs >= ctx->executed)
+    const struct wire_context *wire = veow_current ? veow_current->wire : NULL;
+    if (!wire || !result || offs < 0 || offs >= WIRE_HISTORY || (uint64_t)offs >= wire->executed)
         return -1;
-    *result = ctx->history[(ctx->executed - 1 - (uint64_t)offs) % VEOW_HISTORY];
+    *result = wire->history[(wire->executed - 1 - (uint64_t)offs) % WIRE_HISTORY];
     return 0;
 }
 
@@ -200,7 +195,6 @@ static void hand_over(struct veow_context *ctx, struct wire_slot *slot)
     tell_host(ctx->wire, ctx->id);
     if (await(ctx, slot, handed) != WIRE_STATE(ctx->id, WIRE_DONE))
         overwritten();
-    remember(ctx, slot->result);
     atomic_store_explicit(&ctx->wire->left, ctx->id + 1, memory_order_release);
 }
 
@@ -245,7 +239,7 @@ static void serve(struct veow_context *ctx)
         ctx->target = request.op == WIRE_CALL ? request.target : 0;
         int outcome = execute(ctx, &request, &result);
         ctx->target = 0;
-        remember(ctx, result);
+        wire_remember(ctx->wire, result);
         /* What a kernel printed is there when its caller goes on. */
         if (__fpending(stdout))
             fflush(stdout);

@@ -27,7 +27,7 @@
 #define SERVICE_STACK ((size_t)1 << 20)
 
 struct wire_header *veow_header;
-struct spin_board *veow_board;
+struct spin_side veow_side;
 
 /* A lifeline alone could be held open by other children of the host; a pidfd is not there on
  * older kernels. */
@@ -89,7 +89,7 @@ static void map_memory(char *argv[])
     close(WIRE_FD_MEMORY);
     close(WIRE_FD_BOARD);
     veow_header = map;
-    veow_board = board;
+    veow_side = spin_side_of(board, veow_header->seat);
     /* What runs over the end of the wire does not get into the heap. */
     uint64_t gap = veow_header->heap - WIRE_GAP;
     mprotect((void *)(uintptr_t)gap, WIRE_GAP, PROT_NONE);

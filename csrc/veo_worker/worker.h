@@ -15,8 +15,6 @@
 #include "ve_offload.h"
 #include "veo/wire.h"
 
-enum { VEOW_HISTORY = 32 };
-
 /* For functions that do not return and run where AddressSanitizer does not know the stack: on that
  * of signal handlers, and where pthread_exit() has dropped frames. */
 #define VEOW_NO_ASAN __attribute__((no_sanitize("address")))
@@ -28,10 +26,8 @@ struct veow_context {
     _Atomic uint64_t target; /* the function that is being called, or 0 */
     uint64_t id;
     struct spin_patience patience;
-    int64_t moved_at;               /* to another core, to be apart from the host */
-    uint64_t history[VEOW_HISTORY]; /* results, for veo_prev_req_result() */
-    uint64_t executed;
-    bool guarded; /* a fault jumps to guard */
+    int64_t moved_at; /* to another core, to be apart from the host */
+    bool guarded;     /* a fault jumps to guard */
     sigjmp_buf guard;
     void *signal_stack;
     struct veow_context *next;
@@ -39,7 +35,7 @@ struct veow_context {
 
 extern _Thread_local struct veow_context *veow_current;
 extern struct wire_header *veow_header;
-extern struct spin_board *veow_board;
+extern struct spin_side veow_side;
 
 /* --- loop.c --- */
 /* Executes the requests of a context until it is told to end. */

@@ -293,3 +293,19 @@ def test_copies_between_two_processes_are_refused(proc, make_proc):
     ours, theirs = proc.alloc_hmem(8), make_proc().alloc_hmem(8)
     with pytest.raises(RuntimeError, match="hmemcpy"):
         veo.VEO_HMEM.hmemcpy(ours, theirs, 8)
+
+
+def test_unordered_transfers_reach_a_running_kernel(make_proc, kernels, monkeypatch):
+    monkeypatch.setenv("VEO_SOFT_TRANSFERS", "unordered")
+    proc = make_proc()
+    lib = proc.load_library(kernels)
+    lib.wait_for.args_type("int *")
+    ctx = proc.open_context()
+    word = proc.alloc_mem(4)
+    proc.write_mem(word, bytes(4), 4)
+    request = lib.wait_for(ctx, word)
+    seen = bytearray(b"xxxx")
+    proc.read_mem(seen, word, 4)
+    assert seen == bytes(4)
+    proc.write_mem(word, (7).to_bytes(4, "little"), 4)
+    assert request.wait_result(30) == 7

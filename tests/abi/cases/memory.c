@@ -425,3 +425,92 @@ CASE(freeing_what_was_not_allocated)
     CHECK_EQUAL(call(&f, f.ctx, "count"), 0);
     tear_down(&f);
 }
+
+CASE(unordered_transfers_reach_a_kernel_in_the_main_context)
+{
+    setenv("VEO_SOFT_TRANSFERS", "unordered", 1);
+    struct fixture f = set_up();
+    uint64_t large = symbol(&f, "large");
+    uint64_t word;
+    int value = 0;
+    CHECK_EQUAL(veosoft_transfers_are_ordered(f.proc), 0);
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &word, sizeof value), 0);
+    /* Of the heap, and of a variable. */
+    const uint64_t words[] = {word, large};
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(veo_write_mem(f.proc, words[i], &value, sizeof value), 0);
+        veo_args_set_u64(f.args, 0, words[i]);
+        uint64_t id = veo_call_async(f.ctx, symbol(&f, "serve"), f.args);
+        int seen = 1;
+        int told = 5 + i;
+        CHECK_EQUAL(veo_read_mem(f.proc, &seen, words[i], sizeof seen), 0);
+        CHECK_EQUAL(seen, 0);
+        CHECK_EQUAL(veo_write_mem(f.proc, words[i], &told, sizeof told), 0);
+        CHECK_EQUAL(wait_ok(f.ctx, id), told);
+    }
+    tear_down(&f);
+    setenv("VEO_SOFT_TRANSFERS", "ordered", 1);
+    f = set_up();
+    CHECK_EQUAL(veosoft_transfers_are_ordered(f.proc), 1);
+    tear_down(&f);
+}
+
+CASE(transfers_with_nothing_queued_are_requests_like_others)
+{
+    enum { N = 1000 };
+    struct fixture f = set_up();
+    uint64_t count = symbol(&f, "count");
+    uint64_t echo = symbol(&f, "echo");
+    uint64_t previous = symbol(&f, "previous");
+    uint64_t at;
+    uint64_t ids[N];
+    uint64_t result;
+    uint8_t bytes[64];
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &at, sizeof bytes), 0);
+    for (uint64_t i = 0; i < N; i++) {
+        memset(bytes, (int)i, sizeof bytes);
+        ids[i] = i % 7 == 6 ? veo_call_async(f.ctx, count, NULL)
+                            : veo_async_write_mem(f.ctx, at, bytes, sizeof bytes);
+        CHECK(i == 0 || ids[i] == ids[i - 1] + 1);
+        if (i % 7 == 6)
+            CHECK_EQUAL(wait_ok(f.ctx, ids[i]), i / 7);
+    }
+    for (uint64_t i = N; i-- > 0;) {
+        if (i % 7 != 6)
+            CHECK_EQUAL(wait_ok(f.ctx, ids[i]), 0);
+        CHECK_EQUAL(veo_call_wait_result(f.ctx, ids[i], &result), VEO_COMMAND_ERROR);
+    }
+    /* Kernels see their results among those of calls. */
+    veo_args_set_u64(f.args, 0, 77);
+    wait_ok(f.ctx, veo_call_async(f.ctx, echo, f.args));
+    wait_ok(f.ctx, veo_async_read_mem(f.ctx, bytes, at, sizeof bytes));
+    veo_args_set_i32(f.args, 0, 1);
+    CHECK_EQUAL(wait_ok(f.ctx, veo_call_async(f.ctx, previous, f.args)), 77);
+    tear_down(&f);
+}
+
+CASE(a_queued_transfer_to_a_bad_address_is_an_exception)
+{
+    struct fixture f = set_up();
+    static char bytes[100000];
+    uint64_t result;
+    for (size_t size = 1; size <= sizeof bytes; size *= 10) {
+        uint64_t id = veo_async_write_mem(f.ctx, 4096, bytes, size);
+        CHECK_EQUAL(veo_call_wait_result(f.ctx, id, &result), VEO_COMMAND_EXCEPTION);
+        id = veo_async_read_mem(f.ctx, bytes, 4096, size);
+        CHECK_EQUAL(veo_call_wait_result(f.ctx, id, &result), VEO_COMMAND_EXCEPTION);
+    }
+    CHECK_EQUAL(call(&f, f.ctx, "count"), 0);
+    tear_down(&f);
+}
+
+CASE(an_allocation_leaves_a_result_for_kernels)
+{
+    struct fixture f = set_up();
+    uint64_t at;
+    uint64_t previous = symbol(&f, "previous");
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &at, 4096), 0);
+    veo_args_set_i32(f.args, 0, 0);
+    CHECK(wait_ok(f.ctx, veo_call_async(f.ctx, previous, f.args)) == at);
+    tear_down(&f);
+}

@@ -319,3 +319,42 @@ CASE(destroying_ends_the_calls_of_other_threads)
         veo_args_free(f.args);
     }
 }
+
+static void *transfer_and_call(void *argument)
+{
+    const struct job *job = argument;
+    struct veo_args *args = veo_args_alloc();
+    uint64_t at;
+    CHECK_EQUAL(veo_alloc_mem(job->f->proc, &at, 8192), 0);
+    for (int i = 0; i < rounds(2000); i++) {
+        char there[8192];
+        char back[8192];
+        memset(there, job->number + i, sizeof there);
+        veo_args_set_i32(args, 0, i);
+        uint64_t ids[] = {
+            veo_async_write_mem(job->ctx, at, there, sizeof there),
+            veo_call_async(job->ctx, job->echo, args),
+            veo_async_read_mem(job->ctx, back, at, sizeof back),
+        };
+        CHECK_EQUAL(wait_ok(job->ctx, ids[2]), 0);
+        CHECK(memcmp(there, back, sizeof back) == 0);
+        CHECK_EQUAL(wait_ok(job->ctx, ids[0]), 0);
+        CHECK_EQUAL(wait_ok(job->ctx, ids[1]), i);
+    }
+    CHECK_EQUAL(veo_free_mem(job->f->proc, at), 0);
+    veo_args_free(args);
+    return NULL;
+}
+
+CASE(threads_mix_transfers_and_calls)
+{
+    struct fixture f = set_up();
+    struct job jobs[3];
+    void *arguments[3];
+    for (int i = 0; i < 3; i++) {
+        jobs[i] = (struct job){.f = &f, .ctx = f.ctx, .echo = symbol(&f, "echo"), .number = i};
+        arguments[i] = &jobs[i];
+    }
+    run_threads(3, transfer_and_call, arguments);
+    tear_down(&f);
+}
