@@ -66,7 +66,7 @@ static void overrun_by_all(enum ending ending)
     static const int bytes[] = {255, 0, 1, 3, 0x5a};
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         overrun(0, 65536, bytes[i], ending);
-        overrun(8192, 64, bytes[i], ending);
+        overrun(24576, 64, bytes[i], ending);
         overrun(4096, 65536, bytes[i], ending);
     }
 }
@@ -92,7 +92,7 @@ CASE(a_limited_wait_ends_though_the_queue_is_overwritten)
     char buffer[64] = {0};
     uint64_t result;
     veo_args_set_stack(f.args, VEO_INTENT_INOUT, 0, buffer, sizeof buffer);
-    veo_args_set_i64(f.args, 1, 8192);
+    veo_args_set_i64(f.args, 1, 24576);
     veo_args_set_i64(f.args, 2, 64);
     veo_args_set_i32(f.args, 3, 255);
     veo_args_set_i32(f.args, 4, EXIT);
@@ -110,7 +110,7 @@ CASE(an_overwritten_queue_is_named_as_the_cause)
     uint64_t result;
     uint64_t count = symbol(&f, "count");
     veo_args_set_stack(f.args, VEO_INTENT_INOUT, 0, buffer, sizeof buffer);
-    veo_args_set_i64(f.args, 1, 8192);
+    veo_args_set_i64(f.args, 1, 24576);
     veo_args_set_i64(f.args, 2, 64);
     veo_args_set_i32(f.args, 3, 255);
     veo_args_set_i32(f.args, 4, RETURN);
