@@ -55,6 +55,9 @@ int main(void) { srand(3); result = rand() % RAND_MAX; return 0; }
         OWN_NAMES,
         "#include <stdint.h>\nint a = INT_MAX; unsigned b = UINT_MAX; int64_t c = LONG_MAX;\n"
         + MAIN,
+        "#include <memmram_utils.h>\nint size = DMA_ALIGNED(13), rest = 13 & DMA_OFF_MASK;\n"
+        '_Static_assert(ALIGN(17, 16) == 32 && MIN(3, 2) == 2 && MRAM_CACHE_SIZE == 8, "");\n'
+        + MAIN,
         "#include <mutex_pool.h>\nint main(void) { assert(1); return 0; }",
     ],
 )
