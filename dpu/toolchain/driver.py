@@ -136,7 +136,7 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
         run(
             [
                 *(*toolchain.linker, "-m", "elf32lriscv", "--emit-relocs", "--nmagic"),
-                *("--no-relax", "--gc-sections", "--color-diagnostics=never"),
+                *("--no-relax", "--gc-sections", "--no-check-sections", "--color-diagnostics=never"),
                 *("-T", str(script), "-o", str(linked)),
                 *(*map(str, objects), *options.link_options, *runtime),
             ]

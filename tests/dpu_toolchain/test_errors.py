@@ -47,9 +47,10 @@ def test_stacks_count_as_wram(compile_text: Compile) -> None:
         compile_text(MAIN, tasklets=24, defines={"STACK_SIZE_DEFAULT": 4096})
 
 
-def test_mram_overflow_names_the_variable(compile_text: Compile) -> None:
-    text = f'#include "kernel.h"\nIN_MRAM char huge[70000000];\n{MAIN}'
-    with pytest.raises(ToolchainError, match=r"MRAM overflows.*huge \(70000000 bytes\)"):
+@pytest.mark.parametrize("size", [70_000_000, 500_000_000])
+def test_mram_overflow_names_the_variable(compile_text: Compile, size: int) -> None:
+    text = f'#include "kernel.h"\nIN_MRAM char huge[{size}];\n{MAIN}'
+    with pytest.raises(ToolchainError, match=rf"MRAM overflows.*huge \({size} bytes\)"):
         compile_text(text)
 
 
