@@ -136,7 +136,9 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
         run(
             [
                 *(*toolchain.linker, "-m", "elf32lriscv", "--emit-relocs", "--nmagic"),
-                *("--no-relax", "--gc-sections", "--no-check-sections", "--color-diagnostics=never"),
+                *("--no-relax", "--gc-sections", "--color-diagnostics=never"),
+                # What is too large for a memory is told by name afterwards.
+                "--no-check-sections",
                 *("-T", str(script), "-o", str(linked)),
                 *(*map(str, objects), *options.link_options, *runtime),
             ]
