@@ -61,6 +61,7 @@ def measure_tasklets(report: Report, folder: str, quick: bool) -> None:
         for path in (ROOT / "csrc/dpu_machine").glob("*.c")
         if path.name != "elf.c"  # files are not needed, and a program is made in place
     )
+    sources.append(str(ROOT / "csrc/common/copy.c"))
     program = compile_c("dpu_speed.c", folder, flags=[f"-I{ROOT / 'csrc'}", *sources])
     printed = subprocess.run(
         [program, instructions, rounds], check=True, capture_output=True, text=True

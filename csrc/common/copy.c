@@ -117,14 +117,6 @@ static void choose_and_copy(void *to, const void *from, size_t bytes)
     routine->copy(to, from, bytes);
 }
 
-static void move(void *to, const void *from, size_t bytes)
-{
-    if (bytes < COPY_VECTORS_LEAST)
-        memmove(to, from, bytes);
-    else
-        atomic_load_explicit(&by_vectors, memory_order_relaxed)(to, from, bytes);
-}
-
 /* ------------------------------------------------------------------ past the caches */
 
 #if defined(__x86_64__)
@@ -212,17 +204,17 @@ void copy_past_caches(void *to, const void *from, size_t bytes)
         _mm_sfence();
     }
 #endif
-    move((uint8_t *)to + done, (const uint8_t *)from + done, bytes - done);
+    copy_memory((uint8_t *)to + done, (const uint8_t *)from + done, bytes - done);
 }
 
 /* ------------------------------------------------------------------ either */
 
-void copy_memory(void *to, const void *from, size_t bytes)
+void copy_many(void *to, const void *from, size_t bytes)
 {
     const uintptr_t ahead = (uintptr_t)to - (uintptr_t)from;
     const bool apart = ahead >= bytes && -ahead >= bytes;
     if (apart && copy_is_large(bytes))
         copy_past_caches(to, from, bytes);
     else
-        move(to, from, bytes);
+        atomic_load_explicit(&by_vectors, memory_order_relaxed)(to, from, bytes);
 }

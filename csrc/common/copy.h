@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Copies of fewer bytes are left to the C library, which has a case for each size there. */
 #define COPY_VECTORS_LEAST ((size_t)1024)
@@ -27,8 +28,17 @@
 /* libveorun.a is linked with users' programs, which may have functions of these names. */
 #define COPY_SYMBOL(name) __asm__("offchip_" #name)
 
+/* Like memmove(), for at least COPY_VECTORS_LEAST bytes. */
+void copy_many(void *to, const void *from, size_t bytes) COPY_SYMBOL(copy_many);
+
 /* Like memmove(), in whichever way is quickest. */
-void copy_memory(void *to, const void *from, size_t bytes) COPY_SYMBOL(copy_memory);
+static inline void copy_memory(void *to, const void *from, size_t bytes)
+{
+    if (bytes < COPY_VECTORS_LEAST)
+        memmove(to, from, bytes);
+    else
+        copy_many(to, from, bytes);
+}
 
 /* Whether a copy of so many bytes had better go past the caches. */
 bool copy_is_large(size_t bytes) COPY_SYMBOL(copy_is_large);

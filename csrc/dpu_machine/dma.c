@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "common/copy.h"
+
 /*
  * The data moves now. The tasklet is blocked until the transfer would be over: the engine does
  * one after the other, and is busy for its setup and the bytes, while the tasklet also sees the
@@ -52,7 +54,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
         return NULL;
     }
     if (op->kind == DPU_OP_SDMA) {
-        memcpy(m->mram + far, m->wram + near, bytes);
+        copy_memory(m->mram + far, m->wram + near, bytes);
         m->dma.writes++;
         m->dma.write_bytes += bytes;
         block(m, t, bytes, m->options.dma_write_latency);
@@ -60,7 +62,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
         if (op->kind == DPU_OP_LDMAI)
             to_iram(m, near, far, bytes);
         else
-            memcpy(m->wram + near, m->mram + far, bytes);
+            copy_memory(m->wram + near, m->mram + far, bytes);
         m->dma.reads++;
         m->dma.read_bytes += bytes;
         block(m, t, bytes, m->options.dma_read_latency);

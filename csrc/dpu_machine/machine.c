@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/copy.h"
+
 #define PAGE ((size_t)4096)
 
 void dpu_machine_default_options(struct dpu_machine_options *options)
@@ -134,7 +136,7 @@ bool dpu_machine_read_wram(const struct dpu_machine *m, uint32_t offset, void *d
     if (!is_inside(offset, size, m->wram_size))
         return false;
     if (size != 0)
-        memcpy(data, m->wram + offset, size);
+        copy_memory(data, m->wram + offset, size);
     return true;
 }
 
@@ -143,7 +145,7 @@ bool dpu_machine_write_wram(struct dpu_machine *m, uint32_t offset, const void *
     if (!is_inside(offset, size, m->wram_size))
         return false;
     if (size != 0)
-        memcpy(m->wram + offset, data, size);
+        copy_memory(m->wram + offset, data, size);
     return true;
 }
 
@@ -152,7 +154,7 @@ bool dpu_machine_read_mram(const struct dpu_machine *m, uint32_t offset, void *d
     if (!is_inside(offset, size, DPU_MACHINE_MRAM))
         return false;
     if (size != 0)
-        memcpy(data, m->mram + offset, size);
+        copy_memory(data, m->mram + offset, size);
     return true;
 }
 
@@ -161,7 +163,7 @@ bool dpu_machine_write_mram(struct dpu_machine *m, uint32_t offset, const void *
     if (!is_inside(offset, size, DPU_MACHINE_MRAM))
         return false;
     if (size != 0)
-        memcpy(m->mram + offset, data, size);
+        copy_memory(m->mram + offset, data, size);
     return true;
 }
 

@@ -129,7 +129,8 @@ def build(folder: Path) -> ctypes.CDLL:
     library = folder / "libmachine.so"
     command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fPIC"]
     command += ["-shared", f"-I{SOURCES.parent}", f"-I{ROOT / 'include'}", "-o", str(library)]
-    command += [str(sizes), *map(str, sorted(SOURCES.glob("*.c"))), "-pthread"]
+    sources = [sizes, *sorted(SOURCES.glob("*.c")), ROOT / "csrc" / "common" / "copy.c"]
+    command += [*map(str, sources), "-pthread"]
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"

@@ -188,7 +188,7 @@ def test_functions_of_a_program_do_not_replace_the_workers(
     own = """
     char block[4096];
     static int calls;
-    void copy_memory(void) { calls++; }
+    void copy_many(void) { calls++; }
     int copy_is_large(void) { return calls++; }
     long count_calls(void) { return calls; }
     """
