@@ -28,12 +28,15 @@ class BareCalls(Setup):
     """The part of an `accl` that shows the hardware's own view."""
 
     class dummy_address:
-        """Stands for an operand that a call does not have."""
+        """Stands for an operand that a call does not have, or that comes from a stream.
+
+        Its `dtype` may be set, to say of what type the elements of the stream are.
+        """
 
         def __init__(self, adr: int = 0) -> None:
             self.device_address = adr
             self.physical_address = adr
-            self.dtype = None
+            self.dtype: Any = None
             self.size = 0
 
     def prepare_call(
@@ -53,13 +56,15 @@ class BareCalls(Setup):
             device addresses.
         """
         pair, flags, addresses = self._prepare(scenario, (addr_0, addr_1, addr_2), compress_dtype)
-        config = 0 if pair is None else self.arith_config[pair].addr
+        # What is only moved has no configuration.
+        known = pair is not None and pair in self.arith_config
+        config = self.arith_config[pair].addr if known and pair is not None else 0
         return (config, flags, addresses[0], addresses[1], addresses[2])
 
     def _prepare(
         self, scenario: int, operands: Sequence[Any], compress_dtype: Any
     ) -> tuple[tuple[str, str] | None, int, list[int]]:
-        given = [None if isinstance(o, self.dummy_address) else o for o in operands]
+        given = [o.dtype if isinstance(o, self.dummy_address) else o for o in operands]
         if scenario == CCLOp.barrier:
             given = [None, None, None]
         big, small, flags, addresses = self._describe(scenario, given, compress_dtype)
@@ -102,8 +107,9 @@ class BareCalls(Setup):
             Address of the communicator in exchange memory: ``communicators[i].addr``.
         root_src_dst, function, tag, compress_dtype, stream_flags
             As the calls have them.
-        addr_0, addr_1, addr_2 : ACCLBuffer, optional
-            First operand, second operand, result.
+        addr_0, addr_1, addr_2 : ACCLBuffer or dtype, optional
+            First operand, second operand, result; for one that is a stream, the type of its
+            elements.
 
         Returns
         -------

@@ -7,14 +7,23 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 from accl._device cimport Device
 from accl._handle cimport ACCLHandle
-from accl._operand cimport Operand, dtype_code, dtype_name, sync
+from accl._operand cimport Operand, dtype_code, dtype_name, engine_dtype, sync
 from accl._staging cimport Stage
 from accl.libaccl cimport (
+    ACCL_ALLGATHER,
+    ACCL_ALLTOALL,
+    ACCL_BCAST,
+    ACCL_COPY,
     ACCL_ETH_COMPRESSED,
+    ACCL_GATHER,
+    ACCL_INT64,
     ACCL_NONE,
     ACCL_OP0_COMPRESSED,
     ACCL_OP1_COMPRESSED,
+    ACCL_RECV,
     ACCL_RES_COMPRESSED,
+    ACCL_SCATTER,
+    ACCL_SEND,
     accl_call,
 )
 
@@ -94,9 +103,15 @@ cdef class Caller:
 
     def _set_configs(self, configs):
         cdef uint32_t singles = 0
+        cdef uint32_t code
         for pair in configs:
             if pair[0] == pair[1]:
-                singles |= 1u << dtype_code(pair[0], "configure_arithmetic")
+                code = dtype_code(pair[0], "configure_arithmetic")
+                if code > ACCL_INT64:
+                    raise ACCLDtypeError(
+                        f"configure_arithmetic: there is no arithmetic for {pair[0]}"
+                    )
+                singles |= 1u << code
         self.configs = configs
         self.singles = singles
 
@@ -166,10 +181,14 @@ cdef class Caller:
             compress is None
             and (op1 == one or op1 == ACCL_NONE)
             and (res == one or res == ACCL_NONE)
-            and self.singles >> one & 1
+            and one != ACCL_NONE
         ):
-            call.dtype = one
-            return 0
+            if one < 32 and self.singles >> one & 1:
+                call.dtype = one
+                return 0
+            if _moves(call.operation):
+                call.dtype = engine_dtype(one)
+                return 0
         return _set_mixed(self, call, op0, op1, res, compress, name)
 
     cdef object finish(self, accl_call *call, Operand *result, Py_ssize_t elements, bint to_fpga,
@@ -204,14 +223,39 @@ cdef class Caller:
         return None
 
 
+cdef bint _moves(uint32_t operation) noexcept:
+    """Whether an operation takes elements of any type."""
+    return operation in (ACCL_COPY, ACCL_SEND, ACCL_RECV, ACCL_BCAST, ACCL_SCATTER, ACCL_GATHER,
+                         ACCL_ALLGATHER, ACCL_ALLTOALL)
+
+
+cdef int _refuse_moved(Caller caller, accl_call *call, set types, object compress,
+                       str name) except -1:
+    """Say why elements that are only moved cannot be in a call."""
+    names = sorted(dtype_name(code) for code in types)
+    if not _moves(call.operation):
+        names = sorted(dtype_name(code) for code in types if code > ACCL_INT64)
+        known = sorted({pair[1] for pair in caller.configs})
+        raise ACCLDtypeError(
+            f"{name}: there is no arithmetic configuration for {', '.join(names)}: sums and maxima "
+            f"are of {', '.join(known)} in the machine's byte order"
+        )
+    if compress is not None:
+        raise ACCLDtypeError(
+            f"{name}: there is no compression of {', '.join(names)}, only of float32 to float16"
+        )
+    raise ACCLDtypeError(f"{name}: there is no conversion between {' and '.join(names)}")
+
+
 cdef int _set_mixed(Caller caller, accl_call *call, uint32_t op0, uint32_t op1, uint32_t res,
                     object compress, str name) except -1:
     """Find the configuration for two types, or for compression on the wire."""
     cdef uint32_t small
     cdef uint32_t big
-    types = sorted(
-        {op0, op1, res} - {ACCL_NONE}, key=lambda code: np.dtype(dtype_name(code)).itemsize
-    )
+    types = {op0, op1, res} - {ACCL_NONE}
+    if any(code > ACCL_INT64 for code in types):
+        _refuse_moved(caller, call, types, compress, name)
+    types = sorted(types, key=lambda code: np.dtype(dtype_name(code)).itemsize)
     if compress is not None:
         small = dtype_code(compress, name)
         if small not in types:

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from accl._device cimport Device
-from accl._operand cimport Operand, dtype_code, dtype_name, take
+from accl._operand cimport Operand, dtype_code, dtype_name, engine_dtype, take
 from accl._primitives cimport Primitives
 from accl.libaccl cimport (
     ACCL_NONE,
@@ -18,6 +18,8 @@ from accl.libaccl cimport (
 
 import ipaddress
 from operator import index
+
+import numpy as np
 
 from accl.errors import ACCLArgumentError
 
@@ -281,9 +283,9 @@ cdef class Control(Primitives):
         call.function = _word(function, "function")
         call.tag = _word(tag, "tag")
         if dtypes is not None:
-            call.dtype = dtype_code(dtypes[0], "call")
+            call.dtype = engine_dtype(dtype_code(dtypes[0], "call"))
             if dtypes[1] != dtypes[0]:
-                call.compressed_dtype = dtype_code(dtypes[1], "call")
+                call.compressed_dtype = engine_dtype(dtype_code(dtypes[1], "call"))
         call.compression_flags = _word(compression_flags, "compression_flags")
         call.stream_flags = _word(stream_flags, "stream_flags")
         call.address[0], call.address[1] = addresses[0], addresses[1]
@@ -293,16 +295,19 @@ cdef class Control(Primitives):
         return self.device.run(&call, "call", self.check_return_value_flag, keep)
 
     def _describe(self, scenario, operands, compress_dtype):
-        """Find types, flags and addresses for `operands`: arrays, or None."""
+        """Find types, flags and addresses for `operands`: arrays, element types, or None."""
         cdef accl_call call
         cdef Operand operand
         cdef uint32_t codes[3]
         cdef int i
         memset(&call, 0, sizeof(call))
+        call.operation = _word(scenario, "scenario")
         addresses = [0, 0, 0]
         for i in range(3):
             codes[i] = ACCL_NONE
-            if operands[i] is not None:
+            if isinstance(operands[i], (np.dtype, type, str)):
+                codes[i] = dtype_code(operands[i], "prepare_call")
+            elif operands[i] is not None:
                 take(self.device, operands[i], i == 2, &operand, f"addr_{i}", "prepare_call")
                 codes[i] = operand.dtype
                 addresses[i] = operand.address

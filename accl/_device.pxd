@@ -23,7 +23,7 @@ cdef class Device:
     # The thread that looks at signals, and what came of it.
     cdef unsigned long checking
     cdef object interruption
-    # Handles of calls that may still run, in their order.
+    # What calls use that may still run, in their order: objects of Pending.
     cdef object outstanding
     # What calls that were broken off use, until it is closed.
     cdef object abandoned

@@ -6,7 +6,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 from posix.time cimport nanosleep, timespec
-from accl._handle cimport ACCLHandle, start_call
+from accl._handle cimport ACCLHandle, Pending, start_call
 from accl._memory cimport Block
 from accl._native cimport get_library
 from accl.libaccl cimport (
@@ -29,15 +29,15 @@ from collections import deque
 from threading import get_ident
 
 from accl.constants import ErrorCode
-from accl.errors import ACCLClosedError, ACCLUnsupportedError
+from accl.errors import ACCLClosedError, ACCLMemoryError, ACCLUnsupportedError
 
 __all__ = ["Device"]
 
 cdef uint32_t _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
 
+LARGEST = 2**63 - 1
+
 _live = weakref.WeakSet()
-# Devices with calls that may still run: they and what the calls use must stay.
-_busy = set()
 
 
 def _end_all():
@@ -178,8 +178,7 @@ cdef class Device:
         finally:
             self.leave()
         prune(self)
-        self.outstanding.append(handle)
-        _busy.add(self)
+        self.outstanding.append(handle.pending)
         if self.turns:
             self.pump.turn()
         return handle
@@ -207,7 +206,7 @@ cdef class Device:
     def allocate(self, nbytes, dtype=0, host_only=False, zero=False):
         """Allocate a `Block`."""
         cdef Block block = Block.__new__(Block)
-        cdef uint64_t size = nbytes
+        cdef uint64_t size
         cdef uint32_t code = dtype
         cdef uint32_t flags = 0
         cdef int status
@@ -215,6 +214,11 @@ cdef class Device:
             flags |= ACCL_BUFFER_HOST_ONLY
         if zero:
             flags |= ACCL_BUFFER_ZERO
+        if not 0 <= nbytes <= LARGEST:
+            raise ACCLMemoryError(
+                f"allocate: {nbytes} bytes are more than any device has; a shape is in elements"
+            )
+        size = nbytes
         block.library = self.lib
         self.enter("allocate")
         try:
@@ -269,16 +273,13 @@ cdef void _close(Device device) noexcept:
     device.abandoned.clear()
     device.staging.clear()
     device.hook = None
-    _busy.discard(device)
 
 
 def prune(Device device):
-    """Let go of handles whose calls have ended."""
+    """Let go of what calls used that have ended."""
     cdef object outstanding = device.outstanding
-    while outstanding and (<ACCLHandle>outstanding[0]).ended():
+    while outstanding and (<Pending>outstanding[0]).ended():
         outstanding.popleft()
-    if not outstanding:
-        _busy.discard(device)
 
 
 cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str name, bint raises,

@@ -28,13 +28,29 @@ cdef enum:
 
 
 @cython.final
+cdef class Pending:
+    def __dealloc__(self):
+        if self.c is not NULL:
+            self.lib.table.accl_request_free(self.c)
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("a call cannot be pickled: it runs in this process")
+
+    cdef bint ended(self) noexcept:
+        return self.lib.table.accl_request_state(self.c) == COMPLETED
+
+
+@cython.final
 @cython.no_gc_clear
 cdef class ACCLHandle(Request):
     """A call that runs by itself. Objects come from calls with ``run_async=True``.
 
     Several may be outstanding; they are executed in the order in which they were made. What a
-    call uses stays until it has ended, also when the handle is dropped. Besides what is below
-    there are `done()`, `result()`, `exception()`, `add_done_callback()` and ``await``.
+    call uses stays until it has ended, also when the handle is dropped. A handle keeps the device
+    open; when the accl and all handles were dropped it is closed, and what runs is broken off.
+
+    Besides what is below there are `done()`, `result()`, `exception()`, `add_done_callback()` and
+    ``await``.
 
     Attributes
     ----------
@@ -45,28 +61,21 @@ cdef class ACCLHandle(Request):
     def __init__(self):
         raise TypeError("a handle comes from a call with run_async=True")
 
-    def __dealloc__(self):
-        if self.c is not NULL:
-            self.device.table.accl_request_free(self.c)
-
     def __reduce_ex__(self, protocol):
         raise TypeError("a handle cannot be pickled: the call runs in this process")
 
     def __repr__(self):
-        state = "ended" if self.ended() else "not ended"
+        state = "ended" if self.pending.ended() else "not ended"
         return f"<accl.ACCLHandle of {self.operation}, {state}>"
 
-    cdef bint ended(self) noexcept:
-        return self.device.table.accl_request_state(self.c) == COMPLETED
-
     cdef int _poll(self) except -1:
-        if not self.ended() and self.device.turns:
+        if not self.pending.ended() and self.device.turns:
             self.device.pump.turn()
-        return _end(self) if self.ended() else 0
+        return _end(self) if self.pending.ended() else 0
 
     cdef int _wait_ns(self, long long ns) except -1:
         cdef int status
-        cdef accl_request *c = self.c
+        cdef accl_request *c = self.pending.c
         if self.device.turns:
             self.device.pump.turn()
             ns = min(ns, <long long>TURN_NS)
@@ -84,10 +93,10 @@ cdef class ACCLHandle(Request):
 
     cdef object _outcome(self):
         cdef object text
-        cdef unsigned int retcode = self.device.table.accl_request_retcode(self.c)
+        cdef unsigned int retcode = self.device.table.accl_request_retcode(self.pending.c)
         if retcode == 0:
             return None
-        text = self.device.table.accl_request_message(self.c).decode("utf-8", "replace")
+        text = self.device.table.accl_request_message(self.pending.c).decode("utf-8", "replace")
         if retcode & _INTERRUPTED:
             # Nobody but deinit() breaks these calls off.
             raise ACCLClosedError(f"{self.operation}: {text}", retcode=retcode)
@@ -129,22 +138,22 @@ cdef class ACCLHandle(Request):
     @property
     def retcode(self):
         """Error bits of the call, 0 for success or as long as it runs."""
-        return self.device.table.accl_request_retcode(self.c)
+        return self.device.table.accl_request_retcode(self.pending.c)
 
     @property
     def duration(self):
         """Seconds that the execution took, 0 as long as it runs."""
-        return self.device.table.accl_request_duration(self.c) * 1e-9
+        return self.device.table.accl_request_duration(self.pending.c) * 1e-9
 
 
 cdef int _end(ACCLHandle handle) except -1:
     # Not let go of before the copy is there: another thread may ask for the end meanwhile.
     cdef Stage stage = handle.stage
     if stage is not None:
-        if handle.device.table.accl_request_retcode(handle.c) == 0:
+        if handle.device.table.accl_request_retcode(handle.pending.c) == 0:
             stage.copy_back(handle.elements)
         handle.stage = None
-    handle.keep = None
+    handle.pending.keep = None
     from accl._device import prune
 
     prune(handle.device)
@@ -172,14 +181,16 @@ cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep,
         if before is NULL:
             raise MemoryError()
         for h in handles:
-            before[n] = (<ACCLHandle>h).c
+            before[n] = (<ACCLHandle>h).pending.c
             n += 1
     handle.device = device
     handle.operation = name
-    handle.keep = keep
-    status = device.table.accl_call_start(device.c, call, before, n, &handle.c)
+    handle.pending = Pending.__new__(Pending)
+    handle.pending.lib = device.lib
+    handle.pending.keep = keep
+    status = device.table.accl_call_start(device.c, call, before, n, &handle.pending.c)
     free(before)
     if status != ACCL_OK:
-        handle.c = NULL
+        handle.pending.c = NULL
         device.fail(status, name)
     return handle

@@ -27,8 +27,11 @@ cdef int take(Device device, object array, bint writes, Operand *operand, str wh
               str name) except -1
 # The same for one that this rank does not need: its type if it has one.
 cdef int take_unused(object array, Operand *operand) except -1
-# The number of an element type; raises for those that there are not.
+# The number of an element type; raises for those that there are not. The low byte is what the
+# engine knows it by.
 cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff
+cdef inline uint32_t engine_dtype(uint32_t code) noexcept:
+    return code & 0xff
 cdef object dtype_name(uint32_t code)
 
 

@@ -13,6 +13,10 @@ from accl._ndarray cimport (
     fields,
 )
 from accl.libaccl cimport (
+    ACCL_BITS16,
+    ACCL_BITS32,
+    ACCL_BITS64,
+    ACCL_BITS8,
     ACCL_FLOAT16,
     ACCL_FLOAT32,
     ACCL_FLOAT64,
@@ -49,6 +53,10 @@ cdef object _names = {
     ACCL_INT8: "int8",
 }
 cdef object _codes = {name: code for code, name in _names.items()}
+cdef object _bits = {1: ACCL_BITS8, 2: ACCL_BITS16, 4: ACCL_BITS32, 8: ACCL_BITS64}
+# Other element types are only moved. Each has a number of its own above the engine's, so that two
+# of them are not taken for the same.
+cdef object _moved = []
 
 
 cdef inline uint32_t _quick_code(PyObject *descr, Py_ssize_t *itemsize) noexcept:
@@ -71,19 +79,31 @@ cdef inline uint32_t _quick_code(PyObject *descr, Py_ssize_t *itemsize) noexcept
 
 
 cdef object dtype_name(uint32_t code):
-    return _names[code]
+    if code >> 8:
+        return str(_moved[(code >> 8) - 1])
+    return _names.get(code) or f"V{next(size for size, bits in _bits.items() if bits == code)}"
 
 
 cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff:
     cdef uint32_t code
+    cdef uint32_t bits
     kind = np.dtype(dtype)
     code = _codes.get(kind.name, ACCL_NONE) if kind.isnative else ACCL_NONE
-    if code == ACCL_NONE:
+    if code != ACCL_NONE:
+        return code
+    if kind.hasobject:
         raise ACCLDtypeError(
-            f"{name}: elements are float16, float32, float64, int32 or int64 in the machine's "
-            f"byte order, not {kind}"
+            f"{name}: elements must not refer to Python objects, as those of type {kind} do"
         )
-    return code
+    bits = _bits.get(kind.itemsize, ACCL_NONE)
+    if bits == ACCL_NONE:
+        raise ACCLDtypeError(
+            f"{name}: elements must have 1, 2, 4 or 8 bytes, and {kind} has {kind.itemsize} bytes"
+            + (": pass x.view(numpy.float64)" if kind.kind == "c" else "")
+        )
+    if kind not in _moved:
+        _moved.append(kind)
+    return bits | <uint32_t>(_moved.index(kind) + 1) << 8
 
 
 def dtype_number(dtype):

@@ -58,6 +58,10 @@ cdef extern from "accl_table.h" nogil:
         ACCL_FLOAT64
         ACCL_INT32
         ACCL_INT64
+        ACCL_BITS8
+        ACCL_BITS16
+        ACCL_BITS32
+        ACCL_BITS64
 
         ACCL_OP0_COMPRESSED
         ACCL_OP1_COMPRESSED

@@ -410,12 +410,13 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
  *   ALLGATHER, ALLREDUCE, REDUCE_SCATTER, ALLTOALL: source in 0, result in 2
  *   BARRIER, NOP, CONFIG: none
  *
- * What is not used may be ACCL_NO_ADDRESS. Source and result may be the same memory; for scatter,
- * gather and allgather the own part may be at its place. All ranks of a communicator must make its
- * collective calls in the same order with matching arguments. A difference is CALL_MISMATCH_ERROR
- * on all ranks, with a text that says which rank called what: in the same call, or in the next one
- * of the communicator for a rank that waits for nobody in this one, as the root of a short BCAST
- * does not. Any count, 0 too, and any root are allowed.
+ * What is not used may be ACCL_NO_ADDRESS. Source and result may be the same memory, and those of
+ * COPY and COMBINE may overlap: operands are what they were before. For scatter, gather and
+ * allgather the own part may be at its place. All ranks of a communicator must make its collective
+ * calls in the same order with matching arguments. A difference is CALL_MISMATCH_ERROR on all
+ * ranks, with a text that says which rank called what: in the same call, or in the next one of the
+ * communicator for a rank that waits for nobody in this one, as the root of a short BCAST does not.
+ * Any count, 0 too, and any root are allowed.
  *
  * Types: `dtype` is the type of the elements, `compressed_dtype` the one that the compression
  * flags speak of (ACCL_NONE or the same: no conversion). The only pair of different types is

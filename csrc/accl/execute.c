@@ -71,7 +71,8 @@ static uint32_t set_types(accl_device *device, struct operation *op)
     uint32_t small = c->compressed_dtype == ACCL_NONE ? type : c->compressed_dtype;
     if (!dtype_bytes(type) || (small != type && !(type == ACCL_FLOAT32 && small == ACCL_FLOAT16)))
         return call_fail(device, ACCL_ERROR(COMPRESSION_ERROR),
-                         "no conversion between the element types %u and %u", type, small);
+                         "no conversion between the element types %u and %u (%s and %s)", type,
+                         small, dtype_name(type), dtype_name(small));
     uint32_t flags = c->compression_flags;
     op->type = type;
     op->wire = flags & ACCL_ETH_COMPRESSED ? small : type;
@@ -83,9 +84,15 @@ static uint32_t set_types(accl_device *device, struct operation *op)
     op->via16 = op->wire == ACCL_FLOAT16 && type == ACCL_FLOAT32;
     bool reduces = c->operation == ACCL_COMBINE || c->operation == ACCL_REDUCE ||
                    c->operation == ACCL_ALLREDUCE || c->operation == ACCL_REDUCE_SCATTER;
-    if (reduces && (c->function > ACCL_MAX || type == ACCL_INT8))
-        return call_fail(device, ACCL_ERROR(ARITH_ERROR), "no function %u for element type %u",
-                         c->function, type);
+    if (reduces && c->function > ACCL_MAX)
+        return call_fail(device, ACCL_ERROR(ARITH_ERROR), "no function %u: there are SUM and MAX",
+                         c->function);
+    if (reduces && (type == ACCL_INT8 || type > ACCL_INT64))
+        return call_fail(
+            device, ACCL_ERROR(ARITH_ERROR),
+            "no arithmetic for elements of %s: there is for float16, float32, float64, "
+            "int32 and int64",
+            dtype_name(type));
     return 0;
 }
 
@@ -101,7 +108,8 @@ static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t coun
                          "%s: %llu elements of %zu bytes at device address 0x%llx are not inside "
                          "one buffer",
                          what, (unsigned long long)count, size, (unsigned long long)address);
-    if (address % size)
+    /* What is only moved may be anywhere. */
+    if (address % size && type <= ACCL_INT64)
         return call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR),
                          "%s: device address 0x%llx is no multiple of %zu", what,
                          (unsigned long long)address, size);
@@ -135,6 +143,24 @@ static void extents(const struct operation *op, uint64_t *source, uint64_t *resu
     }
 }
 
+static uint32_t combine(const struct operation *op)
+{
+    const uint8_t *operands[] = {op->source, op->source2};
+    const uint8_t types[] = {(uint8_t)op->source_type, (uint8_t)op->source2_type};
+    uint8_t *result = op->result;
+    uint8_t result_type = (uint8_t)op->result_type;
+    struct reduction r = {.function = op->call->function,
+                          .type = op->arithmetic,
+                          .n = 2,
+                          .operands = operands,
+                          .operand_types = types,
+                          .n_results = 1,
+                          .results = &result,
+                          .result_types = &result_type};
+    reduce_range(&r, 0, op->count);
+    return 0;
+}
+
 static uint32_t dispatch(accl_device *device, struct operation *op)
 {
     const struct accl_call *c = op->call;
@@ -142,20 +168,8 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
     case ACCL_COPY:
         convert_copy(op->result, op->result_type, op->source, op->source_type, op->count, false);
         return 0;
-    case ACCL_COMBINE: {
-        uint8_t result_type = (uint8_t)op->result_type;
-        struct reduction r = {.function = c->function,
-                              .type = op->arithmetic,
-                              .n = 2,
-                              .operands = (const uint8_t *[]){op->source, op->source2},
-                              .operand_types =
-                                  (uint8_t[]){(uint8_t)op->source_type, (uint8_t)op->source2_type},
-                              .n_results = 1,
-                              .results = &op->result,
-                              .result_types = &result_type};
-        reduce_range(&r, 0, op->count);
-        return 0;
-    }
+    case ACCL_COMBINE: return combine(op);
+
     case ACCL_SEND: {
         bool put = (c->stream_flags & ACCL_RES_STREAM) != 0;
         if (put && c->tag > ACCL_STREAM_ID_MAX)
@@ -173,10 +187,31 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
     }
 }
 
+/* Where the result would overwrite elements before they are read, a copy of the operand. */
+static uint32_t keep_operand(accl_device *device, const struct operation *op, uint8_t **operand,
+                             uint32_t type, uint64_t *scratch)
+{
+    uint64_t bytes = op->count * dtype_bytes(type);
+    uint64_t result_bytes = op->count * dtype_bytes(op->result_type);
+    const uint8_t *result = op->result;
+    bool in_place = *operand == result && type == op->result_type;
+    if (!*operand || !result || in_place || *operand >= result + result_bytes ||
+        result >= *operand + bytes)
+        return 0;
+    *scratch = heap_get(device->heap, bytes);
+    if (!*scratch)
+        return call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                         "no memory for %llu bytes of an operand that overlaps the result",
+                         (unsigned long long)bytes);
+    copy_memory(device->heap->base + *scratch, *operand, bytes);
+    *operand = device->heap->base + *scratch;
+    return 0;
+}
+
 static uint32_t with_memory(accl_device *device, struct operation *op)
 {
     const struct accl_call *c = op->call;
-    uint64_t source, result, scratch[2] = {0, 0};
+    uint64_t source, result, scratch[4] = {0};
     extents(op, &source, &result);
     bool put = c->operation == ACCL_SEND;
     bool from_stream = (c->stream_flags & ACCL_OP0_STREAM) && source;
@@ -208,11 +243,16 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
         op->result_type = op->source_type;
     if (!bits && from_stream)
         bits = stream_take(device, op->source, source_bytes);
+    bool local = c->operation == ACCL_COPY || c->operation == ACCL_COMBINE;
+    if (!bits && local)
+        bits = keep_operand(device, op, &op->source, op->source_type, &scratch[2]);
+    if (!bits && local)
+        bits = keep_operand(device, op, &op->source2, op->source2_type, &scratch[3]);
     if (!bits)
         bits = dispatch(device, op);
     if (!bits && to_stream && !stream_deliver(device, c->tag, op->result, result_bytes))
         bits = call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "no memory for stream data");
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 4; i++)
         if (scratch[i])
             heap_put(device->heap, scratch[i]);
     return bits;

@@ -10,7 +10,13 @@ import threading
 import numpy as np
 import pytest
 
-from accl import ACCLClosedError, ACCLPeerError, ACCLReceiveTimeoutError, ACCLUnfinishedError
+from accl import (
+    ACCLClosedError,
+    ACCLPeerError,
+    ACCLReceiveTimeoutError,
+    ACCLUnfinishedError,
+    accl,
+)
 
 
 def pair(device):
@@ -171,3 +177,44 @@ def test_deinit_ends_what_is_outstanding(make):
         assert handle.done()
         with pytest.raises((ACCLPeerError, ACCLClosedError)):
             handle.wait()
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["buffer", "array"])
+def test_a_dropped_accl_is_closed_though_a_call_runs(job, plain):
+    device = accl(2, 0, job=job)
+    result = np.zeros(4, dtype=np.float32) if plain else device.allocate((4,))
+    device.recv(result, src=1, to_fpga=not plain, run_async=True)
+    del device
+    gc.collect()
+    # Its name is free again: nothing of it is left.
+    with accl(2, 0, job=job) as again:
+        assert again.config_rdy
+
+
+def test_a_handle_keeps_the_device_of_a_dropped_accl_open(job):
+    first, second = (accl(2, rank, job=job) for rank in range(2))
+    result = first.allocate((4,))
+    result[:] = 0
+    handle = first.recv(result, src=1, to_fpga=True, run_async=True)
+    del first
+    gc.collect()
+    a, _ = pair(second)
+    second.send(a[:4], dst=0)
+    assert handle.wait(10)
+    result.sync_from_device()
+    assert np.array_equal(result, np.arange(4))
+    second.deinit()
+    del handle
+
+
+def test_what_a_dropped_handle_uses_stays_until_the_call_has_ended(make):
+    first, second = make(2)
+    handle = first.recv(first.allocate((4096,)), src=1, to_fpga=True, run_async=True)
+    used = first.memory_info()["allocated"]
+    del handle
+    gc.collect()
+    assert first.memory_info()["allocated"] == used
+    second.send(second.allocate((4096,)), dst=0)
+    first.nop()
+    first.nop(run_async=True).wait()
+    assert first.memory_info()["allocated"] < used

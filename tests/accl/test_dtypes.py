@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Element types: those that are only moved, and those of sums and maxima."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from accl import TAG_ANY, ACCLDtypeError, ACCLError, ACCLStreamFlags, CCLOp
+
+MOVED = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "uint32",
+    "uint64",
+    ">f4",
+    "complex64",
+    "datetime64[ns]",
+    "S4",
+    "V8",
+    "u2,u2",
+    "u1,i1,u2,f4",
+]
+KNOWN = ["float16", "float32", "float64", "int32", "int64"]
+MEMORY = pytest.mark.parametrize("unified", [False, True], ids=["separate", "unified"])
+
+
+def elements(dtype, count, seed):
+    kind = np.dtype(dtype)
+    most = 2 if kind.kind == "b" else 256
+    raw = np.random.default_rng(seed).integers(0, most, count * kind.itemsize)
+    return raw.astype("u1").view(kind)
+
+
+def filled(device, dtype, count, seed):
+    buffer = device.allocate((count,), dtype=dtype)
+    buffer[:] = elements(dtype, count, seed)
+    return buffer
+
+
+def same(array, *parts):
+    return np.asarray(array).tobytes() == b"".join(np.asarray(part).tobytes() for part in parts)
+
+
+@MEMORY
+@pytest.mark.parametrize("count", [3, 20_000])
+@pytest.mark.parametrize("dtype", MOVED)
+def test_any_elements_are_moved(make, everywhere, dtype, count, unified):
+    ranks = 3
+    data = [elements(dtype, count * ranks, rank) for rank in range(ranks)]
+
+    def body(device, rank):
+        whole, part = filled(device, dtype, count * ranks, rank), filled(device, dtype, count, rank)
+        part[:] = data[rank][:count]
+        out, got = (device.allocate((n,), dtype=dtype) for n in (count * ranks, count))
+        device.copy(whole, out)
+        assert same(out, data[rank])
+        device.send(part, count, (rank + 1) % ranks)
+        device.recv(got, count, (rank - 1) % ranks)
+        assert same(got, data[rank - 1][:count])
+        device.scatter(whole if rank == 1 else None, got, count, 1)
+        assert same(got, data[1][rank * count : (rank + 1) * count])
+        device.gather(part, out if rank == 2 else None, count, 2)
+        if rank == 2:
+            assert same(out, *(d[:count] for d in data))
+        device.allgather(part, out, count)
+        assert same(out, *(d[:count] for d in data))
+        device.alltoall(whole, out, count)
+        assert same(out, *(d[rank * count : (rank + 1) * count] for d in data))
+        device.bcast(part, count, 2)
+        assert same(part, data[2][:count])
+
+    everywhere(make(ranks, unified=unified, nbufs=16, bufsize=16384), body)
+
+
+@pytest.mark.parametrize("dtype", MOVED)
+def test_any_elements_go_through_streams(one, dtype):
+    a, b = filled(one, dtype, 10, 1), one.allocate((10,), dtype=dtype)
+    one.copy_to_stream(a)
+    one.copy_from_to_stream(a.dtype, 10)
+    one.copy_from_stream(b)
+    assert same(b, a)
+    one.streams.queue()
+    one.stream_put(a, 10, 0, stream_id=5)
+    assert one.streams.pull(timeout=5) == (5, np.asarray(a).tobytes())
+
+
+@pytest.mark.parametrize("dtype", ["bool", "u2", "c8"])
+def test_arrays_without_device_memory_are_moved(make, everywhere, dtype):
+    def body(device, rank):
+        mine, all_ = elements(dtype, 12, rank)[::2], np.zeros((2, 6), dtype=dtype)
+        device.allgather(mine, all_)
+        assert same(all_, *(elements(dtype, 12, k)[::2] for k in range(2)))
+
+    everywhere(make(2), body)
+
+
+def test_elements_of_other_libraries_are_moved(one):
+    types = pytest.importorskip("ml_dtypes")
+    for kind in (types.bfloat16, types.float8_e4m3fn):
+        a, b = one.allocate((9,), dtype=kind), one.allocate((9,), dtype=kind)
+        a[:] = np.arange(9)
+        one.copy(a, b)
+        assert same(b, a)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "complex64", "V8"])
+def test_operations_that_compute_say_what_they_take(one, dtype):
+    a, b = filled(one, dtype, 4, 1), one.allocate((4,), dtype=dtype)
+    kind = np.dtype(dtype)
+    calls = {
+        "combine": lambda: one.combine(4, 0, a, a, b),
+        "reduce": lambda: one.reduce(a, b),
+        "allreduce": lambda: one.allreduce(a, b),
+        "reduce_scatter": lambda: one.reduce_scatter(a, b),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ACCLDtypeError, match=f"{name}: .*arithmetic configuration.*{kind}"):
+            call()
+
+
+def test_elements_that_cannot_be_moved_are_refused(one):
+    with pytest.raises(ACCLDtypeError, match=r"complex128 has 16 bytes: pass x.view\(numpy.fl"):
+        one.copy(one.allocate((4,), dtype="c16"), one.allocate((4,), dtype="c16"))
+    with pytest.raises(ACCLDtypeError, match="1, 2, 4 or 8 bytes"):
+        one.bcast(one.allocate((4,), dtype="S3"))
+    with pytest.raises(ACCLDtypeError, match="must not refer to Python objects"):
+        one.bcast(np.array([None, 1], dtype=object))
+
+
+def test_different_elements_of_one_size_are_not_mixed(one):
+    a, b = one.allocate((4,), dtype="u4"), one.allocate((4,), dtype="S4")
+    with pytest.raises(ACCLDtypeError, match=r"no conversion between uint32 and \|S4"):
+        one.copy(a, b)
+    with pytest.raises(ACCLDtypeError, match="no conversion between float32 and uint32"):
+        one.copy(a, one.allocate((4,)))
+    with pytest.raises(ACCLDtypeError, match="no compression of uint32"):
+        one.bcast(a, compress_dtype=np.float16)
+
+
+def test_messages_say_of_what_they_are(make, everywhere):
+    def body(device, rank):
+        if rank == 0:
+            device.send(device.allocate((4,), dtype="u2"), dst=1)
+        else:
+            with pytest.raises(ACCLError, match="4 elements of 16 bits .* wants 4 of float16"):
+                device.recv(device.allocate((4,), dtype="f2"), src=0)
+
+    everywhere(make(2), body)
+
+
+@pytest.mark.parametrize("dtype", KNOWN)
+def test_bare_calls_take_the_types_of_streams(make, everywhere, dtype):
+    both = ACCLStreamFlags.OP0_STREAM | ACCLStreamFlags.RES_STREAM
+
+    def body(device, rank):
+        device.streams.queue()
+        device.streams.push(np.arange(20, dtype=dtype) + rank)
+        typed = device.dummy_address()
+        typed.dtype = np.dtype(dtype)
+        device.call_sync(
+            CCLOp.reduce, 20, device.communicators[0].addr, 1, 0, TAG_ANY, None, both, dtype, None,
+            typed,
+        )  # fmt: skip
+        if rank == 1:
+            _, data = device.streams.pull(timeout=5)
+            assert same(np.frombuffer(data, dtype), 3 * np.arange(20, dtype=dtype) + 3)
+
+    everywhere(make(3), body)
+
+
+def test_bare_calls_move_any_elements(one):
+    a, b = filled(one, "u2", 10, 1), one.allocate((10,), dtype="u2")
+    a.sync_to_device()
+    one.call_sync(CCLOp.copy, 10, addr_0=a, addr_2=b)
+    b.sync_from_device()
+    assert same(b, a)
+
+
+def test_float16_is_rounded_after_every_addition_of_the_ring(make, everywhere):
+    ranks, count = 8, 128
+    values = np.arange(ranks * count).astype("f2")
+    total = values.copy()
+    for _ in range(ranks - 1):
+        total = total + values
+
+    def body(device, rank):
+        whole, part = device.allocate((ranks * count,), "f2"), device.allocate((count,), "f2")
+        whole[:] = values
+        device.reduce_scatter(whole, part, count)
+        assert same(part, total[rank * count : (rank + 1) * count])
+
+    # From 2048 on not every number is a float16: 3 x 411 is, 5 x 411 is not.
+    assert not np.array_equal(total, ranks * values)
+    everywhere(make(ranks), body)
+
+
+# --- operands that overlap ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [-3000, -1, 0, 1, 3, 2048, 4095])
+def test_a_result_over_its_operands_is_that_of_the_operands_before(one, shift):
+    memory = one.allocate((12_288,), dtype="f8")
+    values = np.random.default_rng(3).standard_normal(12_288)
+    first, second, out = slice(4096, 8192), slice(4000, 8096), slice(4096 + shift, 8192 + shift)
+    for function, combined in ((0, np.add), (1, np.maximum)):
+        memory[:] = values
+        one.combine(4096, function, memory[first], memory[second], memory[out])
+        assert same(memory[out], combined(values[first], values[second]))
+    memory[:] = values
+    one.copy(memory[first], memory[out])
+    assert same(memory[out], values[first])
+
+
+def test_a_conversion_in_place_is_that_of_the_elements_before(one):
+    memory = one.allocate((4096,), dtype="f2")
+    memory[:] = np.arange(4096)
+    one.copy(memory[:2048], memory.view("f4"))
+    assert same(memory.view("f4"), np.arange(2048, dtype="f4"))
+
+
+def test_a_size_beyond_all_memory_is_an_error_of_memory(one):
+    for shape in ((2**62,), (2**40, 2**40), 1 << 60):
+        with pytest.raises(MemoryError, match="bytes"):
+            one.allocate(shape)
