@@ -229,11 +229,14 @@ uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const cha
         return address;
     /* Not behind a kernel that is running. */
     address = ask(proc->service, WIRE_SYMBOL, handle, name, error, signature);
-    if (address)
+    if (address) {
         remember(proc, handle, name, address, signature);
-    else
+        /* To kernels it is a request of the main context, as with the vendor's library. */
+        queue_remember(proc->main, address);
+    } else {
         veo_fail(error[0] ? ENOENT : ESRCH, "no symbol '%s': %s", name,
                  error[0] ? error : "the VE process is gone");
+    }
     return address;
 }
 

@@ -512,5 +512,13 @@ CASE(an_allocation_leaves_a_result_for_kernels)
     CHECK_EQUAL(veo_alloc_mem(f.proc, &at, 4096), 0);
     veo_args_set_i32(f.args, 0, 0);
     CHECK(wait_ok(f.ctx, veo_call_async(f.ctx, previous, f.args)) == at);
+    /* So does a symbol that is looked up for the first time. */
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &at, 4096), 0);
+    uint64_t count = symbol(&f, "count");
+    CHECK(wait_ok(f.ctx, veo_call_async(f.ctx, previous, f.args)) == count);
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &at, 4096), 0);
+    symbol(&f, "echo");
+    veo_args_set_i32(f.args, 0, 1);
+    CHECK(wait_ok(f.ctx, veo_call_async(f.ctx, previous, f.args)) == at);
     tear_down(&f);
 }
