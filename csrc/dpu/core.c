@@ -17,9 +17,14 @@ void dpulib_lock(void)
     pthread_mutex_lock(&lock);
 }
 
-bool dpulib_try_lock(void)
+bool dpulib_lock_soon(int64_t limit)
 {
-    return pthread_mutex_trylock(&lock) == 0;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    limit += until.tv_nsec;
+    until.tv_sec += limit / CLOCK_SECOND;
+    until.tv_nsec = limit % CLOCK_SECOND;
+    return pthread_mutex_timedlock(&lock, &until) == 0;
 }
 
 void dpulib_unlock(void)

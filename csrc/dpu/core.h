@@ -67,7 +67,8 @@ struct dpulib_operation {
 
 /* --- the lock (core.c) --- */
 void dpulib_lock(void);
-bool dpulib_try_lock(void);
+/* False if it is held for longer than so many nanoseconds. */
+bool dpulib_lock_soon(int64_t limit);
 void dpulib_unlock(void);
 /* With the lock: waits for dpulib_changed(); false after the deadline (of clock.h). */
 bool dpulib_wait(int64_t deadline);

@@ -18,6 +18,7 @@
  */
 #include "dpu/core.h"
 #include "dpu/transfer.h"
+#include "common/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -265,10 +266,12 @@ void dpulib_time_reset(void)
     }
 }
 
-/* Without waiting: a thread that holds the lock may never come back. */
+#define EXIT_LIMIT (CLOCK_SECOND / 5)
+
+/* Not for ever: a thread that holds the lock may never come back. */
 __attribute__((destructor)) static void tell_at_exit(void)
 {
-    if (!dpulib_try_lock())
+    if (!dpulib_lock_soon(EXIT_LIMIT))
         return;
     if (destination != NULL)
         write_totals();

@@ -119,7 +119,9 @@ static bool find_tail_call(const struct dpu_t *dpu, const struct dpu_elf_symbol 
     struct dpu_form_info form;
     if (other == NULL || other->kind != DPU_ELF_FUNCTION)
         return false;
-    for (uint32_t pc = first_pc(other); pc < first_pc(other) + other->size / 8; pc++) {
+    /* A size is what a file claims. */
+    uint32_t words = other->size / 8 < DPU_MACHINE_IRAM ? other->size / 8 : DPU_MACHINE_IRAM;
+    for (uint32_t pc = first_pc(other); pc < first_pc(other) + words; pc++) {
         if (!decode(dpu, pc, &instruction, &form))
             continue;
         int64_t target = operand(&instruction, &form, DPU_OPERAND_PC, -1);
@@ -135,7 +137,7 @@ static bool find_tail_call(const struct dpu_t *dpu, const struct dpu_elf_symbol 
 
 /* Whether there is a call before BACK that may have led into the function, and where. */
 static bool follows_call(const struct dpu_t *dpu, const struct dpu_elf *elf, uint32_t back,
-                         const struct dpu_elf_symbol *function, uint32_t *site)
+                         const struct dpu_elf_symbol *function, bool by_tail, uint32_t *site)
 {
     struct dpu_instruction instruction;
     struct dpu_form_info form;
@@ -147,7 +149,7 @@ static bool follows_call(const struct dpu_t *dpu, const struct dpu_elf *elf, uin
     if (target < 0 || operand(&instruction, &form, DPU_OPERAND_RA, -1) != ZERO)
         return true;
     const struct dpu_elf_symbol *called = dpu_elf_find_code(elf, (uint32_t)target & PC_MASK, NULL);
-    return called == function || find_tail_call(dpu, called, function, site);
+    return called == function || (by_tail && find_tail_call(dpu, called, function, site));
 }
 
 /* Our stacks grow down, the vendor's up. */
@@ -159,7 +161,7 @@ static bool find_in_stack(const struct dpu_t *dpu, const struct dpu_elf *elf, ui
         for (int direction = 1; direction >= -1; direction -= 2) {
             uint32_t at = (pointer & ~3u) + (uint32_t)(direction * (int)(4 * i));
             if (dpu_machine_read_wram(dpu->machine, at, &word, sizeof(word)) &&
-                follows_call(dpu, elf, word, function, site))
+                follows_call(dpu, elf, word, function, false, site))
                 return true;
         }
     return false;
@@ -173,7 +175,7 @@ static bool find_caller(const struct dpu_t *dpu, const struct dpu_elf *elf,
         *pc = (state->registers[ARITHMETIC_LINK] - 1) & PC_MASK;
         return true;
     }
-    return (depth == 0 && follows_call(dpu, elf, state->registers[LINK], function, pc)) ||
+    return (depth == 0 && follows_call(dpu, elf, state->registers[LINK], function, true, pc)) ||
            find_in_stack(dpu, elf, state->registers[STACK_POINTER], function, pc);
 }
 
