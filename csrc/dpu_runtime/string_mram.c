@@ -71,6 +71,26 @@ void __memcpy_mm(__mram_ptr void *destination, const __mram_ptr void *source, si
     }
 }
 
+void __memmove_mm(__mram_ptr void *destination, const __mram_ptr void *source, size_t size)
+{
+    uint8_t __dma_aligned block[BLOCK];
+    uintptr_t to = (uintptr_t)destination, from = (uintptr_t)source;
+
+    if (to - from >= size) {
+        __memcpy_mm(destination, source, size);
+        return;
+    }
+
+    /* From the end, as the start of the destination is in the source. */
+    while (size != 0) {
+        uint32_t part = smaller(size, BLOCK);
+
+        size -= part;
+        __memcpy_wm(block, (const __mram_ptr void *)(from + size), part);
+        __memcpy_mw((__mram_ptr void *)(to + size), block, part);
+    }
+}
+
 void __memset_mram(__mram_ptr void *area, int value, size_t size)
 {
     uint8_t __dma_aligned block[BLOCK + 8];

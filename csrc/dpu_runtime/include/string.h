@@ -53,5 +53,11 @@ void __memset_mram(__mram_ptr void *area, int value, size_t size);
 void __memcpy_wm(void *destination, const __mram_ptr void *source, size_t size);
 void __memcpy_mw(__mram_ptr void *destination, const void *source, size_t size);
 void __memcpy_mm(__mram_ptr void *destination, const __mram_ptr void *source, size_t size);
+void __memmove_mm(__mram_ptr void *destination, const __mram_ptr void *source, size_t size);
+
+/* As with the vendor's compiler, the usual names do for pointers into MRAM too. */
+#ifdef __DPU__
+#include <string_overloads.h>
+#endif
 
 #endif
