@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -109,6 +110,8 @@ def build_static_worker(
                 # libm is for the kernels that the worker will load, too.
                 "-Wl,--no-as-needed",
                 *_runtime_libraries(symbols.undefined),
+                # gcc and clang link an unwinder by themselves, zig where it is told to.
+                *(["-lunwind"] if "ziglang" in command else []),
                 "-pthread",
                 "-ldl",
             ],
@@ -170,6 +173,8 @@ def _is_shared(name: str) -> bool:
 def _read_symbols(files: Sequence[str]) -> _Symbols:
     if not files:
         return _Symbols((), frozenset())
+    if shutil.which("nm") is None:
+        raise VeoBuildError("nm not found, which lists the symbols: install the package binutils")
     # The sysv format has a column that tells thread-local symbols; the letter does not.
     listing = run_compiler(["nm", "--extern-only", "--format=sysv", "--no-demangle", *files])
     defined: dict[str, None] = {}

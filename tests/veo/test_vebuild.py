@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import veo
-from veo import compilers, vebuild
+from veo import compilers, static_worker, vebuild
 from veo.compilers import Toolchain, select_toolchain
 from veo.vebuild import VeBuild, VeCObj, VeObj, VeoBuildError
 
@@ -288,6 +288,30 @@ def test_ziglang_serves_where_there_is_no_compiler(
     function.ret_type("double")
     assert function(proc.open_context(), 1.0).wait_result(10) == pytest.approx(2 + math.exp(-1))
     assert "c++" in HOST.compiler("C++")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="needs the ziglang wheel")
+def test_ziglang_links_workers(
+    build: VeBuild, monkeypatch: pytest.MonkeyPatch, make_proc: Callable[..., veo.VeoProc]
+) -> None:
+    monkeypatch.setenv("CC", f"{sys.executable} -P -m ziglang cc")
+    build.set_c_src("mix", MATH)
+    mix = make_proc(veorun_bin=build.build_veorun(check=True)).static_library().mix
+    assert mix(mix.lib.proc.open_context(), 1.0).wait_result(10) == pytest.approx(2 + math.exp(-1))
+
+
+def test_missing_nm_names_the_package(
+    build: VeBuild, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    compiler = HOST.compiler("C")[0]
+    monkeypatch.setenv("CC", compiler)
+    build.set_c_src("twice", TWICE)
+    build.build_so()
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(VeoBuildError, match="install the package binutils"):
+        static_worker.build_static_worker(
+            tmp_path / "out.veorun", [tmp_path / "out" / "twice.o"], compiler=[compiler]
+        )
 
 
 def test_missing_compiler_names_what_serves(
