@@ -8,6 +8,7 @@
 # make lint        style and types            make format   put the style right
 # make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
 # make fuzz        the fuzz targets for a minute each
+# make valgrind    C programs under memcheck; make nightly  what is too long for .ci/run
 # make coverage    lines and branches of csrc that the tests execute, folder by folder
 # make accl-driver accl/lib/libaccl_driver.so over the vendor's driver; see docs/accl_driver.md
 # make test-bare   tests of what compiles, with the tools hidden that README does not name
@@ -29,7 +30,7 @@ C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] csrc/*/*.[ch]pp csrc/*/*/*.hpp \
            tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch] buildtools/*.[ch])
 
 .DELETE_ON_ERROR:
-.PHONY: all install demo test test-full lint format sanitize tsan fuzz coverage accl-driver wheel clean \
+.PHONY: all install demo test test-full lint format sanitize tsan fuzz valgrind coverage nightly accl-driver wheel clean \
         test-bare pythons bare-debian
 
 all: test
@@ -123,12 +124,23 @@ tsan: $(VENV)/installed
 	$(BIN)/pytest tests/c tests/abi tests/dpu_abi tests/accl_abi -k tsan
 
 fuzz: $(VENV)/installed
-	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz tests/dpu_asm/test_fuzz.py
+	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz \
+	  tests/dpu_asm/test_fuzz.py $(PYTEST_ARGS)
 
 test-bare: $(VENV)/installed
 	$(BIN)/python buildtools/hide_tools.py $(BIN)/pytest -k "not tsan" tests/veo/test_vebuild.py \
 	  tests/veo/test_static_worker.py tests/abi/test_c_api.py tests/dpu_abi/test_c_api.py \
 	  tests/dpu_toolchain/test_commands.py tests/examples
+
+# The workers of libveo are programs of their own, which are not looked into.
+valgrind: $(VENV)/installed
+	@command -v valgrind >/dev/null || { echo "error: valgrind was not found. On Debian and" \
+	  "Ubuntu: apt-get install valgrind" >&2; exit 1; }
+	OFFCHIP_VALGRIND=1 $(BIN)/pytest tests/c tests/abi/test_c_api.py tests/dpu_abi/test_c_api.py \
+	  tests/accl_abi -k "not tsan" -o timeout=1500 $(PYTEST_ARGS)
+
+nightly: $(VENV)/installed
+	sh buildtools/nightly.sh $(PYTHON)
 
 coverage:
 	$(check_tools)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpu.toolchain import Toolchain
 
 ROOT = Path(__file__).resolve().parent.parent
+UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
 
 if "OFFCHIP_DENY_PROCESS_VM" in os.environ:
     sys.path.insert(0, str(ROOT / "tests"))
@@ -180,6 +181,30 @@ def unrandomised() -> tuple[str, ...]:
         return ()
     works = subprocess.run([*command, "true"], capture_output=True).returncode == 0
     return command if works else ()
+
+
+VALGRIND = """#!/bin/sh
+# Threads take turns in a fair order, else one that spins keeps back what it waits for.
+exec valgrind --quiet --error-exitcode=9 --fair-sched=yes --leak-check=full \\
+    --show-leak-kinds=definite --errors-for-leak-kinds=definite "{program}" "$@"
+"""
+
+
+@pytest.fixture(scope="session")
+def checked() -> Callable[[Path], Path]:
+    """Give what runs a C program: itself, or with ``make valgrind`` a script."""
+
+    def check(program: Path) -> Path:
+        if not UNDER_VALGRIND:
+            return program
+        if shutil.which("valgrind") is None:
+            pytest.fail("valgrind is not installed. On Debian and Ubuntu: apt-get install valgrind")
+        script = program.with_name(f"{program.name}-checked")
+        script.write_text(VALGRIND.format(program=program))
+        script.chmod(0o755)
+        return script
+
+    return check
 
 
 @pytest.fixture(scope="session")

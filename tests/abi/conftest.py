@@ -68,6 +68,7 @@ def cases_program(
     compiler: str,
     case_sources: list[Path],
     run: Run,
+    checked: Callable[[Path], Path],
 ) -> Path:
     """The cases, linked with the library as a user of it would."""
     program = tmp_path_factory.mktemp("cases") / "cases"
@@ -77,4 +78,4 @@ def cases_program(
         + [*case_sources, "-o", program, installed.library]
         + [f"-Wl,-rpath,{folder}", "-pthread"]
     )
-    return program
+    return checked(program)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,6 +28,7 @@ FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fPIC", "-fvisibility=hidd
 FLAGS += ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fno-omit-frame-pointer"]
 FLAGS += ['-DOFFCHIP_VERSION="of the tests"', "-Iinclude", "-Icsrc"]
 FULL = os.environ.get("OFFCHIP_FULL") == "1"
+UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
 CARRIED = ["ring", "large", "communicators", "mismatch", "streams", "chain"]
 MESSAGES = [*CARRIED, "forked", "again"]
 
@@ -48,8 +50,11 @@ def compile_c(*words: str) -> None:
 class Programs:
     """The engine and the programs, each built when first asked for."""
 
-    def __init__(self, folder: Path, unrandomised: tuple[str, ...]) -> None:
+    def __init__(
+        self, folder: Path, unrandomised: tuple[str, ...], checked: Callable[[Path], Path]
+    ) -> None:
         self._folder = folder
+        self._checked = checked
         self._unrandomised = unrandomised
 
     def build(self, name: str, sanitizer: str) -> Path:
@@ -81,11 +86,13 @@ class Programs:
         transport: str = "auto",
     ) -> None:
         """Run a program to its "ok"."""
+        if UNDER_VALGRIND:
+            sanitizer, timeout = "plain", 1000
         environment = {k: v for k, v in plain_environment().items() if k != "ACCL_JOB"}
         environment["ACCL_TRANSPORT"] = transport
         prefix = self._unrandomised if sanitizer == "tsan" else ()
         done = subprocess.run(
-            [*prefix, str(self.build(name, sanitizer)), *words],
+            [*prefix, str(self._checked(self.build(name, sanitizer))), *words],
             env=environment,
             capture_output=True,
             text=True,
@@ -95,8 +102,12 @@ class Programs:
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory, unrandomised: tuple[str, ...]) -> Programs:
-    return Programs(tmp_path_factory.mktemp("accl"), unrandomised)
+def programs(
+    tmp_path_factory: pytest.TempPathFactory,
+    unrandomised: tuple[str, ...],
+    checked: Callable[[Path], Path],
+) -> Programs:
+    return Programs(tmp_path_factory.mktemp("accl"), unrandomised, checked)
 
 
 @pytest.mark.parametrize(("ranks", "memory"), [(1, 0), (2, 1), (3, 0), (5, 1)])

@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,8 +30,13 @@ WARNINGS = [
     "-Wvla",
     "-Werror",
 ]
-SANITIZERS = {"asan": "address,undefined", "tsan": "thread"}
-LIMIT_S = 100
+SANITIZERS = {
+    "asan": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
+    "tsan": ["-fsanitize=thread"],
+    "valgrind": [],
+}
+UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
+LIMIT_S = 1000 if UNDER_VALGRIND else 100
 
 # What the sanitizers, and the check of the status, must find.
 PLANTED = {
@@ -46,6 +52,16 @@ PLANTED = {
         "signed integer overflow",
     ),
     "result": ("asan", "return argc;", "status 1"),
+    "lost": (
+        "valgrind",
+        "volatile char *p = malloc(10); p[0] = 1; p = NULL; return 0;",
+        "definitely lost",
+    ),
+    "unset": (
+        "valgrind",
+        "volatile char *p = malloc(10); int set = p[3] == argc; free((void *)p); return set && 0;",
+        "uninitialised",
+    ),
     "race": (
         "tsan",
         "pthread_t t; pthread_create(&t, 0, count, 0); count(0); return pthread_join(t, 0);",
@@ -67,6 +83,7 @@ def programs() -> list[object]:
     found = []
     for source in sorted(HERE.glob("test_*.c")):
         names = ["asan", "tsan"] if "tsan" in build_line(source) else ["asan"]
+        names = ["valgrind"] if UNDER_VALGRIND else names
         found += [pytest.param(source, name, id=f"{source.stem}-{name}") for name in names]
     return found
 
@@ -83,8 +100,7 @@ def compile_c(sanitizer: str, *words: str) -> None:
     """Call the compiler with the flags of all tests and WORDS; AssertionError if it fails."""
     command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", *WARNINGS]
     command += ['-DOFFCHIP_VERSION="of the tests"']
-    command += [f"-fsanitize={SANITIZERS[sanitizer]}", "-fno-omit-frame-pointer", "-fno-wrapv"]
-    command += ["-fno-sanitize-recover=undefined"] if sanitizer == "asan" else []
+    command += [*SANITIZERS[sanitizer], "-fno-omit-frame-pointer", "-fno-wrapv"]
     command += ["-Iinclude", "-Icsrc", "-Icsrc/dispatch", "-Icsrc/common", f"-I{HERE}", *words]
     built = subprocess.run(
         command, cwd=ROOT, env=plain_environment(), capture_output=True, text=True
@@ -125,7 +141,12 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Archives:
 
 
 def run_program(
-    source: Path, sanitizer: str, tmp_path: Path, prefix: tuple[str, ...], archives: Archives
+    source: Path,
+    sanitizer: str,
+    tmp_path: Path,
+    prefix: tuple[str, ...],
+    archives: Archives,
+    checked: Callable[[Path], Path] = Path,
 ) -> None:
     """Build a test and run it; AssertionError with its output if it fails."""
     words = [
@@ -142,7 +163,7 @@ def run_program(
     environment["TSAN_OPTIONS"] = "halt_on_error=0:exitcode=66"
     try:
         done = subprocess.run(
-            [*(prefix if sanitizer == "tsan" else ()), str(program)],
+            [*(prefix if sanitizer == "tsan" else ()), str(checked(program))],
             cwd=tmp_path,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -156,7 +177,7 @@ def run_program(
 
 
 # The first to need the archive compiles it, which takes minutes on a busy machine.
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(LIMIT_S + 500)
 @pytest.mark.parametrize(("source", "sanitizer"), programs())
 def test_program(
     source: Path,
@@ -164,11 +185,19 @@ def test_program(
     tmp_path: Path,
     unrandomised: tuple[str, ...],
     archives: Archives,
+    checked: Callable[[Path], Path],
 ) -> None:
-    run_program(source, sanitizer, tmp_path, unrandomised, archives)
+    run_program(source, sanitizer, tmp_path, unrandomised, archives, checked)
 
 
-@pytest.mark.parametrize(("sanitizer", "body", "report"), PLANTED.values(), ids=PLANTED.keys())
+@pytest.mark.parametrize(
+    ("sanitizer", "body", "report"),
+    [
+        pytest.param(*planted, id=name)
+        for name, planted in PLANTED.items()
+        if (planted[0] == "valgrind") == UNDER_VALGRIND
+    ],
+)
 def test_planted_fault_is_found(
     sanitizer: str,
     body: str,
@@ -176,6 +205,7 @@ def test_planted_fault_is_found(
     tmp_path: Path,
     unrandomised: tuple[str, ...],
     archives: Archives,
+    checked: Callable[[Path], Path],
 ) -> None:
     source = tmp_path / "test_planted.c"
     source.write_text(
@@ -184,4 +214,4 @@ def test_planted_fault_is_found(
         f"int main(int argc, char **argv) {{ (void)argv; (void)argc; (void)count; {body} }}\n"
     )
     with pytest.raises(AssertionError, match=report):
-        run_program(source, sanitizer, tmp_path, unrandomised, archives)
+        run_program(source, sanitizer, tmp_path, unrandomised, archives, checked)

@@ -72,9 +72,10 @@ def cases_program(
     compiler: str,
     case_sources: list[Path],
     run: Run,
+    checked: Callable[[Path], Path],
 ) -> Path:
     program = tmp_path_factory.mktemp("cases") / "cases"
-    return build_cases(run, program, *installed, compiler, case_sources)
+    return checked(build_cases(run, program, *installed, compiler, case_sources))
 
 
 @pytest.fixture(scope="session")

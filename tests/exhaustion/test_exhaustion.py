@@ -97,7 +97,7 @@ class Programs:
         assert done.returncode == 0, f"status {done.returncode}\n{done.stdout[-4000:]}"
         seen = re.search(r"(\d+) allocations, (\d+) failed, (\d+) told", done.stdout)
         assert seen is not None, done.stdout
-        print(seen[0])
+        print(seen[0])  # for the summary of `make nightly`
         return int(seen[1]), int(seen[2]), int(seen[3])
 
 

@@ -136,6 +136,7 @@ def test_a_reader_survives_damaged_input(tmp_path: Path, target: str, builder: B
     inputs = load_corpus(tmp_path, maker) + sorted((HERE / "inputs" / target).glob("*"))
     done = fuzz(program, "--seconds", str(SECONDS), *inputs)
     assert done.returncode == 0, done.stdout[-4000:]
+    print(done.stdout.splitlines()[-1])
     mutations = int(done.stdout.split()[-2])
     assert mutations > 100
 
