@@ -25,6 +25,8 @@ if [ ! -e "$venv/made" ] || [ pyproject.toml -nt "$venv/made" ]; then
 fi
 rm -rf "$results"
 mkdir -p "$results"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 find build/native-coverage -name '*.gcda' -delete 2>/dev/null || true
 OFFCHIP_COVERAGE=1 $pip install --no-build-isolation --no-deps --force-reinstall .
 gcc -shared -fPIC -DOFFCHIP_COVERAGE_PRELOADED buildtools/coverage_exit.c -o "$results/exit.so"
@@ -38,7 +40,7 @@ measure() {
 failures=0
 run_tests() {
     "$venv/bin/pytest" "$@" -m "not packaging and not slow and not nosanitize" -o timeout=600 \
-        -p no:cacheprovider --basetemp "$results/tests" -q || failures=$((failures + 1))
+        -p no:cacheprovider --basetemp "$work/tests" -q || failures=$((failures + 1))
 }
 
 # Above C: the libraries that users load. In the folders of C programs, these are linked with them.
@@ -52,6 +54,6 @@ measure "$results/above.json" build/native-coverage
 if [ $# -eq 0 ]; then
     CC="$PWD/buildtools/coverage_cc.sh" run_tests tests/c tests/accl_abi -k "not tsan and not planted"
 fi
-measure "$results/all.json" build/native-coverage "$results/tests"
+measure "$results/all.json" build/native-coverage "$work/tests"
 "$venv/bin/python" buildtools/coverage_table.py "$results"
 [ $failures -eq 0 ] || echo "note: tests failed; they are counted as far as they went" >&2

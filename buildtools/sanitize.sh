@@ -25,6 +25,10 @@ export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:detect_stack_use
 export UBSAN_OPTIONS="print_stacktrace=1"
 export PYTHONMALLOC=malloc
 export OFFCHIP_SANITIZE=address,undefined
+# Not here: tests/c, tests/accl_abi and tests/fuzz build their programs for sanitizers themselves,
+# in every `make test`; tests/exhaustion has a malloc() of its own; tests/dpu_runtime and
+# tests/dpu_toolchain are about code for the DPU, run by the machine that tests/dpu and tests/c
+# cover; tests/mpi runs the ranks of tests/accl under a launcher.
 # Beyond the tests' own limits: everything takes several times as long.
 set -- tests/offchip tests/veo
 for folder in tests/abi tests/accl tests/dpu tests/dpu_asm tests/dpu_abi tests/lifetime; do

@@ -3,10 +3,10 @@
  * Drives a fuzz target where libFuzzer is not at hand: every file once as it is, then mutations of
  * them, the same ones for the same seed.
  *
- * fuzz_main [--seed N] [--count N] [--seconds N] [--limit N] [--artifact PATH] FILE...
+ * fuzz_main [--seed N] [--count N] [--seconds N] [--least N] [--limit N] [--artifact PATH] FILE...
  *
- * Ends after COUNT mutations or SECONDS, whichever is first. An input that crashes, or takes
- * longer than LIMIT seconds, is written to PATH.
+ * Ends after COUNT mutations or SECONDS, whichever is first, but not before LEAST. An input that
+ * crashes, or takes longer than LIMIT seconds, is written to PATH.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -191,7 +191,7 @@ static void load(size_t which)
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = 1, count = UINT64_MAX, seconds = 10, limit = 10, done = 0;
+    uint64_t seed = 1, count = UINT64_MAX, seconds = 10, least = 0, limit = 10, done = 0;
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0) {
             read_file(argv[i]);
@@ -204,6 +204,7 @@ int main(int argc, char **argv)
             uint64_t *number = strcmp(argv[i], "--seed") == 0      ? &seed
                                : strcmp(argv[i], "--count") == 0   ? &count
                                : strcmp(argv[i], "--seconds") == 0 ? &seconds
+                               : strcmp(argv[i], "--least") == 0   ? &least
                                : strcmp(argv[i], "--limit") == 0   ? &limit
                                                                    : NULL;
             if (number == NULL) {
@@ -228,7 +229,7 @@ int main(int argc, char **argv)
         run((unsigned)limit);
     }
     time_t end = time(NULL) + (time_t)seconds;
-    for (; done < count && time(NULL) < end; done++) {
+    for (; done < count && (done < least || time(NULL) < end); done++) {
         random_state = seed + done * UINT64_C(0xD1342543DE82EF95);
         load((size_t)pick(nfiles));
         for (uint64_t n = 1 + pick(6); n > 0; n--)
