@@ -132,8 +132,8 @@ test-bare: $(VENV)/installed
 	  tests/veo/test_static_worker.py tests/abi/test_c_api.py tests/dpu_abi/test_c_api.py \
 	  tests/dpu_toolchain/test_commands.py tests/examples
 
-# The workers of libveo are programs of their own, which are not looked into; valgrind does not
-# bear that a program with threads forks and its child goes on.
+# The workers of libveo are programs of their own, which are not looked into. Under valgrind, a child
+# that a program with threads forks takes minutes for what it does there.
 valgrind: $(VENV)/installed
 	@command -v valgrind >/dev/null || { echo "error: valgrind was not found. On Debian and" \
 	  "Ubuntu: apt-get install valgrind" >&2; exit 1; }
