@@ -187,6 +187,9 @@ elif sys.argv[2] == "dropped":
 print(time.monotonic(), flush=True)
 """
 
+# 1.5 s and what a busy machine adds; without the limit it takes more than 20 s.
+SOON_S = 6
+
 WAYS_OUT = {
     "end of the program": "",
     "close": "proc.close(); assert proc.closed and ctx.closed",
@@ -208,7 +211,7 @@ def test_a_kernel_that_was_given_up_is_not_waited_for(run_python, library, way, 
     done = run_python(text, str(library), given_up_by, limit=30)
     took = time.monotonic() - float(done.stdout.split()[1])
     assert (done.returncode, done.stderr) == (0, "")
-    assert took < 3
+    assert took < SOON_S
     assert gone(int(done.stdout.split()[0]))
 
 
@@ -216,7 +219,7 @@ def test_an_endless_kernel_does_not_hold_up_the_end_of_a_program(run_python, lib
     done = run_python(START + GIVE_UP, str(library), "nobody waits", limit=30)
     took = time.monotonic() - float(done.stdout.split()[1])
     assert (done.returncode, done.stderr) == (0, "")
-    assert took < 3
+    assert took < SOON_S
 
 
 def test_a_slow_kernel_that_was_waited_for_with_limits_is_waited_for_at_last(run_python, library):

@@ -18,7 +18,7 @@ USUAL = [
 ]
 ALL = ["tests/abi", "tests/veo", *(f"tests/lifetime/test_veo_{n}.py" for n in ("exit", "fork"))]
 ALL += [f"tests/lifetime/test_veo_{name}.py" for name in ("signals", "soak", "threads")]
-LIMIT_S = 110 if "OFFCHIP_FULL" not in os.environ else 900
+LIMIT_S = 300 if "OFFCHIP_FULL" not in os.environ else 1800
 
 pytestmark = pytest.mark.skipif(DENY in os.environ, reason="this is the run under the filter")
 
