@@ -59,7 +59,7 @@ PLANTED = {
     ),
     "unset": (
         "valgrind",
-        "volatile char *p = malloc(10); int set = p[3] == argc; free((void *)p); return set && 0;",
+        "char *volatile p = malloc(10); if (p[3] == argc) exit(3); free(p); return 0;",
         "uninitialised",
     ),
     "race": (
