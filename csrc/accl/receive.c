@@ -152,7 +152,8 @@ static const char *find_flaw(const accl_device *device, const struct peer *peer,
     size_t size = dtype_bytes(entry->wire_type);
     if (a->kind != ENTRY_INLINE && a->kind != ENTRY_POOL && a->kind != ENTRY_DIRECT)
         return "an unknown kind";
-    if (!size || entry->bytes % size)
+    /* Sizes are powers of two. */
+    if (!size || entry->bytes & (size - 1))
         return "no element type";
     if (!entry->segments || entry->segments > device->pool.slot_count)
         return "another number of segments than there can be";
