@@ -62,11 +62,12 @@ static uint64_t cache_mark(void)
     if (!block)
         return 0;
     block[1] = 0;
+
+    /* The compiler must not know that this is what was freed. */
+    uintptr_t address = (uintptr_t)block;
+    __asm__ volatile("" : "+r"(address));
     free(block);
-    const volatile uint64_t *freed = block;
-    /* The compiler must not know that this was freed. */
-    __asm__ volatile("" : "+r"(freed));
-    mark = freed[1];
+    mark = ((const volatile uint64_t *)address)[1];
     return mark;
 }
 
