@@ -3,7 +3,9 @@
 # Lines and branches of csrc that the tests execute:
 #     coverage.sh PYTHON [FOLDER OF TESTS]...
 # Installs into .venv-coverage, a copy and not the tree. Results are in build/coverage: table.txt,
-# summary.json, and gcovr's own JSON for the tests above C and for all.
+# summary.json, and gcovr's own JSON for the tests above C and for all. With tests/c or
+# tests/accl_abi alone nothing is installed, and only what their programs link is counted.
+# Sources must not change while it runs.
 set -eu
 cd "$(dirname "$0")/.."
 command -v gcc >/dev/null && command -v gcov >/dev/null || {
@@ -27,9 +29,22 @@ rm -rf "$results"
 mkdir -p "$results"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-find build/native-coverage -name '*.gcda' -delete 2>/dev/null || true
-OFFCHIP_COVERAGE=1 $pip install --no-build-isolation --no-deps --force-reinstall .
-gcc -shared -fPIC -DOFFCHIP_COVERAGE_PRELOADED buildtools/coverage_exit.c -o "$results/exit.so"
+
+# Above C: the libraries that users load. In the folders of C programs, these are linked with them.
+above="tests/offchip tests/veo tests/abi tests/accl tests/dpu tests/dpu_abi tests/dpu_asm"
+above="$above tests/lifetime tests/mpi tests/dpu_runtime tests/dpu_toolchain"
+linked="tests/c tests/accl_abi tests/fuzz"
+installs=true
+if [ $# -gt 0 ]; then
+    above='' linked='' installs=false
+    for folder; do
+        case $folder in
+        tests/c | tests/accl_abi) linked="$linked $folder" ;;
+        tests/fuzz) linked="$linked $folder" installs=true ;;
+        *) above="$above $folder" installs=true ;;
+        esac
+    done
+fi
 
 measure() {
     "$venv/bin/gcovr" --root . --filter csrc/ --exclude-throw-branches --merge-lines \
@@ -43,17 +58,25 @@ run_tests() {
         -p no:cacheprovider --basetemp "$work/tests" -q || failures=$((failures + 1))
 }
 
-# Above C: the libraries that users load. In the folders of C programs, these are linked with them.
-above="tests/offchip tests/veo tests/abi tests/accl tests/dpu tests/dpu_abi tests/dpu_asm"
-above="$above tests/lifetime tests/mpi tests/dpu_runtime tests/dpu_toolchain"
 export ASAN_OPTIONS=verify_asan_link_order=0
-LD_PRELOAD="$PWD/$results/exit.so" run_tests ${*:-$above}
-measure "$results/above.json" build/native-coverage
-
-# Programs that are linked with the sources themselves.
-if [ $# -eq 0 ]; then
-    CC="$PWD/buildtools/coverage_cc.sh" run_tests tests/c tests/accl_abi -k "not tsan and not planted"
+counts=
+if $installs; then
+    find build/native-coverage -name '*.gcda' -delete 2>/dev/null || true
+    OFFCHIP_COVERAGE=1 $pip install --no-build-isolation --no-deps --force-reinstall .
 fi
-measure "$results/all.json" build/native-coverage "$work/tests"
+if [ -n "$above" ]; then
+    counts=build/native-coverage
+    gcc -shared -fPIC -DOFFCHIP_COVERAGE_PRELOADED buildtools/coverage_exit.c -o "$results/exit.so"
+    LD_PRELOAD="$PWD/$results/exit.so" run_tests $above
+    measure "$results/above.json" $counts
+fi
+
+# Programs that are linked with the sources themselves; fuzz targets, with their corpora.
+if [ -n "$linked" ]; then
+    # Without optimisation, and with counters, a program takes up to ten times as long.
+    export CC="$PWD/buildtools/coverage_cc.sh" OFFCHIP_FUZZ_SECONDS=1 OFFCHIP_PROGRAM_SECONDS=500
+    run_tests $linked -k "not tsan and not planted"
+fi
+measure "$results/all.json" $counts "$work/tests"
 "$venv/bin/python" buildtools/coverage_table.py "$results"
 [ $failures -eq 0 ] || echo "note: tests failed; they are counted as far as they went" >&2

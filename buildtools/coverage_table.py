@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints what tests execute of csrc, folder by folder: ``coverage_table.py FOLDER [MISSED]``.
 
-FOLDER has gcovr's ``above.json`` (by the tests above C) and ``all.json`` (with the C unit tests).
+FOLDER has gcovr's ``above.json`` (by the tests above C; may be absent) and ``all.json`` (with the C
+unit tests).
 The table is written to ``table.txt`` and ``summary.json`` there too. With a path that begins with
 MISSED, the lines and branches of all.json that were not executed are listed instead.
 """
@@ -101,7 +102,9 @@ def main(folder: Path, missed: str = "") -> None:
     if missed:
         print(list_missed(every, missed))
         return
-    tallies = tally_folders(json.loads((folder / "above.json").read_text())), tally_folders(every)
+    above = folder / "above.json"
+    above_report = json.loads(above.read_text()) if above.exists() else {"files": []}
+    tallies = tally_folders(above_report), tally_folders(every)
     table = format_table(*tallies)
     (folder / "table.txt").write_text(table + "\n")
     summary = {

@@ -29,6 +29,7 @@ FLAGS += ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fno-omit-
 FLAGS += ['-DOFFCHIP_VERSION="of the tests"', "-Iinclude", "-Icsrc"]
 FULL = os.environ.get("OFFCHIP_FULL") == "1"
 UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
+LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", "100"))
 CARRIED = ["ring", "large", "communicators", "mismatch", "streams", "chain"]
 MESSAGES = [*CARRIED, "forked", "again"]
 
@@ -82,7 +83,7 @@ class Programs:
         name: str,
         sanitizer: str,
         *words: str,
-        timeout: float = 100,
+        timeout: float = LIMIT_S,
         transport: str = "auto",
     ) -> None:
         """Run a program to its "ok"."""

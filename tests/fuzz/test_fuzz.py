@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 """
 
 
-COMPILE = ["gcc", "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined"]
+COMPILE = [os.environ.get("CC", "gcc"), "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined"]
 COMPILE += ["-fno-sanitize-recover=all", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'include'}"]
 COMPILE += ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="of the tests"', "-pthread"]
 
@@ -73,8 +73,8 @@ class Builder:
 
 @pytest.fixture(scope="module")
 def builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
+    if shutil.which(COMPILE[0]) is None:
+        pytest.skip(f"{COMPILE[0]} is not installed")
     return Builder(tmp_path_factory.mktemp("objects"))
 
 
