@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* clang-format off */
 /*
- * build: csrc/dispatch/loader.c csrc/dispatch/veo_table.c tsan
+ * build: csrc/dispatch/loader.c csrc/dispatch/veo_table.c -Wl,--wrap=calloc,--wrap=realpath,--wrap=strdup tsan
  *
  * The loader: what is found, what is missing, what fails, and that nothing is left behind.
  */
+/* clang-format on */
 #include "veo_table.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "check.h"
@@ -18,6 +21,34 @@ static const char *libm_path(void)
 {
     return access(LIBM, R_OK) == 0 ? LIBM : LIBM64;
 }
+
+/* ------------------------------------------------------------------ failing allocations */
+
+static bool calloc_fails, realpath_fails, strdup_fails;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+char *__real_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved);
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return calloc_fails ? NULL : __real_calloc(n, size);
+}
+
+char *__wrap_realpath(const char *path, char *resolved)
+{
+    return realpath_fails ? NULL : __real_realpath(path, resolved);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return strdup_fails ? NULL : __real_strdup(text);
+}
+
+/* ------------------------------------------------------------------ tests */
 
 struct math_table {
     double (*cos)(double);
@@ -73,6 +104,45 @@ static void test_failures(void)
     }
 }
 
+static void test_no_memory_for_the_names(void)
+{
+    struct math_table table;
+    struct offchip_library lib;
+
+    calloc_fails = true;
+    CHECK(offchip_library_open(libm_path(), names, 4, &table, NULL, 0, NULL, &lib) == -1);
+    calloc_fails = false;
+    CHECK(strcmp(lib.error, "Cannot allocate memory") == 0);
+    CHECK(lib.handle == NULL && lib.missing_count == 0 && table.cos == NULL);
+    offchip_library_close(&lib);
+}
+
+/* With a file that has no real name any more, its name as it was is the path. */
+static void test_no_real_path(void)
+{
+    struct math_table table;
+    struct offchip_library lib;
+
+    realpath_fails = true;
+    CHECK(offchip_library_open(libm_path(), names, 4, &table, NULL, 0, NULL, &lib) == 2);
+    realpath_fails = false;
+    CHECK(strcmp(lib.path, libm_path()) == 0);
+    offchip_library_close(&lib);
+}
+
+static void test_no_memory_for_the_path(void)
+{
+    struct math_table table, optional;
+    struct offchip_library lib;
+
+    realpath_fails = strdup_fails = true;
+    CHECK(offchip_library_open(libm_path(), names, 4, &table, names, 4, &optional, &lib) == -1);
+    realpath_fails = strdup_fails = false;
+    CHECK(strcmp(lib.error, "Cannot allocate memory") == 0);
+    CHECK(lib.handle == NULL && table.cos == NULL && optional.cos == NULL);
+    offchip_library_close(&lib);
+}
+
 static void test_table_of_a_foreign_library(void)
 {
     struct veo_table veo;
@@ -117,6 +187,9 @@ int main(void)
     test_found_and_missing();
     test_nothing_asked_for();
     test_failures();
+    test_no_memory_for_the_names();
+    test_no_real_path();
+    test_no_memory_for_the_path();
     test_table_of_a_foreign_library();
     test_threads_with_a_library_each();
     return 0;
