@@ -7,9 +7,9 @@ terminal's, that gets a line for each stage all the same.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from typing import TextIO
 
 __all__ = ["Progress"]
 
@@ -33,26 +33,28 @@ class Progress:
         self.total = total
         self.done = 0
         self._lock = threading.Lock()
-        self._file: TextIO | None = None
+        # A bare descriptor: nothing is buffered, so that nothing can fail later.
+        self._file = -1
 
     def __enter__(self) -> Progress:
         """Open the file; without it, or if it cannot be written to, nothing is shown."""
         name = os.environ.get("OFFCHIP_PROGRESS", "")
         if name and self.total > 1:
             try:
-                self._file = open(name, "a", buffering=1)
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+                self._file = os.open(name, flags, 0o666)
             except OSError:
-                self._file = None
+                self._file = -1
         self._show()
         return self
 
     def __exit__(self, *exception: object) -> None:
         """Close it."""
-        if self._file is not None:
-            if self._file.isatty() and self.done < self.total:
+        if self._file >= 0:
+            if os.isatty(self._file) and self.done < self.total:
                 self._write("\n")
-            self._file.close()
-            self._file = None
+            os.close(self._file)
+            self._file = -1
 
     def step(self) -> None:
         """Count one step."""
@@ -61,20 +63,16 @@ class Progress:
             self._show()
 
     def _show(self) -> None:
-        if self._file is None:
+        if self._file < 0:
             return
         text = f"  {self.title}: {self.done} of {self.total}"
-        if self._file.isatty():
+        if os.isatty(self._file):
             end = "\n" if self.done == self.total else ""
             self._write(f"\r{text}{end}")
         elif self.done * PARTS // self.total != (self.done - 1) * PARTS // self.total:
             self._write(f"{text}\n")
 
     def _write(self, text: str) -> None:
-        assert self._file is not None
-        try:
-            self._file.write(text)
-            self._file.flush()
-        except OSError:
-            # A terminal that has gone away must not end the build.
-            self._file = None
+        # A terminal that has gone away, or a full disk, must not end the build.
+        with contextlib.suppress(OSError):
+            os.write(self._file, text.encode())

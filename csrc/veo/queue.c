@@ -222,6 +222,8 @@ static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
         return true;
     }
 
+    /* Before the slot is looked at: one that died after it had answered has answered. */
+    bool dead = atomic_load_explicit(&ctx->proc->dead, memory_order_acquire);
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
     if (!record->job && state == WIRE_STATE(id, WIRE_DONE)) {
         int said = *(const volatile uint8_t *)&slot->outcome;
@@ -230,7 +232,6 @@ static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
         return true;
     }
 
-    bool dead = atomic_load_explicit(&ctx->proc->dead, memory_order_acquire);
     if (!dead && state != WIRE_STATE(id, WIRE_READY) && state != WIRE_STATE(id, WIRE_HOST_TURN) &&
         state != WIRE_STATE(id, WIRE_DONE)) {
         worker_damaged(ctx->proc);
@@ -238,6 +239,13 @@ static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
     }
     /* While somebody in the host is executing it, its buffers are in use. */
     return dead && (!record->job || agent_cancel(ctx, record->job));
+}
+
+/* Whether an exception ends the process: all but those of transfers to bad addresses do. The worker
+ * answers before it says that it has crashed. */
+static bool is_crash(const struct veo_proc_handle *proc, const struct wire_slot *slot)
+{
+    return atomic_load(&proc->header->crashed) || *(const volatile uint8_t *)&slot->op == WIRE_CALL;
 }
 
 /* Takes finished requests out, in order; the one called WANTED goes to DELIVERY and not to the
@@ -250,8 +258,8 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *
         struct request_record *record = &ctx->head->records[ctx->head_index];
         int outcome;
         uint64_t result;
-        if (!has_ended(ctx, &ctx->head->wire->slots[ctx->head_index], record, id, &outcome,
-                       &result))
+        const struct wire_slot *slot = &ctx->head->wire->slots[ctx->head_index];
+        if (!has_ended(ctx, slot, record, id, &outcome, &result))
             break;
 
         if (record->extra) {
@@ -259,7 +267,7 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *
             record->extra = NULL;
             settle_extra(ctx, extra, outcome);
         }
-        if (outcome == VEO_COMMAND_EXCEPTION && atomic_load(&ctx->proc->header->crashed))
+        if (outcome == VEO_COMMAND_EXCEPTION && is_crash(ctx->proc, slot))
             atomic_store_explicit(&ctx->proc->dead, true, memory_order_release);
         if (id == wanted)
             *delivery = (struct delivery){.done = true, .outcome = outcome, .result = result};

@@ -128,16 +128,20 @@ static const char *signal_name(int number)
     }
 }
 
-/* The host sees this as soon as it looks. */
+/*
+ * The host sees this as soon as it looks. First the requests that the crash ends: once the process
+ * counts as dead, those without an answer have failed for another's crash.
+ */
 static void publish(int number)
 {
-    atomic_store(&veow_header->crashed, (uint32_t)number);
     struct veow_context *culprit = veow_current;
-    for (struct veow_context *c = veow_contexts(); c; c = c->next) {
-        struct wire_slot *slot = c->slot;
+    for (struct veow_context *c = veow_contexts(); c; c = c->next)
         /* A thread that a kernel made has no context: then any running one may be the cause. */
-        if (slot && (c == culprit || !culprit))
+        if (c->slot && (c == culprit || !culprit))
             veow_finish(c, VEO_COMMAND_EXCEPTION, (uint64_t)number);
+
+    atomic_store(&veow_header->crashed, (uint32_t)number);
+    for (struct veow_context *c = veow_contexts(); c; c = c->next) {
         atomic_fetch_add(&c->wire->done_bell, 1);
         futex_wake_all(&c->wire->done_bell);
     }
@@ -209,6 +213,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     /* First of all the host gets to know; what follows may fault or get stuck. */
     uint64_t target = ctx ? atomic_load(&ctx->target) : 0;
     STEP(publish(number));
+    atomic_store(&veow_header->crashed, (uint32_t)number); /* even if that did not come so far */
     limit_time();
 
     struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};

@@ -15,6 +15,9 @@ from veo import static_worker
 from veo.static_worker import build_static_worker, symbol_table_source
 from veo.vebuild import VeBuild, VeoBuildError
 
+# Where there is no g++ the ziglang wheel compiles its C++ library when first used.
+pytestmark = pytest.mark.timeout(600)
+
 Compile = Callable[..., Path]
 
 

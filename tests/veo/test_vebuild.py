@@ -20,6 +20,9 @@ from veo import compilers, static_worker, vebuild
 from veo.compilers import Toolchain, select_toolchain
 from veo.vebuild import VeBuild, VeCObj, VeObj, VeoBuildError
 
+# Where there is no g++ the ziglang wheel compiles its C++ library when first used.
+pytestmark = pytest.mark.timeout(600)
+
 HOST = Toolchain("host", "test")
 VE = Toolchain("ve", "test")
 TWICE = "long twice(long x) { return 2 * x; }\n"
