@@ -111,7 +111,28 @@ static void test_other_faults(void)
     check_fault(0, W("sub", "sss", 2, 0, 1), 0x12340004, 5, DPU_FAULT_MEMORY);
     check_fault(0, 0, 0, 0, DPU_FAULT_NONE);
     check_fault(DPU_SWITCH_UNDECODABLE_FAULTS, 0, 0, 0, DPU_FAULT_UNDECODABLE);
-    CHECK(strcmp(dpu_fault_name(DPU_FAULT_DMA), "dma") == 0);
+}
+
+static void test_names_of_faults_and_ends(void)
+{
+    static const char *const faults[] = {
+        [DPU_FAULT_NONE] = "none",
+        [DPU_FAULT_BREAKPOINT] = "breakpoint",
+        [DPU_FAULT_DMA] = "dma",
+        [DPU_FAULT_MEMORY] = "memory",
+        [DPU_FAULT_UNDECODABLE] = "undecodable instruction",
+    };
+    static const char *const ends[] = {
+        [DPU_RUN_DONE] = "done",
+        [DPU_RUN_FAULT] = "fault",
+        [DPU_RUN_INTERRUPTED] = "interrupted",
+        [DPU_RUN_CYCLE_LIMIT] = "cycle limit",
+        [DPU_RUN_STEPPED] = "stepped",
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        CHECK(faults[i] == NULL || strcmp(dpu_fault_name((enum dpu_fault_kind)i), faults[i]) == 0);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        CHECK(ends[i] == NULL || strcmp(dpu_run_status_name((enum dpu_run_status)i), ends[i]) == 0);
 }
 
 /* Tasklets 0 and 1 have issued in the round of the fault of 1, tasklet 2 has not. */
@@ -194,6 +215,7 @@ int main(void)
     test_faulting_access();
     test_dma();
     test_other_faults();
+    test_names_of_faults_and_ends();
     test_fault_among_tasklets();
     test_switch_of_clr_run();
     test_switches_of_results();
