@@ -320,6 +320,8 @@ void memory_unmap(struct veo_proc_handle *proc);
 /* Spawns PROGRAM, NULL for our own worker. The main context must be there. */
 enum start_result { START_OK, START_FAILED, START_ADDRESS_TAKEN };
 enum start_result worker_start(struct veo_proc_handle *proc, const char *program);
+/* Notes why it is to die, if its end cannot be waited for: a busy machine may take long over it. */
+void worker_describe(struct veo_proc_handle *proc);
 /* Kills it, whatever it does; whoever looks next sees its death. */
 void worker_kill(struct veo_proc_handle *proc);
 /* What a queue holds cannot have been written by this library: says so, and ends the worker. */

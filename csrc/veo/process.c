@@ -393,7 +393,10 @@ VEO_EXPORT const char *veosoft_death_report(struct veo_proc_handle *proc)
         nanosleep(&moment, NULL);
         proc_check(proc);
     }
-    const char *text = atomic_load(&proc->reaped) ? proc->death : "";
+    bool dead = proc_is_dead(proc);
+    if (dead)
+        worker_describe(proc);
+    const char *text = dead ? proc->death : "";
     proc_leave(proc);
     return text;
 }

@@ -140,17 +140,20 @@ static void free_environment(struct environment *env)
 /* --- dying ---------------------------------------------------------------------------------------
  */
 
-/* How the child ended. */
+/* How the child ended, or not known yet. */
 struct ending {
     bool known;
     bool by_signal;
     int code; /* its exit code or the signal */
 };
 
+/* With the lock of the root. Once, as callers may be reading the text. */
 static void describe_death(struct veo_proc_handle *proc, const struct ending *ending)
 {
     char *text = proc->death;
     size_t size = sizeof proc->death;
+    if (*text)
+        return;
     if (atomic_load(&proc->damaged)) {
         snprintf(text, size,
                  "the VE process %ld was ended: a kernel wrote over the memory that holds its "
@@ -159,6 +162,8 @@ static void describe_death(struct veo_proc_handle *proc, const struct ending *en
     } else if (atomic_load(&proc->header->crashed)) {
         memcpy(text, proc->header->death, WIRE_DEATH_SIZE);
         text[WIRE_DEATH_SIZE - 1] = 0;
+        if (!*text)
+            snprintf(text, size, "the VE process %ld has crashed", (long)proc->pid);
     } else if (ending->known && ending->by_signal) {
         snprintf(text, size, "the VE process %ld was killed by signal %d (%s)", (long)proc->pid,
                  ending->code, strsignal(ending->code));
@@ -209,6 +214,14 @@ static bool reap(struct veo_proc_handle *proc, struct ending *ending)
     }
     pthread_mutex_unlock(&veo_root.lock);
     return ended;
+}
+
+void worker_describe(struct veo_proc_handle *proc)
+{
+    struct ending unknown = {0};
+    pthread_mutex_lock(&veo_root.lock);
+    describe_death(proc, &unknown);
+    pthread_mutex_unlock(&veo_root.lock);
 }
 
 void worker_kill(struct veo_proc_handle *proc)

@@ -3,7 +3,10 @@
  * Kernels that write over the memory in which the queues are. Results may be spoilt, but every
  * wait ends, and so does the process.
  */
+#include <fcntl.h>
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cases.h"
 #include "veosoft.h"
@@ -103,25 +106,56 @@ CASE(a_limited_wait_ends_though_the_queue_is_overwritten)
     tear_down(&f);
 }
 
+/* Has a kernel write over its queue, and sees that the process is given up. */
+static void overwrite(struct fixture *f)
+{
+    char buffer[64] = {0};
+    uint64_t result;
+    uint64_t count = symbol(f, "count");
+    veo_args_set_stack(f->args, VEO_INTENT_INOUT, 0, buffer, sizeof buffer);
+    veo_args_set_i64(f->args, 1, 24576);
+    veo_args_set_i64(f->args, 2, 64);
+    veo_args_set_i32(f->args, 3, 255);
+    veo_args_set_i32(f->args, 4, RETURN);
+    uint64_t bad = veo_call_async(f->ctx, symbol(f, "scribble"), f->args);
+    veosoft_call_wait_timed(f->ctx, bad, &result, limit_ns);
+    CHECK(veosoft_context_drain(f->ctx, limit_ns) != 1);
+    veosoft_call_wait_timed(f->ctx, veo_call_async(f->ctx, count, NULL), &result, limit_ns);
+    /* The worker may not have come to the next slot yet. */
+    double start = seconds();
+    while (veo_get_context_state(f->ctx) != VEO_STATE_EXIT)
+        CHECK(seconds() - start < 20);
+}
+
 CASE(an_overwritten_queue_is_named_as_the_cause)
 {
     struct fixture f = set_up();
-    char buffer[64] = {0};
-    uint64_t result;
-    uint64_t count = symbol(&f, "count");
-    veo_args_set_stack(f.args, VEO_INTENT_INOUT, 0, buffer, sizeof buffer);
-    veo_args_set_i64(f.args, 1, 24576);
-    veo_args_set_i64(f.args, 2, 64);
-    veo_args_set_i32(f.args, 3, 255);
-    veo_args_set_i32(f.args, 4, RETURN);
-    uint64_t bad = veo_call_async(f.ctx, symbol(&f, "scribble"), f.args);
-    veosoft_call_wait_timed(f.ctx, bad, &result, limit_ns);
-    CHECK(veosoft_context_drain(f.ctx, limit_ns) != 1);
-    veosoft_call_wait_timed(f.ctx, veo_call_async(f.ctx, count, NULL), &result, limit_ns);
-    /* The worker may not have come to the next slot yet. */
-    double start = seconds();
-    while (veo_get_context_state(f.ctx) != VEO_STATE_EXIT)
-        CHECK(seconds() - start < 20);
+    overwrite(&f);
     CHECK(strstr(veosoft_death_report(f.proc), "wrote over") != NULL);
     tear_down(&f);
+}
+
+/* As on a machine with so much else to do that the worker does not come to its end. */
+CASE(an_overwritten_queue_is_named_before_its_worker_is_gone)
+{
+    /* The worker has a second to write why it ends, and nobody reads that. */
+    int ends[2];
+    char filler[4096] = {0};
+    int errors = dup(STDERR_FILENO);
+    CHECK(pipe(ends) == 0 && fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
+    while (write(ends[1], filler, sizeof filler) > 0)
+        ;
+    CHECK(fcntl(ends[1], F_SETFL, 0) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    struct fixture f = set_up();
+    CHECK(dup2(errors, STDERR_FILENO) >= 0);
+
+    overwrite(&f);
+    kill(veosoft_worker_pid(f.proc), SIGSTOP);
+    const char *report = veosoft_death_report(f.proc);
+    kill(veosoft_worker_pid(f.proc), SIGCONT);
+    CHECK(strstr(report, "wrote over") != NULL);
+    tear_down(&f);
+    close(errors);
+    close(ends[0]);
+    close(ends[1]);
 }
