@@ -12,6 +12,8 @@
 /* The worker's death is looked for at least this often by whoever waits. */
 #define SLICE_NS (20 * CLOCK_MILLISECOND)
 #define NOBODY UINT64_MAX
+#define SHORTEST_NAP (CLOCK_MILLISECOND / 5)
+#define LONGEST_NAP (10 * CLOCK_MILLISECOND)
 
 /* What a wait is for. */
 struct target {
@@ -109,15 +111,23 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
     spin_learn(&ctx->patience, &veo_root.side, clock_now() - start);
 }
 
-/* After a wait that did not help, as the host itself is still at it. */
-static void pause_a_moment(void)
+/*
+ * After a wait that did not help, as the host itself is still at it, or there is no memory for the
+ * result of a request before. Longer each time.
+ */
+static void pause_a_moment(int64_t *nap, int64_t deadline)
 {
-    struct timespec moment = {.tv_nsec = CLOCK_MILLISECOND / 5};
+    int64_t left = deadline - clock_now();
+    int64_t ns = *nap < left ? *nap : left;
+    struct timespec moment = {.tv_nsec = ns > 0 ? ns : 0};
     nanosleep(&moment, NULL);
+    if (*nap < LONGEST_NAP)
+        *nap *= 2;
 }
 
 int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline)
 {
+    int64_t nap = SHORTEST_NAP;
     *result = 0;
     for (bool waited = false;; waited = true) {
         struct target target = {.id = id};
@@ -134,13 +144,14 @@ int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t 
         if (waited && clock_now() >= deadline)
             return VEO_COMMAND_UNFINISHED;
         if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
-            pause_a_moment();
+            pause_a_moment(&nap, deadline);
         wait_for(ctx, &target, deadline);
     }
 }
 
 int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline)
 {
+    int64_t nap = SHORTEST_NAP;
     uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
     for (bool waited = false;; waited = true) {
         struct target target = {.id = end - 1};
@@ -159,7 +170,7 @@ int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline)
         if (waited && clock_now() >= deadline)
             return 1;
         if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
-            pause_a_moment();
+            pause_a_moment(&nap, deadline);
         wait_for(ctx, &target, deadline);
     }
 }
@@ -172,6 +183,7 @@ bool queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uin
         return false;
     if (atomic_load_explicit(&slot->state, memory_order_acquire) == WIRE_STATE(id, WIRE_HOST_TURN))
         return true;
-    pause_a_moment();
+    int64_t nap = SHORTEST_NAP;
+    pause_a_moment(&nap, CLOCK_NEVER);
     return false;
 }

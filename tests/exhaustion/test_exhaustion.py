@@ -56,7 +56,11 @@ class Programs:
 
     def sweep(self, name: str) -> Path:
         """Build the program of a library."""
-        program = self.folder / f"sweep_{name}"
+        return self.linked(f"sweep_{name}", name, HERE / "failing.c")
+
+    def linked(self, source: str, name: str, *others: Path) -> Path:
+        """Build a program from a source of this folder, and a library."""
+        program = self.folder / source
         if not program.exists():
             library = LIBRARIES[name]
             found = importlib.util.find_spec(library.package)
@@ -64,7 +68,7 @@ class Programs:
             package = Path(found.origin).parent
             self._run(
                 [*self._compile, f"-I{package / 'include'}", f"-I{ROOT / 'csrc'}"]
-                + [HERE / f"sweep_{name}.c", HERE / "failing.c", *library.sources]
+                + [HERE / f"{source}.c", *others, *library.sources]
                 + ["-o", program, package / "lib" / library.file, "-pthread"]
                 + [f"-Wl,-rpath,{package / 'lib'}"]
             )
@@ -133,6 +137,13 @@ def test_every_allocation_of_a_worker_may_fail(programs: Programs, tmp_path: Pat
     words = ("worker", str(failing), str(tmp_path / "report"), "1", "1")
     allocations, _, _ = programs.start("veo", *words)
     assert allocations > 10
+
+
+def test_a_wait_ends_in_time_without_memory_for_results(programs: Programs) -> None:
+    environment = {**os.environ, "KERNELS": str(programs.shared("scenario_kernel"))}
+    program = programs.linked("no_results", "veo")
+    done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}"
 
 
 PLANTED = """
