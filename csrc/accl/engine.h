@@ -161,7 +161,7 @@ struct stream_chunk {
     struct stream_chunk *next;
     size_t bytes, taken;
     uint32_t stream;
-    _Alignas(8) uint8_t data[];
+    uint8_t data[];
 };
 
 struct stream_queue {
@@ -396,12 +396,7 @@ void requests_stop(accl_device *device);
 
 /* stream.c */
 uint32_t stream_take(accl_device *device, uint8_t *data, uint64_t bytes);
-/* Without memory, false. */
 bool stream_deliver(accl_device *device, uint32_t stream, const void *data, size_t bytes);
-/* The same in two steps: room for the data, NULL without memory; and then what cannot fail, and
- * takes the chunk. */
-struct stream_chunk *stream_chunk_new(uint32_t stream, size_t bytes);
-void stream_give(accl_device *device, struct stream_chunk *chunk);
 bool stream_has_room(accl_device *device, size_t bytes);
 void stream_free(accl_device *device);
 

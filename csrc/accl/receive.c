@@ -226,19 +226,17 @@ static bool deliver_put(accl_device *device, struct peer *peer, const struct arr
     const struct ring_entry *entry = &a->entry;
     if (!stream_has_room(device, entry->bytes) || (a->kind == ENTRY_DIRECT && !peer->arena))
         return false;
-    /* Before it is taken: without memory it stays, and is tried again. */
-    struct stream_chunk *chunk = stream_chunk_new(entry->stream - 1, entry->bytes);
-    if (!chunk)
+    uint8_t *data = malloc(entry->bytes ? entry->bytes : 1);
+    if (!data)
         return false;
     bool taken = a->kind != ENTRY_DIRECT || claim_direct(peer, a);
-    struct target to = {.data = chunk->data,
+    struct target to = {.data = data,
                         .type = entry->wire_type,
                         .wire_type = entry->wire_type,
                         .count = entry->bytes / dtype_bytes(entry->wire_type)};
     if (taken && take(device, peer, a, &to) == 0)
-        stream_give(device, chunk);
-    else
-        free(chunk);
+        stream_deliver(device, entry->stream - 1, data, entry->bytes);
+    free(data);
     return taken;
 }
 

@@ -7,30 +7,24 @@
 
 #define STREAM_MOST ((size_t)64 << 20)
 
-struct stream_chunk *stream_chunk_new(uint32_t stream, size_t bytes)
+/* Without memory, false. */
+static bool queue_add(struct stream_queue *queue, uint32_t stream, const void *data, size_t bytes)
 {
-    struct stream_chunk *chunk =
-        bytes <= SIZE_MAX - sizeof *chunk ? malloc(sizeof *chunk + bytes) : NULL;
-    if (chunk)
-        *chunk = (struct stream_chunk){.bytes = bytes, .stream = stream};
-    return chunk;
-}
-
-static struct stream_chunk *chunk_of(uint32_t stream, const void *data, size_t bytes)
-{
-    struct stream_chunk *chunk = stream_chunk_new(stream, bytes);
-    if (chunk && bytes)
+    struct stream_chunk *chunk = malloc(sizeof *chunk + bytes);
+    if (!chunk)
+        return false;
+    chunk->next = NULL;
+    chunk->bytes = bytes;
+    chunk->taken = 0;
+    chunk->stream = stream;
+    if (bytes)
         copy_memory(chunk->data, data, bytes);
-    return chunk;
-}
-
-static void queue_add(struct stream_queue *queue, struct stream_chunk *chunk)
-{
     if (!queue->first)
         queue->end = &queue->first;
     *queue->end = chunk;
     queue->end = &chunk->next;
-    queue->bytes += chunk->bytes;
+    queue->bytes += bytes;
+    return true;
 }
 
 static void queue_drop_first(struct stream_queue *queue)
@@ -50,27 +44,21 @@ bool stream_has_room(accl_device *device, size_t bytes)
     return held == 0 || held + bytes <= STREAM_MOST;
 }
 
-void stream_give(accl_device *device, struct stream_chunk *chunk)
+bool stream_deliver(accl_device *device, uint32_t stream, const void *data, size_t bytes)
 {
     pthread_mutex_lock(&device->stream_lock);
     int mode = device->stream_mode;
     accl_stream_hook hook = device->hook;
     void *argument = device->hook_argument;
-    if (mode != ACCL_STREAM_HOOK)
-        queue_add(mode == ACCL_STREAM_QUEUE ? &device->output : &device->input, chunk);
+    bool good = true;
+    if (mode == ACCL_STREAM_LOOPBACK)
+        good = queue_add(&device->input, stream, data, bytes);
+    else if (mode == ACCL_STREAM_QUEUE)
+        good = queue_add(&device->output, stream, data, bytes);
     pthread_mutex_unlock(&device->stream_lock);
-    if (mode != ACCL_STREAM_HOOK)
-        return;
-    hook(argument, chunk->stream, chunk->data, chunk->bytes);
-    free(chunk);
-}
-
-bool stream_deliver(accl_device *device, uint32_t stream, const void *data, size_t bytes)
-{
-    struct stream_chunk *chunk = chunk_of(stream, data, bytes);
-    if (chunk)
-        stream_give(device, chunk);
-    return chunk;
+    if (mode == ACCL_STREAM_HOOK)
+        hook(argument, stream, data, bytes);
+    return good;
 }
 
 uint32_t stream_take(accl_device *device, uint8_t *data, uint64_t bytes)
@@ -138,18 +126,13 @@ ACCL_EXPORT int accl_stream_push(accl_device *device, const void *data, size_t b
     int status = device_check(device);
     if (status != ACCL_OK)
         return status;
-    struct stream_chunk *chunk = bytes <= STREAM_MOST ? chunk_of(0, data, bytes) : NULL;
-    if (!chunk && bytes <= STREAM_MOST)
-        return accl_fail(ACCL_NO_MEMORY, "no memory for %zu bytes of a stream", bytes);
     pthread_mutex_lock(&device->stream_lock);
-    bool fits = chunk && device->input.bytes + bytes <= STREAM_MOST;
-    if (fits)
-        queue_add(&device->input, chunk);
+    bool good =
+        device->input.bytes + bytes <= STREAM_MOST && queue_add(&device->input, 0, data, bytes);
     pthread_mutex_unlock(&device->stream_lock);
-    if (fits)
-        return ACCL_OK;
-    free(chunk);
-    return accl_fail(ACCL_NO_MEMORY, "the stream holds no more than %zu bytes", STREAM_MOST);
+    if (!good)
+        return accl_fail(ACCL_NO_MEMORY, "the stream holds %zu bytes already", STREAM_MOST);
+    return ACCL_OK;
 }
 
 ACCL_EXPORT int accl_stream_pull(accl_device *device, uint32_t *stream, void *data, size_t space,

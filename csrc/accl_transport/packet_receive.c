@@ -191,9 +191,8 @@ uint32_t packets_receive(accl_device *device, struct communicator *comm, uint32_
 
 /* ------------------------------------------------------------------ what nobody receives */
 
-/* The first stream put of LINK that is to be delivered, off its list, and a chunk for its data.
- * Without memory it stays there, and is tried again. */
-static struct incoming *next_put(accl_device *device, uint32_t rank, struct stream_chunk **chunk)
+/* The first stream put of LINK that is to be delivered, off its list. */
+static struct incoming *next_put(accl_device *device, uint32_t rank)
 {
     struct packet_channel_state *state = &device->packets->links[rank].channel[CHANNEL_USER];
     for (struct incoming *m = state->first; m; m = m->next) {
@@ -212,9 +211,6 @@ static struct incoming *next_put(accl_device *device, uint32_t rank, struct stre
                                           m->header.key);
         if (m->have < m->header.total || (m->asked && !m->granted))
             return NULL;
-        *chunk = stream_chunk_new(m->header.stream - 1, m->header.total);
-        if (!*chunk)
-            return NULL;
         incoming_unlink(state, m);
         incoming_consumed(device, rank, m);
         return m;
@@ -226,22 +222,25 @@ void packets_progress_streams(accl_device *device)
 {
     struct packets *p = device->packets;
     for (uint32_t i = 0; p && i < device->ranks; i++) {
-        for (;;) {
-            struct stream_chunk *chunk;
+        struct incoming *m;
+        do {
             pthread_mutex_lock(&p->lock);
-            struct incoming *m = next_put(device, i, &chunk);
+            m = next_put(device, i);
             pthread_mutex_unlock(&p->lock);
             if (!m)
                 break;
-            struct place place = {.data = chunk->data,
-                                  .type = ACCL_INT8,
-                                  .wire_type = ACCL_INT8,
-                                  .count = chunk->bytes};
-            fill(&place, m->parts);
-            m->parts = NULL;
-            stream_give(device, chunk);
+            uint64_t bytes = m->header.total;
+            uint8_t *data = malloc(bytes ? bytes : 1);
+            if (data) {
+                struct place place = {
+                    .data = data, .type = ACCL_INT8, .wire_type = ACCL_INT8, .count = bytes};
+                fill(&place, m->parts);
+                m->parts = NULL;
+                stream_deliver(device, m->header.stream - 1, data, bytes);
+            }
+            free(data);
             incoming_free(m);
-        }
+        } while (m);
     }
 }
 
