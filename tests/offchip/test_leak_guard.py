@@ -58,8 +58,9 @@ def test_guard_is_active_in_every_test(root, tmp_path):
     (tmp_path / "test_planted.py").write_text(
         "import os\n\ndef test_leaks():\n    os.open('/dev/null', os.O_RDONLY)\n"
     )
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", "-c", os.devnull, "--rootdir", tmp_path, tmp_path],
+        [sys.executable, "-P", "-m", "pytest", "-c", "pytest.ini", tmp_path],
         capture_output=True,
         text=True,
         cwd=tmp_path,
