@@ -49,6 +49,7 @@ export system
 unshare --mount --pid --fork --kill-child sh -eu -c '
     mount --make-rprivate /
     mount -t proc proc "$system/proc"
+    mount --rbind /sys "$system/sys"
     mount --rbind /dev "$system/dev"
     mount -t tmpfs tmpfs "$system/dev/shm"
     mount -t tmpfs tmpfs "$system/tmp"
