@@ -25,8 +25,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # What an editable install has to be done again for.
 SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
            $(wildcard offchip/*.p[xy][dx] veo/*.p[xy][dx] dpu/*.p[xy][dx] accl/*.p[xy][dx]) \
-           $(wildcard include/* csrc/*/*.[chS] csrc/*/include/*.h csrc/*/*.def csrc/*/*.inc csrc/*/*.map)
-C_FILES  = $(wildcard include/*.h csrc/*/*.[ch] csrc/*/*.[ch]pp csrc/*/*/*.hpp \
+           $(shell find include csrc -type f)
+C_FILES  = $(shell find include csrc -name '*.[ch]' -o -name '*.[ch]pp') $(wildcard \
            tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch] buildtools/*.[ch])
 
 .DELETE_ON_ERROR:

@@ -7,8 +7,8 @@
  * the DPU's instructions. The loop is load, add, xor, shift-add, store, count, jump; each tasklet
  * works on its own words. Results are checked against the C loop.
  */
-#include "dpu_machine/instructions.h"
-#include "dpu_machine/machine.h"
+#include "dpu/isa/instructions.h"
+#include "dpu/machine/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

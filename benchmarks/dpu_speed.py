@@ -58,8 +58,8 @@ def measure_tasklets(report: Report, folder: str, quick: bool) -> None:
     instructions, rounds = ("20000000", "5") if quick else ("100000000", "15")
     sources = sorted(
         str(path)
-        for path in (ROOT / "csrc/dpu_machine").glob("*.c")
-        if path.name != "elf.c"  # files are not needed, and a program is made in place
+        for folder in ("machine", "isa")
+        for path in (ROOT / "csrc/dpu" / folder).glob("*.c")
     )
     sources.append(str(ROOT / "csrc/common/copy.c"))
     program = compile_c("dpu_speed.c", folder, flags=[f"-I{ROOT / 'csrc'}", *sources])

@@ -246,7 +246,7 @@ def with_libdpu() -> list[str]:
     """List what a C program is compiled with to have the libdpu of this tree in it."""
     patterns = ("dpu/*.c", "dpu_machine/*.c", "common/copy.c", "common/cores.c")
     sources = [str(path) for pattern in patterns for path in sorted((ROOT / "csrc").glob(pattern))]
-    folders = [f"-I{ROOT / part}" for part in ("include", "csrc", "csrc/common")]
+    folders = [f"-I{ROOT / part}" for part in ("include/veo", "include/dpu", "csrc")]
     return ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="benchmark"', *sources, *folders]
 
 

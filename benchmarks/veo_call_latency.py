@@ -62,7 +62,7 @@ class Bench:
         self.soft = self.package / "lib" / "libveo.so.1"
         self.worker = self.package / "bin" / "veorun"
         headers = self.package / "include"
-        self.include = headers if headers.is_dir() else ROOT / "include"
+        self.include = headers if headers.is_dir() else ROOT / "include" / "veo"
         self.kernels = compile_c("call_kernels.c", folder, shared=True)
         self.report = Report(
             "veo_call_latency", "what does a call cost, and what is the least it could cost?"

@@ -10,7 +10,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 out=${1:?usage: accl_driver.sh LIBRARY}
 : "${ACCL_ROOT:?ACCL_ROOT must name a checkout of Xilinx/ACCL}"
 xrt=${XRT_ROOT:-${XILINX_XRT:-/usr}}
-coyote=${COYOTE_ROOT:-$top/csrc/accl_driver/coyote}
+coyote=${COYOTE_ROOT:-$top/csrc/accl/driver/coyote}
 cxx=${CXX:-g++}
 version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' "$top/offchip/__init__.py")
 [ -e "$ACCL_ROOT/driver/xrt/include/accl.hpp" ] || {
@@ -34,7 +34,7 @@ for source in "$ACCL_ROOT"/driver/xrt/src/*.cpp "$zmq"/zmq_client.cpp "$zmq"/zmq
     # shellcheck disable=SC2086
     $cxx $flags -w -include cassert $vendor -c "$source" -o "$work/vendor-$(basename "$source").o"
 done
-for source in "$top"/csrc/accl_driver/*.cpp; do
+for source in "$top"/csrc/accl/driver/*.cpp; do
     # shellcheck disable=SC2086
     $cxx $flags -Wall -Wextra -DOFFCHIP_VERSION="\"$version\"" -I"$top/include" \
         $(echo "$vendor" | sed "s|-I|-isystem |g") -c "$source" -o "$work/$(basename "$source").o"

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 # Folders for -I, for everything.
-INCLUDES = ["include", "csrc", "csrc/dispatch", "csrc/common"]
+INCLUDES = ["include/veo", "include/dpu", "include/accl", "csrc", "csrc/dispatch"]
 
 # Packages whose .pyx files are extension modules.
 EXTENSION_PACKAGES = ["offchip", "veo", "dpu", "accl"]
@@ -32,10 +32,10 @@ EXTRA_SOURCES = {
     "dpu._native": ["csrc/dispatch/loader.c", "csrc/dispatch/dpu_table.c"],
     "accl._native": ["csrc/dispatch/loader.c", "csrc/dispatch/accl_table.c"],
     "dpu._isa": [
-        "csrc/dpu_machine/forms.c",
-        "csrc/dpu_machine/encode.c",
-        "csrc/dpu_machine/decode.c",
-        "csrc/dpu_machine/disassemble.c",
+        "csrc/dpu/isa/forms.c",
+        "csrc/dpu/isa/encode.c",
+        "csrc/dpu/isa/decode.c",
+        "csrc/dpu/isa/disassemble.c",
     ],
 }
 
@@ -105,7 +105,7 @@ def _libdpu_by_another_name(name: str) -> Artefact:
     return Artefact(
         kind=Kind.SHARED,
         path=f"dpu/lib/{name}",
-        sources=("csrc/dpu_alias/alias.c",),
+        sources=("csrc/dpu/alias/alias.c",),
         link_flags=(
             f"-Wl,-soname,{name}",
             # The loader takes the functions from there.
@@ -127,36 +127,47 @@ def _libveo_by_another_name(name: str) -> Artefact:
     return Artefact(
         kind=Kind.SHARED,
         path=f"veo/lib/{name}",
-        sources=("csrc/veo_alias/names.c",),
+        sources=("csrc/veo/alias/names.c",),
         link_flags=(
             "-Wl,-soname,libveo.so.1",
-            "-Wl,--version-script=csrc/veo/libveo.map",
+            "-Wl,--version-script=csrc/veo/lib/libveo.map",
             "-Wl,--filter=$ORIGIN/libveo.so.1",
             *("-Wl,-z,noseparate-code", "-Wl,--build-id=none", "-s"),
         ),
-        needs=("csrc/veo/libveo.map",),
+        needs=("csrc/veo/lib/libveo.map",),
     )
 
+
+VEO_WORKER = (
+    "csrc/veo/worker/*.c",
+    "csrc/veo/worker/*.S",
+    "csrc/formats/dwarf*.c",
+    "csrc/common/*.c",
+)
 
 ARTEFACTS = [
     Artefact(
         kind=Kind.SHARED,
         path="veo/lib/libveo.so.1",
-        sources=("csrc/veo/*.c", "csrc/common/*.c"),
+        sources=("csrc/veo/lib/*.c", "csrc/common/*.c"),
         # Not -Bsymbolic: hooks compare the addresses of functions.
-        link_flags=("-Wl,-soname,libveo.so.1", "-Wl,--version-script=csrc/veo/libveo.map", "-ldl"),
-        needs=("csrc/veo/libveo.map",),
+        link_flags=(
+            "-Wl,-soname,libveo.so.1",
+            "-Wl,--version-script=csrc/veo/lib/libveo.map",
+            "-ldl",
+        ),
+        needs=("csrc/veo/lib/libveo.map",),
     ),
     # Users link this with their own objects, which bring their own symbol table.
     Artefact(
         kind=Kind.STATIC,
         path="veo/lib/libveorun.a",
-        sources=("csrc/veo_worker/*.c", "csrc/veo_worker/*.S", "csrc/common/*.c"),
+        sources=VEO_WORKER,
     ),
     Artefact(
         kind=Kind.EXECUTABLE,
         path="veo/bin/veorun",
-        sources=("csrc/veo_worker/*.c", "csrc/veo_worker/*.S", "csrc/common/*.c"),
+        sources=VEO_WORKER,
         # Kernels that are loaded may refer to functions of the worker, and to those of libm, which
         # NEC's compilers link without being told.
         link_flags=("-rdynamic", "-ldl", "-Wl,--no-as-needed", "-lm"),
@@ -170,14 +181,17 @@ ARTEFACTS = [
     Artefact(
         kind=Kind.HEADERS,
         path="veo/include",
-        sources=("include/ve_offload.h", "include/veo*.h"),
+        sources=("include/veo/*.h",),
     ),
     Artefact(
         kind=Kind.SHARED,
         path="dpu/lib/libdpu.so",
         sources=(
-            "csrc/dpu/*.c",
-            "csrc/dpu_machine/*.c",
+            "csrc/dpu/lib/*/*.c",
+            "csrc/dpu/machine/*.c",
+            "csrc/dpu/isa/*.c",
+            "csrc/formats/dpu_elf.c",
+            "csrc/formats/lines.c",
             "csrc/common/copy.c",
             "csrc/common/cores.c",
         ),
@@ -185,11 +199,11 @@ ARTEFACTS = [
         # somebody closes it.
         link_flags=(
             "-Wl,-soname,libdpu.so",
-            "-Wl,--version-script=csrc/dpu/libdpu.map",
+            "-Wl,--version-script=csrc/dpu/lib/libdpu.map",
             "-Wl,-Bsymbolic",
             "-Wl,-z,nodelete",
         ),
-        needs=("csrc/dpu/libdpu.map",),
+        needs=("csrc/dpu/lib/libdpu.map",),
     ),
     *(
         _libdpu_by_another_name(f"{library}.so.{release}")
@@ -199,14 +213,14 @@ ARTEFACTS = [
     Artefact(
         kind=Kind.HEADERS,
         path="dpu/include",
-        sources=("include/dpu*.h", "include/dpu.hpp", "include/dpu"),
+        sources=("include/dpu/dpu*.h", "include/dpu/dpu.hpp", "include/dpu/dpu"),
     ),
     Artefact(
         kind=Kind.SHARED,
         path="accl/lib/libaccl.so",
         sources=(
-            "csrc/accl/*.c",
-            "csrc/accl_transport/*.c",
+            "csrc/accl/*/*.c",
+            "csrc/accl/transport/*/*.c",
             "csrc/common/copy.c",
             "csrc/common/cores.c",
             "csrc/common/range_alloc.c",
@@ -218,18 +232,18 @@ ARTEFACTS = [
     Artefact(
         kind=Kind.HEADERS,
         path="accl/include",
-        sources=("include/accl.h",),
+        sources=("include/accl/accl.h",),
     ),
     # The toolchain compiles these for the DPU when they are first needed.
     Artefact(
         kind=Kind.HEADERS,
         path="dpu/runtime",
-        sources=("csrc/dpu_runtime/*.[ch]", "csrc/dpu_runtime/*.inc"),
+        sources=("csrc/dpu/runtime/[!i]*/*.[ch]", "csrc/dpu/runtime/*/*.inc"),
     ),
     Artefact(
         kind=Kind.HEADERS,
         path="dpu/runtime/include",
-        sources=("csrc/dpu_runtime/include/*.h",),
+        sources=("csrc/dpu/runtime/include/*.h",),
     ),
     Artefact(
         kind=Kind.EXECUTABLE,

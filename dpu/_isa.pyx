@@ -5,7 +5,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
-cdef extern from "dpu_machine/instructions.h" nogil:
+cdef extern from "dpu/isa/instructions.h" nogil:
     enum:
         DPU_FORM_COUNT
         DPU_FORM_NONE

@@ -212,12 +212,12 @@ def tsan_cases(
     folder = tmp_path_factory.mktemp("tsan")
     flags = [compiler, "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=thread", "-fPIC"]
     flags += ['-DOFFCHIP_VERSION="of the tests"', "-fvisibility=hidden"]
-    flags += ["-I", ROOT / "include", "-I", ROOT / "csrc"]
+    flags += ["-I", ROOT / "include/veo", "-I", ROOT / "csrc"]
     common = sorted((ROOT / "csrc/common").glob("*.c"))
     library = folder / "libveo.so.1"
     run(
-        [*flags, "-shared", *sorted((ROOT / "csrc/veo").glob("*.c")), *common, "-o", library]
-        + ["-Wl,-soname,libveo.so.1", f"-Wl,--version-script={ROOT}/csrc/veo/libveo.map"]
+        [*flags, "-shared", *sorted((ROOT / "csrc/veo/lib").glob("*.c")), *common, "-o", library]
+        + ["-Wl,-soname,libveo.so.1", f"-Wl,--version-script={ROOT}/csrc/veo/lib/libveo.map"]
         + ["-pthread", "-ldl"]
     )
     program = folder / "cases"

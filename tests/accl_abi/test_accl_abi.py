@@ -18,7 +18,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-SOURCES = ("csrc/accl/*.c", "csrc/accl_transport/*.c", "csrc/common/*.c")
+SOURCES = ("csrc/accl/*/*.c", "csrc/accl/transport/*/*.c", "csrc/common/[cr]*.c")
 SANITIZERS = {
     "asan": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
     "tsan": ["-fsanitize=thread"],
@@ -26,7 +26,7 @@ SANITIZERS = {
 }
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fPIC", "-fvisibility=hidden", "-pthread"]
 FLAGS += ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fno-omit-frame-pointer"]
-FLAGS += ['-DOFFCHIP_VERSION="of the tests"', "-Iinclude", "-Icsrc"]
+FLAGS += ['-DOFFCHIP_VERSION="of the tests"', "-Iinclude/accl", "-Icsrc"]
 FULL = os.environ.get("OFFCHIP_FULL") == "1"
 UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
 LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", "100"))

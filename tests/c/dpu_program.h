@@ -4,8 +4,8 @@
 #define OFFCHIP_TESTS_DPU_PROGRAM_H
 
 #include "check.h"
-#include "dpu_machine/instructions.h"
-#include "dpu_machine/machine.h"
+#include "dpu/isa/instructions.h"
+#include "dpu/machine/machine.h"
 
 #include <string.h>
 

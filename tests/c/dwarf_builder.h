@@ -7,7 +7,7 @@
 #define OFFCHIP_TESTS_DWARF_BUILDER_H
 
 #include "elf_builder.h"
-#include "veo_worker/signature.h"
+#include "veo/signature.h"
 
 enum {
     TAG_array = 0x01,

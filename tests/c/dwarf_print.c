@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "veo_worker/signature.h"
+#include "veo/signature.h"
 
 /* The files are the test's own, made by a compiler a moment ago: they are taken as sound. */
 static uint64_t symbol_address(const uint8_t *image, const char *name)

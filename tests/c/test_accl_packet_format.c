@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: csrc/accl_transport/packet_format.c csrc/accl/convert.c csrc/common/copy.c
+ * build: csrc/accl/transport/packets/packet_format.c csrc/accl/engine/convert.c csrc/common/copy.c
  *
  * What a packet from another rank must be like by itself: each flaw alone, beside its limit.
  */
-#include "accl_transport/packet_format.h"
+#include "accl/transport/packets/packet_format.h"
 
 #include <string.h>
 
-#include "accl/engine.h"
+#include "accl/engine/engine.h"
 #include "check.h"
 
 enum { FROM = 2, EAGER_BYTES = 16 };

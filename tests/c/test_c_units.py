@@ -102,7 +102,15 @@ def compile_c(sanitizer: str, *words: str) -> None:
     command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", *WARNINGS]
     command += ['-DOFFCHIP_VERSION="of the tests"']
     command += [*SANITIZERS[sanitizer], "-fno-omit-frame-pointer", "-fno-wrapv"]
-    command += ["-Iinclude", "-Icsrc", "-Icsrc/dispatch", "-Icsrc/common", f"-I{HERE}", *words]
+    command += [
+        "-Iinclude/veo",
+        "-Iinclude/dpu",
+        "-Iinclude/accl",
+        "-Icsrc",
+        "-Icsrc/dispatch",
+        f"-I{HERE}",
+        *words,
+    ]
     built = subprocess.run(
         command, cwd=ROOT, env=plain_environment(), capture_output=True, text=True
     )

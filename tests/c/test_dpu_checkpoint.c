@@ -2,11 +2,11 @@
 /*
  * A DPU's state as bytes: where each part is, and what is refused.
  *
- * build: csrc/dpu/checkpoint_format.c
+ * build: csrc/dpu/lib/state/checkpoint_format.c
  */
 #include "check.h"
-#include "dpu/checkpoint_format.h"
-#include "dpu_machine/machine.h"
+#include "dpu/lib/state/checkpoint_format.h"
+#include "dpu/machine/machine.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: csrc/dpu_machine/elf.c -Wl,--wrap=calloc
+ * build: csrc/formats/dpu_elf.c -Wl,--wrap=calloc
  *
  * The reader of DPU programs: a program with everything, and what is wrong with others.
  */
-#include "dpu_machine/elf.h"
+#include "formats/dpu_elf.h"
 
 #include <stdlib.h>
 #include <string.h>

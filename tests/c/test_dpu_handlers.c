@@ -5,13 +5,13 @@
  *
  * build: @tests/c/dpu_machine.sources
  */
-#include "dpu_machine/internal.h"
+#include "dpu/machine/internal.h"
 #include "dpu_program.h"
 
 static const char *const code_names[DPU_CODE_COUNT] = {
 #define BASIC(name) #name,
 #define ALU(operation, source, tail, condition) #operation " " #source " " #tail " " #condition,
-#include "dpu_machine/codes.def"
+#include "dpu/isa/codes.def"
 #undef BASIC
 #undef ALU
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: csrc/dpu_machine/lines.c
+ * build: csrc/formats/lines.c
  *
  * Line tables of DPU programs, written by hand: every opcode, names, several units, and damage.
  */
-#include "dpu_machine/lines.h"
+#include "formats/lines.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 /*
  * What DPU programs print, decoded from the records that their printf() leaves.
  *
- * build: csrc/dpu/log_decode.c
+ * build: csrc/dpu/lib/log/log_decode.c
  */
 #include "check.h"
-#include "dpu/log_decode.h"
+#include "dpu/lib/log/log_decode.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clang-format off */
 /*
- * build: csrc/veo_worker/dwarf_lines.c csrc/veo_worker/dwarf.c csrc/veo_worker/dwarf_elf.c csrc/veo_worker/dwarf_forms.c csrc/veo_worker/dwarf_function.c csrc/veo_worker/dwarf_ranges.c csrc/veo_worker/dwarf_types.c csrc/veo_worker/dwarf_unit.c
+ * build: csrc/formats/dwarf_lines.c csrc/formats/dwarf.c csrc/formats/dwarf_elf.c csrc/formats/dwarf_forms.c csrc/formats/dwarf_function.c csrc/formats/dwarf_ranges.c csrc/formats/dwarf_types.c csrc/formats/dwarf_unit.c
  *
  * Line tables written by hand: every opcode, the names of both layouts, several tables, damage.
  */
 /* clang-format on */
-#include "veo_worker/dwarf_lines.h"
+#include "formats/dwarf_lines.h"
 
 #include "dwarf_builder.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: csrc/veo/kernel_copy.c csrc/common/copy.c
+ * build: csrc/veo/lib/kernel_copy.c csrc/common/copy.c
  *
  * Copies to and from a child by the kernel: at once, through a buffer, and in the way chosen here.
  */
-#include "veo/kernel_copy.h"
+#include "veo/lib/kernel_copy.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
  * The loader: what is found, what is missing, what fails, and that nothing is left behind.
  */
 /* clang-format on */
-#include "veo_table.h"
+#include "dispatch/veo_table.h"
 
 #include <pthread.h>
 #include <stdbool.h>

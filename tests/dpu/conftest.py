@@ -41,7 +41,7 @@ def native_machine(machine_library: ctypes.CDLL) -> Iterator[Callable[[int], Nat
 @pytest.fixture(scope="session")
 def table() -> Table:
     """The forms of instructions."""
-    return read_table(SOURCES)
+    return read_table(SOURCES / "isa")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SOURCES = ROOT / "csrc" / "dpu_machine"
+SOURCES = ROOT / "csrc" / "dpu"
 
 NO_FORM = 0xFFFF_FFFF
 ACCOUNTING_PIPELINE, ACCOUNTING_VENDOR = 0, 1
@@ -121,15 +121,26 @@ def build(folder: Path) -> ctypes.CDLL:
     """Compile the machine; AssertionError if that fails or a structure is not as it is here."""
     sizes = folder / "sizes.c"
     sizes.write_text(
-        '#include "dpu_machine/instructions.h"\n#include "dpu_machine/machine.h"\n'
+        '#include "dpu/isa/instructions.h"\n#include "dpu/machine/machine.h"\n'
         "extern const size_t structure_sizes[];\nconst size_t structure_sizes[] = {"
         + ", ".join(f"sizeof(struct {name})" for name in STRUCTURES)
         + "};\n"
     )
     library = folder / "libmachine.so"
     command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fPIC"]
-    command += ["-shared", f"-I{SOURCES.parent}", f"-I{ROOT / 'include'}", "-o", str(library)]
-    sources = [sizes, *sorted(SOURCES.glob("*.c")), ROOT / "csrc" / "common" / "copy.c"]
+    command += [
+        "-shared",
+        f"-I{ROOT / 'csrc'}",
+        f"-I{ROOT / 'include' / 'dpu'}",
+        "-o",
+        str(library),
+    ]
+    sources = [
+        sizes,
+        *sorted(SOURCES.glob("machine/*.c")),
+        *sorted(SOURCES.glob("isa/*.c")),
+        ROOT / "csrc" / "common" / "copy.c",
+    ]
     command += [*map(str, sources), "-pthread"]
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

@@ -94,10 +94,13 @@ def tsan_cases(
     folder = tmp_path_factory.mktemp("tsan")
     flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=thread", "-fPIC"]
     flags += ["-DNDEBUG", '-DOFFCHIP_VERSION="of the tests"', "-fvisibility=hidden"]
-    flags += [f"-I{ROOT / name}" for name in ("include", "csrc", "csrc/common")]
+    flags += [f"-I{ROOT / name}" for name in ("include/dpu", "csrc")]
     sources = [
-        *(ROOT / "csrc/dpu").glob("*.c"),
-        *(ROOT / "csrc/dpu_machine").glob("*.c"),
+        *(ROOT / "csrc/dpu").glob("lib/*/*.c"),
+        *(ROOT / "csrc/dpu").glob("machine/*.c"),
+        *(ROOT / "csrc/dpu").glob("isa/*.c"),
+        *(ROOT / "csrc/formats").glob("dpu_*.c"),
+        ROOT / "csrc/formats/lines.c",
     ]
     sources += [ROOT / "csrc/common/copy.c", ROOT / "csrc/common/cores.c"]
     objects = [folder / f"{source.parent.name}-{source.stem}.o" for source in sources]
@@ -108,13 +111,13 @@ def tsan_cases(
             job.result()
     library = folder / "libdpu.so"
     command: list[str | Path] = [compiler, *flags, "-shared", *objects, "-o", library]
-    command += ["-Wl,-soname,libdpu.so", f"-Wl,--version-script={ROOT}/csrc/dpu/libdpu.map"]
+    command += ["-Wl,-soname,libdpu.so", f"-Wl,--version-script={ROOT}/csrc/dpu/lib/libdpu.map"]
     run([*command, "-Wl,-Bsymbolic", "-pthread"])
     return build_cases(
         run,
         folder / "cases",
         library,
-        ROOT / "include",
+        ROOT / "include/dpu",
         compiler,
         case_sources,
         "-fsanitize=thread",

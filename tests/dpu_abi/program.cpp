@@ -97,9 +97,9 @@ static void use_macros()
     DPU_ASSERT(dpu_alloc(2, NULL, &set));
     DPU_ASSERT(dpu_load_from_incbin(set, &embedded, NULL));
     DPU_ASSERT(dpu_launch(set, DPU_SYNCHRONOUS));
-    DPU_RANK_FOREACH (set, rank)
-        DPU_FOREACH (rank, dpu, index)
-            count += index + (dpu.kind == DPU_SET_DPU);
+    DPU_RANK_FOREACH(set, rank)
+    DPU_FOREACH(rank, dpu, index)
+    count += index + (dpu.kind == DPU_SET_DPU);
     CHECK(count == 3);
     DPU_CHECK(dpu_launch(set, static_cast<dpu_launch_policy_t>(DPU_SYNCHRONOUS)), count = 0);
     CHECK(count == 3);

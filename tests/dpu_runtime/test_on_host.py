@@ -15,9 +15,12 @@ from pathlib import Path
 
 import pytest
 
+import dpu
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-RUNTIME = ROOT / "csrc" / "dpu_runtime"
+# Flat, as it is installed.
+RUNTIME = Path(dpu.__file__).parent / "runtime"
 WARNINGS = [
     *("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Werror"),
     # Address spaces and sections of the DPU mean nothing to the host.
@@ -90,8 +93,17 @@ def build_check(tmp_path: Path) -> Callable[[str, Path], Path]:
         output = tmp_path / f"check_{name}"
         sources = [str(HERE / f"check_{name}.c"), *map(str, objects)]
         if name == "print":
-            sources.append(str(ROOT / "csrc" / "dpu" / "log_decode.c"))
-        done = run([*compiler, f"-I{ROOT / 'csrc' / 'dpu'}", *sources, "-lm", "-o", str(output)])
+            sources.append(str(ROOT / "csrc" / "dpu" / "lib" / "log" / "log_decode.c"))
+        done = run(
+            [
+                *compiler,
+                f"-I{ROOT / 'csrc' / 'dpu' / 'lib' / 'log'}",
+                *sources,
+                "-lm",
+                "-o",
+                str(output),
+            ]
+        )
         assert done.returncode == 0, done.stderr
         return output
 

@@ -86,7 +86,7 @@ def decode(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], str]:
         "int main(void)\n"
         "{ return dpu_log_decode(log, fread(log, 1, sizeof log, stdin), put, NULL); }\n"
     )
-    library = ROOT / "csrc" / "dpu"
+    library = ROOT / "csrc" / "dpu" / "lib" / "log"
     command = [os.environ.get("CC", "gcc"), f"-I{library}", str(folder / "decode.c")]
     command += [str(library / "log_decode.c"), "-o", str(folder / "decode")]
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}

@@ -7,7 +7,7 @@ import re
 import struct
 from pathlib import Path
 
-TABLE = Path(__file__).resolve().parents[2] / "csrc" / "dpu_machine" / "instructions.def"
+TABLE = Path(__file__).resolve().parents[2] / "csrc" / "dpu" / "isa" / "instructions.def"
 WORDS_A_FILE = 100
 
 

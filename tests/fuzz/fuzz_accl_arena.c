@@ -4,14 +4,14 @@
  * steps; each is a byte that says what to do, a place in two bytes, a length of one byte, and so
  * many bytes. Either they are written into the file of one of two ranks, or a rank makes a call.
  *
- * With any compiler: fuzz_main.c and the engine (csrc/accl, csrc/accl_transport, csrc/common).
+ * With any compiler: fuzz_main.c and the engine (csrc/accl, csrc/common).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "accl/engine.h"
+#include "accl/engine/engine.h"
 
 #define RANKS 2
 #define COMMUNICATORS 3

@@ -3,7 +3,7 @@
  * Fuzz target: packets that come from other ranks. An input is a list of steps; each is a byte that
  * says who sends or what this rank does, a length of two bytes, and a packet of that length.
  *
- * With any compiler: fuzz_main.c and the engine (csrc/accl, csrc/accl_transport, csrc/common).
+ * With any compiler: fuzz_main.c and the engine (csrc/accl, csrc/common).
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "accl.h"
-#include "accl_transport/packet_format.h"
+#include "accl/transport/packets/packet_format.h"
 
 #define RANKS 3
 

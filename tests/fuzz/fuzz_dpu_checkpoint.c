@@ -3,17 +3,17 @@
  * Fuzz target: the reader of saved DPU states. An input is a file; whatever it holds, the reader
  * keeps its contract, and what it accepts is written again as the same bytes.
  *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Icsrc
- *     tests/fuzz/fuzz_dpu_checkpoint.c csrc/dpu/checkpoint_format.c -o fuzz_dpu_checkpoint
- * With any compiler: fuzz_main.c in place of "fuzzer".
+ * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude/dpu -Icsrc
+ *     tests/fuzz/fuzz_dpu_checkpoint.c csrc/dpu/lib/state/checkpoint_format.c -o
+ * fuzz_dpu_checkpoint With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dpu/checkpoint_format.h"
-#include "dpu_machine/machine.h"
+#include "dpu/lib/state/checkpoint_format.h"
+#include "dpu/machine/machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

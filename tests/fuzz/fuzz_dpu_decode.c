@@ -4,7 +4,7 @@
  * of 6 bytes; the three agree on each.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/fuzz/fuzz_dpu_decode.c csrc/dpu_machine/{forms,decode,encode,disassemble}.c
+ *     tests/fuzz/fuzz_dpu_decode.c csrc/dpu/isa/{forms,decode,encode,disassemble}.c
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dpu_machine/instructions.h"
+#include "dpu/isa/instructions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

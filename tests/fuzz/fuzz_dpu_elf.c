@@ -4,7 +4,7 @@
  * its contract.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/fuzz/fuzz_dpu_elf.c csrc/dpu_machine/elf.c csrc/dpu_machine/lines.c -o fuzz_dpu_elf
+ *     tests/fuzz/fuzz_dpu_elf.c csrc/formats/dpu_elf.c csrc/formats/lines.c -o fuzz_dpu_elf
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dpu_machine/elf.h"
-#include "dpu_machine/lines.h"
+#include "formats/dpu_elf.h"
+#include "formats/lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

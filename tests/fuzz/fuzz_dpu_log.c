@@ -4,7 +4,7 @@
  * it holds, the decoder keeps its contract.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/fuzz/fuzz_dpu_log.c csrc/dpu/log_decode.c -o fuzz_dpu_log
+ *     tests/fuzz/fuzz_dpu_log.c csrc/dpu/lib/log/log_decode.c -o fuzz_dpu_log
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dpu/log_decode.h"
+#include "dpu/lib/log/log_decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

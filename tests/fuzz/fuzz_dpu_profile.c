@@ -4,9 +4,10 @@
  * zero bytes between: of the call, of UPMEM_PROFILE_BASE and of UPMEM_PROFILE. Whatever they say,
  * they are refused with a text, or ranks of that kind can be made.
  *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude -D_GNU_SOURCE
- *     tests/fuzz/fuzz_dpu_profile.c csrc/dpu/[a-z]*.c csrc/dpu_machine/[a-z]*.c csrc/common/c*.c
- * With any compiler: fuzz_main.c in place of "fuzzer".
+ * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude/dpu
+ * -D_GNU_SOURCE tests/fuzz/fuzz_dpu_profile.c csrc/dpu/{lib/*,machine,isa}/[a-z]*.c
+ * csrc/formats/{dpu_elf,lines}.c csrc/common/c*.c With any compiler: fuzz_main.c in place of
+ * "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dpu/core.h"
+#include "dpu/lib/core/core.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

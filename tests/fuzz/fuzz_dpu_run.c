@@ -3,9 +3,10 @@
  * Fuzz target: a DPU program from its file to its log. An input is a program; whatever it holds,
  * it is refused, or loaded, run for a while and asked for what it printed, and every call returns.
  *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude -D_GNU_SOURCE
- *     tests/fuzz/fuzz_dpu_run.c csrc/dpu/[a-z]*.c csrc/dpu_machine/[a-z]*.c csrc/common/c*.c
- * With any compiler: fuzz_main.c in place of "fuzzer".
+ * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude/dpu
+ * -D_GNU_SOURCE tests/fuzz/fuzz_dpu_run.c csrc/dpu/{lib/*,machine,isa}/[a-z]*.c
+ * csrc/formats/{dpu_elf,lines}.c csrc/common/c*.c With any compiler: fuzz_main.c in place of
+ * "fuzzer".
  */
 #include <stdbool.h>
 #include <stdint.h>

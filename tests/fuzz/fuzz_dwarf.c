@@ -4,7 +4,7 @@
  * symbol to look for, then 8 with its address. Whatever they hold, the reader keeps its contract.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/fuzz/fuzz_dwarf.c csrc/veo_worker/dwarf*.c -o fuzz_dwarf
+ *     tests/fuzz/fuzz_dwarf.c csrc/formats/dwarf*.c -o fuzz_dwarf
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "veo_worker/dwarf_lines.h"
-#include "veo_worker/signature.h"
+#include "formats/dwarf_lines.h"
+#include "veo/signature.h"
 
 #define SYMBOL_BYTES 16
 

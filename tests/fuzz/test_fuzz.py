@@ -40,7 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 
 COMPILE = [os.environ.get("CC", "gcc"), "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined"]
-COMPILE += ["-fno-sanitize-recover=all", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'include'}"]
+COMPILE += [
+    "-fno-sanitize-recover=all",
+    f"-I{ROOT / 'csrc'}",
+    *(f"-I{ROOT / 'include' / name}" for name in ("veo", "dpu", "accl")),
+]
 COMPILE += ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="of the tests"', "-pthread"]
 
 
@@ -102,20 +106,19 @@ def load_corpus(folder: Path, maker: str) -> list[Path]:
     return inputs
 
 
-DPU_LIBRARY = "csrc/dpu/*.c csrc/dpu_machine/*.c csrc/common/c*.c"
-ACCL_ENGINE = "csrc/accl/*.c csrc/accl_transport/*.c csrc/common/c*.c csrc/common/range_alloc.c"
+DPU_MACHINE = "csrc/dpu/machine/*.c csrc/dpu/isa/*.c csrc/formats/dpu_elf.c csrc/formats/lines.c"
+DPU_LIBRARY = f"csrc/dpu/lib/*/*.c {DPU_MACHINE} csrc/common/c*.c"
+ACCL_ENGINE = "csrc/accl/*/*.c csrc/accl/transport/*/*.c csrc/common/c*.c csrc/common/range_alloc.c"
 # What reads bytes that others wrote: the target, its corpus, and the sources it is made of.
 TARGETS = {
-    "dwarf": ("corpus", "csrc/veo_worker/dwarf*.c"),
+    "dwarf": ("corpus", "csrc/formats/dwarf*.c"),
     "dpu_decode": (
         "dpu_decode_corpus",
-        " ".join(
-            f"csrc/dpu_machine/{name}.c" for name in ("forms", "decode", "encode", "disassemble")
-        ),
+        " ".join(f"csrc/dpu/isa/{name}.c" for name in ("forms", "decode", "encode", "disassemble")),
     ),
-    "dpu_elf": ("dpu_elf_corpus", "csrc/dpu_machine/elf.c csrc/dpu_machine/lines.c"),
-    "dpu_log": ("dpu_log_corpus", "csrc/dpu/log_decode.c"),
-    "dpu_checkpoint": ("dpu_checkpoint_corpus", "csrc/dpu/checkpoint_format.c"),
+    "dpu_elf": ("dpu_elf_corpus", "csrc/formats/dpu_elf.c csrc/formats/lines.c"),
+    "dpu_log": ("dpu_log_corpus", "csrc/dpu/lib/log/log_decode.c"),
+    "dpu_checkpoint": ("dpu_checkpoint_corpus", "csrc/dpu/lib/state/checkpoint_format.c"),
     "dpu_run": ("dpu_run_corpus", DPU_LIBRARY),
     "dpu_profile": ("dpu_profile_corpus", DPU_LIBRARY),
     "accl_packets": ("accl_packets_corpus", ACCL_ENGINE),

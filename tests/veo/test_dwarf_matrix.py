@@ -293,9 +293,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "fortran.f90").write_text(FORTRAN_SOURCE)
     run(
         needs("gcc"), "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=all", f"-I{ROOT / 'csrc'}", f"-I{ROOT / 'include'}",
+        "-fno-sanitize-recover=all", f"-I{ROOT / 'csrc'}",
+        f"-I{ROOT / 'include' / 'veo'}",
         ROOT / "tests" / "c" / "dwarf_print.c",
-        *sorted((ROOT / "csrc" / "veo_worker").glob("dwarf*.c")),
+        *sorted((ROOT / "csrc" / "formats").glob("dwarf*.c")),
         "-o", folder / "dwarf_print",
     )  # fmt: skip
     return folder

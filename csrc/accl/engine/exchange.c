@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exchange memory: what the original keeps its configuration in, here a picture of the engine's
+ * state that is brought up to date when somebody looks. What does not fit into its 8 KiB goes on
+ * above them.
+ */
+#include <string.h>
+
+#include "accl/engine/engine.h"
+
+#define SLOT_WORDS 8
+#define REGISTERS 0x1FC0 /* from here to the end are registers */
+
+void exchange_init(accl_device *device)
+{
+    uint32_t *x = device->exchange;
+    x[0] = device->rx_count;
+    device->exchange_end = 4 + device->rx_count * SLOT_WORDS * 4;
+    x[ACCL_EXCHANGE_HWID / 4] = device->stack | 0x3Cu; /* DMA, arithmetic, compression, streams */
+}
+
+uint32_t exchange_add_communicator(accl_device *device, const struct communicator *comm)
+{
+    uint32_t bytes = (2 + 6 * comm->n) * 4;
+    uint32_t at = device->exchange_end;
+    if (at < ACCL_EXCHANGE_SIZE && at + bytes > REGISTERS)
+        at = ACCL_EXCHANGE_SIZE;
+    if (at + bytes > EXCHANGE_WORDS * 4)
+        return UINT32_MAX; /* has no place, and needs none */
+    device->exchange_end = at + bytes;
+    return at;
+}
+
+struct rx_picture {
+    accl_device *device;
+    uint32_t next;
+};
+
+static void show_message(void *argument, uint32_t source, const struct ring_entry *entry)
+{
+    struct rx_picture *picture = argument;
+    accl_device *device = picture->device;
+    if (picture->next >= device->rx_count || entry->stream)
+        return;
+    uint64_t left = entry->bytes;
+    uint32_t sequence = entry->sequence;
+    uint32_t parts = atomic_load(&entry->kind) == ENTRY_DIRECT ? 1 : entry->segments;
+    for (uint32_t i = 0; i < (parts ? parts : 1) && picture->next < device->rx_count; i++) {
+        uint32_t *record = &device->exchange[1 + picture->next++ * SLOT_WORDS];
+        uint64_t n = left < device->rx_bytes ? left : device->rx_bytes;
+        record[0] = ACCL_RX_RESERVED;
+        record[4] = entry->tag;
+        record[5] = (uint32_t)n;
+        record[6] = source;
+        record[7] = sequence++;
+        left -= n;
+    }
+}
+
+void exchange_refresh(accl_device *device)
+{
+    uint32_t *x = device->exchange;
+    for (uint32_t i = 0; i < device->rx_count; i++) {
+        uint32_t *record = &x[1 + i * SLOT_WORDS];
+        uint64_t address =
+            ADDRESS_BASE + heap_offset(device->heap, device->pool.data) + i * device->rx_bytes;
+        record[0] = ACCL_RX_ENQUEUED;
+        record[1] = (uint32_t)address;
+        record[2] = (uint32_t)(address >> 32);
+        record[3] = (uint32_t)device->rx_bytes;
+        record[4] = record[5] = record[6] = record[7] = 0;
+    }
+    struct rx_picture picture = {.device = device};
+    parcels_visit(device, show_message, &picture);
+    for (const struct communicator *c = device->communicators; c; c = c->next) {
+        if (c->exchange_address == UINT32_MAX)
+            continue;
+        uint32_t *w = &x[c->exchange_address / 4];
+        *w++ = c->n;
+        *w++ = c->me;
+        for (uint32_t i = 0; i < c->n; i++) {
+            *w++ = c->ranks[i].ip;
+            *w++ = c->ranks[i].port;
+            *w++ = c->members[i].inbound;
+            *w++ = c->members[i].outbound;
+            *w++ = c->ranks[i].session;
+            *w++ = c->ranks[i].max_segment_size;
+        }
+    }
+    x[ACCL_EXCHANGE_RETCODE / 4] = device->last_retcode;
+    x[ACCL_EXCHANGE_PERFCTR / 4] = (uint32_t)(ticks_to_ns(&device->ticks, device->last_ticks) / 4);
+    x[ACCL_EXCHANGE_HWID / 4] = device->stack | 0x3Cu;
+}
+
+static int check_offset(accl_device *device, uint32_t offset)
+{
+    int status = device_check(device);
+    if (status == ACCL_OK && (offset % 4 || offset >= ACCL_EXCHANGE_SIZE))
+        status = accl_fail(ACCL_INVALID, "exchange memory has no word at 0x%x", offset);
+    return status;
+}
+
+ACCL_EXPORT int accl_exchange_read(accl_device *device, uint32_t offset, uint32_t *value)
+{
+    if (!value)
+        return accl_is_null("accl_exchange_read", "value");
+    *value = 0;
+    int status = check_offset(device, offset);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
+    if (status != ACCL_OK)
+        return status;
+    if (offset != ACCL_EXCHANGE_CFGRDY)
+        exchange_refresh(device);
+    *value = device->exchange[offset / 4];
+    executor_leave(device);
+    return ACCL_OK;
+}
+
+ACCL_EXPORT int accl_exchange_write(accl_device *device, uint32_t offset, uint32_t value)
+{
+    int status = check_offset(device, offset);
+    if (status == ACCL_OK)
+        status = executor_enter(device);
+    if (status != ACCL_OK)
+        return status;
+    device->exchange[offset / 4] = value;
+    executor_leave(device);
+    return ACCL_OK;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receiving by packets. Messages of one sender are kept in order; a receive call takes the first
+ * of its communicator. A message that was announced is asked for when its receive has come, and
+ * copied to its place packet by packet.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accl/transport/packets/packets.h"
+
+struct place {
+    uint8_t *data;
+    uint32_t type, wire_type;
+    uint64_t count, filled;
+};
+
+/* Copies parts to their place, and frees them. */
+static void fill(struct place *place, struct parcel_post *parts)
+{
+    size_t wire = dtype_bytes(place->wire_type), size = dtype_bytes(place->type);
+    while (parts) {
+        struct parcel_post *next = parts->next;
+        uint64_t n = (parts->bytes - parts->taken) / wire;
+        convert_copy(place->data + place->filled * size, place->type, parts->data + parts->taken,
+                     place->wire_type, n, false);
+        place->filled += n;
+        free(parts);
+        parts = next;
+    }
+}
+
+static bool tag_matches(const struct wish *w, const struct packet_header *h)
+{
+    return w->message->channel == CHANNEL_COLLECTIVE || h->tag == w->message->tag ||
+           h->tag == ACCL_TAG_ANY || w->message->tag == ACCL_TAG_ANY;
+}
+
+static bool has_message(struct wish *w)
+{
+    struct incoming *m = w->state->first;
+    while (m && (m->header.key != w->comm->key || m->header.stream || m->discarded))
+        m = m->next;
+    bool here = m && tag_matches(w, &m->header) && (m->asked || m->have == m->header.total);
+    w->found = here ? m : NULL;
+    return here;
+}
+
+static bool has_parts(struct wish *w)
+{
+    return w->found->parts || w->found->cancelled || w->found->have == w->found->header.total;
+}
+
+static void finish(struct wish *w, struct incoming *m)
+{
+    incoming_unlink(w->state, m);
+    incoming_consumed(w->device, w->rank, m);
+}
+
+/* An announced message, granted: 0, error bits, or *AGAIN if its sender gave it up. */
+static uint32_t collect(struct wish *w, struct place *place, bool *again)
+{
+    struct incoming *m = w->found;
+    while (place->filled < place->count) {
+        uint32_t bits = wish_wait(w, has_parts);
+        if (bits) {
+            wish_lock(w);
+            m->discarded = true;
+            if (m->cancelled || m->have == m->header.total) {
+                finish(w, m);
+                incoming_free(m);
+            }
+            wish_unlock(w);
+            return bits;
+        }
+        if (m->cancelled) {
+            *again = true;
+            break;
+        }
+        struct parcel_post *parts = m->parts;
+        m->parts = NULL;
+        m->parts_end = &m->parts;
+        wish_unlock(w);
+        fill(place, parts);
+    }
+    if (!*again)
+        wish_lock(w);
+    finish(w, m);
+    wish_unlock(w);
+    incoming_free(m);
+    return 0;
+}
+
+static uint32_t mismatch(struct wish *w, const struct packet_header *h, const struct place *place)
+{
+    size_t size = dtype_bytes(h->wire_type);
+    if (w->message->channel == CHANNEL_COLLECTIVE)
+        return call_fail(w->device, ACCL_ERROR(CALL_MISMATCH_ERROR),
+                         "collective call %u on communicator %u: rank %u makes another call there, "
+                         "with another count, root, type or function, or made a call before that "
+                         "differs",
+                         w->message->tag, w->comm->id, w->index);
+    return call_fail(w->device, ACCL_ERROR(DMA_SIZE_ERROR), MESSAGE_DIFFERS,
+                     (unsigned long long)(h->total / (size ? size : 1)), dtype_name(h->wire_type),
+                     (unsigned long long)h->total, h->tag, h->sequence,
+                     (unsigned long long)place->count, dtype_name(place->wire_type),
+                     (unsigned long long)(place->count * dtype_bytes(place->wire_type)));
+}
+
+/* With the lock held, which it gives up. */
+static uint32_t take_message(struct wish *w, struct place *place, bool *again)
+{
+    struct incoming *m = w->found;
+    const struct packet_header h = m->header;
+    bool fits =
+        h.wire_type == place->wire_type && h.total == place->count * dtype_bytes(place->wire_type);
+    if (w->message->channel == CHANNEL_COLLECTIVE)
+        fits = fits && h.tag == w->message->tag && h.sequence == w->message->sequence;
+    if (m->asked && fits) {
+        bool granted = packet_put_plain(w->device, w->rank, PACKET_GRANT, h.channel, h.id, h.key);
+        m->granted = granted;
+        wish_unlock(w);
+        /* Its sender would wait for the answer until its time is up. */
+        if (!granted)
+            return call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR), "no memory for packets");
+        return collect(w, place, again);
+    }
+    if (m->asked)
+        packet_put_plain(w->device, w->rank, PACKET_DROP, h.channel, h.id, h.key);
+    finish(w, m);
+    wish_unlock(w);
+    if (fits) {
+        fill(place, m->parts);
+        m->parts = NULL;
+    }
+    incoming_free(m);
+    return fits ? 0 : mismatch(w, &h, place);
+}
+
+static uint32_t timed_out(struct wish *w)
+{
+    accl_device *device = w->device;
+    char next[96] = "none of its messages is here";
+    uint64_t held = 0;
+    wish_lock(w);
+    for (const struct incoming *m = w->state->first; m; m = m->next) {
+        held += m->header.segments;
+        if (m->header.key == w->comm->key && !m->header.stream && next[0] == 'n')
+            snprintf(next, sizeof next, "its next message has tag %u, sequence %u, %llu bytes",
+                     m->header.tag, m->header.sequence, (unsigned long long)m->header.total);
+    }
+    wish_unlock(w);
+    if (w->message->channel == CHANNEL_COLLECTIVE)
+        return call_fail(device, w->timeout_bits,
+                         "collective call %u on communicator %u: rank %u did not come in %u ms",
+                         w->message->tag, w->comm->id, w->index, device->timeout_ms);
+    uint32_t tag = w->message->tag;
+    return call_fail(device, w->timeout_bits,
+                     "no message from rank %u of communicator %u with tag %s%u, sequence %u, in "
+                     "%u ms: %s; its messages hold %llu of %u rx buffers",
+                     w->index, w->comm->id, tag == ACCL_TAG_ANY ? "any " : "", tag,
+                     w->message->sequence, device->timeout_ms, next, (unsigned long long)held,
+                     device->rx_count);
+}
+
+uint32_t packets_receive(accl_device *device, struct communicator *comm, uint32_t from,
+                         const struct packet_message *message, uint8_t *data, uint32_t type,
+                         uint32_t wire_type, uint64_t count, uint32_t *numbers)
+{
+    struct wish w;
+    struct place place = {.data = data, .type = type, .wire_type = wire_type, .count = count};
+    uint32_t bits = 0;
+    bool again = true;
+    *numbers = 0;
+    wish_make(&w, device, comm, from, message, ACCL_RECV, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (!bits && again) {
+        again = false;
+        place.filled = 0;
+        bits = wish_wait(&w, has_message);
+        if (!bits) {
+            uint32_t taken = w.found->header.numbers;
+            bits = take_message(&w, &place, &again);
+            *numbers = again || (bits & ~ACCL_ERROR(DMA_SIZE_ERROR)) ? 0 : taken;
+        }
+    }
+    if (bits == w.timeout_bits && !device->text[0])
+        timed_out(&w);
+    return bits;
+}
+
+/* ------------------------------------------------------------------ what nobody receives */
+
+/* The first stream put of LINK that is to be delivered, off its list. */
+static struct incoming *next_put(accl_device *device, uint32_t rank)
+{
+    struct packet_channel_state *state = &device->packets->links[rank].channel[CHANNEL_USER];
+    for (struct incoming *m = state->first; m; m = m->next) {
+        if (!m->header.stream || m->discarded)
+            continue;
+        if (m->cancelled) {
+            incoming_unlink(state, m);
+            incoming_consumed(device, rank, m);
+            incoming_free(m);
+            return NULL;
+        }
+        if (!stream_has_room(device, m->header.total))
+            return NULL;
+        if (m->asked && !m->granted)
+            m->granted = packet_put_plain(device, rank, PACKET_GRANT, CHANNEL_USER, m->header.id,
+                                          m->header.key);
+        if (m->have < m->header.total || (m->asked && !m->granted))
+            return NULL;
+        incoming_unlink(state, m);
+        incoming_consumed(device, rank, m);
+        return m;
+    }
+    return NULL;
+}
+
+void packets_progress_streams(accl_device *device)
+{
+    struct packets *p = device->packets;
+    for (uint32_t i = 0; p && i < device->ranks; i++) {
+        struct incoming *m;
+        do {
+            pthread_mutex_lock(&p->lock);
+            m = next_put(device, i);
+            pthread_mutex_unlock(&p->lock);
+            if (!m)
+                break;
+            uint64_t bytes = m->header.total;
+            uint8_t *data = malloc(bytes ? bytes : 1);
+            if (data) {
+                struct place place = {
+                    .data = data, .type = ACCL_INT8, .wire_type = ACCL_INT8, .count = bytes};
+                fill(&place, m->parts);
+                m->parts = NULL;
+                stream_deliver(device, m->header.stream - 1, data, bytes);
+            }
+            free(data);
+            incoming_free(m);
+        } while (m);
+    }
+}
+
+void packets_reset(accl_device *device)
+{
+    struct packets *p = device->packets;
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        struct packet_channel_state *state = &p->links[i].channel[CHANNEL_USER];
+        struct incoming *next;
+        for (struct incoming *m = state->first; m; m = next) {
+            next = m->next;
+            if (m->have < m->header.total && (m->granted || !m->asked)) {
+                m->discarded = true; /* the rest of it is on its way */
+                continue;
+            }
+            if (m->asked && !m->granted)
+                packet_put_plain(device, i, PACKET_DROP, CHANNEL_USER, m->header.id, m->header.key);
+            incoming_unlink(state, m);
+            incoming_consumed(device, i, m);
+            incoming_free(m);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void packets_visit(accl_device *device, parcel_visit visit, void *argument)
+{
+    struct packets *p = device->packets;
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        for (const struct incoming *m = p->links[i].channel[CHANNEL_USER].first; m; m = m->next) {
+            struct ring_entry entry = {.tag = m->header.tag,
+                                       .key = m->header.key,
+                                       .bytes = m->header.total,
+                                       .sequence = m->header.sequence,
+                                       .segments = (uint16_t)m->header.segments,
+                                       .stream = m->header.stream};
+            atomic_init(&entry.kind, m->asked ? ENTRY_DIRECT : ENTRY_POOL);
+            visit(argument, i, &entry);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How ranks on one host find each other and exchange memory files.
+ *
+ * A rank listens on an abstract unix socket whose name comes from the user, the job and its
+ * number; porter.c answers, this file asks. Both sides check the other's user. The name is gone
+ * with the socket, so nothing can be left behind, and a rank that comes again has the same name:
+ * therefore each side also says which of its devices in this job it is (generation), and only equal
+ * ones meet.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "accl/transport/shm/attach.h"
+#include "common/futex.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+/* ------------------------------------------------------------------ both sides */
+
+socklen_t attach_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name)
+{
+    memset(name, 0, sizeof *name);
+    name->sun_family = AF_UNIX;
+    int n = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "offchip-accl-%u-%016llx-%u",
+                     (unsigned)geteuid(), (unsigned long long)device->job_hash, rank);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+struct hello attach_hello(const accl_device *device, uint32_t flags)
+{
+    return (struct hello){.magic = HELLO_MAGIC,
+                          .version = ACCL_ABI_VERSION,
+                          .job = device->job_hash,
+                          .generation = device->generation,
+                          .rank = device->rank,
+                          .flags = flags};
+}
+
+bool attach_holder(int fd, struct holder *holder)
+{
+    struct ucred cred;
+    socklen_t length = sizeof cred;
+    *holder = (struct holder){.uid = (uid_t)-1};
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) != 0)
+        return false;
+    *holder = (struct holder){.uid = cred.uid, .pid = cred.pid};
+    return true;
+}
+
+bool attach_same_user(int fd, struct holder *holder)
+{
+    return attach_holder(fd, holder) && holder->uid == geteuid();
+}
+
+int attach_pidfd(pid_t pid, bool *ended)
+{
+    int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    *ended = pid > 0 && fd < 0 && errno == ESRCH;
+    return fd;
+}
+
+void attach_watch(struct peer *peer, int pidfd, bool ended)
+{
+    int known = -1;
+    if (ended && peer->pidfd < 0)
+        atomic_store(&peer->dead, true);
+    if (pidfd >= 0 && !atomic_compare_exchange_strong(&peer->pidfd, &known, pidfd))
+        close(pidfd);
+}
+
+/* As long as the call has time, a second at most. */
+static void limit_time(accl_device *device, int fd)
+{
+    int64_t left = deadline_of(device) - clock_now();
+    if (left > CLOCK_SECOND)
+        left = CLOCK_SECOND;
+    if (left < CLOCK_MILLISECOND)
+        left = CLOCK_MILLISECOND;
+    struct timeval limit = {.tv_sec = (time_t)(left / CLOCK_SECOND),
+                            .tv_usec = (suseconds_t)(left % CLOCK_SECOND / 1000)};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+/* ------------------------------------------------------------------ the side that asks */
+
+enum asked { ASKED_AGAIN, ASKED_OK, ASKED_REFUSED, ASKED_NEVER };
+
+static int receive_file(int fd, struct hello *in)
+{
+    struct iovec part = {.iov_base = in, .iov_len = sizeof *in};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    memset(in, 0, sizeof *in);
+    int file = -1;
+    ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    if (n < 0)
+        return -1;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(&file, CMSG_DATA(header), sizeof file);
+    if (n != (ssize_t)sizeof *in)
+        in->magic = 0;
+    return file;
+}
+
+/* Whether a block of N parts of SIZE bytes can be at OFFSET of a file of BYTES. */
+static bool has_place(uint64_t offset, uint64_t n, uint64_t size, uint64_t bytes)
+{
+    return offset >= ARENA_HEADER_BYTES && offset % ARENA_LINE == 0 && offset <= bytes &&
+           size <= (bytes - offset) / n;
+}
+
+/* Takes from the file of RANK where its rings and its pool are; false if that cannot be. */
+static bool read_header(accl_device *device, uint32_t rank, struct peer *peer,
+                        struct arena_header *a, uint64_t bytes)
+{
+    uint64_t rings = READ_ONCE(a->rings), slots = READ_ONCE(a->slots), pool = READ_ONCE(a->pool);
+    uint64_t slot_bytes = READ_ONCE(a->slot_bytes);
+    uint32_t slot_count = READ_ONCE(a->slot_count);
+    bool sound = READ_ONCE(a->magic) == ARENA_MAGIC && READ_ONCE(a->bytes) == bytes &&
+                 READ_ONCE(a->rank) == rank && READ_ONCE(a->ranks) == device->ranks &&
+                 slot_count >= 1 && slot_count <= ARENA_RX_MAX && slot_bytes >= ARENA_LINE &&
+                 slot_bytes % ARENA_LINE == 0 &&
+                 has_place(rings, device->ranks, sizeof(struct ring), bytes) &&
+                 has_place(slots, slot_count, sizeof(struct rx_slot), bytes) &&
+                 has_place(pool, slot_count, slot_bytes, bytes);
+    if (!sound)
+        return false;
+
+    uint8_t *base = (uint8_t *)a;
+    peer->pool = (struct pool){.slots = (struct rx_slot *)(void *)(base + slots),
+                               .data = base + pool,
+                               .slot_bytes = slot_bytes,
+                               .slot_count = slot_count};
+    peer->out = (struct ring *)(void *)(base + rings) + device->rank;
+    return true;
+}
+
+static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer, int file,
+                           uint64_t bytes, pid_t pid)
+{
+    struct stat st;
+    /* A file that can shrink would kill whoever reads it. */
+    if (bytes < ARENA_HEADER_BYTES || fstat(file, &st) != 0 || (uint64_t)st.st_size != bytes ||
+        !file_keeps_its_size(file)) {
+        call_fail(device, 0, "rank %u gave no memory file of this library", rank);
+        return ASKED_NEVER;
+    }
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (map == MAP_FAILED) {
+        call_fail(device, 0, "cannot map the memory of rank %u (%llu bytes): %s", rank,
+                  (unsigned long long)bytes, strerror(errno));
+        return ASKED_NEVER;
+    }
+    if (!read_header(device, rank, peer, map, bytes)) {
+        call_fail(device, 0, "rank %u has another set of ranks or another library", rank);
+        munmap(map, bytes);
+        return ASKED_NEVER;
+    }
+    peer->arena_bytes = bytes;
+    peer->arena = map;
+    bool ended;
+    int pidfd = attach_pidfd(pid, &ended);
+    attach_watch(peer, pidfd, ended);
+    /* Launchers bind each rank to cores of its own: what matters is whether all have enough. */
+    if (pid > 0)
+        cores_add(&device->core_set, pid);
+    atomic_store(&device->cores, cores_count(&device->core_set));
+    return ASKED_OK;
+}
+
+static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
+{
+    struct sockaddr_un name;
+    socklen_t length = attach_name(device, rank, &name);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        call_fail(device, 0, "cannot make a socket: %s", strerror(errno));
+        return ASKED_NEVER;
+    }
+    enum asked result = ASKED_AGAIN;
+    struct hello out = attach_hello(device, 0);
+    struct holder holder;
+    limit_time(device, fd);
+    if (connect(fd, (struct sockaddr *)&name, length) == 0) {
+        if (!attach_same_user(fd, &holder)) {
+            call_fail(
+                device, 0,
+                "the address of rank %u is held by process %d of user %u, and this is user %u",
+                rank, (int)holder.pid, (unsigned)holder.uid, (unsigned)geteuid());
+            result = ASKED_NEVER;
+        } else if (send(fd, &out, sizeof out, MSG_NOSIGNAL) == (ssize_t)sizeof out) {
+            struct hello in;
+            int file = receive_file(fd, &in);
+            if (in.magic == HELLO_MAGIC && in.refused) {
+                call_fail(device, 0,
+                          "rank %u has its device number %u of this job open, and this is number "
+                          "%u here: open and close devices alike on all ranks, or name a new job",
+                          rank, in.generation + 1, device->generation + 1);
+                result = ASKED_REFUSED;
+            } else if (in.magic == HELLO_MAGIC && file >= 0) {
+                result = map_peer(device, rank, peer, file, in.bytes, holder.pid);
+            }
+            if (file >= 0)
+                close(file);
+        }
+    }
+    close(fd);
+    return result;
+}
+
+uint32_t attach_try(accl_device *device, struct peer *peer)
+{
+    if (peer->arena || peer->address.reach == ACCL_REACH_PACKETS)
+        return 0;
+    return ask(device, (uint32_t)(peer - device->peers), peer) == ASKED_NEVER
+               ? ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED)
+               : 0;
+}
+
+uint32_t attach_peer(accl_device *device, uint32_t rank, struct peer **found)
+{
+    struct peer *peer = &device->peers[rank];
+    *found = peer;
+    if (peer->arena)
+        return 0;
+    if (peer->address.reach == ACCL_REACH_PACKETS)
+        return call_fail(device, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED), "rank %u is not on this host",
+                         rank);
+    struct waiter w;
+    int64_t pause = ATTACH_FIRST_NS;
+    uint32_t bits = 0;
+    wait_begin(&w, device, NULL, rank, false, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (!bits && !peer->arena) {
+        enum asked asked = ask(device, rank, peer);
+        if (asked == ASKED_NEVER)
+            bits = ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
+        else if (asked != ASKED_OK)
+            bits = wait_pause_briefly(&w, pause);
+        if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && asked == ASKED_REFUSED)
+            /* Once more, for the text. */
+            bits = ask(device, rank, peer) == ASKED_OK ? 0 : ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
+        else if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR))
+            bits = call_fail(device, bits | ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED),
+                             "rank %u (port %u) of job '%s' did not come up in %u ms", rank,
+                             peer->address.port, device->job, device->timeout_ms);
+        if (pause < ATTACH_LAST_NS)
+            pause *= 2;
+    }
+    wait_end(&w);
+    return bits;
+}
+
+void attach_drop(accl_device *device)
+{
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        struct peer *peer = &device->peers[i];
+        if (peer->arena && i != device->rank)
+            munmap(peer->arena, peer->arena_bytes);
+        if (peer->pidfd >= 0)
+            close(peer->pidfd);
+    }
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rank's door: it listens under its name, gives its file to ranks that ask, and tells those
+ * that are there already that it has come.
+ *
+ * A small thread answers whoever has something to say, in any order, so nobody who is silent keeps
+ * others waiting. A rank that comes introduces itself to all others: of two ranks the later one
+ * knows the earlier's process and is known to it, so that a rank that dies before its first call is
+ * missed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "accl/transport/shm/attach.h"
+
+#define GUESTS 128
+#define PATIENCE_NS CLOCK_SECOND
+#define NOBODY UINT32_MAX
+
+/* One connection. */
+struct guest {
+    int fd;
+    uint32_t introduced_to; /* the rank that this one greeted; NOBODY: it came by itself */
+    int pidfd;              /* of that rank's process, or -1 */
+    bool hung_up;           /* without an answer: its process may be ending */
+    struct holder holder;
+    int64_t deadline;
+    size_t have;
+    struct hello in;
+};
+
+struct porter {
+    uint32_t n;
+    struct guest guests[GUESTS];
+};
+
+static void guest_leave(struct porter *porter, uint32_t i)
+{
+    struct guest *guest = &porter->guests[i];
+    close(guest->fd);
+    if (guest->pidfd >= 0)
+        close(guest->pidfd);
+    *guest = porter->guests[--porter->n];
+}
+
+/* Where there is no room, whoever has waited longest goes; a rank asks again. */
+static struct guest *guest_add(struct porter *porter, int fd, const struct holder *holder)
+{
+    if (porter->n == GUESTS) {
+        uint32_t oldest = 0;
+        for (uint32_t i = 1; i < porter->n; i++)
+            if (porter->guests[i].deadline < porter->guests[oldest].deadline)
+                oldest = i;
+        guest_leave(porter, oldest);
+    }
+    struct guest *guest = &porter->guests[porter->n++];
+    *guest = (struct guest){.fd = fd,
+                            .introduced_to = NOBODY,
+                            .pidfd = -1,
+                            .holder = *holder,
+                            .deadline = clock_now() + PATIENCE_NS};
+    return guest;
+}
+
+/* ------------------------------------------------------------------ introductions */
+
+static void introduce(accl_device *device, struct porter *porter, uint32_t rank)
+{
+    struct sockaddr_un name;
+    struct holder holder;
+    socklen_t length = attach_name(device, rank, &name);
+    struct hello out = attach_hello(device, HELLO_INTRODUCES);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return;
+    if (connect(fd, (struct sockaddr *)&name, length) != 0 || !attach_same_user(fd, &holder) ||
+        send(fd, &out, sizeof out, MSG_NOSIGNAL) != (ssize_t)sizeof out || porter->n == GUESTS) {
+        close(fd); /* it is not there yet, and will introduce itself */
+        return;
+    }
+
+    bool ended;
+    struct guest *guest = guest_add(porter, fd, &holder);
+    guest->introduced_to = rank;
+    guest->pidfd = attach_pidfd(holder.pid, &ended);
+}
+
+/* It hung up, and has ended: it was the rank, if it was not one of an earlier job. A later one
+ * will introduce itself. */
+static void note_death(struct peer *peer, struct guest *guest)
+{
+    struct pollfd p = {.fd = guest->pidfd, .events = POLLIN};
+    if (poll(&p, 1, 0) == 1 && peer->pidfd < 0)
+        atomic_store(&peer->dead, true);
+}
+
+/* ------------------------------------------------------------------ answers */
+
+static bool makes_sense(const accl_device *device, const struct guest *guest)
+{
+    const struct hello *in = &guest->in;
+    return in->magic == HELLO_MAGIC && in->version == ACCL_ABI_VERSION &&
+           in->job == device->job_hash && in->rank < device->ranks && in->rank != device->rank;
+}
+
+static void know(accl_device *device, const struct guest *guest)
+{
+    struct peer *peer = &device->peers[guest->in.rank];
+    bool ended;
+    /* What is known of a process before it is not known of this one. */
+    if (peer->pidfd < 0)
+        atomic_store(&peer->dead, false);
+    int pidfd = attach_pidfd(guest->holder.pid, &ended);
+    attach_watch(peer, pidfd, ended);
+}
+
+/* To one who asked, and said all of it. */
+static void answer(accl_device *device, const struct guest *guest)
+{
+    struct hello out = attach_hello(device, 0);
+    out.bytes = device->heap->bytes;
+    out.refused = guest->in.generation != device->generation;
+    struct iovec part = {.iov_base = &out, .iov_len = sizeof out};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (!out.refused)
+        know(device, guest);
+    if (!out.refused && !(guest->in.flags & HELLO_INTRODUCES)) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &device->heap->fd, sizeof(int));
+    }
+    if (sendmsg(guest->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return; /* the other side asks again */
+}
+
+/* GUEST has something to say, or hangs up; false if it has no more business here. */
+static bool listen_to(accl_device *device, struct guest *guest)
+{
+    if (guest->hung_up) {
+        note_death(&device->peers[guest->introduced_to], guest);
+        return false;
+    }
+    ssize_t n = recv(guest->fd, (uint8_t *)&guest->in + guest->have, sizeof guest->in - guest->have,
+                     MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    if (n <= 0) {
+        guest->hung_up = guest->introduced_to != NOBODY && guest->pidfd >= 0;
+        return guest->hung_up;
+    }
+    guest->have += (size_t)n;
+    if (guest->have < sizeof guest->in)
+        return true;
+
+    if (!makes_sense(device, guest))
+        return false;
+    if (guest->introduced_to == NOBODY)
+        answer(device, guest);
+    else if (!guest->in.refused && guest->in.rank == guest->introduced_to)
+        know(device, guest);
+    return false;
+}
+
+static void let_in(accl_device *device, struct porter *porter)
+{
+    struct holder holder;
+    int fd = accept4(device->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (attach_same_user(fd, &holder))
+        guest_add(porter, fd, &holder);
+    else
+        close(fd);
+}
+
+static int poll_timeout(const struct porter *porter)
+{
+    int64_t first = CLOCK_NEVER, now = clock_now();
+    for (uint32_t i = 0; i < porter->n; i++)
+        if (porter->guests[i].deadline < first)
+            first = porter->guests[i].deadline;
+    if (first == CLOCK_NEVER)
+        return -1;
+    return first <= now ? 0 : (int)((first - now) / CLOCK_MILLISECOND) + 1;
+}
+
+static void *porter_main(void *argument)
+{
+    accl_device *device = argument;
+    struct porter *porter = device->porter_state;
+    struct pollfd fds[GUESTS + 2];
+    for (;;) {
+        uint32_t n = porter->n;
+        fds[0] = (struct pollfd){.fd = device->listener, .events = POLLIN};
+        fds[1] = (struct pollfd){.fd = device->stopper, .events = POLLIN};
+        for (uint32_t i = 0; i < n; i++) {
+            const struct guest *guest = &porter->guests[i];
+            fds[i + 2] =
+                (struct pollfd){.fd = guest->hung_up ? guest->pidfd : guest->fd, .events = POLLIN};
+        }
+        if (poll(fds, n + 2, poll_timeout(porter)) < 0 && errno != EINTR)
+            return NULL;
+        if (fds[1].revents)
+            return NULL;
+
+        int64_t now = clock_now();
+        /* From the end, as the last takes the place of one who leaves. */
+        for (uint32_t i = n; i-- > 0;) {
+            struct guest *guest = &porter->guests[i];
+            bool stays = fds[i + 2].revents ? listen_to(device, guest) : guest->deadline > now;
+            if (!stays)
+                guest_leave(porter, i);
+        }
+        if (fds[0].revents)
+            let_in(device, porter);
+    }
+}
+
+/* ------------------------------------------------------------------ the door */
+
+/* Who has the name of this rank. */
+static int name_taken(const accl_device *device, const struct sockaddr_un *name, socklen_t length)
+{
+    struct holder holder = {.uid = geteuid()};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool known = fd >= 0 && connect(fd, (const struct sockaddr *)name, length) == 0 &&
+                 attach_holder(fd, &holder);
+    if (fd >= 0)
+        close(fd);
+    if (known && holder.uid != geteuid())
+        return accl_fail(ACCL_IN_USE,
+                         "the address of rank %u of job '%s' is held by process %d of user %u, "
+                         "which is no rank of user %u's job: give the job another name (ACCL_JOB) "
+                         "or other ports",
+                         device->rank, device->job, (int)holder.pid, (unsigned)holder.uid,
+                         (unsigned)geteuid());
+    char where[64] = "";
+    if (known && holder.pid == getpid())
+        snprintf(where, sizeof where, ", in this process");
+    else if (known && holder.pid)
+        snprintf(where, sizeof where, ", in process %d", (int)holder.pid);
+    return accl_fail(ACCL_IN_USE,
+                     "rank %u of job '%s' is there already%s, with the same list of ranks: close "
+                     "the other device, or give the jobs different names (ACCL_JOB) or ports",
+                     device->rank, device->job, where);
+}
+
+int attach_listen(accl_device *device)
+{
+    struct sockaddr_un name;
+    socklen_t length = attach_name(device, device->rank, &name);
+    struct porter *porter = calloc(1, sizeof *porter);
+    device->porter_state = porter;
+    device->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    device->stopper = eventfd(0, EFD_CLOEXEC);
+    if (!porter || device->listener < 0 || device->stopper < 0) {
+        int error = errno;
+        attach_stop(device);
+        return accl_fail(ACCL_SYSTEM, "cannot make a socket: %s", strerror(error));
+    }
+    if (bind(device->listener, (struct sockaddr *)&name, length) != 0 ||
+        listen(device->listener, 512) != 0) {
+        int error = errno;
+        attach_stop(device);
+        return error == EADDRINUSE ? name_taken(device, &name, length)
+                                   : accl_fail(ACCL_SYSTEM, "cannot listen: %s", strerror(error));
+    }
+    for (uint32_t i = 0; i < device->ranks; i++)
+        if (i != device->rank && device->peers[i].address.reach != ACCL_REACH_PACKETS)
+            introduce(device, porter, i);
+
+    int error = pthread_create(&device->porter, NULL, porter_main, device);
+    if (error) {
+        attach_stop(device);
+        return accl_fail(ACCL_SYSTEM, "cannot start a thread: %s", strerror(error));
+    }
+    device->porter_runs = true;
+    return ACCL_OK;
+}
+
+void attach_stop(accl_device *device)
+{
+    if (device->porter_runs) {
+        uint64_t one = 1;
+        if (write(device->stopper, &one, sizeof one) == (ssize_t)sizeof one)
+            pthread_join(device->porter, NULL);
+        device->porter_runs = false;
+    }
+    struct porter *porter = device->porter_state;
+    while (porter && porter->n)
+        guest_leave(porter, 0);
+    free(porter);
+    device->porter_state = NULL;
+    if (device->listener >= 0)
+        close(device->listener);
+    if (device->stopper >= 0)
+        close(device->stopper);
+    device->listener = device->stopper = -1;
+}

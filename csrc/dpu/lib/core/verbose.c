@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * verbose.c: messages on stderr.
+ *
+ * UPMEM_VERBOSE has words with commas between them. A word that is a level, or module:level, is
+ * how much is shown: W or 1, I or 2, D or 3, V or 4. Others are ignored ("-", a folder). A warning
+ * is always shown.
+ */
+#include "dpu/lib/core/core.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static atomic_uint shown = DPULIB_WARNING;
+
+static unsigned level_of_word(const char *word, size_t length)
+{
+    const char *colon = memchr(word, ':', length);
+    if (colon != NULL) {
+        if (colon - word != 3 || memcmp(word, "api", 3) != 0)
+            return 0;
+        length -= 4;
+        word = colon + 1;
+    }
+    if (length != 1)
+        return 0;
+    switch (toupper((unsigned char)*word)) {
+    case 'W':
+    case '1': return DPULIB_WARNING;
+    case 'I':
+    case '2': return DPULIB_INFO;
+    case 'D':
+    case 'V':
+    case '3':
+    case '4': return DPULIB_DEBUG;
+    default: return 0;
+    }
+}
+
+void dpulib_verbose_setup(void)
+{
+    const char *text = secure_getenv("UPMEM_VERBOSE");
+    unsigned level = DPULIB_WARNING;
+    while (text != NULL && *text != 0) {
+        size_t length = strcspn(text, ",");
+        unsigned asked = level_of_word(text, length);
+        level = asked > level ? asked : level;
+        text += length + (text[length] == ',');
+    }
+    atomic_store(&shown, level);
+}
+
+void dpulib_log(enum dpulib_level level, const char *format, ...)
+{
+    if ((unsigned)level > atomic_load_explicit(&shown, memory_order_relaxed))
+        return;
+    char date[32];
+    struct tm now;
+    time_t seconds = time(NULL);
+    localtime_r(&seconds, &now);
+    strftime(date, sizeof(date), "%Y-%m-%d|%H:%M:%S", &now);
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "api:%c:%s: %s\n", "-WID"[level], date, text);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* elf_file.c: the functions of dpu_elf.h that read. */
+#include "dpu/lib/programs/elf_file.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ files */
+
+static dpu_error_t open_image(uint8_t *image, size_t size, const char *name, dpu_elf_file_t *file)
+{
+    struct dpulib_elf_file *made = calloc(1, sizeof(*made));
+    if (made == NULL) {
+        free(image);
+        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a program");
+    }
+    enum dpu_elf_status status = dpu_elf_open_image(&made->elf, image, size);
+    if (status != DPU_ELF_OK) {
+        free(made);
+        free(image);
+        return dpulib_elf_fail(status, name);
+    }
+    made->image = image;
+    made->size = size;
+    memcpy(&made->header, image, sizeof(made->header));
+    *file = made;
+    return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpu_elf_open(const char *path, dpu_elf_file_t *file)
+{
+    if (file == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the file");
+    *file = NULL;
+    uint8_t *image;
+    size_t size;
+    if (path == NULL)
+        return dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "no file is named");
+    if (dpulib_read_file(path, &image, &size) != DPU_OK)
+        return dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "%s cannot be read", path);
+    return open_image(image, size, path, file);
+}
+
+DPU_EXPORT dpu_error_t dpu_elf_map(uint8_t *memory, unsigned int size, dpu_elf_file_t *file,
+                                   const char *filename_or_null)
+{
+    if (file == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the file");
+    *file = NULL;
+    uint8_t *image = memory != NULL ? malloc((size_t)size + 1) : NULL;
+    if (image == NULL)
+        return dpulib_fail(memory != NULL ? DPU_ERR_SYSTEM : DPU_ERR_ELF_INVALID_FILE,
+                           "there is no program, or no memory for it");
+    memcpy(image, memory, size);
+    return open_image(image, size, filename_or_null, file);
+}
+
+DPU_EXPORT void dpu_elf_close(dpu_elf_file_t opened)
+{
+    struct dpulib_elf_file *file = opened;
+    if (file == NULL)
+        return;
+    dpu_elf_close_image(&file->elf);
+    free(file->image);
+    free(file);
+}
+
+/* ------------------------------------------------------------------ sections */
+
+Elf32_Shdr dpulib_elf_section(const struct dpulib_elf_file *file, uint32_t i)
+{
+    Elf32_Shdr section = {.sh_type = SHT_NULL};
+    uint64_t at = file->header.e_shoff + (uint64_t)i * file->header.e_shentsize;
+    if (i < file->header.e_shnum && file->header.e_shentsize >= sizeof(section) &&
+        at + sizeof(section) <= file->size)
+        memcpy(&section, file->image + at, sizeof(section));
+    return section;
+}
+
+const uint8_t *dpulib_elf_section_data(const struct dpulib_elf_file *file,
+                                       const Elf32_Shdr *section)
+{
+    bool inside = section->sh_type != SHT_NULL && section->sh_type != SHT_NOBITS &&
+                  (uint64_t)section->sh_offset + section->sh_size <= file->size;
+    return inside ? file->image + section->sh_offset : NULL;
+}
+
+char *dpulib_elf_section_name(const struct dpulib_elf_file *file, const Elf32_Shdr *section)
+{
+    static char none[] = "";
+    Elf32_Shdr names = dpulib_elf_section(file, file->header.e_shstrndx);
+    const uint8_t *data = dpulib_elf_section_data(file, &names);
+    if (data == NULL || section->sh_name >= names.sh_size ||
+        memchr(data + section->sh_name, 0, names.sh_size - section->sh_name) == NULL)
+        return none;
+    return (char *)(uintptr_t)(data + section->sh_name);
+}
+
+static bool find_section(const struct dpulib_elf_file *file, const char *name, uint32_t *index)
+{
+    for (*index = 1; *index < file->header.e_shnum; (*index)++) {
+        Elf32_Shdr section = dpulib_elf_section(file, *index);
+        if (section.sh_type != SHT_NULL &&
+            strcmp(dpulib_elf_section_name(file, &section), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static dpu_error_t no_such_section(const char *name)
+{
+    return dpulib_fail(DPU_ERR_ELF_NO_SUCH_SECTION, "the file has no section '%s'", name);
+}
+
+DPU_EXPORT dpu_error_t dpu_elf_get_sections(dpu_elf_file_t opened, unsigned int *nr_sections,
+                                            char ***sections)
+{
+    const struct dpulib_elf_file *file = opened;
+    if (file == NULL || nr_sections == NULL || sections == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is no file, or no place for its sections");
+    unsigned int count = 0;
+    char **names = calloc((size_t)file->header.e_shnum + 1, sizeof(*names));
+    if (names == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the names of the sections");
+    for (uint32_t i = 1; i < file->header.e_shnum; i++) {
+        Elf32_Shdr section = dpulib_elf_section(file, i);
+        names[count++] = dpulib_elf_section_name(file, &section);
+    }
+    *nr_sections = count;
+    *sections = names;
+    return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t opened, const char *name,
+                                            unsigned int *size, uint8_t **buffer)
+{
+    const struct dpulib_elf_file *file = opened;
+    if (file == NULL || name == NULL || size == NULL || buffer == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is no file, no name, or no place for a copy");
+    uint32_t index;
+    if (!find_section(file, name, &index))
+        return no_such_section(name);
+    Elf32_Shdr section = dpulib_elf_section(file, index);
+    const uint8_t *data = dpulib_elf_section_data(file, &section);
+    if (data == NULL && section.sh_type != SHT_NOBITS)
+        return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "the section '%s' is not all in the file",
+                           name);
+    /* One without bytes in the file, such as stacks, may pretend any size. */
+    *size = data != NULL ? section.sh_size : 0;
+    *buffer = malloc((size_t)*size + 1);
+    if (*buffer == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the section '%s'", name);
+    if (data != NULL)
+        memcpy(*buffer, data, *size);
+    return DPU_OK;
+}
+
+/* ------------------------------------------------------------------ symbols */
+
+uint32_t dpulib_elf_local_address(uint32_t address)
+{
+    if ((address & DPU_ELF_IRAM_BASE) != 0)
+        return (address & ~DPU_ELF_IRAM_BASE) >> 3;
+    return address & ~DPU_ELF_MRAM_BASE;
+}
+
+static uint32_t local_size(uint32_t address, uint32_t size)
+{
+    return (address & DPU_ELF_IRAM_BASE) != 0 ? size >> 3 : size;
+}
+
+/* Takes what was there once it is full. */
+static bool add_symbol(dpu_elf_symbols_t *list, const char *name, uint32_t value, uint32_t size)
+{
+    if ((list->nr_symbols & (list->nr_symbols - 1)) == 0) {
+        size_t room = list->nr_symbols != 0 ? (size_t)list->nr_symbols * 2 : 1;
+        dpu_elf_symbol_t *larger = realloc(list->map, room * sizeof(*larger));
+        if (larger == NULL)
+            return false;
+        list->map = larger;
+    }
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return false;
+    list->map[list->nr_symbols++] = (dpu_elf_symbol_t){copy, value, size};
+    return true;
+}
+
+static void empty(dpu_elf_symbols_t *list)
+{
+    for (unsigned int i = 0; i < list->nr_symbols; i++)
+        free(list->map[i].name);
+    free(list->map);
+    *list = (dpu_elf_symbols_t){0, NULL};
+}
+
+DPU_EXPORT void dpu_elf_free_symbols(dpu_elf_symbols_t *symbols)
+{
+    if (symbols != NULL)
+        empty(symbols);
+    free(symbols);
+}
+
+/* The named symbols whose section has a number; false if there is no memory. */
+static bool collect(const struct dpulib_elf_file *file, uint32_t wanted, dpu_elf_symbols_t *list)
+{
+    for (uint32_t i = 1; i < file->header.e_shnum; i++) {
+        Elf32_Shdr table = dpulib_elf_section(file, i);
+        if (table.sh_type != SHT_SYMTAB)
+            continue;
+        Elf32_Shdr strings = dpulib_elf_section(file, table.sh_link);
+        const uint8_t *data = dpulib_elf_section_data(file, &table);
+        const uint8_t *names = dpulib_elf_section_data(file, &strings);
+        if (data == NULL || names == NULL)
+            continue;
+        for (uint32_t at = 0; at + sizeof(Elf32_Sym) <= table.sh_size; at += sizeof(Elf32_Sym)) {
+            Elf32_Sym symbol;
+            memcpy(&symbol, data + at, sizeof(symbol));
+            if (symbol.st_shndx != wanted || symbol.st_name >= strings.sh_size ||
+                names[symbol.st_name] == 0 ||
+                memchr(names + symbol.st_name, 0, strings.sh_size - symbol.st_name) == NULL)
+                continue;
+            if (!add_symbol(list, (const char *)names + symbol.st_name,
+                            dpulib_elf_local_address(symbol.st_value),
+                            local_size(symbol.st_value, symbol.st_size)))
+                return false;
+        }
+    }
+    return true;
+}
+
+DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t opened, const char *name,
+                                            dpu_elf_symbols_t **symbols)
+{
+    const struct dpulib_elf_file *file = opened;
+    if (file == NULL || name == NULL || symbols == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is no file, no name, or no place for symbols");
+    *symbols = NULL;
+    uint32_t index;
+    if (!find_section(file, name, &index))
+        return no_such_section(name);
+    dpu_elf_symbols_t *list = calloc(1, sizeof(*list));
+    if (list == NULL || !collect(file, index, list)) {
+        dpu_elf_free_symbols(list);
+        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the symbols of '%s'", name);
+    }
+    *symbols = list;
+    return DPU_OK;
+}
+
+/* ------------------------------------------------------------------ run time */
+
+DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_info_t *info)
+{
+    const struct dpulib_elf_file *file = opened;
+    if (info == NULL)
+        return;
+    memset(info, 0, sizeof(*info));
+    const struct {
+        const char *name;
+        dpu_elf_runtime_info_item_t *item;
+        uint32_t otherwise;
+    } items[] = {
+        {"__sys_heap_pointer_reset", &info->sys_heap_pointer_reset, UINT32_MAX},
+        {"__sys_heap_pointer", &info->sys_heap_pointer, UINT32_MAX},
+        {"__sys_wq_table", &info->sys_wq_table, UINT32_MAX},
+        {"__sys_thread_stack_table_ptr", &info->sys_stack_table, UINT32_MAX},
+        {"__stdout_buffer", &info->printf_buffer, UINT32_MAX},
+        {"__stdout_buffer_state", &info->printf_state, UINT32_MAX},
+        {"__sys_end", &info->sys_end, UINT32_MAX},
+        {"mcount", &info->mcount, 0},
+        {"ret_mcount", &info->ret_mcount, 0},
+        {"thread_profiling", &info->thread_profiling, 0},
+        {"NR_TASKLETS", &info->nr_threads, UINT32_MAX},
+        {"perfcounter_end_value", &info->perfcounter_end_value, UINT32_MAX},
+        {"__open_print_sequence", &info->open_print_sequence, UINT32_MAX},
+        {"__close_print_sequence", &info->close_print_sequence, UINT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
+        items[i].item->value = items[i].otherwise;
+        const struct dpu_elf_symbol *symbol =
+            file != NULL ? dpu_elf_find(&file->elf, items[i].name) : NULL;
+        if (symbol != NULL)
+            *items[i].item =
+                (dpu_elf_runtime_info_item_t){dpulib_elf_local_address(symbol->value),
+                                              local_size(symbol->value, symbol->size), true};
+    }
+    const struct {
+        const char *prefix;
+        dpu_elf_symbols_t *list;
+    } lists[] = {
+        {"__atomic_bit_", &info->mutex_info},
+        {"__semaphore_", &info->semaphore_info},
+        {"__barrier_", &info->barrier_info},
+    };
+    for (size_t i = 0; file != NULL && i < file->elf.nsymbols; i++)
+        for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++) {
+            const struct dpu_elf_symbol *symbol = &file->elf.symbols[i];
+            if (strncmp(symbol->name, lists[k].prefix, strlen(lists[k].prefix)) == 0 &&
+                !add_symbol(lists[k].list, symbol->name + strlen(lists[k].prefix),
+                            dpulib_elf_local_address(symbol->value), symbol->size))
+                return;
+        }
+}
+
+DPU_EXPORT void free_runtime_info(dpu_elf_runtime_info_t *runtime_info)
+{
+    if (runtime_info == NULL)
+        return;
+    empty(&runtime_info->mutex_info);
+    empty(&runtime_info->semaphore_info);
+    empty(&runtime_info->barrier_info);
+}

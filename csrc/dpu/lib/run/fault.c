@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fault.c: sentences about how a launch ended. */
+#include "dpu/lib/core/core.h"
+#include "dpu/lib/run/waiting.h"
+#include "dpu/lib/run/whereabouts.h"
+
+/* Numbers of fault instructions that the run time of C programs uses. X(number, reason) */
+#define REASONS(X) \
+    X(1, "the heap is full") \
+    X(2, "division by zero") \
+    X(3, "assert failed") \
+    X(4, "the program halted") \
+    X(5, "printf overflow: the log is too small for what was printed") \
+    X(6, "profiling was started twice") \
+    X(7, "profiling was stopped without having been started") \
+    X(8, "MRAM access that is not aligned to 8 bytes") \
+    X(9, "the performance counter was configured in two ways")
+
+static const char *reason_of(uint32_t number)
+{
+    switch (number) {
+#define REASON(value, reason) \
+    case value: return reason;
+        REASONS(REASON)
+#undef REASON
+    default: return NULL;
+    }
+}
+
+/* Assembly programs may mean something else by the same number. */
+static void add_breakpoint(struct dpulib_text *text, const struct dpu_t *dpu)
+{
+    uint32_t number = dpu->result.breakpoint;
+    const char *reason = reason_of(number);
+    if (reason != NULL && dpulib_is_c(dpu, dpu->result.fault_pc))
+        dpulib_text_add(text, "%s (fault %u)", reason, number);
+    else if (reason != NULL)
+        dpulib_text_add(text, "fault instruction with number %u (in C programs: %s)", number,
+                        reason);
+    else
+        dpulib_text_add(text, "fault instruction with number %u", number);
+}
+
+static void add_dma(struct dpulib_text *text, const struct dpu_t *dpu)
+{
+    uint32_t address = dpu->result.fault_address;
+    if (dpu->result.fault_detail == DPU_FAULT_DETAIL_MISALIGNED)
+        dpulib_text_add(text,
+                        "transfer between MRAM and WRAM or IRAM at 0x%x, which is not a multiple "
+                        "of 8",
+                        address);
+    else
+        dpulib_text_add(
+            text, "transfer between MRAM and WRAM or IRAM that is out of bounds, at 0x%x", address);
+}
+
+static void add_reason(struct dpulib_text *text, const struct dpu_t *dpu)
+{
+    const struct dpu_run_result *result = &dpu->result;
+    uint32_t address = result->fault_address;
+    switch ((enum dpu_fault_kind)result->fault) {
+    case DPU_FAULT_BREAKPOINT: add_breakpoint(text, dpu); return;
+    case DPU_FAULT_DMA: add_dma(text, dpu); return;
+    case DPU_FAULT_MEMORY:
+        dpulib_text_add(text, "WRAM access at 0x%x %s", address,
+                        (address & 0xFFFFFF) >= dpu_machine_wram_size(dpu->machine)
+                            ? "out of bounds"
+                            : "misaligned or beyond a limit");
+        return;
+    case DPU_FAULT_UNDECODABLE: dpulib_text_add(text, "this is no instruction"); return;
+    case DPU_FAULT_NONE: break;
+    }
+    dpulib_text_add(text, "unknown fault");
+}
+
+static void add_fault(struct dpulib_text *text, const struct dpu_t *dpu)
+{
+    dpulib_text_add(text, "tasklet %u at ", dpu->result.fault_thread);
+    dpulib_add_place(text, dpu, dpu->result.fault_thread, dpu->result.fault_pc);
+    dpulib_text_add(text, ": ");
+    add_reason(text, dpu);
+}
+
+static void add_early_end(struct dpulib_text *text, const struct dpu_t *dpu)
+{
+    if (dpu->status == DPUSOFT_INTERRUPTED)
+        dpulib_text_add(text, "the launch was interrupted");
+    else
+        dpulib_text_add(text, "the launch took more than %llu cycles (softMaxCycles)",
+                        (unsigned long long)dpu->rank->profile.machine.max_cycles);
+    if (((uint32_t)dpu_machine_get_run_bits(dpu->machine) &
+         ((UINT32_C(1) << DPU_MACHINE_THREADS) - 1)) != 0) {
+        dpulib_text_add(text, "; running: ");
+        dpulib_add_runners(text, dpu);
+    }
+    if (dpulib_sleepers(dpu) != 0) {
+        dpulib_text_add(text, "; asleep: ");
+        dpulib_add_sleepers(text, dpu);
+    }
+}
+
+void dpulib_explain(const struct dpu_t *dpu, char *buffer, size_t size)
+{
+    struct dpulib_text text = dpulib_text_new(buffer, size);
+    switch ((enum dpusoft_status)dpu->status) {
+    case DPUSOFT_FAULT: add_fault(&text, dpu); return;
+    case DPUSOFT_INTERRUPTED:
+    case DPUSOFT_CYCLE_LIMIT: add_early_end(&text, dpu); return;
+    case DPUSOFT_DONE:
+        if (dpulib_sleepers(dpu) == 0)
+            return;
+        dpulib_text_add(&text, "the launch ended while tasklets slept that nobody wakes: ");
+        dpulib_add_sleepers(&text, dpu);
+        return;
+    case DPUSOFT_STEPPED:
+    case DPUSOFT_BREAKPOINT:
+    case DPUSOFT_NEVER_LAUNCHED: return;
+    }
+}
+
+void dpulib_describe_fault(struct dpu_t *dpu, char *buffer, size_t size)
+{
+    char reason[DPULIB_EXPLANATION_MAX];
+    struct dpulib_text text = dpulib_text_new(buffer, size);
+    if (dpu->status == DPUSOFT_DONE)
+        return;
+    dpulib_explain(dpu, reason, sizeof(reason));
+    if (reason[0] != 0)
+        dpulib_text_add(&text, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice, dpu->member,
+                        dpu_get_id(dpu), reason);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* launch.c: running programs, asking how they do, and waiting for them. */
+#include "dpu/lib/core/core.h"
+#include "common/clock.h"
+#include "dpu/lib/run/waiting.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Some milliseconds, or some tens of them with many tasklets. Then others have their turn. */
+#define SLICE_ROUNDS 1000000
+
+/* DPUs of a launch of which each says how it ended. */
+#define TOLD_MAX 4
+
+enum ending { IN_FAULT, EARLY, ASLEEP, ENDINGS };
+
+struct launch {
+    struct dpulib_boot boot;
+    _Atomic uint32_t endings[ENDINGS]; /* DPUs */
+    struct dpulib_launch_figures figures;
+};
+
+const struct dpulib_launch_figures *dpulib_launch_figures(const void *argument)
+{
+    return &((const struct launch *)argument)->figures;
+}
+
+static void add_figures(struct dpulib_launch_figures *figures, const struct dpu_run_result *result)
+{
+    uint64_t longest = atomic_load(&figures->cycles);
+    while (longest < result->cycles &&
+           !atomic_compare_exchange_weak(&figures->cycles, &longest, result->cycles))
+        continue;
+    atomic_fetch_add(&figures->instructions, result->instructions);
+    atomic_fetch_add(&figures->dma_bytes, result->dma_read_bytes + result->dma_write_bytes);
+}
+
+static bool is_interrupted(const struct dpu_t *dpu)
+{
+    dpulib_lock();
+    bool interrupted = dpu->interrupted;
+    dpulib_unlock();
+    return interrupted;
+}
+
+static const char *path_of(const struct dpu_t *dpu)
+{
+    const char *path = dpu->program != NULL ? dpu->program->program_path : NULL;
+    return path != NULL ? path : "";
+}
+
+/* The first ones of a launch are told in full, the others are counted. */
+static bool is_told(struct launch *launch, enum ending ending)
+{
+    return atomic_fetch_add_explicit(&launch->endings[ending], 1, memory_order_relaxed) < TOLD_MAX;
+}
+
+static dpu_error_t end_in_fault(struct dpu_t *dpu, struct launch *launch)
+{
+    char text[DPULIB_EXPLANATION_MAX];
+    dpu->status = DPUSOFT_FAULT;
+    dpulib_explain(dpu, text, sizeof(text));
+    if (is_told(launch, IN_FAULT))
+        dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s' is in fault: %s", dpu->rank->id, dpu->slice,
+                   dpu->member, path_of(dpu), text);
+    return dpulib_fail(DPU_ERR_DPU_FAULT, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice,
+                       dpu->member, dpu_get_id(dpu), text);
+}
+
+/* All tasklets have stopped, but not all of them at their ends. */
+static dpu_error_t end_asleep(struct dpu_t *dpu, struct launch *launch)
+{
+    char text[DPULIB_EXPLANATION_MAX];
+    if (!is_told(launch, ASLEEP))
+        return DPU_OK;
+    dpulib_explain(dpu, text, sizeof(text));
+    dpulib_warn(dpu->rank, "DPU %u.%u.%u '%s': %s", dpu->rank->id, dpu->slice, dpu->member,
+                path_of(dpu), text);
+    return DPU_OK;
+}
+
+/* It keeps the state that it was stopped in, and does not run until it is loaded. */
+static dpu_error_t end_early(struct dpu_t *dpu, struct launch *launch, enum dpusoft_status status)
+{
+    char text[DPULIB_EXPLANATION_MAX];
+    dpu->status = (uint32_t)status;
+    dpu->stuck = true;
+    dpulib_explain(dpu, text, sizeof(text));
+    /* Callers that take warnings have the text of the error. */
+    if (is_told(launch, EARLY) && !dpulib_keeps_warnings(dpu->rank))
+        dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s': %s", dpu->rank->id, dpu->slice, dpu->member,
+                   path_of(dpu), text);
+    return dpulib_fail(DPU_ERR_TIMEOUT, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice,
+                       dpu->member, dpu_get_id(dpu), text);
+}
+
+static dpu_error_t refuse_stuck(const struct dpu_t *dpu)
+{
+    return dpulib_fail(DPU_ERR_TIMEOUT,
+                       "DPU %u.%u.%u was stopped in the middle of its program: load one again",
+                       dpu->rank->id, dpu->slice, dpu->member);
+}
+
+/* When all DPUs are done with it. */
+static void end_launch(void *argument)
+{
+    static const char *const texts[] = {
+        [IN_FAULT] = "are in fault",
+        [EARLY] = "were stopped before the end",
+        [ASLEEP] = "ended while tasklets slept",
+    };
+    struct launch *launch = argument;
+    for (int i = 0; i < ENDINGS; i++) {
+        uint32_t count = atomic_load(&launch->endings[i]);
+        if (count > TOLD_MAX)
+            dpulib_log(DPULIB_WARNING, "%u more DPUs of this launch %s", count - TOLD_MAX,
+                       texts[i]);
+    }
+    free(launch);
+}
+
+static dpu_error_t begin(struct dpu_t *dpu, const struct dpulib_boot *boot)
+{
+    struct dpu_machine *machine = dpu->machine;
+    struct dpu_thread_state state;
+    dpu->status = DPUSOFT_STEPPED;
+    if (boot->boot) {
+        dpu_machine_boot(machine);
+        return DPU_OK;
+    }
+    if (!dpu_machine_get_thread(machine, boot->thread, &state))
+        return dpulib_fail(DPU_ERR_INVALID_THREAD_ID, "a DPU has %u tasklets, not a tasklet %u",
+                           dpu_machine_thread_count(machine), boot->thread);
+    state.running = 1;
+    if (!boot->resume)
+        state.pc = 0;
+    dpu_machine_set_thread(machine, boot->thread, &state);
+    return DPU_OK;
+}
+
+/* What waits for the DPU to stand still comes first, or it might wait for ever. */
+static enum dpu_run_status take_turn(struct dpu_t *dpu)
+{
+    while (atomic_load_explicit(&dpu->waiting, memory_order_acquire) != 0)
+        sched_yield();
+    pthread_mutex_lock(&dpu->turn);
+    enum dpu_run_status status = dpu_machine_step(dpu->machine, SLICE_ROUNDS, &dpu->result);
+    pthread_mutex_unlock(&dpu->turn);
+    return status;
+}
+
+/* Called again and again while it returns DPULIB_AGAIN; `stepping` is set in between. */
+static dpu_error_t run(struct dpu_t *dpu, void *argument)
+{
+    struct launch *launch = argument;
+    if (!dpu->stepping) {
+        if (dpu->stuck)
+            return refuse_stuck(dpu);
+        if (is_interrupted(dpu))
+            return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
+        dpu_error_t error = begin(dpu, &launch->boot);
+        if (error != DPU_OK)
+            return error;
+    }
+    dpu->stepping = false;
+    enum dpu_run_status status = take_turn(dpu);
+    bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
+    bool interrupted = !ended && is_interrupted(dpu);
+    if (ended || interrupted)
+        add_figures(&launch->figures, &dpu->result);
+    switch (status) {
+    case DPU_RUN_DONE:
+        dpu->status = DPUSOFT_DONE;
+        return dpulib_sleepers(dpu) != 0 ? end_asleep(dpu, launch) : DPU_OK;
+    case DPU_RUN_FAULT: return end_in_fault(dpu, launch);
+    case DPU_RUN_CYCLE_LIMIT: return end_early(dpu, launch, DPUSOFT_CYCLE_LIMIT);
+    case DPU_RUN_STEPPED:
+    case DPU_RUN_INTERRUPTED: break;
+    }
+    if (interrupted)
+        return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
+    dpu->stepping = true;
+    return DPULIB_AGAIN;
+}
+
+dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool async)
+{
+    struct launch *argument = calloc(1, sizeof(*argument));
+    struct dpulib_operation *operation = NULL;
+    dpu_error_t status = dpulib_check_set(set);
+    if (status != DPU_OK) {
+        free(argument);
+        return status;
+    }
+    struct dpulib_work work = {
+        .kind = set.kind == DPU_SET_DPU ? DPULIB_JOB_LAUNCH_DPU : DPULIB_JOB_LAUNCH_RANK,
+        .run = run,
+        .argument = argument,
+        .release = end_launch,
+    };
+    if (argument != NULL)
+        operation = dpulib_operation_new(set, &work);
+    if (operation == NULL) {
+        free(argument);
+        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a job");
+    }
+    argument->boot = boot;
+    operation->launch = true;
+    operation->async = async;
+    operation->spread = true;
+    operation->style = DPULIB_POOL;
+    return dpulib_operation_run(operation);
+}
+
+static dpu_error_t check_programs(struct dpu_set_t set)
+{
+    struct dpu_t *dpu;
+    dpulib_lock();
+    dpu_error_t status = dpulib_check_set_locked(set);
+    for (struct dpulib_cursor at = {0};
+         status == DPU_OK && (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
+        if (dpu->program == NULL)
+            status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
+                                 "DPU %u.%u.%u has no program: load one first", dpu->rank->id,
+                                 dpu->slice, dpu->member);
+    dpulib_unlock();
+    return status;
+}
+
+DPU_EXPORT dpu_error_t dpu_launch(struct dpu_set_t dpu_set, dpu_launch_policy_t policy)
+{
+    dpu_error_t status = check_programs(dpu_set);
+    if (status != DPU_OK)
+        return status;
+    return dpulib_launch(dpu_set, (struct dpulib_boot){.boot = true}, policy == DPU_ASYNCHRONOUS);
+}
+
+DPU_EXPORT dpu_error_t dpu_status(struct dpu_set_t dpu_set, bool *done, bool *fault)
+{
+    struct dpu_t *dpu;
+    bool all_done = true, one_in_fault = false;
+    dpulib_lock();
+    dpu_error_t status = dpulib_check_set_locked(dpu_set);
+    for (struct dpulib_cursor at = {0};
+         status == DPU_OK && (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;) {
+        all_done = all_done && dpu->launches == 0;
+        one_in_fault = one_in_fault || dpu->in_fault;
+    }
+    dpulib_unlock();
+    if (status == DPU_OK && done != NULL)
+        *done = all_done;
+    if (status == DPU_OK && fault != NULL)
+        *fault = one_in_fault;
+    return status;
+}
+
+DPU_EXPORT dpu_error_t dpu_sync(struct dpu_set_t dpu_set)
+{
+    dpu_error_t status = dpulib_check_set(dpu_set);
+    if (status != DPU_OK)
+        return status;
+    dpulib_drain(dpu_set, CLOCK_NEVER);
+    uint32_t failed = 0;
+    dpulib_lock();
+    status = dpulib_check_set_locked(dpu_set);
+    if (status != DPU_OK) {
+        dpulib_unlock();
+        return status;
+    }
+    for (uint32_t i = 0; i < dpulib_set_ranks(&dpu_set); i++) {
+        struct dpu_rank_t *rank = dpulib_set_rank(&dpu_set, i);
+        if (status == DPU_OK && rank->error != DPU_OK)
+            status = dpulib_fail(rank->error, "%s",
+                                 rank->detail != NULL ? rank->detail : DPULIB_NO_DETAIL);
+        failed += rank->failures;
+        rank->failures = 0;
+        rank->error = DPU_OK;
+        free(rank->detail);
+        rank->detail = NULL;
+    }
+    dpulib_unlock();
+    return dpulib_count_failures(status, failed);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * modelled_time.c: what launches and transfers would take on a server with UPMEM's DIMMs, for hosts
+ * that were not written for the simulator.
+ *
+ * DPU_SOFT_REPORT names a file ("-": stderr; "%p" stands for the process id) that gets a line of
+ * comma-separated values for each launch and each transfer when it is over, and totals at the end.
+ * docs/dpu.md describes the columns. Without it, a host that has launched something says in one
+ * line when it exits that its timers measured the simulator; DPU_SOFT_QUIET keeps that back.
+ *
+ * Kernels take the cycles of the DPU that took longest. Transfers take the bandwidths that PrIM
+ * measured (J. Gomez-Luna et al., "Benchmarking a New Paradigm", arXiv:2105.03814, section 3.4), in
+ * GB/s: serial transfers 0.33 to a DPU and 0.12 from it; parallel ones to and from the 64 DPUs of a
+ * rank 6.68 and 4.74, broadcasts 16.88. With fewer DPUs of a rank the bandwidth is interpolated:
+ * from that of a serial transfer for one DPU, with the same factor for each doubling. These figures
+ * are of one rank; several come one after the other here. What a call costs besides is not
+ * modelled.
+ */
+#include "dpu/lib/core/core.h"
+#include "dpu/lib/transfers/transfer.h"
+#include "common/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Bytes a second for one DPU, and what each doubling of the DPUs multiplies it by: the sixth root
+ * of the ratio for 64. */
+static const struct {
+    double one, doubling;
+} bandwidths[DPULIB_MOVE_COUNT] = {
+    [DPULIB_SERIAL_TO] = {0.33e9, 1.0},        [DPULIB_SERIAL_FROM] = {0.12e9, 1.0},
+    [DPULIB_PARALLEL_TO] = {0.33e9, 1.650861}, [DPULIB_PARALLEL_FROM] = {0.12e9, 1.845438},
+    [DPULIB_BROADCAST] = {0.33e9, 1.926681},
+};
+
+/* Launches come first, where there is no move. */
+static const char *const event_names[DPULIB_MOVE_COUNT] = {[DPULIB_NO_MOVE] = "launch",
+#define MOVE_NAME(name, text) [DPULIB_##name] = text,
+                                                           DPULIB_MOVES(MOVE_NAME)
+#undef MOVE_NAME
+};
+
+struct figures {
+    uint64_t count, dpus, bytes, cycles, instructions;
+    uint32_t ranks;
+    double seconds;
+};
+
+/* Under the lock. */
+static struct figures totals[DPULIB_MOVE_COUNT];
+static bool has_plain_host; /* something was launched by a host that takes no reports */
+static const char *destination;
+static bool quiet, begun;
+static int file = -1;
+static struct stat file_identity;
+
+/* ------------------------------------------------------------------ the model */
+
+static double bandwidth(enum dpulib_move move, uint32_t dpus)
+{
+    double result = bandwidths[move].one, factor = bandwidths[move].doubling;
+    uint32_t low = 1;
+    for (; 2 * low <= dpus; low *= 2)
+        result *= factor;
+    return result * (1 + (factor - 1) * (dpus - low) / low);
+}
+
+static void measure_move(const struct dpulib_operation *operation, struct figures *figures)
+{
+    const struct dpulib_work *work = &operation->work;
+    for (uint32_t i = 0; i < operation->count; i++) {
+        const struct dpulib_job *job = &operation->jobs[i];
+        uint32_t dpus = job->dpu != NULL ? 1 : job->rank->count;
+        if (work->moved != NULL)
+            dpus = dpulib_table_count(work->moved, job->rank);
+        if (dpus == 0)
+            continue;
+        uint64_t bytes = (uint64_t)work->bytes * dpus;
+        figures->dpus += dpus;
+        figures->ranks++;
+        figures->bytes += bytes;
+        figures->seconds += (double)bytes / bandwidth(work->move, dpus);
+    }
+}
+
+static void measure_launch(const struct dpulib_operation *operation, struct figures *figures)
+{
+    const struct dpulib_launch_figures *launch = dpulib_launch_figures(operation->work.argument);
+    figures->dpus = operation->dpus;
+    figures->ranks = operation->count;
+    figures->bytes = atomic_load(&launch->dma_bytes);
+    figures->cycles = atomic_load(&launch->cycles);
+    figures->instructions = atomic_load(&launch->instructions);
+    figures->seconds = (double)figures->cycles / (double)dpulib_clock(operation->jobs[0].rank);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void tell_failure(const char *path)
+{
+    dpulib_log(DPULIB_WARNING, "DPU_SOFT_REPORT: cannot write to %s: %s", path, strerror(errno));
+    destination = NULL;
+}
+
+/* The path of the file, with the process id for each %p. To be freed. */
+static char *make_path(const char *pattern)
+{
+    char *path = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&path, &size);
+    if (text == NULL)
+        return NULL;
+    for (const char *at = pattern; *at != 0; at++)
+        if (at[0] == '%' && at[1] == 'p') {
+            fprintf(text, "%ld", (long)getpid());
+            at++;
+        } else {
+            fputc(*at, text);
+        }
+    return fclose(text) == 0 ? path : NULL;
+}
+
+static bool open_file(bool anew)
+{
+    char *path = make_path(destination);
+    if (path == NULL) {
+        tell_failure(destination);
+        return false;
+    }
+    file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (anew ? O_TRUNC : 0), 0666);
+    if (file < 0 || fstat(file, &file_identity) != 0)
+        tell_failure(path);
+    free(path);
+    return destination != NULL;
+}
+
+/* A host may have closed all its files, and the number may be that of another one now. */
+static bool is_open(void)
+{
+    struct stat now;
+    return file >= 0 && fstat(file, &now) == 0 && now.st_dev == file_identity.st_dev &&
+           now.st_ino == file_identity.st_ino;
+}
+
+static void write_text(const char *text, size_t size)
+{
+    int to = STDERR_FILENO;
+    if (strcmp(destination, "-") != 0) {
+        if (!is_open() && !open_file(file < 0))
+            return;
+        to = file;
+    }
+    ssize_t done = 0;
+    while (size != 0 && (done = write(to, text, size)) != 0) {
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0) {
+            tell_failure(destination);
+            return;
+        }
+        text += done;
+        size -= (size_t)done;
+    }
+}
+
+static void write_line(const char *prefix, const char *event, const struct figures *figures,
+                       uint64_t number)
+{
+    static const char header[] =
+        "# offchip libdpu report 1: modelled time in seconds; see DPU_SOFT_REPORT in docs/dpu.md\n"
+        "pid,event,number,ranks,dpus,bytes,seconds,cycles,instructions\n";
+    char line[256];
+    if (!begun)
+        write_text(header, sizeof(header) - 1);
+    begun = true;
+    int length =
+        snprintf(line, sizeof(line),
+                 "%ld,%s%s,%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%.9f,%" PRIu64 ",%" PRIu64 "\n",
+                 (long)getpid(), prefix, event, number, figures->ranks, figures->dpus,
+                 figures->bytes, figures->seconds, figures->cycles, figures->instructions);
+    if (length > 0 && destination != NULL)
+        write_text(line, (size_t)length);
+}
+
+/* ------------------------------------------------------------------ collecting */
+
+static void add(struct figures *total, const struct figures *figures)
+{
+    total->count++;
+    total->bytes += figures->bytes;
+    total->cycles += figures->cycles;
+    total->instructions += figures->instructions;
+    total->seconds += figures->seconds;
+    total->dpus = figures->dpus > total->dpus ? figures->dpus : total->dpus;
+    total->ranks = figures->ranks > total->ranks ? figures->ranks : total->ranks;
+}
+
+void dpulib_time_note(const struct dpulib_operation *operation)
+{
+    struct figures figures = {0};
+    enum dpulib_move move = operation->work.move;
+    if (operation->launch)
+        measure_launch(operation, &figures);
+    else if (move != DPULIB_NO_MOVE)
+        measure_move(operation, &figures);
+    if (figures.dpus == 0)
+        return;
+
+    add(&totals[move], &figures);
+    if (operation->launch)
+        has_plain_host = has_plain_host || !operation->jobs[0].rank->keeps_warnings;
+    if (destination != NULL)
+        write_line("", event_names[move], &figures, totals[move].count);
+}
+
+static void write_totals(void)
+{
+    struct figures all = {0};
+    for (int i = 0; i < DPULIB_MOVE_COUNT && destination != NULL; i++) {
+        if (totals[i].count == 0)
+            continue;
+        write_line("total_", event_names[i], &totals[i], totals[i].count);
+        uint64_t count = all.count;
+        add(&all, &totals[i]);
+        all.count = count + totals[i].count;
+    }
+    if (all.count != 0 && destination != NULL)
+        write_line("total", "", &all, all.count);
+}
+
+static void write_note(void)
+{
+    double transfers = 0;
+    for (int i = DPULIB_NO_MOVE + 1; i < DPULIB_MOVE_COUNT; i++)
+        transfers += totals[i].seconds;
+    fprintf(stderr,
+            "libdpu: the DPUs of this program were simulated, and its timers measured the "
+            "simulator. Modelled time: launches %.3f ms, transfers %.3f ms. DPU_SOFT_REPORT=- (or "
+            "a file) tells each of them, DPU_SOFT_QUIET=1 omits this line.\n",
+            1e3 * totals[DPULIB_NO_MOVE].seconds, 1e3 * transfers);
+}
+
+void dpulib_time_setup(void)
+{
+    const char *wanted = secure_getenv("DPU_SOFT_REPORT"), *silence = getenv("DPU_SOFT_QUIET");
+    destination = wanted != NULL && *wanted != 0 ? wanted : NULL;
+    quiet = silence != NULL && *silence != 0 && strcmp(silence, "0") != 0;
+}
+
+/* The child goes on in its parent's file, unless the name has a process id. */
+void dpulib_time_reset(void)
+{
+    memset(totals, 0, sizeof(totals));
+    has_plain_host = false;
+    if (file >= 0 && destination != NULL && strstr(destination, "%p") != NULL) {
+        close(file);
+        file = -1;
+        begun = false;
+    }
+}
+
+#define EXIT_LIMIT (CLOCK_SECOND / 5)
+
+/* Not for ever: a thread that holds the lock may never come back. */
+__attribute__((destructor)) static void tell_at_exit(void)
+{
+    if (!dpulib_lock_soon(EXIT_LIMIT))
+        return;
+    if (destination != NULL)
+        write_totals();
+    else if (has_plain_host && !quiet)
+        write_note();
+    dpulib_unlock();
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report.c: what came of a launch; waiting with a limit; making an end of it. */
+#include "dpu/lib/run/report.h"
+#include "common/clock.h"
+
+#include <string.h>
+
+/* A structure of a caller that was built against another version is filled as far as it goes. */
+void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_report *report)
+{
+    const struct dpu_run_result *result = &dpu->result;
+    struct dpusoft_report full = {
+        .size = report->size,
+        .status = status,
+        .fault = result->fault,
+        .fault_thread = result->fault_thread,
+        .fault_pc = result->fault_pc,
+        .breakpoint = result->breakpoint,
+        .fault_address = result->fault_address,
+        .nr_threads = dpu_machine_thread_count(dpu->machine),
+        .cycles = result->cycles,
+        .instructions = result->instructions,
+        .dma_read_bytes = result->dma_read_bytes,
+        .dma_write_bytes = result->dma_write_bytes,
+        .seconds = (double)result->cycles / (double)dpulib_clock(dpu->rank),
+    };
+    _Static_assert(sizeof(full.thread_instructions) == sizeof(result->thread_instructions),
+                   "a number a tasklet");
+    memcpy(full.thread_instructions, result->thread_instructions, sizeof(full.thread_instructions));
+    memcpy(report, &full, report->size < sizeof(full) ? report->size : sizeof(full));
+}
+
+dpu_error_t dpulib_check_report(const struct dpusoft_report *report)
+{
+    if (report == NULL || report->size < offsetof(struct dpusoft_report, cycles))
+        return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE,
+                           "the report has no place, or its field size is not set");
+    return DPU_OK;
+}
+
+static dpu_error_t get_report(struct dpu_t *dpu, void *report)
+{
+    dpulib_fill_report(dpu, dpu->status, report);
+    return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpusoft_get_report(struct dpu_set_t set, struct dpusoft_report *report)
+{
+    struct dpu_t *dpu;
+    dpu_error_t status = dpulib_check_single(set, &dpu);
+    if (status == DPU_OK)
+        status = dpulib_check_report(report);
+    if (status != DPU_OK)
+        return status;
+    return dpulib_work_on_dpu(dpu, &(struct dpulib_work){.run = get_report, .argument = report});
+}
+
+struct description {
+    char *text;
+    size_t size;
+};
+
+static dpu_error_t describe(struct dpu_t *dpu, void *argument)
+{
+    const struct description *description = argument;
+    dpulib_describe_fault(dpu, description->text, description->size);
+    return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpusoft_describe_fault(struct dpu_set_t set, char *text, size_t size)
+{
+    struct dpu_t *dpu;
+    dpu_error_t status = dpulib_check_single(set, &dpu);
+    if (status != DPU_OK)
+        return status;
+    if (text == NULL || size == 0)
+        return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "there is no room for the text");
+    struct description description = {text, size};
+    return dpulib_work_on_dpu(dpu,
+                              &(struct dpulib_work){.run = describe, .argument = &description});
+}
+
+DPU_EXPORT dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done)
+{
+    dpu_error_t status = dpulib_check_set(set);
+    if (status != DPU_OK)
+        return status;
+    bool over = dpulib_drain(set, clock_deadline(timeout_ns));
+    if (done != NULL)
+        *done = over;
+    return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpusoft_interrupt(struct dpu_set_t set)
+{
+    struct dpu_t *dpu;
+    dpulib_lock();
+    dpu_error_t status = dpulib_check_set_locked(set);
+    for (struct dpulib_cursor at = {0};
+         status == DPU_OK && (dpu = dpulib_next_dpu(&set, &at)) != NULL;) {
+        if (dpu->launches == 0 && !dpu->debugging)
+            continue;
+        dpu->interrupted = dpu->launches != 0;
+        dpu_machine_interrupt(dpu->machine);
+    }
+    dpulib_unlock();
+    return status;
+}

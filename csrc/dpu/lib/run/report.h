@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report.h: filling the structure of dpusoft.h; for works. */
+#ifndef OFFCHIP_DPU_LIB_REPORT_H
+#define OFFCHIP_DPU_LIB_REPORT_H
+
+#include "dpu/lib/core/core.h"
+
+/* report->size is set, and checked. */
+void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_report *report);
+dpu_error_t dpulib_check_report(const struct dpusoft_report *report);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dpu/lib/run/waiting.h"
+#include "dpu/lib/run/whereabouts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOWHERE UINT32_MAX
+#define NOBODY 0xFF /* the queue of a barrier or semaphore that is empty */
+
+#define BIT_PREFIX "__atomic_bit_"
+#define BARRIER_PREFIX BIT_PREFIX "barrier_"
+#define SEMAPHORE_PREFIX BIT_PREFIX "semaphore_"
+
+/* As in the memory of a program. */
+struct meeting_state {
+    uint8_t queue; /* the last tasklet that waits */
+    uint8_t count; /* of a barrier: that are still to come */
+    uint8_t initial_count;
+    uint8_t guard; /* number of the atomic bit */
+};
+
+struct meeting {
+    const char *name; /* in the program */
+    bool is_barrier;
+    uint32_t address;
+    uint8_t guard;
+};
+
+struct dpulib_meetings {
+    uint32_t next;     /* of each tasklet in a queue the one behind it; NOWHERE if there is none */
+    uint32_t partners; /* of each tasklet who waits for it in a handshake, plus 1 */
+    struct function {
+        const char *name;
+        uint32_t first, last; /* instructions */
+    } functions[4];           /* in which tasklets sleep */
+    uint32_t functions_count, count;
+    struct meeting meetings[];
+};
+
+static const char *const sleeping_functions[] = {"barrier_wait", "sem_take", "handshake_notify",
+                                                 "handshake_wait_for"};
+
+/* ------------------------------------------------------------------ finding them */
+
+static uint32_t find_bytes(const struct dpu_elf *elf, const char *name)
+{
+    const struct dpu_elf_symbol *symbol = dpu_elf_find(elf, name);
+    return symbol != NULL && symbol->memory == DPU_ELF_WRAM ? symbol->value : NOWHERE;
+}
+
+static bool is_prefix(const char *prefix, const char *text)
+{
+    return strncmp(prefix, text, strlen(prefix)) == 0;
+}
+
+static bool find_meeting(const struct dpu_elf *elf, const struct dpu_elf_symbol *bit,
+                         struct meeting *meeting)
+{
+    bool is_barrier = is_prefix(BARRIER_PREFIX, bit->name);
+    if (bit->memory != DPU_ELF_ATOMIC || (!is_barrier && !is_prefix(SEMAPHORE_PREFIX, bit->name)))
+        return false;
+    const char *name =
+        bit->name + (is_barrier ? sizeof(BARRIER_PREFIX) : sizeof(SEMAPHORE_PREFIX)) - 1;
+    uint32_t address = find_bytes(elf, name);
+    *meeting = (struct meeting){name, is_barrier, address, (uint8_t)bit->value};
+    return address != NOWHERE;
+}
+
+struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf)
+{
+    uint32_t count = 0;
+    struct meeting meeting;
+    for (size_t i = 0; i < elf->nsymbols; i++)
+        count += elf->symbols[i].memory == DPU_ELF_ATOMIC;
+    struct dpulib_meetings *found = calloc(1, sizeof(*found) + count * sizeof(found->meetings[0]));
+    if (found == NULL)
+        return NULL;
+
+    for (size_t i = 0; i < elf->nsymbols && count != 0; i++)
+        if (find_meeting(elf, &elf->symbols[i], &meeting))
+            found->meetings[found->count++] = meeting;
+    found->next = find_bytes(elf, "__sys_wq_table");
+    found->partners = find_bytes(elf, "__handshake_partners");
+
+    for (size_t i = 0; i < sizeof(sleeping_functions) / sizeof(sleeping_functions[0]); i++) {
+        const struct dpu_elf_symbol *symbol = dpu_elf_find(elf, sleeping_functions[i]);
+        if (symbol == NULL || symbol->memory != DPU_ELF_IRAM || symbol->size < 8)
+            continue;
+        uint32_t first = (symbol->value - DPU_ELF_IRAM_BASE) / 8;
+        found->functions[found->functions_count++] =
+            (struct function){symbol->name, first, first + symbol->size / 8 - 1};
+    }
+    return found;
+}
+
+static const struct dpulib_meetings *meetings_of(const struct dpu_t *dpu)
+{
+    const struct dpulib_program *program = dpulib_program_of(dpu->program);
+    return program != NULL ? program->meetings : NULL;
+}
+
+/* ------------------------------------------------------------------ who sleeps */
+
+/* The function that a tasklet sleeps in, if its last instruction was there. */
+static const struct function *function_at(const struct dpulib_meetings *meetings, uint32_t pc)
+{
+    for (uint32_t i = 0; i < meetings->functions_count; i++)
+        if (pc - 1 >= meetings->functions[i].first && pc - 1 <= meetings->functions[i].last)
+            return &meetings->functions[i];
+    return NULL;
+}
+
+/* Tasklets that have run in the last launch and do not any more. */
+static uint32_t stopped(const struct dpu_t *dpu)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < dpu_machine_thread_count(dpu->machine); i++)
+        bits |= (uint32_t)(dpu->result.thread_instructions[i] != 0) << i;
+    return bits & ~(uint32_t)dpu_machine_get_run_bits(dpu->machine);
+}
+
+/* Those in the queue of a barrier or a semaphore, as it is in the memory of the program. */
+static uint32_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *meetings,
+                       const struct meeting *meeting, struct meeting_state *state)
+{
+    uint32_t bits = 0;
+    if (!dpu_machine_read_wram(dpu->machine, meeting->address, state, sizeof(*state)) ||
+        state->queue == NOBODY || state->guard != meeting->guard)
+        return 0;
+    uint8_t id = state->queue;
+    while (id < DPU_MACHINE_THREADS && (bits >> id & 1) == 0) {
+        bits |= UINT32_C(1) << id;
+        if (meetings->next == NOWHERE ||
+            !dpu_machine_read_wram(dpu->machine, meetings->next + id, &id, 1))
+            break;
+    }
+    return bits;
+}
+
+uint32_t dpulib_sleepers(const struct dpu_t *dpu)
+{
+    const struct dpulib_meetings *meetings = meetings_of(dpu);
+    if (meetings == NULL || meetings->functions_count + meetings->count == 0)
+        return 0;
+    uint32_t found = 0, candidates = stopped(dpu);
+
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
+        struct dpu_thread_state state;
+        if ((candidates >> i & 1) != 0 && dpu_machine_get_thread(dpu->machine, i, &state) &&
+            function_at(meetings, state.pc) != NULL)
+            found |= UINT32_C(1) << i;
+    }
+    for (uint32_t i = 0; i < meetings->count; i++) {
+        struct meeting_state state;
+        found |= queued(dpu, meetings, &meetings->meetings[i], &state) & candidates;
+    }
+    return found;
+}
+
+/* ------------------------------------------------------------------ telling */
+
+static uint32_t pc_of(const struct dpu_t *dpu, uint32_t thread)
+{
+    struct dpu_thread_state state;
+    return dpu_machine_get_thread(dpu->machine, thread, &state) ? state.pc : 0;
+}
+
+/* "0, 2 wait at pc ..., 1 at pc ...": one place for all who came to it. */
+static void add_waiting(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bits)
+{
+    uint32_t places[DPU_MACHINE_THREADS];
+    const char *verb = (bits & (bits - 1)) != 0 ? " wait" : " waits", *separator = "";
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+        if ((bits >> i & 1) != 0)
+            /* It is behind the instruction that it stopped at. */
+            places[i] = dpulib_own_pc(dpu, i, (pc_of(dpu, i) - 1) & (DPU_MACHINE_IRAM - 1));
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
+        uint32_t same = 0;
+        for (uint32_t j = i; j < DPU_MACHINE_THREADS && (bits >> i & 1) != 0; j++)
+            if ((bits >> j & 1) != 0 && places[j] == places[i])
+                same |= UINT32_C(1) << j;
+        if (same == 0)
+            continue;
+        bits &= ~same;
+        dpulib_text_add(text, "%s", separator);
+        dpulib_text_add_bits(text, same);
+        dpulib_text_add(text, "%s at ", verb);
+        dpulib_add_own_place(text, dpu, places[i]);
+        separator = ", ";
+        verb = "";
+    }
+}
+
+static uint32_t tasklets_of(const struct dpu_t *dpu)
+{
+    const struct dpulib_program *program = dpulib_program_of(dpu->program);
+    uint32_t count = program != NULL ? program->elf.nr_tasklets : DPU_MACHINE_THREADS;
+    return count < DPU_MACHINE_THREADS ? count : DPU_MACHINE_THREADS;
+}
+
+static void add_barrier(struct dpulib_text *text, const struct dpu_t *dpu,
+                        const struct meeting *meeting, const struct meeting_state *state,
+                        uint32_t waiting, uint32_t ended)
+{
+    uint32_t wanted = state->initial_count, tasklets = tasklets_of(dpu);
+    uint32_t missing = ((UINT32_C(1) << tasklets) - 1) & ~waiting;
+    dpulib_text_add(text, "barrier '%s' of %u tasklets", meeting->name, wanted);
+    if (wanted > tasklets)
+        dpulib_text_add(text, ", of which the program has %u (NR_TASKLETS)", tasklets);
+    dpulib_text_add(text, ": ");
+    add_waiting(text, dpu, waiting);
+    if (missing == 0)
+        return;
+
+    uint32_t absent = (uint32_t)__builtin_popcount(missing);
+    dpulib_text_add(text, "; missing: ");
+    if (state->count < absent)
+        dpulib_text_add(text, "%u of ", state->count);
+    dpulib_text_add_bits(text, missing);
+    if ((missing & ~ended) == 0)
+        dpulib_text_add(text, " (ended)");
+}
+
+/* A tasklet waits for itself to be waited for, or for the notification of another one. */
+static void add_handshakes(struct dpulib_text *text, const struct dpu_t *dpu,
+                           const struct dpulib_meetings *meetings, uint32_t *sleepers,
+                           const char **separator)
+{
+    uint8_t partners[DPU_MACHINE_THREADS];
+    if (meetings->partners == NOWHERE ||
+        !dpu_machine_read_wram(dpu->machine, meetings->partners, partners, sizeof(partners)))
+        return;
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
+        uint32_t who = partners[i] - 1u;
+        if (who >= DPU_MACHINE_THREADS || (*sleepers >> who & 1) == 0)
+            continue;
+        dpulib_text_add(text, "%shandshake: ", *separator);
+        add_waiting(text, dpu, UINT32_C(1) << who);
+        if (who == i)
+            dpulib_text_add(text, "; missing: handshake_wait_for(%u)", i);
+        else
+            dpulib_text_add(text, "; missing: handshake_notify() of %u", i);
+        *sleepers &= ~(UINT32_C(1) << who);
+        *separator = "; ";
+    }
+}
+
+void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu)
+{
+    const struct dpulib_meetings *meetings = meetings_of(dpu);
+    uint32_t sleepers = dpulib_sleepers(dpu), ended = stopped(dpu) & ~sleepers;
+    const char *separator = "";
+    if (sleepers == 0)
+        return;
+
+    for (uint32_t i = 0; i < meetings->count; i++) {
+        struct meeting_state state;
+        const struct meeting *meeting = &meetings->meetings[i];
+        uint32_t waiting = queued(dpu, meetings, meeting, &state) & sleepers;
+        if (waiting == 0)
+            continue;
+        sleepers &= ~waiting;
+        dpulib_text_add(text, "%s", separator);
+        separator = "; ";
+        if (meeting->is_barrier) {
+            add_barrier(text, dpu, meeting, &state, waiting, ended);
+            continue;
+        }
+        dpulib_text_add(text, "semaphore '%s': ", meeting->name);
+        add_waiting(text, dpu, waiting);
+        dpulib_text_add(text, "; missing: sem_give()");
+    }
+    add_handshakes(text, dpu, meetings, &sleepers, &separator);
+
+    /* Barriers without a name, such as those in arrays. */
+    for (uint32_t i = 0; i < meetings->functions_count; i++) {
+        uint32_t here = 0;
+        for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
+            if ((sleepers >> id & 1) != 0 &&
+                function_at(meetings, pc_of(dpu, id)) == &meetings->functions[i])
+                here |= UINT32_C(1) << id;
+        if (here == 0)
+            continue;
+        dpulib_text_add(text, "%s%s(): ", separator, meetings->functions[i].name);
+        add_waiting(text, dpu, here);
+        separator = "; ";
+    }
+}
+
+/* ------------------------------------------------------------------ who runs */
+
+/* "mutex 'm'" and its like, by the symbol of the atomic bit. */
+static void add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bit)
+{
+    static const struct {
+        const char *prefix, *what;
+    } kinds[] = {
+        {BIT_PREFIX "mutex_", "mutex"},
+        {BARRIER_PREFIX, "the guard of barrier"},
+        {BIT_PREFIX "rwlock_", "rwlock"},
+        {SEMAPHORE_PREFIX, "the guard of semaphore"},
+        {"hw_mutexes_", "a mutex of the pool"},
+        {BIT_PREFIX, "atomic bit"},
+        {"", "atomic bit"},
+    };
+    const struct dpulib_program *program = dpulib_program_of(dpu->program);
+    for (size_t i = 0; program != NULL && i < program->elf.nsymbols; i++) {
+        const struct dpu_elf_symbol *symbol = &program->elf.symbols[i];
+        uint32_t first = symbol->value & 0xFF;
+        if (symbol->memory != DPU_ELF_ATOMIC || bit < first || bit - first >= symbol->size)
+            continue;
+        size_t kind = 0;
+        while (!is_prefix(kinds[kind].prefix, symbol->name))
+            kind++;
+        dpulib_text_add(text, "%s '%s'", kinds[kind].what,
+                        symbol->name + strlen(kinds[kind].prefix));
+        return;
+    }
+    dpulib_text_add(text, "atomic bit %u", bit);
+}
+
+void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu)
+{
+    struct dpu_thread_state states[DPU_MACHINE_THREADS];
+    const char *separator = "";
+    uint32_t bits = (uint32_t)dpu_machine_get_run_bits(dpu->machine) &
+                    ((UINT32_C(1) << dpu_machine_thread_count(dpu->machine)) - 1);
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+        dpu_machine_get_thread(dpu->machine, i, &states[i]);
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
+        uint32_t same = 0, bit, other;
+        if ((bits >> i & 1) == 0)
+            continue;
+        bool acquires = dpulib_acquired_bit(dpu, &states[i], &bit), taken = false;
+        for (uint32_t j = i; j < DPU_MACHINE_THREADS; j++)
+            if ((bits >> j & 1) != 0 && states[j].pc == states[i].pc &&
+                (!acquires || (dpulib_acquired_bit(dpu, &states[j], &other) && other == bit)))
+                same |= UINT32_C(1) << j;
+        bits &= ~same;
+
+        dpulib_text_add(text, "%s", separator);
+        dpulib_text_add_bits(text, same);
+        dpulib_text_add(text, " at ");
+        dpulib_add_place(text, dpu, i, states[i].pc);
+        if (acquires && dpu_machine_get_atomic(dpu->machine, bit, &taken) && taken) {
+            dpulib_text_add(text, ", waiting for ");
+            add_lock(text, dpu, bit);
+        }
+        separator = "; ";
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * waiting.h: which tasklets wait for others, and what for: at barriers, semaphores and handshakes,
+ * where they sleep, and at locks, where they spin. The structures of the vendor's run time and of
+ * ours are the same, and a variable is known by the symbol of the atomic bit that guards it.
+ */
+#ifndef OFFCHIP_DPU_LIB_WAITING_H
+#define OFFCHIP_DPU_LIB_WAITING_H
+
+#include "dpu/lib/core/internal.h"
+#include "dpu/lib/core/text.h"
+
+/* Finds what tasklets of a program can sleep at. NULL without memory. */
+struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf);
+
+/* The tasklets of the last launch that sleep there. Quick: it is asked after every launch. */
+uint32_t dpulib_sleepers(const struct dpu_t *dpu);
+/* What they sleep at, with places: "barrier 'b' of 4 tasklets: 0-2 wait at pc ...; missing: 3". */
+void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu);
+/* Where tasklets run, and the locks that they spin at: "0-3 at pc ..." */
+void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu);
+
+#endif

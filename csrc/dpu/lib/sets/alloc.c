@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alloc.c: taking ranks, and giving them back.
+ *
+ * The process has so many ranks as the profile (softNrRanks) or DPU_SOFT_RANKS says, 40 unless
+ * told, which is a full server. DPU_ALLOCATE_ALL takes all of them if somebody has said how many
+ * there are, and else one rank: 2,560 simulated DPUs are not what a program means that just wants
+ * what is there.
+ */
+#include "dpu/lib/core/core.h"
+#include "common/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct allocation {
+    struct allocation *next;
+    uint64_t generation;
+    uint32_t count, room;
+    bool by_rank; /* dpu_get_rank_of_type() */
+    struct dpu_rank_t *ranks[];
+};
+
+/* Under the lock. The memory of one that is over is used again for another, never for something
+ * else, as that of ranks. */
+static struct allocation *allocations, *spare;
+
+static struct allocation *take_allocation(uint32_t count)
+{
+    dpulib_lock();
+    struct allocation **at = &spare;
+    while (*at != NULL && (*at)->room < count)
+        at = &(*at)->next;
+    struct allocation *allocation = *at;
+    if (allocation != NULL)
+        *at = allocation->next;
+    dpulib_unlock();
+    if (allocation == NULL) {
+        allocation = calloc(1, sizeof(*allocation) + count * sizeof(allocation->ranks[0]));
+        if (allocation != NULL)
+            allocation->room = count;
+    }
+    if (allocation != NULL)
+        allocation->count = count;
+    return allocation;
+}
+
+static void give_back(struct allocation *allocation)
+{
+    dpulib_lock();
+    memset(allocation->ranks, 0, allocation->room * sizeof(allocation->ranks[0]));
+    allocation->next = spare;
+    spare = allocation;
+    dpulib_unlock();
+}
+
+static bool is_taken(uint32_t id)
+{
+    for (const struct dpu_rank_t *rank = dpulib_ranks; rank != NULL; rank = rank->next)
+        if (rank->id == id)
+            return true;
+    return false;
+}
+
+/* With the lock: the lowest ids that are free, as many as there are up to COUNT. */
+static uint32_t choose_ids(uint32_t limit, uint32_t count, uint32_t *ids)
+{
+    uint32_t found = 0;
+    for (uint32_t id = 0; id < limit && found < count; id++)
+        if (!is_taken(id))
+            ids[found++] = id;
+    return found;
+}
+
+static void destroy_ranks(struct allocation *allocation)
+{
+    for (uint32_t i = 0; i < allocation->count; i++)
+        if (allocation->ranks[i] != NULL)
+            dpulib_rank_destroy(allocation->ranks[i]);
+    give_back(allocation);
+}
+
+/* Gives the ranks their ids, and makes them known: all or none. */
+static dpu_error_t publish(struct allocation *allocation, const struct dpulib_profile *profile,
+                           uint32_t *ids)
+{
+    dpulib_lock();
+    if (choose_ids(profile->ranks, allocation->count, ids) < allocation->count) {
+        dpulib_unlock();
+        return dpulib_fail(DPU_ERR_ALLOCATION,
+                           "%u ranks are wanted, but of the %u that are simulated not so many are "
+                           "free; set DPU_SOFT_RANKS or softNrRanks in the profile for more",
+                           allocation->count, profile->ranks);
+    }
+    struct dpu_rank_t **last = &dpulib_ranks;
+    while (*last != NULL)
+        last = &(*last)->next;
+    for (uint32_t i = 0; i < allocation->count; i++) {
+        struct dpu_rank_t *rank = allocation->ranks[i];
+        rank->id = ids[i];
+        rank->alive = true;
+        rank->generation = dpulib_generation();
+        rank->queued = 0;
+        rank->next = NULL;
+        *last = rank;
+        last = &rank->next;
+    }
+    allocation->generation = dpulib_generation();
+    allocation->next = allocations;
+    allocations = allocation;
+    if (profile->host_threads != 0)
+        dpulib_pool_set_limit(profile->host_threads);
+    dpulib_unlock();
+    return DPU_OK;
+}
+
+/* COUNT ranks with DPUS DPUs in all. */
+static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count, uint32_t dpus,
+                            bool by_rank, struct allocation **made)
+{
+    uint32_t *ids = calloc(profile->ranks, sizeof(*ids));
+    if (ids == NULL)
+        return dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for ranks");
+    struct allocation *allocation = NULL;
+    dpu_error_t status = DPU_OK;
+    /* Before the work; publish() looks again. */
+    dpulib_lock();
+    uint32_t found = choose_ids(profile->ranks, count, ids);
+    dpulib_unlock();
+    if (found < count)
+        status = dpulib_fail(DPU_ERR_ALLOCATION,
+                             "%u ranks are wanted, but of the %u that are simulated %u are free; "
+                             "set DPU_SOFT_RANKS or softNrRanks in the profile for more",
+                             count, profile->ranks, found);
+    if (status == DPU_OK) {
+        allocation = take_allocation(count);
+        if (allocation == NULL)
+            status = dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for ranks");
+    }
+    uint32_t size = DPU_MAX_NR_CIS * profile->members;
+    for (uint32_t i = 0; status == DPU_OK && i < count; i++) {
+        uint32_t part = dpus < size ? dpus : size;
+        status = dpulib_rank_create(profile, ids[i], part, &allocation->ranks[i]);
+        dpus -= part;
+    }
+    if (status == DPU_OK) {
+        allocation->by_rank = by_rank;
+        status = publish(allocation, profile, ids);
+    }
+    if (status != DPU_OK && allocation != NULL)
+        destroy_ranks(allocation);
+    free(ids);
+    if (status == DPU_OK)
+        *made = allocation;
+    return status;
+}
+
+static dpu_error_t read_profile(struct dpulib_profile *profile, const char *text)
+{
+    dpu_error_t status = dpulib_profile_read(profile, text);
+    if (status != DPU_OK)
+        return status;
+    if (profile->backend != FUNCTIONAL_SIMULATOR && profile->backend != CYCLE_ACCURATE_SIMULATOR)
+        return dpulib_fail(DPU_ERR_ALLOCATION,
+                           "the profile asks for backend %s, but this libdpu only simulates: say "
+                           "backend=simulator, backend=cas or nothing",
+                           dpu_type_to_string(profile->backend));
+    return DPU_OK;
+}
+
+/* How many ranks DPU_ALLOCATE_ALL means. */
+static uint32_t all_ranks(const struct dpulib_profile *profile)
+{
+    if (!profile->ranks_given)
+        return 1;
+    uint32_t taken = 0;
+    dpulib_lock();
+    for (const struct dpu_rank_t *rank = dpulib_ranks; rank != NULL; rank = rank->next)
+        taken += rank->id < profile->ranks;
+    dpulib_unlock();
+    return profile->ranks > taken ? profile->ranks - taken : 1;
+}
+
+static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text,
+                                struct dpu_set_t *set)
+{
+    const char *what = in_ranks ? "ranks" : "DPUs";
+    if (set == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the set");
+    memset(set, 0, sizeof(*set));
+    struct dpulib_profile profile;
+    dpu_error_t status = read_profile(&profile, text);
+    if (status != DPU_OK)
+        return status;
+    if (amount == 0) {
+        dpulib_log(DPULIB_WARNING, "cannot allocate 0 %s", what);
+        return dpulib_fail(DPU_ERR_ALLOCATION, "cannot allocate 0 %s", what);
+    }
+    uint32_t size = DPU_MAX_NR_CIS * profile.members;
+    uint32_t count = in_ranks ? amount : (uint32_t)(((uint64_t)amount + size - 1) / size);
+    if (amount == DPU_ALLOCATE_ALL)
+        count = all_ranks(&profile);
+    if (count > profile.ranks)
+        return dpulib_fail(DPU_ERR_ALLOCATION,
+                           "%u %s are wanted, but only %u ranks of %u DPUs are simulated; set "
+                           "DPU_SOFT_RANKS or softNrRanks in the profile for more",
+                           amount, what, profile.ranks, size);
+    struct allocation *allocation;
+    bool whole = in_ranks || amount == DPU_ALLOCATE_ALL;
+    status = allocate(&profile, count, whole ? count * size : amount, false, &allocation);
+    if (status != DPU_OK)
+        return status;
+    set->kind = DPU_SET_RANKS;
+    set->list.nr_ranks = count;
+    set->list.ranks = allocation->ranks;
+    return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpu_alloc(uint32_t nr_dpus, const char *profile, struct dpu_set_t *dpu_set)
+{
+    return allocate_set(nr_dpus, false, profile, dpu_set);
+}
+
+DPU_EXPORT dpu_error_t dpu_alloc_ranks(uint32_t nr_ranks, const char *profile,
+                                       struct dpu_set_t *dpu_set)
+{
+    return allocate_set(nr_ranks, true, profile, dpu_set);
+}
+
+DPU_EXPORT dpu_error_t dpu_get_rank_of_type(const char *profile, struct dpu_rank_t **rank)
+{
+    if (rank == NULL)
+        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the rank");
+    *rank = NULL;
+    struct dpulib_profile read;
+    struct allocation *allocation;
+    dpu_error_t status = read_profile(&read, profile);
+    if (status == DPU_OK)
+        status = allocate(&read, 1, DPU_MAX_NR_CIS * read.members, true, &allocation);
+    if (status == DPU_OK)
+        *rank = allocation->ranks[0];
+    return status;
+}
+
+static const struct allocation *find_array(const struct allocation *list,
+                                           struct dpu_rank_t *const *ranks)
+{
+    while (list != NULL && (ranks < list->ranks || ranks >= list->ranks + list->room))
+        list = list->next;
+    return list;
+}
+
+/* Arrays of callers' own may name each rank once. */
+bool dpulib_may_have_ranks(struct dpu_rank_t *const *ranks, uint32_t count)
+{
+    const struct allocation *allocation = find_array(allocations, ranks);
+    if (allocation == NULL)
+        allocation = find_array(spare, ranks);
+    if (allocation != NULL)
+        return count <= (size_t)(allocation->ranks + allocation->room - ranks);
+
+    uint32_t alive = 0;
+    for (const struct dpu_rank_t *rank = dpulib_ranks; rank != NULL; rank = rank->next)
+        alive++;
+    return count <= alive;
+}
+
+static bool is_quiet(const struct allocation *allocation)
+{
+    for (uint32_t i = 0; i < allocation->count; i++)
+        if (allocation->ranks[i]->first != NULL || allocation->ranks[i]->detached != 0)
+            return false;
+    return true;
+}
+
+static void forget(const struct dpu_rank_t *rank)
+{
+    struct dpu_rank_t **at = &dpulib_ranks;
+    while (*at != rank)
+        at = &(*at)->next;
+    *at = rank->next;
+}
+
+/* With the lock, which it gives up: what *AT is has been found to be of this process. */
+static dpu_error_t end(struct allocation **at)
+{
+    struct allocation *allocation = *at;
+    for (uint32_t i = 0; i < allocation->count; i++)
+        if (dpulib_is_held(allocation->ranks[i])) {
+            dpulib_unlock();
+            return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
+                               "a callback cannot free the set that it was called for");
+        }
+    /* Nobody else can free it from now on. */
+    *at = allocation->next;
+    while (!is_quiet(allocation))
+        dpulib_wait(CLOCK_NEVER);
+    for (uint32_t i = 0; i < allocation->count; i++) {
+        allocation->ranks[i]->alive = false;
+        forget(allocation->ranks[i]);
+    }
+    dpulib_pool_wake();
+    dpulib_calls_wake();
+    dpulib_changed();
+    dpulib_unlock_and_release();
+    destroy_ranks(allocation);
+    return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpu_free(struct dpu_set_t dpu_set)
+{
+    dpulib_lock();
+    if (dpu_set.kind == DPU_SET_RANKS)
+        for (struct allocation **at = &allocations; *at != NULL; at = &(*at)->next)
+            if (!(*at)->by_rank && (*at)->generation == dpulib_generation() &&
+                (*at)->ranks == dpu_set.list.ranks && (*at)->count == dpu_set.list.nr_ranks)
+                return end(at);
+    dpu_error_t status = dpulib_check_set_locked(dpu_set);
+    dpulib_unlock();
+    if (status != DPU_OK)
+        return status == DPU_ERR_DPU_DISABLED ? DPU_ERR_INVALID_DPU_SET : status;
+    return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
+                       "only a set as dpu_alloc() or dpu_alloc_ranks() gave it can be freed, not "
+                       "a part of it");
+}
+
+DPU_EXPORT dpu_error_t dpu_free_rank(struct dpu_rank_t *rank)
+{
+    dpulib_lock();
+    for (struct allocation **at = &allocations; *at != NULL; at = &(*at)->next)
+        if ((*at)->by_rank && (*at)->generation == dpulib_generation() && rank != NULL &&
+            (*at)->ranks[0] == rank)
+            return end(at);
+    dpulib_unlock();
+    return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
+                       "this rank is not one that dpu_get_rank_of_type() gave, or it was freed");
+}

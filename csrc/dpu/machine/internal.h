@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* internal.h: what the parts of the machine share. */
+#ifndef OFFCHIP_DPU_INTERNAL_H
+#define OFFCHIP_DPU_INTERNAL_H
+
+#include "dpu/isa/forms.h"
+#include "machine.h"
+
+#include <stdatomic.h>
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum dpu_code {
+#define BASIC(name) DPU_CODE_##name,
+#define ALU(operation, source, tail, condition) \
+    DPU_CODE_##operation##_##source##_##tail##_##condition,
+#include "dpu/isa/codes.def"
+#undef BASIC
+#undef ALU
+    DPU_CODE_COUNT
+};
+
+/* Where the second operand comes from, and what an instruction ends with. */
+enum dpu_source { DPU_SOURCE_REG, DPU_SOURCE_IMM };
+enum dpu_tail { DPU_TAIL_PLAIN, DPU_TAIL_SET, DPU_TAIL_JUMP };
+
+/* A decoded instruction. Sixteen bytes: a loop of a program stays in the first-level cache. */
+struct dpu_operation {
+    uint16_t code; /* enum dpu_code */
+    uint8_t c;     /* register of the result; DPU_SINK if it is dropped */
+    uint8_t a, b;
+    uint8_t condition; /* enum dpu_condition */
+    uint16_t target;   /* of the jump, below DPU_MACHINE_IRAM; a store's immediate */
+    uint32_t imm;      /* sign-extended */
+    uint8_t kind;      /* enum dpu_operation_kind */
+    uint8_t shift;
+    uint8_t destination; /* enum dpu_destination */
+    uint8_t tail : 2;    /* enum dpu_tail */
+    uint8_t source : 1;  /* enum dpu_source */
+    uint8_t big : 1;     /* byte order */
+    uint8_t checked : 1; /* safe accesses, stack-checked add and sub */
+};
+_Static_assert(sizeof(struct dpu_operation) == 16, "an operation is 16 bytes");
+
+/* Registers 24 to 31 are the constants; 32 takes results that are dropped. */
+#define DPU_SINK 32
+
+struct dpu_thread {
+    uint32_t r[34];
+    uint32_t zero;                  /* the zero flag is set if this is 0 */
+    uint32_t carry;                 /* 0 or 1 */
+    const struct dpu_operation *op; /* next to execute */
+    uint64_t ready;                 /* cycle from which it is not blocked by DMA any more */
+    uint64_t instructions;          /* of this launch */
+    uint32_t id;
+};
+
+/* A tasklet as it was, and a word of WRAM. */
+struct dpu_thread_before {
+    uint32_t r[DPU_SINK];
+    uint32_t zero, carry;
+    const struct dpu_operation *op;
+};
+struct dpu_word_before {
+    uint32_t index, value;
+};
+#define DPU_AHEAD_WORDS (DPU_MACHINE_WRAM / 4)
+#define DPU_AHEAD_LOG 4096
+
+/* See ahead.c. */
+struct dpu_ahead {
+    uint32_t *tags;              /* of each word of WRAM; NULL if there is no memory for it */
+    struct dpu_word_before *log; /* of words that were written */
+    uint32_t logged;
+    uint32_t epoch, mine;
+    uint32_t slot;              /* in the order: who runs */
+    uint64_t rounds;            /* how many it has to run, and then how many it has run */
+    bool conflict, is_due;      /* it stopped for a word; somebody is known to stop at once */
+    uint32_t size;              /* rounds to try next time */
+    uint32_t pause, next_pause; /* rounds in turns, now and after the next failure */
+    /* How long the two ways take, and the period that is timed; not from one run to the next,
+     * which may be in another thread. */
+    bool is_timed;
+    uint32_t way, length, periods;
+    uint64_t start_instructions, start_ns, picoseconds[2]; /* an instruction */
+    struct dpu_thread_before threads[DPU_MACHINE_THREADS];
+};
+
+struct dpu_machine {
+    /* The two after the IRAM: going on at its first word, and the end of a round. */
+    struct dpu_operation operations[DPU_MACHINE_IRAM + 2];
+    uint64_t iram[DPU_MACHINE_IRAM];
+    _Alignas(64) uint8_t wram[DPU_MACHINE_WRAM];
+    /* One more, which has no registers: it ends a round. */
+    struct dpu_thread threads[DPU_MACHINE_THREADS + 1];
+    uint8_t *mram;
+    uint8_t atomic[DPU_MACHINE_ATOMIC_BITS];
+    uint64_t run_bits;
+    uint32_t wram_size, iram_size, thread_count;
+    struct dpu_machine_options options;
+    _Atomic uint32_t interrupt;
+
+    /* The batch of rounds that runs: who takes part, and how many rounds it has. */
+    struct dpu_thread *order[DPU_MACHINE_THREADS + 1];
+    uint32_t runnable;
+    uint64_t batch_rounds;
+    struct dpu_ahead ahead;
+    bool regroup; /* set by what changes who runs: the batch ends with this round */
+    /* For instructions that ask for the time: rounds of the batch that are complete, and how
+     * many tasklets have issued before in this one. */
+    uint64_t rounds_done;
+    uint32_t slot;
+
+    uint64_t cycles, instructions, rounds; /* since the machine exists, up to this batch */
+    uint64_t launch_cycles, launch_instructions, launch_rounds; /* at the boot */
+    struct dpu_dma_totals dma, launch_dma;                      /* likewise */
+    uint64_t dma_free; /* cycle at which the DMA engine is free */
+    struct {
+        uint64_t value, origin; /* value when the clock of the mode was at origin */
+        uint32_t mode;
+    } counter;
+    struct {
+        uint32_t kind, thread, breakpoint, address, detail;
+    } fault;
+};
+
+static inline uint32_t dpu_pc(const struct dpu_machine *m, const struct dpu_operation *op)
+{
+    return (uint32_t)(op - m->operations) & (DPU_MACHINE_IRAM - 1);
+}
+
+/* The index that an operand of acquire, boot and their like designates. */
+static inline uint32_t dpu_bit_index(uint32_t value)
+{
+    return (value >> 8 ^ value) & 0xFF;
+}
+
+/* Ends the run at this instruction; always NULL, for the functions below to return. */
+const struct dpu_operation *dpu_raise(struct dpu_machine *m, struct dpu_thread *t,
+                                      const struct dpu_operation *op, enum dpu_fault_kind kind);
+
+/* Fills in the operation from the word in IRAM. */
+void dpu_prepare_operation(struct dpu_machine *m, struct dpu_operation *op);
+
+/*
+ * Each executes any instruction of its kind, and returns the operation that comes next, or NULL
+ * for a fault, which is then in the machine.
+ */
+const struct dpu_operation *dpu_execute_alu(struct dpu_machine *m, struct dpu_thread *t,
+                                            const struct dpu_operation *op);
+const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu_thread *t,
+                                               const struct dpu_operation *op);
+const struct dpu_operation *dpu_execute_thread(struct dpu_machine *m, struct dpu_thread *t,
+                                               const struct dpu_operation *op);
+const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_thread *t,
+                                            const struct dpu_operation *op);
+const struct dpu_operation *dpu_execute_time(struct dpu_machine *m, struct dpu_thread *t,
+                                             const struct dpu_operation *op);
+
+/* The cycle at which the instruction that is being executed was issued. */
+uint64_t dpu_now(const struct dpu_machine *m);
+/* Cycles that a round of so many tasklets lasts. */
+uint64_t dpu_round_cycles(const struct dpu_machine *m, uint32_t runnable);
+/* The counter as it is now, and starting it from a value in a mode. */
+uint64_t dpu_counter_value(const struct dpu_machine *m);
+void dpu_counter_start(struct dpu_machine *m, uint64_t value, uint32_t mode);
+
+/*
+ * The two interpreters. They run the tasklets of m->order for m->batch_rounds rounds, which they
+ * shorten when a round has changed who runs, and return 0; or the slot + 1 that a fault happened
+ * in, with m->batch_rounds set to the rounds that were complete.
+ */
+uint32_t dpu_run_rounds(struct dpu_machine *m);
+uint32_t dpu_run_single(struct dpu_machine *m);
+
+/*
+ * Runs one tasklet after the other for up to the given rounds, if what they do does not depend on
+ * the order, and returns the rounds that are done; 0 if it has to be in turns, for m->ahead.pause
+ * rounds.
+ */
+uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds);
+bool dpu_ahead_read(struct dpu_machine *m, uint32_t word, uint32_t mine);
+bool dpu_ahead_write(struct dpu_machine *m, uint32_t word, uint32_t mine);
+void dpu_ahead_free(struct dpu_ahead *ahead);
+/* The one tasklet of m->ahead. */
+uint32_t dpu_run_ahead_one(struct dpu_machine *m);
+
+#endif

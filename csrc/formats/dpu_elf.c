@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DPU programs. Every number of the file is checked before it is used: offsets and sizes have 32
+ * bits and are added in 64.
+ */
+#include "formats/dpu_elf.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IRAM_BYTES UINT32_C(0x8000)
+#define WRAM_BYTES UINT32_C(0x10000)
+#define MRAM_BYTES UINT32_C(0x4000000)
+#define ATOMIC_BITS UINT32_C(256)
+
+#define SHT_DPU_ATTRIBUTES (SHT_LOPROC + 3)
+#define ATTRIBUTES_FORMAT 'A'
+#define ATTRIBUTES_FILE 1
+#define ATTRIBUTES_CHIP 5
+
+struct bytes {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* The sections that symbols need. */
+struct sections {
+    struct bytes table;
+    uint32_t count, entry_size;
+    struct bytes names;
+};
+
+static bool slice(struct bytes from, uint64_t offset, uint64_t size, struct bytes *to)
+{
+    if (offset > from.size || size > from.size - offset)
+        return false;
+    *to = (struct bytes){from.data + offset, (size_t)size};
+    return true;
+}
+
+/* Whether any offset in the table is the start of a string that ends in the table. */
+static bool is_string_table(struct bytes table)
+{
+    return table.size > 0 && table.data[table.size - 1] == '\0';
+}
+
+/* ------------------------------------------------------------------ segments */
+
+static enum dpu_elf_status read_header(struct bytes image, Elf32_Ehdr *eh)
+{
+    if (image.size < sizeof *eh || memcmp(image.data, ELFMAG, SELFMAG) != 0)
+        return DPU_ELF_NOT_ELF;
+    memcpy(eh, image.data, sizeof *eh);
+    if (eh->e_ident[EI_CLASS] != ELFCLASS32)
+        return DPU_ELF_NOT_32_BIT;
+    if (eh->e_ident[EI_DATA] != ELFDATA2LSB)
+        return DPU_ELF_NOT_LITTLE_ENDIAN;
+    if (eh->e_machine != DPU_ELF_MACHINE)
+        return DPU_ELF_OTHER_MACHINE;
+    return eh->e_type == ET_REL ? DPU_ELF_NOT_LINKED : DPU_ELF_OK;
+}
+
+/* Which memory an address is in, and where; for one beyond its end too. */
+static enum dpu_elf_memory memory_at(uint32_t address, uint32_t *offset, uint32_t *limit)
+{
+    static const struct {
+        uint32_t base, size, span;
+        enum dpu_elf_memory memory;
+    } map[] = {
+        {0, WRAM_BYTES, DPU_ELF_MRAM_BASE, DPU_ELF_WRAM},
+        {DPU_ELF_MRAM_BASE, MRAM_BYTES, DPU_ELF_MRAM_BASE, DPU_ELF_MRAM},
+        {DPU_ELF_IRAM_BASE, IRAM_BYTES, UINT32_C(0x20000000), DPU_ELF_IRAM},
+        {DPU_ELF_ATOMIC_BASE, ATOMIC_BITS, UINT32_C(0x10000000), DPU_ELF_ATOMIC},
+    };
+    for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
+        if (address >= map[i].base && address - map[i].base < map[i].span) {
+            *offset = address - map[i].base;
+            *limit = map[i].size;
+            return map[i].memory;
+        }
+    }
+    *offset = address;
+    *limit = UINT32_MAX;
+    return DPU_ELF_OTHER;
+}
+
+static enum dpu_elf_status take_segment(struct bytes image, const Elf32_Phdr *ph,
+                                        struct dpu_elf_segment *segment)
+{
+    struct bytes content;
+    uint32_t offset, limit;
+    if (ph->p_filesz > ph->p_memsz)
+        return DPU_ELF_SEGMENT_TOO_LONG;
+    if (!slice(image, ph->p_offset, ph->p_filesz, &content))
+        return DPU_ELF_SEGMENT_OUTSIDE_FILE;
+    enum dpu_elf_memory memory = memory_at(ph->p_vaddr, &offset, &limit);
+    if (offset > limit || ph->p_memsz > limit - offset)
+        return DPU_ELF_SEGMENT_OUTSIDE_MEMORY;
+    if (memory == DPU_ELF_IRAM && (offset % 8 != 0 || ph->p_memsz % 8 != 0))
+        return DPU_ELF_SEGMENT_MISALIGNED;
+    *segment = (struct dpu_elf_segment){
+        .memory = memory,
+        .offset = offset,
+        .size = ph->p_memsz,
+        .data = content.size > 0 ? content.data : NULL,
+        .data_size = (uint32_t)content.size,
+    };
+    return DPU_ELF_OK;
+}
+
+static enum dpu_elf_status find_segments(struct bytes image, const Elf32_Ehdr *eh,
+                                         struct bytes *table)
+{
+    if (eh->e_phnum == 0)
+        return DPU_ELF_NO_SEGMENTS;
+    if (eh->e_phentsize < sizeof(Elf32_Phdr) ||
+        !slice(image, eh->e_phoff, (uint64_t)eh->e_phnum * eh->e_phentsize, table))
+        return DPU_ELF_HEADERS_OUTSIDE_FILE;
+    return DPU_ELF_OK;
+}
+
+static enum dpu_elf_status read_segments(struct dpu_elf *elf, struct bytes image,
+                                         const Elf32_Ehdr *eh, struct bytes table)
+{
+    Elf32_Phdr ph;
+    elf->segments = calloc(eh->e_phnum, sizeof *elf->segments);
+    if (elf->segments == NULL)
+        return DPU_ELF_NO_MEMORY;
+    for (size_t i = 0; i < eh->e_phnum; i++) {
+        memcpy(&ph, table.data + i * eh->e_phentsize, sizeof ph);
+        if (ph.p_type != PT_LOAD || ph.p_memsz == 0)
+            continue;
+        enum dpu_elf_status status = take_segment(image, &ph, &elf->segments[elf->nsegments]);
+        if (status != DPU_ELF_OK)
+            return status;
+        elf->nsegments++;
+    }
+    return elf->nsegments > 0 ? DPU_ELF_OK : DPU_ELF_NO_SEGMENTS;
+}
+
+/* ------------------------------------------------------------------ sections */
+
+static void section_at(const struct sections *sections, uint32_t index, Elf32_Shdr *sh)
+{
+    memcpy(sh, sections->table.data + (size_t)index * sections->entry_size, sizeof *sh);
+}
+
+static const char *section_name(const struct sections *sections, const Elf32_Shdr *sh)
+{
+    return sh->sh_name < sections->names.size ? (const char *)sections->names.data + sh->sh_name
+                                              : "";
+}
+
+static enum dpu_elf_status read_sections(struct sections *sections, struct bytes image,
+                                         const Elf32_Ehdr *eh)
+{
+    Elf32_Shdr sh;
+    if (eh->e_shnum == 0)
+        return DPU_ELF_NO_SYMBOL_TABLE;
+    if (eh->e_shentsize < sizeof sh ||
+        !slice(image, eh->e_shoff, (uint64_t)eh->e_shnum * eh->e_shentsize, &sections->table))
+        return DPU_ELF_SECTIONS_OUTSIDE_FILE;
+    sections->count = eh->e_shnum;
+    sections->entry_size = eh->e_shentsize;
+    if (eh->e_shstrndx >= sections->count)
+        return DPU_ELF_NO_SECTION_NAMES;
+    section_at(sections, eh->e_shstrndx, &sh);
+    if (sh.sh_type != SHT_STRTAB || !slice(image, sh.sh_offset, sh.sh_size, &sections->names) ||
+        !is_string_table(sections->names))
+        return DPU_ELF_NO_SECTION_NAMES;
+    return DPU_ELF_OK;
+}
+
+/* ------------------------------------------------------------------ the chip */
+
+static uint64_t read_uleb(struct bytes *from)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; from->size > 0; shift += 7) {
+        uint8_t byte = *from->data++;
+        from->size--;
+        if (shift < 64)
+            value |= (uint64_t)(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0)
+            break;
+    }
+    return value;
+}
+
+/* NULL if the string has no end. */
+static const char *read_string(struct bytes *from)
+{
+    const char *text = (const char *)from->data;
+    const uint8_t *end = from->size > 0 ? memchr(from->data, 0, from->size) : NULL;
+    if (end == NULL)
+        return NULL;
+    from->size -= (size_t)(end + 1 - from->data);
+    from->data = end + 1;
+    return text;
+}
+
+/* The length at the start of a block, which counts itself and BEFORE bytes ahead of it. */
+static bool read_block(struct bytes *from, size_t before, struct bytes *block)
+{
+    uint32_t length;
+    if (from->size < sizeof length)
+        return false;
+    memcpy(&length, from->data, sizeof length);
+    if (length < before + sizeof length || length - before > from->size)
+        return false;
+    *block = (struct bytes){from->data + sizeof length, length - before - sizeof length};
+    from->data += length - before;
+    from->size -= length - before;
+    return true;
+}
+
+/* Attributes: an even tag has a number, an odd one a string. */
+static void read_attributes(struct dpu_elf *elf, struct bytes from)
+{
+    while (from.size > 0) {
+        uint64_t tag = read_uleb(&from);
+        if (tag % 2 == 0) {
+            read_uleb(&from);
+            continue;
+        }
+        const char *text = read_string(&from);
+        if (text == NULL)
+            return;
+        if (tag == ATTRIBUTES_CHIP && strlen(text) < sizeof elf->chip)
+            memcpy(elf->chip, text, strlen(text) + 1);
+    }
+}
+
+/* What is not understood here says nothing about the chip, and that is allowed. */
+static void read_chip(struct dpu_elf *elf, struct bytes from)
+{
+    struct bytes vendor, file;
+    if (from.size == 0 || *from.data != ATTRIBUTES_FORMAT)
+        return;
+    from.data++;
+    from.size--;
+    while (read_block(&from, 0, &vendor)) {
+        const char *name = read_string(&vendor);
+        if (name == NULL || strcmp(name, "upmem") != 0)
+            continue;
+        while (vendor.size > 0) {
+            const uint8_t *start = vendor.data;
+            uint64_t tag = read_uleb(&vendor);
+            if (!read_block(&vendor, (size_t)(vendor.data - start), &file))
+                break;
+            if (tag == ATTRIBUTES_FILE)
+                read_attributes(elf, file);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ symbols */
+
+/* Whether the section holds what a program keeps for itself. */
+static bool is_private_data(const struct sections *sections, uint16_t index)
+{
+    Elf32_Shdr sh;
+    if (index >= sections->count)
+        return false;
+    section_at(sections, index, &sh);
+    const char *name = section_name(sections, &sh);
+    return strncmp(name, ".data", 5) == 0 && strcmp(name, ".data.__sys_host") != 0;
+}
+
+/* False for what is no symbol of the program. */
+static bool take_symbol(const struct sections *sections, struct bytes names, const Elf32_Sym *sym,
+                        struct dpu_elf_symbol *symbol)
+{
+    unsigned type = ELF32_ST_TYPE(sym->st_info);
+    uint32_t offset, limit;
+    if (names.data[sym->st_name] == '\0' || sym->st_shndx == SHN_UNDEF || type == STT_SECTION ||
+        type == STT_FILE)
+        return false;
+    bool absolute = sym->st_shndx >= SHN_LORESERVE;
+    *symbol = (struct dpu_elf_symbol){
+        .name = (const char *)names.data + sym->st_name,
+        .value = sym->st_value,
+        .size = sym->st_size,
+        .kind = type == STT_FUNC     ? DPU_ELF_FUNCTION
+                : type == STT_OBJECT ? DPU_ELF_OBJECT
+                                     : DPU_ELF_LABEL,
+        .memory = absolute ? DPU_ELF_NOWHERE : memory_at(sym->st_value, &offset, &limit),
+        .global = ELF32_ST_BIND(sym->st_info) != STB_LOCAL,
+        .for_host = !absolute && !is_private_data(sections, sym->st_shndx),
+    };
+    return true;
+}
+
+static enum dpu_elf_status read_symbols(struct dpu_elf *elf, struct bytes image,
+                                        const struct sections *sections, const Elf32_Shdr *sh)
+{
+    struct bytes table, names;
+    Elf32_Shdr strings;
+    Elf32_Sym sym;
+    if (!slice(image, sh->sh_offset, sh->sh_size, &table))
+        return DPU_ELF_SECTIONS_OUTSIDE_FILE;
+    if (sh->sh_entsize != sizeof sym || sh->sh_link >= sections->count)
+        return DPU_ELF_SYMBOLS_MALFORMED;
+    section_at(sections, sh->sh_link, &strings);
+    if (!slice(image, strings.sh_offset, strings.sh_size, &names))
+        return DPU_ELF_SECTIONS_OUTSIDE_FILE;
+    if (!is_string_table(names))
+        return DPU_ELF_SYMBOLS_MALFORMED;
+    size_t count = table.size / sizeof sym;
+    elf->symbols = calloc(count > 0 ? count : 1, sizeof *elf->symbols);
+    if (elf->symbols == NULL)
+        return DPU_ELF_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&sym, table.data + i * sizeof sym, sizeof sym);
+        if (sym.st_name >= names.size)
+            return DPU_ELF_SYMBOLS_MALFORMED;
+        if (take_symbol(sections, names, &sym, &elf->symbols[elf->nsymbols]))
+            elf->nsymbols++;
+    }
+    return DPU_ELF_OK;
+}
+
+/* By address, then functions after labels, then the order of the file. */
+static int compare_code(const void *left, const void *right)
+{
+    const struct dpu_elf_symbol *a = *(const struct dpu_elf_symbol *const *)left;
+    const struct dpu_elf_symbol *b = *(const struct dpu_elf_symbol *const *)right;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    if ((a->kind == DPU_ELF_FUNCTION) != (b->kind == DPU_ELF_FUNCTION))
+        return a->kind == DPU_ELF_FUNCTION ? 1 : -1;
+    return a < b ? -1 : a > b;
+}
+
+static enum dpu_elf_status index_symbols(struct dpu_elf *elf)
+{
+    static const char *const known[DPU_ELF_KNOWN_COUNT] = {
+#define X(name, symbol) symbol,
+        DPU_ELF_KNOWN_SYMBOLS(X)
+#undef X
+    };
+    for (size_t i = 0; i < DPU_ELF_KNOWN_COUNT; i++)
+        elf->known[i] = dpu_elf_find(elf, known[i]);
+    const struct dpu_elf_symbol *tasklets = elf->known[DPU_ELF_KNOWN_NR_TASKLETS];
+    elf->nr_tasklets = tasklets != NULL && tasklets->value < DPU_ELF_TASKLETS_UNKNOWN
+                           ? tasklets->value
+                           : DPU_ELF_TASKLETS_UNKNOWN;
+    elf->code = calloc(elf->nsymbols > 0 ? elf->nsymbols : 1, sizeof *elf->code);
+    if (elf->code == NULL)
+        return DPU_ELF_NO_MEMORY;
+    for (size_t i = 0; i < elf->nsymbols; i++) {
+        const struct dpu_elf_symbol *symbol = &elf->symbols[i];
+        /* Compilers leave labels within functions behind, which tell a reader nothing. */
+        if (symbol->memory == DPU_ELF_IRAM && (symbol->global || symbol->kind == DPU_ELF_FUNCTION))
+            elf->code[elf->ncode++] = symbol;
+    }
+    qsort(elf->code, elf->ncode, sizeof *elf->code, compare_code);
+    return DPU_ELF_OK;
+}
+
+static enum dpu_elf_status read_program(struct dpu_elf *elf, struct bytes image)
+{
+    Elf32_Ehdr eh;
+    Elf32_Shdr sh, symbols = {0};
+    struct sections sections = {0};
+    struct bytes segments;
+    bool found = false;
+    enum dpu_elf_status status = read_header(image, &eh);
+    if (status == DPU_ELF_OK)
+        status = find_segments(image, &eh, &segments);
+    /* Sections are mostly last in a file: of one that is cut off they are what is missing. */
+    if (status == DPU_ELF_OK)
+        status = read_sections(&sections, image, &eh);
+    if (status == DPU_ELF_OK)
+        status = read_segments(elf, image, &eh, segments);
+    if (status != DPU_ELF_OK)
+        return status;
+    elf->entry = eh.e_entry;
+    for (uint32_t i = 0; i < sections.count; i++) {
+        struct bytes content;
+        section_at(&sections, i, &sh);
+        if (sh.sh_type == SHT_SYMTAB && !found) {
+            symbols = sh;
+            found = true;
+        } else if (sh.sh_type == SHT_DPU_ATTRIBUTES &&
+                   strcmp(section_name(&sections, &sh), ".dpu.attributes") == 0 &&
+                   slice(image, sh.sh_offset, sh.sh_size, &content)) {
+            read_chip(elf, content);
+        } else if (sh.sh_type == SHT_PROGBITS &&
+                   strcmp(section_name(&sections, &sh), ".debug_line") == 0 &&
+                   slice(image, sh.sh_offset, sh.sh_size, &content)) {
+            elf->lines = content.data;
+            elf->lines_size = content.size;
+        }
+    }
+    if (!found)
+        return DPU_ELF_NO_SYMBOL_TABLE;
+    status = read_symbols(elf, image, &sections, &symbols);
+    return status == DPU_ELF_OK ? index_symbols(elf) : status;
+}
+
+/* ------------------------------------------------------------------ the interface */
+
+enum dpu_elf_status dpu_elf_open_image(struct dpu_elf *elf, const void *image, size_t size)
+{
+    *elf = (struct dpu_elf){0};
+    enum dpu_elf_status status = read_program(elf, (struct bytes){image, size});
+    if (status != DPU_ELF_OK)
+        dpu_elf_close_image(elf);
+    return status;
+}
+
+void dpu_elf_close_image(struct dpu_elf *elf)
+{
+    free(elf->segments);
+    free(elf->symbols);
+    free(elf->code);
+    *elf = (struct dpu_elf){0};
+}
+
+bool dpu_elf_copy(const struct dpu_elf_segment *segment, uint32_t offset, void *to, size_t size)
+{
+    if (offset > segment->size || size > segment->size - offset)
+        return false;
+    size_t present = offset < segment->data_size ? segment->data_size - offset : 0;
+    if (present > size)
+        present = size;
+    if (present > 0)
+        memcpy(to, segment->data + offset, present);
+    if (size > present)
+        memset((uint8_t *)to + present, 0, size - present);
+    return true;
+}
+
+const struct dpu_elf_symbol *dpu_elf_find(const struct dpu_elf *elf, const char *name)
+{
+    const struct dpu_elf_symbol *local = NULL;
+    for (size_t i = 0; i < elf->nsymbols; i++) {
+        const struct dpu_elf_symbol *symbol = &elf->symbols[i];
+        if (strcmp(symbol->name, name) != 0)
+            continue;
+        if (symbol->global)
+            return symbol;
+        if (local == NULL)
+            local = symbol;
+    }
+    return local;
+}
+
+const struct dpu_elf_symbol *dpu_elf_find_code(const struct dpu_elf *elf, uint32_t pc,
+                                               uint32_t *offset)
+{
+    uint64_t address = DPU_ELF_IRAM_BASE + UINT64_C(8) * pc;
+    size_t first = 0, end = elf->ncode; /* those before FIRST begin at ADDRESS or earlier */
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (elf->code[middle]->value <= address)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    if (offset != NULL)
+        *offset = 0;
+    if (first == 0)
+        return NULL;
+    if (offset != NULL)
+        *offset = (uint32_t)((address - elf->code[first - 1]->value) / 8);
+    return elf->code[first - 1];
+}
+
+#define X(name, class, text) {#name, text, DPU_ELF_CLASS_##class},
+static const struct {
+    const char *name, *text;
+    enum dpu_elf_class class;
+} statuses[] = {DPU_ELF_STATUSES(X)};
+#undef X
+
+#define NSTATUSES (sizeof statuses / sizeof *statuses)
+
+const char *dpu_elf_status_text(enum dpu_elf_status status)
+{
+    return (size_t)status < NSTATUSES ? statuses[status].text : "this status does not exist";
+}
+
+const char *dpu_elf_status_name(enum dpu_elf_status status)
+{
+    return (size_t)status < NSTATUSES ? statuses[status].name : "UNKNOWN";
+}
+
+enum dpu_elf_class dpu_elf_status_class(enum dpu_elf_status status)
+{
+    return (size_t)status < NSTATUSES ? statuses[status].class : DPU_ELF_CLASS_SYSTEM;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the DIE of a function says about its arguments. */
+#ifndef VEO_WORKER_DWARF_FUNCTION_H
+#define VEO_WORKER_DWARF_FUNCTION_H
+
+#include "formats/dwarf.h"
+
+/* A concrete instance refers to an abstract one, that to a declaration: hardly ever more. */
+#define DWARF_MAX_ORIGINS 16
+
+/*
+ * Goes from DIE at AT to the one it takes its other attributes from, if any: its abstract origin
+ * or the declaration that it completes.
+ */
+bool dwarf_origin(struct dwarf *d, struct dwarf_place *at, struct dwarf_die *die,
+                  bool *is_abstract);
+/* Fills OUT for the function at PLACE; false after dwarf_fail(), or if its DIEs are broken. */
+bool dwarf_describe_function(struct dwarf *d, const struct dwarf_place *place,
+                             struct veow_signature *out);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of failures: kept per thread, printed on stderr unless somebody else shows it. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "veo/lib/host.h"
+
+static _Thread_local char last_error[2048];
+static _Atomic int quiet;
+
+void veo_fail(int error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last_error, sizeof last_error, format, args);
+    va_end(args);
+    if (!atomic_load(&quiet))
+        fprintf(stderr, "[VH] [TID %ld] ERROR: %s\n", (long)syscall(SYS_gettid), last_error);
+    errno = error;
+}
+
+static void print(const char *level, const char *format, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    fprintf(stderr, "[VH] [TID %ld] %s: %s\n", (long)syscall(SYS_gettid), level, text);
+}
+
+void veo_log(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print("INFO", format, args);
+    va_end(args);
+}
+
+void veo_log_debug(const char *format, ...)
+{
+    if (!secure_getenv("VEO_LOG_DEBUG"))
+        return;
+    va_list args;
+    va_start(args, format);
+    print("DEBUG", format, args);
+    va_end(args);
+}
+
+bool veo_is_quiet(void)
+{
+    return atomic_load(&quiet) != 0;
+}
+
+VEO_EXPORT const char *veosoft_error(void)
+{
+    return last_error;
+}
+
+VEO_EXPORT int veosoft_set_quiet(int value)
+{
+    return atomic_exchange(&quiet, value != 0);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for requests. The slot says that something has happened; what it was is then read under
+ * the queue lock. Slots are memory that kernels can write to, so that every wait also looks at
+ * its deadline, at the process, and now and then at the queue itself, whatever its slot says.
+ */
+#include <time.h>
+
+#include "common/futex.h"
+#include "veo/lib/host.h"
+
+/* The worker's death is looked for at least this often by whoever waits. */
+#define SLICE_NS (20 * CLOCK_MILLISECOND)
+#define NOBODY UINT64_MAX
+#define SHORTEST_NAP (CLOCK_MILLISECOND / 5)
+#define LONGEST_NAP (10 * CLOCK_MILLISECOND)
+
+/* What a wait is for. */
+struct target {
+    const struct wire_slot *slot;
+    uint64_t id;
+    bool turn; /* that the worker hands it over to the host; else that it is done */
+};
+
+/* With the queue lock: tells the worker the lowest id that a sleeper waits for. */
+static void set_wake_at(struct veo_thr_ctxt *ctx)
+{
+    uint64_t lowest = NOBODY;
+    for (const struct sleeper *s = ctx->sleepers; s; s = s->next)
+        lowest = s->id < lowest ? s->id : lowest;
+    atomic_store(&ctx->wire->wake_at, lowest);
+}
+
+static void sleepers_add(struct veo_thr_ctxt *ctx, struct sleeper *me)
+{
+    pthread_mutex_lock(&ctx->queue);
+    me->next = ctx->sleepers;
+    ctx->sleepers = me;
+    set_wake_at(ctx);
+    pthread_mutex_unlock(&ctx->queue);
+}
+
+static void sleepers_remove(struct veo_thr_ctxt *ctx, struct sleeper *me)
+{
+    pthread_mutex_lock(&ctx->queue);
+    for (struct sleeper **at = &ctx->sleepers; *at; at = &(*at)->next) {
+        if (*at == me) {
+            *at = me->next;
+            break;
+        }
+    }
+    set_wake_at(ctx);
+    pthread_mutex_unlock(&ctx->queue);
+}
+
+/* Another thread may have harvested the request: then the slot is another one's, perhaps of the
+ * same id. */
+static bool has_come(struct veo_thr_ctxt *ctx, const struct target *target)
+{
+    uint64_t state = atomic_load_explicit(&target->slot->state, memory_order_acquire);
+    if (state == WIRE_STATE(target->id, WIRE_DONE) ||
+        (target->turn && state == WIRE_STATE(target->id, WIRE_HOST_TURN)))
+        return true;
+    return atomic_load_explicit(&ctx->harvested, memory_order_acquire) > target->id;
+}
+
+static bool proc_stops(struct veo_proc_handle *proc)
+{
+    return atomic_load_explicit(&proc->dead, memory_order_relaxed) ||
+           atomic_load_explicit(&proc->closing, memory_order_relaxed);
+}
+
+static bool look_for_a_while(struct veo_thr_ctxt *ctx, const struct target *target)
+{
+    bool there = false;
+    struct spin_turn turn = {.my_core = &ctx->wire->host_core,
+                             .their_core = &ctx->wire->worker_core};
+    while (!(there = has_come(ctx, target)) && spin_again(&turn, &veo_root.side, &ctx->patience))
+        ;
+    spin_end(&turn, &veo_root.side);
+    return there;
+}
+
+/* Until TARGET has come, the process stops, or the deadline. */
+static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int64_t deadline)
+{
+    struct veo_proc_handle *proc = ctx->proc;
+    if (look_for_a_while(ctx, target))
+        return;
+
+    int64_t start = clock_now();
+    struct sleeper me = {.id = target->id};
+    sleepers_add(ctx, &me);
+    while (!proc_stops(proc)) {
+        uint32_t bell = atomic_load(&ctx->wire->done_bell);
+        atomic_thread_fence(memory_order_seq_cst);
+        if (has_come(ctx, target))
+            break;
+        int64_t now = clock_now();
+        if (now >= deadline)
+            break;
+        int64_t left = deadline - now;
+        futex_sleep(&ctx->wire->done_bell, bell, left < SLICE_NS ? left : SLICE_NS);
+        if (has_come(ctx, target))
+            break;
+        proc_check(proc);
+        /* Finds what went wrong with the requests before this one. */
+        queue_harvest(ctx);
+    }
+    sleepers_remove(ctx, &me);
+    spin_learn(&ctx->patience, &veo_root.side, clock_now() - start);
+}
+
+/*
+ * After a wait that did not help, as the host itself is still at it, or there is no memory for the
+ * result of a request before. Longer each time.
+ */
+static void pause_a_moment(int64_t *nap, int64_t deadline)
+{
+    int64_t left = deadline - clock_now();
+    int64_t ns = *nap < left ? *nap : left;
+    struct timespec moment = {.tv_nsec = ns > 0 ? ns : 0};
+    nanosleep(&moment, NULL);
+    if (*nap < LONGEST_NAP)
+        *nap *= 2;
+}
+
+int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline)
+{
+    int64_t nap = SHORTEST_NAP;
+    *result = 0;
+    for (bool waited = false;; waited = true) {
+        struct target target = {.id = id};
+        pthread_mutex_lock(&ctx->queue);
+        int state = queue_state(ctx, id, result);
+        if (state == VEO_COMMAND_UNFINISHED)
+            target.slot = queue_slot(ctx, id);
+        pthread_mutex_unlock(&ctx->queue);
+        if (state != VEO_COMMAND_UNFINISHED)
+            return state;
+
+        if (atomic_load(&ctx->proc->closing))
+            return VEO_COMMAND_ERROR;
+        if (waited && clock_now() >= deadline)
+            return VEO_COMMAND_UNFINISHED;
+        if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
+            pause_a_moment(&nap, deadline);
+        wait_for(ctx, &target, deadline);
+    }
+}
+
+int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline)
+{
+    int64_t nap = SHORTEST_NAP;
+    uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
+    for (bool waited = false;; waited = true) {
+        struct target target = {.id = end - 1};
+        if (atomic_load_explicit(&ctx->harvested, memory_order_acquire) < end) {
+            pthread_mutex_lock(&ctx->queue);
+            queue_harvest_locked(ctx);
+            if (atomic_load_explicit(&ctx->harvested, memory_order_relaxed) < end)
+                target.slot = queue_slot(ctx, end - 1);
+            pthread_mutex_unlock(&ctx->queue);
+        }
+        if (!target.slot)
+            return atomic_load(&ctx->proc->dead) ? -1 : 0;
+
+        if (atomic_load(&ctx->proc->closing))
+            return -1;
+        if (waited && clock_now() >= deadline)
+            return 1;
+        if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
+            pause_a_moment(&nap, deadline);
+        wait_for(ctx, &target, deadline);
+    }
+}
+
+bool queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id)
+{
+    struct target target = {.slot = slot, .id = id, .turn = true};
+    wait_for(ctx, &target, CLOCK_NEVER);
+    if (atomic_load_explicit(&ctx->harvested, memory_order_acquire) > id)
+        return false;
+    if (atomic_load_explicit(&slot->state, memory_order_acquire) == WIRE_STATE(id, WIRE_HOST_TURN))
+        return true;
+    int64_t nap = SHORTEST_NAP;
+    pause_a_moment(&nap, CLOCK_NEVER);
+    return false;
+}

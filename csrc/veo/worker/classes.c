@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What debug info says of the functions that were looked up or called, kept by address. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "veo/signature.h"
+#include "veo/worker/worker.h"
+
+enum { RECENT = 16, BUCKETS = 256 };
+
+struct entry {
+    struct veow_classes classes;
+    struct entry *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *buckets[BUCKETS];
+static _Atomic uint64_t generation = 1;
+
+static unsigned hash(uint64_t address)
+{
+    return (unsigned)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static enum veow_lookup read_debug_info(const char *path, uint64_t vaddr, const char *symbol,
+                                        struct veow_signature *signature, char *why)
+{
+    struct stat status;
+    enum veow_lookup found = VEOW_MALFORMED;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    snprintf(why, VEOW_SIGNATURE_WHY, "its file cannot be read");
+    if (fd < 0)
+        return found;
+    if (fstat(fd, &status) == 0 && status.st_size > 0) {
+        size_t size = (size_t)status.st_size;
+        void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (image != MAP_FAILED) {
+            found = veow_dwarf_signature(image, size, vaddr, symbol, signature, why);
+            munmap(image, size);
+        }
+    }
+    close(fd);
+    return found;
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char text[WIRE_SIGNATURE_SIZE],
+                                                         size_t *used, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text + *used, WIRE_SIGNATURE_SIZE - *used, format, args);
+    va_end(args);
+    if (n > 0)
+        *used += (size_t)n;
+}
+
+/* The text of veosoft_signature(); NULL without memory. */
+static char *describe(const struct veow_signature *signature)
+{
+    char text[WIRE_SIGNATURE_SIZE];
+    size_t used = 0;
+    append(text, &used, "%c", signature->ret);
+    for (unsigned i = 0; i < signature->nargs; i++)
+        append(text, &used, "\n%c %s", signature->args[i], signature->names[i]);
+    if (signature->variadic)
+        append(text, &used, "\n...");
+    return strdup(text);
+}
+_Static_assert(WIRE_SIGNATURE_SIZE > 1 + VEOW_SIGNATURE_ARGS * (3 + VEOW_SIGNATURE_NAME) + 5,
+               "room for all names");
+
+static char *describe_refusal(const char *why)
+{
+    char text[WIRE_SIGNATURE_SIZE];
+    size_t used = 0;
+    append(text, &used, "!%s", why);
+    return strdup(text);
+}
+
+static void look_up(struct veow_classes *classes)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    struct veow_signature signature;
+    char why[VEOW_SIGNATURE_WHY];
+    if (!dladdr1((const void *)(uintptr_t)classes->address, &info, (void **)&map,
+                 RTLD_DL_LINKMAP) ||
+        !map) {
+        snprintf(classes->why, sizeof classes->why, "it is in no loaded file");
+        return;
+    }
+    const char *symbol =
+        (uint64_t)(uintptr_t)info.dli_saddr == classes->address ? info.dli_sname : NULL;
+    const char *path = map->l_name && *map->l_name ? map->l_name : "/proc/self/exe";
+    enum veow_lookup found =
+        read_debug_info(path, classes->address - map->l_addr, symbol, &signature, why);
+    if (found == VEOW_FOUND) {
+        classes->known = true;
+        classes->signature = describe(&signature);
+        classes->ret = signature.ret;
+        for (unsigned i = 0; i < signature.nargs; i++) {
+            uint64_t kind = signature.args[i] == 'f'   ? WIRE_KIND_FLOAT
+                            : signature.args[i] == 'd' ? WIRE_KIND_DOUBLE
+                                                       : WIRE_KIND_INTEGER;
+            classes->kinds[i / 32] |= kind << i % 32 * 2;
+        }
+        return;
+    }
+    bool unreadable = strstr(why, "compressed") != NULL || strstr(why, "split") != NULL;
+    if (found == VEOW_UNSUPPORTED && !unreadable)
+        classes->signature = describe_refusal(why);
+    /* Who states the types knows what the debug info leaves open. */
+    classes->refused = (found == VEOW_UNSUPPORTED || found == VEOW_AMBIGUOUS) && !unreadable;
+    snprintf(classes->why, sizeof classes->why, "%s", why);
+}
+
+struct veow_classes *veow_classes_of(uint64_t address)
+{
+    static _Thread_local struct {
+        uint64_t generation;
+        struct veow_classes *classes;
+    } recent[RECENT];
+    static struct veow_classes nothing = {.warned = true};
+    unsigned h = hash(address);
+    uint64_t now = atomic_load_explicit(&generation, memory_order_acquire);
+    struct veow_classes *known = recent[h % RECENT].classes;
+    if (recent[h % RECENT].generation == now && known->address == address)
+        return known;
+    pthread_mutex_lock(&lock);
+    struct entry *entry = buckets[h % BUCKETS];
+    while (entry && entry->classes.address != address)
+        entry = entry->next;
+    if (!entry && (entry = calloc(1, sizeof *entry))) {
+        entry->classes.address = address;
+        look_up(&entry->classes);
+        entry->next = buckets[h % BUCKETS];
+        buckets[h % BUCKETS] = entry;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!entry)
+        return &nothing;
+    recent[h % RECENT].generation = now;
+    recent[h % RECENT].classes = &entry->classes;
+    return &entry->classes;
+}
+
+void veow_classes_signature(uint64_t address, char text[WIRE_SIGNATURE_SIZE])
+{
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    text[0] = 0;
+    /* Debug info is not searched for what is no function. */
+    if (dladdr1((const void *)(uintptr_t)address, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
+        symbol && ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
+        return;
+
+    const struct veow_classes *classes = veow_classes_of(address);
+    if (classes->signature)
+        snprintf(text, WIRE_SIGNATURE_SIZE, "%s", classes->signature);
+}
+
+/* Another library may come to the same addresses. Entries stay allocated, as a context may be
+ * using one at this moment; they are small and unloading is rare. */
+void veow_classes_forget(void)
+{
+    static struct entry *old;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        while (buckets[i]) {
+            struct entry *entry = buckets[i];
+            buckets[i] = entry->next;
+            entry->next = old;
+            old = entry;
+        }
+    }
+    atomic_fetch_add(&generation, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+void veow_classes_warn(struct veow_classes *classes, bool kinds_given)
+{
+    char where[256];
+    pthread_mutex_lock(&lock);
+    bool first = !classes->warned;
+    classes->warned = true;
+    pthread_mutex_unlock(&lock);
+    if (!first)
+        return;
+    veow_describe(classes->address, where, sizeof where);
+    if (kinds_given)
+        fprintf(stderr,
+                "[VE] WARNING: %s is called as its caller's setters say, and its result is taken "
+                "for an integer, because %s; compile it with -g to have its types known\n",
+                where, classes->why);
+    else
+        fprintf(stderr,
+                "[VE] WARNING: %s is called with integer arguments and its result is taken for an "
+                "integer, because %s; compile it with -g to have its types known\n",
+                where, classes->why);
+}

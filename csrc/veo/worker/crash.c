@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a kernel crashes: telling the host what and where, then ending the process. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "common/futex.h"
+#include "formats/dwarf_lines.h"
+#include "veo/worker/worker.h"
+
+/* Files are read again for each frame with a line. */
+enum { SIGNAL_STACK = 128 << 10, FRAMES = 48, FRAMES_WITH_LINES = 8 };
+
+static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { CRASH_SIGNALS = sizeof crash_signals / sizeof *crash_signals };
+
+/* Text of the report, grown piece by piece. */
+struct report {
+    char *text;
+    size_t size;
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct report *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(r->text + r->used, r->size - r->used, format, args);
+    va_end(args);
+    if (n > 0)
+        r->used += (size_t)n < r->size - r->used ? (size_t)n : r->size - r->used - 1;
+}
+
+void veow_describe(uint64_t address, char *text, size_t size)
+{
+    Dl_info info;
+    if (dladdr((const void *)(uintptr_t)address, &info) && info.dli_fname) {
+        if (info.dli_sname)
+            snprintf(text, size, "%.120s (%.100s)", info.dli_sname, info.dli_fname);
+        else
+            snprintf(text, size, "0x%llx (%.100s+0x%llx)", (unsigned long long)address,
+                     info.dli_fname,
+                     (unsigned long long)(address - (uint64_t)(uintptr_t)info.dli_fbase));
+    } else {
+        snprintf(text, size, "0x%llx", (unsigned long long)address);
+    }
+}
+
+struct trace {
+    struct report *report;
+    uint64_t fault; /* frames above this one are those of the handler */
+    bool below;
+    int frames;
+};
+
+/* Ends of the code in invoke.S: what called it is the worker itself. */
+extern const char veow_invoke_end[];
+
+/* " at kernel.c:42" for a code address, where debug info says so. */
+static void add_line(struct report *r, uint64_t address)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    struct stat status;
+    struct veow_line line;
+    if (!dladdr1((const void *)(uintptr_t)address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return;
+    int fd = open(map->l_name && *map->l_name ? map->l_name : "/proc/self/exe",
+                  O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        size_t size = (size_t)status.st_size;
+        void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (image != MAP_FAILED) {
+            if (veow_dwarf_line(image, size, address - map->l_addr, &line))
+                add(r, " at %s:%u", line.file, line.line);
+            munmap(image, size);
+        }
+    }
+    close(fd);
+}
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argument)
+{
+    struct trace *trace = argument;
+    Dl_info info;
+    int before = 0;
+    uint64_t pc = (uint64_t)_Unwind_GetIPInfo(frame, &before);
+    if (!trace->below && pc != trace->fault)
+        return _URC_NO_REASON;
+    trace->below = true;
+    if (pc > (uint64_t)(uintptr_t)veow_invoke && pc <= (uint64_t)(uintptr_t)veow_invoke_end)
+        return _URC_END_OF_STACK;
+    bool named = dladdr((const void *)(uintptr_t)(before ? pc : pc - 1), &info) != 0;
+    uint64_t base = named ? (uint64_t)(uintptr_t)info.dli_fbase : 0;
+    add(trace->report, "\n    #%d 0x%llx", trace->frames, (unsigned long long)pc);
+    if (named && info.dli_sname)
+        add(trace->report, " %s+0x%llx", info.dli_sname,
+            (unsigned long long)(pc - (uint64_t)(uintptr_t)info.dli_saddr));
+    if (named && info.dli_fname)
+        add(trace->report, " (%s+0x%llx)", info.dli_fname, (unsigned long long)(pc - base));
+    if (named && trace->frames < FRAMES_WITH_LINES)
+        add_line(trace->report, before ? pc : pc - 1);
+    return ++trace->frames < FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+static const char *signal_name(int number)
+{
+    switch (number) {
+    case SIGSEGV: return "SIGSEGV, invalid memory access";
+    case SIGBUS: return "SIGBUS, bus error";
+    case SIGFPE: return "SIGFPE, arithmetic error";
+    case SIGILL: return "SIGILL, illegal instruction";
+    case SIGABRT: return "SIGABRT, abort() was called";
+    default: return "signal";
+    }
+}
+
+/*
+ * The host sees this as soon as it looks. First the requests that the crash ends: once the process
+ * counts as dead, those without an answer have failed for another's crash.
+ */
+static void publish(int number)
+{
+    struct veow_context *culprit = veow_current;
+    for (struct veow_context *c = veow_contexts(); c; c = c->next)
+        /* A thread that a kernel made has no context: then any running one may be the cause. */
+        if (c->slot && (c == culprit || !culprit))
+            veow_finish(c, VEO_COMMAND_EXCEPTION, (uint64_t)number);
+
+    atomic_store(&veow_header->crashed, (uint32_t)number);
+    for (struct veow_context *c = veow_contexts(); c; c = c->next) {
+        atomic_fetch_add(&c->wire->done_bell, 1);
+        futex_wake_all(&c->wire->done_bell);
+    }
+}
+
+/* What kernels printed before, if nobody is in the middle of printing. */
+static void flush_output(void)
+{
+    if (ftrylockfile(stdout) == 0) {
+        fflush(stdout);
+        funlockfile(stdout);
+    }
+}
+
+static void show(const struct report *report)
+{
+    if (!veow_header->quiet) {
+        ssize_t ignored = write(STDERR_FILENO, report->text, report->used);
+        ignored = write(STDERR_FILENO, "\n", 1);
+        (void)ignored;
+    }
+}
+
+/* Where a fault in the middle of a report goes on. */
+static _Thread_local sigjmp_buf next_step;
+/* A step of it that may itself fault, as the stack or the memory of libraries is damaged. */
+#define STEP(action) \
+    do { \
+        if (sigsetjmp(next_step, 0) == 0) { \
+            action; \
+        } \
+    } while (0)
+
+/* A report that gets stuck, as at a lock that the crashed thread holds, ends the process too. */
+static void limit_time(void)
+{
+    sigset_t alarms;
+    signal(SIGALRM, SIG_DFL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    alarm(1);
+}
+
+static void describe_crash(struct report *report, int number, uint64_t target, const void *address)
+{
+    char where[256] = "a thread that a kernel made";
+    if (target)
+        veow_describe(target, where, sizeof where);
+    add(report, "[VE] ERROR: signal %d (%s) in kernel %s", number, signal_name(number), where);
+    if (number != SIGABRT)
+        add(report, ", at address %p", address);
+}
+
+VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
+{
+    static atomic_flag crashed = ATOMIC_FLAG_INIT;
+    static _Thread_local bool here;
+    struct veow_context *ctx = veow_current;
+    if (ctx && ctx->guarded)
+        siglongjmp(ctx->guard, number);
+    if (here)
+        siglongjmp(next_step, number);
+    if (atomic_flag_test_and_set(&crashed))
+        for (;;)
+            pause(); /* another thread's crash is being reported, and ends the process */
+    here = true;
+
+    /* First of all the host gets to know; what follows may fault or get stuck. */
+    uint64_t target = ctx ? atomic_load(&ctx->target) : 0;
+    STEP(publish(number));
+    atomic_store(&veow_header->crashed, (uint32_t)number); /* even if that did not come so far */
+    limit_time();
+
+    struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
+    const ucontext_t *uc = context;
+    struct trace trace = {.report = &report, .fault = (uint64_t)uc->uc_mcontext.gregs[REG_RIP]};
+    STEP(describe_crash(&report, number, target, info->si_addr));
+    STEP(_Unwind_Backtrace(add_frame, &trace));
+    STEP(flush_output());
+    STEP(show(&report));
+    _exit(number);
+}
+
+VEOW_NO_ASAN void veow_die(const char *reason)
+{
+    struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
+    add(&report, "[VE] ERROR: %s", reason);
+    publish(SIGABRT);
+    limit_time();
+    flush_output();
+    show(&report);
+    _exit(1);
+}
+
+void *veow_signal_stack_new(void)
+{
+    void *stack = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED)
+        return NULL;
+    stack_t description = {.ss_sp = stack, .ss_size = SIGNAL_STACK};
+    sigaltstack(&description, NULL);
+    return stack;
+}
+
+void veow_signal_stack_free(void *stack)
+{
+    if (!stack)
+        return;
+    stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+    munmap(stack, SIGNAL_STACK);
+}
+
+void veow_crash_setup(void)
+{
+    struct sigaction action = {.sa_sigaction = on_crash,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < CRASH_SIGNALS; i++)
+        sigaction(crash_signals[i], &action, NULL);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared libraries with kernels, and symbols in them or linked in statically. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "veo/worker/static_symbols.h"
+#include "veo/worker/worker.h"
+
+#define EM_VE 251
+
+/* Handles are counted here, because dlclose() trusts whatever it is given. */
+struct loaded {
+    void *handle;
+    unsigned count;
+    struct loaded *next;
+};
+
+static struct loaded *libraries;
+/* Held while a handle is used, so that it is not closed meanwhile. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct loaded *find(uint64_t handle)
+{
+    struct loaded *library = libraries;
+    while (library && (uint64_t)(uintptr_t)library->handle != handle)
+        library = library->next;
+    return library;
+}
+
+/* The loader's message, or a plainer one where the file is for another machine. */
+static void explain(const char *path, const char *message, char *error)
+{
+    Elf64_Ehdr header;
+    const char *what = NULL;
+    int fd = strchr(path, '/') ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t n = fd < 0 ? 0 : read(fd, &header, sizeof header);
+    if (fd >= 0)
+        close(fd);
+    if (n == (ssize_t)sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0) {
+        if (header.e_machine == EM_VE)
+            what = "it is code for the Vector Engine, and the soft libveo runs kernels on the "
+                   "host; compile it with gcc (VeBuild does)";
+        else if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
+            what = "it is for another machine; the soft libveo runs x86-64 code";
+        else if (header.e_type != ET_DYN)
+            what = "it is no shared library; link it with -shared -fPIC";
+    } else if (n > 0) {
+        what = "it is no ELF file";
+    }
+    if (what)
+        snprintf(error, WIRE_ERROR_SIZE, "%s (%.300s)", what, message);
+    else
+        snprintf(error, WIRE_ERROR_SIZE, "%.1000s", message);
+}
+
+uint64_t veow_load(struct wire_text *text)
+{
+    struct loaded *library;
+    text->error[0] = 0;
+    void *handle = dlopen(text->text, RTLD_NOW | RTLD_GLOBAL);
+    if (!handle) {
+        const char *message = dlerror();
+        explain(text->text, message ? message : "unknown reason", text->error);
+        return 0;
+    }
+    pthread_mutex_lock(&lock);
+    library = find((uint64_t)(uintptr_t)handle);
+    if (!library && (library = calloc(1, sizeof *library))) {
+        library->handle = handle;
+        library->next = libraries;
+        libraries = library;
+    }
+    if (library)
+        library->count++;
+    pthread_mutex_unlock(&lock);
+    if (!library) {
+        dlclose(handle);
+        snprintf(text->error, sizeof text->error, "out of memory in the VE process");
+        return 0;
+    }
+    return (uint64_t)(uintptr_t)handle;
+}
+
+static bool lies_in(uint64_t address, const void *map)
+{
+    Dl_info info;
+    void *there = NULL;
+    return dladdr1((const void *)(uintptr_t)address, &info, &there, RTLD_DL_LINKMAP) &&
+           there == map;
+}
+
+/* By another context: this one is here. */
+static bool is_being_executed(const struct loaded *library)
+{
+    struct link_map *map;
+    return dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0 && veow_is_executing(lies_in, map);
+}
+
+uint64_t veow_unload(uint64_t handle)
+{
+    int rc = WIRE_UNLOAD_UNKNOWN;
+    pthread_mutex_lock(&lock);
+    struct loaded *library = find(handle);
+    if (library && library->count == 1 && is_being_executed(library))
+        rc = WIRE_UNLOAD_BUSY;
+    else if (library)
+        rc = dlclose(library->handle) == 0 ? 0 : WIRE_UNLOAD_UNKNOWN;
+    if (library && rc == 0 && --library->count == 0) {
+        struct loaded **at = &libraries;
+        while (*at != library)
+            at = &(*at)->next;
+        *at = library->next;
+        free(library);
+    }
+    pthread_mutex_unlock(&lock);
+    veow_classes_forget();
+    return (uint64_t)(int64_t)rc;
+}
+
+static const void *find_static(const char *name)
+{
+    if (!veorun_static_symbols)
+        return NULL;
+    for (const struct veorun_symbol *s = veorun_static_symbols; s->name; s++)
+        if (strcmp(s->name, name) == 0)
+            return s->address;
+    return NULL;
+}
+
+uint64_t veow_symbol(uint64_t handle, struct wire_text *text)
+{
+    text->error[0] = 0;
+    const void *address = find_static(text->text);
+    if (address) {
+        veow_classes_signature((uint64_t)(uintptr_t)address, text->signature);
+        return (uint64_t)(uintptr_t)address;
+    }
+    if (!handle) {
+        snprintf(text->error, sizeof text->error,
+                 veorun_static_symbols ? "it is not among the symbols linked into this worker"
+                                       : "nothing is linked into this worker statically (python -m "
+                                         "veo.static_worker makes one)");
+        return 0;
+    }
+    pthread_mutex_lock(&lock);
+    const struct loaded *library = find(handle);
+    if (library) {
+        address = dlsym(library->handle, text->text);
+        const char *message = address ? NULL : dlerror();
+        if (!address)
+            snprintf(text->error, sizeof text->error, "%.1000s",
+                     message ? message : "its address is 0");
+        else
+            veow_classes_signature((uint64_t)(uintptr_t)address, text->signature);
+    } else {
+        snprintf(text->error, sizeof text->error, "0x%llx is no handle of a loaded library",
+                 (unsigned long long)handle);
+    }
+    pthread_mutex_unlock(&lock);
+    return (uint64_t)(uintptr_t)address;
+}
