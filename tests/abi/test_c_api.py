@@ -225,12 +225,7 @@ def tsan_cases(
     return program
 
 
-# A waiter may look at the state word of a slot whose chunk another thread has given back, and whose
-# memory is a block now; it checks what it read. TSan reports that in about one run of four.
-NOT_UNDER_TSAN = {"threads_mix_transfers_and_calls"}
-
-
-@pytest.mark.parametrize("name", sorted({*case_names("races.c")} - NOT_UNDER_TSAN))
+@pytest.mark.parametrize("name", case_names("races.c"))
 def test_tsan_finds_no_race(
     name: str,
     tsan_cases: Path,

@@ -40,7 +40,10 @@ struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main)
         ctx->wire = (struct wire_context *)(uintptr_t)wire;
         memset(ctx->wire, 0, sizeof *ctx->wire);
         ctx->opened = false;
-        if (!queue_init(ctx)) {
+        pthread_mutex_lock(&ctx->queue);
+        bool good = queue_init(ctx);
+        pthread_mutex_unlock(&ctx->queue);
+        if (!good) {
             wire_put(proc, wire);
             ctx->wire = NULL;
         }
@@ -65,13 +68,20 @@ struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main)
 /* The structure stays in the list: a stale pointer to it is noticed, and it is used again. */
 void context_delete(struct veo_thr_ctxt *ctx)
 {
-    agent_stop(ctx);
-    pthread_mutex_lock(&ctx->proc->contexts_lock);
+    /* What was queued after its end is not executed: from here on such requests fail. */
     atomic_store(&ctx->gone, true);
-    ctx->opened = false;
+    agent_stop(ctx);
     if (ctx->wire) {
         queue_harvest(ctx);
+        queue_wait_for_waiters(ctx);
+    }
+
+    pthread_mutex_lock(&ctx->proc->contexts_lock);
+    ctx->opened = false;
+    if (ctx->wire) {
+        pthread_mutex_lock(&ctx->queue);
         queue_free(ctx);
+        pthread_mutex_unlock(&ctx->queue);
         wire_put(ctx->proc, (uint64_t)(uintptr_t)ctx->wire);
         ctx->wire = NULL;
     }
@@ -80,11 +90,17 @@ void context_delete(struct veo_thr_ctxt *ctx)
 
 bool context_end(struct veo_thr_ctxt *ctx, int64_t deadline)
 {
-    if (!proc_is_dead(ctx->proc) &&
-        queue_simple(ctx, WIRE_EXIT, 0, NULL) == VEO_REQUEST_ID_INVALID && !proc_is_dead(ctx->proc))
+    uint64_t id = VEO_REQUEST_ID_INVALID;
+    if (!proc_is_dead(ctx->proc))
+        id = queue_simple(ctx, WIRE_EXIT, 0, NULL);
+    if (id == VEO_REQUEST_ID_INVALID && !proc_is_dead(ctx->proc))
         return false;
+
+    /* What other threads queue after it is not executed. */
     atomic_store(&ctx->ending, true);
-    return queue_drain(ctx, deadline) != 1;
+    int rc = id == VEO_REQUEST_ID_INVALID ? queue_drain(ctx, deadline)
+                                          : queue_drain_until(ctx, id + 1, deadline);
+    return rc != 1;
 }
 
 static bool is_context(const struct veo_thr_ctxt *ctx)
@@ -186,8 +202,13 @@ VEO_EXPORT int veo_context_close(struct veo_thr_ctxt *ctx)
         pthread_mutex_unlock(&ctx->proc->contexts_lock);
         if (mine)
             ended = context_end(ctx, CLOCK_NEVER);
-        if (mine && ended)
+        if (mine && ended) {
+            /* A thread that saw it open submits before it is deleted. */
+            atomic_store(&ctx->gone, true);
+            pthread_mutex_lock(&ctx->submit);
+            pthread_mutex_unlock(&ctx->submit);
             context_delete(ctx);
+        }
         /* Out of memory: the worker was not told, and still waits for requests. */
         if (!ended)
             ctx->opened = true;

@@ -125,6 +125,7 @@ struct chunk {
     struct wire_chunk *wire;
     struct chunk *next;
     _Atomic uint64_t in_use; /* until the worker has left the requests below this id */
+    unsigned waiters;        /* threads that look at its slots; with the queue lock */
     struct request_record records[WIRE_CHUNK_SLOTS];
 };
 
@@ -148,9 +149,10 @@ struct veo_thr_ctxt {
     pthread_mutex_t queue;  /* all below */
     struct chunk *head;     /* the oldest request not harvested is here, at head_index */
     struct chunk *tail;
-    struct chunk *retired; /* harvested, but the worker may still look at a slot */
+    struct chunk *retired; /* harvested, but the worker or a waiter may still look at a slot */
     unsigned head_index;
     unsigned tail_index;
+    unsigned waiters; /* of all chunks */
     _Atomic uint64_t next_id;
     _Atomic uint64_t harvested; /* requests below this id are out of the queue */
     struct result_table results;
@@ -186,6 +188,8 @@ int queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result);
 int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline);
 /* Waits until everything submitted before is harvested. 0; 1 at the deadline; -1 if dead. */
 int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline);
+/* The same of the requests below END, which have been submitted. */
+int queue_drain_until(struct veo_thr_ctxt *ctx, uint64_t end, int64_t deadline);
 bool queue_is_empty(struct veo_thr_ctxt *ctx);
 /* The same after taking out what is finished. */
 bool queue_is_idle(struct veo_thr_ctxt *ctx);
@@ -200,14 +204,16 @@ void queue_harvest(struct veo_thr_ctxt *ctx);
 void queue_harvest_locked(struct veo_thr_ctxt *ctx);
 /* First chunk; frees all. */
 bool queue_init(struct veo_thr_ctxt *ctx);
+/* Waits until all threads have what they wait for in a queue that is empty. */
+void queue_wait_for_waiters(struct veo_thr_ctxt *ctx);
 void queue_free(struct veo_thr_ctxt *ctx);
 
 struct request_extra *extra_new(int ncopies);
 
 /* For queue_wait.c, with the queue lock: the state of a request, its result delivered, ... */
 int queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result);
-/* ... and the slot of one that is in the queue. */
-struct wire_slot *queue_slot(struct veo_thr_ctxt *ctx, uint64_t id);
+/* ... and the chunk of one that is in the queue, with its place there. */
+struct chunk *queue_chunk(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index);
 
 struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main);
 void context_delete(struct veo_thr_ctxt *ctx);

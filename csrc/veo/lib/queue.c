@@ -45,6 +45,7 @@ bool queue_init(struct veo_thr_ctxt *ctx)
     ctx->head = ctx->tail = chunk;
     ctx->retired = NULL;
     ctx->head_index = ctx->tail_index = 0;
+    ctx->waiters = 0;
     atomic_store(&ctx->next_id, 0);
     atomic_store(&ctx->harvested, 0);
     ctx->sleepers = NULL;
@@ -56,7 +57,8 @@ bool queue_init(struct veo_thr_ctxt *ctx)
 
 /*
  * A chunk of which everything is harvested. What the host executed is done before the worker has
- * seen it: were the slot written again now, the worker would wait for it for ever.
+ * seen it: were the slot written again now, the worker would wait for it for ever. And who waits
+ * for a request that another thread has harvested still looks at its slot.
  */
 static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
 {
@@ -65,7 +67,7 @@ static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
     uint64_t left = atomic_load_explicit(&ctx->wire->left, memory_order_acquire);
     for (struct chunk **at = &ctx->retired; *at;) {
         struct chunk *old = *at;
-        if (atomic_load_explicit(&old->in_use, memory_order_relaxed) <= left) {
+        if (!old->waiters && atomic_load_explicit(&old->in_use, memory_order_relaxed) <= left) {
             *at = old->next;
             chunk_delete(ctx, old);
         } else {
@@ -74,7 +76,7 @@ static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
     }
 }
 
-/* The worker is through with the context, or gone. */
+/* The worker is through with the context, or gone, and nobody waits. */
 void queue_free(struct veo_thr_ctxt *ctx)
 {
     while (ctx->retired) {
@@ -167,8 +169,9 @@ uint64_t queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft, struct req
      * it may still show the end of a request of another context. */
     atomic_store_explicit(&draft->slot->state, WIRE_STATE(id, WIRE_READY), memory_order_release);
     atomic_store_explicit(&ctx->next_id, id + 1, memory_order_release);
-    pthread_mutex_unlock(&ctx->submit);
+    /* Before another thread can close the context. */
     ring(ctx->wire);
+    pthread_mutex_unlock(&ctx->submit);
     return id;
 }
 
@@ -223,7 +226,8 @@ static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
     }
 
     /* Before the slot is looked at: one that died after it had answered has answered. */
-    bool dead = atomic_load_explicit(&ctx->proc->dead, memory_order_acquire);
+    bool dead = atomic_load_explicit(&ctx->proc->dead, memory_order_acquire) ||
+                atomic_load_explicit(&ctx->gone, memory_order_acquire);
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
     if (!record->job && state == WIRE_STATE(id, WIRE_DONE)) {
         int said = *(const volatile uint8_t *)&slot->outcome;
@@ -315,15 +319,15 @@ int queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
     return results_take(&ctx->results, id, &outcome, result) ? outcome : VEO_COMMAND_ERROR;
 }
 
-/* The slot of a request that is in the queue, with the queue lock. */
-struct wire_slot *queue_slot(struct veo_thr_ctxt *ctx, uint64_t id)
+struct chunk *queue_chunk(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index)
 {
     uint64_t offset =
         id - atomic_load_explicit(&ctx->harvested, memory_order_relaxed) + ctx->head_index;
     struct chunk *chunk = ctx->head;
     for (; offset >= WIRE_CHUNK_SLOTS; offset -= WIRE_CHUNK_SLOTS)
         chunk = chunk->next;
-    return &chunk->wire->slots[offset];
+    *index = (unsigned)offset;
+    return chunk;
 }
 
 int queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)

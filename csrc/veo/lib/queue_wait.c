@@ -17,10 +17,32 @@
 
 /* What a wait is for. */
 struct target {
+    struct chunk *chunk; /* which is not given back meanwhile */
     const struct wire_slot *slot;
     uint64_t id;
     bool turn; /* that the worker hands it over to the host; else that it is done */
 };
+
+/* With the queue lock: finds the slot, and keeps its chunk until target_release(). */
+static void target_hold(struct veo_thr_ctxt *ctx, struct target *target)
+{
+    unsigned index;
+    target->chunk = queue_chunk(ctx, target->id, &index);
+    target->chunk->waiters++;
+    ctx->waiters++;
+    target->slot = &target->chunk->wire->slots[index];
+}
+
+/* With the queue lock. The chunk goes with the next that is retired. */
+static void target_release(struct veo_thr_ctxt *ctx, struct target *target)
+{
+    if (!target->chunk)
+        return;
+    target->chunk->waiters--;
+    ctx->waiters--;
+    target->chunk = NULL;
+    target->slot = NULL;
+}
 
 /* With the queue lock: tells the worker the lowest id that a sleeper waits for. */
 static void set_wake_at(struct veo_thr_ctxt *ctx)
@@ -53,8 +75,8 @@ static void sleepers_remove(struct veo_thr_ctxt *ctx, struct sleeper *me)
     pthread_mutex_unlock(&ctx->queue);
 }
 
-/* Another thread may have harvested the request: then the slot is another one's, perhaps of the
- * same id. */
+/* Another thread may have harvested the request: what the slot says is no sign of it if a kernel
+ * wrote there. */
 static bool has_come(struct veo_thr_ctxt *ctx, const struct target *target)
 {
     uint64_t state = atomic_load_explicit(&target->slot->state, memory_order_acquire);
@@ -127,54 +149,91 @@ static void pause_a_moment(int64_t *nap, int64_t deadline)
 
 int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline)
 {
+    struct target target = {.id = id};
     int64_t nap = SHORTEST_NAP;
     *result = 0;
     for (bool waited = false;; waited = true) {
-        struct target target = {.id = id};
         pthread_mutex_lock(&ctx->queue);
+        target_release(ctx, &target);
         int state = queue_state(ctx, id, result);
-        if (state == VEO_COMMAND_UNFINISHED)
-            target.slot = queue_slot(ctx, id);
+        bool closing = state == VEO_COMMAND_UNFINISHED && atomic_load(&ctx->proc->closing);
+        bool waits =
+            state == VEO_COMMAND_UNFINISHED && !closing && (!waited || clock_now() < deadline);
+        if (waits)
+            target_hold(ctx, &target);
         pthread_mutex_unlock(&ctx->queue);
-        if (state != VEO_COMMAND_UNFINISHED)
-            return state;
+        if (!waits)
+            return closing ? VEO_COMMAND_ERROR : state;
 
-        if (atomic_load(&ctx->proc->closing))
-            return VEO_COMMAND_ERROR;
-        if (waited && clock_now() >= deadline)
-            return VEO_COMMAND_UNFINISHED;
         if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
             pause_a_moment(&nap, deadline);
         wait_for(ctx, &target, deadline);
     }
+}
+
+/* The last request before END is out of the queue; else TARGET is held for the next wait. */
+static bool has_drained(struct veo_thr_ctxt *ctx, struct target *target, uint64_t end)
+{
+    if (!target->chunk && atomic_load_explicit(&ctx->harvested, memory_order_acquire) >= end)
+        return true;
+
+    pthread_mutex_lock(&ctx->queue);
+    target_release(ctx, target);
+    queue_harvest_locked(ctx);
+    bool drained = atomic_load_explicit(&ctx->harvested, memory_order_relaxed) >= end;
+    if (!drained)
+        target_hold(ctx, target);
+    pthread_mutex_unlock(&ctx->queue);
+    return drained;
+}
+
+static void let_go(struct veo_thr_ctxt *ctx, struct target *target)
+{
+    pthread_mutex_lock(&ctx->queue);
+    target_release(ctx, target);
+    pthread_mutex_unlock(&ctx->queue);
+}
+
+int queue_drain_until(struct veo_thr_ctxt *ctx, uint64_t end, int64_t deadline)
+{
+    int64_t nap = SHORTEST_NAP;
+    struct target target = {.id = end - 1};
+    for (bool waited = false; !has_drained(ctx, &target, end); waited = true) {
+        bool closing = atomic_load(&ctx->proc->closing);
+        if (closing || (waited && clock_now() >= deadline)) {
+            let_go(ctx, &target);
+            return closing ? -1 : 1;
+        }
+        if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
+            pause_a_moment(&nap, deadline);
+        wait_for(ctx, &target, deadline);
+    }
+    return atomic_load(&ctx->proc->dead) ? -1 : 0;
 }
 
 int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline)
 {
-    int64_t nap = SHORTEST_NAP;
     uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
-    for (bool waited = false;; waited = true) {
-        struct target target = {.id = end - 1};
-        if (atomic_load_explicit(&ctx->harvested, memory_order_acquire) < end) {
-            pthread_mutex_lock(&ctx->queue);
-            queue_harvest_locked(ctx);
-            if (atomic_load_explicit(&ctx->harvested, memory_order_relaxed) < end)
-                target.slot = queue_slot(ctx, end - 1);
-            pthread_mutex_unlock(&ctx->queue);
-        }
-        if (!target.slot)
-            return atomic_load(&ctx->proc->dead) ? -1 : 0;
+    return queue_drain_until(ctx, end, deadline);
+}
 
-        if (atomic_load(&ctx->proc->closing))
-            return -1;
-        if (waited && clock_now() >= deadline)
-            return 1;
-        if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
-            pause_a_moment(&nap, deadline);
-        wait_for(ctx, &target, deadline);
+void queue_wait_for_waiters(struct veo_thr_ctxt *ctx)
+{
+    int64_t nap = SHORTEST_NAP;
+    for (;;) {
+        pthread_mutex_lock(&ctx->queue);
+        unsigned waiters = ctx->waiters;
+        pthread_mutex_unlock(&ctx->queue);
+        if (!waiters)
+            return;
+        atomic_fetch_add(&ctx->wire->done_bell, 1);
+        futex_wake_all(&ctx->wire->done_bell);
+        pause_a_moment(&nap, CLOCK_NEVER);
     }
 }
 
+/* The agent alone waits for turns. The chunk stays until it has done the job, and the worker has
+ * left the slot (chunk_retire()). */
 bool queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id)
 {
     struct target target = {.slot = slot, .id = id, .turn = true};

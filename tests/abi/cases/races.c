@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many threads at once. Also run under ThreadSanitizer, with fewer rounds. */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "cases.h"
@@ -318,6 +320,44 @@ CASE(destroying_ends_the_calls_of_other_threads)
             CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
         veo_args_free(f.args);
     }
+}
+
+struct calls_until_closed {
+    struct veo_thr_ctxt *ctx;
+    uint64_t count;
+    _Atomic int done;
+};
+
+static void *call_until_closed(void *argument)
+{
+    struct calls_until_closed *calls = argument;
+    uint64_t result;
+    for (;;) {
+        uint64_t id = veo_call_async(calls->ctx, calls->count, NULL);
+        if (id == VEO_REQUEST_ID_INVALID || veo_call_wait_result(calls->ctx, id, &result) != 0)
+            return NULL;
+        atomic_fetch_add(&calls->done, 1);
+    }
+}
+
+CASE(closing_a_context_ends_the_calls_of_other_threads)
+{
+    struct fixture f = set_up();
+    for (int round = 0; round < rounds(100); round++) {
+        struct calls_until_closed calls = {.ctx = veo_context_open(f.proc),
+                                           .count = symbol(&f, "count")};
+        pthread_t threads[3];
+        for (int i = 0; i < 3; i++)
+            CHECK_EQUAL(pthread_create(&threads[i], NULL, call_until_closed, &calls), 0);
+        while (atomic_load(&calls.done) < 3 * (round % 50 + 1))
+            sched_yield();
+        CHECK_EQUAL(veo_context_close(calls.ctx), 0);
+        for (int i = 0; i < 3; i++)
+            CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+        CHECK_EQUAL(veo_num_contexts(f.proc), 1);
+    }
+    CHECK(wait_ok(f.ctx, veo_call_async(f.ctx, symbol(&f, "count"), NULL)) > 0);
+    tear_down(&f);
 }
 
 static void *transfer_and_call(void *argument)
