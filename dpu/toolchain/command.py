@@ -13,7 +13,7 @@ from .arguments import Arguments, Goal, parse
 from .compilers import Kind, Toolchain, find_toolchain
 from .driver import build_cached
 from .errors import CommandError, ToolchainError
-from .unit import compile_unit, preprocess, run_preprocessor
+from .frontend.unit import compile_unit, preprocess, run_preprocessor
 
 __all__ = ["main"]
 

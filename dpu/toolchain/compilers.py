@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .commands import run
 from .errors import ToolchainError
-from .registers import RESERVED
+from .ir.registers import RESERVED
 
 __all__ = ["Kind", "Toolchain", "find_toolchain"]
 

@@ -16,14 +16,14 @@ from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
 from .elf_reader import ElfFile
 from .errors import ToolchainError
-from .layout import linker_script
+from .frontend.unit import Unit, compile_unit, preprocess
+from .link.layout import linker_script
+from .link.runtime import compiler_stamp, runtime_objects, runtime_stamp
 from .options import BuildOptions
-from .runtime import compiler_stamp, runtime_objects, runtime_stamp
-from .unit import Unit, compile_unit, preprocess
 
 # The translator takes longest to import, and a program that was built before has no need of it.
 if TYPE_CHECKING:
-    from .program import Program
+    from .link.program import Program
 
 __all__ = ["BuildOptions", "build", "build_cached", "link"]
 
@@ -123,7 +123,7 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
     ToolchainError
         If the program does not fit.
     """
-    from .program import make_program
+    from .link.program import make_program
 
     stacks = options.stacks()
     runtime: list[str] = []
@@ -220,7 +220,11 @@ def _libraries(options: Sequence[str]) -> list[Path]:
 def _own_stamp() -> str:
     """Return what tells this version of the toolchain from others."""
     folder = Path(__file__).resolve().parent
-    files = [*folder.glob("*.py"), *folder.parent.glob("asm/*.py"), *folder.parent.glob("_isa*.so")]
+    files = [
+        *folder.glob("**/*.py"),
+        *folder.parent.glob("asm/*.py"),
+        *folder.parent.glob("_isa*.so"),
+    ]
     return digest(map(stamp_of, sorted(files)))
 
 

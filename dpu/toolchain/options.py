@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..asm.chips import CHIPS
 from .errors import ToolchainError
-from .layout import Stacks
+from .link.layout import Stacks
 
 __all__ = ["BuildOptions"]
 

@@ -20,8 +20,8 @@ from running import KERNELS, SEED, Running  # noqa: E402
 
 from dpu.toolchain import BuildOptions, Toolchain, build  # noqa: E402
 from dpu.toolchain.cache import cache_folder  # noqa: E402
-from dpu.toolchain.program import Program  # noqa: E402
-from dpu.toolchain.runtime import runtime_objects  # noqa: E402
+from dpu.toolchain.link.program import Program  # noqa: E402
+from dpu.toolchain.link.runtime import runtime_objects  # noqa: E402
 
 
 @pytest.fixture

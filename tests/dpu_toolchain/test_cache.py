@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dpu.toolchain import Toolchain, build_cached, cache
-from dpu.toolchain.runtime import runtime_objects
+from dpu.toolchain.link.runtime import runtime_objects
 
 NAME = "thing-0123"
 NOBODY = 65534

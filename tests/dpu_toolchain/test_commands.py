@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from dpu import DpuSet, pkg_config
+from dpu import DpuSet
+from dpu.cli import pkg_config
 from dpu.toolchain import Toolchain, ToolchainError
 from dpu.toolchain.arguments import Goal, parse
 from dpu.toolchain.command import main
@@ -248,7 +249,7 @@ def test_pkg_config_has_no_other_packages(
     assert "nothing is for pkg-config, which is not on PATH" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("module", ["dpu.toolchain.command", "dpu.pkg_config"])
+@pytest.mark.parametrize("module", ["dpu.toolchain.command", "dpu.cli.pkg_config"])
 def test_commands_of_the_vendor_are_preferred(tmp_path: Path, module: str) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("dpu-upmem-dpurte-clang", "dpu-pkg-config"):

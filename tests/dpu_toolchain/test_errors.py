@@ -13,7 +13,7 @@ import pytest
 from dpu.compiler import Compiler
 from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build
 from dpu.toolchain.errors import CommandError
-from dpu.toolchain.program import Program
+from dpu.toolchain.link.program import Program
 
 Compile = Callable[..., Program]
 

@@ -16,7 +16,7 @@ from reference_host import START, Reference, find_reference
 from running import SEED, Running
 
 from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build
-from dpu.toolchain.program import Program
+from dpu.toolchain.link.program import Program
 
 _LEVELS = ("-O2", "-O0", "-O1", "-O3", "-Os")
 _AT_ONCE = 8

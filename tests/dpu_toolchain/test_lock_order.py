@@ -11,8 +11,8 @@ from native import DONE
 from running import Running
 
 from dpu import _isa
-from dpu.toolchain.lock_order import keep_lock_order
-from dpu.toolchain.program import Program
+from dpu.toolchain.frontend.lock_order import keep_lock_order
+from dpu.toolchain.link.program import Program
 
 Compile = Callable[..., Program]
 LEVELS = ["-O1", "-O2", "-O3", "-Os"]

@@ -10,8 +10,8 @@ import pytest
 from native import DONE
 from running import Running
 
-from dpu.toolchain.mram_access import find_mram_accesses
-from dpu.toolchain.soft_cache import serve_mram_accesses, split_operands
+from dpu.toolchain.frontend.mram_access import find_mram_accesses
+from dpu.toolchain.frontend.soft_cache import serve_mram_accesses, split_operands
 
 RunKernel = Callable[..., Running]
 

@@ -11,7 +11,7 @@ from native import DONE
 from running import Running
 
 from dpu.disasm import disassemble
-from dpu.toolchain.program import Program
+from dpu.toolchain.link.program import Program
 
 RunKernel = Callable[..., Running]
 Compile = Callable[..., Program]

@@ -13,13 +13,13 @@ import pytest
 from dpu import _isa
 from dpu.compiler import Compiler
 from dpu.toolchain import Toolchain, ToolchainError, find_toolchain
-from dpu.toolchain.code import Code
 from dpu.toolchain.compilers import Kind
 from dpu.toolchain.elf_reader import ElfFile
 from dpu.toolchain.errors import TranslationError
-from dpu.toolchain.program import Program
-from dpu.toolchain.registers import REGISTERS, RESERVED
-from dpu.toolchain.translate import Translator
+from dpu.toolchain.ir.code import Code
+from dpu.toolchain.ir.registers import REGISTERS, RESERVED
+from dpu.toolchain.link.program import Program
+from dpu.toolchain.translate.translate import Translator
 
 Compile = Callable[..., Program]
 

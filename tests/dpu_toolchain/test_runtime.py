@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from dpu.toolchain import BuildOptions, Toolchain, build, build_cached
-from dpu.toolchain.long_type import widen_long
-from dpu.toolchain.program import Program
-from dpu.toolchain.runtime import INCLUDE, SOURCES, runtime_objects
-from dpu.toolchain.unit import compile_object
+from dpu.toolchain.frontend.long_type import widen_long
+from dpu.toolchain.frontend.unit import compile_object
+from dpu.toolchain.link.program import Program
+from dpu.toolchain.link.runtime import INCLUDE, SOURCES, runtime_objects
 
 Compile = Callable[..., Program]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Werror"]
@@ -123,7 +123,7 @@ def test_processes_may_fill_the_cache_at_the_same_time(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     script = (
         "import os\nfrom dpu.toolchain import find_toolchain\n"
-        "from dpu.toolchain.runtime import runtime_objects\n"
+        "from dpu.toolchain.link.runtime import runtime_objects\n"
         "tools = find_toolchain({'PATH': os.environ['PATH']})\n"
         "assert all(path.stat().st_size for path in runtime_objects(tools, 'v1A'))\n"
     )

@@ -12,7 +12,7 @@ import pytest
 from running import Running
 
 from dpu import stack
-from dpu.toolchain.program import Program
+from dpu.toolchain.link.program import Program
 
 Compile = Callable[..., Program]
 

@@ -12,7 +12,7 @@ from native import DONE
 from running import Running
 
 from dpu.toolchain.errors import CommandError
-from dpu.toolchain.program import Program
+from dpu.toolchain.link.program import Program
 
 Compile = Callable[..., Program]
 

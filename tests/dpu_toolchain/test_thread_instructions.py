@@ -11,7 +11,7 @@ import pytest
 from native import DONE, FAULT, FAULT_KINDS
 from running import Running
 
-from dpu.toolchain.program import Program
+from dpu.toolchain.link.program import Program
 
 Compile = Callable[..., Program]
 

@@ -11,9 +11,9 @@ import pytest
 from native import DONE
 from running import Running
 
-from dpu.toolchain.dma_alignment import align_for_dma
 from dpu.toolchain.elf_reader import ElfFile
-from dpu.toolchain.program import Program
+from dpu.toolchain.frontend.dma_alignment import align_for_dma
+from dpu.toolchain.link.program import Program
 
 Compile = Callable[..., Program]
 LEVELS = ["-O0", "-O2", "-O3"]

@@ -10,7 +10,7 @@ import pytest
 
 from dpu.toolchain import BuildOptions, Toolchain, build
 from dpu.toolchain.errors import CommandError
-from dpu.toolchain.program import Program
+from dpu.toolchain.link.program import Program
 
 Compile = Callable[..., Program]
 MAIN = "int main(void) { return 0; }\n"

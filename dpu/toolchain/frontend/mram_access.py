@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from .errors import ToolchainError
+from ..errors import ToolchainError
 from .locations import Locations
 from .soft_cache import split_operands
 

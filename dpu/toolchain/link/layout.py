@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..asm.chips import CHIPS, Chip
-from ..asm.elf_writer import MRAM_BASE, SymbolType
-from .elf_reader import ElfFile, ElfSection
-from .errors import ToolchainError
+from ...asm.chips import CHIPS, Chip
+from ...asm.elf_writer import MRAM_BASE, SymbolType
+from ..elf_reader import ElfFile, ElfSection
+from ..errors import ToolchainError
 
 __all__ = [
     "ATOMIC_FIRST",

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from .blocks import Blocks
-from .code import Code, Instruction, Label, Operand, replace
-from .effects import effects_of
-from .registers import ZERO
+from ..ir.blocks import Blocks
+from ..ir.code import Code, Instruction, Label, Operand, replace
+from ..ir.effects import effects_of
+from ..ir.registers import ZERO
 
 __all__ = ["NEGATED_DIFFERENCES", "remove_unreached", "shorten_jump"]
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TypeAlias
 
-from .code import PRODUCTS, Code, Instruction, replace
-from .effects import LOADS, STORES, effects_of, liveness
+from ..ir.code import PRODUCTS, Code, Instruction, replace
+from ..ir.effects import LOADS, STORES, effects_of, liveness
+from ..ir.registers import ZERO
 from .products import Width, expand_product
-from .registers import ZERO
 
 __all__ = ["fold_constants", "remove_unused"]
 

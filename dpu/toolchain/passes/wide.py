@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from .blocks import Blocks
-from .code import Instruction
-from .registers import ZERO
+from ..ir.blocks import Blocks
+from ..ir.code import Instruction
+from ..ir.registers import ZERO
 
 __all__ = ["use_carry", "use_old_zero"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 
+from ..ir.blocks import Blocks
+from ..ir.code import PRODUCTS, Code, Instruction, Operand
+from ..ir.registers import LINK, SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2, ZERO
 from .arithmetic import ROUTINES, routine_label
-from .blocks import Blocks
-from .code import PRODUCTS, Code, Instruction, Operand
-from .registers import LINK, SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2, ZERO
 
 __all__ = ["Width", "expand_product", "pair_products"]
 

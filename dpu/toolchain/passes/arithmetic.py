@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .code import Code, Label
-from .registers import LINK, SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2
+from ..ir.code import Code, Label
+from ..ir.registers import LINK, SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2
 
 __all__ = ["ROUTINES", "Routine", "routine_label", "write_routines"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .blocks import Blocks
-from .code import Instruction, Label
+from ..ir.blocks import Blocks
+from ..ir.code import Instruction, Label
+from ..ir.registers import ZERO
 from .flow import NEGATED_DIFFERENCES
-from .registers import ZERO
 
 __all__ = ["compare_words"]
 

@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .commands import run
-from .compilers import Toolchain
+from ..commands import run
+from ..compilers import Toolchain
+from ..errors import CommandError
+from ..link.runtime import INCLUDE, macros
+from ..options import BuildOptions
 from .dma_alignment import align_for_dma
-from .errors import CommandError
 from .inline_assembly import explain_assembly
 from .lock_order import LOCK_OPTIONS, keep_lock_order, mentions_lock
 from .long_type import MACROS, widen_long
 from .mram_access import check_mram_access
-from .options import BuildOptions
-from .runtime import INCLUDE, macros
 from .soft_cache import serve_mram_accesses
 
 __all__ = ["Unit", "compile_object", "compile_unit", "preprocess", "run_preprocessor"]

@@ -12,9 +12,9 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .code import Code, Label
-from .errors import TranslationError
-from .registers import SCRATCH_HIGH, SCRATCH_LOW, ZERO, pair_of, register_of
+from ..errors import TranslationError
+from ..ir.code import Code, Label
+from ..ir.registers import SCRATCH_HIGH, SCRATCH_LOW, ZERO, pair_of, register_of
 from .rv32 import Opcode, Relocation, Rv32, decode, sign_extend
 from .thread_ops import translate_custom
 

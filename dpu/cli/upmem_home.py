@@ -22,11 +22,11 @@ from .pkg_config import VERSION, link_flags
 
 __all__ = ["main", "write_home"]
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parent.parent
 _MODULES = {
     "dpu-upmem-dpurte-clang": "dpu.toolchain.command",
     "dpu-clang": "dpu.toolchain.command",
-    "dpu-pkg-config": "dpu.pkg_config",
+    "dpu-pkg-config": "dpu.cli.pkg_config",
 }
 # The comment is how the commands are told from the vendor's.
 _COMMAND = """#!/bin/sh

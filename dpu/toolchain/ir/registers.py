@@ -7,7 +7,7 @@ the odd one. What is not here is reserved, and the compiler is told so.
 
 from __future__ import annotations
 
-from .errors import TranslationError
+from ..errors import TranslationError
 
 __all__ = [
     "ARGUMENTS",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from ..asm.elf_writer import (
+from ...asm.elf_writer import (
     ATOMIC_BASE,
     IRAM_BASE,
     MRAM_BASE,
@@ -18,19 +18,19 @@ from ..asm.elf_writer import (
     SymbolType,
     write,
 )
-from ..asm.lines import SECTION, LineTable, read_lines
-from .arithmetic import write_routines
-from .code import Code, Label
-from .constants import fold_constants
-from .elf_reader import ElfFile, ElfRelocation, ElfSection, ElfSymbol
-from .errors import ToolchainError
+from ...asm.lines import SECTION, LineTable, read_lines
+from ..elf_reader import ElfFile, ElfRelocation, ElfSection, ElfSymbol
+from ..errors import ToolchainError
+from ..ir.code import Code, Label
+from ..passes.arithmetic import write_routines
+from ..passes.constants import fold_constants
+from ..passes.peephole import optimise
+from ..passes.products import pair_products
+from ..translate.rv32 import Relocation
+from ..translate.translate import Reference, Translator, code_label
 from .layout import Stacks, check_data, check_text
 from .line_table import line_section
-from .peephole import optimise
-from .products import pair_products
-from .rv32 import Relocation
 from .start import write_start
-from .translate import Reference, Translator, code_label
 
 __all__ = ["Program", "make_program"]
 

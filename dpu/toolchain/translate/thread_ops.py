@@ -9,9 +9,9 @@ number; 6 (R form) what `_FUNCTIONS` and `_threads` have, by funct7.
 
 from __future__ import annotations
 
-from .code import Code
-from .errors import TranslationError
-from .registers import ID, SCRATCH_HIGH, SCRATCH_LOW, ZERO, register_of
+from ..errors import TranslationError
+from ..ir.code import Code
+from ..ir.registers import ID, SCRATCH_HIGH, SCRATCH_LOW, ZERO, register_of
 from .rv32 import Rv32, sign_extend
 
 __all__ = ["translate_custom"]

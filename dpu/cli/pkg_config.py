@@ -18,7 +18,7 @@ __all__ = ["VERSION", "link_flags", "main"]
 
 _NAME = "dpu-pkg-config"
 VERSION = "2025.1.0"
-_FOLDER = Path(__file__).resolve().parent
+_FOLDER = Path(__file__).resolve().parent.parent
 _INCLUDE, _LIBRARY = _FOLDER / "include", _FOLDER / "lib"
 _VARIABLES = {
     "prefix": str(_FOLDER),

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
-from .cache import digest, keep, stamp_of
-from .commands import run
-from .compilers import Toolchain
-from .errors import ToolchainError
+from ..cache import digest, keep, stamp_of
+from ..commands import run
+from ..compilers import Toolchain
+from ..errors import ToolchainError
 
 __all__ = ["INCLUDE", "SOURCES", "compiler_stamp", "macros", "runtime_objects", "runtime_stamp"]
 
-SOURCES = Path(__file__).resolve().parent.parent / "runtime"
+SOURCES = Path(__file__).resolve().parents[2] / "runtime"
 INCLUDE = SOURCES / "include"
 _OPTIONS = ("-O2", "-std=gnu11", "-g1", "-gdwarf-4", "-ffunction-sections", "-fdata-sections")
 

@@ -8,10 +8,10 @@ from the table and calls `main`.
 
 from __future__ import annotations
 
-from .code import Code, Label
-from .elf_reader import ElfFile
+from ..elf_reader import ElfFile
+from ..ir.code import Code, Label
+from ..ir.registers import ID, ID8, RETURN, SCRATCH_HIGH, SCRATCH_LOW, ZERO
 from .layout import ATOMIC_FIRST
-from .registers import ID, ID8, RETURN, SCRATCH_HIGH, SCRATCH_LOW, ZERO
 
 __all__ = ["write_start"]
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from .. import _isa
-from ..isa import FORMS_BY_NAME
-from .errors import ToolchainError, TranslationError
+from ... import _isa
+from ...isa import FORMS_BY_NAME
+from ..errors import ToolchainError, TranslationError
 from .registers import ZERO
 
 __all__ = ["PRODUCTS", "Code", "Instruction", "Label", "Operand", "replace"]

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from .blocks import Blocks
-from .code import Code, Instruction
+from ..ir.blocks import Blocks
+from ..ir.code import Code, Instruction
+from ..ir.effects import CARRY
 from .compares import compare_words
 from .constants import remove_unused
 from .copies import forward_copy, retarget_source
-from .effects import CARRY
 from .flow import remove_unreached, shorten_jump
 from .wide import use_carry, use_old_zero
 

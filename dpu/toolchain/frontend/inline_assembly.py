@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from .errors import CommandError
+from ..errors import CommandError
 from .locations import Locations
 
 __all__ = ["explain_assembly"]

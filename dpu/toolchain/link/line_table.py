@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from ..asm.elf_writer import IRAM_BASE, Section, SectionFlags
-from ..asm.lines import SECTION, LineRow, read_lines, write_lines
-from .code import Code
-from .elf_reader import ElfFile, ElfSection
-from .translate import code_label
+from ...asm.elf_writer import IRAM_BASE, Section, SectionFlags
+from ...asm.lines import SECTION, LineRow, read_lines, write_lines
+from ..elf_reader import ElfFile, ElfSection
+from ..ir.code import Code
+from ..translate.translate import code_label
 
 __all__ = ["line_section"]
 

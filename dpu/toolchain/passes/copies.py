@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from .blocks import Blocks
-from .code import PRODUCTS, Instruction
-from .effects import LOADS, STORES, effects_of
-from .registers import ZERO
+from ..ir.blocks import Blocks
+from ..ir.code import PRODUCTS, Instruction
+from ..ir.effects import LOADS, STORES, effects_of
+from ..ir.registers import ZERO
 
 __all__ = ["forward_copy", "retarget_source"]
 
