@@ -14,7 +14,7 @@ from dpu import _isa, isa
 from dpu.asm.printer import write_word
 from dpu.disasm import disassemble, disassemble_raw
 
-TABLE: Table = read_table(SOURCES)
+TABLE: Table = read_table(SOURCES / "isa")
 FORMS = list(TABLE)
 # How many words of each form: the boundaries of every operand, then random ones.
 RANDOM_WORDS = 12
