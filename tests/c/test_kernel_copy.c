@@ -80,7 +80,8 @@ static void errors(copy_function *copy)
 
 int main(void)
 {
-    static copy_function *const ways[] = {kernel_copy_at_once, kernel_copy_by_buffer, kernel_copy};
+    static copy_function *const ways[] = {veolib_kernel_copy_at_once, veolib_kernel_copy_by_buffer,
+                                          veolib_kernel_copy};
     const size_t guard = 1 << 20;
     shared = mmap(NULL, BYTES + guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     host = malloc(BYTES);
@@ -88,7 +89,7 @@ int main(void)
     CHECK(mprotect(shared + BYTES, guard, PROT_NONE) == 0);
     start_child();
 
-    if (kernel_copy_at_once(child, host, (uint64_t)(uintptr_t)shared, 1, false) == EPERM) {
+    if (veolib_kernel_copy_at_once(child, host, (uint64_t)(uintptr_t)shared, 1, false) == EPERM) {
         puts("this system does not let a process reach into its child");
     } else {
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {

@@ -31,13 +31,13 @@ static int execute(struct veo_thr_ctxt *ctx, const struct agent_job *job, uint64
     case AGENT_FUNCTION: *result = job->function(job->argument); return VEO_COMMAND_OK;
     case AGENT_ALLOC:
         /* What was freed before is free once its request is harvested. */
-        queue_harvest(ctx);
-        *result = heap_get(ctx->proc, job->size);
+        veolib_queue_harvest(ctx);
+        *result = veolib_heap_get(ctx->proc, job->size);
         return VEO_COMMAND_OK;
     case AGENT_READ:
     case AGENT_WRITE:
-        error = transfer_now(ctx->proc, job->argument, job->address, job->size,
-                             job->kind == AGENT_WRITE);
+        error = veolib_transfer_now(ctx->proc, job->argument, job->address, job->size,
+                                    job->kind == AGENT_WRITE);
         if (!error)
             return VEO_COMMAND_OK;
         *result = error == EFAULT ? SIGSEGV : 0;
@@ -53,9 +53,9 @@ static void look_out(struct agent *agent)
     struct spin_turn turn = {0};
     pthread_mutex_unlock(&agent->lock);
     while (atomic_load_explicit(&agent->orders, memory_order_acquire) == orders &&
-           spin_again(&turn, &veo_root.side, &agent->patience))
+           spin_again(&turn, &veolib_root.side, &agent->patience))
         ;
-    spin_end(&turn, &veo_root.side);
+    spin_end(&turn, &veolib_root.side);
     pthread_mutex_lock(&agent->lock);
 }
 
@@ -85,7 +85,7 @@ static void run_job(struct veo_thr_ctxt *ctx, struct agent_job *job)
 {
     uint64_t result;
     int outcome = execute(ctx, job, &result);
-    queue_host_done(ctx, job, outcome, result);
+    veolib_queue_host_done(ctx, job, outcome, result);
 }
 
 /* With the lock: waits for a job. NULL at the end. */
@@ -97,10 +97,10 @@ static const struct agent_job *next_job(struct veo_thr_ctxt *ctx, struct agent *
         int64_t start = clock_now();
         while (!agent->first && !agent->stop)
             pthread_cond_wait(&agent->work, &agent->lock);
-        spin_learn(&agent->patience, &veo_root.side, clock_now() - start);
+        spin_learn(&agent->patience, &veolib_root.side, clock_now() - start);
     }
     /* The jobs of a dead process are taken back by whoever waits for them. */
-    while (!agent->stop && proc_is_dead(ctx->proc))
+    while (!agent->stop && veolib_proc_is_dead(ctx->proc))
         pthread_cond_wait(&agent->work, &agent->lock);
     return agent->stop ? NULL : agent->first;
 }
@@ -116,7 +116,7 @@ static void *agent_main(void *argument)
         uint64_t id = next->id;
         pthread_mutex_unlock(&agent->lock);
 
-        bool mine = queue_wait_turn(ctx, slot, id);
+        bool mine = veolib_queue_wait_turn(ctx, slot, id);
         pthread_mutex_lock(&agent->lock);
         struct agent_job *job = mine ? claim(agent, id) : NULL;
         if (job) {
@@ -155,22 +155,22 @@ static bool agent_start(struct veo_thr_ctxt *ctx)
     return true;
 }
 
-uint64_t agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *order)
+uint64_t veolib_agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *order)
 {
     struct draft draft;
     struct agent_job *job = malloc(sizeof *job);
     if (!job) {
-        veo_fail(ENOMEM, "no memory for the request");
+        veolib_fail(ENOMEM, "no memory for the request");
         return VEO_REQUEST_ID_INVALID;
     }
-    if (!queue_begin(ctx, &draft)) {
+    if (!veolib_queue_begin(ctx, &draft)) {
         free(job);
         return VEO_REQUEST_ID_INVALID;
     }
     if (!ctx->agent && !agent_start(ctx)) {
-        queue_abandon(ctx);
+        veolib_queue_abandon(ctx);
         free(job);
-        veo_fail(EAGAIN, "no thread for work in the host could be started");
+        veolib_fail(EAGAIN, "no thread for work in the host could be started");
         return VEO_REQUEST_ID_INVALID;
     }
     struct agent *agent = ctx->agent;
@@ -189,10 +189,10 @@ uint64_t agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *order)
     atomic_fetch_add(&agent->orders, 1);
     pthread_cond_signal(&agent->work);
     pthread_mutex_unlock(&agent->lock);
-    return queue_publish(ctx, &draft, NULL);
+    return veolib_queue_publish(ctx, &draft, NULL);
 }
 
-bool agent_cancel(struct veo_thr_ctxt *ctx, struct agent_job *job)
+bool veolib_agent_cancel(struct veo_thr_ctxt *ctx, struct agent_job *job)
 {
     struct agent *agent = ctx->agent;
     if (!agent)
@@ -205,14 +205,14 @@ bool agent_cancel(struct veo_thr_ctxt *ctx, struct agent_job *job)
     return cancelled;
 }
 
-void agent_job_free(struct agent_job *job)
+void veolib_agent_job_free(struct agent_job *job)
 {
     if (job)
         free(job->owned);
     free(job);
 }
 
-void agent_stop(struct veo_thr_ctxt *ctx)
+void veolib_agent_stop(struct veo_thr_ctxt *ctx)
 {
     struct agent *agent = ctx->agent;
     if (!agent)

@@ -10,16 +10,16 @@
 static struct veo_args *spare;
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void args_after_fork(void)
+void veolib_args_after_fork(void)
 {
     pthread_mutex_init(&spare_lock, NULL);
 }
 
-bool args_check(const struct veo_args *args)
+bool veolib_args_check(const struct veo_args *args)
 {
     const char *why = "it is none; was another handle given?";
     if (!args) {
-        veo_fail(EINVAL, "no argument list given (NULL)");
+        veolib_fail(EINVAL, "no argument list given (NULL)");
         return false;
     }
     uint32_t kind = atomic_load_explicit(&args->kind, memory_order_relaxed);
@@ -31,7 +31,7 @@ bool args_check(const struct veo_args *args)
         why = "it is a context";
     else if (kind == HANDLE_PROC)
         why = "it is a process";
-    veo_fail(EINVAL, "%p cannot be used as an argument list: %s", (const void *)args, why);
+    veolib_fail(EINVAL, "%p cannot be used as an argument list: %s", (const void *)args, why);
     return false;
 }
 
@@ -52,7 +52,7 @@ VEO_EXPORT struct veo_args *veo_args_alloc(void)
     pthread_mutex_unlock(&spare_lock);
 
     if (!args && !(args = calloc(1, sizeof *args))) {
-        veo_fail(ENOMEM, "no memory for an argument list");
+        veolib_fail(ENOMEM, "no memory for an argument list");
         return NULL;
     }
     atomic_store_explicit(&args->kind, HANDLE_ARGS, memory_order_relaxed);
@@ -61,13 +61,13 @@ VEO_EXPORT struct veo_args *veo_args_alloc(void)
 
 VEO_EXPORT void veo_args_clear(struct veo_args *args)
 {
-    if (args && args_check(args))
+    if (args && veolib_args_check(args))
         clear(args);
 }
 
 VEO_EXPORT void veo_args_free(struct veo_args *args)
 {
-    if (!args || !args_check(args))
+    if (!args || !veolib_args_check(args))
         return;
     clear(args);
     free(args->stack);
@@ -95,10 +95,10 @@ static void drop_stack_arg(struct veo_args *args, int argnum)
 
 static int set_value(struct veo_args *args, int argnum, uint64_t value, enum wire_kind kind)
 {
-    if (!args_check(args))
+    if (!veolib_args_check(args))
         return -1;
     if (argnum < 0 || argnum >= VEO_MAX_NUM_ARGS) {
-        veo_fail(EINVAL, "argument number %d is not in 0..%d", argnum, VEO_MAX_NUM_ARGS - 1);
+        veolib_fail(EINVAL, "argument number %d is not in 0..%d", argnum, VEO_MAX_NUM_ARGS - 1);
         return -1;
     }
     if (args->nstack)
@@ -153,18 +153,18 @@ VEO_EXPORT int veo_args_set_stack(struct veo_args *args, enum veo_args_intent in
     if (set_value(args, argnum, 0, WIRE_KIND_INTEGER) != 0)
         return -1;
     if (inout != VEO_INTENT_IN && inout != VEO_INTENT_INOUT && inout != VEO_INTENT_OUT) {
-        veo_fail(EINVAL, "intent %d is none of IN (0), INOUT (1), OUT (2)", (int)inout);
+        veolib_fail(EINVAL, "intent %d is none of IN (0), INOUT (1), OUT (2)", (int)inout);
         return -1;
     }
     if (!buff && len) {
-        veo_fail(EINVAL, "stack argument %d has no buffer", argnum);
+        veolib_fail(EINVAL, "stack argument %d has no buffer", argnum);
         return -1;
     }
     if (args->nstack == args->stack_capacity) {
         int capacity = args->stack_capacity ? 2 * args->stack_capacity : 4;
         struct stack_arg *grown = realloc(args->stack, (size_t)capacity * sizeof(struct stack_arg));
         if (!grown) {
-            veo_fail(ENOMEM, "no memory for stack argument %d", argnum);
+            veolib_fail(ENOMEM, "no memory for stack argument %d", argnum);
             return -1;
         }
         args->stack = grown;
@@ -179,7 +179,7 @@ VEO_EXPORT int veosoft_args_set_signature(struct veo_args *args, const char *arg
                                           char ret_kind)
 {
     static const char letters[] = SIGNATURE_LETTERS;
-    if (!args_check(args))
+    if (!veolib_args_check(args))
         return -1;
     args->ret = 0;
     memset(args->signature, 0, sizeof args->signature);
@@ -188,8 +188,8 @@ VEO_EXPORT int veosoft_args_set_signature(struct veo_args *args, const char *arg
     size_t n = strlen(arg_kinds);
     if (n > VEO_MAX_NUM_ARGS || ret_kind == 0 || (ret_kind != 'v' && !strchr(letters, ret_kind)) ||
         strspn(arg_kinds, letters) != n) {
-        veo_fail(EINVAL, "'%.64s' and '%c' are no kinds of arguments and result", arg_kinds,
-                 ret_kind ? ret_kind : ' ');
+        veolib_fail(EINVAL, "'%.64s' and '%c' are no kinds of arguments and result", arg_kinds,
+                    ret_kind ? ret_kind : ' ');
         return -1;
     }
     for (size_t i = 0; i < n; i++) {

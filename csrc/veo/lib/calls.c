@@ -52,33 +52,33 @@ static uint64_t submit_call(struct veo_thr_ctxt *ctx, uint64_t addr, const struc
     struct draft draft;
     char *block = NULL;
     if (!addr) {
-        veo_fail(EINVAL, "cannot call the function at address 0");
+        veolib_fail(EINVAL, "cannot call the function at address 0");
         return VEO_REQUEST_ID_INVALID;
     }
-    if (args && !args_check(args))
+    if (args && !veolib_args_check(args))
         return VEO_REQUEST_ID_INVALID;
     if (!args)
         args = &none;
     if (args->nstack || args->nargs > WIRE_SLOT_ARGS) {
         size_t size = block_size(args);
         if (size == SIZE_MAX) {
-            veo_fail(E2BIG, "the stack arguments of a call may have at most %zu bytes together",
-                     VEO_STACK_ARGS_MAX);
+            veolib_fail(E2BIG, "the stack arguments of a call may have at most %zu bytes together",
+                        VEO_STACK_ARGS_MAX);
             return VEO_REQUEST_ID_INVALID;
         }
-        extra = extra_new(args->nstack);
+        extra = veolib_extra_new(args->nstack);
         if (extra)
-            extra->block = wire_get(ctx->proc, size);
+            extra->block = veolib_wire_get(ctx->proc, size);
         if (!extra || !extra->block) {
             free(extra);
-            veo_fail(ENOMEM, "no memory for %zu bytes of arguments", size);
+            veolib_fail(ENOMEM, "no memory for %zu bytes of arguments", size);
             return VEO_REQUEST_ID_INVALID;
         }
         block = (char *)(uintptr_t)extra->block;
     }
-    if (!queue_begin(ctx, &draft)) {
+    if (!veolib_queue_begin(ctx, &draft)) {
         if (extra)
-            wire_put(ctx->proc, extra->block);
+            veolib_wire_put(ctx->proc, extra->block);
         free(extra);
         return VEO_REQUEST_ID_INVALID;
     }
@@ -102,52 +102,52 @@ static uint64_t submit_call(struct veo_thr_ctxt *ctx, uint64_t addr, const struc
     memcpy(values, args->values, (size_t)args->nargs * sizeof(uint64_t));
     if (args->nstack)
         place_stack_args(args, block, values, extra);
-    return queue_publish(ctx, &draft, extra);
+    return veolib_queue_publish(ctx, &draft, extra);
 }
 
 VEO_EXPORT uint64_t veo_call_async(struct veo_thr_ctxt *ctx, uint64_t addr, struct veo_args *args)
 {
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return VEO_REQUEST_ID_INVALID;
     uint64_t id = submit_call(ctx, addr, args);
-    ctx_leave(ctx);
+    veolib_ctx_leave(ctx);
     return id;
 }
 
 VEO_EXPORT uint64_t veo_call_async_by_name(struct veo_thr_ctxt *ctx, uint64_t libhdl,
                                            const char *symname, struct veo_args *args)
 {
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return VEO_REQUEST_ID_INVALID;
     uint64_t id = VEO_REQUEST_ID_INVALID;
-    uint64_t addr = symbol_address(ctx->proc, libhdl, symname);
+    uint64_t addr = veolib_symbol_address(ctx->proc, libhdl, symname);
     if (addr)
         id = submit_call(ctx, addr, args);
-    ctx_leave(ctx);
+    veolib_ctx_leave(ctx);
     return id;
 }
 
 VEO_EXPORT uint64_t veo_call_async_vh(struct veo_thr_ctxt *ctx, uint64_t (*func)(void *), void *arg)
 {
     if (!func) {
-        veo_fail(EINVAL, "no VH function given (NULL)");
+        veolib_fail(EINVAL, "no VH function given (NULL)");
         return VEO_REQUEST_ID_INVALID;
     }
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return VEO_REQUEST_ID_INVALID;
     struct agent_job job = {.kind = AGENT_FUNCTION, .function = func, .argument = arg};
-    uint64_t id = agent_submit(ctx, &job);
-    ctx_leave(ctx);
+    uint64_t id = veolib_agent_submit(ctx, &job);
+    veolib_ctx_leave(ctx);
     return id;
 }
 
 VEO_EXPORT int veo_call_peek_result(struct veo_thr_ctxt *ctx, uint64_t reqid, uint64_t *retp)
 {
     uint64_t result = 0;
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return -1;
-    int state = queue_peek(ctx, reqid, &result);
-    ctx_leave(ctx);
+    int state = veolib_queue_peek(ctx, reqid, &result);
+    veolib_ctx_leave(ctx);
     if (retp)
         *retp = result;
     return state;
@@ -157,10 +157,10 @@ VEO_EXPORT int veosoft_call_wait_timed(struct veo_thr_ctxt *ctx, uint64_t reqid,
                                        int64_t timeout_ns)
 {
     uint64_t result = 0;
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return -1;
-    int state = queue_wait(ctx, reqid, &result, clock_deadline(timeout_ns));
-    ctx_leave(ctx);
+    int state = veolib_queue_wait(ctx, reqid, &result, clock_deadline(timeout_ns));
+    veolib_ctx_leave(ctx);
     if (retp)
         *retp = result;
     return state;
@@ -169,10 +169,10 @@ VEO_EXPORT int veosoft_call_wait_timed(struct veo_thr_ctxt *ctx, uint64_t reqid,
 VEO_EXPORT int veo_call_wait_result(struct veo_thr_ctxt *ctx, uint64_t reqid, uint64_t *retp)
 {
     uint64_t result = 0;
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return -1;
-    int state = queue_wait(ctx, reqid, &result, CLOCK_NEVER);
-    ctx_leave(ctx);
+    int state = veolib_queue_wait(ctx, reqid, &result, CLOCK_NEVER);
+    veolib_ctx_leave(ctx);
     if (retp)
         *retp = result;
     return state;
@@ -182,12 +182,13 @@ VEO_EXPORT int veo_call_sync(struct veo_proc_handle *proc, uint64_t addr, struct
                              uint64_t *result)
 {
     uint64_t value = 0;
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -1;
     uint64_t id = submit_call(proc->main, addr, args);
-    int state = id == VEO_REQUEST_ID_INVALID ? VEO_COMMAND_ERROR
-                                             : queue_wait(proc->main, id, &value, CLOCK_NEVER);
-    proc_leave(proc);
+    int state = id == VEO_REQUEST_ID_INVALID
+                    ? VEO_COMMAND_ERROR
+                    : veolib_queue_wait(proc->main, id, &value, CLOCK_NEVER);
+    veolib_proc_leave(proc);
     if (result)
         *result = value;
     return state == VEO_COMMAND_OK ? 0 : -1;

@@ -10,7 +10,7 @@ struct veo_thr_ctxt_attr {
     size_t stack_size;
 };
 
-struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main)
+struct veo_thr_ctxt *veolib_context_new(struct veo_proc_handle *proc, bool main)
 {
     struct veo_thr_ctxt *ctx = NULL;
     bool fresh = true;
@@ -35,16 +35,16 @@ struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main)
             atomic_store(&ctx->gone, true);
         }
     }
-    uint64_t wire = ctx ? wire_get(proc, sizeof(struct wire_context)) : 0;
+    uint64_t wire = ctx ? veolib_wire_get(proc, sizeof(struct wire_context)) : 0;
     if (wire) {
         ctx->wire = (struct wire_context *)(uintptr_t)wire;
         memset(ctx->wire, 0, sizeof *ctx->wire);
         ctx->opened = false;
         pthread_mutex_lock(&ctx->queue);
-        bool good = queue_init(ctx);
+        bool good = veolib_queue_init(ctx);
         pthread_mutex_unlock(&ctx->queue);
         if (!good) {
-            wire_put(proc, wire);
+            veolib_wire_put(proc, wire);
             ctx->wire = NULL;
         }
     }
@@ -61,45 +61,45 @@ struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main)
     }
     pthread_mutex_unlock(&proc->contexts_lock);
     if (!ready)
-        veo_fail(ENOMEM, "no memory for a context");
+        veolib_fail(ENOMEM, "no memory for a context");
     return ready ? ctx : NULL;
 }
 
 /* The structure stays in the list: a stale pointer to it is noticed, and it is used again. */
-void context_delete(struct veo_thr_ctxt *ctx)
+void veolib_context_delete(struct veo_thr_ctxt *ctx)
 {
     /* What was queued after its end is not executed: from here on such requests fail. */
     atomic_store(&ctx->gone, true);
-    agent_stop(ctx);
+    veolib_agent_stop(ctx);
     if (ctx->wire) {
-        queue_harvest(ctx);
-        queue_wait_for_waiters(ctx);
+        veolib_queue_harvest(ctx);
+        veolib_queue_wait_for_waiters(ctx);
     }
 
     pthread_mutex_lock(&ctx->proc->contexts_lock);
     ctx->opened = false;
     if (ctx->wire) {
         pthread_mutex_lock(&ctx->queue);
-        queue_free(ctx);
+        veolib_queue_free(ctx);
         pthread_mutex_unlock(&ctx->queue);
-        wire_put(ctx->proc, (uint64_t)(uintptr_t)ctx->wire);
+        veolib_wire_put(ctx->proc, (uint64_t)(uintptr_t)ctx->wire);
         ctx->wire = NULL;
     }
     pthread_mutex_unlock(&ctx->proc->contexts_lock);
 }
 
-bool context_end(struct veo_thr_ctxt *ctx, int64_t deadline)
+bool veolib_context_end(struct veo_thr_ctxt *ctx, int64_t deadline)
 {
     uint64_t id = VEO_REQUEST_ID_INVALID;
-    if (!proc_is_dead(ctx->proc))
-        id = queue_simple(ctx, WIRE_EXIT, 0, NULL);
-    if (id == VEO_REQUEST_ID_INVALID && !proc_is_dead(ctx->proc))
+    if (!veolib_proc_is_dead(ctx->proc))
+        id = veolib_queue_simple(ctx, WIRE_EXIT, 0, NULL);
+    if (id == VEO_REQUEST_ID_INVALID && !veolib_proc_is_dead(ctx->proc))
         return false;
 
     /* What other threads queue after it is not executed. */
     atomic_store(&ctx->ending, true);
-    int rc = id == VEO_REQUEST_ID_INVALID ? queue_drain(ctx, deadline)
-                                          : queue_drain_until(ctx, id + 1, deadline);
+    int rc = id == VEO_REQUEST_ID_INVALID ? veolib_queue_drain(ctx, deadline)
+                                          : veolib_queue_drain_until(ctx, id + 1, deadline);
     return rc != 1;
 }
 
@@ -108,22 +108,23 @@ static bool is_context(const struct veo_thr_ctxt *ctx)
     return ctx && ctx->kind == HANDLE_CONTEXT;
 }
 
-bool ctx_enter(struct veo_thr_ctxt *ctx)
+bool veolib_ctx_enter(struct veo_thr_ctxt *ctx)
 {
     if (!is_context(ctx)) {
-        veo_fail(EINVAL, ctx ? "%p is no context" : "no context given (NULL)", (const void *)ctx);
+        veolib_fail(EINVAL, ctx ? "%p is no context" : "no context given (NULL)",
+                    (const void *)ctx);
         return false;
     }
     if (atomic_load_explicit(&ctx->gone, memory_order_acquire)) {
-        veo_fail(EINVAL, "the context is closed");
+        veolib_fail(EINVAL, "the context is closed");
         return false;
     }
-    return proc_enter(ctx->proc);
+    return veolib_proc_enter(ctx->proc);
 }
 
-void ctx_leave(struct veo_thr_ctxt *ctx)
+void veolib_ctx_leave(struct veo_thr_ctxt *ctx)
 {
-    proc_leave(ctx->proc);
+    veolib_proc_leave(ctx->proc);
 }
 
 static struct veo_thr_ctxt *open_context(struct veo_proc_handle *proc, size_t stack_size)
@@ -131,7 +132,7 @@ static struct veo_thr_ctxt *open_context(struct veo_proc_handle *proc, size_t st
     struct veo_thr_ctxt *ctx = NULL;
     struct draft draft;
     uint64_t error = 0;
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return NULL;
     pthread_mutex_lock(&proc->contexts_lock);
     bool first = !proc->main->opened;
@@ -141,26 +142,26 @@ static struct veo_thr_ctxt *open_context(struct veo_proc_handle *proc, size_t st
         ctx = proc->main;
         goto out;
     }
-    ctx = context_new(proc, false);
+    ctx = veolib_context_new(proc, false);
     if (!ctx)
         goto out;
-    if (!queue_begin(proc->main, &draft)) {
-        context_delete(ctx);
+    if (!veolib_queue_begin(proc->main, &draft)) {
+        veolib_context_delete(ctx);
         ctx = NULL;
         goto out;
     }
     draft.slot->op = WIRE_OPEN_CONTEXT;
     draft.slot->target = (uint64_t)(uintptr_t)ctx->wire;
     draft.slot->size = stack_size;
-    uint64_t id = queue_publish(proc->main, &draft, NULL);
-    if (queue_wait(proc->main, id, &error, CLOCK_NEVER) != VEO_COMMAND_OK || error) {
+    uint64_t id = veolib_queue_publish(proc->main, &draft, NULL);
+    if (veolib_queue_wait(proc->main, id, &error, CLOCK_NEVER) != VEO_COMMAND_OK || error) {
         if (error)
-            veo_fail((int)error,
-                     "the VE process could not start a thread with a stack of %zu bytes: %s",
-                     stack_size, strerror((int)error));
+            veolib_fail((int)error,
+                        "the VE process could not start a thread with a stack of %zu bytes: %s",
+                        stack_size, strerror((int)error));
         else
-            veo_fail(ESRCH, "the VE process is gone: no context can be opened in it");
-        context_delete(ctx);
+            veolib_fail(ESRCH, "the VE process is gone: no context can be opened in it");
+        veolib_context_delete(ctx);
         ctx = NULL;
         goto out;
     }
@@ -168,7 +169,7 @@ static struct veo_thr_ctxt *open_context(struct veo_proc_handle *proc, size_t st
     ctx->opened = true;
     pthread_mutex_unlock(&proc->contexts_lock);
 out:
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return ctx;
 }
 
@@ -181,7 +182,7 @@ VEO_EXPORT struct veo_thr_ctxt *veo_context_open_with_attr(struct veo_proc_handl
                                                            struct veo_thr_ctxt_attr *attr)
 {
     if (!proc || !attr) {
-        veo_fail(EINVAL, "no process or no attributes given (NULL)");
+        veolib_fail(EINVAL, "no process or no attributes given (NULL)");
         return NULL;
     }
     return open_context(proc, attr->stack_size);
@@ -192,7 +193,7 @@ VEO_EXPORT int veo_context_close(struct veo_thr_ctxt *ctx)
     /* Destroying the process has closed it: programs that close in the other order get by. */
     if (is_context(ctx) && atomic_load(&ctx->gone) && !atomic_load(&ctx->proc->alive))
         return 0;
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return -1;
     bool ended = true;
     if (!ctx->main) {
@@ -201,19 +202,19 @@ VEO_EXPORT int veo_context_close(struct veo_thr_ctxt *ctx)
         ctx->opened = false;
         pthread_mutex_unlock(&ctx->proc->contexts_lock);
         if (mine)
-            ended = context_end(ctx, CLOCK_NEVER);
+            ended = veolib_context_end(ctx, CLOCK_NEVER);
         if (mine && ended) {
             /* A thread that saw it open submits before it is deleted. */
             atomic_store(&ctx->gone, true);
             pthread_mutex_lock(&ctx->submit);
             pthread_mutex_unlock(&ctx->submit);
-            context_delete(ctx);
+            veolib_context_delete(ctx);
         }
         /* Out of memory: the worker was not told, and still waits for requests. */
         if (!ended)
             ctx->opened = true;
     }
-    ctx_leave(ctx);
+    veolib_ctx_leave(ctx);
     return ended ? 0 : -1;
 }
 
@@ -221,58 +222,58 @@ VEO_EXPORT int veo_get_context_state(struct veo_thr_ctxt *ctx)
 {
     if (!is_context(ctx) || atomic_load(&ctx->gone) || !atomic_load(&ctx->proc->alive))
         return VEO_STATE_EXIT;
-    proc_check(ctx->proc);
-    return proc_is_dead(ctx->proc) ? VEO_STATE_EXIT : VEO_STATE_RUNNING;
+    veolib_proc_check(ctx->proc);
+    return veolib_proc_is_dead(ctx->proc) ? VEO_STATE_EXIT : VEO_STATE_RUNNING;
 }
 
 VEO_EXPORT void veo_context_sync(struct veo_thr_ctxt *ctx)
 {
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return;
-    queue_drain(ctx, CLOCK_NEVER);
-    ctx_leave(ctx);
+    veolib_queue_drain(ctx, CLOCK_NEVER);
+    veolib_ctx_leave(ctx);
 }
 
 VEO_EXPORT int veosoft_context_drain(struct veo_thr_ctxt *ctx, int64_t timeout_ns)
 {
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return -1;
-    int rc = queue_is_empty(ctx) && !proc_is_dead(ctx->proc)
+    int rc = veolib_queue_is_empty(ctx) && !veolib_proc_is_dead(ctx->proc)
                  ? 0
-                 : queue_drain(ctx, clock_deadline(timeout_ns));
-    ctx_leave(ctx);
+                 : veolib_queue_drain(ctx, clock_deadline(timeout_ns));
+    veolib_ctx_leave(ctx);
     return rc;
 }
 
 VEO_EXPORT struct veo_thr_ctxt *veosoft_main_context(struct veo_proc_handle *proc)
 {
-    return proc_is_alive(proc) ? proc->main : NULL;
+    return veolib_proc_is_alive(proc) ? proc->main : NULL;
 }
 
 VEO_EXPORT int veo_num_contexts(struct veo_proc_handle *proc)
 {
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -1;
     int n = 0;
     pthread_mutex_lock(&proc->contexts_lock);
     for (const struct veo_thr_ctxt *c = proc->contexts; c; c = c->next)
         n += c->opened;
     pthread_mutex_unlock(&proc->contexts_lock);
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return n;
 }
 
 VEO_EXPORT struct veo_thr_ctxt *veo_get_context(struct veo_proc_handle *proc, int idx)
 {
     struct veo_thr_ctxt *found = NULL;
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return NULL;
     pthread_mutex_lock(&proc->contexts_lock);
     for (struct veo_thr_ctxt *c = proc->contexts; c && !found; c = c->next)
         if (c->opened && idx-- == 0)
             found = c;
     pthread_mutex_unlock(&proc->contexts_lock);
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return found;
 }
 
@@ -299,7 +300,7 @@ VEO_EXPORT struct veo_thr_ctxt_attr *veo_alloc_thr_ctxt_attr(void)
 VEO_EXPORT int veo_free_thr_ctxt_attr(struct veo_thr_ctxt_attr *attr)
 {
     if (!attr) {
-        veo_fail(EINVAL, "no attributes given (NULL)");
+        veolib_fail(EINVAL, "no attributes given (NULL)");
         return -1;
     }
     free(attr);
@@ -309,8 +310,8 @@ VEO_EXPORT int veo_free_thr_ctxt_attr(struct veo_thr_ctxt_attr *attr)
 VEO_EXPORT int veo_set_thr_ctxt_stacksize(struct veo_thr_ctxt_attr *attr, size_t stacksize)
 {
     if (!attr || stacksize < VEO_SMALLEST_STACK) {
-        veo_fail(EINVAL, attr ? "a stack has at least %zu bytes" : "no attributes given (NULL)",
-                 VEO_SMALLEST_STACK);
+        veolib_fail(EINVAL, attr ? "a stack has at least %zu bytes" : "no attributes given (NULL)",
+                    VEO_SMALLEST_STACK);
         return -1;
     }
     attr->stack_size = stacksize;
@@ -320,7 +321,7 @@ VEO_EXPORT int veo_set_thr_ctxt_stacksize(struct veo_thr_ctxt_attr *attr, size_t
 VEO_EXPORT int veo_get_thr_ctxt_stacksize(struct veo_thr_ctxt_attr *attr, size_t *stacksize)
 {
     if (!attr || !stacksize) {
-        veo_fail(EINVAL, "no attributes or no place for the size given (NULL)");
+        veolib_fail(EINVAL, "no attributes or no place for the size given (NULL)");
         return -1;
     }
     *stacksize = attr->stack_size;

@@ -12,7 +12,7 @@
 static _Thread_local char last_error[2048];
 static _Atomic int quiet;
 
-void veo_fail(int error, const char *format, ...)
+void veolib_fail(int error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -30,7 +30,7 @@ static void print(const char *level, const char *format, va_list args)
     fprintf(stderr, "[VH] [TID %ld] %s: %s\n", (long)syscall(SYS_gettid), level, text);
 }
 
-void veo_log(const char *format, ...)
+void veolib_log(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -38,7 +38,7 @@ void veo_log(const char *format, ...)
     va_end(args);
 }
 
-void veo_log_debug(const char *format, ...)
+void veolib_log_debug(const char *format, ...)
 {
     if (!secure_getenv("VEO_LOG_DEBUG"))
         return;
@@ -48,7 +48,7 @@ void veo_log_debug(const char *format, ...)
     va_end(args);
 }
 
-bool veo_is_quiet(void)
+bool veolib_is_quiet(void)
 {
     return atomic_load(&quiet) != 0;
 }

@@ -9,28 +9,29 @@
 
 VEO_EXPORT struct veo_proc_handle *veo_get_proc_handle_from_hmem(const void *addr)
 {
-    return proc_by_identifier(hmem_identifier(addr));
+    return veolib_proc_by_identifier(hmem_identifier(addr));
 }
 
 VEO_EXPORT pid_t veo_get_pid_from_hmem(const void *addr)
 {
-    const struct veo_proc_handle *proc = proc_by_identifier(hmem_identifier(addr));
+    const struct veo_proc_handle *proc = veolib_proc_by_identifier(hmem_identifier(addr));
     return proc ? proc->pid : -1;
 }
 
 VEO_EXPORT int veo_get_venum_from_hmem(const void *addr)
 {
-    const struct veo_proc_handle *proc = proc_by_identifier(hmem_identifier(addr));
+    const struct veo_proc_handle *proc = veolib_proc_by_identifier(hmem_identifier(addr));
     return proc ? proc->node : -1;
 }
 
 static int transfer(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t size,
                     bool write)
 {
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -1;
-    int error = proc_sync_transfer(proc) ? transfer_now(proc, host, addr, size, write) : ESRCH;
-    proc_leave(proc);
+    int error = veolib_proc_sync_transfer(proc) ? veolib_transfer_now(proc, host, addr, size, write)
+                                                : ESRCH;
+    veolib_proc_leave(proc);
     return error ? -1 : 0;
 }
 
@@ -38,26 +39,26 @@ static int transfer(struct veo_proc_handle *proc, void *host, uint64_t addr, siz
 static int copy_inside(struct veo_proc_handle *proc, uint64_t dst, uint64_t src, size_t size)
 {
     int rc = -1;
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -1;
-    if (!proc_sync_transfer(proc)) {
+    if (!veolib_proc_sync_transfer(proc)) {
         rc = -1;
-    } else if (heap_contains(proc, dst, size)) {
-        rc = transfer_now(proc, (void *)(uintptr_t)dst, src, size, false) ? -1 : 0;
-    } else if (heap_contains(proc, src, size)) {
-        rc = transfer_now(proc, (void *)(uintptr_t)src, dst, size, true) ? -1 : 0;
+    } else if (veolib_heap_contains(proc, dst, size)) {
+        rc = veolib_transfer_now(proc, (void *)(uintptr_t)dst, src, size, false) ? -1 : 0;
+    } else if (veolib_heap_contains(proc, src, size)) {
+        rc = veolib_transfer_now(proc, (void *)(uintptr_t)src, dst, size, true) ? -1 : 0;
     } else {
         char piece[4096];
         rc = 0;
         for (size_t done = 0; done < size && rc == 0;) {
             size_t n = size - done < sizeof piece ? size - done : sizeof piece;
-            if (transfer_now(proc, piece, src + done, n, false) ||
-                transfer_now(proc, piece, dst + done, n, true))
+            if (veolib_transfer_now(proc, piece, src + done, n, false) ||
+                veolib_transfer_now(proc, piece, dst + done, n, true))
                 rc = -1;
             done += n;
         }
     }
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return rc;
 }
 
@@ -70,13 +71,13 @@ VEO_EXPORT int veo_hmemcpy(void *dst, const void *src, size_t size)
         return 0;
     }
     if (to >= 0 && from >= 0 && to != from) {
-        veo_fail(EXDEV, "cannot copy between the VE memories of processes %d and %d", from, to);
+        veolib_fail(EXDEV, "cannot copy between the VE memories of processes %d and %d", from, to);
         return -1;
     }
-    struct veo_proc_handle *proc = proc_by_identifier(to >= 0 ? to : from);
+    struct veo_proc_handle *proc = veolib_proc_by_identifier(to >= 0 ? to : from);
     if (!proc) {
-        veo_fail(EINVAL, "the address is tagged with process %d, which does not exist",
-                 to >= 0 ? to : from);
+        veolib_fail(EINVAL, "the address is tagged with process %d, which does not exist",
+                    to >= 0 ? to : from);
         return -1;
     }
     if (from < 0)

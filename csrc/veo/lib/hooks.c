@@ -18,7 +18,8 @@ static struct hook hooks[HOOK_KINDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Aliases that no other library can interpose. */
-#define LOCAL_ALIAS(name) extern __typeof__(name) name##_here __attribute__((visibility("hidden")))
+#define LOCAL_ALIAS(name) \
+    extern __typeof__(name) veolib_##name __attribute__((visibility("hidden")))
 LOCAL_ALIAS(veo_alloc_mem);
 LOCAL_ALIAS(veo_free_mem);
 LOCAL_ALIAS(veo_alloc_hmem);
@@ -32,14 +33,14 @@ static int kind_of(const void *function)
         const void *seen;
         const void *here;
     } keys[HOOK_KINDS] = {
-        [HOOK_ALLOC_MEM] = {(const void *)veo_alloc_mem, (const void *)veo_alloc_mem_here},
-        [HOOK_FREE_MEM] = {(const void *)veo_free_mem, (const void *)veo_free_mem_here},
-        [HOOK_ALLOC_HMEM] = {(const void *)veo_alloc_hmem, (const void *)veo_alloc_hmem_here},
-        [HOOK_FREE_HMEM] = {(const void *)veo_free_hmem, (const void *)veo_free_hmem_here},
+        [HOOK_ALLOC_MEM] = {(const void *)veo_alloc_mem, (const void *)veolib_veo_alloc_mem},
+        [HOOK_FREE_MEM] = {(const void *)veo_free_mem, (const void *)veolib_veo_free_mem},
+        [HOOK_ALLOC_HMEM] = {(const void *)veo_alloc_hmem, (const void *)veolib_veo_alloc_hmem},
+        [HOOK_FREE_HMEM] = {(const void *)veo_free_hmem, (const void *)veolib_veo_free_hmem},
         [HOOK_ALLOC_MEM_ASYNC] = {(const void *)veo_alloc_mem_async,
-                                  (const void *)veo_alloc_mem_async_here},
+                                  (const void *)veolib_veo_alloc_mem_async},
         [HOOK_FREE_MEM_ASYNC] = {(const void *)veo_free_mem_async,
-                                 (const void *)veo_free_mem_async_here},
+                                 (const void *)veolib_veo_free_mem_async},
     };
     for (int i = 0; i < HOOK_KINDS; i++)
         if (function == keys[i].seen || function == keys[i].here)
@@ -47,7 +48,7 @@ static int kind_of(const void *function)
     return -1;
 }
 
-struct hook hook_get(enum hook_kind kind)
+struct hook veolib_hook_get(enum hook_kind kind)
 {
     pthread_mutex_lock(&lock);
     struct hook hook = hooks[kind];
@@ -55,9 +56,9 @@ struct hook hook_get(enum hook_kind kind)
     return hook;
 }
 
-bool hook_is_set(enum hook_kind kind)
+bool veolib_hook_is_set(enum hook_kind kind)
 {
-    return hook_get(kind).function != NULL;
+    return veolib_hook_get(kind).function != NULL;
 }
 
 static void set(int kind, void (*function)(void *, ...), void *payload)
@@ -71,7 +72,7 @@ VEO_EXPORT void veo_register_hook(void *func, void (*hook)(void *payload, ...), 
 {
     int kind = kind_of(func);
     if (kind < 0)
-        veo_fail(EINVAL, "%p is no function that can have a hook", func);
+        veolib_fail(EINVAL, "%p is no function that can have a hook", func);
     else
         set(kind, hook, payload);
 }
@@ -79,7 +80,7 @@ VEO_EXPORT void veo_register_hook(void *func, void (*hook)(void *payload, ...), 
 VEO_EXPORT void *veo_get_hook(void *func)
 {
     int kind = kind_of(func);
-    return kind < 0 ? NULL : (void *)hook_get((enum hook_kind)kind).function;
+    return kind < 0 ? NULL : (void *)veolib_hook_get((enum hook_kind)kind).function;
 }
 
 VEO_EXPORT void veo_unregister_hook(void *func)

@@ -20,12 +20,12 @@ struct hook {
     void *payload;
 };
 
-struct hook hook_get(enum hook_kind kind);
-bool hook_is_set(enum hook_kind kind);
+struct hook veolib_hook_get(enum hook_kind kind);
+bool veolib_hook_is_set(enum hook_kind kind);
 
 #define HOOK_CALL(kind, ...) \
     do { \
-        struct hook hook_ = hook_get(kind); \
+        struct hook hook_ = veolib_hook_get(kind); \
         if (hook_.function) \
             hook_.function(hook_.payload, __VA_ARGS__); \
     } while (0)

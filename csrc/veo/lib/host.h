@@ -44,12 +44,12 @@ enum handle_kind {
 /* --- errors (error.c) ------------------------------------------------------------------- */
 
 /* Keeps the text for veosoft_error(), prints it unless quiet, sets errno. */
-void veo_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void veolib_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* One line on stderr, whether quiet or not. */
-void veo_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void veolib_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same where VEO_LOG_DEBUG is set. */
-void veo_log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
-bool veo_is_quiet(void);
+void veolib_log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool veolib_is_quiet(void);
 
 /* --- argument lists (args.c) ------------------------------------------------------------ */
 
@@ -77,9 +77,9 @@ struct veo_args {
 };
 
 /* Sets the error if ARGS is no argument list. */
-bool args_check(const struct veo_args *args);
+bool veolib_args_check(const struct veo_args *args);
 /* In a forked child, whose parent may have been in the middle of something. */
-void args_after_fork(void);
+void veolib_args_after_fork(void);
 
 /* --- results that nobody has fetched yet (results.c) ------------------------------------- */
 
@@ -92,9 +92,9 @@ struct result_table {
     struct result_page *spare; /* one empty page, so that a steady flow allocates nothing */
 };
 
-bool results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result);
-bool results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result);
-void results_clear(struct result_table *table);
+bool veolib_results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result);
+bool veolib_results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result);
+void veolib_results_clear(struct result_table *table);
 
 /* --- contexts and their queues (queue.c, queue_wait.c, context.c) ------------------------- */
 
@@ -161,7 +161,8 @@ struct veo_thr_ctxt {
     struct agent *agent;
 };
 
-/* A request being written: between queue_begin() and queue_publish() the submit lock is held. */
+/* A request being written: between veolib_queue_begin() and veolib_queue_publish() the submit lock
+ * is held. */
 struct draft {
     struct wire_slot *slot;
     uint64_t id;
@@ -170,55 +171,57 @@ struct draft {
 
 /* Takes the submit lock and finds a slot. False (errno set) if the process is dead or memory is
  * out; then the lock is not held. */
-bool queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft);
+bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft);
 /* EXTRA becomes the queue's. Returns the id. */
-uint64_t queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft, struct request_extra *extra);
-void queue_abandon(struct veo_thr_ctxt *ctx);
+uint64_t veolib_queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft,
+                              struct request_extra *extra);
+void veolib_queue_abandon(struct veo_thr_ctxt *ctx);
 /* A request that the host has executed already, for which nothing is queued: it has no slot. Where
  * something is queued VEO_REQUEST_ID_INVALID, without an error. */
-uint64_t queue_done(struct veo_thr_ctxt *ctx, int outcome, uint64_t result);
+uint64_t veolib_queue_done(struct veo_thr_ctxt *ctx, int outcome, uint64_t result);
 /* Has veo_prev_req_result() show RESULT in the next kernel, if nothing is queued before it. */
-void queue_remember(struct veo_thr_ctxt *ctx, uint64_t result);
+void veolib_queue_remember(struct veo_thr_ctxt *ctx, uint64_t result);
 /* A request without arguments. */
-uint64_t queue_simple(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t target,
-                      struct request_extra *extra);
+uint64_t veolib_queue_simple(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t target,
+                             struct request_extra *extra);
 /* State of a request by now; delivers its result where there is one. */
-int queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result);
+int veolib_queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result);
 /* The same, waiting until DEADLINE. */
-int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline);
+int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline);
 /* Waits until everything submitted before is harvested. 0; 1 at the deadline; -1 if dead. */
-int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline);
+int veolib_queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline);
 /* The same of the requests below END, which have been submitted. */
-int queue_drain_until(struct veo_thr_ctxt *ctx, uint64_t end, int64_t deadline);
-bool queue_is_empty(struct veo_thr_ctxt *ctx);
+int veolib_queue_drain_until(struct veo_thr_ctxt *ctx, uint64_t end, int64_t deadline);
+bool veolib_queue_is_empty(struct veo_thr_ctxt *ctx);
 /* The same after taking out what is finished. */
-bool queue_is_idle(struct veo_thr_ctxt *ctx);
+bool veolib_queue_is_idle(struct veo_thr_ctxt *ctx);
 /* Waits until the worker has come to request ID in SLOT, which the host is to execute. False if
  * it never will, or if somebody else has executed the request. */
-bool queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id);
+bool veolib_queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id);
 /* For who executed JOB: its outcome. The queue may free it at once. */
-void queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcome, uint64_t result);
+void veolib_queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcome,
+                            uint64_t result);
 /* Takes what is finished out of the queue (everything, if the process is dead); the second with
  * the queue lock. */
-void queue_harvest(struct veo_thr_ctxt *ctx);
-void queue_harvest_locked(struct veo_thr_ctxt *ctx);
+void veolib_queue_harvest(struct veo_thr_ctxt *ctx);
+void veolib_queue_harvest_locked(struct veo_thr_ctxt *ctx);
 /* First chunk; frees all. */
-bool queue_init(struct veo_thr_ctxt *ctx);
+bool veolib_queue_init(struct veo_thr_ctxt *ctx);
 /* Waits until all threads have what they wait for in a queue that is empty. */
-void queue_wait_for_waiters(struct veo_thr_ctxt *ctx);
-void queue_free(struct veo_thr_ctxt *ctx);
+void veolib_queue_wait_for_waiters(struct veo_thr_ctxt *ctx);
+void veolib_queue_free(struct veo_thr_ctxt *ctx);
 
-struct request_extra *extra_new(int ncopies);
+struct request_extra *veolib_extra_new(int ncopies);
 
 /* For queue_wait.c, with the queue lock: the state of a request, its result delivered, ... */
-int queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result);
+int veolib_queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result);
 /* ... and the chunk of one that is in the queue, with its place there. */
-struct chunk *queue_chunk(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index);
+struct chunk *veolib_queue_chunk(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index);
 
-struct veo_thr_ctxt *context_new(struct veo_proc_handle *proc, bool main);
-void context_delete(struct veo_thr_ctxt *ctx);
+struct veo_thr_ctxt *veolib_context_new(struct veo_proc_handle *proc, bool main);
+void veolib_context_delete(struct veo_thr_ctxt *ctx);
 /* Runs the queue empty and ends the thread. False at the deadline, or if it could not be told. */
-bool context_end(struct veo_thr_ctxt *ctx, int64_t deadline);
+bool veolib_context_end(struct veo_thr_ctxt *ctx, int64_t deadline);
 
 /* --- the agent: what a context has executed in the host (agent.c) ------------------------- */
 
@@ -241,11 +244,11 @@ struct agent_job {
 };
 
 /* Queues JOB (copied) in the context. The request id, or VEO_REQUEST_ID_INVALID. */
-uint64_t agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *job);
+uint64_t veolib_agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *job);
 /* Takes a job back, if nobody is executing it. */
-bool agent_cancel(struct veo_thr_ctxt *ctx, struct agent_job *job);
-void agent_job_free(struct agent_job *job);
-void agent_stop(struct veo_thr_ctxt *ctx);
+bool veolib_agent_cancel(struct veo_thr_ctxt *ctx, struct agent_job *job);
+void veolib_agent_job_free(struct agent_job *job);
+void veolib_agent_stop(struct veo_thr_ctxt *ctx);
 
 /* --- processes (process.c, start.c) ------------------------------------------------------ */
 
@@ -292,7 +295,7 @@ struct veo_proc_handle {
 };
 
 /* The one place of global state. */
-struct veo_root {
+struct veolib_root {
     pthread_mutex_t lock;
     struct veo_proc_handle *procs; /* all ever created */
     struct spin_board *board;
@@ -302,67 +305,68 @@ struct veo_root {
     _Atomic uint32_t fork_generation;
 };
 
-extern struct veo_root veo_root;
+extern struct veolib_root veolib_root;
 
 /* Every call on a process is between these: they check the handle and keep its memory mapped. */
-bool proc_enter(struct veo_proc_handle *proc);
+bool veolib_proc_enter(struct veo_proc_handle *proc);
 /* Whether it is a process that is neither destroyed nor being destroyed. */
-bool proc_is_alive(const struct veo_proc_handle *proc);
-void proc_leave(struct veo_proc_handle *proc);
+bool veolib_proc_is_alive(const struct veo_proc_handle *proc);
+void veolib_proc_leave(struct veo_proc_handle *proc);
 /* The same for a context. */
-bool ctx_enter(struct veo_thr_ctxt *ctx);
-void ctx_leave(struct veo_thr_ctxt *ctx);
+bool veolib_ctx_enter(struct veo_thr_ctxt *ctx);
+void veolib_ctx_leave(struct veo_thr_ctxt *ctx);
 /* Looks whether the worker still lives; notes its death. */
-bool proc_is_dead(struct veo_proc_handle *proc);
-void proc_check(struct veo_proc_handle *proc);
+bool veolib_proc_is_dead(struct veo_proc_handle *proc);
+void veolib_proc_check(struct veo_proc_handle *proc);
 /* The same, but cheap enough for a loop of peeks. */
-void proc_check_now_and_then(struct veo_proc_handle *proc);
+void veolib_proc_check_now_and_then(struct veo_proc_handle *proc);
 /* A descriptor (16 or above) of an anonymous file whose size is fixed; -1 with the error set. */
-int memory_file_new(const char *name, size_t size);
+int veolib_memory_file_new(const char *name, size_t size);
 /* Maps the memory file at an address that is not tried twice in a row; false with the error
  * set. Afterwards the header is filled but for main. */
-bool memory_map(struct veo_proc_handle *proc);
-void memory_unmap(struct veo_proc_handle *proc);
+bool veolib_memory_map(struct veo_proc_handle *proc);
+void veolib_memory_unmap(struct veo_proc_handle *proc);
 /* Spawns PROGRAM, NULL for our own worker. The main context must be there. */
 enum start_result { START_OK, START_FAILED, START_ADDRESS_TAKEN };
-enum start_result worker_start(struct veo_proc_handle *proc, const char *program);
+enum start_result veolib_worker_start(struct veo_proc_handle *proc, const char *program);
 /* Notes why it is to die, if its end cannot be waited for: a busy machine may take long over it. */
-void worker_describe(struct veo_proc_handle *proc);
+void veolib_worker_describe(struct veo_proc_handle *proc);
 /* Kills it, whatever it does; whoever looks next sees its death. */
-void worker_kill(struct veo_proc_handle *proc);
+void veolib_worker_kill(struct veo_proc_handle *proc);
 /* What a queue holds cannot have been written by this library: says so, and ends the worker. */
-void worker_damaged(struct veo_proc_handle *proc);
+void veolib_worker_damaged(struct veo_proc_handle *proc);
 /* Waits until DEADLINE for it to exit, then kills it; reaps it in any case. */
-void worker_end(struct veo_proc_handle *proc, int64_t deadline);
+void veolib_worker_end(struct veo_proc_handle *proc, int64_t deadline);
 
 /* The living process with this identifier, NULL if there is none. */
-struct veo_proc_handle *proc_by_identifier(int identifier);
+struct veo_proc_handle *veolib_proc_by_identifier(int identifier);
 
-uint64_t wire_get(struct veo_proc_handle *proc, size_t size);
-void wire_put(struct veo_proc_handle *proc, uint64_t block);
+uint64_t veolib_wire_get(struct veo_proc_handle *proc, size_t size);
+void veolib_wire_put(struct veo_proc_handle *proc, uint64_t block);
 
 /* Node number by the rules of VE_NODE_NUMBER and _VENODELIST, -1 if there is none such. */
-int node_resolve(int venode);
-int node_count(void);
-size_t soft_env_size(const char *name, size_t otherwise);
+int veolib_node_resolve(int venode);
+int veolib_node_count(void);
+size_t veolib_env_size(const char *name, size_t otherwise);
 
 /* --- memory (memory.c, transfer.c) -------------------------------------------------------- */
 
-bool heap_contains(const struct veo_proc_handle *proc, uint64_t addr, size_t size);
-uint64_t heap_get(struct veo_proc_handle *proc, size_t size);
+bool veolib_heap_contains(const struct veo_proc_handle *proc, uint64_t addr, size_t size);
+uint64_t veolib_heap_get(struct veo_proc_handle *proc, size_t size);
 /* False if no block of the heap starts there. */
-bool heap_put(struct veo_proc_handle *proc, uint64_t addr);
-bool heap_owns(struct veo_proc_handle *proc, uint64_t addr);
+bool veolib_heap_put(struct veo_proc_handle *proc, uint64_t addr);
+bool veolib_heap_owns(struct veo_proc_handle *proc, uint64_t addr);
 /* Copies at once, whatever is queued. 0 or an errno. */
-int transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t size, bool write);
+int veolib_transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t size,
+                        bool write);
 
 /* Waits for the main context's queue; false (error set) if the process is dead. */
-bool proc_sync_main(struct veo_proc_handle *proc);
+bool veolib_proc_sync_main(struct veo_proc_handle *proc);
 /* The same before a synchronous transfer, unless these are unordered. */
-bool proc_sync_transfer(struct veo_proc_handle *proc);
-/* veo_get_sym() between proc_enter() and proc_leave(). */
-uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name);
-void symbols_forget(struct veo_proc_handle *proc, uint64_t handle);
-void symbols_clear(struct veo_proc_handle *proc);
+bool veolib_proc_sync_transfer(struct veo_proc_handle *proc);
+/* veo_get_sym() between veolib_proc_enter() and veolib_proc_leave(). */
+uint64_t veolib_symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name);
+void veolib_symbols_forget(struct veo_proc_handle *proc, uint64_t handle);
+void veolib_symbols_clear(struct veo_proc_handle *proc);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------ the two ways */
 
-int kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
+int veolib_kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
 {
     while (size) {
         struct iovec local = {.iov_base = host, .iov_len = size};
@@ -34,11 +34,11 @@ int kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool 
     return 0;
 }
 
-int kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
+int veolib_kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
 {
     char *pages = aligned_alloc(PAGE, BUFFER + PAGE);
     if (!pages)
-        return kernel_copy_at_once(pid, host, addr, size, write);
+        return veolib_kernel_copy_at_once(pid, host, addr, size, write);
 
     int error = 0;
     for (size_t done = 0; done < size && !error;) {
@@ -47,7 +47,7 @@ int kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t size, boo
         const size_t n = size - done < BUFFER ? size - done : BUFFER;
         if (write)
             copy_memory(piece, host + done, n);
-        error = kernel_copy_at_once(pid, piece, addr + done, n, write);
+        error = veolib_kernel_copy_at_once(pid, piece, addr + done, n, write);
         if (!write && !error)
             copy_memory(host + done, piece, n);
         done += n;
@@ -71,7 +71,7 @@ static int64_t probe(char *to, const char *from)
     int64_t least = INT64_MAX;
     for (int i = 0; i < PROBE_ROUNDS; i++) {
         int64_t start = clock_now();
-        if (kernel_copy_at_once(getpid(), to, (uint64_t)(uintptr_t)from, PROBE_BYTES, false))
+        if (veolib_kernel_copy_at_once(getpid(), to, (uint64_t)(uintptr_t)from, PROBE_BYTES, false))
             return -1;
         int64_t taken = clock_now() - start;
         least = taken < least ? taken : least;
@@ -105,11 +105,11 @@ static bool kernel_suffers(void)
     return found == YES;
 }
 
-int kernel_copy(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
+int veolib_kernel_copy(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
 {
     const uint64_t local = (uint64_t)(uintptr_t)host;
     const size_t behind = (write ? addr - local : local - addr) % PAGE;
     if (size >= COPY_VECTORS_LEAST && behind > 0 && behind < BEHIND && kernel_suffers())
-        return kernel_copy_by_buffer(pid, host, addr, size, write);
-    return kernel_copy_at_once(pid, host, addr, size, write);
+        return veolib_kernel_copy_by_buffer(pid, host, addr, size, write);
+    return veolib_kernel_copy_at_once(pid, host, addr, size, write);
 }

@@ -22,10 +22,10 @@
  * an errno: EPERM or ENOSYS if the system does not allow it at all, EFAULT if not all of it is
  * memory.
  */
-int kernel_copy(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
+int veolib_kernel_copy(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
 
 /* The two ways that it chooses from. */
-int kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
-int kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
+int veolib_kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
+int veolib_kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
 
 #endif

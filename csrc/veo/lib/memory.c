@@ -17,7 +17,7 @@
 /* From this size on an allocation must fit into the memory that the machine has free. */
 #define LARGE ((size_t)64 << 20)
 
-uint64_t wire_get(struct veo_proc_handle *proc, size_t size)
+uint64_t veolib_wire_get(struct veo_proc_handle *proc, size_t size)
 {
     pthread_mutex_lock(&proc->memory);
     uint64_t block = range_alloc_get(proc->wire_ranges, size);
@@ -25,14 +25,14 @@ uint64_t wire_get(struct veo_proc_handle *proc, size_t size)
     return block;
 }
 
-void wire_put(struct veo_proc_handle *proc, uint64_t block)
+void veolib_wire_put(struct veo_proc_handle *proc, uint64_t block)
 {
     pthread_mutex_lock(&proc->memory);
     range_alloc_put(proc->wire_ranges, block, NULL);
     pthread_mutex_unlock(&proc->memory);
 }
 
-bool heap_contains(const struct veo_proc_handle *proc, uint64_t addr, size_t size)
+bool veolib_heap_contains(const struct veo_proc_handle *proc, uint64_t addr, size_t size)
 {
     return addr >= proc->heap && addr - proc->heap <= proc->heap_size &&
            size <= proc->heap_size - (addr - proc->heap);
@@ -53,7 +53,7 @@ static uint64_t memory_available(void)
     return line && sscanf(line, "MemAvailable: %llu", &kib) == 1 ? (uint64_t)kib << 10 : UINT64_MAX;
 }
 
-uint64_t heap_get(struct veo_proc_handle *proc, size_t size)
+uint64_t veolib_heap_get(struct veo_proc_handle *proc, size_t size)
 {
     /* Pages come when they are touched; better no memory now than a killed process then. */
     pthread_mutex_lock(&proc->memory);
@@ -80,7 +80,7 @@ static void trim(struct veo_proc_handle *proc)
     }
 }
 
-bool heap_put(struct veo_proc_handle *proc, uint64_t addr)
+bool veolib_heap_put(struct veo_proc_handle *proc, uint64_t addr)
 {
     pthread_mutex_lock(&proc->memory);
     bool found = range_alloc_put(proc->heap_ranges, addr, NULL);
@@ -90,7 +90,7 @@ bool heap_put(struct veo_proc_handle *proc, uint64_t addr)
     return found;
 }
 
-bool heap_owns(struct veo_proc_handle *proc, uint64_t addr)
+bool veolib_heap_owns(struct veo_proc_handle *proc, uint64_t addr)
 {
     pthread_mutex_lock(&proc->memory);
     bool found = range_alloc_length(proc->heap_ranges, addr) != 0;
@@ -98,79 +98,80 @@ bool heap_owns(struct veo_proc_handle *proc, uint64_t addr)
     return found;
 }
 
-bool proc_sync_main(struct veo_proc_handle *proc)
+bool veolib_proc_sync_main(struct veo_proc_handle *proc)
 {
-    int rc = queue_is_empty(proc->main) && !proc_is_dead(proc)
+    int rc = veolib_queue_is_empty(proc->main) && !veolib_proc_is_dead(proc)
                  ? 0
-                 : queue_drain(proc->main, CLOCK_NEVER);
+                 : veolib_queue_drain(proc->main, CLOCK_NEVER);
     if (rc != 0)
-        veo_fail(ESRCH, "the VE process is gone");
+        veolib_fail(ESRCH, "the VE process is gone");
     return rc == 0;
 }
 
-bool proc_sync_transfer(struct veo_proc_handle *proc)
+bool veolib_proc_sync_transfer(struct veo_proc_handle *proc)
 {
     if (!proc->unordered)
-        return proc_sync_main(proc);
-    if (!proc_is_dead(proc))
+        return veolib_proc_sync_main(proc);
+    if (!veolib_proc_is_dead(proc))
         return true;
-    veo_fail(ESRCH, "the VE process is gone");
+    veolib_fail(ESRCH, "the VE process is gone");
     return false;
 }
 
 static int alloc_mem(struct veo_proc_handle *proc, uint64_t *addr, size_t size)
 {
     *addr = 0;
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -2;
     int rc = -2;
-    if (!proc_is_dead(proc)) {
-        *addr = heap_get(proc, size);
+    if (!veolib_proc_is_dead(proc)) {
+        *addr = veolib_heap_get(proc, size);
         rc = *addr ? 0 : -1;
-        queue_remember(proc->main, *addr);
+        veolib_queue_remember(proc->main, *addr);
         if (rc)
-            veo_fail(ENOMEM, "no %zu bytes of VE memory (%zu of %zu in use)", size,
-                     (size_t)range_alloc_used(proc->heap_ranges), (size_t)proc->heap_size);
+            veolib_fail(ENOMEM, "no %zu bytes of VE memory (%zu of %zu in use)", size,
+                        (size_t)range_alloc_used(proc->heap_ranges), (size_t)proc->heap_size);
     } else {
-        veo_fail(ESRCH, "the VE process is gone: no memory can be had in it");
+        veolib_fail(ESRCH, "the VE process is gone: no memory can be had in it");
     }
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return rc;
 }
 
 /* After what is queued in the main context, as kernels there may still use the block. */
 static int free_mem(struct veo_proc_handle *proc, uint64_t addr)
 {
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -1;
     int rc = -1;
-    if (!proc_sync_main(proc)) {
+    if (!veolib_proc_sync_main(proc)) {
         rc = -1;
-    } else if (addr == 0 || heap_put(proc, addr)) {
+    } else if (addr == 0 || veolib_heap_put(proc, addr)) {
         rc = 0;
-    } else if (heap_contains(proc, addr, 0)) {
-        veo_fail(EINVAL, "no block of VE memory starts at 0x%llx: freed twice, or not its start",
-                 (unsigned long long)addr);
+    } else if (veolib_heap_contains(proc, addr, 0)) {
+        veolib_fail(EINVAL, "no block of VE memory starts at 0x%llx: freed twice, or not its start",
+                    (unsigned long long)addr);
     } else {
         /* Not ours: then it came from malloc() in a kernel. */
         uint64_t ignored;
-        uint64_t id = queue_simple(proc->main, WIRE_FREE, addr, NULL);
+        uint64_t id = veolib_queue_simple(proc->main, WIRE_FREE, addr, NULL);
         if (id != VEO_REQUEST_ID_INVALID &&
-            queue_wait(proc->main, id, &ignored, CLOCK_NEVER) == VEO_COMMAND_OK)
+            veolib_queue_wait(proc->main, id, &ignored, CLOCK_NEVER) == VEO_COMMAND_OK)
             rc = 0;
-        else if (proc_is_dead(proc))
-            veo_fail(ESRCH, "the VE process is gone: nothing can be freed in it");
+        else if (veolib_proc_is_dead(proc))
+            veolib_fail(ESRCH, "the VE process is gone: nothing can be freed in it");
         else
-            veo_fail(EINVAL, "0x%llx is no VE memory that was allocated", (unsigned long long)addr);
+            veolib_fail(EINVAL, "0x%llx is no VE memory that was allocated",
+                        (unsigned long long)addr);
     }
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return rc;
 }
 
 VEO_EXPORT int veo_alloc_mem(struct veo_proc_handle *proc, uint64_t *addr, const size_t size)
 {
     if (!addr) {
-        veo_fail(EINVAL, "no place for the address given (NULL)");
+        veolib_fail(EINVAL, "no place for the address given (NULL)");
         return -2;
     }
     int rc = alloc_mem(proc, addr, size);
@@ -189,7 +190,7 @@ VEO_EXPORT int veo_free_mem(struct veo_proc_handle *proc, uint64_t addr)
 
 /* What hooks are registered for, under names that no other library can take over (hooks.c). */
 #define LOCAL_ALIAS(name) \
-    extern __typeof__(name) name##_here __attribute__((alias(#name), visibility("hidden")))
+    extern __typeof__(name) veolib_##name __attribute__((alias(#name), visibility("hidden")))
 LOCAL_ALIAS(veo_alloc_mem);
 LOCAL_ALIAS(veo_free_mem);
 LOCAL_ALIAS(veo_alloc_hmem);
@@ -202,19 +203,19 @@ LOCAL_ALIAS(veo_free_mem_async);
 VEO_EXPORT int veo_alloc_hmem(struct veo_proc_handle *proc, void **addr, const size_t size)
 {
     if (!addr) {
-        veo_fail(EINVAL, "no place for the address given (NULL)");
+        veolib_fail(EINVAL, "no place for the address given (NULL)");
         return -2;
     }
     *addr = NULL;
     if (!proc) {
         *addr = malloc(size ? size : 1);
         if (!*addr)
-            veo_fail(ENOMEM, "no %zu bytes of host memory", size);
+            veolib_fail(ENOMEM, "no %zu bytes of host memory", size);
         return *addr ? 0 : -1;
     }
     if (proc->identifier >= HMEM_IDENTS) {
-        veo_fail(EAGAIN, "only %d processes can have tagged memory, and this one is number %d",
-                 HMEM_IDENTS, proc->identifier);
+        veolib_fail(EAGAIN, "only %d processes can have tagged memory, and this one is number %d",
+                    HMEM_IDENTS, proc->identifier);
         return -1;
     }
     uint64_t ve;
@@ -232,9 +233,9 @@ VEO_EXPORT int veo_free_hmem(void *addr)
         free(addr);
         return 0;
     }
-    struct veo_proc_handle *proc = proc_by_identifier(hmem_identifier(addr));
+    struct veo_proc_handle *proc = veolib_proc_by_identifier(hmem_identifier(addr));
     if (!proc) {
-        veo_fail(EINVAL, "%p is tagged with a process that does not exist", addr);
+        veolib_fail(EINVAL, "%p is tagged with a process that does not exist", addr);
         return -1;
     }
     int rc = free_mem(proc, hmem_address(addr));
@@ -271,12 +272,12 @@ static uint64_t submit_hook(struct veo_thr_ctxt *ctx, uint64_t (*call)(void *), 
 {
     struct hooked *h = malloc(sizeof *h);
     if (!h) {
-        veo_fail(ENOMEM, "no memory for the request");
+        veolib_fail(ENOMEM, "no memory for the request");
         return VEO_REQUEST_ID_INVALID;
     }
     *h = (struct hooked){.ctx = ctx, .addr = addr, .size = size};
     struct agent_job job = {.kind = AGENT_FUNCTION, .function = call, .argument = h, .owned = h};
-    uint64_t id = agent_submit(ctx, &job);
+    uint64_t id = veolib_agent_submit(ctx, &job);
     if (id == VEO_REQUEST_ID_INVALID)
         free(h);
     return id;
@@ -284,66 +285,66 @@ static uint64_t submit_hook(struct veo_thr_ctxt *ctx, uint64_t (*call)(void *), 
 
 VEO_EXPORT uint64_t veo_alloc_mem_async(struct veo_thr_ctxt *ctx, const size_t size)
 {
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return VEO_REQUEST_ID_INVALID;
     uint64_t id;
     /* The block is chosen now, so that kernels queued behind can be told its address. */
-    uint64_t addr = proc_is_dead(ctx->proc) ? 0 : heap_get(ctx->proc, size);
+    uint64_t addr = veolib_proc_is_dead(ctx->proc) ? 0 : veolib_heap_get(ctx->proc, size);
     if (!addr) {
         /* What is queued may free enough. */
         struct agent_job job = {.kind = AGENT_ALLOC, .size = size};
-        id = agent_submit(ctx, &job);
+        id = veolib_agent_submit(ctx, &job);
     } else {
-        if (hook_is_set(HOOK_ALLOC_MEM_ASYNC))
+        if (veolib_hook_is_set(HOOK_ALLOC_MEM_ASYNC))
             id = submit_hook(ctx, call_alloc_hook, addr, size);
         else
-            id = queue_simple(ctx, WIRE_NOP, addr, NULL);
+            id = veolib_queue_simple(ctx, WIRE_NOP, addr, NULL);
         if (id == VEO_REQUEST_ID_INVALID)
-            heap_put(ctx->proc, addr);
+            veolib_heap_put(ctx->proc, addr);
     }
-    ctx_leave(ctx);
+    veolib_ctx_leave(ctx);
     return id;
 }
 
 VEO_EXPORT uint64_t veo_free_mem_async(struct veo_thr_ctxt *ctx, uint64_t addr)
 {
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return VEO_REQUEST_ID_INVALID;
     uint64_t id = VEO_REQUEST_ID_INVALID;
     struct request_extra *extra;
-    if (!heap_contains(ctx->proc, addr, 0)) {
-        id = queue_simple(ctx, addr ? WIRE_FREE : WIRE_NOP, addr, NULL);
-    } else if (!heap_owns(ctx->proc, addr)) {
-        veo_fail(EINVAL, "no block of VE memory starts at 0x%llx: freed twice, or not its start",
-                 (unsigned long long)addr);
-    } else if ((extra = extra_new(0))) {
+    if (!veolib_heap_contains(ctx->proc, addr, 0)) {
+        id = veolib_queue_simple(ctx, addr ? WIRE_FREE : WIRE_NOP, addr, NULL);
+    } else if (!veolib_heap_owns(ctx->proc, addr)) {
+        veolib_fail(EINVAL, "no block of VE memory starts at 0x%llx: freed twice, or not its start",
+                    (unsigned long long)addr);
+    } else if ((extra = veolib_extra_new(0))) {
         /* Nothing to do for the worker: the block is free when the request is harvested. */
         extra->free_on_success = addr;
-        id = queue_simple(ctx, WIRE_NOP, 0, extra);
+        id = veolib_queue_simple(ctx, WIRE_NOP, 0, extra);
     } else {
-        veo_fail(ENOMEM, "no memory for the request");
+        veolib_fail(ENOMEM, "no memory for the request");
     }
-    if (id != VEO_REQUEST_ID_INVALID && hook_is_set(HOOK_FREE_MEM_ASYNC)) {
+    if (id != VEO_REQUEST_ID_INVALID && veolib_hook_is_set(HOOK_FREE_MEM_ASYNC)) {
         uint64_t hooked = submit_hook(ctx, call_free_hook, addr, 0);
         if (hooked != VEO_REQUEST_ID_INVALID)
             id = hooked;
     }
-    ctx_leave(ctx);
+    veolib_ctx_leave(ctx);
     return id;
 }
 
 VEO_EXPORT size_t veosoft_heap_used(struct veo_proc_handle *proc)
 {
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return 0;
     pthread_mutex_lock(&proc->contexts_lock);
     for (struct veo_thr_ctxt *c = proc->contexts; c; c = c->next)
         if (!atomic_load(&c->gone))
-            queue_harvest(c);
+            veolib_queue_harvest(c);
     pthread_mutex_unlock(&proc->contexts_lock);
     pthread_mutex_lock(&proc->memory);
     size_t used = (size_t)range_alloc_used(proc->heap_ranges);
     pthread_mutex_unlock(&proc->memory);
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return used;
 }

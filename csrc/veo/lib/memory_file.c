@@ -65,7 +65,7 @@ static void *map_at_candidate(size_t size, int fd)
     return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 }
 
-int memory_file_new(const char *name, size_t size)
+int veolib_memory_file_new(const char *name, size_t size)
 {
     struct rlimit limit;
     int error = 0;
@@ -92,30 +92,30 @@ int memory_file_new(const char *name, size_t size)
 
     if (fd >= 0)
         close(fd);
-    veo_fail(error, "cannot make a memory file of %zu bytes for a VE process: %s%s", size,
-             strerror(error),
-             error == EMFILE  ? " (ulimit -n)"
-             : error == EFBIG ? " (ulimit -f; VEO_SOFT_MEMORY sets the size of VE memory)"
-             : error == EPERM || error == ENOSYS
-                 ? " (memfd_create() is not allowed here, as by a seccomp filter)"
-                 : "");
+    veolib_fail(error, "cannot make a memory file of %zu bytes for a VE process: %s%s", size,
+                strerror(error),
+                error == EMFILE  ? " (ulimit -n)"
+                : error == EFBIG ? " (ulimit -f; VEO_SOFT_MEMORY sets the size of VE memory)"
+                : error == EPERM || error == ENOSYS
+                    ? " (memfd_create() is not allowed here, as by a seccomp filter)"
+                    : "");
     return -1;
 }
 
 static bool try_map(struct veo_proc_handle *proc, size_t wire_size, size_t heap_size)
 {
     size_t size = WIRE_HEADER_SIZE + wire_size + WIRE_GAP + heap_size;
-    int fd = memory_file_new("offchip-veo", size);
+    int fd = veolib_memory_file_new("offchip-veo", size);
     if (fd < 0)
         return false;
     char *map = map_at_candidate(size, fd);
     if (map == MAP_FAILED) {
         int error = errno;
         close(fd);
-        veo_fail(error,
-                 "cannot map %zu bytes of VE memory: %s (VEO_SOFT_MEMORY sets the size; limits: "
-                 "ulimit -v)",
-                 size, strerror(error));
+        veolib_fail(error,
+                    "cannot map %zu bytes of VE memory: %s (VEO_SOFT_MEMORY sets the size; limits: "
+                    "ulimit -v)",
+                    size, strerror(error));
         return false;
     }
     madvise(map, size, MADV_DONTFORK);
@@ -131,21 +131,21 @@ static bool try_map(struct veo_proc_handle *proc, size_t wire_size, size_t heap_
     proc->wire_ranges = range_alloc_new(proc->wire, wire_size);
     proc->heap_ranges = range_alloc_new(proc->heap, heap_size);
     if (!proc->wire_ranges || !proc->heap_ranges) {
-        memory_unmap(proc);
-        veo_fail(ENOMEM, "no memory for a VE process");
+        veolib_memory_unmap(proc);
+        veolib_fail(ENOMEM, "no memory for a VE process");
         return false;
     }
     *proc->header = (struct wire_header){.version = WIRE_VERSION,
                                          .seat = proc->seat,
                                          .heap = proc->heap,
                                          .heap_size = heap_size,
-                                         .quiet = veo_is_quiet()};
+                                         .quiet = veolib_is_quiet()};
     return true;
 }
 
-bool memory_map(struct veo_proc_handle *proc)
+bool veolib_memory_map(struct veo_proc_handle *proc)
 {
-    size_t asked = soft_env_size("VEO_SOFT_MEMORY", 0);
+    size_t asked = veolib_env_size("VEO_SOFT_MEMORY", 0);
     size_t heap = asked ? asked : default_heap();
     heap = (heap < HEAP_MIN ? HEAP_MIN : heap) + WIRE_GAP - 1;
     heap &= ~(WIRE_GAP - 1);
@@ -158,7 +158,7 @@ bool memory_map(struct veo_proc_handle *proc)
     return !asked && heap > HEAP_SMALL && try_map(proc, WIRE_SIZE_SMALL, HEAP_SMALL);
 }
 
-void memory_unmap(struct veo_proc_handle *proc)
+void veolib_memory_unmap(struct veo_proc_handle *proc)
 {
     if (proc->header)
         munmap(proc->header, proc->mapped);

@@ -6,7 +6,7 @@
 
 #include "veo/lib/host.h"
 
-size_t soft_env_size(const char *name, size_t otherwise)
+size_t veolib_env_size(const char *name, size_t otherwise)
 {
     const char *text = secure_getenv(name);
     if (!text || !*text)
@@ -20,7 +20,7 @@ size_t soft_env_size(const char *name, size_t otherwise)
                                                   : 0;
     end += shift != 0;
     if (errno || *end || *text == '-' || value > (SIZE_MAX >> shift)) {
-        veo_fail(
+        veolib_fail(
             EINVAL,
             "%s='%s' is no size and is ignored; use a number, with K, M or G behind it if need be",
             name, text);
@@ -29,15 +29,15 @@ size_t soft_env_size(const char *name, size_t otherwise)
     return (size_t)value << shift;
 }
 
-int node_count(void)
+int veolib_node_count(void)
 {
-    size_t n = soft_env_size("VEO_SOFT_NODES", 1);
+    size_t n = veolib_env_size("VEO_SOFT_NODES", 1);
     return n < 1 ? 1 : n > 1024 ? 1024 : (int)n;
 }
 
 VEO_EXPORT int veosoft_node_count(void)
 {
-    return node_count();
+    return veolib_node_count();
 }
 
 /* -1 for text that is no node number. */
@@ -70,36 +70,36 @@ static int from_list(const char *list, int n, int value)
     return -1;
 }
 
-int node_resolve(int venode)
+int veolib_node_resolve(int venode)
 {
     const char *list = secure_getenv("_VENODELIST");
     const char *wanted = secure_getenv("VE_NODE_NUMBER");
     int node = venode;
     if (venode < -1) {
-        veo_fail(EINVAL, "%d is no VE node number", venode);
+        veolib_fail(EINVAL, "%d is no VE node number", venode);
         return -1;
     }
     int value = -1;
     if (venode == -1 && wanted && *wanted) {
         value = parse_node(wanted);
         if (value < 0) {
-            veo_fail(EINVAL, "VE_NODE_NUMBER='%s' is no VE node number", wanted);
+            veolib_fail(EINVAL, "VE_NODE_NUMBER='%s' is no VE node number", wanted);
             return -1;
         }
     }
     if (list && *list) {
         node = from_list(list, venode == -1 ? 0 : venode, value);
         if (node < 0) {
-            veo_fail(ENODEV, "_VENODELIST='%s' has no entry for VE node %d", list,
-                     value >= 0 ? value : venode);
+            veolib_fail(ENODEV, "_VENODELIST='%s' has no entry for VE node %d", list,
+                        value >= 0 ? value : venode);
             return -1;
         }
     } else if (venode == -1) {
         node = value >= 0 ? value : 0;
     }
-    if (node >= node_count()) {
-        veo_fail(ENODEV, "there is no VE node %d: %d simulated (VEO_SOFT_NODES sets how many)",
-                 node, node_count());
+    if (node >= veolib_node_count()) {
+        veolib_fail(ENODEV, "there is no VE node %d: %d simulated (VEO_SOFT_NODES sets how many)",
+                    node, veolib_node_count());
         return -1;
     }
     return node;
@@ -109,7 +109,7 @@ VEO_EXPORT int veo_get_ve_arch(int venode)
 {
     if (venode < 0)
         return 0;
-    if (venode >= node_count())
+    if (venode >= veolib_node_count())
         return -1;
-    return soft_env_size("VEO_SOFT_ARCH", 1) == 3 ? 3 : 1;
+    return veolib_env_size("VEO_SOFT_ARCH", 1) == 3 ? 3 : 1;
 }

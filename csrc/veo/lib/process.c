@@ -21,17 +21,17 @@
 #define SPIN_LONGEST_US 500
 #define ADDRESS_TRIES 8
 
-struct veo_root veo_root = {.lock = PTHREAD_MUTEX_INITIALIZER, .board_fd = -1};
+struct veolib_root veolib_root = {.lock = PTHREAD_MUTEX_INITIALIZER, .board_fd = -1};
 
 /* A forked child shares nothing of ours: it may open processes of its own. */
 static void in_forked_child(void)
 {
-    atomic_fetch_add(&veo_root.fork_generation, 1);
-    pthread_mutex_init(&veo_root.lock, NULL);
-    args_after_fork();
-    veo_root.procs = NULL;
-    veo_root.board = NULL;
-    veo_root.board_fd = -1;
+    atomic_fetch_add(&veolib_root.fork_generation, 1);
+    pthread_mutex_init(&veolib_root.lock, NULL);
+    veolib_args_after_fork();
+    veolib_root.procs = NULL;
+    veolib_root.board = NULL;
+    veolib_root.board_fd = -1;
 }
 
 __attribute__((constructor)) static void set_up(void)
@@ -42,25 +42,25 @@ __attribute__((constructor)) static void set_up(void)
 /* With the root's lock. */
 static bool set_up_board(void)
 {
-    if (veo_root.board)
+    if (veolib_root.board)
         return true;
-    int fd = memory_file_new("offchip-veo-board", sizeof(struct spin_board));
+    int fd = veolib_memory_file_new("offchip-veo-board", sizeof(struct spin_board));
     if (fd < 0)
         return false;
     struct spin_board *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (board == MAP_FAILED) {
         int error = errno;
         close(fd);
-        veo_fail(error, "cannot map memory for a VE process: %s", strerror(error));
+        veolib_fail(error, "cannot map memory for a VE process: %s", strerror(error));
         return false;
     }
     board->cores = usable_cores();
     board->longest_ns =
-        (uint32_t)(soft_env_size("VEO_SOFT_SPIN_US", SPIN_LONGEST_US) % 1000001) * 1000 + 1;
+        (uint32_t)(veolib_env_size("VEO_SOFT_SPIN_US", SPIN_LONGEST_US) % 1000001) * 1000 + 1;
     atomic_store(&board->seats_used, 1);
-    veo_root.board = board;
-    veo_root.side = spin_side_of(board, 0);
-    veo_root.board_fd = fd;
+    veolib_root.board = board;
+    veolib_root.side = spin_side_of(board, 0);
+    veolib_root.board_fd = fd;
     return true;
 }
 
@@ -72,47 +72,48 @@ static bool is_process(const struct veo_proc_handle *proc)
     return proc && proc->kind == HANDLE_PROC;
 }
 
-bool proc_is_alive(const struct veo_proc_handle *proc)
+bool veolib_proc_is_alive(const struct veo_proc_handle *proc)
 {
     return is_process(proc) && atomic_load(&proc->alive);
 }
 
-bool proc_enter(struct veo_proc_handle *proc)
+bool veolib_proc_enter(struct veo_proc_handle *proc)
 {
     if (!is_process(proc)) {
-        veo_fail(EINVAL, proc ? "%p is no process" : "no process given (NULL)", (const void *)proc);
+        veolib_fail(EINVAL, proc ? "%p is no process" : "no process given (NULL)",
+                    (const void *)proc);
         return false;
     }
     if (proc->fork_generation !=
-        atomic_load_explicit(&veo_root.fork_generation, memory_order_relaxed)) {
-        veo_fail(EPERM, "this VE process was opened before a fork(); a child cannot use it, but "
-                        "may open its own");
+        atomic_load_explicit(&veolib_root.fork_generation, memory_order_relaxed)) {
+        veolib_fail(EPERM, "this VE process was opened before a fork(); a child cannot use it, but "
+                           "may open its own");
         return false;
     }
     atomic_fetch_add(&proc->users, 1);
     if (!atomic_load(&proc->alive)) {
         atomic_fetch_sub(&proc->users, 1);
-        veo_fail(EINVAL, "the VE process is destroyed");
+        veolib_fail(EINVAL, "the VE process is destroyed");
         return false;
     }
     return true;
 }
 
-void proc_leave(struct veo_proc_handle *proc)
+void veolib_proc_leave(struct veo_proc_handle *proc)
 {
     atomic_fetch_sub_explicit(&proc->users, 1, memory_order_release);
 }
 
-struct veo_proc_handle *proc_by_identifier(int identifier)
+struct veo_proc_handle *veolib_proc_by_identifier(int identifier)
 {
     struct veo_proc_handle *found = NULL;
     if (identifier < 0)
         return NULL;
-    pthread_mutex_lock(&veo_root.lock);
-    for (struct veo_proc_handle *p = veo_root.procs; p && !found; p = p->next)
+    pthread_mutex_lock(&veolib_root.lock);
+    for (struct veo_proc_handle *p = veolib_root.procs; p && !found; p = p->next)
         if (p->identifier == identifier && atomic_load(&p->alive))
             found = p;
-    pthread_mutex_unlock(&veo_root.lock);
+    pthread_mutex_unlock(&veolib_root.lock);
     return found;
 }
 
@@ -121,15 +122,15 @@ static struct veo_proc_handle *handle_new(void)
     struct veo_proc_handle *proc = NULL;
     bool have_board;
     bool taken[SPIN_BOARD_SEATS] = {false};
-    pthread_mutex_lock(&veo_root.lock);
+    pthread_mutex_lock(&veolib_root.lock);
     if ((have_board = set_up_board())) {
         int identifier = 0;
         for (bool clash = true; clash; identifier += clash) {
             clash = false;
-            for (struct veo_proc_handle *p = veo_root.procs; p; p = p->next)
+            for (struct veo_proc_handle *p = veolib_root.procs; p; p = p->next)
                 clash = clash || (p->in_use && p->identifier == identifier);
         }
-        for (struct veo_proc_handle *p = veo_root.procs; p; p = p->next) {
+        for (struct veo_proc_handle *p = veolib_root.procs; p; p = p->next) {
             if (!p->in_use)
                 proc = p;
             else
@@ -140,19 +141,19 @@ static struct veo_proc_handle *handle_new(void)
             pthread_mutex_init(&proc->memory, NULL);
             pthread_mutex_init(&proc->contexts_lock, NULL);
             pthread_mutex_init(&proc->symbols_lock, NULL);
-            proc->next = veo_root.procs;
-            veo_root.procs = proc;
+            proc->next = veolib_root.procs;
+            veolib_root.procs = proc;
         }
         if (proc) {
             unsigned seat = 1;
             while (seat < SPIN_BOARD_SEATS - 1 && taken[seat])
                 seat++;
-            if (seat >= atomic_load(&veo_root.board->seats_used))
-                atomic_store(&veo_root.board->seats_used, seat + 1);
+            if (seat >= atomic_load(&veolib_root.board->seats_used))
+                atomic_store(&veolib_root.board->seats_used, seat + 1);
             proc->in_use = true;
             proc->identifier = identifier;
             proc->seat = seat;
-            proc->fork_generation = atomic_load(&veo_root.fork_generation);
+            proc->fork_generation = atomic_load(&veolib_root.fork_generation);
             proc->memory_fd = proc->pidfd = proc->lifeline = -1;
             proc->pid = proc->child = -1;
             proc->header = NULL;
@@ -165,9 +166,9 @@ static struct veo_proc_handle *handle_new(void)
             atomic_store(&proc->checked_at, 0);
         }
     }
-    pthread_mutex_unlock(&veo_root.lock);
+    pthread_mutex_unlock(&veolib_root.lock);
     if (have_board && !proc)
-        veo_fail(ENOMEM, "no memory for a VE process");
+        veolib_fail(ENOMEM, "no memory for a VE process");
     return proc;
 }
 
@@ -175,18 +176,18 @@ static struct veo_proc_handle *handle_new(void)
 static void handle_release(struct veo_proc_handle *proc)
 {
     bool last = true;
-    pthread_mutex_lock(&veo_root.lock);
-    atomic_store(&veo_root.board->looking[proc->seat], 0);
+    pthread_mutex_lock(&veolib_root.lock);
+    atomic_store(&veolib_root.board->looking[proc->seat], 0);
     proc->in_use = false;
-    for (const struct veo_proc_handle *p = veo_root.procs; p; p = p->next)
+    for (const struct veo_proc_handle *p = veolib_root.procs; p; p = p->next)
         last = last && !p->in_use;
     if (last) {
-        munmap(veo_root.board, sizeof *veo_root.board);
-        close(veo_root.board_fd);
-        veo_root.board = NULL;
-        veo_root.board_fd = -1;
+        munmap(veolib_root.board, sizeof *veolib_root.board);
+        close(veolib_root.board_fd);
+        veolib_root.board = NULL;
+        veolib_root.board_fd = -1;
     }
-    pthread_mutex_unlock(&veo_root.lock);
+    pthread_mutex_unlock(&veolib_root.lock);
 }
 
 /* What is left when the worker is gone. */
@@ -194,10 +195,10 @@ static void tear_down(struct veo_proc_handle *proc)
 {
     for (struct veo_thr_ctxt *c = proc->contexts; c; c = c->next)
         if (!atomic_load(&c->gone))
-            context_delete(c);
+            veolib_context_delete(c);
     proc->main = proc->service = NULL;
-    symbols_clear(proc);
-    memory_unmap(proc);
+    veolib_symbols_clear(proc);
+    veolib_memory_unmap(proc);
 }
 
 /* --- API
@@ -211,13 +212,13 @@ static bool wants_unordered_transfers(void)
         return false;
     if (strcmp(text, "unordered") == 0)
         return true;
-    veo_log("VEO_SOFT_TRANSFERS='%s' is neither 'ordered' nor 'unordered' and is ignored", text);
+    veolib_log("VEO_SOFT_TRANSFERS='%s' is neither 'ordered' nor 'unordered' and is ignored", text);
     return false;
 }
 
 static struct veo_proc_handle *create(int venode, const char *program)
 {
-    int node = node_resolve(venode);
+    int node = veolib_node_resolve(venode);
     if (node < 0)
         return NULL;
     struct veo_proc_handle *proc = handle_new();
@@ -228,21 +229,21 @@ static struct veo_proc_handle *create(int venode, const char *program)
     enum start_result started = START_ADDRESS_TAKEN;
     for (int i = 0; i < ADDRESS_TRIES && started == START_ADDRESS_TAKEN; i++) {
         started = START_FAILED;
-        if (!memory_map(proc))
+        if (!veolib_memory_map(proc))
             break;
-        proc->main = context_new(proc, true);
-        proc->service = proc->main ? context_new(proc, false) : NULL;
+        proc->main = veolib_context_new(proc, true);
+        proc->service = proc->main ? veolib_context_new(proc, false) : NULL;
         if (proc->service) {
             proc->header->main = proc->main->wire;
             proc->header->service = proc->service->wire;
             atomic_store(&proc->dead, false);
-            started = worker_start(proc, program);
+            started = veolib_worker_start(proc, program);
         }
         if (started != START_OK)
             tear_down(proc);
     }
     if (started == START_ADDRESS_TAKEN)
-        veo_fail(EADDRNOTAVAIL, "no address range was free in this process and in the worker");
+        veolib_fail(EADDRNOTAVAIL, "no address range was free in this process and in the worker");
     if (started != START_OK) {
         int error = errno;
         handle_release(proc);
@@ -275,8 +276,9 @@ static const char *chosen_worker(void)
     if (!is_vendors_worker(program) || access(program, F_OK) == 0 || errno != ENOENT)
         return program;
     if (!atomic_flag_test_and_set(&told))
-        veo_log("VEORUN_BIN='%s' is NEC's worker and does not exist; using the soft libveo's own",
-                program);
+        veolib_log(
+            "VEORUN_BIN='%s' is NEC's worker and does not exist; using the soft libveo's own",
+            program);
     return NULL;
 }
 
@@ -288,7 +290,7 @@ VEO_EXPORT struct veo_proc_handle *veo_proc_create(int venode)
 VEO_EXPORT struct veo_proc_handle *veo_proc_create_static(int venode, const char *veorun_path)
 {
     if (!veorun_path || !*veorun_path) {
-        veo_fail(EINVAL, "no path of a worker program given");
+        veolib_fail(EINVAL, "no path of a worker program given");
         return NULL;
     }
     return create(venode, veorun_path);
@@ -305,22 +307,22 @@ static void wait_for_users(struct veo_proc_handle *proc)
 static void destroy(struct veo_proc_handle *proc, int64_t deadline)
 {
     bool drained = true;
-    proc_check(proc);
+    veolib_proc_check(proc);
     for (struct veo_thr_ctxt *c = proc->contexts; c && drained; c = c->next)
         if (!c->main && c != proc->service && !atomic_load(&c->gone))
-            drained = context_end(c, deadline);
+            drained = veolib_context_end(c, deadline);
     /* The main context last: its end is the end of the process, and of the service thread. */
-    if (drained && !proc_is_dead(proc)) {
+    if (drained && !veolib_proc_is_dead(proc)) {
         atomic_store(&proc->main->ending, true);
-        drained = queue_drain(proc->main, deadline) != 1;
+        drained = veolib_queue_drain(proc->main, deadline) != 1;
         /* One that cannot be told, for want of memory, is not waited for. */
         if (drained)
-            drained = queue_simple(proc->main, WIRE_EXIT, 0, NULL) != VEO_REQUEST_ID_INVALID;
+            drained = veolib_queue_simple(proc->main, WIRE_EXIT, 0, NULL) != VEO_REQUEST_ID_INVALID;
     }
     /* One that says that it has crashed should be gone by now. */
-    if (proc_is_dead(proc))
+    if (veolib_proc_is_dead(proc))
         deadline = clock_deadline(CRASH_LIMIT);
-    worker_end(proc, drained ? deadline : 0);
+    veolib_worker_end(proc, drained ? deadline : 0);
     atomic_store(&proc->closing, true);
     wait_for_users(proc);
     tear_down(proc);
@@ -331,15 +333,16 @@ VEO_EXPORT int veo_proc_destroy(struct veo_proc_handle *proc)
 {
     bool alive = true;
     if (!is_process(proc)) {
-        veo_fail(EINVAL, proc ? "%p is no process" : "no process given (NULL)", (const void *)proc);
+        veolib_fail(EINVAL, proc ? "%p is no process" : "no process given (NULL)",
+                    (const void *)proc);
         return -1;
     }
-    if (proc->fork_generation != atomic_load(&veo_root.fork_generation)) {
-        veo_fail(EPERM, "this VE process was opened before a fork(); its parent destroys it");
+    if (proc->fork_generation != atomic_load(&veolib_root.fork_generation)) {
+        veolib_fail(EPERM, "this VE process was opened before a fork(); its parent destroys it");
         return -1;
     }
     if (!atomic_compare_exchange_strong(&proc->alive, &alive, false)) {
-        veo_fail(EINVAL, "the VE process is destroyed already");
+        veolib_fail(EINVAL, "the VE process is destroyed already");
         return -1;
     }
     destroy(proc, clock_deadline(DESTROY_LIMIT));
@@ -350,7 +353,7 @@ VEO_EXPORT int veo_proc_destroy(struct veo_proc_handle *proc)
 __attribute__((destructor)) static void destroy_all(void)
 {
     int64_t deadline = clock_deadline(EXIT_LIMIT);
-    for (struct veo_proc_handle *p = veo_root.procs; p; p = p->next) {
+    for (struct veo_proc_handle *p = veolib_root.procs; p; p = p->next) {
         bool alive = true;
         if (atomic_compare_exchange_strong(&p->alive, &alive, false))
             destroy(p, deadline);
@@ -359,44 +362,44 @@ __attribute__((destructor)) static void destroy_all(void)
 
 VEO_EXPORT int veo_proc_identifier(struct veo_proc_handle *proc)
 {
-    return proc_is_alive(proc) ? proc->identifier : -1;
+    return veolib_proc_is_alive(proc) ? proc->identifier : -1;
 }
 
 VEO_EXPORT pid_t veosoft_worker_pid(struct veo_proc_handle *proc)
 {
-    return proc_is_alive(proc) ? proc->pid : -1;
+    return veolib_proc_is_alive(proc) ? proc->pid : -1;
 }
 
 VEO_EXPORT int veosoft_transfers_are_ordered(struct veo_proc_handle *proc)
 {
-    return !proc_is_alive(proc) || !proc->unordered;
+    return !veolib_proc_is_alive(proc) || !proc->unordered;
 }
 
 VEO_EXPORT int veosoft_proc_kill(struct veo_proc_handle *proc)
 {
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -1;
-    worker_kill(proc);
-    proc_leave(proc);
+    veolib_worker_kill(proc);
+    veolib_proc_leave(proc);
     return 0;
 }
 
 VEO_EXPORT const char *veosoft_death_report(struct veo_proc_handle *proc)
 {
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return "";
     /* After a crash the report is there a moment before the process is gone. */
     int64_t deadline = clock_deadline(CLOCK_SECOND);
-    proc_check(proc);
-    while (proc_is_dead(proc) && !atomic_load(&proc->reaped) && clock_now() < deadline) {
+    veolib_proc_check(proc);
+    while (veolib_proc_is_dead(proc) && !atomic_load(&proc->reaped) && clock_now() < deadline) {
         struct timespec moment = {.tv_nsec = CLOCK_MILLISECOND / 5};
         nanosleep(&moment, NULL);
-        proc_check(proc);
+        veolib_proc_check(proc);
     }
-    bool dead = proc_is_dead(proc);
+    bool dead = veolib_proc_is_dead(proc);
     if (dead)
-        worker_describe(proc);
+        veolib_worker_describe(proc);
     const char *text = dead ? proc->death : "";
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return text;
 }

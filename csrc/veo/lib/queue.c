@@ -10,7 +10,7 @@
 
 #define NOBODY UINT64_MAX
 
-struct request_extra *extra_new(int ncopies)
+struct request_extra *veolib_extra_new(int ncopies)
 {
     return calloc(1, sizeof(struct request_extra) + (size_t)ncopies * sizeof(struct copy_out));
 }
@@ -18,7 +18,7 @@ struct request_extra *extra_new(int ncopies)
 static struct chunk *chunk_new(struct veo_thr_ctxt *ctx)
 {
     struct chunk *chunk = calloc(1, sizeof *chunk);
-    uint64_t wire = chunk ? wire_get(ctx->proc, sizeof(struct wire_chunk)) : 0;
+    uint64_t wire = chunk ? veolib_wire_get(ctx->proc, sizeof(struct wire_chunk)) : 0;
     if (!wire) {
         free(chunk);
         return NULL;
@@ -33,11 +33,11 @@ static struct chunk *chunk_new(struct veo_thr_ctxt *ctx)
 
 static void chunk_delete(struct veo_thr_ctxt *ctx, struct chunk *chunk)
 {
-    wire_put(ctx->proc, (uint64_t)(uintptr_t)chunk->wire);
+    veolib_wire_put(ctx->proc, (uint64_t)(uintptr_t)chunk->wire);
     free(chunk);
 }
 
-bool queue_init(struct veo_thr_ctxt *ctx)
+bool veolib_queue_init(struct veo_thr_ctxt *ctx)
 {
     struct chunk *chunk = chunk_new(ctx);
     if (!chunk)
@@ -77,7 +77,7 @@ static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
 }
 
 /* The worker is through with the context, or gone, and nobody waits. */
-void queue_free(struct veo_thr_ctxt *ctx)
+void veolib_queue_free(struct veo_thr_ctxt *ctx)
 {
     while (ctx->retired) {
         struct chunk *next = ctx->retired->next;
@@ -88,27 +88,27 @@ void queue_free(struct veo_thr_ctxt *ctx)
         struct chunk *next = ctx->head->next;
         for (int i = 0; i < WIRE_CHUNK_SLOTS; i++) {
             free(ctx->head->records[i].extra);
-            agent_job_free(ctx->head->records[i].job);
+            veolib_agent_job_free(ctx->head->records[i].job);
         }
         chunk_delete(ctx, ctx->head);
         ctx->head = next;
     }
     ctx->tail = NULL;
-    results_clear(&ctx->results);
+    veolib_results_clear(&ctx->results);
 }
 
 /* --- submission --------------------------------------------------------------------------- */
 
-bool queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
+bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
 {
-    if (proc_is_dead(ctx->proc)) {
-        veo_fail(ESRCH, "the VE process is gone: nothing can be submitted to it");
+    if (veolib_proc_is_dead(ctx->proc)) {
+        veolib_fail(ESRCH, "the VE process is gone: nothing can be submitted to it");
         return false;
     }
     pthread_mutex_lock(&ctx->submit);
     if (atomic_load_explicit(&ctx->gone, memory_order_relaxed)) {
         pthread_mutex_unlock(&ctx->submit);
-        veo_fail(EINVAL, "the context is closed");
+        veolib_fail(EINVAL, "the context is closed");
         return false;
     }
     /* Only the holder of the submit lock moves the tail. */
@@ -116,7 +116,7 @@ bool queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
         struct chunk *next = chunk_new(ctx);
         if (!next) {
             pthread_mutex_unlock(&ctx->submit);
-            veo_fail(ENOMEM, "no memory for more queued requests");
+            veolib_fail(ENOMEM, "no memory for more queued requests");
             return false;
         }
         /* The worker goes on here after the last slot, which is not READY yet. */
@@ -138,7 +138,7 @@ bool queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
     return true;
 }
 
-void queue_abandon(struct veo_thr_ctxt *ctx)
+void veolib_queue_abandon(struct veo_thr_ctxt *ctx)
 {
     pthread_mutex_unlock(&ctx->submit);
 }
@@ -154,7 +154,8 @@ static void ring(struct wire_context *wire)
     }
 }
 
-uint64_t queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft, struct request_extra *extra)
+uint64_t veolib_queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft,
+                              struct request_extra *extra)
 {
     ctx->tail->records[ctx->tail_index] =
         (struct request_record){.extra = extra, .job = draft->job};
@@ -175,17 +176,17 @@ uint64_t queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft, struct req
     return id;
 }
 
-uint64_t queue_simple(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t target,
-                      struct request_extra *extra)
+uint64_t veolib_queue_simple(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t target,
+                             struct request_extra *extra)
 {
     struct draft draft;
-    if (!queue_begin(ctx, &draft)) {
+    if (!veolib_queue_begin(ctx, &draft)) {
         free(extra);
         return VEO_REQUEST_ID_INVALID;
     }
     draft.slot->op = (uint8_t)op;
     draft.slot->target = target;
-    return queue_publish(ctx, &draft, extra);
+    return veolib_queue_publish(ctx, &draft, extra);
 }
 
 /* --- harvest ------------------------------------------------------------------------------ */
@@ -202,10 +203,10 @@ static void settle_extra(struct veo_thr_ctxt *ctx, struct request_extra *extra, 
         for (int i = 0; i < extra->ncopies; i++)
             copy_memory(extra->copies[i].to, extra->copies[i].from, extra->copies[i].size);
         if (extra->free_on_success)
-            heap_put(ctx->proc, extra->free_on_success);
+            veolib_heap_put(ctx->proc, extra->free_on_success);
     }
     if (extra->block)
-        wire_put(ctx->proc, extra->block);
+        veolib_wire_put(ctx->proc, extra->block);
     free(extra);
 }
 
@@ -238,11 +239,11 @@ static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
 
     if (!dead && state != WIRE_STATE(id, WIRE_READY) && state != WIRE_STATE(id, WIRE_HOST_TURN) &&
         state != WIRE_STATE(id, WIRE_DONE)) {
-        worker_damaged(ctx->proc);
+        veolib_worker_damaged(ctx->proc);
         dead = true;
     }
     /* While somebody in the host is executing it, its buffers are in use. */
-    return dead && (!record->job || agent_cancel(ctx, record->job));
+    return dead && (!record->job || veolib_agent_cancel(ctx, record->job));
 }
 
 /* Whether an exception ends the process: all but those of transfers to bad addresses do. The worker
@@ -275,10 +276,11 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *
             atomic_store_explicit(&ctx->proc->dead, true, memory_order_release);
         if (id == wanted)
             *delivery = (struct delivery){.done = true, .outcome = outcome, .result = result};
-        else if (!results_put(&ctx->results, id, outcome, result) && !atomic_load(&ctx->ending))
+        else if (!veolib_results_put(&ctx->results, id, outcome, result) &&
+                 !atomic_load(&ctx->ending))
             break; /* no memory: it stays in the queue and is tried again */
 
-        agent_job_free(record->job);
+        veolib_agent_job_free(record->job);
         record->job = NULL;
         atomic_store_explicit(&ctx->harvested, id + 1, memory_order_release);
         if (++ctx->head_index == WIRE_CHUNK_SLOTS) {
@@ -290,19 +292,19 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *
     }
 }
 
-void queue_harvest_locked(struct veo_thr_ctxt *ctx)
+void veolib_queue_harvest_locked(struct veo_thr_ctxt *ctx)
 {
     harvest(ctx, NOBODY, NULL);
 }
 
-void queue_harvest(struct veo_thr_ctxt *ctx)
+void veolib_queue_harvest(struct veo_thr_ctxt *ctx)
 {
     pthread_mutex_lock(&ctx->queue);
-    queue_harvest_locked(ctx);
+    veolib_queue_harvest_locked(ctx);
     pthread_mutex_unlock(&ctx->queue);
 }
 
-int queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
+int veolib_queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
 {
     struct delivery delivery = {0};
     if (id >= atomic_load_explicit(&ctx->next_id, memory_order_acquire))
@@ -316,10 +318,10 @@ int queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
         return VEO_COMMAND_UNFINISHED;
     }
     int outcome;
-    return results_take(&ctx->results, id, &outcome, result) ? outcome : VEO_COMMAND_ERROR;
+    return veolib_results_take(&ctx->results, id, &outcome, result) ? outcome : VEO_COMMAND_ERROR;
 }
 
-struct chunk *queue_chunk(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index)
+struct chunk *veolib_queue_chunk(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index)
 {
     uint64_t offset =
         id - atomic_load_explicit(&ctx->harvested, memory_order_relaxed) + ctx->head_index;
@@ -330,31 +332,32 @@ struct chunk *queue_chunk(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index
     return chunk;
 }
 
-int queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
+int veolib_queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
 {
     *result = 0;
     pthread_mutex_lock(&ctx->queue);
-    int state = queue_state(ctx, id, result);
+    int state = veolib_queue_state(ctx, id, result);
     pthread_mutex_unlock(&ctx->queue);
     if (state == VEO_COMMAND_UNFINISHED)
-        proc_check_now_and_then(ctx->proc);
+        veolib_proc_check_now_and_then(ctx->proc);
     return state;
 }
 
-bool queue_is_empty(struct veo_thr_ctxt *ctx)
+bool veolib_queue_is_empty(struct veo_thr_ctxt *ctx)
 {
     return atomic_load_explicit(&ctx->harvested, memory_order_acquire) ==
            atomic_load_explicit(&ctx->next_id, memory_order_acquire);
 }
 
-bool queue_is_idle(struct veo_thr_ctxt *ctx)
+bool veolib_queue_is_idle(struct veo_thr_ctxt *ctx)
 {
-    if (!queue_is_empty(ctx))
-        queue_harvest(ctx);
-    return queue_is_empty(ctx);
+    if (!veolib_queue_is_empty(ctx))
+        veolib_queue_harvest(ctx);
+    return veolib_queue_is_empty(ctx);
 }
 
-void queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcome, uint64_t result)
+void veolib_queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcome,
+                            uint64_t result)
 {
     struct wire_slot *slot = job->slot;
     uint64_t id = job->id;
@@ -377,17 +380,17 @@ void queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcom
 /* With the queue lock: whether the worker is through with all requests. */
 static bool is_at_rest(struct veo_thr_ctxt *ctx)
 {
-    queue_harvest_locked(ctx);
-    return queue_is_empty(ctx) && !atomic_load_explicit(&ctx->gone, memory_order_relaxed);
+    veolib_queue_harvest_locked(ctx);
+    return veolib_queue_is_empty(ctx) && !atomic_load_explicit(&ctx->gone, memory_order_relaxed);
 }
 
-uint64_t queue_done(struct veo_thr_ctxt *ctx, int outcome, uint64_t result)
+uint64_t veolib_queue_done(struct veo_thr_ctxt *ctx, int outcome, uint64_t result)
 {
     uint64_t id = VEO_REQUEST_ID_INVALID;
     pthread_mutex_lock(&ctx->submit);
     pthread_mutex_lock(&ctx->queue);
     uint64_t next = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
-    if (is_at_rest(ctx) && results_put(&ctx->results, next, outcome, result)) {
+    if (is_at_rest(ctx) && veolib_results_put(&ctx->results, next, outcome, result)) {
         id = next;
         wire_remember(ctx->wire, result);
         atomic_store_explicit(&ctx->next_id, next + 1, memory_order_release);
@@ -398,7 +401,7 @@ uint64_t queue_done(struct veo_thr_ctxt *ctx, int outcome, uint64_t result)
     return id;
 }
 
-void queue_remember(struct veo_thr_ctxt *ctx, uint64_t result)
+void veolib_queue_remember(struct veo_thr_ctxt *ctx, uint64_t result)
 {
     pthread_mutex_lock(&ctx->submit);
     pthread_mutex_lock(&ctx->queue);

@@ -27,7 +27,7 @@ struct target {
 static void target_hold(struct veo_thr_ctxt *ctx, struct target *target)
 {
     unsigned index;
-    target->chunk = queue_chunk(ctx, target->id, &index);
+    target->chunk = veolib_queue_chunk(ctx, target->id, &index);
     target->chunk->waiters++;
     ctx->waiters++;
     target->slot = &target->chunk->wire->slots[index];
@@ -97,9 +97,9 @@ static bool look_for_a_while(struct veo_thr_ctxt *ctx, const struct target *targ
     bool there = false;
     struct spin_turn turn = {.my_core = &ctx->wire->host_core,
                              .their_core = &ctx->wire->worker_core};
-    while (!(there = has_come(ctx, target)) && spin_again(&turn, &veo_root.side, &ctx->patience))
+    while (!(there = has_come(ctx, target)) && spin_again(&turn, &veolib_root.side, &ctx->patience))
         ;
-    spin_end(&turn, &veo_root.side);
+    spin_end(&turn, &veolib_root.side);
     return there;
 }
 
@@ -125,12 +125,12 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
         futex_sleep(&ctx->wire->done_bell, bell, left < SLICE_NS ? left : SLICE_NS);
         if (has_come(ctx, target))
             break;
-        proc_check(proc);
+        veolib_proc_check(proc);
         /* Finds what went wrong with the requests before this one. */
-        queue_harvest(ctx);
+        veolib_queue_harvest(ctx);
     }
     sleepers_remove(ctx, &me);
-    spin_learn(&ctx->patience, &veo_root.side, clock_now() - start);
+    spin_learn(&ctx->patience, &veolib_root.side, clock_now() - start);
 }
 
 /*
@@ -147,7 +147,7 @@ static void pause_a_moment(int64_t *nap, int64_t deadline)
         *nap *= 2;
 }
 
-int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline)
+int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t deadline)
 {
     struct target target = {.id = id};
     int64_t nap = SHORTEST_NAP;
@@ -155,7 +155,7 @@ int queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, int64_t 
     for (bool waited = false;; waited = true) {
         pthread_mutex_lock(&ctx->queue);
         target_release(ctx, &target);
-        int state = queue_state(ctx, id, result);
+        int state = veolib_queue_state(ctx, id, result);
         bool closing = state == VEO_COMMAND_UNFINISHED && atomic_load(&ctx->proc->closing);
         bool waits =
             state == VEO_COMMAND_UNFINISHED && !closing && (!waited || clock_now() < deadline);
@@ -179,7 +179,7 @@ static bool has_drained(struct veo_thr_ctxt *ctx, struct target *target, uint64_
 
     pthread_mutex_lock(&ctx->queue);
     target_release(ctx, target);
-    queue_harvest_locked(ctx);
+    veolib_queue_harvest_locked(ctx);
     bool drained = atomic_load_explicit(&ctx->harvested, memory_order_relaxed) >= end;
     if (!drained)
         target_hold(ctx, target);
@@ -194,7 +194,7 @@ static void let_go(struct veo_thr_ctxt *ctx, struct target *target)
     pthread_mutex_unlock(&ctx->queue);
 }
 
-int queue_drain_until(struct veo_thr_ctxt *ctx, uint64_t end, int64_t deadline)
+int veolib_queue_drain_until(struct veo_thr_ctxt *ctx, uint64_t end, int64_t deadline)
 {
     int64_t nap = SHORTEST_NAP;
     struct target target = {.id = end - 1};
@@ -211,13 +211,13 @@ int queue_drain_until(struct veo_thr_ctxt *ctx, uint64_t end, int64_t deadline)
     return atomic_load(&ctx->proc->dead) ? -1 : 0;
 }
 
-int queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline)
+int veolib_queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline)
 {
     uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
-    return queue_drain_until(ctx, end, deadline);
+    return veolib_queue_drain_until(ctx, end, deadline);
 }
 
-void queue_wait_for_waiters(struct veo_thr_ctxt *ctx)
+void veolib_queue_wait_for_waiters(struct veo_thr_ctxt *ctx)
 {
     int64_t nap = SHORTEST_NAP;
     for (;;) {
@@ -234,7 +234,7 @@ void queue_wait_for_waiters(struct veo_thr_ctxt *ctx)
 
 /* The agent alone waits for turns. The chunk stays until it has done the job, and the worker has
  * left the slot (chunk_retire()). */
-bool queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id)
+bool veolib_queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id)
 {
     struct target target = {.slot = slot, .id = id, .turn = true};
     wait_for(ctx, &target, CLOCK_NEVER);

@@ -53,7 +53,7 @@ static struct result_page *find(const struct result_table *table, uint64_t numbe
     return page;
 }
 
-bool results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result)
+bool veolib_results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result)
 {
     struct result_page *page = find(table, id / PAGE);
     if (!page) {
@@ -76,7 +76,7 @@ bool results_put(struct result_table *table, uint64_t id, int outcome, uint64_t 
     return true;
 }
 
-bool results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result)
+bool veolib_results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result)
 {
     struct result_page *page = find(table, id / PAGE);
     uint64_t bit = UINT64_C(1) << id % PAGE;
@@ -99,7 +99,7 @@ bool results_take(struct result_table *table, uint64_t id, int *outcome, uint64_
     return true;
 }
 
-void results_clear(struct result_table *table)
+void veolib_results_clear(struct result_table *table)
 {
     for (size_t i = 0; i < table->nbuckets; i++) {
         for (struct result_page *page = table->buckets[i], *next; page; page = next) {

@@ -82,12 +82,12 @@ static void forget(struct veo_proc_handle *proc, bool all, uint64_t handle)
     pthread_mutex_unlock(&proc->symbols_lock);
 }
 
-void symbols_forget(struct veo_proc_handle *proc, uint64_t handle)
+void veolib_symbols_forget(struct veo_proc_handle *proc, uint64_t handle)
 {
     forget(proc, false, handle);
 }
 
-void symbols_clear(struct veo_proc_handle *proc)
+void veolib_symbols_clear(struct veo_proc_handle *proc)
 {
     forget(proc, true, 0);
 }
@@ -95,12 +95,12 @@ void symbols_clear(struct veo_proc_handle *proc)
 static bool name_fits(const char *name, const char *what)
 {
     if (!name || !*name) {
-        veo_fail(EINVAL, "no %s name given", what);
+        veolib_fail(EINVAL, "no %s name given", what);
         return false;
     }
     if (strlen(name) > VEO_SYMNAME_LEN_MAX) {
-        veo_fail(ENAMETOOLONG, "a %s name has at most %d characters, this one has %zu", what,
-                 VEO_SYMNAME_LEN_MAX, strlen(name));
+        veolib_fail(ENAMETOOLONG, "a %s name has at most %d characters, this one has %zu", what,
+                    VEO_SYMNAME_LEN_MAX, strlen(name));
         return false;
     }
     return true;
@@ -137,7 +137,7 @@ static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, 
     error[0] = 0;
     if (signature)
         signature[0] = 0;
-    uint64_t block = wire_get(proc, sizeof(struct wire_text));
+    uint64_t block = veolib_wire_get(proc, sizeof(struct wire_text));
     if (!block) {
         strcpy(error, "no memory for the request");
         return 0;
@@ -146,15 +146,15 @@ static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, 
     memcpy(text->text, name, strlen(name) + 1);
     text->error[0] = 0;
     text->signature[0] = 0;
-    if (queue_begin(ctx, &draft)) {
+    if (veolib_queue_begin(ctx, &draft)) {
         draft.slot->op = (uint8_t)op;
         draft.slot->target = handle;
         draft.slot->block = text;
-        uint64_t id = queue_publish(ctx, &draft, NULL);
-        int state = queue_wait(ctx, id, &result, CLOCK_NEVER);
+        uint64_t id = veolib_queue_publish(ctx, &draft, NULL);
+        int state = veolib_queue_wait(ctx, id, &result, CLOCK_NEVER);
         if (state != VEO_COMMAND_OK)
             result = 0;
-        if (!proc_is_dead(proc)) {
+        if (!veolib_proc_is_dead(proc)) {
             memcpy(error, text->error, WIRE_ERROR_SIZE);
             error[WIRE_ERROR_SIZE - 1] = 0;
         }
@@ -165,20 +165,20 @@ static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, 
                 signature[0] = 0;
         }
     }
-    wire_put(proc, block);
+    veolib_wire_put(proc, block);
     return result;
 }
 
 VEO_EXPORT uint64_t veo_load_library(struct veo_proc_handle *proc, const char *libname)
 {
     char error[WIRE_ERROR_SIZE];
-    if (!name_fits(libname, "library") || !proc_enter(proc))
+    if (!name_fits(libname, "library") || !veolib_proc_enter(proc))
         return 0;
     uint64_t handle = ask(proc->main, WIRE_LOAD, 0, libname, error, NULL);
     if (!handle)
-        veo_fail(error[0] ? ENOENT : ESRCH, "cannot load '%s': %s", libname,
-                 error[0] ? error : "the VE process is gone");
-    proc_leave(proc);
+        veolib_fail(error[0] ? ENOENT : ESRCH, "cannot load '%s': %s", libname,
+                    error[0] ? error : "the VE process is gone");
+    veolib_proc_leave(proc);
     return handle;
 }
 
@@ -187,39 +187,39 @@ VEO_EXPORT int veo_unload_library(struct veo_proc_handle *proc, const uint64_t l
     uint64_t result = 0;
     int rc = -1;
     if (!libhandle) {
-        veo_fail(EINVAL, "0 is no library handle");
+        veolib_fail(EINVAL, "0 is no library handle");
         return -1;
     }
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -1;
-    symbols_forget(proc, libhandle);
-    uint64_t id = queue_simple(proc->main, WIRE_UNLOAD, libhandle, NULL);
+    veolib_symbols_forget(proc, libhandle);
+    uint64_t id = veolib_queue_simple(proc->main, WIRE_UNLOAD, libhandle, NULL);
     if (id != VEO_REQUEST_ID_INVALID &&
-        queue_wait(proc->main, id, &result, CLOCK_NEVER) == VEO_COMMAND_OK) {
+        veolib_queue_wait(proc->main, id, &result, CLOCK_NEVER) == VEO_COMMAND_OK) {
         rc = result ? -1 : 0;
         if ((int)result == WIRE_UNLOAD_BUSY)
-            veo_fail(EBUSY,
-                     "the library 0x%llx cannot be unloaded: another context is executing "
-                     "one of its functions; wait for that first",
-                     (unsigned long long)libhandle);
+            veolib_fail(EBUSY,
+                        "the library 0x%llx cannot be unloaded: another context is executing "
+                        "one of its functions; wait for that first",
+                        (unsigned long long)libhandle);
         else if (rc)
-            veo_fail(EINVAL, "0x%llx is no handle of a loaded library",
-                     (unsigned long long)libhandle);
+            veolib_fail(EINVAL, "0x%llx is no handle of a loaded library",
+                        (unsigned long long)libhandle);
     } else {
-        veo_fail(ESRCH, "the VE process is gone: no library can be unloaded");
+        veolib_fail(ESRCH, "the VE process is gone: no library can be unloaded");
     }
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return rc;
 }
 
-uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name)
+uint64_t veolib_symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name)
 {
     char error[WIRE_ERROR_SIZE];
     char signature[WIRE_SIGNATURE_SIZE];
     if (!name_fits(name, "symbol"))
         return 0;
-    if (proc_is_dead(proc)) {
-        veo_fail(ESRCH, "the VE process is gone: no symbol can be looked up in it");
+    if (veolib_proc_is_dead(proc)) {
+        veolib_fail(ESRCH, "the VE process is gone: no symbol can be looked up in it");
         return 0;
     }
     pthread_mutex_lock(&proc->symbols_lock);
@@ -232,20 +232,20 @@ uint64_t symbol_address(struct veo_proc_handle *proc, uint64_t handle, const cha
     if (address) {
         remember(proc, handle, name, address, signature);
         /* To kernels it is a request of the main context, as with the vendor's library. */
-        queue_remember(proc->main, address);
+        veolib_queue_remember(proc->main, address);
     } else {
-        veo_fail(error[0] ? ENOENT : ESRCH, "no symbol '%s': %s", name,
-                 error[0] ? error : "the VE process is gone");
+        veolib_fail(error[0] ? ENOENT : ESRCH, "no symbol '%s': %s", name,
+                    error[0] ? error : "the VE process is gone");
     }
     return address;
 }
 
 VEO_EXPORT uint64_t veo_get_sym(struct veo_proc_handle *proc, uint64_t libhdl, const char *symname)
 {
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return 0;
-    uint64_t address = symbol_address(proc, libhdl, symname);
-    proc_leave(proc);
+    uint64_t address = veolib_symbol_address(proc, libhdl, symname);
+    veolib_proc_leave(proc);
     return address;
 }
 
@@ -264,7 +264,7 @@ VEO_EXPORT size_t veosoft_signature(struct veo_proc_handle *proc, uint64_t addre
 {
     if (text && size)
         text[0] = 0;
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return 0;
     pthread_mutex_lock(&proc->symbols_lock);
     const char *found = signature_of(proc, address);
@@ -272,6 +272,6 @@ VEO_EXPORT size_t veosoft_signature(struct veo_proc_handle *proc, uint64_t addre
     if (text && size > length)
         memcpy(text, found, length + 1);
     pthread_mutex_unlock(&proc->symbols_lock);
-    proc_leave(proc);
+    veolib_proc_leave(proc);
     return length;
 }

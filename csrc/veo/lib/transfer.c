@@ -28,15 +28,15 @@ static uint64_t submit_small(struct veo_thr_ctxt *ctx, void *host, uint64_t addr
                              bool write)
 {
     struct draft draft;
-    struct request_extra *extra = extra_new(1);
-    if (!extra || !(extra->block = wire_get(ctx->proc, size))) {
+    struct request_extra *extra = veolib_extra_new(1);
+    if (!extra || !(extra->block = veolib_wire_get(ctx->proc, size))) {
         free(extra);
-        veo_fail(ENOMEM, "no memory for a transfer of %zu bytes", size);
+        veolib_fail(ENOMEM, "no memory for a transfer of %zu bytes", size);
         return VEO_REQUEST_ID_INVALID;
     }
     void *block = (void *)(uintptr_t)extra->block;
-    if (!queue_begin(ctx, &draft)) {
-        wire_put(ctx->proc, extra->block);
+    if (!veolib_queue_begin(ctx, &draft)) {
+        veolib_wire_put(ctx->proc, extra->block);
         free(extra);
         return VEO_REQUEST_ID_INVALID;
     }
@@ -49,7 +49,7 @@ static uint64_t submit_small(struct veo_thr_ctxt *ctx, void *host, uint64_t addr
     draft.slot->target = addr;
     draft.slot->size = size;
     draft.slot->block = block;
-    return queue_publish(ctx, &draft, extra);
+    return veolib_queue_publish(ctx, &draft, extra);
 }
 
 /* By way of the wire, piece by piece. Not in a context of the user's, which may be waiting for this
@@ -63,7 +63,7 @@ static int copy_by_worker(struct veo_proc_handle *proc, char *host, uint64_t add
         uint64_t id = submit_small(proc->service, host, addr, n, write);
         if (id == VEO_REQUEST_ID_INVALID)
             return ESRCH;
-        int state = queue_wait(proc->service, id, &result, CLOCK_NEVER);
+        int state = veolib_queue_wait(proc->service, id, &result, CLOCK_NEVER);
         if (state != VEO_COMMAND_OK)
             return state == VEO_COMMAND_EXCEPTION ? EFAULT : ESRCH;
         host += n;
@@ -73,11 +73,12 @@ static int copy_by_worker(struct veo_proc_handle *proc, char *host, uint64_t add
     return 0;
 }
 
-int transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t size, bool write)
+int veolib_transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t size,
+                        bool write)
 {
     if (size == 0)
         return 0;
-    if (heap_contains(proc, addr, size)) {
+    if (veolib_heap_contains(proc, addr, size)) {
         void *ve = (void *)(uintptr_t)addr;
         /* Both may be in the heap, and overlap, when hmem is copied inside it. */
         if (write)
@@ -87,27 +88,28 @@ int transfer_now(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t
         return 0;
     }
     /* Its process id may be another's as soon as it is gone. */
-    proc_check(proc);
-    if (proc_is_dead(proc)) {
-        veo_fail(ESRCH, "the VE process is gone: nothing can be copied to or from it");
+    veolib_proc_check(proc);
+    if (veolib_proc_is_dead(proc)) {
+        veolib_fail(ESRCH, "the VE process is gone: nothing can be copied to or from it");
         return ESRCH;
     }
     int error = EPERM;
     if (use_process_vm()) {
-        error = kernel_copy(proc->pid, host, addr, size, write);
+        error = veolib_kernel_copy(proc->pid, host, addr, size, write);
         if (error == EPERM || error == ENOSYS)
             atomic_store(&process_vm_refused, true);
     }
     if (error == EPERM || error == ENOSYS)
         error = copy_by_worker(proc, host, addr, size, write);
     if (error == EFAULT)
-        veo_fail(EFAULT,
-                 "%zu bytes at VE address 0x%llx cannot be %s: not all of it is memory of the VE "
-                 "process%s",
-                 size, (unsigned long long)addr, write ? "written" : "read",
-                 write ? " that may be written" : "");
+        veolib_fail(
+            EFAULT,
+            "%zu bytes at VE address 0x%llx cannot be %s: not all of it is memory of the VE "
+            "process%s",
+            size, (unsigned long long)addr, write ? "written" : "read",
+            write ? " that may be written" : "");
     else if (error)
-        veo_fail(error, "the VE process cannot be reached for a transfer: %s", strerror(error));
+        veolib_fail(error, "the VE process cannot be reached for a transfer: %s", strerror(error));
     return error;
 }
 
@@ -115,13 +117,16 @@ static int transfer_sync(struct veo_proc_handle *proc, void *host, uint64_t addr
                          bool write)
 {
     if (!host && size) {
-        veo_fail(EINVAL, "no host buffer given (NULL)");
+        veolib_fail(EINVAL, "no host buffer given (NULL)");
         return -1;
     }
-    if (!proc_enter(proc))
+    if (!veolib_proc_enter(proc))
         return -1;
-    int rc = proc_sync_transfer(proc) && transfer_now(proc, host, addr, size, write) == 0 ? 0 : -1;
-    proc_leave(proc);
+    int rc =
+        veolib_proc_sync_transfer(proc) && veolib_transfer_now(proc, host, addr, size, write) == 0
+            ? 0
+            : -1;
+    veolib_proc_leave(proc);
     return rc;
 }
 
@@ -141,10 +146,10 @@ VEO_EXPORT int veo_write_mem(struct veo_proc_handle *proc, uint64_t dst, const v
 static uint64_t transfer_at_once(struct veo_thr_ctxt *ctx, void *host, uint64_t addr, size_t size,
                                  bool write)
 {
-    if (size == 0 || transfer_now(ctx->proc, host, addr, size, write) == 0)
-        return queue_done(ctx, VEO_COMMAND_OK, 0);
+    if (size == 0 || veolib_transfer_now(ctx->proc, host, addr, size, write) == 0)
+        return veolib_queue_done(ctx, VEO_COMMAND_OK, 0);
     /* As for a kernel that touches a bad address. */
-    return errno == EFAULT ? queue_done(ctx, VEO_COMMAND_EXCEPTION, SIGSEGV)
+    return errno == EFAULT ? veolib_queue_done(ctx, VEO_COMMAND_EXCEPTION, SIGSEGV)
                            : VEO_REQUEST_ID_INVALID;
 }
 
@@ -152,21 +157,21 @@ static uint64_t transfer_async(struct veo_thr_ctxt *ctx, void *host, uint64_t ad
                                bool write)
 {
     if (!host && size) {
-        veo_fail(EINVAL, "no host buffer given (NULL)");
+        veolib_fail(EINVAL, "no host buffer given (NULL)");
         return VEO_REQUEST_ID_INVALID;
     }
-    if (!ctx_enter(ctx))
+    if (!veolib_ctx_enter(ctx))
         return VEO_REQUEST_ID_INVALID;
     uint64_t id = VEO_REQUEST_ID_INVALID;
-    if (size <= AT_ONCE_MAX && !proc_is_dead(ctx->proc) && queue_is_idle(ctx))
+    if (size <= AT_ONCE_MAX && !veolib_proc_is_dead(ctx->proc) && veolib_queue_is_idle(ctx))
         id = transfer_at_once(ctx, host, addr, size, write);
     if (id != VEO_REQUEST_ID_INVALID) {
-        ctx_leave(ctx);
+        veolib_ctx_leave(ctx);
         return id;
     }
 
     if (size == 0) {
-        id = queue_simple(ctx, WIRE_NOP, 0, NULL);
+        id = veolib_queue_simple(ctx, WIRE_NOP, 0, NULL);
     } else if (size <= WIRE_TRANSFER_MAX) {
         id = submit_small(ctx, host, addr, size, write);
     } else {
@@ -174,9 +179,9 @@ static uint64_t transfer_async(struct veo_thr_ctxt *ctx, void *host, uint64_t ad
                                 .argument = host,
                                 .address = addr,
                                 .size = size};
-        id = agent_submit(ctx, &job);
+        id = veolib_agent_submit(ctx, &job);
     }
-    ctx_leave(ctx);
+    veolib_ctx_leave(ctx);
     return id;
 }
 

@@ -9,7 +9,8 @@
 
 static void refuse(const char *function)
 {
-    veo_fail(ENOSYS, "%s needs a real Vector Engine; the soft libveo does not have it", function);
+    veolib_fail(ENOSYS, "%s needs a real Vector Engine; the soft libveo does not have it",
+                function);
 }
 
 /* Parameters are part of the ABI and not looked at. */

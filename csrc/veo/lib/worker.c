@@ -36,7 +36,7 @@ static bool find_own_worker(char *path)
     Dl_info info;
     char here[PATH_MAX];
     if (!dladdr((const void *)find_own_worker, &info) || !realpath(info.dli_fname, here)) {
-        veo_fail(
+        veolib_fail(
             ENOENT,
             "cannot tell where the soft libveo is, so its worker cannot be found; set VEORUN_BIN");
         return false;
@@ -48,8 +48,8 @@ static bool find_own_worker(char *path)
             access(path, X_OK) == 0)
             return true;
     }
-    veo_fail(ENOENT, "no worker program 'veorun' in %s or %s/../bin; set VEORUN_BIN to its path",
-             here, here);
+    veolib_fail(ENOENT, "no worker program 'veorun' in %s or %s/../bin; set VEORUN_BIN to its path",
+                here, here);
     return false;
 }
 
@@ -58,7 +58,7 @@ static bool check_program(const char *path)
     Elf64_Ehdr header;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        veo_fail(errno, "cannot start the worker '%s': %s", path, strerror(errno));
+        veolib_fail(errno, "cannot start the worker '%s': %s", path, strerror(errno));
         return false;
     }
     ssize_t n = read(fd, &header, sizeof header);
@@ -66,17 +66,18 @@ static bool check_program(const char *path)
     if (n == (ssize_t)sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
         (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)) {
         if (header.e_machine == EM_VE)
-            veo_fail(ENOEXEC,
-                     "the worker '%s' is a Vector Engine program; the soft libveo runs on the host "
-                     "and needs one built for it (python -m veo.static_worker)",
-                     path);
+            veolib_fail(
+                ENOEXEC,
+                "the worker '%s' is a Vector Engine program; the soft libveo runs on the host "
+                "and needs one built for it (python -m veo.static_worker)",
+                path);
         else
-            veo_fail(ENOEXEC, "the worker '%s' is no x86-64 program (ELF machine %u)", path,
-                     header.e_machine);
+            veolib_fail(ENOEXEC, "the worker '%s' is no x86-64 program (ELF machine %u)", path,
+                        header.e_machine);
         return false;
     }
     if (access(path, X_OK) != 0) {
-        veo_fail(errno, "the worker '%s' cannot be executed: %s", path, strerror(errno));
+        veolib_fail(errno, "the worker '%s' cannot be executed: %s", path, strerror(errno));
         return false;
     }
     return true;
@@ -205,26 +206,26 @@ static bool has_ended(const struct veo_proc_handle *proc, struct ending *ending)
 /* True if it has ended, whoever notices; ENDING is written if it is this caller. */
 static bool reap(struct veo_proc_handle *proc, struct ending *ending)
 {
-    pthread_mutex_lock(&veo_root.lock);
+    pthread_mutex_lock(&veolib_root.lock);
     bool ended = atomic_load(&proc->reaped);
     if (!ended && has_ended(proc, ending)) {
         ended = true;
         describe_death(proc, ending);
         atomic_store(&proc->reaped, true);
     }
-    pthread_mutex_unlock(&veo_root.lock);
+    pthread_mutex_unlock(&veolib_root.lock);
     return ended;
 }
 
-void worker_describe(struct veo_proc_handle *proc)
+void veolib_worker_describe(struct veo_proc_handle *proc)
 {
     struct ending unknown = {0};
-    pthread_mutex_lock(&veo_root.lock);
+    pthread_mutex_lock(&veolib_root.lock);
     describe_death(proc, &unknown);
-    pthread_mutex_unlock(&veo_root.lock);
+    pthread_mutex_unlock(&veolib_root.lock);
 }
 
-void worker_kill(struct veo_proc_handle *proc)
+void veolib_worker_kill(struct veo_proc_handle *proc)
 {
     siginfo_t info = {0};
     if (atomic_load(&proc->reaped))
@@ -237,32 +238,32 @@ void worker_kill(struct veo_proc_handle *proc)
         kill(proc->child, SIGKILL);
 }
 
-void worker_damaged(struct veo_proc_handle *proc)
+void veolib_worker_damaged(struct veo_proc_handle *proc)
 {
     if (atomic_exchange(&proc->damaged, true))
         return;
-    worker_kill(proc);
+    veolib_worker_kill(proc);
     atomic_store_explicit(&proc->dead, true, memory_order_release);
 }
 
-void proc_check(struct veo_proc_handle *proc)
+void veolib_proc_check(struct veo_proc_handle *proc)
 {
     struct ending ending = {0};
     if (!atomic_load(&proc->reaped) && reap(proc, &ending))
         atomic_store_explicit(&proc->dead, true, memory_order_release);
 }
 
-void proc_check_now_and_then(struct veo_proc_handle *proc)
+void veolib_proc_check_now_and_then(struct veo_proc_handle *proc)
 {
     int64_t now = clock_now();
     int64_t then = atomic_load_explicit(&proc->checked_at, memory_order_relaxed);
     if (now - then >= CHECK_INTERVAL) {
         atomic_store_explicit(&proc->checked_at, now, memory_order_relaxed);
-        proc_check(proc);
+        veolib_proc_check(proc);
     }
 }
 
-bool proc_is_dead(struct veo_proc_handle *proc)
+bool veolib_proc_is_dead(struct veo_proc_handle *proc)
 {
     if (atomic_load_explicit(&proc->dead, memory_order_acquire))
         return true;
@@ -272,13 +273,13 @@ bool proc_is_dead(struct veo_proc_handle *proc)
     return true;
 }
 
-void worker_end(struct veo_proc_handle *proc, int64_t deadline)
+void veolib_worker_end(struct veo_proc_handle *proc, int64_t deadline)
 {
     struct ending ending = {0};
     bool killed = false;
     while (!reap(proc, &ending)) {
         if (!killed && clock_now() >= deadline) {
-            worker_kill(proc);
+            veolib_worker_kill(proc);
             killed = true;
         }
         /* Under a debugger the worker is not our child, but the lifeline ends both. */
@@ -315,7 +316,7 @@ static void pin(pid_t pid)
     long core = strtol(text, &end, 10);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (*end || core < 0 || cores < 1) {
-        veo_fail(EINVAL, "VE_CORE_NUMBER='%s' is no core number and is ignored", text);
+        veolib_fail(EINVAL, "VE_CORE_NUMBER='%s' is no core number and is ignored", text);
         return;
     }
     cpu_set_t set;
@@ -400,7 +401,7 @@ static enum start_result await_start(struct veo_proc_handle *proc, const char *p
             char text[WIRE_ERROR_SIZE];
             memcpy(text, proc->header->start_error, sizeof text);
             text[sizeof text - 1] = 0;
-            veo_fail(EPROTO, "the worker '%s' did not start: %s", program, text);
+            veolib_fail(EPROTO, "the worker '%s' did not start: %s", program, text);
             return START_FAILED;
         }
 
@@ -411,21 +412,22 @@ static enum start_result await_start(struct veo_proc_handle *proc, const char *p
                 continue;
             if (ending.known && !ending.by_signal && ending.code == WIRE_EXIT_ADDRESS_TAKEN)
                 return START_ADDRESS_TAKEN;
-            veo_fail(EPROTO,
-                     "the worker '%s' ended (%s %d) before it was ready: is it a program made by "
-                     "python -m veo.static_worker?",
-                     program, ending.by_signal ? "signal" : "exit code", ending.code);
+            veolib_fail(
+                EPROTO,
+                "the worker '%s' ended (%s %d) before it was ready: is it a program made by "
+                "python -m veo.static_worker?",
+                program, ending.by_signal ? "signal" : "exit code", ending.code);
             return START_FAILED;
         }
         if (clock_now() >= deadline) {
-            veo_fail(ETIMEDOUT, "the worker '%s' was not ready within %d s", program,
-                     (int)(START_LIMIT / CLOCK_SECOND));
+            veolib_fail(ETIMEDOUT, "the worker '%s' was not ready within %d s", program,
+                        (int)(START_LIMIT / CLOCK_SECOND));
             return START_FAILED;
         }
     }
 }
 
-enum start_result worker_start(struct veo_proc_handle *proc, const char *program)
+enum start_result veolib_worker_start(struct veo_proc_handle *proc, const char *program)
 {
     char own[PATH_MAX];
     int ends[2] = {-1, -1};
@@ -437,18 +439,18 @@ enum start_result worker_start(struct veo_proc_handle *proc, const char *program
     if (!check_program(program))
         return START_FAILED;
     if (pipe2(ends, O_CLOEXEC) != 0 || (ends[0] = move_up(ends[0])) < 0) {
-        veo_fail(errno, "no pipe to the worker: %s%s", strerror(errno),
-                 errno == EMFILE ? " (ulimit -n)" : "");
+        veolib_fail(errno, "no pipe to the worker: %s%s", strerror(errno),
+                    errno == EMFILE ? " (ulimit -n)" : "");
         if (ends[1] >= 0)
             close(ends[1]);
         return START_FAILED;
     }
     pid_t pid = -1;
-    int error = spawn(proc, program, veo_root.board_fd, ends[0], &pid);
+    int error = spawn(proc, program, veolib_root.board_fd, ends[0], &pid);
     close(ends[0]);
     if (error) {
         close(ends[1]);
-        veo_fail(error, "cannot start the worker '%s': %s", program, strerror(error));
+        veolib_fail(error, "cannot start the worker '%s': %s", program, strerror(error));
         return START_FAILED;
     }
     proc->pid = proc->child = pid;
@@ -460,13 +462,13 @@ enum start_result worker_start(struct veo_proc_handle *proc, const char *program
 
     enum start_result result = START_FAILED;
     if (error == EMFILE || error == ENFILE || error == ENOMEM)
-        veo_fail(error, "no descriptor for the worker's process: %s%s", strerror(error),
-                 error == EMFILE ? " (ulimit -n)" : "");
+        veolib_fail(error, "no descriptor for the worker's process: %s%s", strerror(error),
+                    error == EMFILE ? " (ulimit -n)" : "");
     else
         result = await_start(proc, program);
     if (result != START_OK) {
         error = errno;
-        worker_end(proc, 0);
+        veolib_worker_end(proc, 0);
         errno = error;
         return result;
     }
@@ -474,6 +476,6 @@ enum start_result worker_start(struct veo_proc_handle *proc, const char *program
     pid_t said = (pid_t) * (const volatile int32_t *)&proc->header->worker_pid;
     if (value_of("VEO_DEBUG") && said > 0)
         proc->pid = said;
-    veo_log_debug("worker '%s' is process %ld", program, (long)proc->pid);
+    veolib_log_debug("worker '%s' is process %ld", program, (long)proc->pid);
     return result;
 }
