@@ -24,7 +24,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # What an editable install has to be done again for.
 SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
-           $(wildcard offchip/*.p[xy][dx] veo/*.p[xy][dx] dpu/*.p[xy][dx] accl/*.p[xy][dx]) \
+           $(wildcard offchip/*.p[xy][dx] veo/*.p[xy][dx] dpu/*.p[xy][dx] accl/*.p[xy][dx] \
+             accelforge/*.p[xy][dx]) \
            $(shell find include csrc -type f)
 C_FILES  = $(shell find include csrc -name '*.[ch]' -o -name '*.[ch]pp') $(wildcard \
            tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch] buildtools/*.[ch])
@@ -104,11 +105,12 @@ $(VENV)/linters: $(VENV)/installed
 lint: $(VENV)/linters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu accl
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu accl accelforge
 	@echo clang-format --dry-run -Werror ...
 	@$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	$(BIN)/mypy
-	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl
+	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl \
+	  accelforge
 
 format: $(VENV)/linters
 	$(BIN)/ruff check --fix .
@@ -165,5 +167,5 @@ clean:
 	rm -rf build dist *.egg-info .venv .venv-sanitize .venv-coverage .mypy_cache .ruff_cache .pytest_cache
 	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include dpu/runtime accl/lib accl/include
 	rm -rf offchip/bin .hypothesis
-	find offchip veo dpu accl tests benchmarks examples buildtools -name '*.so' -delete \
+	find offchip veo dpu accl accelforge tests benchmarks examples buildtools -name '*.so' -delete \
 	  -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,7 +24,7 @@ __all__ = [
 INCLUDES = ["include/veo", "include/dpu", "include/accl", "csrc", "csrc/dispatch"]
 
 # Packages whose .pyx files are extension modules.
-EXTENSION_PACKAGES = ["offchip", "veo", "dpu", "accl"]
+EXTENSION_PACKAGES = ["offchip", "veo", "dpu", "accl", "accelforge"]
 
 # C that is compiled into an extension module besides what Cython makes.
 EXTRA_SOURCES = {
@@ -36,6 +36,13 @@ EXTRA_SOURCES = {
         "csrc/dpu/isa/encode.c",
         "csrc/dpu/isa/decode.c",
         "csrc/dpu/isa/disassemble.c",
+    ],
+    "accelforge._model": [
+        f"csrc/accelforge/model/{name}.c"
+        for name in (
+            *("status", "problem", "formula", "relevance", "placement", "plan", "count", "cost"),
+            *("join", "columns", "scratch", "model", "batch"),
+        )
     ],
 }
 

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an evaluation gives: results, batches, and why a mapping is invalid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Batch", "Column", "Failure", "Result"]
+
+Column = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a mapping is invalid.
+
+    Attributes
+    ----------
+    status : str
+        ``capacity_exceeded``, ``joint_capacity_exceeded``, ``fanout_exceeded``,
+        ``no_unit_tile``, ``loops_differ``, ``bad_number`` or ``overflow``.
+    reason : str
+        The same as a sentence, with what to do.
+    einsum, component, dimension, variable : str or None
+        What it is about.
+    needed, available : float
+        Bits of a memory (for fused Einsums: shares of it) or instances of a fan-out.
+    """
+
+    status: str
+    reason: str
+    einsum: str | None = None
+    component: str | None = None
+    dimension: str | None = None
+    variable: str | None = None
+    needed: float = 0.0
+    available: float = 0.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """One evaluated mapping.
+
+    Attributes
+    ----------
+    columns : list of tuple
+        What each value is.
+    values : numpy.ndarray
+        One number per column; NaN if the mapping is invalid.
+    failure : Failure or None
+        Why it is invalid.
+    """
+
+    columns: list[Column]
+    values: NDArray[np.float64]
+    failure: Failure | None
+
+    @property
+    def valid(self) -> bool:
+        """Whether the mapping can be executed."""
+        return self.failure is None
+
+    @property
+    def reason(self) -> str:
+        """Why not, as a sentence; empty if it can."""
+        return "" if self.failure is None else self.failure.reason
+
+    def as_dict(self) -> dict[Column, float]:
+        """Give the values by column."""
+        return dict(zip(self.columns, self.values.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Many evaluated mappings.
+
+    Attributes
+    ----------
+    columns : list of tuple
+        What each column of `values` is.
+    values : numpy.ndarray
+        One row per mapping; NaN in invalid ones.
+    status : numpy.ndarray
+        One uint8 per row: 0 is valid.
+    """
+
+    columns: list[Column]
+    values: NDArray[np.float64]
+    status: NDArray[np.uint8]
+    explain: Callable[[int], Failure | None]
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    @property
+    def valid(self) -> NDArray[np.bool_]:
+        """Which rows are valid."""
+        return np.asarray(self.status == 0)
+
+    def failure(self, row: int) -> Failure | None:
+        """Say why a row is invalid; None if it is valid."""
+        return self.explain(row)
+
+    def column(self, *column: Any) -> NDArray[np.float64]:
+        """Give one column, for example ``batch.column("total", "energy")``."""
+        return np.asarray(self.values[:, self.columns.index(column)])
