@@ -10,6 +10,7 @@ import importlib.util
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -33,6 +34,11 @@ if "OFFCHIP_DENY_PROCESS_VM" in os.environ:
     from seccomp import deny_process_vm
 
     deny_process_vm()
+
+# Shells start jobs in the background with SIGINT ignored, which programs inherit: tests that
+# interrupt a program would wait in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # --- the guard against leaks ------------------------------------------------------------------
