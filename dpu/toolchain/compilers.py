@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .commands import run
 from .errors import ToolchainError
-from .ir.registers import RESERVED
+from .target import RESERVED_REGISTERS
 
 __all__ = ["Kind", "Toolchain", "find_toolchain"]
 
@@ -68,7 +68,7 @@ class Toolchain:
             "-fno-pic",
             "-fno-jump-tables",
             "-fno-asynchronous-unwind-tables",
-            *(f"-ffixed-x{number}" for number in RESERVED if number > 4),
+            *(f"-ffixed-x{number}" for number in RESERVED_REGISTERS if number > 4),
         ]
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ..asm.chips import CHIPS
 from .errors import ToolchainError
-from .link.layout import Stacks
+from .stacks import Stacks
 
 __all__ = ["BuildOptions"]
 

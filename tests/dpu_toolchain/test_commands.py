@@ -160,7 +160,7 @@ def test_words_of_a_file(run: Run) -> None:
         (["--target=x86_64-linux", "a.c"], "the target is dpu-upmem-dpurte"),
         (["-shared", "a.c"], "-shared is not supported: a DPU program is one file"),
         (["-T", "script", "a.c"], "-T is not supported"),
-        (["-DNR_TASKLETS=25", "a.c"], "NR_TASKLETS is 1 to 24, not 25"),
+        (["-DNR_TASKLETS=25", "a.c"], "NR_TASKLETS must be 1 to 24, not 25"),
         (["-DNR_TASKLETS=many", "a.c"], "NR_TASKLETS is a number"),
         (["-c", "a.c", "b.c", "-o", "x"], "-o with -c is for one source"),
         (["-c", "a.o"], "a.o has no use with -c"),

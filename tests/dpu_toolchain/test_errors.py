@@ -29,7 +29,7 @@ def test_wram_overflow_names_the_largest_variables(compile_text: Compile) -> Non
 @pytest.mark.parametrize(
     ("text", "tasklets", "message"),
     [
-        (MAIN, 17, r"NR_TASKLETS is 1 to 16, not 17 \(v1B\)"),
+        (MAIN, 17, r"NR_TASKLETS must be 1 to 16, not 17 \(v1B\)"),
         ("int x[15500];\nint main(void) { return x[x[1]]; }", 2, r"WRAM overflows.* of 63488"),
         ("volatile int x;\nint main(void) { " + "x += 1;" * 1330 + " }", 1, "IRAM .* of 3968"),
     ],
@@ -172,11 +172,11 @@ def test_more_atomic_bits_than_there_are(compile_text: Compile) -> None:
 @pytest.mark.parametrize(
     ("defines", "message"),
     [
-        ({"NR_TASKLETS": 25}, "NR_TASKLETS is 1 to 24, not 25"),
-        ({"NR_TASKLETS": 0}, "NR_TASKLETS is 1 to 24, not 0"),
+        ({"NR_TASKLETS": 25}, "NR_TASKLETS must be 1 to 24, not 25"),
+        ({"NR_TASKLETS": 0}, "NR_TASKLETS must be 1 to 24, not 0"),
         ({"NR_TASKLETS": "many"}, "NR_TASKLETS is a number, not 'many'"),
-        ({"STACK_SIZE_DEFAULT": 70000}, "STACK_SIZE_DEFAULT is 0 to 65536 bytes"),
-        ({"STACK_SIZE_TASKLET_24": 64}, "tasklets are 0 to 23"),
+        ({"STACK_SIZE_DEFAULT": 70000}, "STACK_SIZE_DEFAULT must be 0 to 65536 bytes"),
+        ({"STACK_SIZE_TASKLET_24": 64}, "tasklet numbers are 0 to 23"),
     ],
 )
 def test_impossible_tasklets(

@@ -17,8 +17,9 @@ from dpu.toolchain.compilers import Kind
 from dpu.toolchain.elf_reader import ElfFile
 from dpu.toolchain.errors import TranslationError
 from dpu.toolchain.ir.code import Code
-from dpu.toolchain.ir.registers import REGISTERS, RESERVED
+from dpu.toolchain.ir.registers import REGISTERS
 from dpu.toolchain.link.program import Program
+from dpu.toolchain.target import RESERVED_REGISTERS
 from dpu.toolchain.translate.translate import Translator
 
 Compile = Callable[..., Program]
@@ -90,7 +91,7 @@ def test_words_are_instructions_of_the_dpu(compile_text: Compile) -> None:
     assert struct.unpack(f"<{len(program.words)}Q", text.data) == program.words
 
 
-@pytest.mark.parametrize("number", RESERVED)
+@pytest.mark.parametrize("number", RESERVED_REGISTERS)
 @pytest.mark.parametrize("shift", [7, 15, 20])
 def test_reserved_registers_are_refused_wherever_they_are(number: int, shift: int) -> None:
     add = 0x33 | 10 << 7 | 10 << 15 | 10 << 20
@@ -105,7 +106,7 @@ def test_reserved_register_in_assembly_names_the_function(compile_text: Compile)
 
 
 def test_every_register_is_either_mapped_or_reserved() -> None:
-    assert sorted([0, *REGISTERS, *RESERVED]) == list(range(32))
+    assert sorted([0, *REGISTERS, *RESERVED_REGISTERS]) == list(range(32))
     assert len(set(REGISTERS.values())) == len(REGISTERS)
     for low in (10, 12, 14, 16, 8, 18, 20):
         assert REGISTERS[low] == REGISTERS[low + 1] + 1, "a pair has its low word in the odd one"

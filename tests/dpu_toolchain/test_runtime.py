@@ -15,7 +15,8 @@ from dpu.toolchain import BuildOptions, Toolchain, build, build_cached
 from dpu.toolchain.frontend.long_type import widen_long
 from dpu.toolchain.frontend.unit import compile_object
 from dpu.toolchain.link.program import Program
-from dpu.toolchain.link.runtime import INCLUDE, SOURCES, runtime_objects
+from dpu.toolchain.link.runtime import runtime_objects
+from dpu.toolchain.target import RUNTIME_HEADERS, RUNTIME_SOURCES
 
 Compile = Callable[..., Program]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Werror"]
@@ -86,8 +87,8 @@ def test_mram_that_is_not_loaded_takes_no_place_in_an_object(
 
 def test_runtime_has_no_warnings(toolchain: Toolchain) -> None:
     command = [*toolchain.compiler, *toolchain.target_options, "-D__DPU__", "-D__dpu_v1A__"]
-    command += ["-isystem", str(INCLUDE), f"-I{SOURCES}", "-std=gnu11", *WARNINGS]
-    sources = sorted(map(str, SOURCES.glob("*.c")))
+    command += ["-isystem", str(RUNTIME_HEADERS), f"-I{RUNTIME_SOURCES}", "-std=gnu11", *WARNINGS]
+    sources = sorted(map(str, RUNTIME_SOURCES.glob("*.c")))
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     done = subprocess.run(
         [*command, "-fsyntax-only", *sources],

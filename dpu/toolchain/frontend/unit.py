@@ -16,8 +16,8 @@ from pathlib import Path
 from ..commands import run
 from ..compilers import Toolchain
 from ..errors import CommandError
-from ..link.runtime import INCLUDE, macros
 from ..options import BuildOptions
+from ..target import RUNTIME_HEADERS, predefined_macros
 from .dma_alignment import align_for_dma
 from .inline_assembly import explain_assembly
 from .lock_order import LOCK_OPTIONS, keep_lock_order, mentions_lock
@@ -134,13 +134,13 @@ def compile_object(
 
 
 def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
-    arguments = [*toolchain.target_options, *macros(options.chip), *MACROS, *_CODE]
+    arguments = [*toolchain.target_options, *predefined_macros(options.chip), *MACROS, *_CODE]
     if "-Werror" not in options.options:
         arguments += [f"-Wno-error={name}" for name in _OLD_C]
     arguments += options.arguments()
     if options.runtime:
         # By its name alone, as lists of dependencies have no headers of the system.
-        arguments += ["-isystem", str(INCLUDE), "-include", "dpu_builtins.h"]
+        arguments += ["-isystem", str(RUNTIME_HEADERS), "-include", "dpu_builtins.h"]
     return [*arguments, "-g1", "-gdwarf-4"]
 
 

@@ -17,7 +17,6 @@ __all__ = [
     "ID8",
     "LINK",
     "REGISTERS",
-    "RESERVED",
     "RETURN",
     "SCRATCH_HIGH",
     "SCRATCH_LOW",
@@ -49,8 +48,6 @@ REGISTERS = {
     20: 19,
     21: 18,
 }
-# Those of RISC-V that no compiled code may touch.
-RESERVED = (3, 4, *range(22, 32))
 
 # The pair of multiplication and division, and what else the translator needs for itself.
 SCRATCH_HIGH, SCRATCH_LOW, LINK, SPARE, SPARE_2 = 8, 9, 13, 21, 20

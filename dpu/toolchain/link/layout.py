@@ -7,19 +7,17 @@ come data, variables of the host and the stacks of the tasklets, and the heap is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
-from ...asm.chips import CHIPS, Chip
 from ...asm.elf_writer import MRAM_BASE, SymbolType
 from ..elf_reader import ElfFile, ElfSection
 from ..errors import ToolchainError
+from ..stacks import MAX_TASKLETS, Stacks
 
 __all__ = [
     "ATOMIC_FIRST",
     "MRAM_SIZE",
     "TEXT_BASE",
-    "Stacks",
     "check_data",
     "check_text",
     "largest",
@@ -27,13 +25,10 @@ __all__ = [
 ]
 
 MRAM_SIZE = 64 << 20
-# Of any chip: there are symbols and a place in the table for each.
-_TASKLETS = 24
 IMMEDIATE_MEMORY_SIZE = 2048
 # Where the linker has code: anywhere that is not data.
 TEXT_BASE = 0x1000_0000
 ATOMIC_SPACE, ATOMIC_FIRST, ATOMIC_COUNT = 0xF000_0000, 200, 256
-_STACK_ALIGNMENT = 16
 _SHOWN = 5
 
 _SCRIPT = """ENTRY(main)
@@ -79,51 +74,17 @@ SECTIONS {{
 """
 
 
-@dataclass(frozen=True)
-class Stacks:
-    """How many tasklets there are, what stacks they have, in bytes, and on which chip."""
-
-    tasklets: int = 1
-    size: int = 1024
-    sizes: Mapping[int, int] = field(default_factory=dict)
-    chip: str = "v1A"
-
-    @property
-    def room(self) -> Chip:
-        """What the chip has room for."""
-        return CHIPS[self.chip]
-
-    def check(self) -> None:
-        """Raise ToolchainError if there cannot be such tasklets."""
-        if not 1 <= self.tasklets <= self.room.tasklets:
-            raise ToolchainError(
-                f"NR_TASKLETS is 1 to {self.room.tasklets}, not {self.tasklets} ({self.chip})"
-            )
-        for tasklet, size in [(None, self.size), *self.sizes.items()]:
-            name = "STACK_SIZE_DEFAULT" if tasklet is None else f"STACK_SIZE_TASKLET_{tasklet}"
-            if tasklet is not None and not 0 <= tasklet < _TASKLETS:
-                raise ToolchainError(f"{name}: tasklets are 0 to {_TASKLETS - 1}")
-            if not 0 <= size <= self.room.wram:
-                raise ToolchainError(f"{name} is 0 to {self.room.wram} bytes, not {size}")
-
-    def of(self, tasklet: int) -> int:
-        """Return the size of a tasklet's stack, in whole units of what it is aligned to."""
-        if tasklet >= self.tasklets:
-            return 0
-        return -(-self.sizes.get(tasklet, self.size) // _STACK_ALIGNMENT) * _STACK_ALIGNMENT
-
-
 def linker_script(stacks: Stacks) -> str:
     """Return the linker script of a program."""
-    every = range(_TASKLETS)
+    every = range(MAX_TASKLETS)
     return _SCRIPT.format(
         tasklets=stacks.tasklets,
         stack=stacks.size,
         sizes="\n".join(f"  STACK_SIZE_TASKLET_{t} = {stacks.of(t)};" for t in every),
         stacks="\n".join(f"    __sys_stack_thread_{t} = .; . = . + {stacks.of(t)};" for t in every),
         text=TEXT_BASE,
-        table=8 * _TASKLETS,
-        wram=stacks.room.wram,
+        table=8 * MAX_TASKLETS,
+        wram=stacks.limits.wram,
         mram=MRAM_BASE,
         atomic=ATOMIC_SPACE + ATOMIC_FIRST,
     )
@@ -147,9 +108,9 @@ def _objects(linked: ElfFile, memory: str) -> list[tuple[str, int]]:
 def check_data(linked: ElfFile, stacks: Stacks) -> None:
     """Raise ToolchainError, with the largest variables, if a memory has no room for its part."""
     end = linked.symbol("__sys_heap_pointer_reset").value
-    size = stacks.room.wram
+    size = stacks.limits.wram
     if end > size:
-        total = sum(stacks.of(tasklet) for tasklet in range(_TASKLETS))
+        total = sum(stacks.of(tasklet) for tasklet in range(MAX_TASKLETS))
         parts = [*_objects(linked, ".data"), ("all stacks", total)]
         raise ToolchainError(
             f"WRAM overflows by {end - size} bytes: data and stacks need {end} of "
@@ -175,7 +136,7 @@ def check_data(linked: ElfFile, stacks: Stacks) -> None:
 
 def check_text(count: int, functions: Iterable[tuple[str, int]], stacks: Stacks) -> None:
     """Raise ToolchainError, with the largest functions, if there are too many instructions."""
-    size = stacks.room.instructions
+    size = stacks.limits.instructions
     if count > size:
         raise ToolchainError(
             f"IRAM overflows by {count - size} instructions: the program has {count} of "

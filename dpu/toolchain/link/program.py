@@ -26,9 +26,10 @@ from ..passes.arithmetic import write_routines
 from ..passes.constants import fold_constants
 from ..passes.peephole import optimise
 from ..passes.products import pair_products
+from ..stacks import Stacks
 from ..translate.rv32 import Relocation
 from ..translate.translate import Reference, Translator, code_label
-from .layout import Stacks, check_data, check_text
+from .layout import check_data, check_text
 from .line_table import line_section
 from .start import write_start
 

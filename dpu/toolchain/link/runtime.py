@@ -12,18 +12,11 @@ from ..cache import digest, keep, stamp_of
 from ..commands import run
 from ..compilers import Toolchain
 from ..errors import ToolchainError
+from ..target import RUNTIME_HEADERS, RUNTIME_SOURCES, predefined_macros
 
-__all__ = ["INCLUDE", "SOURCES", "compiler_stamp", "macros", "runtime_objects", "runtime_stamp"]
+__all__ = ["compiler_stamp", "runtime_objects", "runtime_stamp"]
 
-SOURCES = Path(__file__).resolve().parents[2] / "runtime"
-INCLUDE = SOURCES / "include"
 _OPTIONS = ("-O2", "-std=gnu11", "-g1", "-gdwarf-4", "-ffunction-sections", "-fdata-sections")
-
-
-def macros(chip: str) -> list[str]:
-    """Return what is defined for every program."""
-    names = ("__DPU__", "__dpu__", f"__dpu_{chip}__", "__DPU_HAS_NARROW_OPS__")
-    return [f"-D{name}" for name in names]
 
 
 def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
@@ -36,13 +29,18 @@ def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
     ToolchainError
         If the sources are not there.
     """
-    sources = sorted(SOURCES.glob("*.c"))
+    sources = sorted(RUNTIME_SOURCES.glob("*.c"))
     if not sources:
         raise ToolchainError(
-            f"the run time's sources are not in {SOURCES}: the installation is not complete"
+            f"the run time's sources are not in {RUNTIME_SOURCES}: the installation is not complete"
         )
-    options = [*toolchain.target_options, *toolchain.code_options, *macros(chip), *_OPTIONS]
-    options += ["-isystem", str(INCLUDE), f"-I{SOURCES}"]
+    options = [
+        *toolchain.target_options,
+        *toolchain.code_options,
+        *predefined_macros(chip),
+        *_OPTIONS,
+    ]
+    options += ["-isystem", str(RUNTIME_HEADERS), f"-I{RUNTIME_SOURCES}"]
 
     def make(folder: Path) -> None:
         def compile(source: Path) -> None:
@@ -60,7 +58,7 @@ def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
 @lru_cache(maxsize=1)
 def runtime_stamp() -> str:
     """Return what tells this version of the run time from others."""
-    files = [*sorted(SOURCES.glob("*.*")), *sorted(INCLUDE.glob("*.h"))]
+    files = [*sorted(RUNTIME_SOURCES.glob("*.*")), *sorted(RUNTIME_HEADERS.glob("*.h"))]
     return digest(part for file in files for part in (file.name, file.read_bytes()))
 
 
