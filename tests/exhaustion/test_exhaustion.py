@@ -146,6 +146,14 @@ def test_a_wait_ends_in_time_without_memory_for_results(programs: Programs) -> N
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}"
 
 
+@pytest.mark.parametrize("transport", ["shared", "packets"])
+def test_stream_puts_without_memory_are_told_of(programs: Programs, transport: str) -> None:
+    environment = {**os.environ, "ACCL_TRANSPORT": transport}
+    program = programs.linked("lost_puts", "accl")
+    done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}"
+
+
 PLANTED = """
 #include "failing.h"
 #include <stdlib.h>

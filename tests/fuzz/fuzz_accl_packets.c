@@ -13,6 +13,13 @@
 #include "accl.h"
 #include "accl/transport/packets/packet_format.h"
 
+/* Packets may announce puts of any size: beyond this one there is no memory, as elsewhere. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1:max_allocation_size_mb=64";
+}
+
 #define RANKS 3
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -99,6 +99,7 @@ struct peer {
     _Atomic int pidfd; /* of its process; also known of who asked for this rank's file */
     _Atomic bool dead;
     uint64_t nonce;
+    int64_t asked_at; /* for its arena, by who receives */
     struct accl_rank address;
     /* outgoing: its ring for this rank */
     struct ring *out;
@@ -157,16 +158,25 @@ struct accl_request {
 
 /* --- streams -------------------------------------------------------------------------------- */
 
+/* Puts that there was no memory for: whoever reads at that place is told of them. */
+struct stream_loss {
+    uint32_t puts;           /* 0: nothing was lost */
+    uint32_t stream, source; /* of the first: its stream, and the rank that it came from */
+    uint64_t bytes;
+};
+
 struct stream_chunk {
     struct stream_chunk *next;
     size_t bytes, taken;
     uint32_t stream;
-    uint8_t data[];
+    struct stream_loss loss; /* after it */
+    _Alignas(8) uint8_t data[];
 };
 
 struct stream_queue {
-    struct stream_chunk *first, **end;
+    struct stream_chunk *first, *last;
     size_t bytes;
+    struct stream_loss loss; /* before the first */
 };
 
 /* --- the device ----------------------------------------------------------------------------- */
@@ -341,6 +351,12 @@ void reduce_range(const struct reduction *r, size_t start, size_t count);
     "the message has %llu elements of %s (%llu bytes, tag %u, sequence %u), the receive call " \
     "wants %llu of %s (%llu bytes)"
 
+/* For the sender of a stream put, for both transports. */
+#define PUT_LOST \
+    "a stream put of %llu bytes to stream %u of rank %u of communicator %u is lost: that rank " \
+    "has " \
+    "no memory for it"
+
 /* message.c */
 uint32_t message_send(accl_device *device, struct communicator *comm, uint32_t to,
                       const uint8_t *data, uint64_t offset, uint32_t source_type,
@@ -396,7 +412,14 @@ void requests_stop(accl_device *device);
 
 /* stream.c */
 uint32_t stream_take(accl_device *device, uint8_t *data, uint64_t bytes);
+/* Without memory, false: the caller says so. */
 bool stream_deliver(accl_device *device, uint32_t stream, const void *data, size_t bytes);
+/* The same in two steps: room for the data, NULL without memory; and then what cannot fail, and
+ * takes the chunk. */
+struct stream_chunk *stream_chunk_new(uint32_t stream, uint64_t bytes);
+void stream_give(accl_device *device, struct stream_chunk *chunk);
+/* Notes a put of rank SOURCE that there was no memory for. */
+void stream_lose(accl_device *device, uint32_t stream, uint32_t source, uint64_t bytes);
 bool stream_has_room(accl_device *device, size_t bytes);
 void stream_free(accl_device *device);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel's streams: bytes that the engine puts out, and what it takes in. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,24 +8,31 @@
 
 #define STREAM_MOST ((size_t)64 << 20)
 
-/* Without memory, false. */
-static bool queue_add(struct stream_queue *queue, uint32_t stream, const void *data, size_t bytes)
+struct stream_chunk *stream_chunk_new(uint32_t stream, uint64_t bytes)
 {
-    struct stream_chunk *chunk = malloc(sizeof *chunk + bytes);
-    if (!chunk)
-        return false;
-    chunk->next = NULL;
-    chunk->bytes = bytes;
-    chunk->taken = 0;
-    chunk->stream = stream;
-    if (bytes)
+    struct stream_chunk *chunk =
+        bytes <= SIZE_MAX - sizeof *chunk ? malloc(sizeof *chunk + (size_t)bytes) : NULL;
+    if (chunk)
+        *chunk = (struct stream_chunk){.bytes = (size_t)bytes, .stream = stream};
+    return chunk;
+}
+
+static struct stream_chunk *chunk_of(uint32_t stream, const void *data, size_t bytes)
+{
+    struct stream_chunk *chunk = stream_chunk_new(stream, bytes);
+    if (chunk && bytes)
         copy_memory(chunk->data, data, bytes);
-    if (!queue->first)
-        queue->end = &queue->first;
-    *queue->end = chunk;
-    queue->end = &chunk->next;
-    queue->bytes += bytes;
-    return true;
+    return chunk;
+}
+
+static void queue_add(struct stream_queue *queue, struct stream_chunk *chunk)
+{
+    if (queue->first)
+        queue->last->next = chunk;
+    else
+        queue->first = chunk;
+    queue->last = chunk;
+    queue->bytes += chunk->bytes;
 }
 
 static void queue_drop_first(struct stream_queue *queue)
@@ -32,7 +40,27 @@ static void queue_drop_first(struct stream_queue *queue)
     struct stream_chunk *chunk = queue->first;
     queue->first = chunk->next;
     queue->bytes -= chunk->bytes - chunk->taken;
+    queue->loss = chunk->loss;
     free(chunk);
+}
+
+/* Whether something was lost before the first chunk; the reader is told once. */
+static bool queue_take_loss(struct stream_queue *queue, struct stream_loss *loss)
+{
+    *loss = queue->loss;
+    queue->loss = (struct stream_loss){0};
+    return loss->puts > 0;
+}
+
+static void describe_loss(const struct stream_loss *loss, char *text, size_t space)
+{
+    char more[48] = "";
+    if (loss->puts > 1)
+        snprintf(more, sizeof more, ", and %u more after it", loss->puts - 1);
+    snprintf(text, space,
+             "a stream put of %llu bytes from rank %u to stream %u was lost%s: there was no memory "
+             "for it here",
+             (unsigned long long)loss->bytes, loss->source, loss->stream, more);
 }
 
 bool stream_has_room(accl_device *device, size_t bytes)
@@ -44,21 +72,66 @@ bool stream_has_room(accl_device *device, size_t bytes)
     return held == 0 || held + bytes <= STREAM_MOST;
 }
 
-bool stream_deliver(accl_device *device, uint32_t stream, const void *data, size_t bytes)
+/* Of the hook it is known only that it pushes what the engine then reads. */
+static struct stream_queue *queue_of(accl_device *device)
+{
+    return device->stream_mode == ACCL_STREAM_QUEUE ? &device->output : &device->input;
+}
+
+void stream_lose(accl_device *device, uint32_t stream, uint32_t source, uint64_t bytes)
 {
     pthread_mutex_lock(&device->stream_lock);
-    int mode = device->stream_mode;
+    struct stream_queue *queue = queue_of(device);
+    struct stream_loss *loss = queue->first ? &queue->last->loss : &queue->loss;
+    if (!loss->puts)
+        *loss = (struct stream_loss){.stream = stream, .source = source, .bytes = bytes};
+    loss->puts++;
+    pthread_mutex_unlock(&device->stream_lock);
+}
+
+/* The hook, if there is one. */
+static accl_stream_hook hook_of(accl_device *device, void **argument)
+{
+    pthread_mutex_lock(&device->stream_lock);
+    accl_stream_hook hook = device->hook;
+    *argument = device->hook_argument;
+    pthread_mutex_unlock(&device->stream_lock);
+    return hook;
+}
+
+void stream_give(accl_device *device, struct stream_chunk *chunk)
+{
+    pthread_mutex_lock(&device->stream_lock);
     accl_stream_hook hook = device->hook;
     void *argument = device->hook_argument;
-    bool good = true;
-    if (mode == ACCL_STREAM_LOOPBACK)
-        good = queue_add(&device->input, stream, data, bytes);
-    else if (mode == ACCL_STREAM_QUEUE)
-        good = queue_add(&device->output, stream, data, bytes);
+    if (!hook)
+        queue_add(queue_of(device), chunk);
     pthread_mutex_unlock(&device->stream_lock);
-    if (mode == ACCL_STREAM_HOOK)
+    if (!hook)
+        return;
+    hook(argument, chunk->stream, chunk->data, chunk->bytes);
+    free(chunk);
+}
+
+bool stream_deliver(accl_device *device, uint32_t stream, const void *data, size_t bytes)
+{
+    void *argument;
+    accl_stream_hook hook = hook_of(device, &argument);
+    if (hook) {
         hook(argument, stream, data, bytes);
-    return good;
+        return true;
+    }
+    struct stream_chunk *chunk = chunk_of(stream, data, bytes);
+    if (chunk)
+        stream_give(device, chunk);
+    return chunk != NULL;
+}
+
+static uint32_t read_failed(accl_device *device, const struct stream_loss *loss)
+{
+    char text[256];
+    describe_loss(loss, text, sizeof text);
+    return call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "%s", text);
 }
 
 uint32_t stream_take(accl_device *device, uint8_t *data, uint64_t bytes)
@@ -67,10 +140,11 @@ uint32_t stream_take(accl_device *device, uint8_t *data, uint64_t bytes)
     wait_begin(&w, device, NULL, NO_RANK, false, ACCL_ERROR(KRNL_TIMEOUT_STS_ERROR));
     uint32_t bits = 0;
     uint64_t have = 0;
+    struct stream_loss loss = {0};
     for (;;) {
         message_progress_streams(device);
         pthread_mutex_lock(&device->stream_lock);
-        while (have < bytes && device->input.first) {
+        while (have < bytes && !queue_take_loss(&device->input, &loss) && device->input.first) {
             struct stream_chunk *chunk = device->input.first;
             size_t n = chunk->bytes - chunk->taken;
             if (n > bytes - have)
@@ -83,7 +157,9 @@ uint32_t stream_take(accl_device *device, uint8_t *data, uint64_t bytes)
                 queue_drop_first(&device->input);
         }
         pthread_mutex_unlock(&device->stream_lock);
-        if (have >= bytes || (bits = wait_pause(&w)))
+        if (loss.puts)
+            bits = read_failed(device, &loss);
+        if (have >= bytes || bits || (bits = wait_pause(&w)))
             break;
     }
     wait_end(&w);
@@ -126,13 +202,26 @@ ACCL_EXPORT int accl_stream_push(accl_device *device, const void *data, size_t b
     int status = device_check(device);
     if (status != ACCL_OK)
         return status;
+    struct stream_chunk *chunk = bytes <= STREAM_MOST ? chunk_of(0, data, bytes) : NULL;
+    if (!chunk && bytes <= STREAM_MOST)
+        return accl_fail(ACCL_NO_MEMORY, "no memory for %zu bytes of a stream", bytes);
+
     pthread_mutex_lock(&device->stream_lock);
-    bool good =
-        device->input.bytes + bytes <= STREAM_MOST && queue_add(&device->input, 0, data, bytes);
+    bool fits = chunk && device->input.bytes + bytes <= STREAM_MOST;
+    if (fits)
+        queue_add(&device->input, chunk);
     pthread_mutex_unlock(&device->stream_lock);
-    if (!good)
-        return accl_fail(ACCL_NO_MEMORY, "the stream holds %zu bytes already", STREAM_MOST);
-    return ACCL_OK;
+    if (fits)
+        return ACCL_OK;
+    free(chunk);
+    return accl_fail(ACCL_NO_MEMORY, "the stream holds no more than %zu bytes", STREAM_MOST);
+}
+
+static int pull_failed(const struct stream_loss *loss)
+{
+    char text[256];
+    describe_loss(loss, text, sizeof text);
+    return accl_fail(ACCL_NO_MEMORY, "%s", text);
 }
 
 ACCL_EXPORT int accl_stream_pull(accl_device *device, uint32_t *stream, void *data, size_t space,
@@ -159,9 +248,13 @@ ACCL_EXPORT int accl_stream_pull(accl_device *device, uint32_t *stream, void *da
             executor_leave(device);
         }
         status = ACCL_PENDING;
+        struct stream_loss loss;
         pthread_mutex_lock(&device->stream_lock);
         struct stream_chunk *chunk = device->output.first;
-        if (chunk) {
+        if (queue_take_loss(&device->output, &loss)) {
+            *stream = loss.stream;
+            status = ACCL_NO_MEMORY;
+        } else if (chunk) {
             *stream = chunk->stream;
             *bytes = chunk->bytes;
             status = ACCL_OK;
@@ -177,6 +270,8 @@ ACCL_EXPORT int accl_stream_pull(accl_device *device, uint32_t *stream, void *da
         if (status == ACCL_INVALID)
             return accl_fail(ACCL_INVALID, "the message has %zu bytes, the room is %zu", *bytes,
                              space);
+        if (status == ACCL_NO_MEMORY)
+            return pull_failed(&loss);
         if (status == ACCL_OK || clock_now() >= deadline)
             return status;
         if (atomic_load(&device->closed))

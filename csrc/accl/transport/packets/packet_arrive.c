@@ -128,6 +128,7 @@ static const char *answered(struct packet_channel_state *state, const struct pac
     if (state->requested == h->id && h->id) {
         state->granted = h->kind == PACKET_GRANT;
         state->dropped = h->kind == PACKET_DROP;
+        state->refused = state->dropped && h->tag == DROP_NO_MEMORY;
     } else if (h->id < 1 || h->id > state->last_id) {
         return "an answer to nothing";
     }

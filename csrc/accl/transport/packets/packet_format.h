@@ -16,7 +16,7 @@
     X(DATA, 3, 1)     /* more of one */ \
     X(REQUEST, 4, 0)  /* a message that is too large to be sent unasked */ \
     X(GRANT, 5, 0)    /* it may come */ \
-    X(DROP, 6, 0)     /* it is not wanted */ \
+    X(DROP, 6, 0)     /* it is not wanted; its tag says why */ \
     X(CANCEL, 7, 0)   /* its sender gave it up */ \
     X(ACK, 8, 0)      /* nothing but the counts that every packet has */ \
     X(PROBE, 9, 0)    /* the sender waits for such counts */ \
@@ -28,6 +28,8 @@ enum packet_kind {
     PACKET_KINDS(PACKET_ENUM)
 #undef PACKET_ENUM
 };
+
+enum packet_drop { DROP_UNWANTED, DROP_NO_MEMORY };
 
 /* Messages of users, and those that collectives are made of, do not wait for each other. */
 enum packet_channel { CHANNEL_USER, CHANNEL_COLLECTIVE, CHANNELS };

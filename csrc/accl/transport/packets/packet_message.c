@@ -89,19 +89,29 @@ static uint32_t put_rest(struct wish *w, struct packet_header header, const stru
     return 0;
 }
 
+static uint32_t put_refused(struct wish *w, const struct packet_header *header)
+{
+    wish_lock(w);
+    w->state->requested = 0;
+    wish_unlock(w);
+    return call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR), PUT_LOST,
+                     (unsigned long long)header->total, header->stream - 1, w->index, w->comm->id);
+}
+
 static uint32_t send_asked(struct wish *w, struct packet_header header, const struct payload *from)
 {
     header.kind = PACKET_REQUEST;
     wish_lock(w);
     w->state->requested = header.id;
-    w->state->granted = w->state->dropped = false;
+    w->state->granted = w->state->dropped = w->state->refused = false;
     bool good = packet_put(w->device, packet_make(w->device, w->rank, header, 0));
     wish_unlock(w);
     uint32_t bits = good ? wish_wait(w, is_answered) : no_memory(w->device);
-    bool dropped = false;
     if (!bits) {
-        dropped = w->state->dropped;
+        bool dropped = w->state->dropped, refused = w->state->refused;
         wish_unlock(w);
+        if (refused)
+            return put_refused(w, &header);
         bits = dropped ? 0 : put_rest(w, header, from, 0);
     }
     wish_lock(w);

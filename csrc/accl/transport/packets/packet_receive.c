@@ -191,11 +191,41 @@ uint32_t packets_receive(accl_device *device, struct communicator *comm, uint32_
 
 /* ------------------------------------------------------------------ what nobody receives */
 
-/* The first stream put of LINK that is to be delivered, off its list. */
+/* With the lock held: drops a stream put that there is no memory for, and has its reader told.
+ * False if there is none to tell the sender either, which is tried again. */
+static bool lose_put(accl_device *device, uint32_t rank, struct incoming *m)
+{
+    struct packet_header no = {.kind = PACKET_DROP,
+                               .channel = CHANNEL_USER,
+                               .id = m->header.id,
+                               .key = m->header.key,
+                               .tag = DROP_NO_MEMORY};
+    if (!m->lost)
+        stream_lose(device, m->header.stream - 1, rank, m->header.total);
+    m->lost = true;
+    if (m->asked && !packet_put(device, packet_make(device, rank, no, 0)))
+        return false;
+    incoming_unlink(&device->packets->links[rank].channel[CHANNEL_USER], m);
+    incoming_consumed(device, rank, m);
+    incoming_free(m);
+    return true;
+}
+
+/* With the lock held: room for all of a stream put, before it may come. */
+static bool make_room(struct incoming *m)
+{
+    if (!m->room && !m->lost)
+        m->room = stream_chunk_new(m->header.stream - 1, m->header.total);
+    return m->room != NULL;
+}
+
+/* The first stream put of RANK that is to be delivered, off its list. */
 static struct incoming *next_put(accl_device *device, uint32_t rank)
 {
     struct packet_channel_state *state = &device->packets->links[rank].channel[CHANNEL_USER];
-    for (struct incoming *m = state->first; m; m = m->next) {
+    struct incoming *next;
+    for (struct incoming *m = state->first; m; m = next) {
+        next = m->next;
         if (!m->header.stream || m->discarded)
             continue;
         if (m->cancelled) {
@@ -204,8 +234,13 @@ static struct incoming *next_put(accl_device *device, uint32_t rank)
             incoming_free(m);
             return NULL;
         }
-        if (!stream_has_room(device, m->header.total))
+        if ((!m->asked && m->have < m->header.total) || !stream_has_room(device, m->header.total))
             return NULL;
+        if (!make_room(m)) {
+            if (!lose_put(device, rank, m))
+                return NULL;
+            continue;
+        }
         if (m->asked && !m->granted)
             m->granted = packet_put_plain(device, rank, PACKET_GRANT, CHANNEL_USER, m->header.id,
                                           m->header.key);
@@ -222,25 +257,22 @@ void packets_progress_streams(accl_device *device)
 {
     struct packets *p = device->packets;
     for (uint32_t i = 0; p && i < device->ranks; i++) {
-        struct incoming *m;
-        do {
+        for (;;) {
             pthread_mutex_lock(&p->lock);
-            m = next_put(device, i);
+            struct incoming *m = next_put(device, i);
             pthread_mutex_unlock(&p->lock);
             if (!m)
                 break;
-            uint64_t bytes = m->header.total;
-            uint8_t *data = malloc(bytes ? bytes : 1);
-            if (data) {
-                struct place place = {
-                    .data = data, .type = ACCL_INT8, .wire_type = ACCL_INT8, .count = bytes};
-                fill(&place, m->parts);
-                m->parts = NULL;
-                stream_deliver(device, m->header.stream - 1, data, bytes);
-            }
-            free(data);
+            struct place place = {.data = m->room->data,
+                                  .type = ACCL_INT8,
+                                  .wire_type = ACCL_INT8,
+                                  .count = m->header.total};
+            fill(&place, m->parts);
+            m->parts = NULL;
+            stream_give(device, m->room);
+            m->room = NULL;
             incoming_free(m);
-        } while (m);
+        }
     }
 }
 

@@ -65,6 +65,7 @@ static void posts_free(struct parcel_post *post)
 void incoming_free(struct incoming *incoming)
 {
     posts_free(incoming->parts);
+    free(incoming->room);
     free(incoming);
 }
 

@@ -29,8 +29,10 @@ struct incoming {
     struct packet_header header; /* of its first packet */
     bool asked;                  /* came as a request */
     bool granted, cancelled, discarded;
+    bool lost;     /* a stream put that there was no memory for */
     uint64_t have; /* bytes that have come */
     struct parcel_post *parts, **parts_end;
+    struct stream_chunk *room; /* of a stream put */
 };
 
 struct packet_link {
@@ -40,10 +42,10 @@ struct packet_link {
     uint64_t slot_bytes;
     struct packet_channel_state {
         /* outgoing */
-        uint64_t sent, acknowledged; /* segments */
-        uint64_t last_id;            /* of messages */
-        uint64_t requested;          /* the one that waits for an answer, else 0 */
-        bool granted, dropped;
+        uint64_t sent, acknowledged;    /* segments */
+        uint64_t last_id;               /* of messages */
+        uint64_t requested;             /* the one that waits for an answer, else 0 */
+        bool granted, dropped, refused; /* for lack of memory */
         bool probed;
         /* incoming */
         uint64_t came, consumed; /* segments */

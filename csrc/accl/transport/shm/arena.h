@@ -34,6 +34,7 @@ enum entry_kind {
     ENTRY_TAKEN,      /* the receiver copies it from there */
     ENTRY_DONE,       /* it has */
     ENTRY_MOVING,     /* the sender moves it to rx buffers after all */
+    ENTRY_LOST,       /* a stream put that the receiver had no memory for */
 };
 
 struct ring_entry {

@@ -168,6 +168,13 @@ static uint32_t entry_damaged(accl_device *device, const struct sending *s)
                      s->to, s->comm->id);
 }
 
+static uint32_t put_failed(accl_device *device, const struct sending *s)
+{
+    return call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), PUT_LOST,
+                     (unsigned long long)(s->count * dtype_bytes(s->wire_type)), s->stream - 1,
+                     s->to, s->comm->id);
+}
+
 /* Announces, waits for the receiver to take it, and else moves it into rx buffers. */
 static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t segments)
 {
@@ -188,6 +195,10 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
         uint32_t kind = atomic_load_explicit(&entry->kind, memory_order_acquire);
         if (kind == ENTRY_DONE)
             break;
+        if (kind == ENTRY_LOST) {
+            bits = put_failed(device, s);
+            break;
+        }
         if (kind == ENTRY_DIRECT && fits && w.rounds % 16 == 15 &&
             clock_now() - began > DIRECT_PATIENCE_NS &&
             outstanding(peer) + segments - 1 <= peer->pool.slot_count) {
@@ -222,7 +233,7 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
             if (bits & (ACCL_ERROR(PEER_LOST_ERROR) | ACCL_ERROR(INTERRUPTED_ERROR)))
                 break;
             /* It is copying: that ends soon, if this is what the entry says. */
-            if (posted != ENTRY_TAKEN && posted != ENTRY_DONE) {
+            if (posted != ENTRY_TAKEN && posted != ENTRY_DONE && posted != ENTRY_LOST) {
                 bits = entry_damaged(device, s);
                 break;
             }

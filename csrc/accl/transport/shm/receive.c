@@ -30,6 +30,8 @@ static void parcel_remove(struct peer *peer, struct parcel **link)
     free(parcel);
 }
 
+#define ATTACH_AGAIN_NS (2 * CLOCK_MILLISECOND)
+
 /* Where a message goes to. */
 struct target {
     uint8_t *data;
@@ -209,35 +211,56 @@ static bool claim_direct(const struct peer *peer, const struct arrival *a)
     return peer->arena && atomic_compare_exchange_strong(&a->shared->kind, &posted, ENTRY_TAKEN);
 }
 
-/* Done with the head, which was taken. */
-static void pass_head(accl_device *device, struct peer *peer, const struct arrival *a)
+/* Done with the head, which was taken: DONE, or LOST. */
+static void pass_head(accl_device *device, struct peer *peer, const struct arrival *a,
+                      enum entry_kind end)
 {
     peer->received++;
     if (a->kind == ENTRY_DIRECT) {
         wake_later(device, peer);
-        atomic_store_explicit(&a->shared->kind, ENTRY_DONE, memory_order_release);
+        atomic_store_explicit(&a->shared->kind, end, memory_order_release);
     }
     give_back(device, peer, &a->entry, a->kind);
 }
 
-/* Gives the data of a stream put to the stream; false if that has to wait. */
-static bool deliver_put(accl_device *device, struct peer *peer, const struct arrival *a)
+/* Whether the memory of PEER is here; a put that is copied from there may be the first to need it.
+ */
+static bool reaches_memory(accl_device *device, struct peer *peer)
+{
+    if (!peer->arena && clock_now() - peer->asked_at > ATTACH_AGAIN_NS) {
+        attach_try(device, peer);
+        peer->asked_at = clock_now();
+    }
+    return peer->arena != NULL;
+}
+
+/* Gives the data of a stream put to the stream: DONE, or LOST without memory. Nothing else may
+ * wait for memory behind it. False if it has to wait. */
+static bool deliver_put(accl_device *device, struct peer *peer, const struct arrival *a,
+                        enum entry_kind *end)
 {
     const struct ring_entry *entry = &a->entry;
-    if (!stream_has_room(device, entry->bytes) || (a->kind == ENTRY_DIRECT && !peer->arena))
+    uint32_t stream = entry->stream - 1;
+    if (!stream_has_room(device, entry->bytes))
         return false;
-    uint8_t *data = malloc(entry->bytes ? entry->bytes : 1);
-    if (!data)
+    if (a->kind == ENTRY_DIRECT && !(reaches_memory(device, peer) && claim_direct(peer, a)))
         return false;
-    bool taken = a->kind != ENTRY_DIRECT || claim_direct(peer, a);
-    struct target to = {.data = data,
+
+    struct stream_chunk *chunk = stream_chunk_new(stream, entry->bytes);
+    *end = chunk ? ENTRY_DONE : ENTRY_LOST;
+    if (!chunk) {
+        stream_lose(device, stream, peer_rank(device, peer), entry->bytes);
+        return true;
+    }
+    struct target to = {.data = chunk->data,
                         .type = entry->wire_type,
                         .wire_type = entry->wire_type,
                         .count = entry->bytes / dtype_bytes(entry->wire_type)};
-    if (taken && take(device, peer, a, &to) == 0)
-        stream_deliver(device, entry->stream - 1, data, entry->bytes);
-    free(data);
-    return taken;
+    if (take(device, peer, a, &to) == 0)
+        stream_give(device, chunk);
+    else
+        free(chunk);
+    return true;
 }
 
 /* Handles what is at the head and is no message for a receive call. True if there was such. */
@@ -245,9 +268,10 @@ static bool pass_other(accl_device *device, struct peer *peer, const struct arri
 {
     if (a->entry.stream == 0)
         return false;
-    if (a->entry.stream != STREAM_TAKEN_BACK && !deliver_put(device, peer, a))
+    enum entry_kind end = ENTRY_DONE;
+    if (a->entry.stream != STREAM_TAKEN_BACK && !deliver_put(device, peer, a, &end))
         return false;
-    pass_head(device, peer, a);
+    pass_head(device, peer, a, end);
     return true;
 }
 
@@ -337,7 +361,7 @@ static int receive_once(accl_device *device, struct communicator *comm, struct p
             return 0;
         *bits = take(device, peer, &a, to);
         member->inbound += a.entry.numbers;
-        pass_head(device, peer, &a);
+        pass_head(device, peer, &a, ENTRY_DONE);
         return 1;
     }
     if (!peer->flaw)
@@ -373,7 +397,6 @@ uint32_t message_receive(accl_device *device, struct communicator *comm, uint32_
     struct member *member = &comm->members[from];
     struct peer *peer = &device->peers[member->rank];
     uint32_t bits = 0;
-    int64_t tried = 0;
     if (packets_reach(device, member->rank)) {
         struct packet_message message = {
             .channel = CHANNEL_USER, .tag = tag, .sequence = member->inbound};
@@ -404,10 +427,7 @@ uint32_t message_receive(accl_device *device, struct communicator *comm, uint32_
         if (w.rounds % 64 == 0)
             message_progress_streams(device);
         /* Not needed for a message that is here: its sender may have gone on already. */
-        if (!peer->arena && clock_now() - tried > 2 * CLOCK_MILLISECOND) {
-            attach_try(device, peer);
-            tried = clock_now();
-        }
+        reaches_memory(device, peer);
     }
     wait_end(&w);
     if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
