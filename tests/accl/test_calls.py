@@ -215,6 +215,15 @@ def test_stream_put_and_back(make):
     assert np.array_equal(a, r)
 
 
+def test_a_put_to_itself_brings_what_is_on_the_wire(make):
+    devices = make(2)
+    a = filled(devices[0], 16)
+    for rank, device in enumerate(devices):
+        device.streams.queue()
+        devices[0].stream_put(a, 16, rank, 3, compress_dtype="float16")
+        assert device.streams.pull(5) == (3, a.astype("float16").tobytes())
+
+
 def test_streams_of_python(one):
     got = []
     one.streams.hook(lambda stream, data: got.append((stream, data)))

@@ -252,14 +252,25 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
     return bits;
 }
 
+/* The stream gets what is on the wire between others. */
+static uint32_t put_to_self(accl_device *device, const struct sending *s)
+{
+    struct stream_chunk *chunk =
+        stream_chunk_new(s->stream - 1, s->count * dtype_bytes(s->wire_type));
+    if (!chunk)
+        return call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "no memory for a stream");
+
+    convert_copy(chunk->data, s->wire_type, s->data, s->source_type, s->count, false);
+    stream_give(device, chunk);
+    return 0;
+}
+
 static uint32_t send_to_self(accl_device *device, struct sending *s)
 {
     size_t bytes = s->count * dtype_bytes(s->wire_type);
-    if (s->stream) {
-        if (!stream_deliver(device, s->stream - 1, s->data, bytes))
-            return call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "no memory for a stream");
-        return 0;
-    }
+    if (s->stream)
+        return put_to_self(device, s);
+
     struct parcel *parcel = calloc(1, sizeof *parcel);
     uint8_t *data = malloc(bytes ? bytes : 1);
     if (!parcel || !data) {
