@@ -1,2 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicts the energy, latency and area of a workload on an accelerator."""
+
+from accelforge import mapper
+from accelforge.examples import examples
+from accelforge.frontend import arch, config, mapping, renames, spec, variables, workload
+from accelforge.frontend.arch import Arch
+from accelforge.frontend.config import Config
+from accelforge.frontend.mapper.metrics import Metrics
+from accelforge.frontend.mapping import Mapping
+from accelforge.frontend.renames import Renames
+from accelforge.frontend.spec import Spec
+from accelforge.frontend.variables import Variables
+from accelforge.frontend.workload import Workload
+from accelforge.util import LiteralString, set_n_parallel_jobs
+from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
+
+__all__ = [
+    "Arch",
+    "Config",
+    "EvaluationError",
+    "InvalidMappingError",
+    "LiteralString",
+    "Mapping",
+    "Metrics",
+    "Renames",
+    "Spec",
+    "ValidationError",
+    "Variables",
+    "Workload",
+    "arch",
+    "config",
+    "examples",
+    "mapper",
+    "mapping",
+    "renames",
+    "set_n_parallel_jobs",
+    "spec",
+    "variables",
+    "workload",
+]

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Specifications to try things with: ``examples.arches.simple`` is the path of a file.
+
+Attributes are folders and YAML files, without their ending. A folder that has one YAML file, those
+that begin with an underscore aside, stands for that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Directory", "examples"]
+
+
+class Directory:
+    """A folder of specifications.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"Directory({self.path})"
+
+    def iter(self) -> Iterator[str]:
+        """Yield the names of what is in the folder."""
+        for entry in self._entries():
+            yield entry.stem
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.iter()]
+
+    def _entries(self) -> list[Path]:
+        return sorted(
+            entry
+            for entry in self.path.iterdir()
+            if entry.suffix == ".yaml" or (entry.is_dir() and not entry.name.startswith("__"))
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        for entry in self._entries():
+            stem = entry.name if entry.is_dir() else entry.stem
+            if stem.replace(".", "_") == name.replace(".", "_"):
+                return _only_file(entry) if entry.is_dir() else entry
+        raise ValueError(f"there is no {name} in {self.path}; there are: {', '.join(self.iter())}")
+
+
+def _only_file(folder: Path) -> Path | Directory:
+    """Return a folder, or the only file in it."""
+    if any(entry.is_dir() and not entry.name.startswith("__") for entry in folder.iterdir()):
+        return Directory(folder)
+    files = sorted(folder.glob("*.yaml"))
+    shown = [file for file in files if not file.name.startswith("_")]
+    if len(files) == 1 or len(shown) == 1:
+        return (files if len(files) == 1 else shown)[0]
+    return Directory(folder)
+
+
+examples = Directory(Path(__file__).parent)
+"""The folder of this package."""

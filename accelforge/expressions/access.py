@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an expression may reach in a value: fields, items, and a few methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
+from typing import Any
+
+__all__ = ["attribute", "callable_value", "item", "union_or_set"]
+
+# Methods of builtin types; none of them changes its object or makes a large one.
+_METHODS: dict[type, frozenset[str]] = {
+    str: frozenset(
+        ("startswith", "endswith", "lower", "upper", "strip", "split", "count", "find", "index")
+    ),
+    dict: frozenset(("get", "keys", "values", "items")),
+    list: frozenset(("index", "count")),
+    tuple: frozenset(("index", "count")),
+    int: frozenset(("bit_length", "real", "imag")),
+    float: frozenset(("is_integer", "real", "imag")),
+}
+
+
+def attribute(value: Any, name: str) -> Any:
+    """Get what stands behind a dot.
+
+    A class says in ``_expression_names`` which of its methods and properties expressions may use;
+    fields of a model are always among them.
+    """
+    if name.startswith("_"):
+        raise AttributeError(f'"{name}" begins with an underscore, and is private')
+    cls = type(value)
+    allowed = getattr(cls, "_expression_names", None)
+    if allowed is not None and (name in allowed or name in getattr(value, "_field_names", ())):
+        return getattr(value, name)
+    for base, names in _METHODS.items():
+        if issubclass(cls, base) and name in names:
+            return getattr(value, name)
+    raise AttributeError(f'{cls.__name__} has no "{name}" that expressions can use')
+
+
+def item(value: Any, index: Any) -> Any:
+    """Get an item of a sequence, a dictionary or a model."""
+    if isinstance(value, (list, tuple, str, dict, range)):
+        return value[index]
+    if hasattr(type(value), "_expression_names"):
+        if isinstance(index, str) and index.startswith("_"):
+            raise KeyError(f'"{index}" begins with an underscore, and is private')
+        return value[index]
+    raise TypeError(f"{type(value).__name__} has no items")
+
+
+def callable_value(value: Any) -> Callable[..., Any]:
+    """Make sure that a value can be called, and is no class but a number's or a sequence's."""
+    if isinstance(value, type) and value not in (
+        bool,
+        enumerate,
+        float,
+        int,
+        list,
+        map,
+        str,
+        tuple,
+        zip,
+    ):
+        raise TypeError(f"{value.__name__} is a class, and is not called here")
+    if not callable(value):
+        raise TypeError(f"{type(value).__name__} is not a function")
+    return value  # type: ignore[no-any-return]
+
+
+def union_or_set(items: list[Any]) -> Any:
+    """Make a set; of sets of a specification, their union."""
+    if items and all(hasattr(item, "full_space") for item in items):
+        return reduce(or_, items)
+    return set(items)

@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a field may hold, and how it is evaluated.
+
+A kind does two things: `accept` takes what a program or a file gave and returns what the field
+holds, or raises `ValidationError`; `evaluate` turns expressions into values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from accelforge.expressions import (
+    InvertibleSet,
+    LiteralString,
+    evaluate,
+    evaluate_set,
+    is_literal_string,
+)
+from accelforge.fields.lists import EvalableDict, EvalableList
+from accelforge.fields.sections import place_of
+from accelforge.util.exceptions import EvaluationError, ValidationError
+
+if TYPE_CHECKING:
+    from accelforge.fields.model import EvalableModel
+
+__all__ = [
+    "Anything",
+    "Choice",
+    "Expression",
+    "Fixed",
+    "Items",
+    "Kind",
+    "Members",
+    "Nodes",
+    "Part",
+    "Table",
+    "Text",
+]
+
+Symbols = dict[str, Any]
+
+
+def describe(value: Any) -> str:
+    """Show a value and its type in a message."""
+    text = repr(value)
+    return f"{text if len(text) <= 80 else text[:80] + '...'} ({type(value).__name__})"
+
+
+class Kind:
+    """What a field may hold; anything, if it is this class itself."""
+
+    inert = True
+    """Whether evaluating leaves the value as it is."""
+
+    lazy = False
+    """Whether a value that cannot be evaluated yet stays what it is."""
+
+    def accept(self, value: Any) -> Any:
+        """Take a value into the field."""
+        return value
+
+    def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
+        """Turn expressions into values."""
+        return value
+
+
+class Anything(Kind):
+    """Any value; text among it is an expression."""
+
+    inert = False
+
+    def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
+        """Evaluate text."""
+        if is_literal_string(value) or not isinstance(value, (str, int, float)):
+            return value
+        return evaluate(value, symbols)
+
+
+class Text(Kind):
+    """Text that is no expression, such as a name."""
+
+    def __init__(self, optional: bool = False, number: bool = False) -> None:
+        self.optional = optional
+        self.number = number
+
+    def accept(self, value: Any) -> Any:
+        """Take text, and a number or None if the field may hold that."""
+        if isinstance(value, str) or (value is None and self.optional):
+            return value
+        if self.number and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return value
+        raise ValidationError(f"text is wanted, not {describe(value)}")
+
+
+class Fixed(Kind):
+    """A number or truth value that is no expression; text of one is read."""
+
+    def __init__(self, *types: type, optional: bool = False) -> None:
+        self.types = types
+        self.optional = optional
+
+    def accept(self, value: Any) -> Any:
+        """Take a value of the types, or text that can be read as one."""
+        if value is None and self.optional:
+            return None
+        if isinstance(value, bool) and bool not in self.types:
+            raise ValidationError(f"{self} is wanted, not {describe(value)}")
+        if isinstance(value, self.types):
+            return value
+        number = evaluate(value, {}) if isinstance(value, str) and _plain(value) else value
+        if isinstance(number, float) and number.is_integer() and float not in self.types:
+            number = int(number)
+        if isinstance(number, int) and not isinstance(number, bool) and float in self.types:
+            number = float(number)
+        if isinstance(number, self.types) and isinstance(number, bool) == (bool in self.types):
+            return number
+        raise ValidationError(f"{self} is wanted, not {describe(value)}")
+
+    def __str__(self) -> str:
+        return " or ".join(_TYPE_NAMES.get(t, t.__name__) for t in self.types)
+
+
+_TYPE_NAMES = {
+    bool: "a truth value",
+    int: "a whole number",
+    float: "a number",
+    dict: "a mapping",
+    str: "text",
+}
+
+
+def _plain(text: str) -> bool:
+    """Whether text can be a number or truth value, rather than an expression."""
+    return text.strip().lower() in ("true", "false", "inf") or text.strip()[:1] in "+-.0123456789"
+
+
+class Choice(Kind):
+    """One of an enumeration's members, given as such, by its value or by its name."""
+
+    def __init__(self, choices: type[Enum]) -> None:
+        self.choices = choices
+
+    def accept(self, value: Any) -> Any:
+        """Take a member; of flags, several with ``|`` between."""
+        if isinstance(value, self.choices):
+            return value
+        try:
+            if isinstance(value, str):
+                result = None
+                for word in value.replace("Metrics.", "").split("|"):
+                    member = self._member(word.strip())
+                    result = member if result is None else result | member
+                return result
+            return self.choices(value)
+        except (KeyError, ValueError, TypeError):
+            names = ", ".join(member.name for member in self.choices)
+            raise ValidationError(f"one of {names} is wanted, not {describe(value)}") from None
+
+    def _member(self, word: str) -> Any:
+        try:
+            return self.choices(word)
+        except ValueError:
+            return self.choices[word.upper()]
+
+
+class Expression(Kind):
+    """A number, a truth value or another plain value, or an expression for one.
+
+    Parameters
+    ----------
+    *types : type
+        What it evaluates to.
+    optional : bool
+        Whether it may be None.
+    lazy : bool
+        Whether text that cannot be evaluated yet stays text.
+    """
+
+    inert = False
+
+    def __init__(self, *types: type, optional: bool = False, lazy: bool = False) -> None:
+        self.types = types
+        self.optional = optional
+        self.lazy = lazy
+        self.simple = frozenset(types) <= {int, float, bool}
+
+    def accept(self, value: Any) -> Any:
+        """Take a value of the types, or text."""
+        if isinstance(value, str) or (value is None and self.optional):
+            return value
+        self.check(value, value)
+        return value
+
+    def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
+        """Evaluate text, and check what comes of it."""
+        if is_literal_string(value):
+            result: Any = value
+        else:
+            try:
+                result = evaluate(value, symbols)
+            except EvaluationError:
+                if self.lazy and not must:
+                    return LiteralString(value)
+                raise
+        if result is None and self.optional:
+            return None
+        try:
+            return self.check(result, value)
+        except EvaluationError:
+            if self.lazy and not must:
+                return LiteralString(value)
+            raise
+
+    def check(self, result: Any, value: Any) -> Any:
+        """Make sure that a value has one of the types."""
+        kind = type(result)
+        if kind in self.types or (kind is int and float in self.types):
+            return result
+        if kind is float and int in self.types and result.is_integer():
+            return int(result)
+        if isinstance(result, self.types) and kind is not bool:
+            return result
+        if self.simple and kind is not bool and hasattr(result, "item"):
+            return self.check(result.item(), value)
+        of = f"{value!r} is {describe(result)}" if value is not result else describe(result)
+        wanted = " or ".join(_TYPE_NAMES.get(t, t.__name__) for t in self.types)
+        raise ValidationError(f"{wanted} is wanted, and {of} is not")
+
+
+class Members(Kind):
+    """A set expression; it stays text until the Einsum is known."""
+
+    inert = False
+    lazy = True
+
+    def __init__(self, space_type: str | None) -> None:
+        self.space_type = space_type
+
+    def accept(self, value: Any) -> Any:
+        """Take text, a set, or a collection of names."""
+        if isinstance(value, (str, InvertibleSet)):
+            return value
+        if isinstance(value, (set, frozenset, list, tuple)) and all(
+            isinstance(item, str) for item in value
+        ):
+            return " | ".join(sorted(value)) or "Nothing"
+        raise ValidationError(f"a set expression is wanted, not {describe(value)}")
+
+    def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
+        """Evaluate the expression if all its names are known."""
+        try:
+            return evaluate_set(value, symbols, self.space_type)
+        except EvaluationError:
+            if must:
+                raise
+            return value
+
+
+class Part(Kind):
+    """A model of its own.
+
+    Parameters
+    ----------
+    model : type, or callable that returns one
+        Its class; a callable allows for one that is defined later.
+    """
+
+    inert = False
+
+    def __init__(self, model: Any, optional: bool = False) -> None:
+        self._model = model
+        self.optional = optional
+
+    @property
+    def model(self) -> type[EvalableModel]:
+        """The class."""
+        if not isinstance(self._model, type):
+            self._model = self._model()
+        return self._model
+
+    def accept(self, value: Any) -> Any:
+        """Take an object of the class, or a mapping to make one of."""
+        if isinstance(value, self.model) or (value is None and self.optional):
+            return value
+        if isinstance(value, dict):
+            return self.model.from_data(value)
+        raise ValidationError(f"a mapping is wanted, not {describe(value)}")
+
+    def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
+        """Evaluate the fields of the model."""
+        return None if value is None else value._evaluate(symbols, must)
+
+
+class Items(Kind):
+    """A list of values of one kind."""
+
+    inert = False
+
+    def __init__(
+        self,
+        item: Kind,
+        list_class: type[EvalableList[Any]] = EvalableList,
+        after: Callable[[Any, Symbols], None] | None = None,
+    ) -> None:
+        self.item = item
+        self.list_class = list_class
+        self.after = after
+
+    def accept(self, value: Any) -> Any:
+        """Take a list, and each of its items."""
+        if not isinstance(value, (list, tuple)):
+            raise ValidationError(f"a list is wanted, not {describe(value)}")
+        result = []
+        for number, item in enumerate(value):
+            try:
+                result.append(self.item.accept(item))
+            except EvaluationError as error:
+                error.add_field(_label(number, item))
+                error.locate(place_of(item) or place_of(value, number))
+                raise
+        return self.list_class(result)
+
+    def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
+        """Evaluate each item, in order."""
+        result = self.list_class()
+        if not value:
+            return result
+        if self.after is not None:
+            symbols = dict(symbols)
+        for number, item in enumerate(value):
+            try:
+                evaluated = self.item.evaluate(item, symbols, must)
+            except EvaluationError as error:
+                error.add_field(_label(number, item))
+                raise
+            result.append(evaluated)
+            if self.after is not None:
+                self.after(evaluated, symbols)
+        return result
+
+
+def _label(number: int, item: Any) -> Any:
+    """Name an item of a list in the path of an error: by its name, or else by its number."""
+    name = item.get("name") if isinstance(item, dict) else getattr(item, "name", None)
+    return name if isinstance(name, str) and name else number
+
+
+class Table(Kind):
+    """A dictionary with values of one kind."""
+
+    inert = False
+
+    def __init__(self, value: Kind, key: Kind | None = None) -> None:
+        self.value = value
+        self.key = key or Text(number=True)
+
+    def accept(self, value: Any) -> Any:
+        """Take a dictionary, and each of its values."""
+        if not isinstance(value, Mapping):
+            raise ValidationError(f"a mapping is wanted, not {describe(value)}")
+        result = EvalableDict()  # type: EvalableDict[Any, Any]
+        for key, item in value.items():
+            try:
+                result[self.key.accept(key)] = self.value.accept(item)
+            except EvaluationError as error:
+                error.add_field(key)
+                error.locate(place_of(value, key))
+                raise
+        return result
+
+    def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
+        """Evaluate each value; they may use one another."""
+        from accelforge.fields.order import evaluation_order
+
+        result = EvalableDict(value)  # type: EvalableDict[Any, Any]
+        if self.value.inert or not value:
+            return result
+        symbols = dict(symbols)
+        for key in evaluation_order({str(key): item for key, item in value.items()}):
+            try:
+                symbols[key] = result[key] = self.value.evaluate(value[key], symbols, must)
+            except EvaluationError as error:
+                error.add_field(key)
+                raise
+        return result
+
+
+class Nodes(Kind):
+    """A model of one of several classes, which a YAML tag or the key ``type`` names.
+
+    Parameters
+    ----------
+    classes : callable
+        Returns the classes by tag.
+    """
+
+    inert = False
+
+    def __init__(self, classes: Callable[[], dict[str, type[EvalableModel]]]) -> None:
+        self._classes = classes
+
+    def accept(self, value: Any) -> Any:
+        """Take an object of one of the classes, or a tagged mapping."""
+        classes = self._classes()
+        if isinstance(value, tuple(classes.values())):
+            return value
+        if not isinstance(value, dict):
+            raise ValidationError(f"a tagged mapping is wanted, not {describe(value)}")
+        tag, data = getattr(value, "tag", ""), value
+        for key in ("type", "_type", "_yaml_tag"):
+            if not tag and isinstance(value.get(key), str):
+                tag, data = value[key], {k: v for k, v in value.items() if k != key}
+        tag = tag.lstrip("!")
+        if tag not in classes:
+            known = ", ".join(f"!{name}" for name in sorted(classes))
+            raise ValidationError(
+                f"!{tag} is no tag of a node here; there are {known}"
+                if tag
+                else f"a tag is missing in front of the node; there are {known}"
+            )
+        return classes[tag].from_data(data)
+
+    def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
+        """Evaluate the fields of the model."""
+        return value._evaluate(symbols, must)

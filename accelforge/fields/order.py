@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The order in which fields are evaluated that use one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accelforge.expressions import is_literal_string
+from accelforge.expressions.compiler import names_in
+from accelforge.util.exceptions import EvaluationError
+
+__all__ = ["evaluation_order"]
+
+
+def evaluation_order(values: Mapping[str, Any]) -> list[str]:
+    """Sort names so that what an expression uses comes before it.
+
+    Parameters
+    ----------
+    values : mapping
+        Text, whose names count, or anything else.
+
+    Raises
+    ------
+    EvaluationError
+        Expressions use one another in a circle.
+    """
+    needs = {
+        name: {other for other in names_in(value) if other in values and other != name}
+        if isinstance(value, str) and not is_literal_string(value)
+        else set()
+        for name, value in values.items()
+    }
+    order: list[str] = []
+    done: set[str] = set()
+    waiting = list(values)
+    while waiting:
+        # Plain text first: models and lists are evaluated when all around them is known.
+        ready = [name for name in waiting if needs[name] <= done]
+        if not ready:
+            raise EvaluationError(f"these use one another in a circle: {', '.join(waiting)}")
+        first = next((name for name in ready if isinstance(values[name], str)), ready[0])
+        order.append(first)
+        done.add(first)
+        waiting.remove(first)
+    return order

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Area, leak power, energy and throughput of a component.
+
+Numbers that are given always count. What is not given comes from a model of hwcomponents, if that
+package is installed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from accelforge.util.exceptions import EvaluationError
+
+if TYPE_CHECKING:
+    from accelforge.frontend.arch.components import Component
+
+__all__ = [
+    "calculate_area",
+    "calculate_energy",
+    "calculate_leak_power",
+    "calculate_throughput",
+    "find_model",
+]
+
+
+def find_model(component: Component, models: list[Any] | None, wanted: str) -> Any:
+    """Return the model of a component, and remember it.
+
+    Parameters
+    ----------
+    component : Component
+        Its ``component_class`` names the model.
+    models : list, optional
+        Where to look; without it, what hwcomponents finds.
+    wanted : str
+        Field that the model is needed for.
+
+    Raises
+    ------
+    EvaluationError
+        No class is named, or hwcomponents is not installed; with the field to give instead.
+    """
+    if component.component_model is not None:
+        return component.component_model
+    name = component.get_component_class(wanted)
+    try:
+        import hwcomponents  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise EvaluationError(
+            f"{wanted} is not given, and the class {name} is a model of hwcomponents, which is not "
+            f"installed. Give {wanted} as a number, or use component_class: Dummy for no costs",
+            source_field=f"{component.name}.{wanted}",
+        ) from None
+    found = hwcomponents.get_model(
+        name,
+        component._attributes_for_component_model(),
+        required_actions=[action.name for action in component.actions],
+        models=hwcomponents.get_models() if models is None else models,
+        _return_estimation_object=True,
+    )
+    component.__dict__["component_model"] = found.value
+    component.component_modeling_log.extend(found.messages)
+    return found.value
+
+
+def _ask_action(component: Component, action: Any, models: list[Any] | None, wanted: str) -> Any:
+    model = find_model(component, models, f"actions.{action.name}.{wanted}")
+    found = model.try_call_arbitrary_action(
+        action_name=action.name,
+        _return_estimation_object=True,
+        **component._attributes_for_component_model(),
+        **action._attributes_for_component_model(),
+    )
+    component.component_modeling_log.extend(found.messages)
+    return getattr(found.value, wanted)
+
+
+def _scaled(component: Component, what: str, value: Any, scales: dict[str, Any]) -> Any:
+    """Multiply a value by its scales, and log it."""
+    log = component.component_modeling_log
+    log.append(f"{what} is {value}")
+    for name, scale in scales.items():
+        if scale != 1:
+            value = value * scale
+            log.append(f"{what} times {name} = {scale} is {value}")
+    return value
+
+
+def calculate_area(component: Component, models: list[Any] | None) -> None:
+    """Set the area of one instance, in m^2."""
+    area = component.area
+    if area is None:
+        dummy = component._is_dummy()
+        area = 0 if dummy else find_model(component, models, "area").area
+    component.__dict__["area"] = _scaled(
+        component,
+        "area",
+        area,
+        {
+            "area_scale": component.area_scale,
+            "n_parallel_instances": component.n_parallel_instances,
+        },
+    )
+
+
+def calculate_leak_power(component: Component, models: list[Any] | None) -> None:
+    """Set the leak power of one instance, in W."""
+    power = component.leak_power
+    if power is None:
+        dummy = component._is_dummy()
+        power = 0 if dummy else find_model(component, models, "leak_power").leak_power
+    component.__dict__["leak_power"] = _scaled(
+        component,
+        "leak_power",
+        power,
+        {
+            "leak_power_scale": component.leak_power_scale,
+            "n_parallel_instances": component.n_parallel_instances,
+        },
+    )
+
+
+def calculate_energy(component: Component, models: list[Any] | None) -> None:
+    """Set the energy of each action, in J."""
+    for action in component.actions:
+        energy = action.energy
+        if energy is None:
+            dummy = component._is_dummy()
+            energy = 0 if dummy else _ask_action(component, action, models, "energy")
+        action.__dict__["energy"] = _scaled(
+            component,
+            f"energy of {action.name}",
+            energy,
+            {
+                "energy_scale of the component": component.energy_scale,
+                "energy_scale of the action": action.energy_scale,
+            },
+        )
+
+
+def calculate_throughput(component: Component, models: list[Any] | None) -> None:
+    """Set the throughput of each action, in actions per second."""
+    for action in component.actions:
+        throughput = action.throughput
+        if throughput is None:
+            dummy = component._is_dummy()
+            throughput = math.inf if dummy else _ask_action(component, action, models, "throughput")
+        action.__dict__["throughput"] = _scaled(
+            component,
+            f"throughput of {action.name}",
+            throughput,
+            {
+                "throughput_scale of the component": component.throughput_scale,
+                "throughput_scale of the action": action.throughput_scale,
+                "n_parallel_instances": component.n_parallel_instances,
+            },
+        )

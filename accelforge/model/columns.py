@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names and order of the columns of results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from accelforge.frontend.mapper.metrics import Metrics
+
+if TYPE_CHECKING:
+    from accelforge.frontend.spec import Spec
+
+__all__ = ["SEPARATOR", "columns_of"]
+
+SEPARATOR = "<SEP>"
+
+
+def columns_of(result: Any, spec: Spec, einsum_names: list[str]) -> dict[str, list[Any]]:
+    """Turn a result of the engine into columns with one row.
+
+    Parameters
+    ----------
+    result : Result
+        Of the engine.
+    spec : Spec
+        Whose ``model.metrics`` say what is reported.
+    einsum_names : list of str
+        The Einsums, in order.
+    """
+    metrics = spec.model.metrics
+    totals: dict[str, Any] = {}
+    first: dict[str, list[Any]] = {}
+    of_einsum: dict[str, dict[str, list[Any]]] = {name: {} for name in einsum_names}
+    for column, value in zip(result.columns, result.values.tolist(), strict=True):
+        family = column[0]
+        if family == "total":
+            totals[column[1]] = value
+        elif family == "reservation":
+            first[f"reservation{SEPARATOR}{column[1]}{SEPARATOR}-1{SEPARATOR}right"] = [value]
+        elif family in _FAMILIES:
+            wanted, prefix = _FAMILIES[family]
+            if not metrics & wanted or (family == "energy" and value == 0 and column[-1] != "leak"):
+                continue
+            parts = [str(part) for part in column[2:] if part is not None or family == "action"]
+            if family == "energy" and column[3] is None and column[-1] != "leak":
+                parts = [str(part) for part in column[2:]]
+            name = SEPARATOR.join((column[1], prefix, *parts))
+            of_einsum[column[1]][name] = [value]
+    columns = dict(first)
+    for name, wanted in _TOTALS.items():
+        if metrics & wanted:
+            columns[f"Total{SEPARATOR}{name}"] = [totals[name]]
+    for einsum, found in of_einsum.items():
+        columns.update(found)
+        columns[f"{einsum}{SEPARATOR}mapping"] = [_MappingOf(spec)]
+    if metrics & Metrics.ENERGY_DELAY_PRODUCT:
+        columns[f"Total{SEPARATOR}energy_delay_product"] = [totals["energy_delay_product"]]
+    columns[f"Total{SEPARATOR}mapping"] = [_MappingOf(spec)]
+    return columns
+
+
+# Which metrics a family of the engine's columns is reported for, and what it is called.
+_FAMILIES = {
+    "usage_spatial": (Metrics.ACTIONS, f"usage{SEPARATOR}spatial"),
+    "usage_memory": (Metrics.DETAILED_MEMORY_USAGE, f"usage{SEPARATOR}memory"),
+    "action": (Metrics.ACTIONS, "action"),
+    "energy": (Metrics.ACTIONS, "energy"),
+    "latency": (Metrics.ACTIONS, "latency"),
+}
+
+_TOTALS = {
+    "latency": Metrics.LATENCY | Metrics.ENERGY_DELAY_PRODUCT,
+    "energy": Metrics.ENERGY | Metrics.ENERGY_DELAY_PRODUCT,
+    "leak_energy": Metrics.LEAK_ENERGY | Metrics.ENERGY | Metrics.ENERGY_DELAY_PRODUCT,
+    "dynamic_energy": Metrics.DYNAMIC_ENERGY | Metrics.ENERGY | Metrics.ENERGY_DELAY_PRODUCT,
+}
+
+
+class _MappingOf:
+    """Returns the mapping of a row when it is called."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+
+    def __call__(self) -> Any:
+        return self._spec.mapping
+
+    def render(self, **kwargs: Any) -> str:
+        """Draw the mapping."""
+        return self._spec.mapping.render(**kwargs)
+
+    def _repr_svg_(self) -> str:
+        return self.render()
+
+    def __repr__(self) -> str:
+        return f"<mapping {self._spec.mapping.compact_str()[:60]}>"

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Evaluates the mapping of a specification."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accelforge.util.exceptions import EvaluationError, InvalidMappingError
+
+if TYPE_CHECKING:
+    from accelforge.frontend.spec import Spec
+    from accelforge.mapper.FFM.mappings import Mappings
+
+__all__ = ["InvalidMappingError", "evaluate_mapping"]
+
+
+def evaluate_mapping(spec: Spec) -> Mappings:
+    """Evaluate the mapping of a specification.
+
+    Parameters
+    ----------
+    spec : Spec
+        Not evaluated: not one that ``calculate_component_costs()`` returned.
+
+    Returns
+    -------
+    Mappings
+        One row.
+
+    Raises
+    ------
+    EvaluationError
+        The specification is wrong or incomplete.
+    InvalidMappingError
+        The mapping does not fit.
+    """
+    from accelforge import _model
+    from accelforge.mapper.FFM.mappings import Mappings
+    from accelforge.model.columns import columns_of
+    from accelforge.model.problem import build_problem
+
+    assert not spec._evaluated, (
+        "Spec must not be evaluated before evaluating a mapping. Was this spec returned by "
+        "spec.calculate_component_costs()?"
+    )
+    built = build_problem(spec)
+    try:
+        result = _model.evaluate(built.problem)
+    except _model.ProblemError as error:
+        raise EvaluationError(f"in the problem for the engine: {error}") from error
+    if not result.valid:
+        raise InvalidMappingError(result.reason)
+    return Mappings(
+        spec=spec,
+        einsum_names=list(built.evaluated_specs),
+        columns=columns_of(result, spec, list(built.evaluated_specs)),
+        total_mappings=1,
+        valid_mappings=1,
+        flattened_arches=built.flattened_arches,
+        evaluated_specs=built.evaluated_specs,
+    )

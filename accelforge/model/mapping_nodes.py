@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turns the nodes of a mapping into those of a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accelforge.expressions import evaluate
+from accelforge.frontend.mapping import (
+    Compute,
+    Loop,
+    Nested,
+    Reservation,
+    Spatial,
+    Split,
+    TensorHolder,
+    TextBox,
+)
+from accelforge.util.exceptions import EvaluationError, ValidationError
+
+__all__ = ["NodeConverter"]
+
+
+class NodeConverter:
+    """Converts nodes.
+
+    Parameters
+    ----------
+    variables : mapping
+        The rank variables of each Einsum of the mapping.
+    symbols : dict
+        What expressions of tile shapes can use.
+    """
+
+    def __init__(self, variables: Mapping[str, set[str]], symbols: dict[str, Any]) -> None:
+        self.variables = variables
+        self.symbols = symbols
+        self.known = {name for names in variables.values() for name in names}
+
+    def nodes(self, nest: Any, path: str) -> list[dict[str, Any]]:
+        """Convert the nodes of a nest.
+
+        Parameters
+        ----------
+        nest : MappingNode
+            A nest, or a single node.
+        path : str
+            Where it is, for errors.
+        """
+        result: list[dict[str, Any]] = []
+        for number, node in enumerate(nest.nodes if isinstance(nest, Nested) else [nest]):
+            at = f"{path}.nodes.{number}"
+            try:
+                if isinstance(node, Nested):
+                    result += self.nodes(node, at)
+                elif isinstance(node, Split):
+                    branches = [
+                        self.nodes(branch, f"{at}.nodes.{i}") for i, branch in enumerate(node.nodes)
+                    ]
+                    result.append({"sequential": [branch for branch in branches if branch]})
+                elif not isinstance(node, (Reservation, TextBox)):
+                    result.append(self._node(node))
+            except EvaluationError as error:
+                if not error.path.startswith("spec."):
+                    error.add_field(f"spec.{at}")
+                error.locate(node._place)
+                raise
+        return result
+
+    def _node(self, node: Any) -> dict[str, Any]:
+        if isinstance(node, TensorHolder):
+            held: dict[str, Any] = {
+                "hold": _given(node, "component"),
+                "tensors": list(node.tensors),
+            }
+            if node.persistent:
+                held["persistent"] = True
+            return held
+        if isinstance(node, Compute):
+            return {"compute": _given(node, "component"), "einsum": node.einsum}
+        if isinstance(node, Loop):
+            return self._loop(node)
+        raise EvaluationError(f"a {type(node).__name__} cannot be evaluated")
+
+    def _loop(self, node: Loop) -> dict[str, Any]:
+        result: dict[str, Any] = {
+            "spatial" if isinstance(node, Spatial) else "temporal": self._variable(node),
+            "tile": self._tile(node.tile_shape, "tile_shape"),
+        }
+        if isinstance(node, Spatial):
+            result["component"] = _given(node, "component")
+            result["dim"] = str(_given(node, "name"))
+        if node.initial_tile_shape is not None:
+            result["initial"] = self._tile(node.initial_tile_shape, "initial_tile_shape")
+        return result
+
+    def _variable(self, node: Loop) -> Any:
+        """Return the rank variable of a loop, or what each Einsum calls it."""
+        name = _given(node, "rank_variable")
+        if isinstance(name, str):
+            if name not in self.known:
+                raise RuntimeError(
+                    f"the mapping loops over {name}, which is no rank variable of its Einsums; "
+                    f"there are: {', '.join(sorted(self.known))}"
+                )
+            return name
+        result = {}
+        for einsum, variables in self.variables.items():
+            own = node._einsum_to_rank_variable.get(einsum)
+            matches = [own] if own is not None else sorted(set(name) & set(variables))
+            if len(matches) > 1:
+                raise EvaluationError(
+                    f"the Einsum {einsum} has more than one of the rank variables {sorted(name)}",
+                    source_field="rank_variable",
+                )
+            if matches:
+                result[einsum] = matches[0]
+        return result
+
+    def _tile(self, value: Any, name: str) -> int:
+        """Evaluate a tile shape."""
+        try:
+            result = evaluate(value, self.symbols)
+            if isinstance(result, bool) or not isinstance(result, int) or result < 1:
+                raise EvaluationError(
+                    f"a tile shape is a whole number of at least 1, not {result!r}"
+                )
+        except EvaluationError as error:
+            error.add_field(name)
+            raise
+        return result
+
+
+def _given(node: Any, name: str) -> Any:
+    value = node[name]
+    if value is None:
+        raise ValidationError("the field is missing", source_field=name)
+    return value

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many threads or processes long jobs use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+__all__ = [
+    "delayed",
+    "get_n_parallel_jobs",
+    "is_using_parallel_processing",
+    "parallel",
+    "set_n_parallel_jobs",
+]
+
+Job = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+_jobs: int | None = None
+
+
+def set_n_parallel_jobs(n_jobs: int, print_message: bool = False) -> None:
+    """Set how many jobs are done at a time.
+
+    Parameters
+    ----------
+    n_jobs : int
+        At least 1.
+    print_message : bool
+        Whether to print the number.
+    """
+    global _jobs
+    if n_jobs < 1:
+        raise ValueError(f"the number of jobs is at least 1, not {n_jobs}")
+    _jobs = n_jobs
+    if print_message:
+        print(f"Using {n_jobs} parallel job{'s' if n_jobs > 1 else ''}")
+
+
+def get_n_parallel_jobs() -> int:
+    """Return how many jobs are done at a time; at first, one for each core."""
+    return _jobs if _jobs is not None else len(os.sched_getaffinity(0))
+
+
+def is_using_parallel_processing() -> bool:
+    """Say whether more than one job is done at a time."""
+    return get_n_parallel_jobs() > 1
+
+
+def delayed(function: Callable[..., Any]) -> Callable[..., Job]:
+    """Make jobs of a function: ``delayed(f)(x)`` is the call ``f(x)``, to be done later."""
+
+    def make(*args: Any, **kwargs: Any) -> Job:
+        return function, args, kwargs
+
+    return make
+
+
+def parallel(
+    jobs: Iterable[Job] | dict[Any, Job],
+    n_jobs: int | None = None,
+    pbar: str | None = None,
+    pbar_position: int = 0,
+    return_as: str | None = None,
+) -> Any:
+    """Do jobs, several at a time, in threads.
+
+    Parameters
+    ----------
+    jobs : list or dict of jobs
+        What `delayed` makes.
+    n_jobs : int, optional
+        How many at a time; without it, what `set_n_parallel_jobs` was told.
+    pbar : str, optional
+        Label of a progress bar on stderr, if tqdm is installed.
+    pbar_position : int
+        Line of the progress bar.
+    return_as : str, optional
+        ``list``, ``generator`` or ``generator_unordered``.
+
+    Returns
+    -------
+    list, dict or generator
+        The results, in the order of the jobs.
+    """
+    if isinstance(jobs, dict):
+        results = parallel(list(jobs.values()), n_jobs, pbar, pbar_position)
+        return dict(zip(jobs, results, strict=True))
+    if return_as not in (None, "list", "generator", "generator_unordered"):
+        raise ValueError(f"return_as is list, generator or generator_unordered, not {return_as}")
+    count = n_jobs if n_jobs is not None else get_n_parallel_jobs()
+    listed = list(jobs)
+    results_of = _run(
+        listed,
+        count if count > 0 else len(os.sched_getaffinity(0)),
+        return_as == "generator_unordered",
+    )
+    bar = _progress(results_of, len(listed), pbar, pbar_position) if pbar else results_of
+    return bar if return_as in ("generator", "generator_unordered") else list(bar)
+
+
+def _run(jobs: list[Job], count: int, unordered: bool) -> Iterator[Any]:
+    if count == 1 or len(jobs) < 2:
+        for function, args, kwargs in jobs:
+            yield function(*args, **kwargs)
+        return
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
+    with ThreadPoolExecutor(count) as pool:
+        futures = [pool.submit(function, *args, **kwargs) for function, args, kwargs in jobs]
+        for future in as_completed(futures) if unordered else futures:
+            yield future.result()
+
+
+def _progress(results: Iterator[Any], total: int, label: str, position: int) -> Iterator[Any]:
+    try:
+        from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:
+        yield from results
+        return
+    yield from tqdm(results, total=total, desc=label, position=position, leave=True)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads files: templates first, then YAML, then merges."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from accelforge.fields.sections import Section
+from accelforge.util.exceptions import EvaluationError, Place, ValidationError
+from accelforge.util.lazy import need
+
+__all__ = ["Inclusions", "read_file", "read_files"]
+
+MAX_INCLUSIONS = 30
+
+
+class Inclusions:
+    """What the templates of one file asked for.
+
+    Parameters
+    ----------
+    folders : list of str
+        Where files are looked for besides the folder of the file itself.
+    depth : int
+        How many files include one another to get here.
+    """
+
+    def __init__(self, folders: Iterable[str] = (), depth: int = 0) -> None:
+        self.folders = list(folders)
+        self.depth = depth
+        self.loaded: dict[str, Any] = {}
+
+    def deeper(self) -> Inclusions:
+        """Make the same for a file that this one includes."""
+        if self.depth >= MAX_INCLUSIONS:
+            raise EvaluationError(
+                f"files include one another {MAX_INCLUSIONS} levels deep; does one include itself?"
+            )
+        return Inclusions(self.folders, self.depth + 1)
+
+
+def read_files(
+    files: Iterable[Any], variables: dict[str, Any], top_key: str | None = None
+) -> Section:
+    """Read files and combine their top keys.
+
+    Parameters
+    ----------
+    files : iterable
+        Paths, patterns, or lists of these.
+    variables : dict
+        For templates.
+    top_key : str, optional
+        Return only what stands under this key.
+    """
+    result = Section()
+    names = list(_expand(files))
+    for name in names:
+        data = read_file(name, variables)
+        if not isinstance(data, Section):
+            raise ValidationError(f"{name} holds {type(data).__name__}, not a mapping")
+        result.place = result.place or data.place
+        for key, value in data.items():
+            if key not in result:
+                result[key] = value
+                result.lines[key] = data.lines.get(key, 1)
+    if top_key is None:
+        return result
+    if top_key not in result:
+        raise KeyError(f"none of {', '.join(names)} has the top key {top_key}")
+    part = result[top_key]
+    if not isinstance(part, Section):
+        raise ValidationError(f"there is no mapping under the key {top_key}", source_field=top_key)
+    return part
+
+
+def _expand(files: Iterable[Any]) -> Iterator[str]:
+    """Yield each file once, in order."""
+    seen: list[str] = []
+    for entry in files:
+        for item in entry if isinstance(entry, (list, tuple)) else (entry,):
+            pattern = os.fspath(item) if isinstance(item, (str, Path)) else str(item)
+            found = [pattern] if os.path.isfile(pattern) else sorted(glob.glob(pattern))
+            found = [name for name in found if os.path.isfile(name)]
+            if not found:
+                raise FileNotFoundError(f"no file {pattern}")
+            for name in found:
+                if not any(os.path.samefile(name, other) for other in seen):
+                    seen.append(name)
+                    yield name
+
+
+def read_file(path: str, variables: dict[str, Any], inclusions: Inclusions | None = None) -> Any:
+    """Read one file.
+
+    Returns
+    -------
+    object
+        What the file holds, as `Section`, `Sequence`, text, numbers, truth values and None.
+    """
+    from accelforge.yaml.merge import check_size, resolve_merges
+
+    inclusions = inclusions or Inclusions()
+    text, rendered = render_file(path, variables, inclusions)
+    need("ruamel.yaml", "Reading YAML")
+    from accelforge.yaml.parser import parse
+
+    try:
+        data = parse(text, path, rendered, inclusions)
+        check_size(data)
+        return resolve_merges(data)
+    except RecursionError:
+        error = EvaluationError("it is nested too deeply")
+        error.locate(Place(path, 1))
+        raise error from None
+
+
+def render_file(path: str, variables: dict[str, Any], inclusions: Inclusions) -> tuple[str, bool]:
+    """Read a file, and execute its templates.
+
+    Returns
+    -------
+    str
+        YAML.
+    bool
+        Whether lines are no longer those of the file.
+    """
+    try:
+        source = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise EvaluationError(f"{path} is no text in UTF-8: {error}") from None
+    if "{{" not in source and "{%" not in source and "{#" not in source:
+        return source, False
+    need("jinja2", "A template in a YAML file")
+    from accelforge.yaml.templates import render
+
+    text = render(source, path, variables, inclusions)
+    return text, text.count("\n") != source.rstrip("\n").count("\n")

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Executes the Jinja2 templates of YAML files, in a sandbox with limits."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jinja2
+from jinja2 import nodes
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+from jinja2.runtime import Context
+from jinja2.sandbox import SandboxedEnvironment
+
+from accelforge.expressions import functions
+from accelforge.util.exceptions import EvaluationError, Place
+from accelforge.yaml.files import Inclusions, read_file, render_file
+from accelforge.yaml.search import find_path, find_paths
+
+__all__ = ["TemplateAssertionError", "render"]
+
+MAX_TEXT = 16 << 20
+MAX_ITERATIONS = 1_000_000
+MAX_WIDTH = 10_000
+
+
+class TemplateAssertionError(EvaluationError, AssertionError):
+    """The condition of ``{% assert %}`` does not hold."""
+
+
+class AssertTag(Extension):
+    """Adds ``{% assert condition, "message" %}``."""
+
+    tags = {"assert"}  # noqa: RUF012
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        """Read the tag."""
+        line = next(parser.stream).lineno
+        arguments = [parser.parse_expression()]
+        if parser.stream.skip_if("comma"):
+            arguments.append(parser.parse_expression())
+        call = self.call_method("check", arguments)
+        return nodes.CallBlock(call, [], [], []).set_lineno(line)
+
+    @staticmethod
+    def check(condition: Any, message: Any = None, caller: Any = None) -> str:
+        """Check the condition."""
+        if not condition:
+            raise TemplateAssertionError(str(message or "the assertion does not hold"))
+        return ""
+
+
+class Sandbox(SandboxedEnvironment):
+    """A sandbox in which numbers and text stay small."""
+
+    intercepted_binops = frozenset(("*", "**", "+", "%"))
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Compute with limits."""
+        if operator == "%":
+            if isinstance(left, str):
+                raise EvaluationError("a template formats text with the filter format, not with %")
+            return left % right
+        limited = {"*": functions.multiply, "**": functions.power, "+": functions.add}
+        return limited[operator](left, right)
+
+
+def render(source: str, path: str, variables: dict[str, Any], inclusions: Inclusions) -> str:
+    """Execute the templates of a text.
+
+    Parameters
+    ----------
+    source : str
+        The text.
+    path : str
+        Its file.
+    variables : dict
+        What templates can use.
+    inclusions : Inclusions
+        Takes what templates include.
+
+    Raises
+    ------
+    EvaluationError
+        A template is wrong, uses an undefined variable, or makes too much; with its line.
+    """
+    environment = Sandbox(
+        loader=jinja2.FileSystemLoader(os.path.dirname(os.path.abspath(path))),
+        undefined=jinja2.StrictUndefined,
+        extensions=[AssertTag],
+    )
+    environment.globals.update(_Functions(path, variables, inclusions).table())
+    for name in ("center", "indent", "wordwrap", "batch", "slice"):
+        environment.filters[name] = _narrow(environment.filters[name], name)
+    try:
+        template = environment.from_string(source)
+        template.filename = path
+        text = ""
+        parts = []
+        size = 0
+        for part in template.generate(variables):
+            parts.append(part)
+            size += len(part)
+            if size > MAX_TEXT:
+                raise EvaluationError(f"templates make more than {MAX_TEXT} characters")
+        text = "".join(parts)
+    except FileNotFoundError:
+        raise
+    except EvaluationError as error:
+        error.locate(Place(path, _line(error, path)))
+        raise
+    # A template can raise what its expressions raise, which is anything.
+    except Exception as error:
+        wrapped = EvaluationError(f"in a template: {error or type(error).__name__}")
+        wrapped.locate(Place(path, getattr(error, "lineno", None) or _line(error, path)))
+        raise wrapped from error
+    return text
+
+
+def _line(error: BaseException, path: str) -> int:
+    """Find the line of the template, which Jinja2 puts into the traceback."""
+    line = 1
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _narrow(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Limit the widths that a filter takes."""
+
+    def limited(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, int) and x > MAX_WIDTH for x in (*args, *kwargs.values())):
+            raise EvaluationError(f"the filter {name} takes numbers up to {MAX_WIDTH}")
+        return function(*args, **kwargs)
+
+    limited.__dict__.update(function.__dict__)
+    return limited
+
+
+class _Functions:
+    """The functions that templates of one file can call."""
+
+    def __init__(self, path: str, variables: dict[str, Any], inclusions: Inclusions) -> None:
+        self.path = path
+        self.variables = variables
+        self.inclusions = inclusions
+        self.iterations = 0
+
+    def table(self) -> dict[str, Any]:
+        return {
+            "add_to_path": self.add_to_path,
+            "cwd": lambda: os.path.dirname(os.path.abspath(self.path)),
+            "find_path": lambda name: find_path(name, self.path, self.inclusions.folders),
+            "find_paths": lambda name: find_paths(name, self.path, self.inclusions.folders),
+            "include": self.include,
+            "include_all": self.include_all,
+            "include_text": self.include_text,
+            "path_exists": self.path_exists,
+            "range": self.range,
+            "setenv": self.setenv,
+        }
+
+    def range(self, *args: int) -> range:
+        """Count what loops of this file do in all."""
+        result = range(*args)
+        if result:
+            self.iterations += abs(result[-1] - result[0]) // abs(result.step) + 1
+        if self.iterations > MAX_ITERATIONS:
+            raise EvaluationError(f"loops of templates run more than {MAX_ITERATIONS} times")
+        return result
+
+    def path_exists(self, name: str) -> bool:
+        try:
+            find_path(name, self.path, self.inclusions.folders)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def add_to_path(self, name: Any) -> str:
+        self.inclusions.folders += find_paths(name, self.path, self.inclusions.folders)
+        return ""
+
+    @staticmethod
+    def setenv(key: Any, value: Any) -> str:
+        raise EvaluationError(
+            f"a file does not set environment variables here; set {key} in the program instead"
+        )
+
+    def _variables(self, context: Context, inherit: bool, more: dict[str, Any]) -> dict[str, Any]:
+        """Collect what an included file can use."""
+        result = dict(self.variables)
+        if inherit:
+            own = context.get_all()
+            result.update(
+                {k: v for k, v in own.items() if not callable(v) and not k.startswith("_")}
+            )
+        return {**result, **more}
+
+    @jinja2.pass_context
+    def include(
+        self,
+        context: Context,
+        name: str,
+        indices: str = "",
+        inherit_parse_data: bool = True,
+        **more: Any,
+    ) -> str:
+        found = find_paths(name, self.path, self.inclusions.folders)
+        if len(found) > 1:
+            raise EvaluationError(f"{name} names several files; use include_all() for these")
+        return self._include(context, found, indices, inherit_parse_data, more)
+
+    @jinja2.pass_context
+    def include_all(
+        self,
+        context: Context,
+        name: Any,
+        indices: str = "",
+        inherit_parse_data: bool = True,
+        **more: Any,
+    ) -> str:
+        found = find_paths(name, self.path, self.inclusions.folders)
+        return self._include(context, found, indices, inherit_parse_data, more)
+
+    def _include(
+        self,
+        context: Context,
+        files: list[str],
+        indices: str,
+        inherit: bool,
+        more: dict[str, Any],
+    ) -> str:
+        variables = self._variables(context, inherit, more)
+        loaded = [read_file(file, variables, self.inclusions.deeper()) for file in files]
+        stem = re.sub(r"\W+", "", os.path.basename(self.path).partition(".")[0])
+        key = f"{stem}_{len(self.inclusions.loaded)}"
+        self.inclusions.loaded[key] = loaded[0] if len(loaded) == 1 else tuple(loaded)
+        return f"!include_loaded {key}" + (f".{indices.lstrip('.')}" if indices else "")
+
+    @jinja2.pass_context
+    def include_text(
+        self, context: Context, name: Any, inherit_parse_data: bool = True, **more: Any
+    ) -> str:
+        variables = self._variables(context, inherit_parse_data, more)
+        texts = []
+        for file in find_paths(name, self.path, self.inclusions.folders):
+            inner = self.inclusions.deeper()
+            # What the text includes is looked up where the text ends up.
+            inner.loaded = self.inclusions.loaded
+            texts.append(render_file(file, variables, inner)[0])
+        return "\n".join(texts)
