@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from accl._setup import Setup
 from accl.constants import (
     GLOBAL_COMM,
     IDCODE_OFFSET,
@@ -19,13 +18,24 @@ from accl.constants import (
 from accl.errors import ACCLError
 
 if TYPE_CHECKING:
+    from accl._control import Control
     from accl._handle import ACCLHandle
+    from accl.arithmetic import ACCLArithConfig
+    from accl.device import ExchangeMemory
+    from accl.rxbuffer import RxBuffer
 
 __all__ = ["BareCalls"]
 
 
-class BareCalls(Setup):
+class BareCalls:
     """The part of an `accl` that shows the hardware's own view."""
+
+    if TYPE_CHECKING:
+        # Of the whole class.
+        arith_config: Mapping[tuple[str, str], ACCLArithConfig]
+        rx_buffer_spares: list[RxBuffer]
+        _control: Control
+        _mmio: ExchangeMemory
 
     class dummy_address:
         """Stands for an operand that a call does not have, or that comes from a stream.
@@ -67,7 +77,7 @@ class BareCalls(Setup):
         given = [o.dtype if isinstance(o, self.dummy_address) else o for o in operands]
         if scenario == CCLOp.barrier:
             given = [None, None, None]
-        big, small, flags, addresses = self._describe(scenario, given, compress_dtype)
+        big, small, flags, addresses = self._control.describe(scenario, given, compress_dtype)
         return (None if big is None or small is None else (big, small)), flags, addresses
 
     def _bare_call(
@@ -79,7 +89,9 @@ class BareCalls(Setup):
         operands: tuple[Any, Any, Any],
     ) -> Any:
         pair, flags, addresses = self._prepare(words[0], operands, compress_dtype)
-        return self._call(*words, pair, flags, stream_flags, addresses, run_async, operands)
+        return self._control.call(
+            words, pair, (flags, stream_flags), addresses, run_async, operands
+        )
 
     def call_async(
         self,
@@ -141,15 +153,15 @@ class BareCalls(Setup):
 
     def get_retcode(self) -> int:
         """Give the error bits of the last call."""
-        return self._exchange_read(RETCODE_OFFSET)
+        return self._control.exchange_read(RETCODE_OFFSET)
 
     def get_hwid(self) -> int:
         """Give the word that says what the hardware has."""
-        return self._exchange_read(IDCODE_OFFSET)
+        return self._control.exchange_read(IDCODE_OFFSET)
 
     def get_duration(self) -> float:
         """Give the seconds that the last call took in the engine."""
-        seconds: float = self._last_call()[1]
+        seconds: float = self._control.last_call()[1]
         return seconds
 
     def check_return_value(self, label: str = "") -> None:
@@ -178,7 +190,7 @@ class BareCalls(Setup):
         nbufs : int, optional
             How many of them; all unless given.
         """
-        lines = self._dump("rx").splitlines()
+        lines = self._control.dump("rx").splitlines()
         shown = lines if nbufs is None else lines[: len(lines) - self._hidden(nbufs)]
         print("\n".join(shown))
 
@@ -187,12 +199,12 @@ class BareCalls(Setup):
 
     def dump_communicator(self, comm_id: int = GLOBAL_COMM) -> None:
         """Print a communicator with the sequence numbers of this moment."""
-        print(self._dump("communicator", comm_id))
+        print(self._control.dump("communicator", comm_id))
 
     def dump_exchange_memory(self) -> None:
         """Print the 8 KiB of exchange memory."""
-        print(self._dump("exchange"))
+        print(self._control.dump("exchange"))
 
     def dump_waits(self) -> None:
         """Print what this rank and those that it has met wait for at this moment."""
-        print(self._dump("waits"))
+        print(self._control.dump("waits"))

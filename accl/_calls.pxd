@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every call needs: the device, the communicators' sizes, the element types."""
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
 from accl._device cimport Device
 from accl._operand cimport Operand
@@ -8,7 +9,6 @@ from accl.libaccl cimport accl_call
 
 
 cdef class Caller:
-    cdef object __weakref__
     cdef Device device
     # Ranks of each communicator, and which is this one.
     cdef uint32_t *sizes
@@ -17,8 +17,11 @@ cdef class Caller:
     # Bits of element types that have an arithmetic configuration of their own.
     cdef uint32_t singles
     cdef object configs
-    cdef public bint check_return_value_flag
-    cdef public bint config_rdy
+    cdef bint check_return_value_flag
+    cdef bint config_rdy
+
+    cdef int add_communicator(self, uint32_t size, uint32_t local_rank) except -1
+    cdef int set_configs(self, object configs) except -1
 
     cdef int begin(self, accl_call *call, uint32_t operation, object comm_id, str name) except -1
     cdef int set_root(self, accl_call *call, object root, str what, str name) except -1
@@ -29,6 +32,31 @@ cdef class Caller:
     # Executes or starts it; RESULT (may be NULL) of ELEMENTS is copied back to the host.
     cdef object finish(self, accl_call *call, Operand *result, Py_ssize_t elements, bint to_fpga,
                        bint run_async, object waitfor, tuple keep, str name)
+
+
+cdef class Calls:
+    cdef object __weakref__
+    cdef readonly Caller _caller
+
+
+# What the keywords of a call say. The objects are borrowed from the method that has them.
+cdef struct Options:
+    bint from_fpga
+    bint to_fpga
+    bint run_async
+    PyObject *compress_dtype
+    PyObject *waitfor
+
+
+cdef inline Options make_options(bint from_fpga, bint to_fpga, object compress_dtype,
+                                 bint run_async, object waitfor) noexcept:
+    cdef Options options
+    options.from_fpga = from_fpga
+    options.to_fpga = to_fpga
+    options.run_async = run_async
+    options.compress_dtype = <PyObject *>compress_dtype
+    options.waitfor = <PyObject *>waitfor
+    return options
 
 
 # Takes `async` out of the further keywords; anything else in there is a mistake.

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from collections.abc import Mapping
-from typing import Any, NoReturn, SupportsIndex
+from typing import NoReturn, SupportsIndex, final
 
 from typing_extensions import disjoint_base
 
-from accl._device import Device
+__all__ = ["Calls"]
 
-__all__: list[str] = []
+@final
+class Caller: ...
 
 @disjoint_base
-class Caller:
+class Calls:
     check_return_value_flag: bool
     config_rdy: bool
+    @property
+    def _caller(self) -> Caller: ...
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
-    def _set_device(self, device: Device) -> None: ...
-    def _add_communicator(self, size: int, local_rank: int) -> None: ...
-    def _set_configs(self, configs: Mapping[tuple[str, str], Any]) -> None: ...

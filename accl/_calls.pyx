@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every call needs, so that the calls themselves are short and quick."""
 
+cimport cython
 from cpython.long cimport PyLong_CheckExact
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
-from accl._device cimport Device
 from accl._handle cimport ACCLHandle
 from accl._operand cimport Operand, dtype_code, dtype_name, engine_dtype, sync
 from accl._staging cimport Stage
@@ -34,7 +34,7 @@ import numpy as np
 
 from accl.errors import ACCLArgumentError, ACCLDtypeError, ACCLNotConfiguredError
 
-__all__ = []
+__all__ = ["Calls"]
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object value, int *overflow) except? -1
@@ -70,6 +70,7 @@ cdef uint32_t to_function(object func, str name) except? 0xffffffff:
     return <uint32_t>value
 
 
+@cython.final
 cdef class Caller:
     """The device of an `accl` and what calls have to know of its configuration."""
 
@@ -80,13 +81,7 @@ cdef class Caller:
         free(self.sizes)
         free(self.locals)
 
-    def __reduce_ex__(self, protocol):
-        raise TypeError("an accl cannot be pickled")
-
-    def _set_device(self, Device device not None):
-        self.device = device
-
-    def _add_communicator(self, uint32_t size, uint32_t local_rank):
+    cdef int add_communicator(self, uint32_t size, uint32_t local_rank) except -1:
         cdef size_t bytes = (self.n_comms + 1) * sizeof(uint32_t)
         cdef uint32_t *sizes = <uint32_t *>realloc(self.sizes, bytes)
         cdef uint32_t *ranks
@@ -100,8 +95,9 @@ cdef class Caller:
         sizes[self.n_comms] = size
         ranks[self.n_comms] = local_rank
         self.n_comms += 1
+        return 0
 
-    def _set_configs(self, configs):
+    cdef int set_configs(self, object configs) except -1:
         cdef uint32_t singles = 0
         cdef uint32_t code
         for pair in configs:
@@ -114,6 +110,7 @@ cdef class Caller:
                 singles |= 1u << code
         self.configs = configs
         self.singles = singles
+        return 0
 
     cdef int begin(self, accl_call *call, uint32_t operation, object comm_id,
                    str name) except -1:
@@ -221,6 +218,38 @@ cdef class Caller:
         elif not to_fpga:
             sync(result, elements, False)
         return None
+
+
+cdef class Calls:
+    """What the classes with the methods of an `accl` share: the state that its calls need.
+
+    They are extension types, as a call of four bytes takes less than a microsecond, and only have
+    methods, so a class can be made of several.
+    """
+
+    def __cinit__(self):
+        self._caller = Caller()
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("an accl cannot be pickled")
+
+    @property
+    def config_rdy(self):
+        """Whether calls can be made."""
+        return self._caller.config_rdy
+
+    @config_rdy.setter
+    def config_rdy(self, bint value):
+        self._caller.config_rdy = value
+
+    @property
+    def check_return_value_flag(self):
+        """Whether calls that fail raise."""
+        return self._caller.check_return_value_flag
+
+    @check_return_value_flag.setter
+    def check_return_value_flag(self, bint value):
+        self._caller.check_return_value_flag = value
 
 
 cdef bint _moves(uint32_t operation) noexcept:

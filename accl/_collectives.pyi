@@ -4,7 +4,7 @@ from typing import Literal, overload
 
 import numpy.typing as npt
 
-from accl._calls import Caller
+from accl._calls import Calls
 from accl._handle import ACCLHandle
 from accl._staging import _Array
 
@@ -13,7 +13,7 @@ __all__ = ["Collectives"]
 _Count = int | float | None
 _WaitFor = Sequence[ACCLHandle | None] | ACCLHandle | None
 
-class Collectives(Caller):
+class Collectives(Calls):
     @overload
     def bcast(
         self,

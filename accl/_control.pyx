@@ -4,10 +4,11 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
+from accl._calls cimport Caller
 from accl._device cimport Device
 from accl._operand cimport Operand, dtype_code, dtype_name, engine_dtype, take
-from accl._primitives cimport Primitives
 from accl.libaccl cimport (
+    ACCL_CONFIG,
     ACCL_NONE,
     ACCL_OK,
     accl_call,
@@ -51,8 +52,43 @@ cdef int _dump_text(Device device, int which, uint32_t comm, char *text, size_t 
     return table.accl_dump_waits(device.c, text, space, needed)
 
 
-cdef class Control(Primitives):
-    """What there is to set and to ask, by number."""
+cdef class Control:
+    """What there is to set and to ask, by number: configuration, registers, memory, bare calls.
+
+    Parameters
+    ----------
+    caller : Caller
+        State that it shares with the calls of its `accl`.
+    """
+
+    cdef object __weakref__
+    cdef Caller caller
+    cdef Device device
+
+    def __init__(self, Caller caller not None):
+        self.caller = caller
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("the registers of an accl cannot be pickled")
+
+    def open(self, Device device not None):
+        """Begin to use a device."""
+        self.device = self.caller.device = device
+
+    def configure(self, uint32_t function, object value, str name, object comm_id=0,
+                  bint run_async=False):
+        """Make a configuration call."""
+        cdef accl_call call
+        if not 0 <= index(value) <= 0xffffffff:
+            raise ACCLArgumentError(f"{name}: the value has 32 bits, and cannot be {value}")
+        self.caller.begin(&call, ACCL_CONFIG, comm_id, name)
+        call.function = function
+        call.count = index(value)
+        return self.caller.finish(&call, NULL, 0, True, run_async, (), (), name)
+
+    def set_arithmetic(self, configs):
+        """Say which types there are."""
+        self.caller.set_configs(configs)
 
     cdef Device _enter(self, str name):
         if self.device is None:
@@ -67,7 +103,7 @@ cdef class Control(Primitives):
             device.fail(status, name)
         return 0
 
-    def _setup_rx_buffers(self, count, nbytes):
+    def setup_rx_buffers(self, count, nbytes):
         cdef uint32_t n = _word(count, "nbufs")
         cdef uint64_t size
         cdef int status
@@ -79,7 +115,7 @@ cdef class Control(Primitives):
             status = self.device.table.accl_setup_rx_buffers(self.device.c, n, size)
         self._leave(status, "setup_rx_buffers")
 
-    def _create_communicator(self, ranks, local_rank):
+    def create_communicator(self, ranks, local_rank):
         """Add a communicator; its number."""
         cdef uint32_t n = len(ranks)
         cdef uint32_t me = _word(local_rank, "local_rank")
@@ -110,10 +146,10 @@ cdef class Control(Primitives):
             self._leave(status, "configure_communicator")
         finally:
             free(c)
-        self._add_communicator(n, me)
+        self.caller.add_communicator(n, me)
         return id
 
-    def _split_communicator(self, comm, indices):
+    def split_communicator(self, comm, indices):
         """Add a communicator of some ranks of another; its number, size and local rank."""
         cdef uint32_t parent = _word(comm, "comm_id")
         cdef uint32_t n = len(indices)
@@ -139,10 +175,10 @@ cdef class Control(Primitives):
         with nogil:
             status = self.device.table.accl_communicator_info(self.device.c, id, &info)
         self._leave(status, "split_communicator")
-        self._add_communicator(info.ranks, info.local_rank)
+        self.caller.add_communicator(info.ranks, info.local_rank)
         return id, info.ranks, info.local_rank
 
-    def _communicator_address(self, comm):
+    def communicator_address(self, comm):
         """Where exchange memory shows a communicator."""
         cdef uint32_t id = comm
         cdef accl_communicator_info_t info
@@ -170,7 +206,7 @@ cdef class Control(Primitives):
             raise
         return c
 
-    def _communicator_ranks(self, comm, n):
+    def communicator_ranks(self, comm, n):
         """List the ranks of a communicator, with the sequence numbers of this moment."""
         cdef accl_rank *c = self.get_ranks(comm, n)
         try:
@@ -188,16 +224,16 @@ cdef class Control(Primitives):
         finally:
             free(c)
 
-    def _has_packets(self):
+    def has_packets(self):
         """Whether a rank is reached by packets, which somebody has to carry."""
-        cdef uint32_t n = self.sizes[0] if self.n_comms else 0
+        cdef uint32_t n = self.caller.sizes[0] if self.caller.n_comms else 0
         cdef accl_rank *c = self.get_ranks(0, n)
         try:
             return any(c[i].reach == PACKETS for i in range(n))
         finally:
             free(c)
 
-    def _exchange_read(self, offset):
+    def exchange_read(self, offset):
         cdef uint32_t at = _word(offset, "an offset")
         cdef uint32_t value = 0
         cdef int status
@@ -207,7 +243,7 @@ cdef class Control(Primitives):
         self._leave(status, "read")
         return value
 
-    def _exchange_write(self, offset, value):
+    def exchange_write(self, offset, value):
         cdef uint32_t at = _word(offset, "an offset")
         cdef uint32_t word = _word(value, "a word")
         cdef int status
@@ -216,7 +252,7 @@ cdef class Control(Primitives):
             status = self.device.table.accl_exchange_write(self.device.c, at, word)
         self._leave(status, "write")
 
-    def _memory_read(self, address, nbytes):
+    def memory_read(self, address, nbytes):
         """Read device memory by its address."""
         cdef uint64_t at = address
         cdef uint64_t size = nbytes
@@ -229,7 +265,7 @@ cdef class Control(Primitives):
         self._leave(status, "memory")
         return bytes(data)
 
-    def _last_call(self):
+    def last_call(self):
         """Return code, and duration in seconds, of the last call."""
         cdef uint32_t retcode = 0
         cdef uint64_t duration = 0
@@ -240,7 +276,7 @@ cdef class Control(Primitives):
         self._leave(status, "get_retcode")
         return retcode, duration * 1e-9
 
-    def _dump(self, what, comm=0):
+    def dump(self, what, comm=0):
         """Give a text: 'rx', 'communicator', 'exchange' or 'waits'."""
         cdef size_t needed = 0
         cdef size_t space = 0
@@ -260,25 +296,40 @@ cdef class Control(Primitives):
             space = needed + 256
             text = bytearray(space)
 
-    def _call(self, scenario, count, comm, root_src_dst, function, tag, dtypes, compression_flags,
-              stream_flags, addresses, run_async, keep):
+    def call(self, words, dtypes, flags, addresses, run_async, keep):
         """Make a call of bare numbers; a handle, or the return code if it is not `run_async`.
 
-        `comm` is an address in exchange memory, as the hardware has it; `dtypes` are the
-        uncompressed and the compressed type, or None.
+        Parameters
+        ----------
+        words : sequence of int
+            Scenario, count, communicator (its address in exchange memory, as the hardware has it),
+            root_src_dst, function and tag.
+        dtypes : tuple of str or None
+            The uncompressed and the compressed type.
+        flags : tuple of int
+            Compression flags and stream flags.
+        addresses : sequence of int
+            Device addresses of the operands and the result.
+        run_async : bool
+            Give a handle instead of waiting.
+        keep : tuple
+            What must live until the call has ended.
         """
         cdef accl_call call
         cdef uint32_t id = 0
-        cdef uint32_t at = _word(comm, "comm")
+        cdef uint32_t at
         cdef int status
-        self.begin(&call, _word(scenario, "scenario"), 0, "call")
+        scenario, count, comm, root_src_dst, function, tag = words
+        at = _word(comm, "comm")
+        self.caller.begin(&call, _word(scenario, "scenario"), 0, "call")
         if at:
             self._enter("call")
             with nogil:
                 status = self.device.table.accl_communicator_at(self.device.c, at, &id)
             self._leave(status, "call")
         call.comm = id
-        self.set_count(&call, count, 0, "call")
+
+        self.caller.set_count(&call, count, 0, "call")
         call.root_src_dst = _word(root_src_dst, "root_src_dst")
         call.function = _word(function, "function")
         call.tag = _word(tag, "tag")
@@ -286,15 +337,16 @@ cdef class Control(Primitives):
             call.dtype = engine_dtype(dtype_code(dtypes[0], "call"))
             if dtypes[1] != dtypes[0]:
                 call.compressed_dtype = engine_dtype(dtype_code(dtypes[1], "call"))
-        call.compression_flags = _word(compression_flags, "compression_flags")
-        call.stream_flags = _word(stream_flags, "stream_flags")
+        call.compression_flags = _word(flags[0], "compression_flags")
+        call.stream_flags = _word(flags[1], "stream_flags")
         call.address[0], call.address[1] = addresses[0], addresses[1]
         call.address[2] = addresses[2]
+
         if run_async:
             return self.device.start(&call, "call", keep, ())
-        return self.device.run(&call, "call", self.check_return_value_flag, keep)
+        return self.device.run(&call, "call", self.caller.check_return_value_flag, keep)
 
-    def _describe(self, scenario, operands, compress_dtype):
+    def describe(self, scenario, operands, compress_dtype):
         """Find types, flags and addresses for `operands`: arrays, element types, or None."""
         cdef accl_call call
         cdef Operand operand
@@ -313,6 +365,6 @@ cdef class Control(Primitives):
                 addresses[i] = operand.address
         if codes[0] == codes[1] == codes[2] == ACCL_NONE:
             return None, None, 0, addresses
-        self.set_types(&call, codes[0], codes[1], codes[2], compress_dtype, "prepare_call")
+        self.caller.set_types(&call, codes[0], codes[1], codes[2], compress_dtype, "prepare_call")
         small = call.compressed_dtype if call.compressed_dtype != ACCL_NONE else call.dtype
         return dtype_name(call.dtype), dtype_name(small), call.compression_flags, addresses

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages, copies and the combination of two vectors."""
+"""Messages and local operations."""
 
-from libc.stdint cimport uint32_t
-from accl._collectives cimport Collectives
-from accl._operand cimport Operand
+from accl._calls cimport Calls
 
 
-cdef class Primitives(Collectives):
-    cdef bint _typed(self, object buffer, bint stream, bint writes, Operand *operand, str what,
-                     str name) except -1
-    cdef object _copy(self, object srcbuf, object dstbuf, object count, bint from_fpga,
-                      bint to_fpga, bint run_async, object waitfor, uint32_t flags, str name)
+cdef class Primitives(Calls):
+    pass

@@ -3,22 +3,14 @@ from typing import Literal, overload
 
 import numpy.typing as npt
 
-from accl._collectives import Collectives, _Count, _WaitFor
+from accl._calls import Calls
+from accl._collectives import _Count, _WaitFor
 from accl._handle import ACCLHandle
 from accl._staging import _Array
 
 __all__ = ["Primitives"]
 
-class Primitives(Collectives):
-    def _config(
-        self,
-        function: int,
-        value: int,
-        name: str,
-        comm_id: int = 0,
-        run_async: bool = False,
-        waitfor: _WaitFor = (),
-    ) -> ACCLHandle | None: ...
+class Primitives(Calls):
     @overload
     def nop(
         self,

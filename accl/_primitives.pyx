@@ -3,13 +3,20 @@
 
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
-from accl._calls cimport check_elements, take_async, to_function
-from accl._collectives cimport Collectives
+from accl._calls cimport (
+    Caller,
+    Calls,
+    Options,
+    check_elements,
+    make_options,
+    take_async,
+    to_function,
+)
+from accl._device cimport Device
 from accl._operand cimport Operand, dtype_code, sync, take_found
 from accl._staging cimport as_array, stage, staged
 from accl.libaccl cimport (
     ACCL_COMBINE,
-    ACCL_CONFIG,
     ACCL_COPY,
     ACCL_NONE,
     ACCL_NOP,
@@ -49,38 +56,69 @@ cdef uint32_t _flags(object flags, str name) except? 0xffffffff:
     return value
 
 
-cdef class Primitives(Collectives):
-    """The calls of an `accl` that are no collectives."""
+cdef bint _typed(Device device, object buffer, bint stream, bint writes, Operand *operand,
+                 str what, str name) except -1:
+    """Look at a buffer, or at a type in place of one that a stream stands for.
 
-    cdef bint _typed(self, object buffer, bint stream, bint writes, Operand *operand, str what,
-                     str name) except -1:
-        """Look at a buffer, or at a type in place of one that a stream stands for.
-
-        False if it is an array without device memory.
-        """
-        memset(operand, 0, sizeof(Operand))
-        if stream and not isinstance(buffer, np.ndarray):
-            if buffer is None:
-                raise TypeError(f"{name}: in place of {what} the type of its elements is needed")
-            operand.dtype = dtype_code(buffer, name)
-            operand.elements = 0
-            return True
-        if not stream:
-            return take_found(self.device, buffer, writes, operand, what, name)
-        if not take_found(self.device, buffer, False, operand, what, name):
-            operand.dtype = dtype_code(buffer.dtype, name)
-            operand.elements = buffer.size
+    False if it is an array without device memory.
+    """
+    memset(operand, 0, sizeof(Operand))
+    if stream and not isinstance(buffer, np.ndarray):
+        if buffer is None:
+            raise TypeError(f"{name}: in place of {what} the type of its elements is needed")
+        operand.dtype = dtype_code(buffer, name)
+        operand.elements = 0
         return True
+    if not stream:
+        return take_found(device, buffer, writes, operand, what, name)
+    if not take_found(device, buffer, False, operand, what, name):
+        operand.dtype = dtype_code(buffer.dtype, name)
+        operand.elements = buffer.size
+    return True
 
-    def _config(self, uint32_t function, object value, str name, object comm_id=0,
-                bint run_async=False, object waitfor=()):
-        cdef accl_call call
-        if not 0 <= index(value) <= 0xffffffff:
-            raise ACCLArgumentError(f"{name}: the value has 32 bits, and cannot be {value}")
-        self.begin(&call, ACCL_CONFIG, comm_id, name)
-        call.function = function
-        call.count = index(value)
-        return self.finish(&call, NULL, 0, True, run_async, waitfor, (), name)
+
+cdef object _copy(Caller caller, object srcbuf, object dstbuf, object count, Options *options,
+                  uint32_t flags, str name):
+    cdef accl_call call
+    cdef Operand source
+    cdef Operand result
+    cdef bint reads = not flags & ACCL_OP0_STREAM
+    cdef bint writes = not flags & ACCL_RES_STREAM
+    cdef object _source_stage
+    cdef object _result_stage
+
+    caller.begin(&call, ACCL_COPY, 0, name)
+    call.stream_flags = flags
+
+    if not _typed(caller.device, srcbuf, not reads, False, &source, "srcbuf", name):
+        _source_stage = stage(caller.device, srcbuf, False, options.from_fpga, &source, "srcbuf",
+                              name)
+    if not _typed(caller.device, dstbuf, not writes, True, &result, "dstbuf", name):
+        _result_stage = stage(caller.device, dstbuf, True, options.to_fpga, &result, "dstbuf", name)
+
+    caller.set_count(&call, count, source.elements if reads else result.elements, name)
+    if reads:
+        check_elements(&source, call.count, "srcbuf", name)
+        call.address[0] = source.address
+    if writes:
+        check_elements(&result, call.count, "dstbuf", name)
+        call.address[2] = result.address
+    caller.set_types(&call, source.dtype, ACCL_NONE, result.dtype, None, name)
+
+    if reads and not options.from_fpga:
+        sync(&source, source.elements, True)
+    return caller.finish(
+        &call, &result if writes else NULL,
+        result.elements if result.stage is NULL else <Py_ssize_t>call.count,
+        options.to_fpga, options.run_async, <object>options.waitfor,
+        (srcbuf, dstbuf) if source.stage is NULL and result.stage is NULL
+        else (srcbuf, dstbuf, staged(&source), staged(&result)),
+        name
+    )
+
+
+cdef class Primitives(Calls):
+    """The calls of an `accl` that are no collectives."""
 
     def nop(self, run_async=False, waitfor=(), **more):
         """Do nothing, to see how long a call takes, or as a link between calls.
@@ -97,11 +135,12 @@ cdef class Primitives(Collectives):
         ACCLHandle or None
             A handle if `run_async`.
         """
+        cdef Caller caller = self._caller
         cdef accl_call call
         if more:
             run_async = take_async(more, run_async, "nop")
-        self.begin(&call, ACCL_NOP, 0, "nop")
-        return self.finish(&call, NULL, 0, True, run_async, waitfor, (), "nop")
+        caller.begin(&call, ACCL_NOP, 0, "nop")
+        return caller.finish(&call, NULL, 0, True, run_async, waitfor, (), "nop")
 
     def send(self, srcbuf, count=None, dst=None, tag=TAG_ANY, comm_id=0, from_fpga=False,
              compress_dtype=None, stream_flags=0, run_async=False, waitfor=(), **more):
@@ -139,6 +178,7 @@ cdef class Primitives(Collectives):
         ACCLHandle or None
             A handle if `run_async`.
         """
+        cdef Caller caller = self._caller
         cdef accl_call call
         cdef Operand source
         cdef object _operand_stage
@@ -147,33 +187,37 @@ cdef class Primitives(Collectives):
             run_async = take_async(more, run_async, "send")
         if dst is None:
             raise TypeError("send: dst is missing, the rank that receives")
-        self.begin(&call, ACCL_SEND, comm_id, "send")
-        self.set_root(&call, dst, "dst", "send")
+        caller.begin(&call, ACCL_SEND, comm_id, "send")
+        caller.set_root(&call, dst, "dst", "send")
         call.tag = _tag(tag, "send")
         if stream_flags:
             call.stream_flags = _flags(stream_flags, "send")
+
         if call.stream_flags == 0:
-            found = take_found(self.device, srcbuf, False, &source, "srcbuf", "send")
+            found = take_found(caller.device, srcbuf, False, &source, "srcbuf", "send")
         else:
-            found = self._typed(srcbuf, call.stream_flags & ACCL_OP0_STREAM, False, &source,
-                                "srcbuf", "send")
+            found = _typed(caller.device, srcbuf, call.stream_flags & ACCL_OP0_STREAM, False,
+                           &source, "srcbuf", "send")
         if not found:
-            _operand_stage = stage(self.device, srcbuf, False, from_fpga, &source, "srcbuf", "send")
+            _operand_stage = stage(caller.device, srcbuf, False, from_fpga, &source, "srcbuf",
+                                   "send")
         if call.stream_flags & ACCL_RES_STREAM and call.tag > <uint32_t>STREAM_ID_MAX:
             raise ACCLArgumentError(
                 f"send: streams have the numbers 0 to {STREAM_ID_MAX}, given as the tag"
             )
-        self.set_count(&call, count, source.elements, "send")
+
+        caller.set_count(&call, count, source.elements, "send")
         if not call.stream_flags & ACCL_OP0_STREAM:
             if source.elements < <Py_ssize_t>call.count:
                 check_elements(&source, call.count, "srcbuf", "send")
             call.address[0] = source.address
             if not from_fpga:
                 sync(&source, source.elements, True)
-        self.set_types(&call, source.dtype, ACCL_NONE, ACCL_NONE, compress_dtype, "send")
-        return self.finish(&call, NULL, 0, True, run_async, waitfor,
-                           (srcbuf, staged(&source))
-                           if run_async or waitfor or source.stage is not NULL else (), "send")
+
+        caller.set_types(&call, source.dtype, ACCL_NONE, ACCL_NONE, compress_dtype, "send")
+        return caller.finish(&call, NULL, 0, True, run_async, waitfor,
+                             (srcbuf, staged(&source))
+                             if run_async or waitfor or source.stage is not NULL else (), "send")
 
     def stream_put(self, srcbuf, count=None, dst=None, stream_id=0, comm_id=0, from_fpga=False,
                    compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -234,6 +278,7 @@ cdef class Primitives(Collectives):
         ACCLReceiveTimeoutError
             No matching message came in time.
         """
+        cdef Caller caller = self._caller
         cdef accl_call call
         cdef Operand result
         cdef bint stream
@@ -243,60 +288,32 @@ cdef class Primitives(Collectives):
             run_async = take_async(more, run_async, "recv")
         if src is None:
             raise TypeError("recv: src is missing, the rank that sends")
-        self.begin(&call, ACCL_RECV, comm_id, "recv")
-        self.set_root(&call, src, "src", "recv")
+        caller.begin(&call, ACCL_RECV, comm_id, "recv")
+        caller.set_root(&call, src, "src", "recv")
         call.tag = _tag(tag, "recv")
         if stream_flags:
             call.stream_flags = _flags(stream_flags, "recv")
+
         stream = call.stream_flags & ACCL_RES_STREAM != 0
         if not stream:
-            found = take_found(self.device, dstbuf, True, &result, "dstbuf", "recv")
+            found = take_found(caller.device, dstbuf, True, &result, "dstbuf", "recv")
         else:
-            found = self._typed(dstbuf, True, True, &result, "dstbuf", "recv")
+            found = _typed(caller.device, dstbuf, True, True, &result, "dstbuf", "recv")
         if not found:
-            _operand_stage = stage(self.device, dstbuf, True, to_fpga, &result, "dstbuf", "recv")
-        self.set_count(&call, count, result.elements, "recv")
+            _operand_stage = stage(caller.device, dstbuf, True, to_fpga, &result, "dstbuf", "recv")
+
+        caller.set_count(&call, count, result.elements, "recv")
         if not stream:
             if result.elements < <Py_ssize_t>call.count:
                 check_elements(&result, call.count, "dstbuf", "recv")
             call.address[2] = result.address
-        self.set_types(&call, ACCL_NONE, ACCL_NONE, result.dtype, compress_dtype, "recv")
-        return self.finish(&call, NULL if stream else &result,
-                           result.elements if result.stage is NULL else <Py_ssize_t>call.count,
-                           to_fpga, run_async, waitfor,
-                           (dstbuf, staged(&result))
-                           if run_async or waitfor or result.stage is not NULL else (), "recv")
 
-    cdef object _copy(self, object srcbuf, object dstbuf, object count, bint from_fpga,
-                      bint to_fpga, bint run_async, object waitfor, uint32_t flags, str name):
-        cdef accl_call call
-        cdef Operand source
-        cdef Operand result
-        cdef bint reads = not flags & ACCL_OP0_STREAM
-        cdef bint writes = not flags & ACCL_RES_STREAM
-        cdef object _source_stage
-        cdef object _result_stage
-        self.begin(&call, ACCL_COPY, 0, name)
-        call.stream_flags = flags
-        if not self._typed(srcbuf, not reads, False, &source, "srcbuf", name):
-            _source_stage = stage(self.device, srcbuf, False, from_fpga, &source, "srcbuf", name)
-        if not self._typed(dstbuf, not writes, True, &result, "dstbuf", name):
-            _result_stage = stage(self.device, dstbuf, True, to_fpga, &result, "dstbuf", name)
-        self.set_count(&call, count, source.elements if reads else result.elements, name)
-        if reads:
-            check_elements(&source, call.count, "srcbuf", name)
-            call.address[0] = source.address
-        if writes:
-            check_elements(&result, call.count, "dstbuf", name)
-            call.address[2] = result.address
-        self.set_types(&call, source.dtype, ACCL_NONE, result.dtype, None, name)
-        if reads and not from_fpga:
-            sync(&source, source.elements, True)
-        return self.finish(&call, &result if writes else NULL,
-                           result.elements if result.stage is NULL else <Py_ssize_t>call.count,
-                           to_fpga, run_async, waitfor,
-                           (srcbuf, dstbuf) if source.stage is NULL and result.stage is NULL
-                           else (srcbuf, dstbuf, staged(&source), staged(&result)), name)
+        caller.set_types(&call, ACCL_NONE, ACCL_NONE, result.dtype, compress_dtype, "recv")
+        return caller.finish(&call, NULL if stream else &result,
+                             result.elements if result.stage is NULL else <Py_ssize_t>call.count,
+                             to_fpga, run_async, waitfor,
+                             (dstbuf, staged(&result))
+                             if run_async or waitfor or result.stage is not NULL else (), "recv")
 
     def copy(self, srcbuf, dstbuf, count=None, from_fpga=False, to_fpga=False, run_async=False,
              waitfor=(), **more):
@@ -320,35 +337,43 @@ cdef class Primitives(Collectives):
         ACCLHandle or None
             A handle if `run_async`.
         """
+        cdef Options options
         if more:
             run_async = take_async(more, run_async, "copy")
-        return self._copy(srcbuf, dstbuf, count, from_fpga, to_fpga, run_async, waitfor, 0, "copy")
+        options = make_options(from_fpga, to_fpga, None, run_async, waitfor)
+        return _copy(self._caller, srcbuf, dstbuf, count, &options, 0, "copy")
 
     def copy_from_stream(self, dstbuf, count=None, to_fpga=False, run_async=False, waitfor=(),
                          **more):
         """Copy from the kernel's stream into a buffer; parameters as of `copy()`."""
+        cdef Options options
         if more:
             run_async = take_async(more, run_async, "copy_from_stream")
         dstbuf = as_array(dstbuf, True, "dstbuf", "copy_from_stream")
-        return self._copy(dstbuf.dtype, dstbuf, count, True, to_fpga, run_async, waitfor,
-                          ACCL_OP0_STREAM, "copy_from_stream")
+        options = make_options(True, to_fpga, None, run_async, waitfor)
+        return _copy(self._caller, dstbuf.dtype, dstbuf, count, &options, ACCL_OP0_STREAM,
+                     "copy_from_stream")
 
     def copy_to_stream(self, srcbuf, count=None, from_fpga=False, run_async=False, waitfor=(),
                        **more):
         """Copy from a buffer into the kernel's stream; parameters as of `copy()`."""
+        cdef Options options
         if more:
             run_async = take_async(more, run_async, "copy_to_stream")
         srcbuf = as_array(srcbuf, False, "srcbuf", "copy_to_stream")
-        return self._copy(srcbuf, srcbuf.dtype, count, from_fpga, True, run_async, waitfor,
-                          ACCL_RES_STREAM, "copy_to_stream")
+        options = make_options(from_fpga, True, None, run_async, waitfor)
+        return _copy(self._caller, srcbuf, srcbuf.dtype, count, &options, ACCL_RES_STREAM,
+                     "copy_to_stream")
 
     def copy_from_to_stream(self, dtype, count, run_async=False, waitfor=(), **more):
         """Move `count` elements of `dtype` from the kernel's stream back into it."""
+        cdef Options options
         if more:
             run_async = take_async(more, run_async, "copy_from_to_stream")
         kind = np.dtype(dtype)
-        return self._copy(kind, kind, count, True, True, run_async, waitfor,
-                          ACCL_OP0_STREAM | ACCL_RES_STREAM, "copy_from_to_stream")
+        options = make_options(True, True, None, run_async, waitfor)
+        return _copy(self._caller, kind, kind, count, &options, ACCL_OP0_STREAM | ACCL_RES_STREAM,
+                     "copy_from_to_stream")
 
     def combine(self, count, func, val1, val2, result, val1_from_fpga=False, val2_from_fpga=False,
                 to_fpga=False, run_async=False, waitfor=(), **more):
@@ -374,6 +399,7 @@ cdef class Primitives(Collectives):
         ACCLHandle or None
             A handle if `run_async`.
         """
+        cdef Caller caller = self._caller
         cdef accl_call call
         cdef Operand first
         cdef Operand second
@@ -383,27 +409,30 @@ cdef class Primitives(Collectives):
         cdef object _out_stage
         if more:
             run_async = take_async(more, run_async, "combine")
-        self.begin(&call, ACCL_COMBINE, 0, "combine")
+        caller.begin(&call, ACCL_COMBINE, 0, "combine")
         call.function = to_function(func, "combine")
-        if not take_found(self.device, val1, False, &first, "val1", "combine"):
-            _stage1 = stage(self.device, val1, False, val1_from_fpga, &first, "val1", "combine")
-        if not take_found(self.device, val2, False, &second, "val2", "combine"):
-            _stage2 = stage(self.device, val2, False, val2_from_fpga, &second, "val2", "combine")
-        if not take_found(self.device, result, True, &out, "result", "combine"):
-            _out_stage = stage(self.device, result, True, to_fpga, &out, "result", "combine")
-        self.set_count(&call, count, first.elements, "combine")
+        if not take_found(caller.device, val1, False, &first, "val1", "combine"):
+            _stage1 = stage(caller.device, val1, False, val1_from_fpga, &first, "val1", "combine")
+        if not take_found(caller.device, val2, False, &second, "val2", "combine"):
+            _stage2 = stage(caller.device, val2, False, val2_from_fpga, &second, "val2", "combine")
+        if not take_found(caller.device, result, True, &out, "result", "combine"):
+            _out_stage = stage(caller.device, result, True, to_fpga, &out, "result", "combine")
+
+        caller.set_count(&call, count, first.elements, "combine")
         check_elements(&first, call.count, "val1", "combine")
         check_elements(&second, call.count, "val2", "combine")
         check_elements(&out, call.count, "result", "combine")
-        self.set_types(&call, first.dtype, second.dtype, out.dtype, None, "combine")
+        caller.set_types(&call, first.dtype, second.dtype, out.dtype, None, "combine")
+
         call.address[0], call.address[1] = first.address, second.address
         call.address[2] = out.address
         if not val1_from_fpga:
             sync(&first, first.elements, True)
         if not val2_from_fpga:
             sync(&second, second.elements, True)
-        return self.finish(&call, &out,
-                           out.elements if out.stage is NULL else <Py_ssize_t>call.count, to_fpga,
-                           run_async, waitfor,
-                           (val1, val2, result, staged(&first), staged(&second), staged(&out)),
-                           "combine")
+
+        return caller.finish(&call, &out,
+                             out.elements if out.stage is NULL else <Py_ssize_t>call.count, to_fpga,
+                             run_async, waitfor,
+                             (val1, val2, result, staged(&first), staged(&second), staged(&out)),
+                             "combine")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from accl._control import Control
 from accl._device import Device
 from accl._operand import dtype_number
 from accl._streams import Streams
@@ -30,6 +29,7 @@ from accl.errors import ACCLArgumentError, ACCLNotConfiguredError
 from accl.rxbuffer import RxBuffer
 
 if TYPE_CHECKING:
+    from accl._control import Control
     from accl._handle import ACCLHandle
     from accl._native import Library
     from accl.mpi_pump import PacketPump
@@ -48,8 +48,13 @@ NOWHERE = 0xFFFF_FFFF
 _STACKS = {"UDP": 0, "TCP": 1, "AXIS": 1}
 
 
-class Setup(Control):
+class Setup:
     """The part of an `accl` that configures it."""
+
+    if TYPE_CHECKING:
+        # Of the whole class.
+        config_rdy: bool
+        _control: Control
 
     def _open(
         self,
@@ -107,8 +112,8 @@ class Setup(Control):
             board=0 if board_idx is None else board_idx,
             cclo=cclo_idx,
         )
-        self._set_device(self._device)
-        self._mmio = ExchangeMemory(self)
+        self._control.open(self._device)
+        self._mmio = ExchangeMemory(self._control)
         self.streams = Streams(self._device)
 
     def setup_rx_buffers(self, nbufs: int, bufsize: int, devicemem: Any = None) -> None:
@@ -128,7 +133,7 @@ class Setup(Control):
             bufsize,
         ):
             return
-        self._setup_rx_buffers(nbufs, bufsize)
+        self._control.setup_rx_buffers(nbufs, bufsize)
         self.rx_buffer_size = bufsize
         self.rx_buffer_spares = [RxBuffer(self._mmio, number) for number in range(nbufs)]
         if self.config_rdy:
@@ -152,13 +157,13 @@ class Setup(Control):
                 "RX buffers unconfigured, please call setup_rx_buffers() first"
             )
         made = ACCLCommunicator(listed, local_rank, len(self.communicators), self._mmio)
-        number = self._create_communicator(listed, local_rank)
+        number = self._control.create_communicator(listed, local_rank)
         self._append(made, number)
         if not self.config_rdy:
             self._become_ready()
 
     def _append(self, made: ACCLCommunicator, number: int) -> None:
-        address = self._communicator_address(number)
+        address = self._control.communicator_address(number)
         made.exchmem_addr = None if address == NOWHERE else address
         self.communicators.append(made)
 
@@ -169,10 +174,10 @@ class Setup(Control):
         self.configure_arithmetic(self._pending_arithmetic)
         self.cclo.write(CFGRDY_OFFSET, 1)
         self.set_timeout(DEFAULT_TIMEOUT_MS)
-        self._config(CCLOCfgFunc.enable_pkt, 0, "enable_pkt")
+        self._control.configure(CCLOCfgFunc.enable_pkt, 0, "enable_pkt")
         self.segment_size = self.rx_buffer_size
         if 8 <= self.rx_buffer_size < SEGMENT_LIMIT:
-            self._config(
+            self._control.configure(
                 CCLOCfgFunc.set_max_segment_size, self.rx_buffer_size, "set_max_segment_size"
             )
 
@@ -195,7 +200,7 @@ class Setup(Control):
             raise ACCLNotConfiguredError("No global communicator defined")
         chosen = sorted({index(number) for number in indices})
         made = self.communicators[0].split(chosen, len(self.communicators))
-        number: int = self._split_communicator(GLOBAL_COMM, chosen)[0]
+        number: int = self._control.split_communicator(GLOBAL_COMM, chosen)[0]
         self._append(made, number)
         return number
 
@@ -220,7 +225,7 @@ class Setup(Control):
                 raise ACCLArgumentError(
                     f"configure_arithmetic: the engine has no arithmetic for {pair}"
                 )
-        self._set_configs(configs)
+        self._control.set_arithmetic(configs)
         self.arith_config = dict(configs)
         address = REGISTERS - 4 * sum(len(config.words()) for config in configs.values())
         self._pairs = {}
@@ -250,7 +255,7 @@ class Setup(Control):
         if more:
             name = next(iter(more))
             raise TypeError(f"set_timeout() got an unexpected keyword argument {name!r}")
-        return self._config(CCLOCfgFunc.set_timeout, value, "set_timeout", 0, later)
+        return self._control.configure(CCLOCfgFunc.set_timeout, value, "set_timeout", 0, later)
 
     def set_max_segment_size(self, value: int = 0) -> None:
         """Set the largest segment of a message, in bytes."""
@@ -265,7 +270,7 @@ class Setup(Control):
                 stacklevel=2,
             )
             return
-        self._config(CCLOCfgFunc.set_max_segment_size, value, "set_max_segment_size")
+        self._control.configure(CCLOCfgFunc.set_max_segment_size, value, "set_max_segment_size")
         self.segment_size = value
 
     def init_connection(self, comm_id: int = GLOBAL_COMM) -> None:
@@ -275,19 +280,19 @@ class Setup(Control):
 
     def open_port(self, comm_id: int = GLOBAL_COMM) -> None:
         """Open the port; OPEN_PORT_NOT_SUCCEEDED with UDP, which has none."""
-        self._config(CCLOCfgFunc.open_port, 0, "open_port", comm_id)
+        self._control.configure(CCLOCfgFunc.open_port, 0, "open_port", comm_id)
 
     def open_con(self, comm_id: int = GLOBAL_COMM) -> None:
         """Open the connections; OPEN_CON_NOT_SUCCEEDED with UDP, which has none."""
-        self._config(CCLOCfgFunc.open_con, 0, "open_con", comm_id)
+        self._control.configure(CCLOCfgFunc.open_con, 0, "open_con", comm_id)
 
     def use_udp(self, comm_id: int = GLOBAL_COMM) -> None:
         """Go over to the UDP stack."""
-        self._config(CCLOCfgFunc.set_stack_type, 0, "use_udp", comm_id)
+        self._control.configure(CCLOCfgFunc.set_stack_type, 0, "use_udp", comm_id)
 
     def use_tcp(self, comm_id: int = GLOBAL_COMM) -> None:
         """Go over to the TCP stack."""
-        self._config(CCLOCfgFunc.set_stack_type, 1, "use_tcp", comm_id)
+        self._control.configure(CCLOCfgFunc.set_stack_type, 1, "use_tcp", comm_id)
 
     def allocate(
         self,

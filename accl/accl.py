@@ -12,6 +12,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from accl._bare import BareCalls
+from accl._collectives import Collectives
+from accl._control import Control
+from accl._primitives import Primitives
+from accl._setup import Setup
 from accl.arithmetic import ACCL_DEFAULT_ARITH_CONFIG, ACCLArithConfig
 from accl.buffer import ACCLBuffer
 from accl.communicator import ACCLCommunicator
@@ -61,7 +65,7 @@ __all__ = [
 _log = logging.getLogger("accl")
 
 
-class accl(BareCalls):
+class accl(Collectives, Primitives, Setup, BareCalls):
     """One rank: its device, its communicators, and its calls.
 
     Parameters
@@ -123,6 +127,12 @@ class accl(BareCalls):
         The other end of the engine's streams.
     """
 
+    def __new__(cls, *_arguments: Any, **_options: Any) -> Self:
+        """Make one that is not open yet, so that its calls say so."""
+        made = super().__new__(cls)
+        made._control = Control(made._caller)
+        return made
+
     def __init__(
         self,
         nranks: int,
@@ -172,7 +182,7 @@ class accl(BareCalls):
             self.setup_rx_buffers(nbufs, bufsize)
             self._pending_arithmetic = arith_config
             self.configure_communicator(ranks, local_rank)
-            if self._has_packets():
+            if self._control.has_packets():
                 if comm is None:
                     raise ACCLArgumentError(
                         "some ranks do not share memory with this one (see ip and reach of "

@@ -20,7 +20,7 @@ class ExchangeMemory:
 
     Parameters
     ----------
-    owner : accl
+    control : Control
         Whose they are. It is not kept alive.
 
     Attributes
@@ -31,27 +31,27 @@ class ExchangeMemory:
 
     base_addr = 0
 
-    def __init__(self, owner: Control) -> None:
-        self._owner = weakref.ref(owner)
+    def __init__(self, control: Control) -> None:
+        self._control = weakref.ref(control)
 
-    def owner(self) -> Control:
-        """Give the accl; an error if there is none any more."""
-        owner = self._owner()
-        if owner is None:
+    def control(self) -> Control:
+        """Give what accesses them; an error if the accl is gone."""
+        control = self._control()
+        if control is None:
             raise ACCLClosedError("the accl of these registers is gone")
-        return owner
+        return control
 
     def read(self, offset: int) -> int:
         """Read the word at a multiple of 4."""
-        return self.owner()._exchange_read(offset)
+        return self.control().exchange_read(offset)
 
     def write(self, offset: int, val: int) -> None:
         """Write a word. It is what is read back; the engine goes by its calls."""
-        self.owner()._exchange_write(offset, int(val))
+        self.control().exchange_write(offset, int(val))
 
     def communicator_ranks(self, index: int, count: int) -> list[dict[str, Any]]:
         """List the ranks of a communicator with the sequence numbers of this moment."""
-        return self.owner()._communicator_ranks(index, count)
+        return self.control().communicator_ranks(index, count)
 
 
 class CCLODevice:
@@ -98,26 +98,16 @@ class CCLODevice:
     def _invoke(self, run_async: bool, arguments: tuple[Any, ...]) -> Any:
         if len(arguments) != 12:
             raise TypeError(f"a call has 12 words, not {len(arguments)}")
-        scenario, count, comm, root, function, tag, config, compression, stream = arguments[:9]
+        config, compression, stream = arguments[6:9]
         pair = None
         if config:
             pair = self._pairs.get(int(config))
             if pair is None:
                 raise ACCLArgumentError(f"no arithmetic configuration at {config:#x}")
+
         addresses = [int(address) for address in arguments[9:]]
-        return self.mmio.owner()._call(
-            scenario,
-            count,
-            comm,
-            root,
-            function,
-            tag,
-            pair,
-            compression,
-            stream,
-            addresses,
-            run_async,
-            (),
+        return self.mmio.control().call(
+            arguments[:6], pair, (compression, stream), addresses, run_async, ()
         )
 
     def call(self, *arguments: Any) -> None:

@@ -403,7 +403,7 @@ def test_deinit_ends_calls_of_other_threads(make):
 
     thread = threading.Thread(target=wait)
     thread.start()
-    while "RECV" not in device._dump("waits"):
+    while "RECV" not in device._control.dump("waits"):
         pass
     device.deinit()
     thread.join(5)
