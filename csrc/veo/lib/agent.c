@@ -1,108 +1,86 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The agent: one host thread a context, started when first needed, for what has to run in the
- * host when its turn in the queue comes: VH functions, large transfers, and allocations that
- * found no room when they were submitted.
- */
+#include "veo/lib/agent.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#include "common/futex.h"
-#include "veo/lib/host.h"
+#include "common/clock.h"
+#include "common/spin.h"
+#include "veo/lib/error.h"
+#include "veo/lib/process_handle.h"
+#include "veo/lib/queue_wait.h"
 
 struct agent {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t work;
-    struct agent_job *first;
-    struct agent_job **last;
+    struct list jobs; /* of struct agent_job, oldest first */
     bool stop;
-    _Atomic uint32_t orders; /* jobs ever queued, to be looked at without the lock */
+    _Atomic uint32_t orders; /* jobs ever queued, read without the lock */
     struct spin_patience patience;
 };
 
-/* The outcome of a transfer to or from a bad address is that of a kernel that touches it. */
-static int execute(struct veo_thr_ctxt *ctx, const struct agent_job *job, uint64_t *result)
+static struct agent_job *job_at(struct list_node *node)
 {
-    int error;
-    *result = 0;
-    switch (job->kind) {
-    case AGENT_FUNCTION: *result = job->function(job->argument); return VEO_COMMAND_OK;
-    case AGENT_ALLOC:
-        /* What was freed before is free once its request is harvested. */
-        veolib_queue_harvest(ctx);
-        *result = veolib_heap_get(ctx->proc, job->size);
-        return VEO_COMMAND_OK;
-    case AGENT_READ:
-    case AGENT_WRITE:
-        error = veolib_transfer_now(ctx->proc, job->argument, job->address, job->size,
-                                    job->kind == AGENT_WRITE);
-        if (!error)
-            return VEO_COMMAND_OK;
-        *result = error == EFAULT ? SIGSEGV : 0;
-        return error == EFAULT ? VEO_COMMAND_EXCEPTION : VEO_COMMAND_ERROR;
-    }
-    return VEO_COMMAND_ERROR;
+    return node != NULL ? LIST_ENTRY(node, struct agent_job, node) : NULL;
 }
 
-/* Looks for another job for a while, as one often follows the other. With the lock. */
-static void look_out(struct agent *agent)
+/* --- the agent's thread --- */
+
+/* Spins for another job, as one often follows the other. Releases the lock meanwhile. */
+static void spin_for_job(struct agent *agent)
 {
     uint32_t orders = atomic_load(&agent->orders);
     struct spin_turn turn = {0};
     pthread_mutex_unlock(&agent->lock);
     while (atomic_load_explicit(&agent->orders, memory_order_acquire) == orders &&
-           spin_again(&turn, &veolib_root.side, &agent->patience))
+           spin_again(&turn, &veolib_spin_side, &agent->patience))
         ;
-    spin_end(&turn, &veolib_root.side);
+    spin_end(&turn, &veolib_spin_side);
     pthread_mutex_lock(&agent->lock);
 }
 
-/* With the lock: takes JOB out of the list. */
-static void unlink_job(struct agent *agent, const struct agent_job *job)
-{
-    struct agent_job **at = &agent->first;
-    while (*at != job)
-        at = &(*at)->next;
-    *at = job->next;
-    if (!*at)
-        agent->last = at;
-}
-
-/* With the lock: takes the oldest job out of the list if it is still request ID. */
+/* With the lock: removes the oldest job from the list if it is still request ID. */
 static struct agent_job *claim(struct agent *agent, uint64_t id)
 {
-    struct agent_job *job = agent->first;
-    if (!job || job->id != id)
+    struct agent_job *job = job_at(agent->jobs.first);
+    if (job == NULL || job->base.id != id)
         return NULL;
-    unlink_job(agent, job);
+    list_remove(&agent->jobs, &job->node);
     job->running = true;
     return job;
 }
 
 static void run_job(struct veo_thr_ctxt *ctx, struct agent_job *job)
 {
-    uint64_t result;
-    int outcome = execute(ctx, job, &result);
-    veolib_queue_host_done(ctx, job, outcome, result);
+    uint64_t result = 0;
+    int outcome = job->run(ctx, job, &result);
+    veolib_queue_host_done(ctx, &job->base, outcome, result);
 }
 
-/* With the lock: waits for a job. NULL at the end. */
+static bool has_nothing_to_do(const struct agent *agent)
+{
+    return list_is_empty(&agent->jobs) && !agent->stop;
+}
+
+/* With the lock: waits for a job. NULL when the agent is to stop. */
 static const struct agent_job *next_job(struct veo_thr_ctxt *ctx, struct agent *agent)
 {
-    if (!agent->first && !agent->stop)
-        look_out(agent);
-    if (!agent->first && !agent->stop) {
+    if (has_nothing_to_do(agent))
+        spin_for_job(agent);
+    if (has_nothing_to_do(agent)) {
         int64_t start = clock_now();
-        while (!agent->first && !agent->stop)
+        while (has_nothing_to_do(agent))
             pthread_cond_wait(&agent->work, &agent->lock);
-        spin_learn(&agent->patience, &veolib_root.side, clock_now() - start);
+        spin_learn(&agent->patience, &veolib_spin_side, clock_now() - start);
     }
-    /* The jobs of a dead process are taken back by whoever waits for them. */
-    while (!agent->stop && veolib_proc_is_dead(ctx->proc))
+
+    /* The jobs of a dead process are cancelled by the threads that wait for them. */
+    while (!agent->stop && veolib_worker_is_dead(&ctx->proc->worker))
         pthread_cond_wait(&agent->work, &agent->lock);
-    return agent->stop ? NULL : agent->first;
+    return agent->stop ? NULL : job_at(agent->jobs.first);
 }
 
 static void *agent_main(void *argument)
@@ -111,15 +89,16 @@ static void *agent_main(void *argument)
     struct agent *agent = ctx->agent;
     const struct agent_job *next;
     pthread_mutex_lock(&agent->lock);
-    while ((next = next_job(ctx, agent))) {
-        const struct wire_slot *slot = next->slot;
-        uint64_t id = next->id;
+    while ((next = next_job(ctx, agent)) != NULL) {
+        const struct wire_slot *slot = next->base.slot;
+        uint64_t id = next->base.id;
         pthread_mutex_unlock(&agent->lock);
 
         bool mine = veolib_queue_wait_turn(ctx, slot, id);
+
         pthread_mutex_lock(&agent->lock);
         struct agent_job *job = mine ? claim(agent, id) : NULL;
-        if (job) {
+        if (job != NULL) {
             pthread_mutex_unlock(&agent->lock);
             run_job(ctx, job);
             pthread_mutex_lock(&agent->lock);
@@ -129,102 +108,131 @@ static void *agent_main(void *argument)
     return NULL;
 }
 
-static bool agent_start(struct veo_thr_ctxt *ctx)
+static void destroy(struct veo_thr_ctxt *ctx)
+{
+    pthread_mutex_destroy(&ctx->agent->lock);
+    pthread_cond_destroy(&ctx->agent->work);
+    free(ctx->agent);
+    ctx->agent = NULL;
+}
+
+/* With the submit lock. False without memory or threads. */
+static bool start(struct veo_thr_ctxt *ctx)
 {
     struct agent *agent = calloc(1, sizeof *agent);
-    if (!agent)
+    if (agent == NULL)
         return false;
     pthread_mutex_init(&agent->lock, NULL);
     pthread_cond_init(&agent->work, NULL);
-    agent->last = &agent->first;
     ctx->agent = agent;
-    /* Signals are the business of the program's own threads. */
+
+    /* Signals are for the program's own threads. */
     sigset_t all;
     sigset_t old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int rc = pthread_create(&agent->thread, NULL, agent_main, ctx);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (rc != 0) {
-        pthread_mutex_destroy(&agent->lock);
-        pthread_cond_destroy(&agent->work);
-        free(agent);
-        ctx->agent = NULL;
-        return false;
-    }
-    return true;
+    if (rc != 0)
+        destroy(ctx);
+    return rc == 0;
+}
+
+void veolib_agent_stop(struct veo_thr_ctxt *ctx)
+{
+    struct agent *agent = ctx->agent;
+    if (agent == NULL)
+        return;
+
+    pthread_mutex_lock(&agent->lock);
+    agent->stop = true;
+    atomic_fetch_add(&agent->orders, 1);
+    pthread_cond_signal(&agent->work);
+    pthread_mutex_unlock(&agent->lock);
+
+    pthread_join(agent->thread, NULL);
+    destroy(ctx);
+}
+
+/* --- jobs, as the queue sees them --- */
+
+static bool cancel_job(struct veo_thr_ctxt *ctx, struct host_job *base)
+{
+    struct agent *agent = ctx->agent;
+    struct agent_job *job = (struct agent_job *)base;
+    if (agent == NULL)
+        return true;
+
+    pthread_mutex_lock(&agent->lock);
+    bool cancelled = !job->running;
+    if (cancelled)
+        list_remove(&agent->jobs, &job->node);
+    pthread_mutex_unlock(&agent->lock);
+    return cancelled;
+}
+
+static void free_job(struct host_job *base)
+{
+    struct agent_job *job = (struct agent_job *)base;
+    free(job->owned);
+    free(job);
+}
+
+static const struct host_job_ops job_ops = {.cancel = cancel_job, .free = free_job};
+
+/* --- submission --- */
+
+static void enqueue(struct agent *agent, struct agent_job *job)
+{
+    pthread_mutex_lock(&agent->lock);
+    list_append(&agent->jobs, &job->node);
+    atomic_fetch_add(&agent->orders, 1);
+    pthread_cond_signal(&agent->work);
+    pthread_mutex_unlock(&agent->lock);
 }
 
 uint64_t veolib_agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *order)
 {
     struct draft draft;
     struct agent_job *job = malloc(sizeof *job);
-    if (!job) {
-        veolib_fail(ENOMEM, "no memory for the request");
+    if (job == NULL) {
+        veolib_fail(ENOMEM, "out of memory (request)");
         return VEO_REQUEST_ID_INVALID;
     }
     if (!veolib_queue_begin(ctx, &draft)) {
         free(job);
         return VEO_REQUEST_ID_INVALID;
     }
-    if (!ctx->agent && !agent_start(ctx)) {
+    if (ctx->agent == NULL && !start(ctx)) {
         veolib_queue_abandon(ctx);
         free(job);
-        veolib_fail(EAGAIN, "no thread for work in the host could be started");
+        veolib_fail(EAGAIN, "cannot start the host thread that executes this request");
         return VEO_REQUEST_ID_INVALID;
     }
-    struct agent *agent = ctx->agent;
+
     *job = *order;
-    job->next = NULL;
-    job->id = draft.id;
-    job->slot = draft.slot;
-    draft.job = job;
+    job->base = (struct host_job){.ops = &job_ops, .slot = draft.slot, .id = draft.id};
+    job->running = false;
+    draft.job = &job->base;
     draft.slot->op = WIRE_HOST;
 
-    /* With the submit lock, so that its jobs are in the order of ids; and before it is published,
-     * as from then on it may be executed and freed. */
-    pthread_mutex_lock(&agent->lock);
-    *agent->last = job;
-    agent->last = &job->next;
-    atomic_fetch_add(&agent->orders, 1);
-    pthread_cond_signal(&agent->work);
-    pthread_mutex_unlock(&agent->lock);
+    /* With the submit lock, so that jobs are in the order of ids; and before it is published, as
+     * from then on it may be executed and freed. */
+    enqueue(ctx->agent, job);
     return veolib_queue_publish(ctx, &draft, NULL);
 }
 
-bool veolib_agent_cancel(struct veo_thr_ctxt *ctx, struct agent_job *job)
+static int run_function(struct veo_thr_ctxt *ctx, const struct agent_job *job, uint64_t *result)
 {
-    struct agent *agent = ctx->agent;
-    if (!agent)
-        return true;
-    pthread_mutex_lock(&agent->lock);
-    bool cancelled = !job->running;
-    if (cancelled)
-        unlink_job(agent, job);
-    pthread_mutex_unlock(&agent->lock);
-    return cancelled;
+    (void)ctx;
+    *result = job->function(job->argument);
+    return VEO_COMMAND_OK;
 }
 
-void veolib_agent_job_free(struct agent_job *job)
+uint64_t veolib_agent_submit_function(struct veo_thr_ctxt *ctx, uint64_t (*function)(void *),
+                                      void *argument, void *owned)
 {
-    if (job)
-        free(job->owned);
-    free(job);
-}
-
-void veolib_agent_stop(struct veo_thr_ctxt *ctx)
-{
-    struct agent *agent = ctx->agent;
-    if (!agent)
-        return;
-    pthread_mutex_lock(&agent->lock);
-    agent->stop = true;
-    atomic_fetch_add(&agent->orders, 1);
-    pthread_cond_signal(&agent->work);
-    pthread_mutex_unlock(&agent->lock);
-    pthread_join(agent->thread, NULL);
-    pthread_mutex_destroy(&agent->lock);
-    pthread_cond_destroy(&agent->work);
-    free(agent);
-    ctx->agent = NULL;
+    struct agent_job job = {
+        .run = run_function, .function = function, .argument = argument, .owned = owned};
+    return veolib_agent_submit(ctx, &job);
 }

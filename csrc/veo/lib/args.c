@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Argument lists: 64-bit slots as the VE has them, and what is known of their C types. */
+#include "veo/lib/args.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "veo/lib/host.h"
+#include "veo/lib/error.h"
+#include "veo/lib/export.h"
+#include "veo/lib/handle_kind.h"
+#include "veosoft.h"
 
-/* Lists that were freed. */
+/* Freed lists, to be used again. */
 static struct veo_args *spare;
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -17,14 +22,16 @@ void veolib_args_after_fork(void)
 
 bool veolib_args_check(const struct veo_args *args)
 {
-    const char *why = "it is none; was another handle given?";
-    if (!args) {
-        veolib_fail(EINVAL, "no argument list given (NULL)");
+    const char *why = "it is not one; was another handle passed?";
+    if (args == NULL) {
+        veolib_fail(EINVAL, "the argument list must not be NULL");
         return false;
     }
+
     uint32_t kind = atomic_load_explicit(&args->kind, memory_order_relaxed);
     if (kind == HANDLE_ARGS)
         return true;
+
     if (kind == HANDLE_ARGS_FREED)
         why = "it was freed";
     else if (kind == HANDLE_CONTEXT)
@@ -47,12 +54,14 @@ VEO_EXPORT struct veo_args *veo_args_alloc(void)
 {
     pthread_mutex_lock(&spare_lock);
     struct veo_args *args = spare;
-    if (args)
+    if (args != NULL)
         spare = args->next;
     pthread_mutex_unlock(&spare_lock);
 
-    if (!args && !(args = calloc(1, sizeof *args))) {
-        veolib_fail(ENOMEM, "no memory for an argument list");
+    if (args == NULL)
+        args = calloc(1, sizeof *args);
+    if (args == NULL) {
+        veolib_fail(ENOMEM, "out of memory (argument list)");
         return NULL;
     }
     atomic_store_explicit(&args->kind, HANDLE_ARGS, memory_order_relaxed);
@@ -61,14 +70,15 @@ VEO_EXPORT struct veo_args *veo_args_alloc(void)
 
 VEO_EXPORT void veo_args_clear(struct veo_args *args)
 {
-    if (args && veolib_args_check(args))
+    if (args != NULL && veolib_args_check(args))
         clear(args);
 }
 
 VEO_EXPORT void veo_args_free(struct veo_args *args)
 {
-    if (!args || !veolib_args_check(args))
+    if (args == NULL || !veolib_args_check(args))
         return;
+
     clear(args);
     free(args->stack);
     args->stack = NULL;
@@ -98,11 +108,13 @@ static int set_value(struct veo_args *args, int argnum, uint64_t value, enum wir
     if (!veolib_args_check(args))
         return -1;
     if (argnum < 0 || argnum >= VEO_MAX_NUM_ARGS) {
-        veolib_fail(EINVAL, "argument number %d is not in 0..%d", argnum, VEO_MAX_NUM_ARGS - 1);
+        veolib_fail(EINVAL, "argument number %d is out of range 0..%d", argnum,
+                    VEO_MAX_NUM_ARGS - 1);
         return -1;
     }
-    if (args->nstack)
+    if (args->nstack > 0)
         drop_stack_arg(args, argnum);
+
     unsigned word = (unsigned)argnum / 32;
     unsigned shift = (unsigned)argnum % 32 * 2;
     args->kinds[word] = (args->kinds[word] & ~(UINT64_C(3) << shift)) | (uint64_t)kind << shift;
@@ -134,7 +146,7 @@ VEO_EXPORT int veo_args_set_double(struct veo_args *args, int argnum, double val
     return set_value(args, argnum, bits, WIRE_KIND_DOUBLE);
 }
 
-/* A float is in the upper half of a VE register. */
+/* The VE keeps a float in the upper half of a register. */
 VEO_EXPORT int veo_args_set_float(struct veo_args *args, int argnum, float val)
 {
     uint32_t bits;
@@ -147,32 +159,48 @@ VEO_EXPORT int veo_args_set_hmem(struct veo_args *args, int argnum, void *val)
     return set_value(args, argnum, (uint64_t)(uintptr_t)val, WIRE_KIND_INTEGER);
 }
 
+/* Makes room for one more stack argument. */
+static bool reserve_stack_arg(struct veo_args *args)
+{
+    if (args->nstack < args->stack_capacity)
+        return true;
+
+    int capacity = args->stack_capacity > 0 ? 2 * args->stack_capacity : 4;
+    struct stack_arg *grown = realloc(args->stack, (size_t)capacity * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    args->stack = grown;
+    args->stack_capacity = capacity;
+    return true;
+}
+
 VEO_EXPORT int veo_args_set_stack(struct veo_args *args, enum veo_args_intent inout, int argnum,
                                   char *buff, size_t len)
 {
     if (set_value(args, argnum, 0, WIRE_KIND_INTEGER) != 0)
         return -1;
+
     if (inout != VEO_INTENT_IN && inout != VEO_INTENT_INOUT && inout != VEO_INTENT_OUT) {
-        veolib_fail(EINVAL, "intent %d is none of IN (0), INOUT (1), OUT (2)", (int)inout);
+        veolib_fail(EINVAL, "intent %d is not IN (0), INOUT (1) or OUT (2)", (int)inout);
         return -1;
     }
-    if (!buff && len) {
-        veolib_fail(EINVAL, "stack argument %d has no buffer", argnum);
+    if (buff == NULL && len > 0) {
+        veolib_fail(EINVAL, "the buffer of stack argument %d must not be NULL", argnum);
         return -1;
     }
-    if (args->nstack == args->stack_capacity) {
-        int capacity = args->stack_capacity ? 2 * args->stack_capacity : 4;
-        struct stack_arg *grown = realloc(args->stack, (size_t)capacity * sizeof(struct stack_arg));
-        if (!grown) {
-            veolib_fail(ENOMEM, "no memory for stack argument %d", argnum);
-            return -1;
-        }
-        args->stack = grown;
-        args->stack_capacity = capacity;
+
+    if (!reserve_stack_arg(args)) {
+        veolib_fail(ENOMEM, "out of memory (stack argument %d)", argnum);
+        return -1;
     }
     args->stack[args->nstack++] =
         (struct stack_arg){.buffer = buff, .size = len, .intent = inout, .argnum = argnum};
     return 0;
+}
+
+static enum wire_kind kind_of(char letter)
+{
+    return letter == 'f' ? WIRE_KIND_FLOAT : letter == 'd' ? WIRE_KIND_DOUBLE : WIRE_KIND_INTEGER;
 }
 
 VEO_EXPORT int veosoft_args_set_signature(struct veo_args *args, const char *arg_kinds,
@@ -181,23 +209,22 @@ VEO_EXPORT int veosoft_args_set_signature(struct veo_args *args, const char *arg
     static const char letters[] = SIGNATURE_LETTERS;
     if (!veolib_args_check(args))
         return -1;
+
     args->ret = 0;
     memset(args->signature, 0, sizeof args->signature);
-    if (!arg_kinds)
+    if (arg_kinds == NULL)
         return 0;
+
     size_t n = strlen(arg_kinds);
-    if (n > VEO_MAX_NUM_ARGS || ret_kind == 0 || (ret_kind != 'v' && !strchr(letters, ret_kind)) ||
-        strspn(arg_kinds, letters) != n) {
-        veolib_fail(EINVAL, "'%.64s' and '%c' are no kinds of arguments and result", arg_kinds,
-                    ret_kind ? ret_kind : ' ');
+    bool has_ret = ret_kind == 'v' || (ret_kind != 0 && strchr(letters, ret_kind) != NULL);
+    if (n > VEO_MAX_NUM_ARGS || !has_ret || strspn(arg_kinds, letters) != n) {
+        veolib_fail(EINVAL, "'%.64s' and '%c' are not valid types of arguments and result",
+                    arg_kinds, ret_kind != 0 ? ret_kind : ' ');
         return -1;
     }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t kind = arg_kinds[i] == 'f'   ? WIRE_KIND_FLOAT
-                        : arg_kinds[i] == 'd' ? WIRE_KIND_DOUBLE
-                                              : WIRE_KIND_INTEGER;
-        args->signature[i / 32] |= kind << i % 32 * 2;
-    }
+
+    for (size_t i = 0; i < n; i++)
+        args->signature[i / 32] |= (uint64_t)kind_of(arg_kinds[i]) << i % 32 * 2;
     args->ret = ret_kind;
     return 0;
 }

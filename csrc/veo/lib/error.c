@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of failures: kept per thread, printed on stderr unless somebody else shows it. */
+#include "veo/lib/error.h"
+
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
-#include "veo/lib/host.h"
+#include "veo/lib/export.h"
+#include "veosoft.h"
 
 static _Thread_local char last_error[2048];
 static _Atomic int quiet;
@@ -18,6 +22,7 @@ void veolib_fail(int error, const char *format, ...)
     va_start(args, format);
     vsnprintf(last_error, sizeof last_error, format, args);
     va_end(args);
+
     if (!atomic_load(&quiet))
         fprintf(stderr, "[VH] [TID %ld] ERROR: %s\n", (long)syscall(SYS_gettid), last_error);
     errno = error;
@@ -40,8 +45,9 @@ void veolib_log(const char *format, ...)
 
 void veolib_log_debug(const char *format, ...)
 {
-    if (!secure_getenv("VEO_LOG_DEBUG"))
+    if (secure_getenv("VEO_LOG_DEBUG") == NULL)
         return;
+
     va_list args;
     va_start(args, format);
     print("DEBUG", format, args);

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tagged addresses belong to, and copies between them. */
+/* Tagged addresses: the processes that they belong to, and copies between them. */
 #include <errno.h>
 #include <string.h>
 
 #include "common/copy.h"
 #include "common/hmem_tag.h"
-#include "veo/lib/host.h"
+#include "ve_offload.h"
+#include "veo/lib/error.h"
+#include "veo/lib/export.h"
+#include "veo/lib/process_handle.h"
+#include "veo/lib/sync.h"
+#include "veo/lib/transfer.h"
 
 VEO_EXPORT struct veo_proc_handle *veo_get_proc_handle_from_hmem(const void *addr)
 {
@@ -15,13 +20,13 @@ VEO_EXPORT struct veo_proc_handle *veo_get_proc_handle_from_hmem(const void *add
 VEO_EXPORT pid_t veo_get_pid_from_hmem(const void *addr)
 {
     const struct veo_proc_handle *proc = veolib_proc_by_identifier(hmem_identifier(addr));
-    return proc ? proc->pid : -1;
+    return proc != NULL ? proc->worker.pid : -1;
 }
 
 VEO_EXPORT int veo_get_venum_from_hmem(const void *addr)
 {
     const struct veo_proc_handle *proc = veolib_proc_by_identifier(hmem_identifier(addr));
-    return proc ? proc->node : -1;
+    return proc != NULL ? proc->node : -1;
 }
 
 static int transfer(struct veo_proc_handle *proc, void *host, uint64_t addr, size_t size,
@@ -29,37 +34,42 @@ static int transfer(struct veo_proc_handle *proc, void *host, uint64_t addr, siz
 {
     if (!veolib_proc_enter(proc))
         return -1;
-    int error = veolib_proc_sync_transfer(proc) ? veolib_transfer_now(proc, host, addr, size, write)
-                                                : ESRCH;
+    bool done =
+        veolib_sync_transfer(proc) && veolib_transfer_now(proc, host, addr, size, write) == 0;
     veolib_proc_leave(proc);
-    return error ? -1 : 0;
+    return done ? 0 : -1;
 }
 
-/* Both in the VE memory of one process. The heap is mapped here as well. */
+/* Neither side is in the heap, so the host cannot reach both at once. */
+static bool copy_piecewise(struct veo_proc_handle *proc, uint64_t dst, uint64_t src, size_t size)
+{
+    char piece[4096];
+    for (size_t done = 0; done < size; done += sizeof piece) {
+        size_t n = size - done < sizeof piece ? size - done : sizeof piece;
+        if (veolib_transfer_now(proc, piece, src + done, n, false) != 0 ||
+            veolib_transfer_now(proc, piece, dst + done, n, true) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Both sides are in the VE memory of one process. The heap is mapped in the host too. */
 static int copy_inside(struct veo_proc_handle *proc, uint64_t dst, uint64_t src, size_t size)
 {
-    int rc = -1;
+    bool done;
     if (!veolib_proc_enter(proc))
         return -1;
-    if (!veolib_proc_sync_transfer(proc)) {
-        rc = -1;
-    } else if (veolib_heap_contains(proc, dst, size)) {
-        rc = veolib_transfer_now(proc, (void *)(uintptr_t)dst, src, size, false) ? -1 : 0;
-    } else if (veolib_heap_contains(proc, src, size)) {
-        rc = veolib_transfer_now(proc, (void *)(uintptr_t)src, dst, size, true) ? -1 : 0;
-    } else {
-        char piece[4096];
-        rc = 0;
-        for (size_t done = 0; done < size && rc == 0;) {
-            size_t n = size - done < sizeof piece ? size - done : sizeof piece;
-            if (veolib_transfer_now(proc, piece, src + done, n, false) ||
-                veolib_transfer_now(proc, piece, dst + done, n, true))
-                rc = -1;
-            done += n;
-        }
-    }
+
+    if (!veolib_sync_transfer(proc))
+        done = false;
+    else if (veolib_heap_contains(&proc->memory, dst, size))
+        done = veolib_transfer_now(proc, (void *)(uintptr_t)dst, src, size, false) == 0;
+    else if (veolib_heap_contains(&proc->memory, src, size))
+        done = veolib_transfer_now(proc, (void *)(uintptr_t)src, dst, size, true) == 0;
+    else
+        done = copy_piecewise(proc, dst, src, size);
     veolib_proc_leave(proc);
-    return rc;
+    return done ? 0 : -1;
 }
 
 VEO_EXPORT int veo_hmemcpy(void *dst, const void *src, size_t size)
@@ -74,12 +84,14 @@ VEO_EXPORT int veo_hmemcpy(void *dst, const void *src, size_t size)
         veolib_fail(EXDEV, "cannot copy between the VE memories of processes %d and %d", from, to);
         return -1;
     }
+
     struct veo_proc_handle *proc = veolib_proc_by_identifier(to >= 0 ? to : from);
-    if (!proc) {
+    if (proc == NULL) {
         veolib_fail(EINVAL, "the address is tagged with process %d, which does not exist",
                     to >= 0 ? to : from);
         return -1;
     }
+
     if (from < 0)
         return transfer(proc, (void *)(uintptr_t)src, hmem_address(dst), size, true);
     if (to < 0)

@@ -14,11 +14,11 @@
 #define PAGE ((size_t)4096)
 #define BUFFER ((size_t)64 << 10)
 
-/* ------------------------------------------------------------------ the two ways */
+/* --- the two ways --- */
 
 int veolib_kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
 {
-    while (size) {
+    while (size > 0) {
         struct iovec local = {.iov_base = host, .iov_len = size};
         struct iovec remote = {.iov_base = (void *)(uintptr_t)addr, .iov_len = size};
         ssize_t n = write ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
@@ -37,7 +37,7 @@ int veolib_kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size
 int veolib_kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
 {
     char *pages = aligned_alloc(PAGE, BUFFER + PAGE);
-    if (!pages)
+    if (pages == NULL)
         return veolib_kernel_copy_at_once(pid, host, addr, size, write);
 
     int error = 0;
@@ -56,16 +56,16 @@ int veolib_kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t si
     return error;
 }
 
-/* ------------------------------------------------------------------ which one */
+/* --- which one --- */
 
 #define PROBE_BYTES ((size_t)32 << 10)
 #define PROBE_ROUNDS 5
 #define PROBE_OFFSET 16 /* of the destination behind the source */
-#define SUFFERS_FROM 4  /* times as long; up to 27 was seen, and less than 2 elsewhere */
-/* Destinations so far behind the source are taken for bad ones. */
+#define SUFFERS_FROM 4  /* times slower; up to 27 was measured, and less than 2 elsewhere */
+/* A destination less than this behind the source counts as a bad one. */
 #define BEHIND (PAGE / 2)
 
-/* The shortest time of a copy inside this process by the kernel; negative if it does not copy. */
+/* The shortest time of a copy inside this process by the kernel; negative if it refuses. */
 static int64_t probe(char *to, const char *from)
 {
     int64_t least = INT64_MAX;
@@ -82,7 +82,7 @@ static int64_t probe(char *to, const char *from)
 static bool measure_suffering(void)
 {
     char *pages = aligned_alloc(PAGE, 2 * (PROBE_BYTES + PAGE));
-    if (!pages)
+    if (pages == NULL)
         return false;
 
     memset(pages, 0, 2 * (PROBE_BYTES + PAGE));
@@ -92,7 +92,7 @@ static bool measure_suffering(void)
     return level > 0 && behind > SUFFERS_FROM * level;
 }
 
-/* Measured when it is first asked for. */
+/* Measured at the first call. */
 static bool kernel_suffers(void)
 {
     enum { UNKNOWN, NO, YES };

@@ -3,14 +3,14 @@
  * Copies to and from another process by the kernel (process_vm_readv() and process_vm_writev()).
  *
  * The kernel copies by `rep movsb`, which is very slow on some processors when the destination lies
- * a little behind the source modulo the size of a page (common/copy.h). Where the kernel was seen
- * to suffer from that, such a copy goes through a buffer at a good offset: two copies, but quick
+ * a little behind the source modulo the size of a page (common/copy.h). On a machine where a
+ * measurement shows that, such a copy goes through a buffer at a good offset: two copies, but fast
  * ones.
  *
- * All functions may be called by several threads at once.
+ * Any thread may call these functions. They block while the kernel copies.
  */
-#ifndef OFFCHIP_VEO_KERNEL_COPY_H
-#define OFFCHIP_VEO_KERNEL_COPY_H
+#ifndef VEOLIB_KERNEL_COPY_H
+#define VEOLIB_KERNEL_COPY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
  */
 int veolib_kernel_copy(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
 
-/* The two ways that it chooses from. */
+/* The two ways that veolib_kernel_copy() chooses from. */
 int veolib_kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
 int veolib_kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t size, bool write);
 

@@ -1,38 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulated nodes: how many there are, and which one is meant. */
+#include "veo/lib/node.h"
+
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "veo/lib/host.h"
+#include "ve_offload.h"
+#include "veo/lib/environment.h"
+#include "veo/lib/error.h"
+#include "veo/lib/export.h"
+#include "veosoft.h"
 
-size_t veolib_env_size(const char *name, size_t otherwise)
-{
-    const char *text = secure_getenv(name);
-    if (!text || !*text)
-        return otherwise;
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 0);
-    unsigned shift = *end == 'K' || *end == 'k'   ? 10
-                     : *end == 'M' || *end == 'm' ? 20
-                     : *end == 'G' || *end == 'g' ? 30
-                                                  : 0;
-    end += shift != 0;
-    if (errno || *end || *text == '-' || value > (SIZE_MAX >> shift)) {
-        veolib_fail(
-            EINVAL,
-            "%s='%s' is no size and is ignored; use a number, with K, M or G behind it if need be",
-            name, text);
-        return otherwise;
-    }
-    return (size_t)value << shift;
-}
+#define NODES_MAX 1024
 
 int veolib_node_count(void)
 {
     size_t n = veolib_env_size("VEO_SOFT_NODES", 1);
-    return n < 1 ? 1 : n > 1024 ? 1024 : (int)n;
+    return n < 1 ? 1 : n > NODES_MAX ? NODES_MAX : (int)n;
 }
 
 VEO_EXPORT int veosoft_node_count(void)
@@ -40,7 +25,7 @@ VEO_EXPORT int veosoft_node_count(void)
     return veolib_node_count();
 }
 
-/* -1 for text that is no node number. */
+/* -1 if TEXT is not a node number. */
 static int parse_node(const char *text)
 {
     char *end;
@@ -51,16 +36,17 @@ static int parse_node(const char *text)
     return (int)value;
 }
 
-/* The n-th entry of a list, or the entry equal to VALUE where VALUE is not negative. */
-static int from_list(const char *list, int n, int value)
+/* The entry of LIST with index N, or the entry equal to VALUE if VALUE is not negative. */
+static int find_in_list(const char *list, int n, int value)
 {
     char copy[1024];
     char *rest = copy;
     if (strlen(list) >= sizeof copy)
         return -1;
     strcpy(copy, list);
+
     int index = 0;
-    for (char *word; (word = strtok_r(rest, " ", &rest)); index++) {
+    for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL; index++) {
         int node = parse_node(word);
         if (node < 0)
             return -1;
@@ -70,25 +56,35 @@ static int from_list(const char *list, int n, int value)
     return -1;
 }
 
+/* The node in VE_NODE_NUMBER, which counts if the caller named none (-1); -1 if it does not. False
+ * (error set) if it is not a number. */
+static bool read_wanted_node(int venode, int *value)
+{
+    *value = -1;
+    const char *wanted = veolib_env_text("VE_NODE_NUMBER");
+    if (venode != -1 || wanted == NULL)
+        return true;
+
+    *value = parse_node(wanted);
+    if (*value < 0)
+        veolib_fail(EINVAL, "VE_NODE_NUMBER='%s' is not a VE node number", wanted);
+    return *value >= 0;
+}
+
 int veolib_node_resolve(int venode)
 {
-    const char *list = secure_getenv("_VENODELIST");
-    const char *wanted = secure_getenv("VE_NODE_NUMBER");
-    int node = venode;
+    int value;
     if (venode < -1) {
-        veolib_fail(EINVAL, "%d is no VE node number", venode);
+        veolib_fail(EINVAL, "%d is not a VE node number", venode);
         return -1;
     }
-    int value = -1;
-    if (venode == -1 && wanted && *wanted) {
-        value = parse_node(wanted);
-        if (value < 0) {
-            veolib_fail(EINVAL, "VE_NODE_NUMBER='%s' is no VE node number", wanted);
-            return -1;
-        }
-    }
-    if (list && *list) {
-        node = from_list(list, venode == -1 ? 0 : venode, value);
+    if (!read_wanted_node(venode, &value))
+        return -1;
+
+    int node = venode;
+    const char *list = veolib_env_text("_VENODELIST");
+    if (list != NULL) {
+        node = find_in_list(list, venode == -1 ? 0 : venode, value);
         if (node < 0) {
             veolib_fail(ENODEV, "_VENODELIST='%s' has no entry for VE node %d", list,
                         value >= 0 ? value : venode);
@@ -97,8 +93,10 @@ int veolib_node_resolve(int venode)
     } else if (venode == -1) {
         node = value >= 0 ? value : 0;
     }
+
     if (node >= veolib_node_count()) {
-        veolib_fail(ENODEV, "there is no VE node %d: %d simulated (VEO_SOFT_NODES sets how many)",
+        veolib_fail(ENODEV,
+                    "VE node %d does not exist: %d simulated (VEO_SOFT_NODES sets the number)",
                     node, veolib_node_count());
         return -1;
     }

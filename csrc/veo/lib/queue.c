@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A context's queue: writing requests, and taking out what is finished. */
+#include "veo/lib/queue.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/copy.h"
 #include "common/futex.h"
-#include "veo/lib/host.h"
+#include "veo/lib/error.h"
+#include "veo/lib/process_handle.h"
 
-#define NOBODY UINT64_MAX
+/* No request has this id. */
+#define NO_ID UINT64_MAX
 
-struct request_extra *veolib_extra_new(int ncopies)
-{
-    return calloc(1, sizeof(struct request_extra) + (size_t)ncopies * sizeof(struct copy_out));
-}
+/* --- chunks --- */
 
 static struct chunk *chunk_new(struct veo_thr_ctxt *ctx)
 {
     struct chunk *chunk = calloc(1, sizeof *chunk);
-    uint64_t wire = chunk ? veolib_wire_get(ctx->proc, sizeof(struct wire_chunk)) : 0;
-    if (!wire) {
+    uint64_t wire = 0;
+    if (chunk != NULL)
+        wire = veolib_wire_get(&ctx->proc->memory, sizeof(struct wire_chunk));
+    if (wire == 0) {
         free(chunk);
         return NULL;
     }
+
+    /* The memory may hold requests of a context that had the same ids. */
     chunk->wire = (struct wire_chunk *)(uintptr_t)wire;
-    /* It may hold requests of a context that had the same ids. */
     for (int i = 0; i < WIRE_CHUNK_SLOTS; i++)
         atomic_store_explicit(&chunk->wire->slots[i].state, 0, memory_order_relaxed);
     chunk->wire->next = NULL;
@@ -33,98 +36,134 @@ static struct chunk *chunk_new(struct veo_thr_ctxt *ctx)
 
 static void chunk_delete(struct veo_thr_ctxt *ctx, struct chunk *chunk)
 {
-    veolib_wire_put(ctx->proc, (uint64_t)(uintptr_t)chunk->wire);
+    veolib_wire_put(&ctx->proc->memory, (uint64_t)(uintptr_t)chunk->wire);
     free(chunk);
 }
+
+/* Frees the retired chunks that neither the worker nor a waiter reads any more. */
+static void free_retired(struct veo_thr_ctxt *ctx)
+{
+    uint64_t left = atomic_load_explicit(&ctx->wire->left, memory_order_acquire);
+    for (struct chunk **at = &ctx->retired; *at != NULL;) {
+        struct chunk *old = *at;
+        bool in_use = atomic_load_explicit(&old->in_use, memory_order_relaxed) > left;
+        if (in_use || old->waiters > 0) {
+            at = &old->next;
+        } else {
+            *at = old->next;
+            chunk_delete(ctx, old);
+        }
+    }
+}
+
+/*
+ * Retires a chunk of which everything is harvested. It is not free yet: a request that the host
+ * executes is done before the worker has seen that; were the slot written again now, the worker
+ * would wait for it for ever. And a thread that waits for a request which another thread has
+ * harvested still reads its slot.
+ */
+static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
+{
+    chunk->next = ctx->retired;
+    ctx->retired = chunk;
+    free_retired(ctx);
+}
+
+static void free_job(struct host_job *job)
+{
+    if (job != NULL)
+        job->ops->free(job);
+}
+
+/* --- life --- */
 
 bool veolib_queue_init(struct veo_thr_ctxt *ctx)
 {
     struct chunk *chunk = chunk_new(ctx);
-    if (!chunk)
+    if (chunk == NULL)
         return false;
+
     ctx->head = ctx->tail = chunk;
     ctx->retired = NULL;
     ctx->head_index = ctx->tail_index = 0;
     ctx->waiters = 0;
     atomic_store(&ctx->next_id, 0);
     atomic_store(&ctx->harvested, 0);
-    ctx->sleepers = NULL;
+    ctx->sleepers = (struct list){NULL, NULL};
     ctx->patience = (struct spin_patience){0};
+
     ctx->wire->first = chunk->wire;
-    atomic_store(&ctx->wire->wake_at, NOBODY);
+    atomic_store(&ctx->wire->wake_at, NO_ID);
     return true;
 }
 
-/*
- * A chunk of which everything is harvested. What the host executed is done before the worker has
- * seen it: were the slot written again now, the worker would wait for it for ever. And who waits
- * for a request that another thread has harvested still looks at its slot.
- */
-static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
-{
-    chunk->next = ctx->retired;
-    ctx->retired = chunk;
-    uint64_t left = atomic_load_explicit(&ctx->wire->left, memory_order_acquire);
-    for (struct chunk **at = &ctx->retired; *at;) {
-        struct chunk *old = *at;
-        if (!old->waiters && atomic_load_explicit(&old->in_use, memory_order_relaxed) <= left) {
-            *at = old->next;
-            chunk_delete(ctx, old);
-        } else {
-            at = &old->next;
-        }
-    }
-}
-
-/* The worker is through with the context, or gone, and nobody waits. */
 void veolib_queue_free(struct veo_thr_ctxt *ctx)
 {
-    while (ctx->retired) {
+    while (ctx->retired != NULL) {
         struct chunk *next = ctx->retired->next;
         chunk_delete(ctx, ctx->retired);
         ctx->retired = next;
     }
-    while (ctx->head) {
+
+    while (ctx->head != NULL) {
         struct chunk *next = ctx->head->next;
         for (int i = 0; i < WIRE_CHUNK_SLOTS; i++) {
             free(ctx->head->records[i].extra);
-            veolib_agent_job_free(ctx->head->records[i].job);
+            free_job(ctx->head->records[i].job);
         }
         chunk_delete(ctx, ctx->head);
         ctx->head = next;
     }
+
     ctx->tail = NULL;
     veolib_results_clear(&ctx->results);
 }
 
-/* --- submission --------------------------------------------------------------------------- */
+/* --- submission --- */
+
+struct request_extra *veolib_extra_new(int ncopies)
+{
+    return calloc(1, sizeof(struct request_extra) + (size_t)ncopies * sizeof(struct copy_out));
+}
+
+/* With the submit lock, so that no other thread moves the tail: makes sure that a chunk follows
+ * when the last slot of the tail is taken. */
+static bool extend(struct veo_thr_ctxt *ctx)
+{
+    if (ctx->tail_index < WIRE_CHUNK_SLOTS - 1 || ctx->tail->next != NULL)
+        return true;
+
+    struct chunk *next = chunk_new(ctx);
+    if (next == NULL)
+        return false;
+
+    /* The worker goes on there after the last slot, which is not READY yet. */
+    ctx->tail->wire->next = next->wire;
+    pthread_mutex_lock(&ctx->queue);
+    ctx->tail->next = next;
+    pthread_mutex_unlock(&ctx->queue);
+    return true;
+}
 
 bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
 {
-    if (veolib_proc_is_dead(ctx->proc)) {
+    if (veolib_worker_is_dead(&ctx->proc->worker)) {
         veolib_fail(ESRCH, "the VE process is gone: nothing can be submitted to it");
         return false;
     }
+
     pthread_mutex_lock(&ctx->submit);
     if (atomic_load_explicit(&ctx->gone, memory_order_relaxed)) {
         pthread_mutex_unlock(&ctx->submit);
         veolib_fail(EINVAL, "the context is closed");
         return false;
     }
-    /* Only the holder of the submit lock moves the tail. */
-    if (ctx->tail_index == WIRE_CHUNK_SLOTS - 1 && !ctx->tail->next) {
-        struct chunk *next = chunk_new(ctx);
-        if (!next) {
-            pthread_mutex_unlock(&ctx->submit);
-            veolib_fail(ENOMEM, "no memory for more queued requests");
-            return false;
-        }
-        /* The worker goes on here after the last slot, which is not READY yet. */
-        ctx->tail->wire->next = next->wire;
-        pthread_mutex_lock(&ctx->queue);
-        ctx->tail->next = next;
-        pthread_mutex_unlock(&ctx->queue);
+    if (!extend(ctx)) {
+        pthread_mutex_unlock(&ctx->submit);
+        veolib_fail(ENOMEM, "out of memory (queued requests)");
+        return false;
     }
+
     struct wire_slot *slot = &ctx->tail->wire->slots[ctx->tail_index];
     slot->flags = 0;
     slot->ret = 0;
@@ -132,6 +171,7 @@ bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
     slot->kinds = 0;
     slot->outcome = VEO_COMMAND_ERROR;
     slot->result = 0;
+
     draft->slot = slot;
     draft->job = NULL;
     draft->id = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
@@ -143,10 +183,11 @@ void veolib_queue_abandon(struct veo_thr_ctxt *ctx)
     pthread_mutex_unlock(&ctx->submit);
 }
 
+/* Wakes the worker if it sleeps. */
 static void ring(struct wire_context *wire)
 {
-    /* The state must be visible before we look whether the worker sleeps, as it does it the
-     * other way round. */
+    /* The slot's state must be visible before worker_asleep is read; the worker does it the other
+     * way round. */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&wire->worker_asleep, memory_order_relaxed)) {
         atomic_fetch_add(&wire->bell, 1);
@@ -159,18 +200,20 @@ uint64_t veolib_queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft,
 {
     ctx->tail->records[ctx->tail_index] =
         (struct request_record){.extra = extra, .job = draft->job};
-    if (draft->job)
+    if (draft->job != NULL)
         atomic_store_explicit(&ctx->tail->in_use, draft->id + 1, memory_order_relaxed);
     if (++ctx->tail_index == WIRE_CHUNK_SLOTS) {
         ctx->tail = ctx->tail->next;
         ctx->tail_index = 0;
     }
+
+    /* In this order: a harvester reads the slots below next_id, and before this one is READY it may
+     * still show the end of a request of another context. */
     uint64_t id = draft->id;
-    /* In this order: a harvester looks at the slots below next_id, and before this one is READY
-     * it may still show the end of a request of another context. */
     atomic_store_explicit(&draft->slot->state, WIRE_STATE(id, WIRE_READY), memory_order_release);
     atomic_store_explicit(&ctx->next_id, id + 1, memory_order_release);
-    /* Before another thread can close the context. */
+
+    /* Before the lock is released: then another thread can close the context. */
     ring(ctx->wire);
     pthread_mutex_unlock(&ctx->submit);
     return id;
@@ -184,15 +227,17 @@ uint64_t veolib_queue_simple(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t
         free(extra);
         return VEO_REQUEST_ID_INVALID;
     }
+
     draft.slot->op = (uint8_t)op;
     draft.slot->target = target;
     return veolib_queue_publish(ctx, &draft, extra);
 }
 
-/* --- harvest ------------------------------------------------------------------------------ */
+/* --- harvest --- */
 
-struct delivery {
-    bool done;
+/* How a request ended. */
+struct ending {
+    bool known;
     int outcome;
     uint64_t result;
 };
@@ -203,98 +248,102 @@ static void settle_extra(struct veo_thr_ctxt *ctx, struct request_extra *extra, 
         for (int i = 0; i < extra->ncopies; i++)
             copy_memory(extra->copies[i].to, extra->copies[i].from, extra->copies[i].size);
         if (extra->free_on_success)
-            veolib_heap_put(ctx->proc, extra->free_on_success);
+            veolib_heap_put(&ctx->proc->memory, extra->free_on_success);
     }
     if (extra->block)
-        veolib_wire_put(ctx->proc, extra->block);
+        veolib_wire_put(&ctx->proc->memory, extra->block);
     free(extra);
 }
 
 /*
- * Whether the request at the head of the queue has ended, and how. The worker's part of the slot
- * is read once; what the host executes is known from the job, whatever the slot says.
+ * Whether the request at the head of the queue has ended, and how. The worker's part of the slot is
+ * read once; what the host executes is known from the job, whatever the slot says.
  */
 static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
-                      const struct request_record *record, uint64_t id, int *outcome,
-                      uint64_t *result)
+                      const struct request_record *record, uint64_t id, struct ending *ending)
 {
-    *outcome = VEO_COMMAND_ERROR;
-    *result = 0;
-    if (record->job && atomic_load_explicit(&record->job->done, memory_order_acquire)) {
-        *outcome = record->job->outcome;
-        *result = record->job->result;
+    struct veolib_worker *worker = &ctx->proc->worker;
+    *ending = (struct ending){.known = true, .outcome = VEO_COMMAND_ERROR};
+    if (record->job != NULL && atomic_load_explicit(&record->job->done, memory_order_acquire)) {
+        ending->outcome = record->job->outcome;
+        ending->result = record->job->result;
         return true;
     }
 
-    /* Before the slot is looked at: one that died after it had answered has answered. */
-    bool dead = atomic_load_explicit(&ctx->proc->dead, memory_order_acquire) ||
+    /* Before the slot is read: a worker that died after its answer has answered. */
+    bool dead = atomic_load_explicit(&worker->dead, memory_order_acquire) ||
                 atomic_load_explicit(&ctx->gone, memory_order_acquire);
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-    if (!record->job && state == WIRE_STATE(id, WIRE_DONE)) {
+    if (record->job == NULL && state == WIRE_STATE(id, WIRE_DONE)) {
         int said = *(const volatile uint8_t *)&slot->outcome;
-        *outcome = said <= VEO_COMMAND_ERROR ? said : VEO_COMMAND_ERROR;
-        *result = *(const volatile uint64_t *)&slot->result;
+        ending->outcome = said <= VEO_COMMAND_ERROR ? said : VEO_COMMAND_ERROR;
+        ending->result = *(const volatile uint64_t *)&slot->result;
         return true;
     }
 
     if (!dead && state != WIRE_STATE(id, WIRE_READY) && state != WIRE_STATE(id, WIRE_HOST_TURN) &&
         state != WIRE_STATE(id, WIRE_DONE)) {
-        veolib_worker_damaged(ctx->proc);
+        veolib_worker_damaged(worker);
         dead = true;
     }
-    /* While somebody in the host is executing it, its buffers are in use. */
-    return dead && (!record->job || veolib_agent_cancel(ctx, record->job));
+    /* While a host thread executes it, its buffers are in use. */
+    return dead && (record->job == NULL || record->job->ops->cancel(ctx, record->job));
 }
 
-/* Whether an exception ends the process: all but those of transfers to bad addresses do. The worker
+/* Whether an exception ends the process; those of transfers to bad addresses do not. The worker
  * answers before it says that it has crashed. */
 static bool is_crash(const struct veo_proc_handle *proc, const struct wire_slot *slot)
 {
-    return atomic_load(&proc->header->crashed) || *(const volatile uint8_t *)&slot->op == WIRE_CALL;
+    return atomic_load(&proc->memory.header->crashed) ||
+           *(const volatile uint8_t *)&slot->op == WIRE_CALL;
 }
 
-/* Takes finished requests out, in order; the one called WANTED goes to DELIVERY and not to the
- * table. With the queue lock. */
-static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct delivery *delivery)
+/* Advances the head by one slot. */
+static void advance_head(struct veo_thr_ctxt *ctx)
+{
+    if (++ctx->head_index < WIRE_CHUNK_SLOTS)
+        return;
+    struct chunk *old = ctx->head;
+    ctx->head = old->next;
+    ctx->head_index = 0;
+    chunk_retire(ctx, old);
+}
+
+/* Takes requests that have ended out of the queue, in order; the result of request WANTED goes to
+ * DELIVERY and not into the table. With the queue lock. */
+static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct ending *delivery)
 {
     uint64_t id = atomic_load_explicit(&ctx->harvested, memory_order_relaxed);
     uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
     for (; id < end; id++) {
         struct request_record *record = &ctx->head->records[ctx->head_index];
-        int outcome;
-        uint64_t result;
         const struct wire_slot *slot = &ctx->head->wire->slots[ctx->head_index];
-        if (!has_ended(ctx, slot, record, id, &outcome, &result))
+        struct ending ending;
+        if (!has_ended(ctx, slot, record, id, &ending))
             break;
 
-        if (record->extra) {
-            struct request_extra *extra = record->extra;
-            record->extra = NULL;
-            settle_extra(ctx, extra, outcome);
-        }
-        if (outcome == VEO_COMMAND_EXCEPTION && is_crash(ctx->proc, slot))
-            atomic_store_explicit(&ctx->proc->dead, true, memory_order_release);
-        if (id == wanted)
-            *delivery = (struct delivery){.done = true, .outcome = outcome, .result = result};
-        else if (!veolib_results_put(&ctx->results, id, outcome, result) &&
-                 !atomic_load(&ctx->ending))
-            break; /* no memory: it stays in the queue and is tried again */
+        if (record->extra != NULL)
+            settle_extra(ctx, record->extra, ending.outcome);
+        record->extra = NULL;
+        if (ending.outcome == VEO_COMMAND_EXCEPTION && is_crash(ctx->proc, slot))
+            atomic_store_explicit(&ctx->proc->worker.dead, true, memory_order_release);
 
-        veolib_agent_job_free(record->job);
+        if (id == wanted)
+            *delivery = ending;
+        else if (!veolib_results_put(&ctx->results, id, ending.outcome, ending.result) &&
+                 !atomic_load(&ctx->ending))
+            break; /* out of memory: it stays in the queue and is tried again */
+
+        free_job(record->job);
         record->job = NULL;
         atomic_store_explicit(&ctx->harvested, id + 1, memory_order_release);
-        if (++ctx->head_index == WIRE_CHUNK_SLOTS) {
-            struct chunk *old = ctx->head;
-            ctx->head = old->next;
-            ctx->head_index = 0;
-            chunk_retire(ctx, old);
-        }
+        advance_head(ctx);
     }
 }
 
 void veolib_queue_harvest_locked(struct veo_thr_ctxt *ctx)
 {
-    harvest(ctx, NOBODY, NULL);
+    harvest(ctx, NO_ID, NULL);
 }
 
 void veolib_queue_harvest(struct veo_thr_ctxt *ctx)
@@ -304,24 +353,26 @@ void veolib_queue_harvest(struct veo_thr_ctxt *ctx)
     pthread_mutex_unlock(&ctx->queue);
 }
 
-int veolib_queue_state(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
+int veolib_queue_state_locked(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
 {
-    struct delivery delivery = {0};
     if (id >= atomic_load_explicit(&ctx->next_id, memory_order_acquire))
         return VEO_COMMAND_ERROR;
-    if (id >= atomic_load_explicit(&ctx->harvested, memory_order_relaxed)) {
-        harvest(ctx, id, &delivery);
-        if (delivery.done) {
-            *result = delivery.result;
-            return delivery.outcome;
-        }
-        return VEO_COMMAND_UNFINISHED;
+
+    if (id < atomic_load_explicit(&ctx->harvested, memory_order_relaxed)) {
+        int outcome;
+        return veolib_results_take(&ctx->results, id, &outcome, result) ? outcome
+                                                                        : VEO_COMMAND_ERROR;
     }
-    int outcome;
-    return veolib_results_take(&ctx->results, id, &outcome, result) ? outcome : VEO_COMMAND_ERROR;
+
+    struct ending delivery = {0};
+    harvest(ctx, id, &delivery);
+    if (!delivery.known)
+        return VEO_COMMAND_UNFINISHED;
+    *result = delivery.result;
+    return delivery.outcome;
 }
 
-struct chunk *veolib_queue_chunk(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index)
+struct chunk *veolib_queue_chunk_locked(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index)
 {
     uint64_t offset =
         id - atomic_load_explicit(&ctx->harvested, memory_order_relaxed) + ctx->head_index;
@@ -336,10 +387,11 @@ int veolib_queue_peek(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result)
 {
     *result = 0;
     pthread_mutex_lock(&ctx->queue);
-    int state = veolib_queue_state(ctx, id, result);
+    int state = veolib_queue_state_locked(ctx, id, result);
     pthread_mutex_unlock(&ctx->queue);
+
     if (state == VEO_COMMAND_UNFINISHED)
-        veolib_proc_check_now_and_then(ctx->proc);
+        veolib_worker_check_now_and_then(&ctx->proc->worker);
     return state;
 }
 
@@ -356,7 +408,9 @@ bool veolib_queue_is_idle(struct veo_thr_ctxt *ctx)
     return veolib_queue_is_empty(ctx);
 }
 
-void veolib_queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int outcome,
+/* --- requests that the host executes --- */
+
+void veolib_queue_host_done(struct veo_thr_ctxt *ctx, struct host_job *job, int outcome,
                             uint64_t result)
 {
     struct wire_slot *slot = job->slot;
@@ -366,7 +420,8 @@ void veolib_queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int
     slot->outcome = (uint8_t)outcome;
     slot->result = result;
     wire_remember(ctx->wire, result);
-    /* From here on the job may be freed, and from the second store on the slot may be. */
+
+    /* From here on the job may be freed, and from the second store on the slot may be reused. */
     atomic_store_explicit(&job->done, true, memory_order_release);
     atomic_store_explicit(&slot->state, WIRE_STATE(id, WIRE_DONE), memory_order_release);
     ring(ctx->wire);
@@ -377,7 +432,7 @@ void veolib_queue_host_done(struct veo_thr_ctxt *ctx, struct agent_job *job, int
     }
 }
 
-/* With the queue lock: whether the worker is through with all requests. */
+/* With the queue lock: whether the worker has nothing to do. */
 static bool is_at_rest(struct veo_thr_ctxt *ctx)
 {
     veolib_queue_harvest_locked(ctx);

@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for requests. The slot says that something has happened; what it was is then read under
- * the queue lock. Slots are memory that kernels can write to, so that every wait also looks at
- * its deadline, at the process, and now and then at the queue itself, whatever its slot says.
+ * The slot says that something has happened; what it was is then read under the queue lock. Kernels
+ * can write to slots, so every wait also checks its deadline, the process, and now and then the
+ * queue itself, whatever its slot says.
  */
+#include "veo/lib/queue_wait.h"
+
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/futex.h"
-#include "veo/lib/host.h"
+#include "common/list.h"
+#include "common/spin.h"
+#include "veo/lib/process_handle.h"
+#include "veo/lib/queue.h"
 
-/* The worker's death is looked for at least this often by whoever waits. */
+/* A waiting thread looks for the worker's death at least this often. */
 #define SLICE_NS (20 * CLOCK_MILLISECOND)
-#define NOBODY UINT64_MAX
+/* For wake_at: no thread sleeps. */
+#define NO_ID UINT64_MAX
 #define SHORTEST_NAP (CLOCK_MILLISECOND / 5)
 #define LONGEST_NAP (10 * CLOCK_MILLISECOND)
 
+/* A thread that sleeps, in its context's list. */
+struct sleeper {
+    struct list_node node;
+    uint64_t id; /* the request that it waits for */
+};
+
 /* What a wait is for. */
 struct target {
-    struct chunk *chunk; /* which is not given back meanwhile */
+    struct chunk *chunk; /* not freed meanwhile */
     const struct wire_slot *slot;
     uint64_t id;
     bool turn; /* that the worker hands it over to the host; else that it is done */
@@ -27,7 +40,7 @@ struct target {
 static void target_hold(struct veo_thr_ctxt *ctx, struct target *target)
 {
     unsigned index;
-    target->chunk = veolib_queue_chunk(ctx, target->id, &index);
+    target->chunk = veolib_queue_chunk_locked(ctx, target->id, &index);
     target->chunk->waiters++;
     ctx->waiters++;
     target->slot = &target->chunk->wire->slots[index];
@@ -47,17 +60,18 @@ static void target_release(struct veo_thr_ctxt *ctx, struct target *target)
 /* With the queue lock: tells the worker the lowest id that a sleeper waits for. */
 static void set_wake_at(struct veo_thr_ctxt *ctx)
 {
-    uint64_t lowest = NOBODY;
-    for (const struct sleeper *s = ctx->sleepers; s; s = s->next)
-        lowest = s->id < lowest ? s->id : lowest;
+    uint64_t lowest = NO_ID;
+    for (const struct list_node *at = ctx->sleepers.first; at != NULL; at = at->next) {
+        const struct sleeper *sleeper = LIST_ENTRY(at, const struct sleeper, node);
+        lowest = sleeper->id < lowest ? sleeper->id : lowest;
+    }
     atomic_store(&ctx->wire->wake_at, lowest);
 }
 
 static void sleepers_add(struct veo_thr_ctxt *ctx, struct sleeper *me)
 {
     pthread_mutex_lock(&ctx->queue);
-    me->next = ctx->sleepers;
-    ctx->sleepers = me;
+    list_prepend(&ctx->sleepers, &me->node);
     set_wake_at(ctx);
     pthread_mutex_unlock(&ctx->queue);
 }
@@ -65,18 +79,13 @@ static void sleepers_add(struct veo_thr_ctxt *ctx, struct sleeper *me)
 static void sleepers_remove(struct veo_thr_ctxt *ctx, struct sleeper *me)
 {
     pthread_mutex_lock(&ctx->queue);
-    for (struct sleeper **at = &ctx->sleepers; *at; at = &(*at)->next) {
-        if (*at == me) {
-            *at = me->next;
-            break;
-        }
-    }
+    list_remove(&ctx->sleepers, &me->node);
     set_wake_at(ctx);
     pthread_mutex_unlock(&ctx->queue);
 }
 
-/* Another thread may have harvested the request: what the slot says is no sign of it if a kernel
- * wrote there. */
+/* Whether the target is reached. The count of harvested requests is checked too: another thread may
+ * have harvested the request, and the slot says nothing if a kernel wrote there. */
 static bool has_come(struct veo_thr_ctxt *ctx, const struct target *target)
 {
     uint64_t state = atomic_load_explicit(&target->slot->state, memory_order_acquire);
@@ -88,26 +97,26 @@ static bool has_come(struct veo_thr_ctxt *ctx, const struct target *target)
 
 static bool proc_stops(struct veo_proc_handle *proc)
 {
-    return atomic_load_explicit(&proc->dead, memory_order_relaxed) ||
+    return atomic_load_explicit(&proc->worker.dead, memory_order_relaxed) ||
            atomic_load_explicit(&proc->closing, memory_order_relaxed);
 }
 
-static bool look_for_a_while(struct veo_thr_ctxt *ctx, const struct target *target)
+static bool spin_for(struct veo_thr_ctxt *ctx, const struct target *target)
 {
     bool there = false;
     struct spin_turn turn = {.my_core = &ctx->wire->host_core,
                              .their_core = &ctx->wire->worker_core};
-    while (!(there = has_come(ctx, target)) && spin_again(&turn, &veolib_root.side, &ctx->patience))
+    while (!(there = has_come(ctx, target)) && spin_again(&turn, &veolib_spin_side, &ctx->patience))
         ;
-    spin_end(&turn, &veolib_root.side);
+    spin_end(&turn, &veolib_spin_side);
     return there;
 }
 
-/* Until TARGET has come, the process stops, or the deadline. */
+/* Waits until TARGET has come, the process stops, or the deadline. */
 static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int64_t deadline)
 {
     struct veo_proc_handle *proc = ctx->proc;
-    if (look_for_a_while(ctx, target))
+    if (spin_for(ctx, target))
         return;
 
     int64_t start = clock_now();
@@ -118,6 +127,7 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
         atomic_thread_fence(memory_order_seq_cst);
         if (has_come(ctx, target))
             break;
+
         int64_t now = clock_now();
         if (now >= deadline)
             break;
@@ -125,24 +135,25 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
         futex_sleep(&ctx->wire->done_bell, bell, left < SLICE_NS ? left : SLICE_NS);
         if (has_come(ctx, target))
             break;
-        veolib_proc_check(proc);
-        /* Finds what went wrong with the requests before this one. */
+
+        veolib_worker_check(&proc->worker);
+        /* Notices damage to the slots of earlier requests. */
         veolib_queue_harvest(ctx);
     }
     sleepers_remove(ctx, &me);
-    spin_learn(&ctx->patience, &veolib_root.side, clock_now() - start);
+    spin_learn(&ctx->patience, &veolib_spin_side, clock_now() - start);
 }
 
 /*
- * After a wait that did not help, as the host itself is still at it, or there is no memory for the
- * result of a request before. Longer each time.
+ * For a request that has ended and cannot be harvested yet, because a host thread still executes
+ * another one, or for want of memory. Longer each time.
  */
-static void pause_a_moment(int64_t *nap, int64_t deadline)
+static void back_off(int64_t *nap, int64_t deadline)
 {
     int64_t left = deadline - clock_now();
     int64_t ns = *nap < left ? *nap : left;
-    struct timespec moment = {.tv_nsec = ns > 0 ? ns : 0};
-    nanosleep(&moment, NULL);
+    struct timespec pause = {.tv_nsec = ns > 0 ? ns : 0};
+    nanosleep(&pause, NULL);
     if (*nap < LONGEST_NAP)
         *nap *= 2;
 }
@@ -155,7 +166,7 @@ int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, i
     for (bool waited = false;; waited = true) {
         pthread_mutex_lock(&ctx->queue);
         target_release(ctx, &target);
-        int state = veolib_queue_state(ctx, id, result);
+        int state = veolib_queue_state_locked(ctx, id, result);
         bool closing = state == VEO_COMMAND_UNFINISHED && atomic_load(&ctx->proc->closing);
         bool waits =
             state == VEO_COMMAND_UNFINISHED && !closing && (!waited || clock_now() < deadline);
@@ -166,12 +177,12 @@ int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, i
             return closing ? VEO_COMMAND_ERROR : state;
 
         if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
-            pause_a_moment(&nap, deadline);
+            back_off(&nap, deadline);
         wait_for(ctx, &target, deadline);
     }
 }
 
-/* The last request before END is out of the queue; else TARGET is held for the next wait. */
+/* Whether the requests below END are out of the queue; if not, TARGET is held for the next wait. */
 static bool has_drained(struct veo_thr_ctxt *ctx, struct target *target, uint64_t end)
 {
     if (!target->chunk && atomic_load_explicit(&ctx->harvested, memory_order_acquire) >= end)
@@ -187,7 +198,7 @@ static bool has_drained(struct veo_thr_ctxt *ctx, struct target *target, uint64_
     return drained;
 }
 
-static void let_go(struct veo_thr_ctxt *ctx, struct target *target)
+static void release_unlocked(struct veo_thr_ctxt *ctx, struct target *target)
 {
     pthread_mutex_lock(&ctx->queue);
     target_release(ctx, target);
@@ -201,14 +212,14 @@ int veolib_queue_drain_until(struct veo_thr_ctxt *ctx, uint64_t end, int64_t dea
     for (bool waited = false; !has_drained(ctx, &target, end); waited = true) {
         bool closing = atomic_load(&ctx->proc->closing);
         if (closing || (waited && clock_now() >= deadline)) {
-            let_go(ctx, &target);
+            release_unlocked(ctx, &target);
             return closing ? -1 : 1;
         }
         if (waited && (proc_stops(ctx->proc) || has_come(ctx, &target)))
-            pause_a_moment(&nap, deadline);
+            back_off(&nap, deadline);
         wait_for(ctx, &target, deadline);
     }
-    return atomic_load(&ctx->proc->dead) ? -1 : 0;
+    return atomic_load(&ctx->proc->worker.dead) ? -1 : 0;
 }
 
 int veolib_queue_drain(struct veo_thr_ctxt *ctx, int64_t deadline)
@@ -228,12 +239,12 @@ void veolib_queue_wait_for_waiters(struct veo_thr_ctxt *ctx)
             return;
         atomic_fetch_add(&ctx->wire->done_bell, 1);
         futex_wake_all(&ctx->wire->done_bell);
-        pause_a_moment(&nap, CLOCK_NEVER);
+        back_off(&nap, CLOCK_NEVER);
     }
 }
 
-/* The agent alone waits for turns. The chunk stays until it has done the job, and the worker has
- * left the slot (chunk_retire()). */
+/* Only the agent waits for turns. The chunk stays until the job is done and the worker has left the
+ * slot (chunk_retire() in queue.c). */
 bool veolib_queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *slot, uint64_t id)
 {
     struct target target = {.slot = slot, .id = id, .turn = true};
@@ -243,6 +254,6 @@ bool veolib_queue_wait_turn(struct veo_thr_ctxt *ctx, const struct wire_slot *sl
     if (atomic_load_explicit(&slot->state, memory_order_acquire) == WIRE_STATE(id, WIRE_HOST_TURN))
         return true;
     int64_t nap = SHORTEST_NAP;
-    pause_a_moment(&nap, CLOCK_NEVER);
+    back_off(&nap, CLOCK_NEVER);
     return false;
 }

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Libraries in the worker, and the addresses of their symbols, each asked for once. */
+#include "veo/lib/symbols.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "veo/lib/host.h"
+#include "common/clock.h"
+#include "ve_offload.h"
+#include "veo/lib/args.h"
+#include "veo/lib/error.h"
+#include "veo/lib/export.h"
+#include "veo/lib/process_handle.h"
+#include "veo/lib/queue.h"
+#include "veo/lib/queue_wait.h"
+#include "veosoft.h"
 
 struct symbol {
     struct symbol *next;
     uint64_t handle;
     uint64_t address;
-    char *signature; /* behind the name */
+    char *signature; /* after the name */
     char name[];
 };
 
@@ -19,53 +28,75 @@ enum { BUCKETS = 256 };
 static size_t bucket_of(uint64_t handle, const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ handle;
-    for (; *name; name++)
+    for (; *name != 0; name++)
         hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
     return (size_t)(hash >> 32) % BUCKETS;
 }
 
-/* With the symbols lock. */
+/* --- what is known, with the symbols lock --- */
+
+/* 0 if it is not known. */
 static uint64_t cached(struct veo_proc_handle *proc, uint64_t handle, const char *name)
 {
-    if (!proc->symbols)
+    if (proc->symbols == NULL)
         return 0;
-    for (const struct symbol *s = proc->symbols[bucket_of(handle, name)]; s; s = s->next)
+    for (const struct symbol *s = proc->symbols[bucket_of(handle, name)]; s != NULL; s = s->next)
         if (s->handle == handle && strcmp(s->name, name) == 0)
             return s->address;
     return 0;
 }
 
-/* Without memory it is simply asked for again. */
+/* Takes SYMBOL over; frees it if it is known already, or without memory. */
+static void insert(struct veo_proc_handle *proc, struct symbol *symbol)
+{
+    if (proc->symbols == NULL)
+        proc->symbols = calloc(BUCKETS, sizeof *proc->symbols);
+    if (proc->symbols == NULL || cached(proc, symbol->handle, symbol->name) != 0) {
+        free(symbol);
+        return;
+    }
+
+    struct symbol **bucket = &proc->symbols[bucket_of(symbol->handle, symbol->name)];
+    symbol->next = *bucket;
+    *bucket = symbol;
+}
+
+static const char *signature_of(const struct veo_proc_handle *proc, uint64_t address)
+{
+    for (size_t i = 0; proc->symbols != NULL && i < BUCKETS; i++)
+        for (const struct symbol *s = proc->symbols[i]; s != NULL; s = s->next)
+            if (s->address == address)
+                return s->signature;
+    return "";
+}
+
+/* --- the same, taking the lock --- */
+
+/* Without memory nothing is kept, and the worker is asked again. */
 static void remember(struct veo_proc_handle *proc, uint64_t handle, const char *name,
                      uint64_t address, const char *signature)
 {
     size_t length = strlen(name) + 1;
     size_t size = strlen(signature) + 1;
     struct symbol *symbol = malloc(sizeof *symbol + length + size);
-    if (!symbol)
+    if (symbol == NULL)
         return;
     *symbol = (struct symbol){.handle = handle, .address = address};
     symbol->signature = memcpy(symbol->name + length, signature, size);
     memcpy(symbol->name, name, length);
+
     pthread_mutex_lock(&proc->symbols_lock);
-    if (!proc->symbols)
-        proc->symbols = calloc(BUCKETS, sizeof *proc->symbols);
-    if (!proc->symbols || cached(proc, handle, name)) {
-        free(symbol);
-    } else {
-        struct symbol **bucket = &proc->symbols[bucket_of(handle, name)];
-        symbol->next = *bucket;
-        *bucket = symbol;
-    }
+    insert(proc, symbol);
     pthread_mutex_unlock(&proc->symbols_lock);
 }
 
+/* Forgets the symbols of a library, or ALL of them. */
 static void forget(struct veo_proc_handle *proc, bool all, uint64_t handle)
 {
     pthread_mutex_lock(&proc->symbols_lock);
-    for (size_t i = 0; proc->symbols && i < BUCKETS; i++) {
+    for (size_t i = 0; proc->symbols != NULL && i < BUCKETS; i++) {
         struct symbol **at = &proc->symbols[i];
-        while (*at) {
+        while (*at != NULL) {
             struct symbol *s = *at;
             if (all || s->handle == handle) {
                 *at = s->next;
@@ -75,6 +106,7 @@ static void forget(struct veo_proc_handle *proc, bool all, uint64_t handle)
             }
         }
     }
+
     if (all) {
         free(proc->symbols);
         proc->symbols = NULL;
@@ -82,161 +114,185 @@ static void forget(struct veo_proc_handle *proc, bool all, uint64_t handle)
     pthread_mutex_unlock(&proc->symbols_lock);
 }
 
-void veolib_symbols_forget(struct veo_proc_handle *proc, uint64_t handle)
-{
-    forget(proc, false, handle);
-}
-
 void veolib_symbols_clear(struct veo_proc_handle *proc)
 {
     forget(proc, true, 0);
 }
 
-static bool name_fits(const char *name, const char *what)
+/* --- asking the worker --- */
+
+static bool check_name(const char *name, const char *what)
 {
-    if (!name || !*name) {
-        veolib_fail(EINVAL, "no %s name given", what);
+    if (name == NULL || *name == 0) {
+        veolib_fail(EINVAL, "the %s name must not be NULL or empty", what);
         return false;
     }
     if (strlen(name) > VEO_SYMNAME_LEN_MAX) {
-        veolib_fail(ENAMETOOLONG, "a %s name has at most %d characters, this one has %zu", what,
-                    VEO_SYMNAME_LEN_MAX, strlen(name));
+        veolib_fail(ENAMETOOLONG, "the %s name has %zu characters; at most %d are allowed", what,
+                    strlen(name), VEO_SYMNAME_LEN_MAX);
         return false;
     }
     return true;
 }
 
-/* Whether a copy of what the worker wrote has the form that veosoft.h gives. */
+/* Whether what the worker wrote has the form that veosoft.h describes. TEXT is a copy. */
 static bool signature_is_valid(const char *text)
 {
     if (*text == '!')
         return true;
-    if (!strchr(SIGNATURE_LETTERS "v", *text) || !*text)
+    if (*text == 0 || strchr(SIGNATURE_LETTERS "v", *text) == NULL)
         return false;
-    for (text++; *text; text += strcspn(text, "\n")) {
+
+    for (text++; *text != 0; text += strcspn(text, "\n")) {
         if (*text++ != '\n')
             return false;
         if (strcmp(text, "...") != 0 &&
-            (!*text || !strchr(SIGNATURE_LETTERS, *text) || text[1] != ' '))
+            (*text == 0 || strchr(SIGNATURE_LETTERS, *text) == NULL || text[1] != ' '))
             return false;
     }
     return true;
 }
 
-/*
- * Has the worker look NAME up, in CTX. 0 if it found nothing; ERROR then says why (WIRE_ERROR_SIZE
- * bytes), or is empty if the worker is gone. SIGNATURE, which may be NULL, gets what is known of
- * the symbol.
- */
-static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, const char *name,
-                    char *error, char signature[WIRE_SIGNATURE_SIZE])
+/* Copies a text that a kernel may have written to. */
+static void copy_text(char *to, const char *from, size_t size)
 {
-    struct veo_proc_handle *proc = ctx->proc;
+    memcpy(to, from, size);
+    to[size - 1] = 0;
+}
+
+/* Submits a request with its TEXT block, and waits for the result. 0 on failure. */
+static uint64_t exchange(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle,
+                         struct wire_text *text)
+{
     struct draft draft;
     uint64_t result = 0;
+    if (!veolib_queue_begin(ctx, &draft))
+        return 0;
+
+    draft.slot->op = (uint8_t)op;
+    draft.slot->target = handle;
+    draft.slot->block = text;
+    uint64_t id = veolib_queue_publish(ctx, &draft, NULL);
+    int state = veolib_queue_wait(ctx, id, &result, CLOCK_NEVER);
+    return state == VEO_COMMAND_OK ? result : 0;
+}
+
+/*
+ * Has the worker look NAME up, in the queue of CTX. 0 if it found nothing; ERROR then says why, or
+ * is empty if the worker is gone. SIGNATURE, which may be NULL, gets what is known of the symbol.
+ */
+static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, const char *name,
+                    char error[WIRE_ERROR_SIZE], char signature[WIRE_SIGNATURE_SIZE])
+{
+    struct veo_proc_handle *proc = ctx->proc;
     error[0] = 0;
-    if (signature)
+    if (signature != NULL)
         signature[0] = 0;
-    uint64_t block = veolib_wire_get(proc, sizeof(struct wire_text));
-    if (!block) {
-        strcpy(error, "no memory for the request");
+
+    uint64_t block = veolib_wire_get(&proc->memory, sizeof(struct wire_text));
+    if (block == 0) {
+        strcpy(error, "out of memory (request)");
         return 0;
     }
     struct wire_text *text = (struct wire_text *)(uintptr_t)block;
     memcpy(text->text, name, strlen(name) + 1);
     text->error[0] = 0;
     text->signature[0] = 0;
-    if (veolib_queue_begin(ctx, &draft)) {
-        draft.slot->op = (uint8_t)op;
-        draft.slot->target = handle;
-        draft.slot->block = text;
-        uint64_t id = veolib_queue_publish(ctx, &draft, NULL);
-        int state = veolib_queue_wait(ctx, id, &result, CLOCK_NEVER);
-        if (state != VEO_COMMAND_OK)
-            result = 0;
-        if (!veolib_proc_is_dead(proc)) {
-            memcpy(error, text->error, WIRE_ERROR_SIZE);
-            error[WIRE_ERROR_SIZE - 1] = 0;
-        }
-        if (result && signature) {
-            memcpy(signature, text->signature, WIRE_SIGNATURE_SIZE);
-            signature[WIRE_SIGNATURE_SIZE - 1] = 0;
-            if (!signature_is_valid(signature))
-                signature[0] = 0;
-        }
+
+    uint64_t result = exchange(ctx, op, handle, text);
+    if (!veolib_worker_is_dead(&proc->worker))
+        copy_text(error, text->error, WIRE_ERROR_SIZE);
+    if (result != 0 && signature != NULL) {
+        copy_text(signature, text->signature, WIRE_SIGNATURE_SIZE);
+        if (!signature_is_valid(signature))
+            signature[0] = 0;
     }
-    veolib_wire_put(proc, block);
+    veolib_wire_put(&proc->memory, block);
     return result;
 }
+
+/* --- libraries --- */
 
 VEO_EXPORT uint64_t veo_load_library(struct veo_proc_handle *proc, const char *libname)
 {
     char error[WIRE_ERROR_SIZE];
-    if (!name_fits(libname, "library") || !veolib_proc_enter(proc))
+    if (!check_name(libname, "library") || !veolib_proc_enter(proc))
         return 0;
+
     uint64_t handle = ask(proc->main, WIRE_LOAD, 0, libname, error, NULL);
-    if (!handle)
-        veolib_fail(error[0] ? ENOENT : ESRCH, "cannot load '%s': %s", libname,
-                    error[0] ? error : "the VE process is gone");
+    if (handle == 0)
+        veolib_fail(error[0] != 0 ? ENOENT : ESRCH, "cannot load '%s': %s", libname,
+                    error[0] != 0 ? error : "the VE process is gone");
     veolib_proc_leave(proc);
     return handle;
+}
+
+static void fail_unload(uint64_t handle, int why)
+{
+    if (why == WIRE_UNLOAD_BUSY)
+        veolib_fail(EBUSY,
+                    "the library 0x%llx cannot be unloaded: another context is executing one of "
+                    "its functions; wait for that first",
+                    (unsigned long long)handle);
+    else
+        veolib_fail(EINVAL, "0x%llx is not the handle of a loaded library",
+                    (unsigned long long)handle);
 }
 
 VEO_EXPORT int veo_unload_library(struct veo_proc_handle *proc, const uint64_t libhandle)
 {
     uint64_t result = 0;
     int rc = -1;
-    if (!libhandle) {
-        veolib_fail(EINVAL, "0 is no library handle");
+    if (libhandle == 0) {
+        veolib_fail(EINVAL, "0 is not the handle of a loaded library");
         return -1;
     }
     if (!veolib_proc_enter(proc))
         return -1;
-    veolib_symbols_forget(proc, libhandle);
+
+    forget(proc, false, libhandle);
     uint64_t id = veolib_queue_simple(proc->main, WIRE_UNLOAD, libhandle, NULL);
-    if (id != VEO_REQUEST_ID_INVALID &&
-        veolib_queue_wait(proc->main, id, &result, CLOCK_NEVER) == VEO_COMMAND_OK) {
-        rc = result ? -1 : 0;
-        if ((int)result == WIRE_UNLOAD_BUSY)
-            veolib_fail(EBUSY,
-                        "the library 0x%llx cannot be unloaded: another context is executing "
-                        "one of its functions; wait for that first",
-                        (unsigned long long)libhandle);
-        else if (rc)
-            veolib_fail(EINVAL, "0x%llx is no handle of a loaded library",
-                        (unsigned long long)libhandle);
-    } else {
+    if (id == VEO_REQUEST_ID_INVALID ||
+        veolib_queue_wait(proc->main, id, &result, CLOCK_NEVER) != VEO_COMMAND_OK)
         veolib_fail(ESRCH, "the VE process is gone: no library can be unloaded");
-    }
+    else if (result != 0)
+        fail_unload(libhandle, (int)result);
+    else
+        rc = 0;
     veolib_proc_leave(proc);
     return rc;
 }
+
+/* --- symbols --- */
 
 uint64_t veolib_symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name)
 {
     char error[WIRE_ERROR_SIZE];
     char signature[WIRE_SIGNATURE_SIZE];
-    if (!name_fits(name, "symbol"))
+    if (!check_name(name, "symbol"))
         return 0;
-    if (veolib_proc_is_dead(proc)) {
+    if (veolib_worker_is_dead(&proc->worker)) {
         veolib_fail(ESRCH, "the VE process is gone: no symbol can be looked up in it");
         return 0;
     }
+
     pthread_mutex_lock(&proc->symbols_lock);
     uint64_t address = cached(proc, handle, name);
     pthread_mutex_unlock(&proc->symbols_lock);
-    if (address)
+    if (address != 0)
         return address;
-    /* Not behind a kernel that is running. */
+
+    /* In the service context: not after a kernel that is running. */
     address = ask(proc->service, WIRE_SYMBOL, handle, name, error, signature);
-    if (address) {
-        remember(proc, handle, name, address, signature);
-        /* To kernels it is a request of the main context, as with the vendor's library. */
-        veolib_queue_remember(proc->main, address);
-    } else {
-        veolib_fail(error[0] ? ENOENT : ESRCH, "no symbol '%s': %s", name,
-                    error[0] ? error : "the VE process is gone");
+    if (address == 0) {
+        veolib_fail(error[0] != 0 ? ENOENT : ESRCH, "no symbol '%s': %s", name,
+                    error[0] != 0 ? error : "the VE process is gone");
+        return 0;
     }
+
+    remember(proc, handle, name, address, signature);
+    /* To kernels it is a request of the main context, as with the vendor's library. */
+    veolib_queue_remember(proc->main, address);
     return address;
 }
 
@@ -249,27 +305,18 @@ VEO_EXPORT uint64_t veo_get_sym(struct veo_proc_handle *proc, uint64_t libhdl, c
     return address;
 }
 
-/* With the symbols lock. */
-static const char *signature_of(const struct veo_proc_handle *proc, uint64_t address)
-{
-    for (size_t i = 0; proc->symbols && i < BUCKETS; i++)
-        for (const struct symbol *s = proc->symbols[i]; s; s = s->next)
-            if (s->address == address)
-                return s->signature;
-    return "";
-}
-
 VEO_EXPORT size_t veosoft_signature(struct veo_proc_handle *proc, uint64_t address, char *text,
                                     size_t size)
 {
-    if (text && size)
+    if (text != NULL && size > 0)
         text[0] = 0;
     if (!veolib_proc_enter(proc))
         return 0;
+
     pthread_mutex_lock(&proc->symbols_lock);
     const char *found = signature_of(proc, address);
     size_t length = strlen(found);
-    if (text && size > length)
+    if (text != NULL && size > length)
         memcpy(text, found, length + 1);
     pthread_mutex_unlock(&proc->symbols_lock);
     veolib_proc_leave(proc);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * VE shared memory, System V memory attached by VE processes, and user DMA: they need the
- * hardware's address translation and are refused here with ENOSYS.
+ * hardware's address translation, and fail here with ENOSYS.
  */
 #include <errno.h>
 
-#include "veo/lib/host.h"
+#include "ve_offload.h"
+#include "veo/lib/error.h"
+#include "veo/lib/export.h"
 
 static void refuse(const char *function)
 {
-    veolib_fail(ENOSYS, "%s needs a real Vector Engine; the soft libveo does not have it",
+    veolib_fail(ENOSYS, "%s needs a real Vector Engine; the soft libveo does not support it",
                 function);
 }
 
-/* Parameters are part of the ABI and not looked at. */
+/* Parameters are part of the ABI and not read. */
 #define REFUSE(type, name, value, ...) \
     VEO_EXPORT type name(__VA_ARGS__) \
     { \

@@ -64,12 +64,12 @@ CASE(handles_of_another_kind)
                 "is a context");
     veo_args_free(as_args);
     CHECK_FAILS(veo_call_async(as_context, echo, NULL), VEO_REQUEST_ID_INVALID, EINVAL,
-                "no context");
+                "not a context");
     CHECK_EQUAL(veo_call_wait_result(as_context, 0, &result), -1);
     CHECK_EQUAL(veo_context_close(as_context), -1);
     CHECK_EQUAL(veo_get_context_state(as_context), VEO_STATE_EXIT);
-    CHECK_FAILS(veo_proc_destroy(as_process), -1, EINVAL, "no process");
-    CHECK_FAILS(veo_get_sym(as_process, f.library, "echo"), 0, EINVAL, "no process");
+    CHECK_FAILS(veo_proc_destroy(as_process), -1, EINVAL, "not a VE process");
+    CHECK_FAILS(veo_get_sym(as_process, f.library, "echo"), 0, EINVAL, "not a VE process");
     CHECK_EQUAL(veo_proc_identifier(as_process), -1);
     veo_args_set_u64(f.args, 0, 5);
     CHECK_EQUAL(wait_ok(f.ctx, veo_call_async(f.ctx, echo, f.args)), 5);
