@@ -27,8 +27,8 @@ SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
            $(wildcard offchip/*.p[xy][dx] veo/*.p[xy][dx] dpu/*.p[xy][dx] accl/*.p[xy][dx] \
              accelforge/*.p[xy][dx]) \
            $(shell find include csrc -type f)
-C_FILES  = $(shell find include csrc -name '*.[ch]' -o -name '*.[ch]pp') $(wildcard \
-           tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] benchmarks/*.[ch] buildtools/*.[ch])
+C_FILES  = $(shell find include csrc -name '*.[ch]' -o -name '*.[ch]pp') \
+           $(shell find tests examples benchmarks buildtools -name '*.[ch]')
 
 .DELETE_ON_ERROR:
 .PHONY: all install demo test test-full lint format sanitize tsan fuzz valgrind coverage nightly \
@@ -122,17 +122,21 @@ sanitize:
 	$(check_tools)
 	sh buildtools/sanitize.sh $(PYTHON)
 
+# C programs that the tests build: units, and cases of the C APIs.
+C_TESTS := $(wildcard tests/*/unit) tests/support/test_c_units.py \
+           $(wildcard tests/*/abi/test_c_api.py)
+
 tsan: $(VENV)/installed
-	$(BIN)/pytest tests/c tests/abi tests/dpu_abi tests/accl_abi -k tsan
+	$(BIN)/pytest $(C_TESTS) -k tsan
 
 fuzz: $(VENV)/installed
-	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest tests/fuzz \
-	  tests/dpu_asm/test_fuzz.py $(PYTEST_ARGS)
+	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest \
+	  $(wildcard tests/*/fuzz) tests/support/test_fuzzing.py $(PYTEST_ARGS)
 
 test-bare: $(VENV)/installed
-	$(BIN)/python buildtools/hide_tools.py $(BIN)/pytest -k "not tsan" tests/veo/test_vebuild.py \
-	  tests/veo/test_static_worker.py tests/abi/test_c_api.py tests/dpu_abi/test_c_api.py \
-	  tests/dpu_toolchain/test_commands.py tests/examples
+	$(BIN)/python buildtools/hide_tools.py $(BIN)/pytest -k "not tsan" tests/examples \
+	  tests/veo/package/test_vebuild.py tests/veo/package/test_static_worker.py \
+	  tests/veo/abi/test_c_api.py tests/dpu/abi/test_c_api.py tests/dpu/toolchain/test_commands.py
 
 # The workers of libveo are programs of their own, which are not looked into. Cases that fork are left
 # out: a child of libveo was still running after 585 s under valgrind (without --fair-sched; whether it
@@ -140,8 +144,7 @@ test-bare: $(VENV)/installed
 valgrind: $(VENV)/installed
 	@command -v valgrind >/dev/null || { echo "error: valgrind was not found. On Debian and" \
 	  "Ubuntu: apt-get install valgrind" >&2; exit 1; }
-	OFFCHIP_VALGRIND=1 $(BIN)/pytest tests/c tests/abi/test_c_api.py tests/dpu_abi/test_c_api.py \
-	  tests/accl_abi -k "not tsan and not forked" -o timeout=1500 $(PYTEST_ARGS)
+	OFFCHIP_VALGRIND=1 $(BIN)/pytest $(C_TESTS) -k "not tsan and not forked" -o timeout=1500 $(PYTEST_ARGS)
 
 nightly: $(VENV)/installed
 	sh buildtools/nightly.sh $(PYTHON)

@@ -3,8 +3,8 @@
 # Lines and branches of csrc that the tests execute:
 #     coverage.sh PYTHON [FOLDER OF TESTS]...
 # Installs into .venv-coverage, a copy and not the tree. Results are in build/coverage: table.txt,
-# summary.json, and gcovr's own JSON for the tests above C and for all. With tests/c or
-# tests/accl_abi alone nothing is installed, and only what their programs link is counted.
+# summary.json, and gcovr's own JSON for the tests above C and for all. With tests/*/unit or
+# tests/accl/abi alone nothing is installed, and only what their programs link is counted.
 # Sources must not change while it runs.
 set -eu
 cd "$(dirname "$0")/.."
@@ -31,16 +31,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Above C: the libraries that users load. In the folders of C programs, these are linked with them.
-above="tests/offchip tests/veo tests/abi tests/accl tests/dpu tests/dpu_abi tests/dpu_asm"
-above="$above tests/lifetime tests/mpi tests/dpu_runtime tests/dpu_toolchain"
-linked="tests/c tests/accl_abi tests/fuzz"
+above="tests/offchip tests/veo/package tests/veo/abi tests/veo/lifetime"
+above="$above tests/accl/package tests/accl/mpi tests/dpu/package tests/dpu/reference"
+above="$above tests/dpu/abi tests/dpu/asm tests/dpu/lifetime tests/dpu/runtime tests/dpu/toolchain"
+linked="$(echo tests/*/unit) tests/accl/abi $(echo tests/*/fuzz)"
 installs=true
 if [ $# -gt 0 ]; then
     above='' linked='' installs=false
     for folder; do
         case $folder in
-        tests/c | tests/accl_abi) linked="$linked $folder" ;;
-        tests/fuzz) linked="$linked $folder" installs=true ;;
+        tests/*/unit | tests/accl/abi) linked="$linked $folder" ;;
+        tests/*/fuzz) linked="$linked $folder" installs=true ;;
         *) above="$above $folder" installs=true ;;
         esac
     done

@@ -25,14 +25,12 @@ export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:detect_stack_use
 export UBSAN_OPTIONS="print_stacktrace=1"
 export PYTHONMALLOC=malloc
 export OFFCHIP_SANITIZE=address,undefined
-# Not here: tests/c, tests/accl_abi and tests/fuzz build their programs for sanitizers themselves,
-# in every `make test`; tests/exhaustion has a malloc() of its own; tests/dpu_runtime and
-# tests/dpu_toolchain are about code for the DPU, run by the machine that tests/dpu and tests/c
-# cover; tests/mpi runs the ranks of tests/accl under a launcher.
+# Not here: tests/*/unit, tests/accl/abi and tests/*/fuzz build their programs for sanitizers
+# themselves, in every `make test`; tests/exhaustion has a malloc() of its own; tests/dpu/runtime and
+# tests/dpu/toolchain are about code for the DPU, run by the machine that tests/dpu/reference and
+# tests/dpu/unit cover; tests/accl/mpi runs the ranks of tests/accl/package under a launcher.
 # Beyond the tests' own limits: everything takes several times as long.
-set -- tests/offchip tests/veo
-for folder in tests/abi tests/accl tests/dpu tests/dpu_asm tests/dpu_abi tests/lifetime; do
-    [ ! -d $folder ] || set -- "$@" $folder
-done
+set -- tests/offchip tests/veo/package tests/veo/abi tests/veo/lifetime tests/accl/package
+set -- "$@" tests/dpu/package tests/dpu/reference tests/dpu/asm tests/dpu/abi tests/dpu/lifetime
 LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec "$venv/bin/pytest" "$@" \
     -m "not packaging and not slow and not nosanitize" -o timeout=300 -p no:cacheprovider

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib.util
 import os
@@ -25,13 +24,18 @@ import pytest
 
 if TYPE_CHECKING:
     from dpu.toolchain import Toolchain
+    from tests.support.c_units import Archives
+    from tests.support.fuzzing import Builder
 
 ROOT = Path(__file__).resolve().parent.parent
 UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
 
+# For what tests import of each other (`tests.`) and of the build (`buildtools.`). Last, so that
+# packages are those that are installed.
+sys.path.append(str(ROOT))
+
 if "OFFCHIP_DENY_PROCESS_VM" in os.environ:
-    sys.path.insert(0, str(ROOT / "tests"))
-    from seccomp import deny_process_vm
+    from tests.support.seccomp import deny_process_vm
 
     deny_process_vm()
 
@@ -214,6 +218,24 @@ def checked() -> Callable[[Path], Path]:
 
 
 @pytest.fixture(scope="session")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Archives:
+    """Libraries that several C unit tests are linked with."""
+    from tests.support.c_units import Archives
+
+    return Archives(tmp_path_factory.mktemp("archives"))
+
+
+@pytest.fixture(scope="session")
+def fuzz_builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
+    """What builds fuzz targets."""
+    from tests.support.fuzzing import COMPILE, Builder
+
+    if shutil.which(COMPILE[0]) is None:
+        pytest.skip(f"{COMPILE[0]} is not installed")
+    return Builder(tmp_path_factory.mktemp("objects"))
+
+
+@pytest.fixture(scope="session")
 def compiler() -> str:
     """The C compiler."""
     return os.environ.get("CC", "gcc")
@@ -245,16 +267,6 @@ def run() -> Callable[..., str]:
         return done.stdout
 
     return run
-
-
-@pytest.fixture(scope="session")
-def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The simulated DPU as a shared library of its own."""
-    # Of the tests of the machine; those who ask for the library have them on the path.
-    from native import build
-
-    library: ctypes.CDLL = build(tmp_path_factory.mktemp("machine"))
-    return library
 
 
 @pytest.fixture(scope="session")

@@ -5,23 +5,19 @@ from __future__ import annotations
 
 import ctypes
 import random
-import sys
-import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-# For the modules beside the tests: `reference` and `native`.
-sys.path.insert(0, str(HERE))
+from tests.dpu.reference import Table, read_table
+from tests.dpu.reference.pairing import SEED
+from tests.dpu.support.native import SOURCES, NativeMachine, build
 
-from native import SOURCES, NativeMachine  # noqa: E402
-from package_programs import COUNTER, build  # noqa: E402
-from pairing import SEED  # noqa: E402
-from reference import Table, read_table  # noqa: E402
 
-from dpu import DpuSet  # noqa: E402
+@pytest.fixture(scope="session")
+def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The simulated DPU as a shared library of its own."""
+    return build(tmp_path_factory.mktemp("machine"))
 
 
 @pytest.fixture
@@ -49,34 +45,3 @@ def rng(request: pytest.FixtureRequest) -> random.Random:
     """Random numbers of a test's own; its failure shows the seed."""
     print(f"seed {SEED}")
     return random.Random(f"{SEED} {request.node.name}")
-
-
-@pytest.fixture(scope="module")
-def threads_of_the_library() -> None:
-    """Make the threads that the library keeps, so that they are not taken for a leak."""
-    with DpuSet(nr_ranks=2, library="soft", binary=build(COUNTER)) as both:
-        both.exec()
-        both.call(lambda *_: time.sleep(0.05), None)
-
-
-@pytest.fixture
-def make_set() -> Iterator[Callable[..., DpuSet]]:
-    """Allocate sets, and free them at the end."""
-    made: list[DpuSet] = []
-
-    def make(*args: object, **kwargs: object) -> DpuSet:
-        kwargs.setdefault("library", "soft")
-        made.append(DpuSet(*args, **kwargs))  # type: ignore[arg-type]
-        return made[-1]
-
-    yield make
-    for one in made:
-        if not one.closed:
-            one.interrupt()
-            one.free()
-
-
-@pytest.fixture
-def three(make_set: Callable[..., DpuSet]) -> DpuSet:
-    """Three DPUs with the program that counts its launches."""
-    return make_set(nr_dpus=3, binary=build(COUNTER))

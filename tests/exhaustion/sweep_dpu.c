@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libdpu without memory: a little of everything. usage: sweep_dpu once|on FIRST STEP */
-#include "../dpu_abi/cases/cases.h"
+#include "tests/dpu/abi/cases/cases.h"
 #include "failing.h"
 
 #include <dpu_bank_interface_pmc.h>

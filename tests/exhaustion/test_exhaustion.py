@@ -37,8 +37,8 @@ class Library(NamedTuple):
     step: int
 
 
-ENCODER = (ROOT / "tests/c/dpu_instructions.sources").read_text().split()
-DPU_SOURCES = ["tests/dpu_abi/cases/program.c", "tests/dpu_abi/cases/state.c", *ENCODER]
+ENCODER = (ROOT / "tests/dpu/support/instructions.sources").read_text().split()
+DPU_SOURCES = ["tests/dpu/abi/cases/program.c", "tests/dpu/abi/cases/state.c", *ENCODER]
 LIBRARIES = {
     "veo": Library("veo", "libveo.so.1", [], 29),
     "dpu": Library("dpu", "libdpu.so", [ROOT / name for name in DPU_SOURCES], 1),
@@ -67,7 +67,7 @@ class Programs:
             assert found is not None and found.origin is not None
             package = Path(found.origin).parent
             self._run(
-                [*self._compile, f"-I{package / 'include'}", f"-I{ROOT / 'csrc'}"]
+                [*self._compile, f"-I{package / 'include'}", f"-I{ROOT}", f"-I{ROOT / 'csrc'}"]
                 + [HERE / f"{source}.c", *others, *library.sources]
                 + ["-o", program, package / "lib" / library.file, "-pthread"]
                 + [f"-Wl,-rpath,{package / 'lib'}"]

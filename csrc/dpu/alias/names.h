@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* names.h: what libdpu.so exports; tests/dpu_abi/test_vendor_names.py compares. X(name) */
+/* names.h: what libdpu.so exports; tests/dpu/abi/test_vendor_names.py compares. X(name) */
 #ifndef OFFCHIP_DPU_ALIAS_NAMES_H
 #define OFFCHIP_DPU_ALIAS_NAMES_H
 

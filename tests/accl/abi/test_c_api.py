@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs C programs on the soft engine of accl.h: ranks as processes, and as threads of one.
+
+The engine and the programs are compiled here, under AddressSanitizer with UBSan and under
+ThreadSanitizer, from the sources. With OFFCHIP_FULL=1 there is more of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+SOURCES = ("csrc/accl/*/*.c", "csrc/accl/transport/*/*.c", "csrc/common/[cr]*.c")
+SANITIZERS = {
+    "asan": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
+    "tsan": ["-fsanitize=thread"],
+    "plain": ["-O2"],
+}
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fPIC", "-fvisibility=hidden", "-pthread"]
+FLAGS += ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fno-omit-frame-pointer"]
+FLAGS += ['-DOFFCHIP_VERSION="of the tests"', "-Iinclude/accl", "-Icsrc"]
+FULL = os.environ.get("OFFCHIP_FULL") == "1"
+UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
+LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", "100"))
+CARRIED = ["ring", "large", "communicators", "mismatch", "streams", "chain"]
+MESSAGES = [*CARRIED, "forked", "again"]
+
+
+def plain_environment() -> dict[str, str]:
+    """Give the environment without what a run of pytest under a sanitizer preloads."""
+    return {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+
+
+def compile_c(*words: str) -> None:
+    """Call the compiler; AssertionError if it fails."""
+    command = [os.environ.get("CC", "gcc"), *FLAGS, *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env=plain_environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+
+
+class Programs:
+    """The engine and the programs, each built when first asked for."""
+
+    def __init__(
+        self, folder: Path, unrandomised: tuple[str, ...], checked: Callable[[Path], Path]
+    ) -> None:
+        self._folder = folder
+        self._checked = checked
+        self._unrandomised = unrandomised
+
+    def build(self, name: str, sanitizer: str) -> Path:
+        """Give the program NAME with the engine in it."""
+        flags = SANITIZERS[sanitizer]
+        folder = self._folder / sanitizer
+        library = folder / "libaccl.a"
+        if not library.exists():
+            folder.mkdir(exist_ok=True)
+            sources = [path for pattern in SOURCES for path in sorted(ROOT.glob(pattern))]
+            objects = [str(folder / f"{source.parent.name}-{source.stem}.o") for source in sources]
+            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+                pairs = zip(sources, objects, strict=True)
+                jobs = [pool.submit(compile_c, *flags, "-c", str(a), "-o", b) for a, b in pairs]
+                for job in jobs:
+                    job.result()
+            subprocess.run(["ar", "rcs", str(library), *objects], check=True)
+        program = folder / name
+        if not program.exists():
+            compile_c(*flags, str(HERE / f"{name}.c"), str(library), "-o", str(program))
+        return program
+
+    def run(
+        self,
+        name: str,
+        sanitizer: str,
+        *words: str,
+        timeout: float = LIMIT_S,
+        transport: str = "auto",
+    ) -> None:
+        """Run a program to its "ok"."""
+        if UNDER_VALGRIND:
+            sanitizer, timeout = "plain", 1000
+        environment = {k: v for k, v in plain_environment().items() if k != "ACCL_JOB"}
+        environment["ACCL_TRANSPORT"] = transport
+        prefix = self._unrandomised if sanitizer == "tsan" else ()
+        done = subprocess.run(
+            [*prefix, str(self._checked(self.build(name, sanitizer))), *words],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        assert done.returncode == 0 and done.stdout.endswith("ok\n"), done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def programs(
+    tmp_path_factory: pytest.TempPathFactory,
+    unrandomised: tuple[str, ...],
+    checked: Callable[[Path], Path],
+) -> Programs:
+    return Programs(tmp_path_factory.mktemp("accl"), unrandomised, checked)
+
+
+@pytest.mark.parametrize(("ranks", "memory"), [(1, 0), (2, 1), (3, 0), (5, 1)])
+def test_collectives_give_the_expected_results(programs: Programs, ranks: int, memory: int) -> None:
+    programs.run("collectives", "asan", str(ranks), str(memory), str(ranks))
+
+
+def test_much_data_goes_past_the_caches(programs: Programs) -> None:
+    programs.run("collectives", "asan", "3", "1", "large")
+
+
+@pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
+@pytest.mark.parametrize("cores", [1, 2])
+def test_ranks_that_share_cores_stay_in_step(
+    programs: Programs, cores: int, sanitizer: str
+) -> None:
+    programs.run("crowded", sanitizer, str(cores))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not FULL, reason="only with OFFCHIP_FULL=1, as `make test-full` has it")
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("memory", [0, 1])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8])
+def test_all_collectives(programs: Programs, ranks: int, memory: int) -> None:
+    programs.run("collectives", "plain", str(ranks), str(memory), "full", timeout=800)
+
+
+@pytest.mark.parametrize("transport", ["shared", "packets"])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 5])
+def test_reductions_and_compression_round_as_the_ring_does(
+    programs: Programs, ranks: int, transport: str
+) -> None:
+    programs.run("rounding", "asan", str(ranks), transport=transport)
+
+
+def test_jobs_and_users_do_not_meet(programs: Programs) -> None:
+    programs.run("jobs", "asan")
+
+
+@pytest.mark.parametrize("transport", ["shared", "packets"])
+def test_every_wait_ends(programs: Programs, transport: str) -> None:
+    programs.run("waits", "asan", transport=transport)
+
+
+@pytest.mark.parametrize("case", MESSAGES)
+def test_messages(programs: Programs, case: str) -> None:
+    programs.run("messages", "asan", case)
+
+
+# --- ranks without memory in common -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CARRIED)
+def test_messages_by_packets(programs: Programs, case: str) -> None:
+    programs.run("messages", "asan", case, transport="packets")
+
+
+@pytest.mark.parametrize(("ranks", "memory", "seed"), [(2, 1, 2), (3, 0, 3), (5, 1, 4)])
+def test_collectives_by_packets(programs: Programs, ranks: int, memory: int, seed: int) -> None:
+    words = str(ranks), str(memory), str(seed)
+    programs.run("collectives", "asan", *words, transport="packets")
+
+
+@pytest.mark.parametrize("sanitizer", ["tsan"])
+def test_packets_and_calls_of_different_threads(programs: Programs, sanitizer: str) -> None:
+    programs.run("collectives", sanitizer, "3", "0", "7", transport="packets")
+    programs.run("messages", sanitizer, "streams", transport="packets")
+    programs.run("waits", sanitizer, transport="packets")
+
+
+# --- several ranks in a process, and death ----------------------------------------------------
+
+
+@pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
+def test_devices_share_a_process(programs: Programs, sanitizer: str) -> None:
+    programs.run("instances", sanitizer)
+
+
+@pytest.mark.timeout(900)
+def test_death_is_noticed_within_a_second(programs: Programs) -> None:
+    programs.run("killed", "asan", "200" if FULL else "10", "1", timeout=800)
+
+
+@pytest.mark.timeout(900)
+def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs) -> None:
+    rounds = "200" if FULL else "9"
+    programs.run("killed", "asan", rounds, "2", timeout=800, transport="packets")
+
+
+@pytest.mark.timeout(900)
+def test_nonsense_in_shared_memory_harms_nobody(programs: Programs) -> None:
+    programs.run("scribbles", "asan", "200" if FULL else "48", "1", timeout=800)
+
+
+@pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
+def test_death_before_the_first_call_is_noticed(programs: Programs, sanitizer: str) -> None:
+    programs.run("unmet", sanitizer)
+
+
+def test_null_is_refused_where_something_is_needed(programs: Programs) -> None:
+    programs.run("nulls", "asan")
+
+
+def test_error_tables_are_complete(programs: Programs) -> None:
+    programs.run("texts", "asan")

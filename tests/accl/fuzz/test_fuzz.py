@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fuzzes what reads bytes of other ranks; see ``tests/support/fuzzing.py``."""
+
+from __future__ import annotations
+
+from tests.support.fuzzing import make_test
+
+ENGINE = "csrc/accl/*/*.c csrc/accl/transport/*/*.c csrc/common/c*.c csrc/common/range_alloc.c"
+# What each target is made of.
+TARGETS = {"packets": ENGINE, "arena": ENGINE}
+
+test_a_reader_survives_damaged_input = make_test(__file__, TARGETS)

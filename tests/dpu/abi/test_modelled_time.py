@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What launches and transfers of a C host would take on UPMEM's hardware."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dpu.abi.case_runs import run_case
+
+CASE = "launches_and_transfers"
+NOTE = "libdpu: the DPUs of this program were simulated, and its timers measured the simulator."
+CLOCK = 350e6
+COLUMNS = ["pid", "event", "number", "ranks", "dpus", "bytes", "seconds", "cycles", "instructions"]
+
+
+def read_report(text: str) -> list[dict[str, Any]]:
+    comment, *lines = text.splitlines()
+    assert comment.startswith("# offchip libdpu report 1: ")
+    rows = list(csv.DictReader(lines))
+    assert list(rows[0]) == COLUMNS
+    numbers = {"ranks", "dpus", "bytes", "cycles", "instructions", "number", "pid"}
+    return [
+        {key: int(row[key]) if key in numbers else row[key] for key in COLUMNS}
+        | {"seconds": float(row["seconds"])}
+        for row in rows
+    ]
+
+
+@pytest.fixture
+def report(cases_program: Path, tmp_path: Path) -> list[dict[str, Any]]:
+    file = tmp_path / "report.csv"
+    assert run_case(cases_program, CASE, tmp_path, DPU_SOFT_REPORT=str(file)) == ""
+    return read_report(file.read_text())
+
+
+def test_each_launch_and_transfer_has_a_line(report: list[dict[str, Any]]) -> None:
+    shown = [
+        (row["event"], row["number"], row["ranks"], row["dpus"], row["bytes"])
+        for row in report
+        if not row["event"].startswith("total")
+    ]
+    # What load_loop() writes comes first.
+    assert shown[-7:] == [
+        ("broadcast", shown[-7][1], 2, 65, 65 * 1024),
+        ("parallel_to", 1, 2, 64, 64 * 1024),
+        ("launch", 1, 2, 65, 0),
+        ("launch", 2, 1, 1, 0),
+        ("serial_from", 1, 1, 1, 4),
+        ("serial_to", 1, 1, 1, 512),
+        ("parallel_from", 1, 2, 65, 65 * 1024),
+    ]
+
+
+def test_launches_take_their_cycles(report: list[dict[str, Any]]) -> None:
+    first, second = (row for row in report if row["event"] == "launch")
+    assert first["cycles"] == second["cycles"] > 1000
+    assert first["instructions"] == 65 * second["instructions"]
+    for row in (first, second):
+        assert row["seconds"] == pytest.approx(row["cycles"] / CLOCK, abs=1e-9)
+
+
+def test_transfers_take_published_bandwidths(report: list[dict[str, Any]]) -> None:
+    by_event = {row["event"]: row["seconds"] for row in report}
+    expected = {
+        "serial_to": 512 / 0.33e9,
+        "serial_from": 4 / 0.12e9,
+        # A rank of 64, and one DPU of another.
+        "parallel_from": 64 * 1024 / 4.74e9 + 1024 / 0.12e9,
+    }
+    for event, seconds in expected.items():
+        assert by_event[event] == pytest.approx(seconds, abs=2e-9), event
+    # 63 of a rank are a little slower than 64.
+    assert 1024 * 63 / 6.68e9 < by_event["parallel_to"] - 1024 / 0.33e9 < 1024 * 63 / 6.5e9
+
+
+def test_totals_are_at_the_end(report: list[dict[str, Any]]) -> None:
+    lines = [row for row in report if not row["event"].startswith("total")]
+    totals = {row["event"]: row for row in report if row["event"].startswith("total")}
+    assert report[-1]["event"] == "total"
+    assert set(totals) == {"total"} | {f"total_{row['event']}" for row in lines}
+    for name, total in totals.items():
+        parts = [row for row in lines if name in ("total", f"total_{row['event']}")]
+        assert total["number"] == len(parts)
+        for key in ("bytes", "cycles", "instructions"):
+            assert total[key] == sum(row[key] for row in parts), (name, key)
+        assert total["seconds"] == pytest.approx(sum(row["seconds"] for row in parts), abs=1e-8)
+
+
+def test_the_report_can_go_to_stderr(cases_program: Path, tmp_path: Path) -> None:
+    shown = run_case(cases_program, CASE, tmp_path, DPU_SOFT_REPORT="-", DPU_SOFT_QUIET="")
+    assert read_report(shown)[-1]["event"] == "total"
+    assert NOTE not in shown
+
+
+@pytest.mark.parametrize("quiet", ["", "0"])
+def test_hosts_without_a_report_say_what_their_timers_measured(
+    quiet: str, cases_program: Path, tmp_path: Path
+) -> None:
+    shown = run_case(cases_program, CASE, tmp_path, DPU_SOFT_QUIET=quiet)
+    (line,) = shown.splitlines()
+    assert line.startswith(NOTE)
+    assert re.search(r"Modelled time: launches \d+\.\d+ ms, transfers \d+\.\d+ ms\.", line)
+    assert "DPU_SOFT_REPORT" in line and "DPU_SOFT_QUIET" in line
+
+
+@pytest.mark.parametrize(("name", "quiet"), [(CASE, "1"), ("files_that_cannot_be_read", "")])
+def test_the_line_can_be_omitted_and_needs_a_launch(
+    name: str, quiet: str, cases_program: Path, tmp_path: Path
+) -> None:
+    assert run_case(cases_program, name, tmp_path, DPU_SOFT_QUIET=quiet) == ""
+
+
+def test_a_report_that_cannot_be_written_is_a_warning(cases_program: Path, tmp_path: Path) -> None:
+    shown = run_case(cases_program, CASE, tmp_path, DPU_SOFT_REPORT=str(tmp_path / "no" / "file"))
+    (line,) = shown.splitlines()
+    assert "DPU_SOFT_REPORT: cannot write to " in line and "No such file or directory" in line
+
+
+def test_a_name_can_have_the_process_id(cases_program: Path, tmp_path: Path) -> None:
+    run_case(cases_program, CASE, tmp_path, DPU_SOFT_REPORT=str(tmp_path / "report-%p.csv"))
+    (file,) = tmp_path.glob("report-*.csv")
+    rows = read_report(file.read_text())
+    assert file.name == f"report-{rows[0]['pid']}.csv"
+
+
+FORK = """
+import io, os, sys
+from dpu import DpuSet
+SOURCE = ".globl main\\nmain: jump r23\\n"
+def work(count):
+    with DpuSet(nr_dpus=count, asm_source=io.StringIO(SOURCE), library="soft") as dpus:
+        dpus.exec()
+work(2)
+child = os.fork()
+if child == 0:
+    os.closerange(3, 100)
+    work(3)
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.parametrize("name", ["report.csv", "report-%p.csv"])
+def test_a_forked_child_reports_for_itself(name: str, tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-P", "-c", FORK],
+        check=True,
+        env={**os.environ, "DPU_SOFT_REPORT": str(tmp_path / name)},
+    )
+    rows = []
+    files = list(tmp_path.glob("report*.csv"))
+    assert len(files) == (2 if "%p" in name else 1)
+    for file in files:
+        rows += read_report(file.read_text())
+    launches = [row for row in rows if row["event"] == "launch"]
+    assert sorted((row["number"], row["dpus"]) for row in launches) == [(1, 2), (1, 3)]
+    assert len({row["pid"] for row in launches}) == 2
+    totals = [row for row in rows if row["event"] == "total_launch"]
+    assert sorted(row["dpus"] for row in totals) == [2, 3]
+
+
+def test_python_hosts_have_reports_and_no_line() -> None:
+    program = FORK.partition("child =")[0]
+    environment = {key: value for key, value in os.environ.items() if key != "DPU_SOFT_QUIET"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], check=True, env=environment, capture_output=True
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The simulator's machine, built from its sources, as ctypes sees it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = ROOT / "csrc" / "dpu"
+
+NO_FORM = 0xFFFF_FFFF
+ACCOUNTING_PIPELINE, ACCOUNTING_VENDOR = 0, 1
+DONE, FAULT, INTERRUPTED, CYCLE_LIMIT, STEPPED = range(5)
+FAULT_KINDS = {0: None, 1: "bkp", 2: "dma", 3: "mem", 4: "undecodable"}
+TASKLETS, REGISTERS, OPERANDS = 24, 24, 6
+
+u8, u32, u64 = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64
+
+
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("size", u32),
+        ("architecture", u32),
+        ("accounting", u32),
+        ("switches", u32),
+        ("max_cycles", u64),
+        ("round_cycles", u32),
+        ("dma_read_latency", u32),
+        ("dma_write_latency", u32),
+        ("dma_setup", u32),
+        ("dma_latency_per_kib", u32),
+        ("dma_engine_per_kib", u32),
+    ]
+
+
+class RunResult(ctypes.Structure):
+    _fields_ = [
+        ("status", u32),
+        ("fault", u32),
+        ("fault_thread", u32),
+        ("fault_pc", u32),
+        ("breakpoint", u32),
+        ("fault_address", u32),
+        ("fault_detail", u32),
+        ("cycles", u64),
+        ("rounds", u64),
+        ("instructions", u64),
+        ("dma_read_bytes", u64),
+        ("dma_write_bytes", u64),
+        ("thread_instructions", u64 * TASKLETS),
+    ]
+
+
+class ThreadState(ctypes.Structure):
+    _fields_ = [
+        ("registers", u32 * REGISTERS),
+        ("pc", u32),
+        ("zero", u8),
+        ("carry", u8),
+        ("running", u8),
+        ("reserved", u8),
+    ]
+
+
+class CounterState(ctypes.Structure):
+    _fields_ = [("value", u64), ("mode", u32), ("reserved", u32)]
+
+
+class Decoded(ctypes.Structure):
+    _fields_ = [("form", u32), ("operand_count", u32), ("values", ctypes.c_int64 * OPERANDS)]
+
+
+class FormInfo(ctypes.Structure):
+    _fields_ = [
+        ("mnemonic", ctypes.c_char_p),
+        ("form", ctypes.c_char_p),
+        ("condition_class", ctypes.c_char_p),
+        ("mask", u64),
+        ("match", u64),
+        ("canon", u64),
+        ("destination", u32),
+        ("flags", u32),
+        ("documented", u32),
+        ("operand_count", u32),
+        ("operands", u32 * OPERANDS),
+        ("widths", u32 * OPERANDS),
+        ("is_signed", u32 * OPERANDS),
+    ]
+
+
+STRUCTURES = {
+    "dpu_machine_options": Options,
+    "dpu_run_result": RunResult,
+    "dpu_thread_state": ThreadState,
+    "dpu_counter_state": CounterState,
+    "dpu_instruction": Decoded,
+    "dpu_form_info": FormInfo,
+}
+
+TRUTHS = [
+    "dpu_decode",
+    "dpu_encode",
+    "dpu_form_info",
+    "dpu_form_matches",
+    "dpu_machine_read_iram",
+    "dpu_machine_write_iram",
+    "dpu_machine_get_thread",
+    "dpu_machine_set_thread",
+    "dpu_machine_set_atomic",
+    "dpu_machine_get_atomic",
+    "dpu_machine_set_counter",
+]
+
+
+def build(folder: Path) -> ctypes.CDLL:
+    """Compile the machine; AssertionError if that fails or a structure is not as it is here."""
+    sizes = folder / "sizes.c"
+    sizes.write_text(
+        '#include "dpu/isa/instructions.h"\n#include "dpu/machine/machine.h"\n'
+        "extern const size_t structure_sizes[];\nconst size_t structure_sizes[] = {"
+        + ", ".join(f"sizeof(struct {name})" for name in STRUCTURES)
+        + "};\n"
+    )
+    library = folder / "libmachine.so"
+    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fPIC"]
+    command += [
+        "-shared",
+        f"-I{ROOT / 'csrc'}",
+        f"-I{ROOT / 'include' / 'dpu'}",
+        "-o",
+        str(library),
+    ]
+    sources = [
+        sizes,
+        *sorted(SOURCES.glob("machine/*.c")),
+        *sorted(SOURCES.glob("isa/*.c")),
+        ROOT / "csrc" / "formats" / "dpu_elf.c",
+        ROOT / "csrc" / "common" / "copy.c",
+    ]
+    command += [*map(str, sources), "-pthread"]
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+
+    loaded = ctypes.CDLL(str(library))
+    found = (ctypes.c_size_t * len(STRUCTURES)).in_dll(loaded, "structure_sizes")
+    for size, (name, structure) in zip(found, STRUCTURES.items(), strict=True):
+        assert size == ctypes.sizeof(structure), name
+    loaded.dpu_machine_create.restype = ctypes.c_void_p
+    loaded.dpu_machine_wram.restype = ctypes.c_void_p
+    loaded.dpu_machine_mram.restype = ctypes.c_void_p
+    loaded.dpu_machine_get_run_bits.restype = u64
+    loaded.dpu_condition_name.restype = ctypes.c_char_p
+    loaded.dpu_form_find.restype = u32
+    for name in TRUTHS:
+        getattr(loaded, name).restype = ctypes.c_bool
+    return loaded
+
+
+class NativeMachine:
+    """A simulated DPU; to be closed."""
+
+    def __init__(self, library: ctypes.CDLL, accounting: int) -> None:
+        self.library = library
+        options = Options()
+        library.dpu_machine_default_options(ctypes.byref(options))
+        options.accounting = accounting
+        options.max_cycles = 100_000_000
+        self.handle = ctypes.c_void_p(library.dpu_machine_create(ctypes.byref(options)))
+        assert self.handle.value is not None
+        wram = library.dpu_machine_wram(self.handle)
+        self.wram = memoryview((u8 * 65536).from_address(wram)).cast("B")
+        mram = library.dpu_machine_mram(self.handle)
+        self.mram = memoryview((u8 * (64 << 20)).from_address(mram)).cast("B")
+        self.result = RunResult()
+        self._state = ThreadState()
+
+    def close(self) -> None:
+        self.wram.release()
+        self.mram.release()
+        self.library.dpu_machine_destroy(self.handle)
+
+    def load(self, words: Iterable[int], start: int = 0) -> None:
+        data = list(words)
+        array = (u64 * len(data))(*data)
+        wrote = self.library.dpu_machine_write_iram(
+            self.handle, start, array, ctypes.c_size_t(len(data))
+        )
+        assert wrote
+
+    def iram(self) -> list[int]:
+        words = (u64 * 4096)()
+        assert self.library.dpu_machine_read_iram(self.handle, 0, words, ctypes.c_size_t(4096))
+        return list(words)
+
+    def thread(self, tasklet: int) -> ThreadState:
+        """Read the state of a tasklet; it is valid until the next call."""
+        state = self._state
+        assert self.library.dpu_machine_get_thread(self.handle, tasklet, ctypes.byref(state))
+        return state
+
+    def set_thread(
+        self, tasklet: int, registers: list[int], pc: int, zero: bool, carry: bool, running: bool
+    ) -> None:
+        state = ThreadState((u32 * REGISTERS)(*registers), pc, zero, carry, running, 0)
+        assert self.library.dpu_machine_set_thread(self.handle, tasklet, ctypes.byref(state))
+
+    @property
+    def run_bits(self) -> set[int]:
+        bits = self.library.dpu_machine_get_run_bits(self.handle)
+        return {bit for bit in range(64) if bits >> bit & 1}
+
+    @run_bits.setter
+    def run_bits(self, bits: Iterable[int]) -> None:
+        self.library.dpu_machine_set_run_bits(self.handle, u64(sum(1 << bit for bit in bits)))
+
+    @property
+    def atomic(self) -> set[int]:
+        value = ctypes.c_bool()
+        found = set()
+        for bit in range(256):
+            self.library.dpu_machine_get_atomic(self.handle, bit, ctypes.byref(value))
+            if value.value:
+                found.add(bit)
+        return found
+
+    def set_atomic(self, bit: int, value: bool) -> None:
+        assert self.library.dpu_machine_set_atomic(self.handle, bit, ctypes.c_bool(value))
+
+    @property
+    def counter(self) -> int:
+        state = CounterState()
+        self.library.dpu_machine_get_counter(self.handle, ctypes.byref(state))
+        return int(state.value)
+
+    def set_counter(self, value: int, mode: int) -> None:
+        state = CounterState(value, mode, 0)
+        assert self.library.dpu_machine_set_counter(self.handle, ctypes.byref(state))
+
+    def step(self, tasklet: int) -> int:
+        """Execute one instruction of a tasklet."""
+        return int(
+            self.library.dpu_machine_step_thread(self.handle, tasklet, ctypes.byref(self.result))
+        )
+
+    def round(self) -> int:
+        """Execute one instruction of every tasklet that runs."""
+        return int(self.library.dpu_machine_step(self.handle, u64(1), ctypes.byref(self.result)))
+
+    def run(self) -> int:
+        return int(self.library.dpu_machine_run(self.handle, ctypes.byref(self.result)))
+
+    def launch(self) -> int:
+        return int(self.library.dpu_machine_launch(self.handle, ctypes.byref(self.result)))
+
+    def clear_fault(self) -> None:
+        self.library.dpu_machine_clear_fault(self.handle)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the DPU's C toolchain share."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dpu.toolchain import BuildOptions, Toolchain, build
+from dpu.toolchain.cache import cache_folder
+from dpu.toolchain.link.program import Program
+from dpu.toolchain.link.runtime import runtime_objects
+from tests.dpu.support.running import KERNELS, SEED, Running
+
+
+@pytest.fixture
+def own_cache(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own, which has the run time and no program."""
+    compiled = runtime_objects(toolchain, "v1A")[0].parent
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = cache_folder()
+    shutil.copytree(compiled, folder / compiled.name)
+    return folder
+
+
+@pytest.fixture
+def compile_text(toolchain: Toolchain, tmp_path: Path) -> Callable[..., Program]:
+    """Compile C text to a program."""
+
+    def compile(text: str, *, tasklets: int = 1, **options: object) -> Program:
+        source = tmp_path / "source.c"
+        source.write_text(text)
+        defines = {"NR_TASKLETS": tasklets, **options.pop("defines", {})}  # type: ignore[dict-item]
+        chosen = BuildOptions(defines=defines, includes=[KERNELS], **options)  # type: ignore[arg-type]
+        program = build([source], tmp_path / "program.dpu", chosen, toolchain=toolchain)
+        assert program is not None
+        return program
+
+    return compile
+
+
+@pytest.fixture
+def run_kernel(
+    toolchain: Toolchain, machine_library: ctypes.CDLL, tmp_path: Path
+) -> Callable[..., Running]:
+    """Compile a kernel and load it."""
+
+    def load(name: str, *, tasklets: int, level: str) -> Running:
+        options = BuildOptions(
+            level=level, defines={"NR_TASKLETS": tasklets}, options=["-Wall", "-Werror"]
+        )
+        path = tmp_path / "program.dpu"
+        source = KERNELS / f"{name}.c"
+        build([source, KERNELS / "memory.c"], path, options, toolchain=toolchain)
+        return Running(machine_library, path.read_bytes())
+
+    return load
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> random.Random:
+    """Random numbers of a test's own; its failure shows the seed."""
+    print(f"seed {SEED}")
+    return random.Random(f"{SEED} {request.node.name}")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is wrong in a C unit test is found by the sanitizers, or by its status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.c_units import UNDER_VALGRIND, Archives, run_program
+
+# What the sanitizers, and the check of the status, must find.
+PLANTED = {
+    "leak": ("asan", "volatile char *p = malloc(10); p[0] = 1; p = NULL; return 0;", "leak"),
+    "block": (
+        "asan",
+        "volatile char *p = calloc((size_t)argc, 9); return p[9 * argc];",
+        "heap-buffer-overflow",
+    ),
+    "number": (
+        "asan",
+        "volatile int x = 0x7fffffff; x += argc; return x == 1;",
+        "signed integer overflow",
+    ),
+    "result": ("asan", "return argc;", "status 1"),
+    "lost": (
+        "valgrind",
+        "volatile char *p = malloc(10); p[0] = 1; p = NULL; return 0;",
+        "definitely lost",
+    ),
+    "unset": (
+        "valgrind",
+        "char *volatile p = malloc(10); if (p[3] == argc) exit(3); free(p); return 0;",
+        "uninitialised",
+    ),
+    "race": (
+        "tsan",
+        "pthread_t t; pthread_create(&t, 0, count, 0); count(0); return pthread_join(t, 0);",
+        "data race",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "body", "report"),
+    [
+        pytest.param(*planted, id=name)
+        for name, planted in PLANTED.items()
+        if (planted[0] == "valgrind") == UNDER_VALGRIND
+    ],
+)
+def test_planted_fault_is_found(
+    sanitizer: str,
+    body: str,
+    report: str,
+    tmp_path: Path,
+    unrandomised: tuple[str, ...],
+    archives: Archives,
+    checked: Callable[[Path], Path],
+) -> None:
+    source = tmp_path / "test_planted.c"
+    source.write_text(
+        "/* build: */\n#include <pthread.h>\n#include <stdlib.h>\nstatic volatile int number;\n"
+        "static void *count(void *unused) { number++; return unused; }\n"
+        f"int main(int argc, char **argv) {{ (void)argv; (void)argc; (void)count; {body} }}\n"
+    )
+    with pytest.raises(AssertionError, match=report):
+        run_program(source, sanitizer, tmp_path, unrandomised, archives, checked)
