@@ -233,20 +233,21 @@ def environment() -> dict[str, str]:
 def compile_c(
     name: str, folder: str | Path, *, shared: bool = False, flags: Sequence[str] = ()
 ) -> Path:
-    """Compile a C file of this folder (or a path), and return the program or library."""
+    """Compile a C file, named from this folder or by a path, to a program or a library."""
     source = HERE / name
     out = Path(folder) / (source.stem + (".so" if shared else ""))
     command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-O2", "-g", "-pthread"]
     command += ["-shared", "-fPIC"] if shared else []
-    subprocess.run([*command, "-o", str(out), str(source), *flags], check=True)
+    subprocess.run([*command, f"-I{ROOT}", "-o", str(out), str(source), *flags], check=True)
     return out
 
 
 def with_libdpu() -> list[str]:
     """List what a C program is compiled with to have the libdpu of this tree in it."""
-    patterns = ("dpu/*.c", "dpu_machine/*.c", "common/copy.c", "common/cores.c")
-    sources = [str(path) for pattern in patterns for path in sorted((ROOT / "csrc").glob(pattern))]
-    folders = [f"-I{ROOT / part}" for part in ("include/veo", "include/dpu", "csrc")]
+    from buildtools.artefacts import INCLUDES, find_artefact
+
+    sources = [str(ROOT / name) for name in find_artefact("dpu/lib/libdpu.so").find_sources(ROOT)]
+    folders = [f"-I{ROOT / part}" for part in INCLUDES]
     return ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="benchmark"', *sources, *folders]
 
 

@@ -16,7 +16,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from harness import size_name
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for `benchmarks`
+
+from benchmarks.harness import size_name
 
 Rows = list[dict[str, Any]]
 

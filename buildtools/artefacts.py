@@ -18,6 +18,7 @@ __all__ = [
     "UPMEM_RELEASES",
     "Artefact",
     "Kind",
+    "find_artefact",
 ]
 
 # Folders for -I, for everything.
@@ -265,3 +266,8 @@ ARTEFACTS = [
         link_flags=("-ldl",),
     ),
 ]
+
+
+def find_artefact(path: str) -> Artefact:
+    """Give the artefact that goes to a path."""
+    return next(artefact for artefact in ARTEFACTS if artefact.path == path)

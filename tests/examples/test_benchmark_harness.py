@@ -12,19 +12,15 @@ from types import ModuleType
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+@pytest.fixture
+def harness() -> ModuleType:
+    return importlib.import_module("benchmarks.harness")
 
 
 @pytest.fixture
-def harness(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("harness")
-
-
-@pytest.fixture
-def plot(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("plot")
+def plot() -> ModuleType:
+    return importlib.import_module("benchmarks.plot")
 
 
 def test_sample_is_median_and_nearest_ranks(harness: ModuleType) -> None:
@@ -115,9 +111,8 @@ def test_numbers_keep_their_significant_digits(harness: ModuleType, value: str) 
     assert harness._number(float(value)) == value
 
 
-def test_rows_of_offsets_have_the_best_memcpy_as_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    offsets, harness = importlib.import_module("copy_offsets"), importlib.import_module("harness")
+def test_rows_of_offsets_have_the_best_memcpy_as_baseline(harness: ModuleType) -> None:
+    offsets = importlib.import_module("benchmarks.common.copy_offsets")
     report = harness.Report("test", "none")
     printed = (
         "heap read:65536:0:0\t1000 1000 9000\nheap read:65536:0:0+memcpy\t900 900 900\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dpu_speed.c: how many DPU instructions a second one core executes.
+ * speed.c: how many DPU instructions a second one core executes.
  *
- * Usage: dpu_speed INSTRUCTIONS ROUNDS. Prints, for each number of tasklets, a line of million
+ * Usage: speed INSTRUCTIONS ROUNDS. Prints, for each number of tasklets, a line of million
  * instructions a second for each round, and under `plain` the same loop as compiled C, counted in
  * the DPU's instructions. The loop is load, add, xor, shift-add, store, count, jump; each tasklet
  * works on its own words. Results are checked against the C loop.
@@ -25,7 +25,7 @@ static double now_s(void)
 
 static void fail(const char *what)
 {
-    fprintf(stderr, "dpu_speed: %s\n", what);
+    fprintf(stderr, "speed: %s\n", what);
     exit(1);
 }
 

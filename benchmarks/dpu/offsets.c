@@ -7,7 +7,7 @@
  */
 #include <stdint.h>
 
-#include "copy_offsets.h"
+#include "benchmarks/common/copy_offsets.h"
 #include "dpu.h"
 
 #define BLOCKS 4 /* per DPU, in scatter/gather transfers */

@@ -18,7 +18,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness import HERE, Report, Sample, arguments, size_name
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
+
+from benchmarks.harness import HERE, Report, Sample, arguments, size_name
 
 SIZES = [4, 64, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
 QUICK_SIZES = [4, 1024, 65536, 1 << 20]
@@ -75,7 +77,7 @@ def run_job(python: str, ranks: int, which: str, sizes: list[int], budget: float
         env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     elif bound:
         command += ["-bind-to", "core"]
-    command += [python, str(HERE / "accl_ranks.py"), which, ",".join(map(str, sizes))]
+    command += [python, str(HERE / "accl/ranks.py"), which, ",".join(map(str, sizes))]
     done = subprocess.run(
         [*command, "--budget", str(budget)], capture_output=True, text=True, timeout=3600, env=env
     )

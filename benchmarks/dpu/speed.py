@@ -6,12 +6,14 @@ from __future__ import annotations
 import io
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
-from dpu_kernels_speed import measure_kernels
-from harness import ROOT, Report, Sample, arguments, compile_c, parse_values, with_libdpu
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
+from benchmarks.dpu.kernels_speed import measure_kernels
+from benchmarks.harness import Report, Sample, arguments, compile_c, parse_values, with_libdpu
 from dpu.asm import assemble
 
 # Million instructions a second that a loop of simple instructions must reach on one core.
@@ -20,7 +22,7 @@ TARGETS = {1: 300.0, 11: 400.0, 16: 400.0, 24: 400.0}
 SCALING_TARGET = 1 / 1.1
 IDLE_MIB, SERVER_MIB, SERVER_S = 100, 2048, 10
 
-# A launch in 16 tasklets: TURNS times the loop of dpu_speed.c.
+# A launch in 16 tasklets: TURNS times the loop of speed.c.
 LOOP = """
     .globl NR_TASKLETS
     .set NR_TASKLETS, 16
@@ -56,13 +58,7 @@ words: .space 64
 def measure_tasklets(report: Report, folder: str, quick: bool) -> None:
     """Run one machine, without the library."""
     instructions, rounds = ("20000000", "5") if quick else ("100000000", "15")
-    sources = sorted(
-        str(path)
-        for folder in ("machine", "isa")
-        for path in (ROOT / "csrc/dpu" / folder).glob("*.c")
-    )
-    sources.append(str(ROOT / "csrc/common/copy.c"))
-    program = compile_c("dpu_speed.c", folder, flags=[f"-I{ROOT / 'csrc'}", *sources])
+    program = compile_c("dpu/speed.c", folder, flags=with_libdpu())
     printed = subprocess.run(
         [program, instructions, rounds], check=True, capture_output=True, text=True
     ).stdout
@@ -90,7 +86,7 @@ def build_scaling(folder: str, turns: int) -> tuple[Path, Path, Path]:
     loop, empty = Path(folder, "loop.dpu"), Path(folder, "empty.dpu")
     assemble(io.StringIO(LOOP), loop, defines={"TURNS": turns})
     assemble(io.StringIO(".globl main\nmain: jump r23\n"), empty)
-    return compile_c("dpu_scaling.c", folder, flags=with_libdpu()), loop, empty
+    return compile_c("dpu/scaling.c", folder, flags=with_libdpu()), loop, empty
 
 
 def measure_dpus(report: Report, folder: str, quick: bool) -> None:

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import struct
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
-from harness import HERE, Report, Sample, arguments
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
+from benchmarks.harness import HERE, Report, Sample, arguments
 from dpu import DpuSet
 from dpu.asm import Source, assemble
 from dpu.compiler import Compiler
 
 MHZ = 350.0
-KERNEL = HERE / "dpu_kernels" / "arithmetic.c"
+KERNEL = HERE / "dpu/kernels" / "arithmetic.c"
 
 # Assembled loops; each tasklet runs BODY for COUNT times ELEMENTS.
 LOOP = """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiled kernels as a measure of the simulator: used by `dpu_speed`."""
+"""Compiled kernels as a measure of the simulator: used by `speed.py`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from harness import HERE, Report, Sample
-
+from benchmarks.harness import HERE, Report, Sample
 from dpu import DpuSet
 from dpu.compiler import Compiler
 
-SOURCE = HERE / "dpu_kernels" / "workloads.c"
+SOURCE = HERE / "dpu/kernels" / "workloads.c"
 WORKLOADS = ["vector_add", "reduction", "histogram", "scan", "choose", "gemv", "sort", "search"]
 WORKLOADS += ["transpose", "match", "sparse", "checksum", "divide", "real"]
 TASKLETS = 16

@@ -13,10 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from copy_offsets import report_offsets, run_offsets
-from harness import Report, Sample, alternate, arguments, compile_c, size_name
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
 import veo
+from benchmarks.common.copy_offsets import report_offsets, run_offsets
+from benchmarks.harness import Report, Sample, alternate, arguments, compile_c, size_name
 
 MIB = 1 << 20
 SIZES = [1, 64, 1 << 10, 4 << 10, 64 << 10, 256 << 10, MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB]
@@ -45,7 +47,7 @@ class Bench:
         self.report = Report(
             "veo_copy_bandwidth", "how fast is memory copied to and from the VE process?"
         )
-        self.loops = ctypes.CDLL(str(compile_c("copy_loops.c", folder, shared=True)))
+        self.loops = ctypes.CDLL(str(compile_c("veo/copy_loops.c", folder, shared=True)))
         pointer, size_t = ctypes.c_void_p, ctypes.c_size_t
         self.loops.loop_memcpy.argtypes = [pointer, pointer, size_t, ctypes.c_long]
         for loop in (self.loops.loop_read, self.loops.loop_write):
@@ -59,7 +61,7 @@ class Bench:
         self.host = rng.integers(0, 256, largest, dtype=np.uint8)
         self.other = np.ones(largest, np.uint8)
         self.proc = veo.VeoProc(0)
-        self.lib = self.proc.load_library(str(compile_c("copy_kernels.c", folder, shared=True)))
+        self.lib = self.proc.load_library(str(compile_c("veo/copy_kernels.c", folder, shared=True)))
         self.ctx = self.proc.open_context()
         self.lib.grab.args_type("long")
         self.lib.grab.ret_type("void *")
@@ -130,7 +132,7 @@ class Bench:
         package = Path(veo.__file__).parent
         library = package / "lib" / "libveo.so.1"
         flags = [f"-I{package / 'include'}", str(library), f"-Wl,-rpath,{library.parent}"]
-        program = compile_c("veo_offsets.c", folder, flags=flags)
+        program = compile_c("veo/offsets.c", folder, flags=flags)
         for size in self.sizes:
             rounds = 3 if quick or size > MIB else 9
             report_offsets(

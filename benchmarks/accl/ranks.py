@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One job of `accl_collectives.py`: times the collectives of one implementation on all ranks.
+"""One job of `collectives.py`: times the collectives of one implementation on all ranks.
 
     mpiexec -n N python accl_ranks.py {mpi,unified,separate,floor} SIZES [--budget SECONDS]
 

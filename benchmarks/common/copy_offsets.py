@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from harness import ROOT, Report, Sample, arguments, compile_c, size_name
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
+
+from benchmarks.harness import ROOT, Report, Sample, arguments, compile_c, size_name
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = [512, KIB, 2 * KIB, 4 * KIB, 16 * KIB, 64 * KIB, MIB, 16 * MIB, 256 * MIB]
@@ -119,7 +122,7 @@ def main() -> None:
     sizes = QUICK_SIZES if options.quick else SIZES
     with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
         flags = [str(ROOT / "csrc/common/copy.c"), f"-I{ROOT / 'csrc'}"]
-        program = compile_c("copy_routines.c", folder, flags=flags)
+        program = compile_c("common/copy_routines.c", folder, flags=flags)
         for size in sizes:
             report.section(size_name(size), "memcpy() at its best pair of these offsets")
             rounds = 3 if options.quick or size > 16 * MIB else 9

@@ -14,7 +14,10 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from harness import (
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
+
+import veo
+from benchmarks.harness import (
     HERE,
     ROOT,
     Report,
@@ -27,8 +30,6 @@ from harness import (
     isolated_python,
     parse_values,
 )
-
-import veo
 
 PY_VEO = "py-veo==1.5.0"
 
@@ -63,7 +64,7 @@ class Bench:
         self.worker = self.package / "bin" / "veorun"
         headers = self.package / "include"
         self.include = headers if headers.is_dir() else ROOT / "include" / "veo"
-        self.kernels = compile_c("call_kernels.c", folder, shared=True)
+        self.kernels = compile_c("veo/call_kernels.c", folder, shared=True)
         self.report = Report(
             "veo_call_latency", "what does a call cost, and what is the least it could cost?"
         )
@@ -73,7 +74,7 @@ class Bench:
     def python(self, env: dict[str, str] | None = None, *words: str) -> str:
         """Run python_calls.py in a process of its own."""
         return isolated_python(
-            str(HERE / "python_calls.py"),
+            str(HERE / "veo/python_calls.py"),
             str(self.kernels),
             str(self.batch),
             str(self.rounds),
@@ -84,18 +85,18 @@ class Bench:
     def compile_driver(self) -> Path:
         """Compile the C driver and link it to the soft library."""
         return compile_c(
-            "call_driver.c",
+            "veo/call_driver.c",
             self.folder,
             flags=[f"-I{self.include}", str(self.soft), f"-Wl,-rpath,{self.soft.parent}"],
         )
 
     def binding(self) -> Values:
         """Run the package on a library that answers at once."""
-        base = compile_c("null_libveo.c", self.folder, shared=True, flags=[f"-I{self.include}"])
+        base = compile_c("veo/null_libveo.c", self.folder, shared=True, flags=[f"-I{self.include}"])
         missing = sorted(_exported(self.soft) - _exported(base))
         source = self.folder / "null_full.c"
         aliases = "".join(f'__asm__(".globl {n}\\n.set {n}, veo_null");\n' for n in missing)
-        source.write_text((HERE / "null_libveo.c").read_text() + aliases)
+        source.write_text((HERE / "veo/null_libveo.c").read_text() + aliases)
         library = compile_c(str(source), self.folder, shared=True, flags=[f"-I{self.include}"])
         values = Values()
         for _ in range(self.turns):
@@ -145,7 +146,7 @@ class Bench:
             report.skip("py-veo 1.5.0 wheel", str(error))
             py_veo = None
         driver = self.compile_driver()
-        ping_pong = compile_c("spin_pingpong.c", self.folder)
+        ping_pong = compile_c("veo/spin_pingpong.c", self.folder)
         # In turns and several times: where a virtual machine's cores are changes within seconds.
         plain, c_api, ours, foreign = Values(), Values(), Values(), Values()
         for _ in range(self.turns):

@@ -21,7 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from harness import Report, Sample, arguments
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
+
+from benchmarks.harness import Report, Sample, arguments
 
 RANKS = (1, 2, 4, 8, 16, 32)
 PACKET_RANKS = (2, 3, 4, 8)

@@ -9,7 +9,7 @@
 
 #include <ve_offload.h>
 
-#include "copy_offsets.h"
+#include "benchmarks/common/copy_offsets.h"
 
 struct sides {
     struct veo_proc_handle *proc;

@@ -4,10 +4,22 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import tempfile
+from pathlib import Path
 
-from copy_offsets import KIB, MIB, report_offsets, run_offsets
-from harness import Report, Sample, arguments, compile_c, parse_values, size_name, with_libdpu
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
+
+from benchmarks.common.copy_offsets import KIB, MIB, report_offsets, run_offsets
+from benchmarks.harness import (
+    Report,
+    Sample,
+    arguments,
+    compile_c,
+    parse_values,
+    size_name,
+    with_libdpu,
+)
 
 # Of memcpy()'s speed, from this size a DPU on, for a push to all 64 DPUs of a rank.
 TARGET = 0.5
@@ -32,7 +44,7 @@ OFFSETS_ONE, OFFSETS_SET, OFFSETS_ALLOWANCE_NS = 0.85, 0.75, 400
 
 def measure_offsets(report: Report, folder: str, quick: bool) -> None:
     """Copy with both sides at several offsets in a page."""
-    program = compile_c("dpu_offsets.c", folder, flags=with_libdpu())
+    program = compile_c("dpu/offsets.c", folder, flags=with_libdpu())
     sizes = [8, KIB, 4 * KIB, 16 * KIB, 64 * KIB, MIB] + ([] if quick else [16 * MIB, 48 * MIB])
     report.section("one DPU, page offsets of both sides", "memcpy() at its best offsets")
     for size in sizes:
@@ -57,7 +69,7 @@ def main() -> None:
     rounds, largest = ("7", str(TARGET_SIZE)) if options.quick else ("21", str(1 << 20))
     with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
         printed = subprocess.run(
-            [compile_c("dpu_transfer.c", folder, flags=with_libdpu()), rounds, largest],
+            [compile_c("dpu/transfer.c", folder, flags=with_libdpu()), rounds, largest],
             check=True,
             capture_output=True,
             text=True,
