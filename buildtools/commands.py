@@ -116,7 +116,7 @@ class BuildExtensions(build_ext):
         """Link one module."""
         objects = self._compile(ext.sources) + coverage_objects(self.toolchain)
         product = self.toolchain.object_folder / "modules" / self.get_ext_filename(ext.name)
-        self.toolchain.link(product, objects, ["-shared"])
+        self.toolchain.link(product, objects, ["-shared", "-lm"])
         target = Path(self.get_ext_fullpath(ext.name))
         _copy(product, target)
 

@@ -54,7 +54,7 @@ class Builder:
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             list(pool.map(lambda job: subprocess.run(job, check=True), jobs))
         objects = [str(self._objects[source]) for source in wanted]
-        subprocess.run([*COMPILE, *objects, "-o", str(program)], check=True)
+        subprocess.run([*COMPILE, *objects, "-lm", "-o", str(program)], check=True)
         return program
 
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-__all__ = ["chain", "matvec", "pe_array_gemm", "replaced"]
+__all__ = [
+    *("chain", "convolution", "copied", "fused_chain", "gated", "matvec", "pe_array_gemm"),
+    "replaced",
+]
 
 Problem = dict[str, Any]
 
@@ -95,6 +98,102 @@ def chain(count: int, mapping: list[Problem], *, size: int = 4, gb: float | str 
         "einsums": einsums,
         "mapping": mapping,
     }
+
+
+def fused_chain(count: int, *, size: int = 4, tile: int = 2, gb: float | str = "inf") -> Problem:
+    """A chain whose inner tensors are in GB, below a loop over m that all Einsums share."""
+    inner = [f"T{i}" for i in range(1, count)]
+    outer = ["T0", f"T{count}", *(f"W{i}" for i in range(count))]
+    branches = []
+    for i in range(count):
+        own = [name for name in (f"T{i}", f"W{i}", f"T{i + 1}") if name in outer]
+        loops = [{"temporal": variable, "tile": 1} for variable in ("m", f"n{i}", f"n{i + 1}")]
+        leaf = {"compute": "MAC", "einsum": f"E{i}"}
+        branches.append([{"hold": "GB", "tensors": own}, *loops, leaf])
+    mapping = [
+        {"hold": "MM", "tensors": outer},
+        {"temporal": "m", "tile": tile},
+        {"hold": "GB", "tensors": inner},
+        {"sequential": branches},
+    ]
+    return chain(count, mapping, size=size, gb=gb)
+
+
+def convolution(*, stride: int = 1, tile: int = 2, r_outermost: bool = False) -> Problem:
+    """O[p] = I[stride * p + r] * W[r] with p < 8 and r < 3."""
+    tensors = {"I": 1.0, "W": 1.0, "O": 1.0}
+    outer: list[Problem] = [{"temporal": "p", "tile": tile}]
+    if r_outermost:
+        outer = [{"temporal": "r", "tile": 1}]
+    inner = [{"temporal": variable, "tile": 1} for variable in ("p", "r")]
+    return {
+        "format": "accelforge-problem",
+        "version": 1,
+        "einsums": [
+            {
+                "name": "O",
+                "variables": {"p": 8, "r": 3},
+                "tensors": [
+                    {"name": "I", "projection": [{"terms": {"p": stride, "r": 1}}]},
+                    {"name": "W", "projection": ["r"]},
+                    {"name": "O", "projection": ["p"], "output": True},
+                ],
+                "levels": [memory("MM", "inf", tensors), memory("GB", "inf", tensors), compute()],
+            }
+        ],
+        "mapping": [
+            {"hold": "MM", "tensors": ["I", "W", "O"]},
+            *outer,
+            {"hold": "GB", "tensors": ["I", "W", "O"]},
+            *inner,
+            {"compute": "MAC", "einsum": "O"},
+        ],
+    }
+
+
+def copied(source: str = "MM", target: str = "GB") -> Problem:
+    """B[m] = A[m], a copy of 8 values from one memory to another."""
+    tensors = {"A": 1.0, "B": 1.0}
+    return {
+        "format": "accelforge-problem",
+        "version": 1,
+        "einsums": [
+            {
+                "name": "B",
+                "is_copy_operation": True,
+                "variables": {"m": 8},
+                "tensors": [
+                    {"name": "A", "projection": ["m"]},
+                    {"name": "B", "projection": ["m"], "output": True},
+                ],
+                "levels": [memory("MM", "inf", tensors), memory("GB", "inf", tensors), compute()],
+            }
+        ],
+        "mapping": [
+            {"hold": source, "tensors": ["A"]},
+            {"hold": target, "tensors": ["B"]},
+            {"temporal": "m", "tile": 1},
+            {"compute": "MAC", "einsum": "B"},
+        ],
+    }
+
+
+def gated() -> Problem:
+    """A matvec on 2 of 4 MACs, whose leakage is gated by the fan-out."""
+    problem = matvec(
+        [
+            {"hold": "MM", "tensors": ["A", "B", "Z"]},
+            {"spatial": "m", "tile": 2, "component": "MAC", "dim": "X"},
+            {"temporal": "m", "tile": 1},
+            {"temporal": "k", "tile": 1},
+            {"compute": "MAC", "einsum": "Z"},
+        ]
+    )
+    problem["components"] = [{"name": "MAC", "leak_power": 1.0, "instances": 4}]
+    einsum = problem["einsums"][0]
+    einsum["levels"][2]["spatial"] = [{"name": "X", "fanout": 4}]
+    einsum["leaks"] = [{"component": "MAC", "gated_by": [["MAC", "X"]]}]
+    return problem
 
 
 def pe_array_gemm() -> Problem:

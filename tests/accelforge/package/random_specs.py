@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import re
 import sys
 import tempfile
 import warnings
@@ -221,6 +222,19 @@ class Generator:
             ]
         return [f"!{kind} {{tensors: [{', '.join(tensors)}], component: {name}}}"]
 
+    def swapped(self, nodes: list[str]) -> list[str]:
+        """Swap some neighbours: orders that the hierarchy of memories does not suggest."""
+        for _ in range(self.r.choice([0, 0, 0, 1, 2, 5])):
+            i = self.r.randrange(max(1, len(nodes) - 2))
+            if i + 2 >= len(nodes):
+                continue
+            a, b = nodes[i : i + 2]
+            variables = [re.search(r"rank_variable: (\w+)", node) for node in (a, b)]
+            same = variables[0] and variables[1] and variables[0][1] == variables[1][1]
+            if not same:
+                nodes[i : i + 2] = [b, a]
+        return nodes
+
     def body(self, einsum: int, extents: dict[str, int], start: int, held: set[str]) -> list[str]:
         """The part of the mapping that belongs to one Einsum."""
         r = self.r
@@ -244,7 +258,7 @@ class Generator:
         for variable in rest:
             nodes.append(f"!Temporal {{rank_variable: {variable}, tile_shape: 1}}")
         nodes.append(f"!Compute {{einsum: {name}, component: MAC}}")
-        return nodes
+        return self.swapped(nodes)
 
     def mapping_text(self) -> str:
         if len(self.einsums) == 1:
@@ -261,22 +275,51 @@ class Generator:
         memories = [i for i, node in enumerate(self.nodes) if node[0] == "Memory"]
         low = r.choice(memories)
         fused = [t for t in inner if low > 0 and self.chance(0.7)]
-        outer = [t for t in every if t not in fused]
+        persistent = [t for t in every if t not in fused and self.chance(0.1)]
+        outer = [t for t in every if t not in fused and t not in persistent]
         head = self.storage(0, outer)
+        if persistent:
+            name = self.nodes[r.choice(memories)][1]
+            names = ", ".join(persistent)
+            head.append(f"!Storage {{tensors: [{names}], component: {name}, persistent: True}}")
+        # The middle ones of a long chain may be fused below more loops than the others.
+        deep = [t for t in fused if t in ("T2", "T3") and self.chance(0.5)]
         for _ in range(r.choice([0, 1, 1, 2])):
             head.append(self.loop(extents, "m"))
-        head += self.storage(low, fused)
+        head += self.storage(low, [t for t in fused if t not in deep])
         lines = ["mapping:", "  nodes:", *(f"  - {node}" for node in head)]
         lines += ["  - !Sequential", "    nodes:"]
-        for i in range(len(self.einsums)):
-            lines += ["    - !Nested", "      nodes:"]
-            held = set(outer)
-            body = self.fused_body(i, dict(extents), low if fused else 0, held, set(fused))
-            lines += [f"      - {node}" for node in body]
+        held = (low if fused else 0, set(fused))
+        if not deep:
+            lines += self.branches(range(len(self.einsums)), extents, *held, "    ")
+            return "\n".join(lines)
+
+        # Einsum i makes T<i + 1>: those from the first to the last that use a deep tensor.
+        users = [i for i, e in enumerate(self.einsums) if set(e[2]) & set(deep)]
+        group = range(users[0], users[-1] + 1)
+        lines += self.branches(range(users[0]), extents, *held, "    ")
+        inside = dict(extents)
+        head = [self.loop(inside, "m"), *self.storage(low, deep)]
+        lines += ["    - !Nested", "      nodes:", *(f"      - {node}" for node in head)]
+        lines += ["      - !Sequential", "        nodes:"]
+        lines += self.branches(group, inside, *held, "        ")
+        rest = range(users[-1] + 1, len(self.einsums))
+        lines += self.branches(rest, extents, *held, "    ")
         return "\n".join(lines)
 
+    def branches(
+        self, einsums: range, extents: dict[str, int], low: int, fused: set[str], indent: str
+    ) -> list[str]:
+        """Write a branch per Einsum."""
+        lines = []
+        for i in einsums:
+            lines += [f"{indent}- !Nested", f"{indent}  nodes:"]
+            body = self.fused_body(i, dict(extents), low, fused)
+            lines += [f"{indent}  - {node}" for node in body]
+        return lines
+
     def fused_body(
-        self, einsum: int, extents: dict[str, int], low: int, outer: set[str], fused: set[str]
+        self, einsum: int, extents: dict[str, int], low: int, fused: set[str]
     ) -> list[str]:
         r = self.r
         name, _, tensors, variables = self.einsums[einsum]
@@ -297,7 +340,7 @@ class Generator:
         r.shuffle(rest)
         nodes += [f"!Temporal {{rank_variable: {v}, tile_shape: 1}}" for v in rest]
         nodes.append(f"!Compute {{einsum: {name}, component: MAC}}")
-        return nodes
+        return self.swapped(nodes)
 
     def text(self) -> str:
         self.workload()

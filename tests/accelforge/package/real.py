@@ -13,6 +13,10 @@ __all__ = ["differences"]
 
 def differences(case: dict[str, Any], tolerance: float = 1e-5) -> list[str]:
     """List what the engine says differently; the original computes in single precision."""
+    # A failed assertion says nothing about the mapping: the original joins no Einsums that share
+    # persistent tensors alone, for example.
+    if case.get("error", {}).get("type") == "AssertionError":
+        return []
     try:
         result = evaluate(case["problem"])
     except ProblemError as error:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fuzz targets of what reads bytes of other ranks."""
