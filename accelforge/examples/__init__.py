@@ -49,9 +49,17 @@ class Directory:
             raise AttributeError(name)
         for entry in self._entries():
             stem = entry.name if entry.is_dir() else entry.stem
-            if stem.replace(".", "_") == name.replace(".", "_"):
+            if _same(stem, name):
                 return _only_file(entry) if entry.is_dir() else entry
+        # Files that stand in a folder today used to lie in the folder above.
+        inside = sorted(f for f in self.path.rglob("*.yaml") if _same(f.stem, name))
+        if inside:
+            return inside[0]
         raise ValueError(f"there is no {name} in {self.path}; there are: {', '.join(self.iter())}")
+
+
+def _same(stem: str, name: str) -> bool:
+    return stem.replace(".", "_") == name.replace(".", "_")
 
 
 def _only_file(folder: Path) -> Path | Directory:

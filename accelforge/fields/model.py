@@ -189,6 +189,11 @@ class EvalableModel(MutableMapping[str, Any]):
     def __delitem__(self, key: str) -> None:
         if key not in self.__dict__:
             raise KeyError(f"{type(self).__name__} has no field {key!r}")
+        delattr(self, key)
+
+    def __delattr__(self, key: str) -> None:
+        if key not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no field {key!r}")
         declared = type(self)._fields.get(key)
         if declared is None:
             del self.__dict__[key]

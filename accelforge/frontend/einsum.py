@@ -327,7 +327,12 @@ class Einsum(EvalableModel):
     ) -> Einsum:
         """Return a copy with everything evaluated, and with all names among the renames."""
         sets = self._sets(workload)
-        scope = {**evaluated.rank_sizes, **sets, **symbols}
+        nothing, no_variable = sets["Nothing"], InvertibleSet((), (), RANK_VARIABLES)
+        elsewhere = {
+            **dict.fromkeys(workload._all_tensors(), nothing),
+            **dict.fromkeys(workload._all_rank_variables(), no_variable),
+        }
+        scope = {**evaluated.rank_sizes, **elsewhere, **sets, **symbols}
         own = {rename.name for rename in self.renames}
         draft = self.model_copy()
         draft.__dict__["renames"] = RenameList(
@@ -338,13 +343,7 @@ class Einsum(EvalableModel):
         known = {rename.name for rename in renames}
         renames.extend(Rename.known(k, v) for k, v in sets.items() if k not in known)
         known.update(sets)
-        nothing, no_variable = sets["Nothing"], InvertibleSet((), (), RANK_VARIABLES)
-        for name in workload._all_tensors():
-            if name not in known:
-                renames.append(Rename.known(name, nothing))
-        for name in workload._all_rank_variables():
-            if name not in known:
-                renames.append(Rename.known(name, no_variable))
+        renames.extend(Rename.known(k, v) for k, v in elsewhere.items() if k not in known)
         scope.update({rename.name: rename.source for rename in renames})
         new._set_bits(workload, scope, bits)
         return new

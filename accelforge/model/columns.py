@@ -31,6 +31,7 @@ def columns_of(result: Any, spec: Spec, einsum_names: list[str]) -> dict[str, li
     totals: dict[str, Any] = {}
     first: dict[str, list[Any]] = {}
     of_einsum: dict[str, dict[str, list[Any]]] = {name: {} for name in einsum_names}
+    done: dict[tuple[Any, ...], float] = {}
     for column, value in zip(result.columns, result.values.tolist(), strict=True):
         family = column[0]
         if family == "total":
@@ -39,12 +40,15 @@ def columns_of(result: Any, spec: Spec, einsum_names: list[str]) -> dict[str, li
             first[f"reservation{SEPARATOR}{column[1]}{SEPARATOR}-1{SEPARATOR}right"] = [value]
         elif family in _FAMILIES:
             wanted, prefix = _FAMILIES[family]
-            if not metrics & wanted or (family == "energy" and value == 0 and column[-1] != "leak"):
+            if family == "action":
+                done[column[1:]] = value
+            # What is not done has no energy, not even one of zero.
+            if not metrics & wanted or (family == "energy" and done.get(column[1:], 1) == 0):
                 continue
-            parts = [str(part) for part in column[2:] if part is not None or family == "action"]
-            if family == "energy" and column[3] is None and column[-1] != "leak":
-                parts = [str(part) for part in column[2:]]
-            name = SEPARATOR.join((column[1], prefix, *parts))
+            parts = [prefix, *column[2:]]
+            if column[-1] == "leak":
+                parts = [prefix, column[2], "leak"]
+            name = SEPARATOR.join([column[1], *(str(part) for part in parts)])
             of_einsum[column[1]][name] = [value]
     columns = dict(first)
     for name, wanted in _TOTALS.items():

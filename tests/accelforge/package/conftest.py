@@ -65,6 +65,20 @@ mapping:
 """
 
 
+class Texts:
+    """The parts of the specification of the fixture `spec`."""
+
+    ARCH = ARCH
+    WORKLOAD = WORKLOAD
+    MAPPING = MAPPING
+
+
+@pytest.fixture
+def texts() -> type[Texts]:
+    """Give tests the parts, to put them together in other ways."""
+    return Texts
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
     """Write a file."""
