@@ -173,7 +173,7 @@ cdef class VeoCtxt:
         request.start(id, buffer)
         if log_on():
             log_info(f"{name} nodeid={handle.proc.nodeid} size={nbytes} reqid={id}")
-        if handle.orphan_count:
+        if handle.requests.norphans:
             handle.reap(4)
         return request
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C handle of a context, and the requests that it owes answers to."""
+"""The C handle of a context, and waiting for its requests."""
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -7,7 +7,6 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.signal cimport SIGINT
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport free, realloc
 from veo cimport _native
 from veo._native cimport death_report
 from veo._process_handle cimport (
@@ -17,11 +16,24 @@ from veo._process_handle cimport (
     in_a_hurry,
     patience_ends,
 )
-from veo.libveo cimport (
-    VEO_COMMAND_OK,
-    VEO_COMMAND_UNFINISHED,
-    veo_proc_handle,
-    veo_thr_ctxt,
+from veo.libveo cimport VEO_COMMAND_UNFINISHED, veo_proc_handle, veo_thr_ctxt
+from veo.request_set cimport (
+    VEOPKG_FORKED,
+    veopkg_request,
+    veopkg_request_add,
+    veopkg_request_drop,
+    veopkg_request_note_given_up,
+    veopkg_request_ops,
+    veopkg_request_poll,
+    veopkg_request_settle,
+    veopkg_requests_are_done,
+    veopkg_requests_close,
+    veopkg_requests_free,
+    veopkg_requests_have_given_up,
+    veopkg_requests_init,
+    veopkg_requests_oldest,
+    veopkg_requests_oldest_orphan,
+    veopkg_requests_reap,
 )
 from veo.waiting cimport SLICE_NS, now_ns, pause_ns, wait_by_peeking
 
@@ -34,14 +46,39 @@ cdef extern from "Python.h":
     int PyErr_SetInterruptEx(int signum)
 
 
+# What the request set calls; `context` is the CtxHandle, borrowed.
+
+
+cdef void _failed(void *context, veopkg_request *request) noexcept:
+    cdef CtxHandle handle = <CtxHandle>context
+    try:
+        text = death_report(handle.soft, handle.proc.handle)
+        if text:
+            Py_INCREF(text)
+            request.text = <void *>text
+    except MemoryError:
+        pass
+
+
+cdef void _release(void *keep) noexcept:
+    Py_XDECREF(<PyObject *>keep)
+
+
+cdef void _entomb(void *context, void *keep) noexcept:
+    try:
+        (<CtxHandle>context).proc.grave.append(<object>keep)
+    except MemoryError:
+        # The library may still write to it: it is leaked rather than freed.
+        return
+    Py_XDECREF(<PyObject *>keep)
+
+
 @cython.final
 @cython.no_gc
 cdef class CtxHandle(ContextBase):
 
     def __cinit__(self):
         self.handle = NULL
-        self.head = self.tail = NULL
-        self.orphans = NULL
 
     def __dealloc__(self):
         cdef veo_thr_ctxt *handle = self.handle
@@ -54,7 +91,7 @@ cdef class CtxHandle(ContextBase):
         if handle is not NULL and self.proc.forks == _native.fork_count:
             self.proc.users += 1
             deadline = patience_ends(self.has_given_up())
-            while self.orphan_count and not self.proc.leaving and not in_a_hurry():
+            while self.requests.norphans and not self.proc.leaving and not in_a_hurry():
                 if now_ns() >= deadline:
                     break
                 self.settle_oldest(SLICE_NS)
@@ -65,7 +102,7 @@ cdef class CtxHandle(ContextBase):
                     PyErr_SetInterruptEx(SIGINT)
                     break
             self.handle = NULL
-            if self.orphan_count:
+            if self.requests.norphans:
                 self.bury()
             elif not self.proc.leaving:
                 with nogil:
@@ -73,7 +110,7 @@ cdef class CtxHandle(ContextBase):
             self.proc.users -= 1
         else:
             self.bury()
-        free(self.orphans)
+        veopkg_requests_free(&self.requests)
 
     cdef void _forget(self) noexcept:
         """Take this context out of the list of its process."""
@@ -110,78 +147,36 @@ cdef class CtxHandle(ContextBase):
 
     # --- requests ----------------------------------------------------------------------------
 
-    cdef void link(self, Pending *p) noexcept:
-        p.prev = self.tail
-        p.next = NULL
-        if self.tail is not NULL:
-            self.tail.next = p
-        else:
-            self.head = p
-        self.tail = p
+    cdef void add(self, veopkg_request *request, object owner, uint64_t id,
+                  object keep) noexcept:
+        if keep is not None:
+            Py_INCREF(keep)
+        veopkg_request_add(&self.requests, request, <void *>owner, id,
+                           NULL if keep is None else <void *>keep)
 
-    cdef void unlink(self, Pending *p) noexcept:
-        if p.prev is not NULL:
-            p.prev.next = p.next
-        else:
-            self.head = p.next
-        if p.next is not NULL:
-            p.next.prev = p.prev
-        else:
-            self.tail = p.prev
-        p.prev = p.next = NULL
-
-    cdef void settle(self, Pending *p, int rc, uint64_t value) noexcept:
-        cdef PyObject *keep = p.keep
-        p.rc = rc
-        p.value = value
-        p.settled = True
-        p.keep = NULL
-        self.unlink(p)
-        if rc != VEO_COMMAND_OK and rc > RC_CLOSED:
-            try:
-                text = death_report(self.soft, self.proc.handle)
-                if text:
-                    Py_INCREF(text)
-                    p.text = <PyObject *>text
-            except MemoryError:
-                pass
-        # May run anything.
-        Py_XDECREF(keep)
-
-    cdef int ask(self, Pending *p) noexcept:
-        cdef uint64_t value = 0
-        cdef int rc
-        if p.settled:
-            return 1
-        if p.asking:
-            return 0
-        if self.proc.forks != _native.fork_count:
-            self.settle(p, RC_FORKED, 0)
-            return 1
+    cdef int ask(self, veopkg_request *request) noexcept:
+        if not request.settled and self.proc.forks != _native.fork_count:
+            veopkg_request_settle(&self.requests, request, VEOPKG_FORKED, 0)
         # bury() has settled those of a context that is closed.
-        rc = self.table.veo_call_peek_result(self.handle, p.id, &value)
-        if rc == VEO_COMMAND_UNFINISHED:
-            return 0
-        self.settle(p, rc, value)
-        return 1
+        return veopkg_request_poll(&self.requests, self.handle, request)
 
-    cdef int wait(self, Pending *p, long long ns) noexcept:
+    cdef int wait(self, veopkg_request *request, long long ns) noexcept:
         cdef veo_thr_ctxt *handle
         cdef uint64_t id
         cdef uint64_t value = 0
         cdef int rc
-        if self.ask(p):
+        if self.ask(request):
             return 1
         if ns <= 0:
             return 0
-        if p.asking or self.proc.leaving:
+        if request.waiting or self.proc.leaving:
             # Another thread will settle it.
             with nogil:
                 pause_ns(min(ns, 200_000))
-            return p.settled
+            return request.settled
         handle = self.handle
-        id = p.id
-        p.asking = True
+        id = request.id
+        request.waiting = True
         self.enter()
         with nogil:
             if self.soft.veosoft_call_wait_timed is not NULL:
@@ -189,102 +184,60 @@ cdef class CtxHandle(ContextBase):
             else:
                 rc = wait_by_peeking(self.table, handle, id, &value, ns)
         self.leave()
-        p.asking = False
+        request.waiting = False
         if rc == VEO_COMMAND_UNFINISHED:
             return 0
-        self.settle(p, rc, value)
+        veopkg_request_settle(&self.requests, request, rc, value)
         return 1
 
-    cdef void note_given_up(self, Pending *p) noexcept:
-        if not self.gave_up or p.id > self.given_up:
-            self.gave_up = True
-            self.given_up = p.id
+    cdef void note_given_up(self, const veopkg_request *request) noexcept:
+        veopkg_request_note_given_up(&self.requests, request)
 
     cdef bint has_given_up(self) noexcept:
-        cdef Pending *p = self.head
-        if not self.gave_up or self.handle is NULL or self.proc.forks != _native.fork_count:
-            return False
-        # In the order of ids; what is done leaves the lists.
-        while p is not NULL and p.id <= self.given_up:
-            if not self.ask(p):
-                return True
-            p = self.head
-        self.reap(<size_t>-1)
-        return (self.orphan_count != 0
-                and self.orphans[self.orphan_first].id <= self.given_up)
-
-    cdef void abandon(self, Pending *p) noexcept:
-        cdef PyObject *keep = p.keep
-        cdef Orphan *grown
-        cdef size_t capacity, i
-        p.keep = NULL
-        if p.settled:
-            return
-        p.settled = True
-        self.unlink(p)
         if self.handle is NULL or self.proc.forks != _native.fork_count:
-            Py_XDECREF(keep)
-            return
-        if self.orphan_count == self.orphan_capacity:
-            capacity = max(2 * self.orphan_capacity, <size_t>16)
-            grown = <Orphan *>realloc(self.orphans, capacity * sizeof(Orphan))
-            if grown is NULL:
-                # The memory may still be written to: it is lost rather than freed.
-                return
-            # The part that was wrapped round goes behind the rest.
-            for i in range(self.orphan_first):
-                grown[self.orphan_capacity + i] = grown[i]
-            self.orphans = grown
-            self.orphan_capacity = capacity
-        i = (self.orphan_first + self.orphan_count) % self.orphan_capacity
-        self.orphans[i].id = p.id
-        self.orphans[i].keep = keep
-        self.orphan_count += 1
+            return False
+        return veopkg_requests_have_given_up(&self.requests, self.handle)
+
+    cdef void drop(self, veopkg_request *request) noexcept:
+        veopkg_request_drop(
+            &self.requests, request,
+            self.handle is not NULL and self.proc.forks == _native.fork_count,
+        )
 
     cdef void reap(self, size_t limit) noexcept:
-        cdef uint64_t value
-        cdef PyObject *keep
-        cdef Orphan *oldest
-        while limit and self.orphan_count and self.handle is not NULL:
-            oldest = &self.orphans[self.orphan_first]
-            if self.table.veo_call_peek_result(self.handle, oldest.id,
-                                               &value) == VEO_COMMAND_UNFINISHED:
-                return
-            keep = oldest.keep
-            self.orphan_first = (self.orphan_first + 1) % self.orphan_capacity
-            self.orphan_count -= 1
-            limit -= 1
-            Py_XDECREF(keep)
+        if self.handle is not NULL:
+            veopkg_requests_reap(&self.requests, self.handle, limit)
 
     cdef int settle_oldest(self, long long ns) noexcept:
-        cdef Pending *p = self.head
+        cdef veopkg_request *oldest = veopkg_requests_oldest(&self.requests)
         cdef veo_thr_ctxt *handle = self.handle
-        cdef object _request
+        cdef object _owner
         cdef uint64_t id
         cdef uint64_t value = 0
-        cdef size_t orphans = self.orphan_count
+        cdef size_t orphans = self.requests.norphans
         if handle is NULL:
             return 1
         self.reap(<size_t>-1)
-        if p is not NULL:
+        if oldest is not NULL:
             # It must not go away while this thread is without the GIL.
-            _request = <object>p.request
-            if self.wait(p, ns):
+            _owner = <object>oldest.owner
+            if self.wait(oldest, ns):
                 return 2
-        elif self.orphan_count:
-            id = self.orphans[self.orphan_first].id
+        elif self.requests.norphans:
+            id = veopkg_requests_oldest_orphan(&self.requests)
             self.enter()
             with nogil:
-                # This takes the result away, which reap() then takes for done, as it is.
+                # This takes the result away: then the library says that the request is unknown,
+                # which reap() takes for done, as it is.
                 if self.soft.veosoft_call_wait_timed is not NULL:
                     self.soft.veosoft_call_wait_timed(handle, id, &value, ns)
                 else:
                     pause_ns(min(ns, 200_000))
             self.leave()
             self.reap(<size_t>-1)
-        if self.head is NULL and self.orphan_count == 0:
+        if veopkg_requests_are_done(&self.requests):
             return 1
-        return 2 if self.orphan_count < orphans else 0
+        return 2 if self.requests.norphans < orphans else 0
 
     cdef int finish(self, long long ns) except -1:
         cdef long long deadline = now_ns() + ns if ns >= 0 else 0
@@ -373,37 +326,17 @@ cdef class CtxHandle(ContextBase):
         return 0
 
     cdef void bury(self) noexcept:
-        cdef Orphan *oldest
-        cdef PyObject *keep
         self.handle = NULL
-        if self.head is not NULL or self.orphan_count:
+        if not veopkg_requests_are_done(&self.requests):
             self.proc.unfinished = True
-        while self.head is not NULL:
-            keep = self.head.keep
-            self.head.keep = NULL
-            self._to_grave(keep)
-            self.settle(self.head, RC_CLOSED, 0)
-        while self.orphan_count:
-            oldest = &self.orphans[self.orphan_first]
-            self.orphan_first = (self.orphan_first + 1) % self.orphan_capacity
-            self.orphan_count -= 1
-            self._to_grave(oldest.keep)
-
-    cdef void _to_grave(self, PyObject *keep) noexcept:
-        if keep is NULL:
-            return
-        try:
-            self.proc.grave.append(<object>keep)
-        except MemoryError:
-            # C may still write to it: it is lost rather than freed.
-            return
-        Py_XDECREF(keep)
+        veopkg_requests_close(&self.requests)
 
 
 cdef CtxHandle open_context(ProcHandle proc):
     cdef CtxHandle ctx = CtxHandle.__new__(CtxHandle)
     cdef veo_proc_handle *process = proc.enter()
     cdef veo_thr_ctxt *handle
+    cdef veopkg_request_ops ops
     try:
         # The library waits for the main context's queue.
         proc.settle_main()
@@ -417,6 +350,11 @@ cdef CtxHandle open_context(ProcHandle proc):
     ctx.table = proc.table
     ctx.soft = proc.soft
     ctx.handle = handle
+    ops.peek = proc.table.veo_call_peek_result
+    ops.failed = _failed
+    ops.release = _release
+    ops.entomb = _entomb
+    veopkg_requests_init(&ctx.requests, ops, <void *>ctx)
     ctx.next_ctx = proc.first
     if proc.first is not NULL:
         (<ContextBase>proc.first).prev_ctx = <PyObject *>ctx

@@ -387,7 +387,7 @@ cdef class VeoFunction:
             )
         if log_on():
             log_info(f"call_async name={self.name} reqid={id}")
-        if handle.orphan_count:
+        if handle.requests.norphans:
             handle.reap(4)
         return request
 

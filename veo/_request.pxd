@@ -4,11 +4,12 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 from offchip.request cimport Request
-from veo._context_handle cimport CtxHandle, Pending
+from veo._context_handle cimport CtxHandle
+from veo.request_set cimport veopkg_request
 
 
 cdef class VeoRequest(Request):
-    cdef Pending node
+    cdef veopkg_request node
     cdef CtxHandle handle
     cdef readonly object ctx
     # Name of the function, for messages.

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Requests: what calls and asynchronous transfers give.
 
-A request is embedded as a `Pending` in its context's list until its outcome is known. When the
-user drops it before, the context remembers its id and what it kept.
+A request is in its context's set (csrc/veo/package/requests.h) until its outcome is known. If the
+user drops it before, the set keeps its id and what it kept.
 """
 
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_XDECREF
 from libc.stdint cimport uint64_t
 from offchip.request cimport Request, timeout_ns
 from veo._convert cimport from_bits
-from veo._context_handle cimport RC_CLOSED, RC_FORKED, CtxHandle
+from veo._context_handle cimport CtxHandle
 from veo._log cimport log_info, log_on
 from veo._native cimport without_trace
 from veo.libveo cimport VEO_COMMAND_ERROR, VEO_COMMAND_EXCEPTION, VEO_COMMAND_OK
+from veo.request_set cimport VEOPKG_CLOSED, VEOPKG_FORKED
 
 from veo.errors import (
     VeoClosedError,
@@ -58,15 +59,15 @@ cdef class VeoRequest(Request):
         self.node.text = NULL
         # Until new_request() has made it one.
         self.node.settled = True
-        self.node.rc = RC_CLOSED
+        self.node.state = VEOPKG_CLOSED
 
     def __init__(self):
         raise TypeError(f"a {type(self).__name__} comes from a call or an asynchronous transfer")
 
     def __dealloc__(self):
         if self.handle is not None:
-            self.handle.abandon(&self.node)
-        Py_XDECREF(self.node.text)
+            self.handle.drop(&self.node)
+        Py_XDECREF(<PyObject *>self.node.text)
 
     def __reduce_ex__(self, protocol):
         raise TypeError(
@@ -100,16 +101,10 @@ cdef class VeoRequest(Request):
         )
 
     cdef void start(self, uint64_t id, object keep) noexcept:
-        self.node.request = <PyObject *>self
-        self.node.id = id
-        self.node.settled = False
-        if keep is not None:
-            Py_INCREF(keep)
-            self.node.keep = <PyObject *>keep
-        self.handle.link(&self.node)
+        self.handle.add(&self.node, self, id, keep)
 
     cdef object _value(self, str operation):
-        cdef int rc = self.node.rc
+        cdef int rc = self.node.state
         if rc == VEO_COMMAND_OK:
             if self.ret == c"p":
                 return VEMemPtr(self.ctx.proc, self.node.value)
@@ -127,12 +122,12 @@ cdef class VeoRequest(Request):
                 f"{operation} command exception on VE{subject}: ended by {name}{more}",
                 code=number, name=name, function=function,
             )
-        if rc == RC_CLOSED:
+        if rc == VEOPKG_CLOSED:
             raise VeoClosedError(
                 f"the VE process or context was closed before request {self.node.id}{subject} "
                 "was done"
             )
-        if rc == RC_FORKED:
+        if rc == VEOPKG_FORKED:
             raise VeoClosedError(
                 f"this process was forked: request {self.node.id}{subject} belongs to the parent"
             )
@@ -205,7 +200,7 @@ cdef class VeoRequest(Request):
     def __repr__(self):
         state = "unfinished"
         if self.node.settled:
-            state = "done" if self.node.rc == VEO_COMMAND_OK else "failed"
+            state = "done" if self.node.state == VEO_COMMAND_OK else "failed"
         return f"<{type(self).__name__} object req {self.node.id} in context {self.ctx!r}, {state}>"
 
 
