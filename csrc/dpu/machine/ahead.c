@@ -13,69 +13,17 @@
  * Tasklets that stay together, and those that stop often, are faster in turns. So both ways are
  * timed, the slower one for a short while now and then. What is computed does not depend on it.
  */
-#include "internal.h"
+#include "ahead.h"
+#include "ahead_marks.h"
+#include "interpreters.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/*
- * The mark of a word: the epoch, which is one try; then who used it, and whether he wrote it.
- * Marks of former epochs say nothing.
- */
-#define EPOCH_SHIFT 6
-#define SHARED 63u /* read by several */
-#define LAST_EPOCH (UINT32_MAX >> EPOCH_SHIFT)
 
 /* Instructions that are timed together, and how often the other way is tried. */
 enum { PERIOD = 65536, TRIAL = 20000, TRIAL_EVERY = 64 };
 enum { IN_TURNS, ALONE };
 enum { LEAST = 8, FIRST_SIZE = 64, MOST = 1024, SHORTEST_PAUSE = 2, LONGEST_PAUSE = 2048 };
-
-bool dpu_ahead_read(struct dpu_machine *m, uint32_t word, uint32_t mine)
-{
-    uint32_t *tag = &m->ahead.tags[word], shared = m->ahead.epoch << EPOCH_SHIFT | SHARED;
-    if (*tag >> EPOCH_SHIFT != m->ahead.epoch) {
-        *tag = mine & ~1u;
-        return true;
-    }
-    /* Of another tasklet, or of several. */
-    if (*tag != shared && (*tag & 1) != 0) {
-        m->ahead.conflict = true;
-        return false;
-    }
-    *tag = shared;
-    return true;
-}
-
-bool dpu_ahead_write(struct dpu_machine *m, uint32_t word, uint32_t mine)
-{
-    struct dpu_ahead *a = &m->ahead;
-    uint32_t *tag = &a->tags[word];
-    if (*tag >> EPOCH_SHIFT == a->epoch && (*tag | 1) != mine) {
-        a->conflict = true;
-        return false;
-    }
-    if (a->logged == DPU_AHEAD_LOG)
-        return false;
-    struct dpu_word_before *before = &a->log[a->logged++];
-    before->index = word;
-    memcpy(&before->value, m->wram + 4 * word, sizeof(before->value));
-    *tag = mine;
-    return true;
-}
-
-static void begin(struct dpu_machine *m)
-{
-    struct dpu_ahead *a = &m->ahead;
-    if (a->epoch == LAST_EPOCH) {
-        memset(a->tags, 0, DPU_AHEAD_WORDS * sizeof(*a->tags));
-        a->epoch = 0;
-    }
-    a->epoch++;
-    a->logged = 0;
-    a->conflict = false;
-}
 
 static void remember(struct dpu_machine *m)
 {
@@ -100,8 +48,7 @@ static void put_back(struct dpu_machine *m, uint32_t count)
         t->carry = before->carry;
         t->op = before->op;
     }
-    for (uint32_t i = 0; i < m->ahead.logged; i++)
-        memcpy(m->wram + 4 * m->ahead.log[i].index, &m->ahead.log[i].value, sizeof(uint32_t));
+    dpu_ahead_undo(m);
 }
 
 /*
@@ -111,11 +58,11 @@ static void put_back(struct dpu_machine *m, uint32_t count)
 static bool run_each(struct dpu_machine *m, uint64_t *rounds)
 {
     struct dpu_ahead *a = &m->ahead;
-    begin(m);
+    dpu_ahead_begin(a);
     for (uint32_t i = 0; i < m->runnable; i++) {
         a->slot = i;
         a->rounds = *rounds;
-        a->mine = a->epoch << EPOCH_SHIFT | m->order[i]->id << 1 | 1;
+        a->mine = dpu_ahead_mark(a, m->order[i]->id);
         dpu_run_ahead_one(m);
         if (a->rounds == *rounds)
             continue;
@@ -172,23 +119,14 @@ static bool has_memory(struct dpu_ahead *a)
 {
     if (a->tags != NULL)
         return true;
-    a->log = malloc(DPU_AHEAD_LOG * sizeof(*a->log));
-    a->tags = a->log != NULL ? calloc(DPU_AHEAD_WORDS, sizeof(*a->tags)) : NULL;
-    if (a->tags == NULL)
-        dpu_ahead_free(a);
+    if (!dpu_ahead_allocate(a))
+        return false;
+
     a->size = FIRST_SIZE;
     a->next_pause = SHORTEST_PAUSE;
     a->way = ALONE;
     a->length = TRIAL;
-    return a->tags != NULL;
-}
-
-void dpu_ahead_free(struct dpu_ahead *a)
-{
-    free(a->tags);
-    free(a->log);
-    a->tags = NULL;
-    a->log = NULL;
+    return true;
 }
 
 uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)

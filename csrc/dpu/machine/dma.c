@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dma.c: transfers between MRAM and the other memories. */
-#include "internal.h"
+#include "execute.h"
+#include "raise.h"
+#include "timing.h"
 
 #include <string.h>
 

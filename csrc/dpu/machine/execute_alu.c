@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* execute_alu.c: any arithmetic or logic instruction, whatever its operands and condition. */
+#include "execute.h"
+
 #include "execute_alu.h"
+#include "raise.h"
 
 /*
  * Stack-checked add and sub: a register holds {limit, address}, and the low half must not leave

@@ -7,7 +7,7 @@
 #ifndef OFFCHIP_DPU_EXECUTE_ALU_H
 #define OFFCHIP_DPU_EXECUTE_ALU_H
 
-#include "internal.h"
+#include "machine_state.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
 

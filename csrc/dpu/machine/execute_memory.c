@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* execute_memory.c: loads and stores of every form, and what happens when one faults. */
-#include "internal.h"
+#include "execute.h"
+#include "raise.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* execute_thread.c: run bits and what goes with them, atomic bits, faults, the time. */
-#include "internal.h"
+#include "execute.h"
+#include "raise.h"
 
 /* The conditions of these forms, on the old value x of a bit and the source register. */
 static bool holds(const struct dpu_thread *t, const struct dpu_operation *op, uint32_t x,

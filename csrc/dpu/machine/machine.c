@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* machine.c: the machine's life, its memories and its state. */
-#include "internal.h"
+#include "ahead_marks.h"
+#include "timing.h"
 
 #include <errno.h>
 #include <string.h>

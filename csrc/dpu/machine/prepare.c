@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* prepare.c: from a word in IRAM to the operation that the interpreters execute. */
-#include "internal.h"
+#include "prepare.h"
 
 #include <string.h>
 

@@ -6,7 +6,9 @@
  * or waits for DMA, when one comes back from DMA, at the limit of cycles, and often enough for an
  * interruption to be noticed. So the interpreters count nothing but rounds.
  */
-#include "internal.h"
+#include "ahead.h"
+#include "interpreters.h"
+#include "timing.h"
 
 #include <string.h>
 
@@ -14,16 +16,6 @@
 #define POLL_INSTRUCTIONS 65536
 #define NEVER UINT64_MAX
 #define EVERY_THREAD UINT32_MAX
-
-const struct dpu_operation *dpu_raise(struct dpu_machine *m, struct dpu_thread *t,
-                                      const struct dpu_operation *op, enum dpu_fault_kind kind)
-{
-    t->op = op;
-    m->fault.kind = (uint32_t)kind;
-    m->fault.detail = DPU_FAULT_DETAIL_NONE;
-    m->fault.thread = t->id;
-    return NULL;
-}
 
 /* Puts those that can issue into m->order. Returns the cycle at which one more can. */
 static uint64_t choose_runnable(struct dpu_machine *m, uint32_t only)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* state.c: looking at and setting what tasklets, bits and counter are. */
-#include "internal.h"
+#include "timing.h"
 
 #include <string.h>
 

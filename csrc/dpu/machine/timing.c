@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timing.c: the clock and the performance counter. */
-#include "internal.h"
+#include "execute.h"
+#include "timing.h"
 
 #define COUNTER_MASK ((UINT64_C(1) << 36) - 1)
 enum { MODE_KEEP, MODE_CYCLES, MODE_INSTRUCTIONS, MODE_OFF };

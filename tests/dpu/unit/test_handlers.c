@@ -5,7 +5,8 @@
  *
  * build: @tests/dpu/support/machine.sources
  */
-#include "dpu/machine/internal.h"
+#include "dpu/machine/machine_state.h"
+#include "dpu/machine/prepare.h"
 #include "tests/dpu/support/program.h"
 
 static const char *const code_names[DPU_CODE_COUNT] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* internal.h: what the parts of the machine share. */
-#ifndef OFFCHIP_DPU_INTERNAL_H
-#define OFFCHIP_DPU_INTERNAL_H
+/* machine_state.h: the structures of a machine, for the files of this folder. */
+#ifndef OFFCHIP_DPU_MACHINE_STATE_H
+#define OFFCHIP_DPU_MACHINE_STATE_H
 
 #include "dpu/isa/forms.h"
 #include "machine.h"
@@ -68,7 +68,7 @@ struct dpu_word_before {
 #define DPU_AHEAD_WORDS (DPU_MACHINE_WRAM / 4)
 #define DPU_AHEAD_LOG 4096
 
-/* See ahead.c. */
+/* See ahead.c and ahead_marks.c. */
 struct dpu_ahead {
     uint32_t *tags;              /* of each word of WRAM; NULL if there is no memory for it */
     struct dpu_word_before *log; /* of words that were written */
@@ -135,55 +135,5 @@ static inline uint32_t dpu_bit_index(uint32_t value)
 {
     return (value >> 8 ^ value) & 0xFF;
 }
-
-/* Ends the run at this instruction; always NULL, for the functions below to return. */
-const struct dpu_operation *dpu_raise(struct dpu_machine *m, struct dpu_thread *t,
-                                      const struct dpu_operation *op, enum dpu_fault_kind kind);
-
-/* Fills in the operation from the word in IRAM. */
-void dpu_prepare_operation(struct dpu_machine *m, struct dpu_operation *op);
-
-/*
- * Each executes any instruction of its kind, and returns the operation that comes next, or NULL
- * for a fault, which is then in the machine.
- */
-const struct dpu_operation *dpu_execute_alu(struct dpu_machine *m, struct dpu_thread *t,
-                                            const struct dpu_operation *op);
-const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu_thread *t,
-                                               const struct dpu_operation *op);
-const struct dpu_operation *dpu_execute_thread(struct dpu_machine *m, struct dpu_thread *t,
-                                               const struct dpu_operation *op);
-const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_thread *t,
-                                            const struct dpu_operation *op);
-const struct dpu_operation *dpu_execute_time(struct dpu_machine *m, struct dpu_thread *t,
-                                             const struct dpu_operation *op);
-
-/* The cycle at which the instruction that is being executed was issued. */
-uint64_t dpu_now(const struct dpu_machine *m);
-/* Cycles that a round of so many tasklets lasts. */
-uint64_t dpu_round_cycles(const struct dpu_machine *m, uint32_t runnable);
-/* The counter as it is now, and starting it from a value in a mode. */
-uint64_t dpu_counter_value(const struct dpu_machine *m);
-void dpu_counter_start(struct dpu_machine *m, uint64_t value, uint32_t mode);
-
-/*
- * The two interpreters. They run the tasklets of m->order for m->batch_rounds rounds, which they
- * shorten when a round has changed who runs, and return 0; or the slot + 1 that a fault happened
- * in, with m->batch_rounds set to the rounds that were complete.
- */
-uint32_t dpu_run_rounds(struct dpu_machine *m);
-uint32_t dpu_run_single(struct dpu_machine *m);
-
-/*
- * Runs one tasklet after the other for up to the given rounds, if what they do does not depend on
- * the order, and returns the rounds that are done; 0 if it has to be in turns, for m->ahead.pause
- * rounds.
- */
-uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds);
-bool dpu_ahead_read(struct dpu_machine *m, uint32_t word, uint32_t mine);
-bool dpu_ahead_write(struct dpu_machine *m, uint32_t word, uint32_t mine);
-void dpu_ahead_free(struct dpu_ahead *ahead);
-/* The one tasklet of m->ahead. */
-uint32_t dpu_run_ahead_one(struct dpu_machine *m);
 
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * execute.h: what instructions do, one function per kind of instruction (execute_*.c, dma.c,
+ * timing.c), apart from how interpreters dispatch them.
+ *
+ * Each executes an instruction of its kind for tasklet T. It returns the operation that comes next,
+ * or NULL for a fault, which is then noted in the machine.
+ */
+#ifndef OFFCHIP_DPU_EXECUTE_H
+#define OFFCHIP_DPU_EXECUTE_H
+
+#include "machine_state.h"
+
+const struct dpu_operation *dpu_execute_alu(struct dpu_machine *machine, struct dpu_thread *t,
+                                            const struct dpu_operation *op);
+const struct dpu_operation *dpu_execute_memory(struct dpu_machine *machine, struct dpu_thread *t,
+                                               const struct dpu_operation *op);
+const struct dpu_operation *dpu_execute_thread(struct dpu_machine *machine, struct dpu_thread *t,
+                                               const struct dpu_operation *op);
+const struct dpu_operation *dpu_execute_dma(struct dpu_machine *machine, struct dpu_thread *t,
+                                            const struct dpu_operation *op);
+const struct dpu_operation *dpu_execute_time(struct dpu_machine *machine, struct dpu_thread *t,
+                                             const struct dpu_operation *op);
+
+#endif
