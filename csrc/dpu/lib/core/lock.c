@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core.c: the lock behind which all that is shared lies, and what a fork does to it. */
+/* lock.c: the lock behind which all that is shared lies, and what a fork does to it. */
 #include "dpu/lib/core/core.h"
 #include "common/clock.h"
 
