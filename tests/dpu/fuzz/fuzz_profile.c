@@ -15,7 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dpu/lib/core/core.h"
+#include "dpu.h"
+#include "dpu/lib/ranks/profile.h"
+#include "dpu_config.h"
+#include "dpusoft.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* error.c: texts of errors, and what went wrong in particular, kept per thread. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/core/error.h"
+
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/job_kind.h"
+#include "dpusoft.h"
 
 #include <stdarg.h>
 #include <stdio.h>

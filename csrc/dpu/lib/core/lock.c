@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lock.c: the lock behind which all that is shared lies, and what a fork does to it. */
-#include "dpu/lib/core/core.h"
+/* lock.c: the lock and what a fork does to it. */
+#include "dpu/lib/core/lock.h"
+
 #include "common/clock.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static uint32_t waiters;
 static uint64_t generation;
 
-struct dpu_rank_t *dpulib_ranks;
+/* What modules do in a forked child. */
+#define FORK_HOOKS_MAX 8
+static void (*fork_hooks[FORK_HOOKS_MAX])(void);
+static size_t fork_hooks_count;
 
 void dpulib_lock(void)
 {
@@ -21,9 +27,11 @@ bool dpulib_lock_soon(int64_t limit)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
+
     limit += until.tv_nsec;
     until.tv_sec += limit / CLOCK_SECOND;
     until.tv_nsec = limit % CLOCK_SECOND;
+
     return pthread_mutex_timedlock(&lock, &until) == 0;
 }
 
@@ -73,26 +81,28 @@ static void make_condition(void)
     pthread_condattr_destroy(&attributes);
 }
 
-/* The child has one thread, so nothing works on its copies of ranks: they are given up, and it
- * may allocate its own. */
+void dpulib_on_fork(void (*in_child)(void))
+{
+    if (fork_hooks_count == FORK_HOOKS_MAX)
+        abort();
+    fork_hooks[fork_hooks_count++] = in_child;
+}
+
+/* The child has one thread, so nothing works on its copies of ranks: they are given up, and it may
+ * allocate its own. */
 static void start_anew(void)
 {
     pthread_mutex_init(&lock, NULL);
     make_condition();
     waiters = 0;
     generation++;
-    dpulib_ranks = NULL;
-    dpulib_pool_reset();
-    dpulib_calls_reset();
-    dpulib_time_reset();
+
+    for (size_t i = 0; i < fork_hooks_count; i++)
+        fork_hooks[i]();
 }
 
 __attribute__((constructor)) static void set_up(void)
 {
     make_condition();
-    dpulib_pool_reset();
-    dpulib_calls_reset();
-    dpulib_verbose_setup();
-    dpulib_time_setup();
     pthread_atfork(dpulib_lock, dpulib_unlock, start_anew);
 }

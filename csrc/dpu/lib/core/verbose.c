@@ -6,7 +6,7 @@
  * how much is shown: W or 1, I or 2, D or 3, V or 4. Others are ignored ("-", a folder). A warning
  * is always shown.
  */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/core/verbose.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static unsigned level_of_word(const char *word, size_t length)
     }
 }
 
-void dpulib_verbose_setup(void)
+__attribute__((constructor)) static void set_up(void)
 {
     const char *text = secure_getenv("UPMEM_VERBOSE");
     unsigned level = DPULIB_WARNING;
@@ -59,15 +59,18 @@ void dpulib_log(enum dpulib_level level, const char *format, ...)
 {
     if ((unsigned)level > atomic_load_explicit(&shown, memory_order_relaxed))
         return;
+
     char date[32];
     struct tm now;
     time_t seconds = time(NULL);
     localtime_r(&seconds, &now);
     strftime(date, sizeof(date), "%Y-%m-%d|%H:%M:%S", &now);
+
     char text[2048];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+
     fprintf(stderr, "api:%c:%s: %s\n", "-WID"[level], date, text);
 }

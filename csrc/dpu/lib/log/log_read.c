@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log_read.c: what a DPU printed: where it is, and to whom the text goes. */
-#include "dpu/lib/core/internal.h"
-#include "dpu/lib/log/log_decode.h"
-
 #include "dpu.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/log/log_decode.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/submit.h"
 #include "dpu_log.h"
 #include "dpu_log_internals.h"
 #include "dpu_management.h"
@@ -141,7 +144,7 @@ DPU_EXPORT dpu_error_t dpulog_read_for_dpu_(struct dpu_t *dpu, dpu_log_print_fct
 {
     struct log log = {NULL, 0};
     dpu_error_t error =
-        dpulib_work_on_dpu(dpu, &(struct dpulib_work){.run = run_read, .argument = &log});
+        dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = run_read, .argument = &log});
     if (error == DPU_OK)
         error = dpulog_read_and_display_contents_of(log.bytes, log.size, print_fct, arg);
     free(log.bytes);

@@ -2,6 +2,11 @@
 /* elf_file.c: the functions of dpu_elf.h that read. */
 #include "dpu/lib/programs/elf_file.h"
 
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/programs/image.h"
+#include "dpu_elf.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

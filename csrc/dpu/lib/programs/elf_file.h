@@ -3,9 +3,8 @@
 #ifndef OFFCHIP_DPU_LIB_ELF_FILE_H
 #define OFFCHIP_DPU_LIB_ELF_FILE_H
 
-#include "dpu/lib/core/core.h"
-
 #include "dpu_elf.h"
+#include "formats/dpu_elf.h"
 
 #include <elf.h>
 

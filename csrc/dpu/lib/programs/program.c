@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.c: a program that was read, its public face, and its symbols. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/programs/program.h"
+
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/programs/image.h"
+#include "dpu/lib/programs/meetings.h"
 #include "dpu/lib/run/waiting.h"
+#include "dpu_elf.h"
+#include "dpu_program.h"
+#include "formats/dpu_elf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,25 +44,6 @@ DPU_EXPORT void dpu_free_program(struct dpu_program_t *public)
     free(program->image);
     free(public->program_path);
     free(program);
-}
-
-DPU_EXPORT struct dpu_program_t *dpu_get_program(struct dpu_t *dpu)
-{
-    if (dpu == NULL)
-        return NULL;
-    dpulib_lock();
-    struct dpu_program_t *program = dpu->program;
-    dpulib_unlock();
-    return program;
-}
-
-DPU_EXPORT void dpu_set_program(struct dpu_t *dpu, struct dpu_program_t *program)
-{
-    if (dpulib_check_dpu(dpu) != DPU_OK)
-        return;
-    dpulib_lock();
-    dpu->program = program;
-    dpulib_unlock();
 }
 
 static int32_t address_of(const struct dpulib_program *program, enum dpu_elf_known known)
@@ -147,19 +136,6 @@ static bool collect_iram(struct dpulib_program *program)
         words += segment->size / sizeof(uint64_t);
     }
     return true;
-}
-
-dpu_error_t dpulib_elf_fail(enum dpu_elf_status status, const char *path)
-{
-    dpu_error_t error = DPU_ERR_ELF_INVALID_FILE;
-    switch (dpu_elf_status_class(status)) {
-    case DPU_ELF_CLASS_OK: return DPU_OK;
-    case DPU_ELF_CLASS_SYSTEM: error = DPU_ERR_SYSTEM; break;
-    case DPU_ELF_CLASS_NO_SECTION: error = DPU_ERR_ELF_NO_SUCH_SECTION; break;
-    case DPU_ELF_CLASS_INVALID_FILE: break;
-    }
-    return dpulib_fail(error, "%s: %s", path != NULL ? path : "the program",
-                       dpu_elf_status_text(status));
 }
 
 dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program_file.c: programs that callers read into structures of their own. */
-#include "dpu/lib/core/core.h"
-
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/programs/image.h"
+#include "dpu/lib/programs/program.h"
 #include "dpu_elf.h"
+#include "dpu_program.h"
 
 #include <stdlib.h>
 #include <string.h>

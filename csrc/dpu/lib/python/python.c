@@ -5,10 +5,11 @@
  * Python's functions are weak references, so that programs without Python can have the library.
  * What is used of Python belongs to its stable ABI, and is declared here.
  */
-#include "dpu/lib/core/internal.h"
-#include "dpu/lib/log/log_decode.h"
-
 #include "dpu.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/log/log_decode.h"
+#include "dpu/lib/ranks/check.h"
 #include "dpu_program.h"
 
 #include <stdlib.h>

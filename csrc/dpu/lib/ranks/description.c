@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* description.c: what is told of a rank. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/ranks/description.h"
+
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/profile.h"
+#include "dpu_chip_id.h"
+#include "dpu_description.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,13 @@
  * parts of the vendor's library that ours does not have: they are known, and have no effect. Others
  * are only logged, as the vendor does it; but one that begins with "soft" is a mistake.
  */
-#include "dpu/lib/core/internal.h"
+#include "dpu/lib/ranks/profile.h"
+
+#include "dpu/lib/core/error.h"
 #include "dpu/lib/core/text.h"
+#include "dpu/lib/core/verbose.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu_chip_id.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -277,7 +282,7 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
     return DPU_OK;
 }
 
-uint32_t dpulib_clock(const struct dpu_rank_t *rank)
+uint32_t dpulib_clock(const struct dpulib_profile *profile)
 {
-    return rank->profile.vendor_accounting ? 500000000 : rank->profile.clock_mhz * 1000000;
+    return profile->vendor_accounting ? 500000000 : profile->clock_mhz * 1000000;
 }

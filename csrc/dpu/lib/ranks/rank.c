@@ -1,30 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * rank.c: ranks and their DPUs as objects.
- *
- * The memory of a rank that was freed is only used for another rank, so that a set which is used
- * after it was freed is noticed.
- */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/ranks/rank.h"
+
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/description.h"
+#include "dpu/lib/ranks/profile.h"
+#include "dpu_chip_id.h"
+#include "dpu_program.h"
+#include "dpusoft.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct dpu_rank_t *spare;
+struct list dpulib_ranks;
+
+/* Ranks that are over, whose memory is to be used again. */
+static struct list spare;
+
+/* The ranks of the parent are not this process's. */
+static void reset(void)
+{
+    dpulib_ranks = (struct list){NULL, NULL};
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    dpulib_on_fork(reset);
+}
 
 static struct dpu_rank_t *take_memory(void)
 {
     dpulib_lock();
-    struct dpu_rank_t *rank = spare;
-    if (rank != NULL)
-        spare = rank->next;
+    struct list_node *node = list_pop(&spare);
     dpulib_unlock();
-    if (rank != NULL)
-        return rank;
-    rank = calloc(1, sizeof(*rank));
+    if (node != NULL)
+        return dpulib_rank_at(node);
+
+    struct dpu_rank_t *rank = calloc(1, sizeof(*rank));
     if (rank == NULL)
         return NULL;
+
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
@@ -65,7 +81,6 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
     rank->count = count;
     rank->profile = *profile;
     rank->self = rank;
-    rank->next = NULL;
     for (uint32_t i = 0; i < dpulib_rank_size(rank); i++)
         rank->dpus[i] = (struct dpu_t){
             .rank = rank,
@@ -109,139 +124,6 @@ void dpulib_rank_destroy(struct dpu_rank_t *rank)
     rank->keeps_warnings = false;
     rank->description = NULL;
     rank->error = DPU_OK;
-    rank->next = spare;
-    spare = rank;
+    list_prepend(&spare, &rank->node);
     dpulib_unlock();
-}
-
-/* --- sets ------------------------------------------------------------------------------------ */
-
-uint32_t dpulib_set_ranks(const struct dpu_set_t *set)
-{
-    return set->kind == DPU_SET_DPU ? 1 : set->list.nr_ranks;
-}
-
-struct dpu_rank_t *dpulib_set_rank(const struct dpu_set_t *set, uint32_t index)
-{
-    return set->kind == DPU_SET_DPU ? set->dpu->rank : set->list.ranks[index];
-}
-
-static dpu_error_t check_rank(const struct dpu_rank_t *rank)
-{
-    if (rank == NULL || !rank->alive)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this set has been freed, or never existed");
-    if (rank->generation != dpulib_generation())
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
-                           "this set belongs to the process that this one was forked from; "
-                           "allocate another one here");
-    return DPU_OK;
-}
-
-dpu_error_t dpulib_check_set_locked(struct dpu_set_t set)
-{
-    dpu_error_t status = DPU_OK;
-    if (set.kind == DPU_SET_DPU) {
-        if (set.dpu == NULL)
-            return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this set has no DPU");
-        status = check_rank(set.dpu->rank);
-        if (status == DPU_OK && !set.dpu->enabled)
-            status = dpulib_fail(DPU_ERR_DPU_DISABLED,
-                                 "this DPU was not asked for when its rank was allocated");
-        return status;
-    }
-    if (set.kind != DPU_SET_RANKS)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "not a DPU set (kind %d)", (int)set.kind);
-    if (set.list.nr_ranks == 0 || set.list.ranks == NULL)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this set has no ranks");
-    if (set.list.nr_ranks > 1 && !dpulib_may_have_ranks(set.list.ranks, set.list.nr_ranks))
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
-                           "this set has been freed, or does not have %u ranks", set.list.nr_ranks);
-    for (uint32_t i = 0; i < set.list.nr_ranks && status == DPU_OK; i++)
-        status = check_rank(set.list.ranks[i]);
-    return status;
-}
-
-dpu_error_t dpulib_check_set(struct dpu_set_t set)
-{
-    dpulib_lock();
-    dpu_error_t status = dpulib_check_set_locked(set);
-    dpulib_unlock();
-    return status;
-}
-
-dpu_error_t dpulib_check_rank(const struct dpu_rank_t *rank)
-{
-    dpulib_lock();
-    dpu_error_t status = check_rank(rank);
-    dpulib_unlock();
-    return status;
-}
-
-dpu_error_t dpulib_check_dpu(const struct dpu_t *dpu)
-{
-    return dpulib_check_set((struct dpu_set_t){.kind = DPU_SET_DPU, .dpu = (struct dpu_t *)dpu});
-}
-
-dpu_error_t dpulib_check_single(struct dpu_set_t set, struct dpu_t **dpu)
-{
-    dpu_error_t status = dpulib_check_set(set);
-    if (status != DPU_OK)
-        return status;
-    if (set.kind != DPU_SET_DPU)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this is for one DPU, not for ranks");
-    *dpu = set.dpu;
-    return DPU_OK;
-}
-
-struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor *at)
-{
-    if (set->kind == DPU_SET_DPU)
-        return at->index++ == 0 ? set->dpu : NULL;
-    for (; at->rank < set->list.nr_ranks; at->rank++, at->index = 0) {
-        struct dpu_rank_t *rank = set->list.ranks[at->rank];
-        if (rank == NULL)
-            return NULL;
-        while (at->index < dpulib_rank_size(rank))
-            if (rank->dpus[at->index++].enabled)
-                return &rank->dpus[at->index - 1];
-    }
-    return NULL;
-}
-
-dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **program)
-{
-    struct dpu_program_t *common = NULL;
-    struct dpu_t *dpu;
-    *program = NULL;
-    dpulib_lock();
-    dpu_error_t status = dpulib_check_set_locked(set);
-    for (struct dpulib_cursor at = {0};
-         status == DPU_OK && (dpu = dpulib_next_dpu(&set, &at)) != NULL;) {
-        if (dpu->program == NULL)
-            continue;
-        if (common != NULL && common != dpu->program)
-            status = dpulib_fail(DPU_ERR_DIFFERENT_DPU_PROGRAMS,
-                                 "the DPUs have different programs: access them one by one");
-        common = dpu->program;
-    }
-    if (status == DPU_OK && common == NULL)
-        status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
-                             "no DPU of this set has a program: load one first");
-    if (status == DPU_OK) {
-        dpu_take_program_ref(common);
-        *program = common;
-    }
-    dpulib_unlock();
-    return status;
-}
-
-DPU_EXPORT dpu_error_t dpu_get_common_program(struct dpu_set_t *dpu_set,
-                                              struct dpu_program_t **program)
-{
-    if (dpu_set == NULL || program == NULL)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "there is no set, or no place for its program");
-    dpu_error_t status = dpulib_common_program(*dpu_set, program);
-    /* The DPUs keep it. */
-    dpu_free_program(*program);
-    return status;
 }

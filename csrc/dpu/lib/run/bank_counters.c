@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bank_counters.c: the functions of dpu_bank_interface_pmc.h. */
-#include "dpu/lib/core/internal.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/submit.h"
+#include "dpu_bank_interface_pmc.h"
+#include "dpu_chip_id.h"
 
 /* False for what is not simulated. */
 static bool count_event(const struct dpu_machine *machine, bank_interface_pmc_event_t event,
@@ -103,8 +110,8 @@ static dpu_error_t work(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t *,
     if (profile->chip_given && profile->chip_id <= vD_fpga4)
         return dpulib_fail(DPU_ERR_INTERNAL, "chip %u, of the v1A architecture, has no counters",
                            profile->chip_id);
-    return dpulib_work_on_dpu(
-        set.dpu, &(struct dpulib_work){.run = run, .argument = argument, .parallel = true});
+    return dpulib_run_on_dpu(
+        set.dpu, &(struct dpulib_spec){.run = run, .argument = argument, .parallel = true});
 }
 
 DPU_EXPORT dpu_error_t dpu_bank_interface_pmc_enable(struct dpu_set_t set,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* custom.c: the functions of dpu_custom.h. */
-#include "dpu/lib/core/internal.h"
-
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/check.h"
 #include "dpu_config.h"
 #include "dpu_custom.h"
+#include "dpu_runner.h"
 
 static dpu_error_t check_command(dpu_custom_command_t command)
 {

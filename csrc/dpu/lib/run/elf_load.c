@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* elf_load.c: the functions of dpu_loader.h. */
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
 #include "dpu/lib/programs/elf_file.h"
-
+#include "dpu/lib/ranks/check.h"
+#include "dpu_elf.h"
 #include "dpu_loader.h"
 #include "dpu_memory.h"
 

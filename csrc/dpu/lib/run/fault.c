@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fault.c: sentences about how a launch ended. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/run/fault.h"
+
+#include "dpu/lib/core/text.h"
+#include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/waiting.h"
 #include "dpu/lib/run/whereabouts.h"
+#include "dpu_management.h"
+#include "dpusoft.h"
 
 /* Numbers of fault instructions that the run time of C programs uses. X(number, reason) */
 #define REASONS(X) \

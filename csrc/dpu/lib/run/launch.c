@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launch.c: running programs, asking how they do, and waiting for them. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/run/launch.h"
+
 #include "common/clock.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/job_kind.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/core/verbose.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/run/fault.h"
 #include "dpu/lib/run/waiting.h"
+#include "dpu/lib/run/warnings.h"
+#include "dpu/lib/schedule/operation.h"
+#include "dpu/lib/schedule/submit.h"
+#include "dpu_management.h"
+#include "dpu_program.h"
+#include "dpusoft.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -22,11 +37,6 @@ struct launch {
     _Atomic uint32_t endings[ENDINGS]; /* DPUs */
     struct dpulib_launch_figures figures;
 };
-
-const struct dpulib_launch_figures *dpulib_launch_figures(const void *argument)
-{
-    return &((const struct launch *)argument)->figures;
-}
 
 static void add_figures(struct dpulib_launch_figures *figures, const struct dpu_run_result *result)
 {
@@ -152,25 +162,20 @@ static enum dpu_run_status take_turn(struct dpu_t *dpu)
     return status;
 }
 
-/* Called again and again while it returns DPULIB_AGAIN; `stepping` is set in between. */
-static dpu_error_t run(struct dpu_t *dpu, void *argument)
+/* Up to the first instruction. */
+static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
 {
-    struct launch *launch = argument;
-    if (!dpu->stepping) {
-        if (dpu->stuck)
-            return refuse_stuck(dpu);
-        if (is_interrupted(dpu))
-            return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
-        dpu_error_t error = begin(dpu, &launch->boot);
-        if (error != DPU_OK)
-            return error;
-    }
-    dpu->stepping = false;
-    enum dpu_run_status status = take_turn(dpu);
-    bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
-    bool interrupted = !ended && is_interrupted(dpu);
-    if (ended || interrupted)
-        add_figures(&launch->figures, &dpu->result);
+    if (dpu->stuck)
+        return refuse_stuck(dpu);
+    if (is_interrupted(dpu))
+        return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
+    return begin(dpu, &launch->boot);
+}
+
+/* How a launch has ended whose last slice has this status. */
+static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run_status status)
+{
+    add_figures(&launch->figures, &dpu->result);
     switch (status) {
     case DPU_RUN_DONE:
         dpu->status = DPUSOFT_DONE;
@@ -180,39 +185,47 @@ static dpu_error_t run(struct dpu_t *dpu, void *argument)
     case DPU_RUN_STEPPED:
     case DPU_RUN_INTERRUPTED: break;
     }
-    if (interrupted)
-        return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
-    dpu->stepping = true;
-    return DPULIB_AGAIN;
+    return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
+}
+
+/* One slice; `stepping` is set between two of them. */
+static enum dpulib_progress advance(struct dpu_t *dpu, void *argument, dpu_error_t *error)
+{
+    struct launch *launch = argument;
+    if (!dpu->stepping) {
+        *error = begin_launch(dpu, launch);
+        if (*error != DPU_OK)
+            return DPULIB_FINISHED;
+    }
+
+    enum dpu_run_status status = take_turn(dpu);
+    bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
+    dpu->stepping = !ended && !is_interrupted(dpu);
+    if (dpu->stepping)
+        return DPULIB_UNFINISHED;
+
+    *error = end_of(dpu, launch, status);
+    return DPULIB_FINISHED;
 }
 
 dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool async)
 {
-    struct launch *argument = calloc(1, sizeof(*argument));
-    struct dpulib_operation *operation = NULL;
     dpu_error_t status = dpulib_check_set(set);
-    if (status != DPU_OK) {
-        free(argument);
+    if (status != DPU_OK)
         return status;
-    }
-    struct dpulib_work work = {
+    struct launch *launch = calloc(1, sizeof *launch);
+    if (launch == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (launch)");
+    launch->boot = boot;
+
+    const struct dpulib_spec spec = {
         .kind = set.kind == DPU_SET_DPU ? DPULIB_JOB_LAUNCH_DPU : DPULIB_JOB_LAUNCH_RANK,
-        .run = run,
-        .argument = argument,
+        .advance = advance,
+        .argument = launch,
         .release = end_launch,
+        .figures = &launch->figures,
     };
-    if (argument != NULL)
-        operation = dpulib_operation_new(set, &work);
-    if (operation == NULL) {
-        free(argument);
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a job");
-    }
-    argument->boot = boot;
-    operation->launch = true;
-    operation->async = async;
-    operation->spread = true;
-    operation->style = DPULIB_POOL;
-    return dpulib_operation_run(operation);
+    return dpulib_submit(set, &spec, async);
 }
 
 static dpu_error_t check_programs(struct dpu_set_t set)

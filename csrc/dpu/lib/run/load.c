@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* load.c: bringing a program from a file or from memory into DPUs. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/programs/image.h"
+#include "dpu/lib/programs/program.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/submit.h"
+#include "dpu_chip_id.h"
+#include "dpu_program.h"
+#include "dpusoft.h"
+#include "formats/dpu_elf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +105,7 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
     }
     const struct dpu_elf_symbol *clock = elf->known[DPU_ELF_KNOWN_CLOCKS_PER_SEC];
     if (status == DPU_OK && clock != NULL && clock->memory == DPU_ELF_WRAM) {
-        uint32_t frequency = dpulib_clock(dpu->rank);
+        uint32_t frequency = dpulib_clock(&dpu->rank->profile);
         dpu_machine_write_wram(dpu->machine, clock->value, &frequency, sizeof(frequency));
     }
     memset(&dpu->result, 0, sizeof(dpu->result));
@@ -154,45 +166,13 @@ static dpu_error_t load_image(struct dpu_set_t set, uint8_t *image, size_t size,
         return status;
     status = check_chip(set, &made->elf);
     if (status == DPU_OK) {
-        struct dpulib_work work = {.run = load, .argument = made, .bytes = size};
+        struct dpulib_spec work = {.run = load, .argument = made, .bytes = size};
         status = dpulib_submit(set, &work, false);
     }
     if (status == DPU_OK && program != NULL)
         *program = &made->public;
     dpu_free_program(&made->public);
     return status;
-}
-
-dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size)
-{
-    *image = NULL;
-    *size = 0;
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        close(fd);
-        return dpulib_fail(DPU_ERR_SYSTEM, "%s is no file", path);
-    }
-    size_t room = (size_t)info.st_size;
-    uint8_t *data = malloc(room + 1);
-    ssize_t got = data != NULL ? 1 : -1;
-    while (got > 0 && *size < room) {
-        got = read(fd, data + *size, room - *size);
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            *size += (size_t)got;
-    }
-    int error = errno;
-    close(fd);
-    if (got < 0) {
-        free(data);
-        return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s", path, strerror(error));
-    }
-    *image = data;
-    return DPU_OK;
 }
 
 DPU_EXPORT dpu_error_t dpu_load(struct dpu_set_t dpu_set, const char *binary_path,

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.c: what came of a launch; waiting with a limit; making an end of it. */
 #include "dpu/lib/run/report.h"
+
 #include "common/clock.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/run/fault.h"
+#include "dpu/lib/schedule/submit.h"
+#include "dpusoft.h"
 
 #include <string.h>
 
@@ -22,7 +32,7 @@ void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_repor
         .instructions = result->instructions,
         .dma_read_bytes = result->dma_read_bytes,
         .dma_write_bytes = result->dma_write_bytes,
-        .seconds = (double)result->cycles / (double)dpulib_clock(dpu->rank),
+        .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->profile),
     };
     _Static_assert(sizeof(full.thread_instructions) == sizeof(result->thread_instructions),
                    "a number a tasklet");
@@ -52,7 +62,7 @@ DPU_EXPORT dpu_error_t dpusoft_get_report(struct dpu_set_t set, struct dpusoft_r
         status = dpulib_check_report(report);
     if (status != DPU_OK)
         return status;
-    return dpulib_work_on_dpu(dpu, &(struct dpulib_work){.run = get_report, .argument = report});
+    return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = get_report, .argument = report});
 }
 
 struct description {
@@ -76,8 +86,7 @@ DPU_EXPORT dpu_error_t dpusoft_describe_fault(struct dpu_set_t set, char *text, 
     if (text == NULL || size == 0)
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "there is no room for the text");
     struct description description = {text, size};
-    return dpulib_work_on_dpu(dpu,
-                              &(struct dpulib_work){.run = describe, .argument = &description});
+    return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = describe, .argument = &description});
 }
 
 DPU_EXPORT dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done)

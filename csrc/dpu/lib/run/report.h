@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.h: filling the structure of dpusoft.h; for works. */
+/* report.h: filling the structure of dpusoft.h. For operations on the DPU. */
 #ifndef OFFCHIP_DPU_LIB_REPORT_H
 #define OFFCHIP_DPU_LIB_REPORT_H
 
-#include "dpu/lib/core/core.h"
+#include "dpu.h"
+#include "dpusoft.h"
 
 /* report->size is set, and checked. */
 void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_report *report);

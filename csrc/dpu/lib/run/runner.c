@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* runner.c: booting, polling and resetting, below launches. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/run/launch.h"
+#include "dpu/lib/schedule/submit.h"
 #include "dpu_config.h"
+#include "dpu_management.h"
+#include "dpu_runner.h"
+#include "dpusoft.h"
 
 #include <string.h>
 
@@ -122,10 +131,10 @@ static dpu_error_t reset(struct dpu_t *dpu, void *unused)
 
 DPU_EXPORT dpu_error_t dpu_reset_rank(struct dpu_rank_t *rank)
 {
-    return dpulib_work_on_rank(rank, &(struct dpulib_work){.run = reset});
+    return dpulib_run_on_rank(rank, &(struct dpulib_spec){.run = reset});
 }
 
 DPU_EXPORT dpu_error_t dpu_reset_dpu(struct dpu_t *dpu)
 {
-    return dpulib_work_on_dpu(dpu, &(struct dpulib_work){.run = reset});
+    return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = reset});
 }

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* step.c: running one DPU step by step, and to breakpoints. */
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/run/fault.h"
 #include "dpu/lib/run/report.h"
+#include "dpu/lib/schedule/submit.h"
+#include "dpusoft.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +30,7 @@ static dpu_error_t work_on(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t
     dpu_error_t status = dpulib_check_single(set, &dpu);
     if (status != DPU_OK)
         return status;
-    return dpulib_work_on_dpu(dpu, &(struct dpulib_work){.run = run, .argument = argument});
+    return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = run, .argument = argument});
 }
 
 static dpu_error_t boot(struct dpu_t *dpu, void *unused)

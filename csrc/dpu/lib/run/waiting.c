@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dpu/lib/run/waiting.h"
+
+#include "dpu/lib/core/text.h"
+#include "dpu/lib/programs/meetings.h"
+#include "dpu/lib/programs/program.h"
+#include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/whereabouts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NOWHERE UINT32_MAX
 #define NOBODY 0xFF /* the queue of a barrier or semaphore that is empty */
-
-#define BIT_PREFIX "__atomic_bit_"
-#define BARRIER_PREFIX BIT_PREFIX "barrier_"
-#define SEMAPHORE_PREFIX BIT_PREFIX "semaphore_"
 
 /* As in the memory of a program. */
 struct meeting_state {
@@ -19,80 +19,6 @@ struct meeting_state {
     uint8_t initial_count;
     uint8_t guard; /* number of the atomic bit */
 };
-
-struct meeting {
-    const char *name; /* in the program */
-    bool is_barrier;
-    uint32_t address;
-    uint8_t guard;
-};
-
-struct dpulib_meetings {
-    uint32_t next;     /* of each tasklet in a queue the one behind it; NOWHERE if there is none */
-    uint32_t partners; /* of each tasklet who waits for it in a handshake, plus 1 */
-    struct function {
-        const char *name;
-        uint32_t first, last; /* instructions */
-    } functions[4];           /* in which tasklets sleep */
-    uint32_t functions_count, count;
-    struct meeting meetings[];
-};
-
-static const char *const sleeping_functions[] = {"barrier_wait", "sem_take", "handshake_notify",
-                                                 "handshake_wait_for"};
-
-/* ------------------------------------------------------------------ finding them */
-
-static uint32_t find_bytes(const struct dpu_elf *elf, const char *name)
-{
-    const struct dpu_elf_symbol *symbol = dpu_elf_find(elf, name);
-    return symbol != NULL && symbol->memory == DPU_ELF_WRAM ? symbol->value : NOWHERE;
-}
-
-static bool is_prefix(const char *prefix, const char *text)
-{
-    return strncmp(prefix, text, strlen(prefix)) == 0;
-}
-
-static bool find_meeting(const struct dpu_elf *elf, const struct dpu_elf_symbol *bit,
-                         struct meeting *meeting)
-{
-    bool is_barrier = is_prefix(BARRIER_PREFIX, bit->name);
-    if (bit->memory != DPU_ELF_ATOMIC || (!is_barrier && !is_prefix(SEMAPHORE_PREFIX, bit->name)))
-        return false;
-    const char *name =
-        bit->name + (is_barrier ? sizeof(BARRIER_PREFIX) : sizeof(SEMAPHORE_PREFIX)) - 1;
-    uint32_t address = find_bytes(elf, name);
-    *meeting = (struct meeting){name, is_barrier, address, (uint8_t)bit->value};
-    return address != NOWHERE;
-}
-
-struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf)
-{
-    uint32_t count = 0;
-    struct meeting meeting;
-    for (size_t i = 0; i < elf->nsymbols; i++)
-        count += elf->symbols[i].memory == DPU_ELF_ATOMIC;
-    struct dpulib_meetings *found = calloc(1, sizeof(*found) + count * sizeof(found->meetings[0]));
-    if (found == NULL)
-        return NULL;
-
-    for (size_t i = 0; i < elf->nsymbols && count != 0; i++)
-        if (find_meeting(elf, &elf->symbols[i], &meeting))
-            found->meetings[found->count++] = meeting;
-    found->next = find_bytes(elf, "__sys_wq_table");
-    found->partners = find_bytes(elf, "__handshake_partners");
-
-    for (size_t i = 0; i < sizeof(sleeping_functions) / sizeof(sleeping_functions[0]); i++) {
-        const struct dpu_elf_symbol *symbol = dpu_elf_find(elf, sleeping_functions[i]);
-        if (symbol == NULL || symbol->memory != DPU_ELF_IRAM || symbol->size < 8)
-            continue;
-        uint32_t first = (symbol->value - DPU_ELF_IRAM_BASE) / 8;
-        found->functions[found->functions_count++] =
-            (struct function){symbol->name, first, first + symbol->size / 8 - 1};
-    }
-    return found;
-}
 
 static const struct dpulib_meetings *meetings_of(const struct dpu_t *dpu)
 {
@@ -103,7 +29,8 @@ static const struct dpulib_meetings *meetings_of(const struct dpu_t *dpu)
 /* ------------------------------------------------------------------ who sleeps */
 
 /* The function that a tasklet sleeps in, if its last instruction was there. */
-static const struct function *function_at(const struct dpulib_meetings *meetings, uint32_t pc)
+static const struct dpulib_sleeping_function *function_at(const struct dpulib_meetings *meetings,
+                                                          uint32_t pc)
 {
     for (uint32_t i = 0; i < meetings->functions_count; i++)
         if (pc - 1 >= meetings->functions[i].first && pc - 1 <= meetings->functions[i].last)
@@ -122,7 +49,7 @@ static uint32_t stopped(const struct dpu_t *dpu)
 
 /* Those in the queue of a barrier or a semaphore, as it is in the memory of the program. */
 static uint32_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *meetings,
-                       const struct meeting *meeting, struct meeting_state *state)
+                       const struct dpulib_meeting *meeting, struct meeting_state *state)
 {
     uint32_t bits = 0;
     if (!dpu_machine_read_wram(dpu->machine, meeting->address, state, sizeof(*state)) ||
@@ -131,7 +58,7 @@ static uint32_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *me
     uint8_t id = state->queue;
     while (id < DPU_MACHINE_THREADS && (bits >> id & 1) == 0) {
         bits |= UINT32_C(1) << id;
-        if (meetings->next == NOWHERE ||
+        if (meetings->next == DPULIB_NOWHERE ||
             !dpu_machine_read_wram(dpu->machine, meetings->next + id, &id, 1))
             break;
     }
@@ -200,7 +127,7 @@ static uint32_t tasklets_of(const struct dpu_t *dpu)
 }
 
 static void add_barrier(struct dpulib_text *text, const struct dpu_t *dpu,
-                        const struct meeting *meeting, const struct meeting_state *state,
+                        const struct dpulib_meeting *meeting, const struct meeting_state *state,
                         uint32_t waiting, uint32_t ended)
 {
     uint32_t wanted = state->initial_count, tasklets = tasklets_of(dpu);
@@ -228,7 +155,7 @@ static void add_handshakes(struct dpulib_text *text, const struct dpu_t *dpu,
                            const char **separator)
 {
     uint8_t partners[DPU_MACHINE_THREADS];
-    if (meetings->partners == NOWHERE ||
+    if (meetings->partners == DPULIB_NOWHERE ||
         !dpu_machine_read_wram(dpu->machine, meetings->partners, partners, sizeof(partners)))
         return;
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
@@ -256,7 +183,7 @@ void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu)
 
     for (uint32_t i = 0; i < meetings->count; i++) {
         struct meeting_state state;
-        const struct meeting *meeting = &meetings->meetings[i];
+        const struct dpulib_meeting *meeting = &meetings->meetings[i];
         uint32_t waiting = queued(dpu, meetings, meeting, &state) & sleepers;
         if (waiting == 0)
             continue;
@@ -290,18 +217,23 @@ void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu)
 
 /* ------------------------------------------------------------------ who runs */
 
+static bool is_prefix(const char *prefix, const char *text)
+{
+    return strncmp(prefix, text, strlen(prefix)) == 0;
+}
+
 /* "mutex 'm'" and its like, by the symbol of the atomic bit. */
 static void add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bit)
 {
     static const struct {
         const char *prefix, *what;
     } kinds[] = {
-        {BIT_PREFIX "mutex_", "mutex"},
-        {BARRIER_PREFIX, "the guard of barrier"},
-        {BIT_PREFIX "rwlock_", "rwlock"},
-        {SEMAPHORE_PREFIX, "the guard of semaphore"},
+        {DPULIB_BIT_PREFIX "mutex_", "mutex"},
+        {DPULIB_BARRIER_PREFIX, "the guard of barrier"},
+        {DPULIB_BIT_PREFIX "rwlock_", "rwlock"},
+        {DPULIB_SEMAPHORE_PREFIX, "the guard of semaphore"},
         {"hw_mutexes_", "a mutex of the pool"},
-        {BIT_PREFIX, "atomic bit"},
+        {DPULIB_BIT_PREFIX, "atomic bit"},
         {"", "atomic bit"},
     };
     const struct dpulib_program *program = dpulib_program_of(dpu->program);

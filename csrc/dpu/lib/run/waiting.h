@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * waiting.h: which tasklets wait for others, and what for: at barriers, semaphores and handshakes,
- * where they sleep, and at locks, where they spin. The structures of the vendor's run time and of
- * ours are the same, and a variable is known by the symbol of the atomic bit that guards it.
+ * where they sleep (programs/meetings.h), and at locks, where they spin. For operations on the DPU.
  */
 #ifndef OFFCHIP_DPU_LIB_WAITING_H
 #define OFFCHIP_DPU_LIB_WAITING_H
 
-#include "dpu/lib/core/internal.h"
 #include "dpu/lib/core/text.h"
-
-/* Finds what tasklets of a program can sleep at. NULL without memory. */
-struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf);
+#include "dpu/lib/ranks/rank.h"
 
 /* The tasklets of the last launch that sleep there. Quick: it is asked after every launch. */
 uint32_t dpulib_sleepers(const struct dpu_t *dpu);

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* warnings.c: what a launch that did not fail has to say: to stderr, or to the caller. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/run/warnings.h"
+
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/core/verbose.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpusoft.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,6 +2,10 @@
 #include "dpu/lib/run/whereabouts.h"
 
 #include "dpu/isa/instructions.h"
+#include "dpu/lib/core/text.h"
+#include "dpu/lib/programs/program.h"
+#include "dpu/lib/ranks/rank.h"
+#include "formats/dpu_elf.h"
 #include "formats/lines.h"
 
 #include <string.h>

@@ -8,8 +8,8 @@
 #ifndef OFFCHIP_DPU_LIB_WHEREABOUTS_H
 #define OFFCHIP_DPU_LIB_WHEREABOUTS_H
 
-#include "dpu/lib/core/internal.h"
 #include "dpu/lib/core/text.h"
+#include "dpu/lib/ranks/rank.h"
 
 /* "pc 0x12 (main+0x3, a.c:10)", and in the run time ", called at pc ..." */
 void dpulib_add_place(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t thread,

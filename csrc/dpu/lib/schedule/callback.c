@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* callback.c: functions of the user's as jobs. */
-#include "dpu/lib/core/core.h"
+/* callback.c: dpu_callback(), an operation that calls a function of the user's. */
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/schedule/submit.h"
+
+static enum dpulib_executor choose_executor(const struct dpulib_operation *operation)
+{
+    if (operation->callback.single && operation->count > 1)
+        return DPULIB_ONCE;
+    return !operation->async && operation->count == 1 ? DPULIB_BY_CALLER : DPULIB_BY_CALL_THREAD;
+}
 
 DPU_EXPORT dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
                                     dpu_error_t (*callback)(struct dpu_set_t, uint32_t, void *),
@@ -10,20 +20,22 @@ DPU_EXPORT dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
     if (status != DPU_OK)
         return status;
     if (callback == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is no function to call");
-    unsigned options = (unsigned)flags;
-    bool async = (options & DPU_CALLBACK_ASYNC) != 0;
-    bool blocking = (options & DPU_CALLBACK_NONBLOCKING) == 0;
+        return dpulib_fail(DPU_ERR_INTERNAL, "the callback must not be NULL");
+
+    const unsigned options = (unsigned)flags;
+    const bool async = (options & DPU_CALLBACK_ASYNC) != 0;
+    const bool blocking = (options & DPU_CALLBACK_NONBLOCKING) == 0;
     if (!async && !blocking)
         return dpulib_fail(DPU_ERR_NONBLOCKING_SYNC_CALLBACK,
                            "DPU_CALLBACK_NONBLOCKING needs DPU_CALLBACK_ASYNC");
-    struct dpulib_work work = {
+
+    const struct dpulib_spec spec = {
         .kind = DPULIB_JOB_CALLBACK,
         .parallel = (options & DPU_CALLBACK_PARALLEL) != 0,
     };
-    struct dpulib_operation *operation = dpulib_operation_new(dpu_set, &work);
+    struct dpulib_operation *operation = dpulib_operation_new(dpu_set, &spec);
     if (operation == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a job");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (operation)");
     operation->callback = (struct dpulib_callback){
         .function = callback,
         .argument = args,
@@ -32,11 +44,6 @@ DPU_EXPORT dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
         .single = (options & DPU_CALLBACK_SINGLE_CALL) != 0,
     };
     operation->async = async;
-    if (operation->callback.single && operation->count > 1)
-        operation->style = DPULIB_GATHER;
-    else if (!async && operation->count == 1)
-        operation->style = DPULIB_CALLER;
-    else
-        operation->style = DPULIB_CALL;
+    operation->executor = choose_executor(operation);
     return dpulib_operation_run(operation);
 }

@@ -16,9 +16,18 @@
  * are of one rank; several come one after the other here. What a call costs besides is not
  * modelled.
  */
-#include "dpu/lib/core/core.h"
-#include "dpu/lib/transfers/transfer.h"
+#include "dpu/lib/schedule/modelled_time.h"
+
 #include "common/clock.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/core/verbose.h"
+#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/ranks/table.h"
+#include "dpu/lib/schedule/moves.h"
+#include "dpu/lib/schedule/operation.h"
+#include "dpu/lib/schedule/submit.h"
+#include "dpu/lib/transfers/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,31 +83,32 @@ static double bandwidth(enum dpulib_move move, uint32_t dpus)
 
 static void measure_move(const struct dpulib_operation *operation, struct figures *figures)
 {
-    const struct dpulib_work *work = &operation->work;
+    const struct dpulib_spec *spec = &operation->spec;
     for (uint32_t i = 0; i < operation->count; i++) {
-        const struct dpulib_job *job = &operation->jobs[i];
+        const struct dpulib_rank_job *job = &operation->jobs[i];
         uint32_t dpus = job->dpu != NULL ? 1 : job->rank->count;
-        if (work->moved != NULL)
-            dpus = dpulib_table_count(work->moved, job->rank);
+        if (spec->moved != NULL)
+            dpus = dpulib_table_count(spec->moved, job->rank);
         if (dpus == 0)
             continue;
-        uint64_t bytes = (uint64_t)work->bytes * dpus;
+        uint64_t bytes = (uint64_t)spec->bytes * dpus;
         figures->dpus += dpus;
         figures->ranks++;
         figures->bytes += bytes;
-        figures->seconds += (double)bytes / bandwidth(work->move, dpus);
+        figures->seconds += (double)bytes / bandwidth(spec->move, dpus);
     }
 }
 
 static void measure_launch(const struct dpulib_operation *operation, struct figures *figures)
 {
-    const struct dpulib_launch_figures *launch = dpulib_launch_figures(operation->work.argument);
+    const struct dpulib_launch_figures *launch = operation->spec.figures;
     figures->dpus = operation->dpus;
     figures->ranks = operation->count;
     figures->bytes = atomic_load(&launch->dma_bytes);
     figures->cycles = atomic_load(&launch->cycles);
     figures->instructions = atomic_load(&launch->instructions);
-    figures->seconds = (double)figures->cycles / (double)dpulib_clock(operation->jobs[0].rank);
+    figures->seconds =
+        (double)figures->cycles / (double)dpulib_clock(&operation->jobs[0].rank->profile);
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -205,8 +215,8 @@ static void add(struct figures *total, const struct figures *figures)
 void dpulib_time_note(const struct dpulib_operation *operation)
 {
     struct figures figures = {0};
-    enum dpulib_move move = operation->work.move;
-    if (operation->launch)
+    enum dpulib_move move = operation->spec.move;
+    if (dpulib_is_launch(operation))
         measure_launch(operation, &figures);
     else if (move != DPULIB_NO_MOVE)
         measure_move(operation, &figures);
@@ -214,7 +224,7 @@ void dpulib_time_note(const struct dpulib_operation *operation)
         return;
 
     add(&totals[move], &figures);
-    if (operation->launch)
+    if (dpulib_is_launch(operation))
         has_plain_host = has_plain_host || !operation->jobs[0].rank->keeps_warnings;
     if (destination != NULL)
         write_line("", event_names[move], &figures, totals[move].count);
@@ -247,15 +257,8 @@ static void write_note(void)
             1e3 * totals[DPULIB_NO_MOVE].seconds, 1e3 * transfers);
 }
 
-void dpulib_time_setup(void)
-{
-    const char *wanted = secure_getenv("DPU_SOFT_REPORT"), *silence = getenv("DPU_SOFT_QUIET");
-    destination = wanted != NULL && *wanted != 0 ? wanted : NULL;
-    quiet = silence != NULL && *silence != 0 && strcmp(silence, "0") != 0;
-}
-
 /* The child goes on in its parent's file, unless the name has a process id. */
-void dpulib_time_reset(void)
+static void reset(void)
 {
     memset(totals, 0, sizeof(totals));
     has_plain_host = false;
@@ -264,6 +267,14 @@ void dpulib_time_reset(void)
         file = -1;
         begun = false;
     }
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    const char *wanted = secure_getenv("DPU_SOFT_REPORT"), *silence = getenv("DPU_SOFT_QUIET");
+    destination = wanted != NULL && *wanted != 0 ? wanted : NULL;
+    quiet = silence != NULL && *silence != 0 && strcmp(silence, "0") != 0;
+    dpulib_on_fork(reset);
 }
 
 #define EXIT_LIMIT (CLOCK_SECOND / 5)

@@ -1,52 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* submit.c: from a call about a set to jobs of its ranks, and waiting for them. */
-#include "dpu/lib/core/core.h"
-#include "common/clock.h"
+#include "dpu/lib/schedule/submit.h"
 
-#include <stdlib.h>
+#include "common/clock.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/holding.h"
+#include "dpu/lib/schedule/perform.h"
+#include "dpu/lib/schedule/pool.h"
+#include "dpu/lib/schedule/queue.h"
 
 /* From so many bytes on, other cores are asked for help; below, waking them takes longer. */
 #define SPREAD_BYTES ((size_t)2048 * 1024)
 /* What one thread copies before it looks for more. */
-#define ITEM_BYTES ((size_t)256 * 1024)
+#define TASK_BYTES ((size_t)256 * 1024)
 
-struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct dpulib_work *work)
-{
-    uint32_t count = dpulib_set_ranks(&set);
-    struct dpulib_operation *operation =
-        calloc(1, sizeof(*operation) + count * sizeof(operation->jobs[0]));
-    if (operation == NULL)
-        return NULL;
-    operation->work = *work;
-    operation->count = operation->left = count;
-    operation->span = 1;
-    dpulib_lock();
-    for (uint32_t i = 0; i < count; i++) {
-        struct dpulib_job *job = &operation->jobs[i];
-        job->operation = operation;
-        job->rank = dpulib_set_rank(&set, i);
-        job->dpu = set.kind == DPU_SET_DPU ? set.dpu : NULL;
-        job->index = i;
-        if (job->rank != NULL)
-            operation->dpus += job->dpu != NULL ? 1 : job->rank->count;
-    }
-    dpulib_unlock();
-    return operation;
-}
-
-static void operation_free(struct dpulib_operation *operation)
-{
-    if (operation->work.release != NULL)
-        operation->work.release(operation->work.argument);
-    for (uint32_t i = 0; i < operation->count; i++)
-        free(operation->jobs[i].detail);
-    free(operation);
-}
+/* --- queueing --------------------------------------------------------------------------------- */
 
 static dpu_error_t check_ranks(const struct dpulib_operation *operation)
 {
     for (uint32_t i = 0; i < operation->count; i++) {
-        const struct dpulib_job *job = &operation->jobs[i];
+        const struct dpulib_rank_job *job = &operation->jobs[i];
         struct dpu_rank_t *rank = job->rank;
         struct dpu_set_t one = {.kind = DPU_SET_RANKS, .list = {1, &rank}};
         if (job->dpu != NULL)
@@ -68,15 +43,17 @@ static bool has_room(const struct dpulib_operation *operation)
     return true;
 }
 
-/* What an asynchronous call needs before it can be queued. */
+/* What an asynchronous operation needs before it can be queued. */
 static dpu_error_t prepare_async(const struct dpulib_operation *operation)
 {
     for (uint32_t i = 0; i < operation->count; i++)
         if (operation->jobs[i].rank->profile.threads_per_rank == 0)
             return dpulib_fail(DPU_ERR_NO_THREAD_PER_RANK,
-                               "the profile says nrThreadsPerRank=0, so nothing is asynchronous");
+                               "asynchronous calls are disabled: the profile says "
+                               "nrThreadsPerRank=0");
     if (!dpulib_pool_is_ready())
         return dpulib_fail(DPU_ERR_SYSTEM, "no thread could be started");
+
     while (!has_room(operation)) {
         dpulib_wait(CLOCK_NEVER);
         dpu_error_t status = check_ranks(operation);
@@ -86,112 +63,82 @@ static dpu_error_t prepare_async(const struct dpulib_operation *operation)
     return DPU_OK;
 }
 
-static struct dpulib_job *find_ready(struct dpulib_operation *operation)
+/* All rank jobs at once, so that two operations are in the same order in every queue. */
+static void enqueue_all(struct dpulib_operation *operation)
 {
-    if (operation->style == DPULIB_GATHER)
-        return operation->arrived == operation->count ? &operation->jobs[0] : NULL;
+    const bool async = operation->async; /* an asynchronous operation may be over at once */
+    for (uint32_t i = 0, count = operation->count; i < count; i++) {
+        struct dpulib_rank_job *job = &operation->jobs[i];
+        if (!async && dpulib_is_held(job->rank))
+            dpulib_start_held(job);
+        else
+            dpulib_enqueue(job);
+    }
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+/* A rank job that its caller is to perform now. */
+static struct dpulib_rank_job *find_ready(struct dpulib_operation *operation)
+{
+    if (operation->executor == DPULIB_ONCE)
+        return operation->collected == operation->count ? &operation->jobs[0] : NULL;
     for (uint32_t i = 0; i < operation->count; i++)
         if (operation->jobs[i].state == DPULIB_READY)
             return &operation->jobs[i];
     return NULL;
 }
 
-/* With the lock, as it leaves it. */
+/* Performs rank jobs and tasks of the operation until all are done. With the lock. */
 static void take_part(struct dpulib_operation *operation)
 {
     while (operation->left != 0) {
-        struct dpulib_job *job = find_ready(operation);
+        struct dpulib_rank_job *job = find_ready(operation);
         if (job != NULL) {
             dpulib_unlock_and_release();
-            dpulib_call(job);
+            dpulib_perform(job);
             dpulib_lock();
             dpulib_job_done(job);
-        } else if (operation->style != DPULIB_POOL || !dpulib_pool_help(operation)) {
+        } else if (operation->executor != DPULIB_BY_POOL || !dpulib_pool_help(operation)) {
             dpulib_wait(CLOCK_NEVER);
         }
     }
 }
 
-dpu_error_t dpulib_operation_run(struct dpulib_operation *operation)
+/* The error of the first rank that failed, with its text. */
+static dpu_error_t result_of(const struct dpulib_operation *operation)
 {
-    bool async = operation->async;
-    dpulib_lock();
-    dpu_error_t status = check_ranks(operation);
-    if (status == DPU_OK && async)
-        status = prepare_async(operation);
-    if (status != DPU_OK) {
-        dpulib_unlock_and_release();
-        operation_free(operation);
-        return status;
-    }
-    /* All at once, so that two operations are in the same order in all queues. */
-    for (uint32_t i = 0, count = operation->count; i < count; i++) {
-        struct dpulib_job *job = &operation->jobs[i];
-        if (!async && dpulib_is_held(job->rank))
-            dpulib_start_held(job);
-        else
-            dpulib_enqueue(job);
-    }
-    if (async) {
-        dpulib_unlock_and_release();
-        return DPU_OK;
-    }
-    take_part(operation);
-    dpulib_unlock_and_release();
+    dpu_error_t status = DPU_OK;
     uint32_t failures = 0;
     for (uint32_t i = 0; i < operation->count; i++) {
-        const struct dpulib_job *job = &operation->jobs[i];
+        const struct dpulib_rank_job *job = &operation->jobs[i];
         failures += job->failures;
         if (status == DPU_OK && job->error != DPU_OK)
             status =
                 dpulib_fail(job->error, "%s", job->detail != NULL ? job->detail : DPULIB_NO_DETAIL);
     }
-    operation_free(operation);
     return dpulib_count_failures(status, failures);
 }
 
-static enum dpulib_style choose_style(const struct dpulib_operation *operation)
+dpu_error_t dpulib_operation_run(struct dpulib_operation *operation)
 {
-    if (operation->spread)
-        return DPULIB_POOL;
-    if (!operation->async)
-        return DPULIB_CALLER;
-    return operation->work.parallel ? DPULIB_CALL : DPULIB_POOL;
-}
+    const bool async = operation->async;
+    dpulib_lock();
+    dpu_error_t status = check_ranks(operation);
+    if (status == DPU_OK && async)
+        status = prepare_async(operation);
+    if (status == DPU_OK)
+        enqueue_all(operation);
+    if (status == DPU_OK && !async)
+        take_part(operation);
+    dpulib_unlock_and_release();
 
-dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_work *work, bool async)
-{
-    dpu_error_t status = dpulib_check_set(set);
-    struct dpulib_operation *operation = NULL;
-    if (status == DPU_OK) {
-        operation = dpulib_operation_new(set, work);
-        if (operation == NULL)
-            status = dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a job");
-    }
-    if (status != DPU_OK) {
-        if (work->release != NULL)
-            work->release(work->argument);
-        return status;
-    }
-    operation->async = async;
-    operation->spread =
-        !work->parallel && operation->dpus > 1 && work->bytes >= SPREAD_BYTES / operation->dpus;
-    if (operation->spread && work->bytes < ITEM_BYTES)
-        operation->span = (uint32_t)(ITEM_BYTES / work->bytes);
-    operation->style = choose_style(operation);
-    return dpulib_operation_run(operation);
-}
-
-dpu_error_t dpulib_work_on_rank(struct dpu_rank_t *rank, const struct dpulib_work *work)
-{
-    struct dpu_set_t set = {.kind = DPU_SET_RANKS, .list = {1, &rank}};
-    return dpulib_submit(set, work, false);
-}
-
-dpu_error_t dpulib_work_on_dpu(struct dpu_t *dpu, const struct dpulib_work *work)
-{
-    struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
-    return dpulib_submit(set, work, false);
+    if (status == DPU_OK && async)
+        return DPU_OK; /* it is freed when it is over */
+    if (status == DPU_OK)
+        status = result_of(operation);
+    dpulib_operation_free(operation);
+    return status;
 }
 
 bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
@@ -202,6 +149,7 @@ bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
         const struct dpu_rank_t *rank = dpulib_set_rank(&set, i);
         if (rank == NULL || dpulib_is_held(rank))
             continue;
+
         uint64_t number = rank->queued;
         /* A callback would wait for itself. */
         while (over &&
@@ -210,4 +158,57 @@ bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
     }
     dpulib_unlock_and_release();
     return over;
+}
+
+/* --- submitting ------------------------------------------------------------------------------- */
+
+/* Who performs it, and in how many tasks. */
+static void choose_executor(struct dpulib_operation *operation)
+{
+    const struct dpulib_spec *spec = &operation->spec;
+    operation->spread = dpulib_is_launch(operation);
+    if (!spec->parallel && operation->dpus > 1 && spec->bytes >= SPREAD_BYTES / operation->dpus) {
+        operation->spread = true;
+        if (spec->bytes < TASK_BYTES)
+            operation->span = (uint32_t)(TASK_BYTES / spec->bytes);
+    }
+
+    if (operation->spread)
+        operation->executor = DPULIB_BY_POOL;
+    else if (!operation->async)
+        operation->executor = DPULIB_BY_CALLER;
+    else
+        operation->executor = spec->parallel ? DPULIB_BY_CALL_THREAD : DPULIB_BY_POOL;
+}
+
+dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_spec *spec, bool async)
+{
+    dpu_error_t status = dpulib_check_set(set);
+    struct dpulib_operation *operation = NULL;
+    if (status == DPU_OK) {
+        operation = dpulib_operation_new(set, spec);
+        if (operation == NULL)
+            status = dpulib_fail(DPU_ERR_SYSTEM, "out of memory (operation)");
+    }
+    if (operation == NULL) {
+        if (spec->release != NULL)
+            spec->release(spec->argument);
+        return status;
+    }
+
+    operation->async = async;
+    choose_executor(operation);
+    return dpulib_operation_run(operation);
+}
+
+dpu_error_t dpulib_run_on_rank(struct dpu_rank_t *rank, const struct dpulib_spec *spec)
+{
+    struct dpu_set_t set = {.kind = DPU_SET_RANKS, .list = {1, &rank}};
+    return dpulib_submit(set, spec, false);
+}
+
+dpu_error_t dpulib_run_on_dpu(struct dpu_t *dpu, const struct dpulib_spec *spec)
+{
+    struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
+    return dpulib_submit(set, spec, false);
 }

@@ -7,57 +7,27 @@
  * there are, and else one rank: 2,560 simulated DPUs are not what a program means that just wants
  * what is there.
  */
-#include "dpu/lib/core/core.h"
 #include "common/clock.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/core/verbose.h"
+#include "dpu/lib/ranks/allocation.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/calls.h"
+#include "dpu/lib/schedule/holding.h"
+#include "dpu/lib/schedule/operation.h"
+#include "dpu/lib/schedule/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct allocation {
-    struct allocation *next;
-    uint64_t generation;
-    uint32_t count, room;
-    bool by_rank; /* dpu_get_rank_of_type() */
-    struct dpu_rank_t *ranks[];
-};
-
-/* Under the lock. The memory of one that is over is used again for another, never for something
- * else, as that of ranks. */
-static struct allocation *allocations, *spare;
-
-static struct allocation *take_allocation(uint32_t count)
-{
-    dpulib_lock();
-    struct allocation **at = &spare;
-    while (*at != NULL && (*at)->room < count)
-        at = &(*at)->next;
-    struct allocation *allocation = *at;
-    if (allocation != NULL)
-        *at = allocation->next;
-    dpulib_unlock();
-    if (allocation == NULL) {
-        allocation = calloc(1, sizeof(*allocation) + count * sizeof(allocation->ranks[0]));
-        if (allocation != NULL)
-            allocation->room = count;
-    }
-    if (allocation != NULL)
-        allocation->count = count;
-    return allocation;
-}
-
-static void give_back(struct allocation *allocation)
-{
-    dpulib_lock();
-    memset(allocation->ranks, 0, allocation->room * sizeof(allocation->ranks[0]));
-    allocation->next = spare;
-    spare = allocation;
-    dpulib_unlock();
-}
-
 static bool is_taken(uint32_t id)
 {
-    for (const struct dpu_rank_t *rank = dpulib_ranks; rank != NULL; rank = rank->next)
-        if (rank->id == id)
+    for (struct list_node *at = dpulib_ranks.first; at != NULL; at = at->next)
+        if (dpulib_rank_at(at)->id == id)
             return true;
     return false;
 }
@@ -72,17 +42,17 @@ static uint32_t choose_ids(uint32_t limit, uint32_t count, uint32_t *ids)
     return found;
 }
 
-static void destroy_ranks(struct allocation *allocation)
+static void destroy_ranks(struct dpulib_allocation *allocation)
 {
     for (uint32_t i = 0; i < allocation->count; i++)
         if (allocation->ranks[i] != NULL)
             dpulib_rank_destroy(allocation->ranks[i]);
-    give_back(allocation);
+    dpulib_allocation_give_back(allocation);
 }
 
 /* Gives the ranks their ids, and makes them known: all or none. */
-static dpu_error_t publish(struct allocation *allocation, const struct dpulib_profile *profile,
-                           uint32_t *ids)
+static dpu_error_t publish(struct dpulib_allocation *allocation,
+                           const struct dpulib_profile *profile, uint32_t *ids)
 {
     dpulib_lock();
     if (choose_ids(profile->ranks, allocation->count, ids) < allocation->count) {
@@ -92,22 +62,17 @@ static dpu_error_t publish(struct allocation *allocation, const struct dpulib_pr
                            "free; set DPU_SOFT_RANKS or softNrRanks in the profile for more",
                            allocation->count, profile->ranks);
     }
-    struct dpu_rank_t **last = &dpulib_ranks;
-    while (*last != NULL)
-        last = &(*last)->next;
+
     for (uint32_t i = 0; i < allocation->count; i++) {
         struct dpu_rank_t *rank = allocation->ranks[i];
         rank->id = ids[i];
         rank->alive = true;
         rank->generation = dpulib_generation();
         rank->queued = 0;
-        rank->next = NULL;
-        *last = rank;
-        last = &rank->next;
+        list_append(&dpulib_ranks, &rank->node);
     }
     allocation->generation = dpulib_generation();
-    allocation->next = allocations;
-    allocations = allocation;
+    list_prepend(&dpulib_allocations, &allocation->node);
     if (profile->host_threads != 0)
         dpulib_pool_set_limit(profile->host_threads);
     dpulib_unlock();
@@ -116,12 +81,12 @@ static dpu_error_t publish(struct allocation *allocation, const struct dpulib_pr
 
 /* COUNT ranks with DPUS DPUs in all. */
 static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count, uint32_t dpus,
-                            bool by_rank, struct allocation **made)
+                            bool by_rank, struct dpulib_allocation **made)
 {
     uint32_t *ids = calloc(profile->ranks, sizeof(*ids));
     if (ids == NULL)
         return dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for ranks");
-    struct allocation *allocation = NULL;
+    struct dpulib_allocation *allocation = NULL;
     dpu_error_t status = DPU_OK;
     /* Before the work; publish() looks again. */
     dpulib_lock();
@@ -133,7 +98,7 @@ static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count
                              "set DPU_SOFT_RANKS or softNrRanks in the profile for more",
                              count, profile->ranks, found);
     if (status == DPU_OK) {
-        allocation = take_allocation(count);
+        allocation = dpulib_allocation_take(count);
         if (allocation == NULL)
             status = dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for ranks");
     }
@@ -175,8 +140,8 @@ static uint32_t all_ranks(const struct dpulib_profile *profile)
         return 1;
     uint32_t taken = 0;
     dpulib_lock();
-    for (const struct dpu_rank_t *rank = dpulib_ranks; rank != NULL; rank = rank->next)
-        taken += rank->id < profile->ranks;
+    for (struct list_node *at = dpulib_ranks.first; at != NULL; at = at->next)
+        taken += dpulib_rank_at(at)->id < profile->ranks;
     dpulib_unlock();
     return profile->ranks > taken ? profile->ranks - taken : 1;
 }
@@ -205,7 +170,7 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
                            "%u %s are wanted, but only %u ranks of %u DPUs are simulated; set "
                            "DPU_SOFT_RANKS or softNrRanks in the profile for more",
                            amount, what, profile.ranks, size);
-    struct allocation *allocation;
+    struct dpulib_allocation *allocation;
     bool whole = in_ranks || amount == DPU_ALLOCATE_ALL;
     status = allocate(&profile, count, whole ? count * size : amount, false, &allocation);
     if (status != DPU_OK)
@@ -233,7 +198,7 @@ DPU_EXPORT dpu_error_t dpu_get_rank_of_type(const char *profile, struct dpu_rank
         return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the rank");
     *rank = NULL;
     struct dpulib_profile read;
-    struct allocation *allocation;
+    struct dpulib_allocation *allocation;
     dpu_error_t status = read_profile(&read, profile);
     if (status == DPU_OK)
         status = allocate(&read, 1, DPU_MAX_NR_CIS * read.members, true, &allocation);
@@ -242,79 +207,66 @@ DPU_EXPORT dpu_error_t dpu_get_rank_of_type(const char *profile, struct dpu_rank
     return status;
 }
 
-static const struct allocation *find_array(const struct allocation *list,
-                                           struct dpu_rank_t *const *ranks)
-{
-    while (list != NULL && (ranks < list->ranks || ranks >= list->ranks + list->room))
-        list = list->next;
-    return list;
-}
-
-/* Arrays of callers' own may name each rank once. */
-bool dpulib_may_have_ranks(struct dpu_rank_t *const *ranks, uint32_t count)
-{
-    const struct allocation *allocation = find_array(allocations, ranks);
-    if (allocation == NULL)
-        allocation = find_array(spare, ranks);
-    if (allocation != NULL)
-        return count <= (size_t)(allocation->ranks + allocation->room - ranks);
-
-    uint32_t alive = 0;
-    for (const struct dpu_rank_t *rank = dpulib_ranks; rank != NULL; rank = rank->next)
-        alive++;
-    return count <= alive;
-}
-
-static bool is_quiet(const struct allocation *allocation)
+static bool is_quiet(const struct dpulib_allocation *allocation)
 {
     for (uint32_t i = 0; i < allocation->count; i++)
-        if (allocation->ranks[i]->first != NULL || allocation->ranks[i]->detached != 0)
+        if (!list_is_empty(&allocation->ranks[i]->queue) || allocation->ranks[i]->detached != 0)
             return false;
     return true;
 }
 
-static void forget(const struct dpu_rank_t *rank)
+/* With the lock: the allocation that an array or one rank is all of; NULL if there is none. */
+static struct dpulib_allocation *find_allocation(struct dpu_rank_t *const *ranks, uint32_t count,
+                                                 const struct dpu_rank_t *rank)
 {
-    struct dpu_rank_t **at = &dpulib_ranks;
-    while (*at != rank)
-        at = &(*at)->next;
-    *at = rank->next;
+    for (struct list_node *at = dpulib_allocations.first; at != NULL; at = at->next) {
+        struct dpulib_allocation *allocation = dpulib_allocation_at(at);
+        if (allocation->generation != dpulib_generation())
+            continue;
+        if (allocation->by_rank ? rank != NULL && allocation->ranks[0] == rank
+                                : allocation->ranks == ranks && allocation->count == count)
+            return allocation;
+    }
+    return NULL;
 }
 
-/* With the lock, which it gives up: what *AT is has been found to be of this process. */
-static dpu_error_t end(struct allocation **at)
+/* With the lock, which it gives up. */
+static dpu_error_t end(struct dpulib_allocation *allocation)
 {
-    struct allocation *allocation = *at;
     for (uint32_t i = 0; i < allocation->count; i++)
         if (dpulib_is_held(allocation->ranks[i])) {
             dpulib_unlock();
             return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
                                "a callback cannot free the set that it was called for");
         }
+
     /* Nobody else can free it from now on. */
-    *at = allocation->next;
+    list_remove(&dpulib_allocations, &allocation->node);
     while (!is_quiet(allocation))
         dpulib_wait(CLOCK_NEVER);
+
     for (uint32_t i = 0; i < allocation->count; i++) {
         allocation->ranks[i]->alive = false;
-        forget(allocation->ranks[i]);
+        list_remove(&dpulib_ranks, &allocation->ranks[i]->node);
     }
     dpulib_pool_wake();
     dpulib_calls_wake();
     dpulib_changed();
     dpulib_unlock_and_release();
+
     destroy_ranks(allocation);
     return DPU_OK;
 }
 
 DPU_EXPORT dpu_error_t dpu_free(struct dpu_set_t dpu_set)
 {
+    struct dpulib_allocation *allocation = NULL;
     dpulib_lock();
     if (dpu_set.kind == DPU_SET_RANKS)
-        for (struct allocation **at = &allocations; *at != NULL; at = &(*at)->next)
-            if (!(*at)->by_rank && (*at)->generation == dpulib_generation() &&
-                (*at)->ranks == dpu_set.list.ranks && (*at)->count == dpu_set.list.nr_ranks)
-                return end(at);
+        allocation = find_allocation(dpu_set.list.ranks, dpu_set.list.nr_ranks, NULL);
+    if (allocation != NULL)
+        return end(allocation);
+
     dpu_error_t status = dpulib_check_set_locked(dpu_set);
     dpulib_unlock();
     if (status != DPU_OK)
@@ -327,10 +279,10 @@ DPU_EXPORT dpu_error_t dpu_free(struct dpu_set_t dpu_set)
 DPU_EXPORT dpu_error_t dpu_free_rank(struct dpu_rank_t *rank)
 {
     dpulib_lock();
-    for (struct allocation **at = &allocations; *at != NULL; at = &(*at)->next)
-        if ((*at)->by_rank && (*at)->generation == dpulib_generation() && rank != NULL &&
-            (*at)->ranks[0] == rank)
-            return end(at);
+    struct dpulib_allocation *allocation = find_allocation(NULL, 0, rank);
+    if (allocation != NULL)
+        return end(allocation);
+
     dpulib_unlock();
     return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
                        "this rank is not one that dpu_get_rank_of_type() gave, or it was freed");

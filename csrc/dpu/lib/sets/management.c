@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* management.c: ranks and DPUs one by one. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu_description.h"
+#include "dpu_management.h"
 
 #include <errno.h>
 #include <string.h>

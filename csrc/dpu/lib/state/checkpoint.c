@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checkpoint.c: saving and restoring the state of one DPU. */
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/submit.h"
 #include "dpu/lib/state/checkpoint_format.h"
 #include "dpu/lib/state/context_state.h"
-#include "dpu/lib/core/core.h"
-
 #include "dpu_checkpoint.h"
 
 #include <stdlib.h>
@@ -88,7 +92,7 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_save(struct dpu_set_t set, dpu_checkpoint_
         error = dpulib_check_single(set, &dpu);
     if (error != DPU_OK)
         return error;
-    return dpulib_work_on_dpu(dpu, &(struct dpulib_work){.run = run_save, .argument = &checkpoint});
+    return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = run_save, .argument = &checkpoint});
 }
 
 /* ------------------------------------------------------------------ restoring */
@@ -155,15 +159,6 @@ static dpu_error_t run_restore(struct dpu_t *dpu, void *argument)
     return error;
 }
 
-dpu_error_t dpulib_context_go_on(struct dpu_t *dpu, uint64_t running)
-{
-    if (running == 0)
-        return DPU_OK;
-    struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
-    const dpu_thread_t first = (dpu_thread_t)__builtin_ctzll(running);
-    return dpulib_launch(set, (struct dpulib_boot){.resume = true, .thread = first}, true);
-}
-
 DPU_EXPORT dpu_error_t dpu_checkpoint_restore(struct dpu_set_t set, dpu_checkpoint_flags_t flags,
                                               struct dpu_context_t *context)
 {
@@ -173,8 +168,8 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_restore(struct dpu_set_t set, dpu_checkpoi
     if (error == DPU_OK)
         error = dpulib_check_single(set, &dpu);
     if (error == DPU_OK)
-        error = dpulib_work_on_dpu(
-            dpu, &(struct dpulib_work){.run = run_restore, .argument = &checkpoint});
+        error = dpulib_run_on_dpu(
+            dpu, &(struct dpulib_spec){.run = run_restore, .argument = &checkpoint});
     return error != DPU_OK ? error : dpulib_context_go_on(dpu, checkpoint.running);
 }
 

@@ -2,8 +2,9 @@
 /* context_state.c: registers, flags, pcs, atomic bits, running tasklets, faults. */
 #include "dpu/lib/state/context_state.h"
 
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/run/launch.h"
 #include "dpu/lib/state/checkpoint_format.h"
-#include "dpu/lib/core/internal.h"
 
 #include <string.h>
 
@@ -149,4 +150,13 @@ uint64_t dpulib_context_running(const struct dpu_context_t *c)
         running |= at & -at;
     }
     return running & THREAD_BITS;
+}
+
+dpu_error_t dpulib_context_go_on(struct dpu_t *dpu, uint64_t running)
+{
+    if (running == 0)
+        return DPU_OK;
+    struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
+    const dpu_thread_t first = (dpu_thread_t)__builtin_ctzll(running);
+    return dpulib_launch(set, (struct dpulib_boot){.resume = true, .thread = first}, true);
 }

@@ -3,7 +3,9 @@
 #ifndef OFFCHIP_DPU_CONTEXT_STATE_H
 #define OFFCHIP_DPU_CONTEXT_STATE_H
 
-#include "dpu/lib/core/internal.h"
+#include "dpu/machine/machine.h"
+#include "dpu_error.h"
+#include "dpu_types.h"
 
 /* In a context's scheduling: this tasklet does not run. */
 #define DPU_NOT_SCHEDULED 0xFF

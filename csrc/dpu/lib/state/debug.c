@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* debug.c: the functions of dpu_debug.h, for debuggers that keep a DPU's context themselves. */
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/submit.h"
 #include "dpu/lib/state/checkpoint_format.h"
 #include "dpu/lib/state/context_state.h"
-
 #include "dpu_debug.h"
 
 struct request {
@@ -16,7 +20,7 @@ static dpu_error_t on_dpu(struct dpu_t *dpu, dpu_error_t (*run)(struct dpu_t *, 
 {
     if (request->context == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "the context is NULL");
-    return dpulib_work_on_dpu(dpu, &(struct dpulib_work){.run = run, .argument = request});
+    return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = run, .argument = request});
 }
 
 /* ------------------------------------------------------------------ contexts */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* elf_core.c: core files: the memories and registers of a DPU as an ELF file. */
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
 #include "dpu/lib/programs/elf_file.h"
-
+#include "dpu/lib/ranks/check.h"
+#include "dpu/machine/machine.h"
 #include "dpu_checkpoint.h"
 #include "dpu_debug.h"
+#include "dpu_elf.h"
 
 #include <errno.h>
 #include <fcntl.h>

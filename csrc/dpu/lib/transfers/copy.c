@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copy.c: the same to every DPU of a set, and from one DPU. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/job_kind.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/submit.h"
 #include "dpu/lib/transfers/transfer.h"
 
 #include <stdlib.h>
@@ -98,12 +104,12 @@ static dpu_error_t copy_from(struct dpu_t *dpu, struct dpu_symbol_t symbol, uint
         return error;
     if (target == NULL && length != 0)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
-    const struct dpulib_work work = {.kind = kinds[read.place.memory],
+    const struct dpulib_spec work = {.kind = kinds[read.place.memory],
                                      .run = length != 0 ? run_read : NULL,
                                      .argument = &read,
                                      .bytes = length,
                                      .move = DPULIB_SERIAL_FROM};
-    return length == 0 ? DPU_OK : dpulib_work_on_dpu(dpu, &work);
+    return length == 0 ? DPU_OK : dpulib_run_on_dpu(dpu, &work);
 }
 
 DPU_EXPORT dpu_error_t dpu_copy_from_symbol(struct dpu_set_t dpu_set, struct dpu_symbol_t symbol,

@@ -21,6 +21,12 @@
  */
 #include "dpu/lib/transfers/fifo.h"
 
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/submit.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,8 +181,8 @@ static dpu_error_t make_link(struct dpu_set_t set, struct dpu_fifo_link_t *link,
         return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS, "'%s' is not in WRAM", name);
     struct parameters p = {.structure = structure.address};
     struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
-    const struct dpulib_work work = {.run = read_parameters, .argument = &p, .parallel = true};
-    error = dpu != NULL ? dpulib_work_on_dpu(dpu, &work) : DPU_ERR_INVALID_DPU_SET;
+    const struct dpulib_spec work = {.run = read_parameters, .argument = &p, .parallel = true};
+    error = dpu != NULL ? dpulib_run_on_dpu(dpu, &work) : DPU_ERR_INVALID_DPU_SET;
     if (error == DPU_OK)
         error = check_parameters(&p, name, structure, data);
     if (error == DPU_OK)

@@ -5,6 +5,13 @@
  * The host looks at a FIFO while the DPU stands still between two instructions, and so sees both
  * halves of a position as the program wrote them if it wrote them by one `sd`.
  */
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/job_kind.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/ranks/table.h"
+#include "dpu/lib/schedule/submit.h"
 #include "dpu/lib/transfers/fifo.h"
 
 #include <stdlib.h>
@@ -110,7 +117,7 @@ static bool is_finished(const struct dpulib_table *buffers)
 /* A program that takes elements makes room; the DPU must run while this waits. */
 static dpu_error_t push_until_finished(struct dpu_set_t set, struct push *push)
 {
-    const struct dpulib_work work = {
+    const struct dpulib_spec work = {
         .kind = push->input ? DPULIB_JOB_PARALLEL_WRAM_TO_FIFO : DPULIB_JOB_PARALLEL_WRAM_FROM_FIFO,
         .run = push->input ? run_push : run_flush,
         .argument = push,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* matrix.c: the functions of dpu_transfer_matrix.h. */
-#include "dpu/lib/core/internal.h"
-
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/rank.h"
 #include "dpu_transfer_matrix.h"
 
 #include <string.h>

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c: the functions of dpu_memory.h: copies by address, for a rank or a DPU. */
-#include "dpu/lib/core/internal.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/submit.h"
+#include "dpu/lib/transfers/scatter_gather.h"
 #include "dpu/lib/transfers/transfer.h"
-
 #include "dpu_memory.h"
 
 struct copy {
@@ -61,8 +64,8 @@ static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
     if (copy.host == NULL && copy.matrix == NULL)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
     enum dpulib_move move = copy.to_dpu ? DPULIB_PARALLEL_TO : DPULIB_PARALLEL_FROM;
-    return dpulib_work_on_rank(
-        rank, &(struct dpulib_work){.run = run_copy,
+    return dpulib_run_on_rank(
+        rank, &(struct dpulib_spec){.run = run_copy,
                                     .argument = &copy,
                                     .bytes = copy.place.size,
                                     .move = copy.matrix == NULL ? DPULIB_BROADCAST : move});
@@ -76,8 +79,8 @@ static dpu_error_t on_dpu(struct dpu_t *dpu, struct copy copy)
         return error;
     if (copy.host == NULL)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
-    return dpulib_work_on_dpu(
-        dpu, &(struct dpulib_work){.run = run_copy,
+    return dpulib_run_on_dpu(
+        dpu, &(struct dpulib_spec){.run = run_copy,
                                    .argument = &copy,
                                    .bytes = copy.place.size,
                                    .move = copy.to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM});

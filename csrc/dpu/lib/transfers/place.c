@@ -3,7 +3,7 @@
 #include "dpu/lib/transfers/place.h"
 
 #include "common/copy.h"
-#include "dpu/lib/core/internal.h"
+#include "dpu/lib/core/error.h"
 
 #include <string.h>
 

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* push.c: a buffer for each DPU: preparing, and transferring what was prepared. */
-#include "dpu/lib/core/core.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/ranks/table.h"
 #include "dpu/lib/transfers/transfer.h"
 
 #include <stdlib.h>

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scatter_gather.c: many blocks of host memory for each DPU, one after the other in MRAM. */
+#include "dpu/lib/transfers/scatter_gather.h"
+
 #include "common/copy.h"
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/job_kind.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/ranks/table.h"
+#include "dpu/lib/schedule/submit.h"
 #include "dpu/lib/transfers/transfer.h"
 
 #include <pthread.h>
@@ -190,7 +198,7 @@ static dpu_error_t push_blocks(struct dpu_set_t set, dpu_xfer_t direction,
     s->direction = direction;
     s->check_length = (flags & DPU_SG_XFER_DISABLE_LENGTH_CHECK) == 0;
     /* The vendor's library does it in a callback. */
-    const struct dpulib_work work = {.kind = DPULIB_JOB_CALLBACK,
+    const struct dpulib_spec work = {.kind = DPULIB_JOB_CALLBACK,
                                      .run = run_scatter,
                                      .argument = s,
                                      .release = release_scatter,

@@ -1,48 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* transfer.c: what all copies have in common. */
 #include "dpu/lib/transfers/transfer.h"
-#include "dpu/lib/core/core.h"
+
+#include "dpu/lib/core/job_kind.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/ranks/table.h"
+#include "dpu/lib/schedule/submit.h"
+#include "dpu/lib/sets/set_program.h"
+#include "dpu_program.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ------------------------------------------------------------------ tables */
-
-static uint32_t count_ranks(const struct dpu_set_t *set)
-{
-    return set->kind == DPU_SET_RANKS ? set->list.nr_ranks : 1;
-}
-
-struct dpulib_table *dpulib_table_new(const struct dpu_set_t *set)
-{
-    const uint32_t nr_ranks = count_ranks(set);
-    struct dpulib_table *table =
-        calloc(1, sizeof *table + nr_ranks * sizeof(struct dpulib_table_rank));
-    if (table == NULL)
-        return NULL;
-    table->nr_ranks = nr_ranks;
-    for (uint32_t i = 0; i < nr_ranks; i++)
-        table->ranks[i].rank = set->kind == DPU_SET_RANKS ? set->list.ranks[i] : set->dpu->rank;
-    return table;
-}
-
-uint32_t dpulib_table_count(const struct dpulib_table *table, const struct dpu_rank_t *rank)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < table->nr_ranks; i++)
-        if (table->ranks[i].rank == rank)
-            for (uint32_t j = 0; j < DPULIB_RANK_SIZE; j++)
-                count += table->ranks[i].entries[j] != NULL;
-    return count;
-}
-
-void **dpulib_table_entry(struct dpulib_table *table, const struct dpu_t *dpu)
-{
-    uint32_t i = 0;
-    while (i + 1 < table->nr_ranks && table->ranks[i].rank != dpu->rank)
-        i++;
-    return &table->ranks[i].entries[dpulib_dpu_index(dpu)];
-}
 
 /* ------------------------------------------------------------------ works */
 
@@ -107,7 +77,7 @@ dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer 
         move = to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM;
     else if (transfer->table == NULL)
         move = DPULIB_BROADCAST;
-    const struct dpulib_work work = {
+    const struct dpulib_spec work = {
         .kind = job_kind(transfer, broadcast, parallel),
         .run = run_transfer,
         .argument = transfer,

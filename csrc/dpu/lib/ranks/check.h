@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.h: whether sets exist, and going through them.
+ *
+ * A set is a value that programs keep and copy, so every function that takes one checks it first.
+ * Functions with _locked need the lock, the other checks take it; going through a set needs it if
+ * another thread may free the set meanwhile.
+ */
+#ifndef OFFCHIP_DPU_LIB_CHECK_H
+#define OFFCHIP_DPU_LIB_CHECK_H
+
+#include "dpu.h"
+
+#include <stdint.h>
+
+/*
+ * DPU_OK if the set exists: one DPU that is enabled, or ranks, none of which has been freed. Else
+ * the error, which has a text. What is checked can be freed by another thread at once;
+ * dpulib_submit() notices.
+ */
+dpu_error_t dpulib_check_set(struct dpu_set_t set);
+dpu_error_t dpulib_check_set_locked(struct dpu_set_t set);
+dpu_error_t dpulib_check_rank(const struct dpu_rank_t *rank);
+/* An enabled DPU; DPU_ERR_DPU_DISABLED for one that is not. */
+dpu_error_t dpulib_check_dpu(const struct dpu_t *dpu);
+/* A set of kind DPU that exists: *dpu; else DPU_ERR_INVALID_DPU_SET. */
+dpu_error_t dpulib_check_single(struct dpu_set_t set, struct dpu_t **dpu);
+
+/*
+ * The enabled DPUs of a set that was checked, rank by rank in the order of their indexes:
+ *     for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
+ */
+struct dpulib_cursor {
+    uint32_t rank, index;
+};
+struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor *at);
+
+/* The number of ranks of a set, a DPU's included, and the rank of a number. */
+uint32_t dpulib_set_ranks(const struct dpu_set_t *set);
+struct dpu_rank_t *dpulib_set_rank(const struct dpu_set_t *set, uint32_t index);
+
+#endif

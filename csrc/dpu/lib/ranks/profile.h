@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profile.h: what kind of DPUs a program asks for, and what the library may use for them. */
+#ifndef OFFCHIP_DPU_LIB_PROFILE_H
+#define OFFCHIP_DPU_LIB_PROFILE_H
+
+#include "dpu_error.h"
+#include "dpu_types.h"
+#include "dpu/machine/machine.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dpulib_profile {
+    dpu_type_t backend;      /* that the program is to believe in */
+    bool vendor_accounting;  /* backend=simulator */
+    uint32_t chip_id;        /* above 8: v1B */
+    bool chip_given;         /* by a profile: programs for the other chip are refused */
+    uint32_t members;        /* DPUs of a slice, 1 to 8 */
+    uint32_t clock_mhz;      /* of the DPUs */
+    uint32_t clock_division; /* only told */
+    bool reset_on_alloc;
+    bool sg_enabled;
+    uint32_t sg_max_blocks;
+    uint32_t threads_per_rank;          /* 0: asynchronous calls are refused */
+    uint32_t jobs_per_rank;             /* that a queue holds before a caller has to wait */
+    uint32_t ranks;                     /* that exist */
+    bool ranks_given;                   /* by a profile or the environment */
+    uint32_t host_threads;              /* for launches and copies; 0: all cores */
+    struct dpu_machine_options machine; /* but its architecture and accounting */
+};
+
+/*
+ * Reads UPMEM_PROFILE_BASE, TEXT (NULL: nothing) and UPMEM_PROFILE, each over the one before, over
+ * the defaults. DPU_ERR_INVALID_PROFILE for a value that makes no sense or an unknown key that
+ * begins with "soft"; *profile is then undefined.
+ */
+dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text);
+
+/* Cycles per second, which programs find in CLOCKS_PER_SEC. The vendor's simulator says 500 MHz. */
+uint32_t dpulib_clock(const struct dpulib_profile *profile);
+
+#endif

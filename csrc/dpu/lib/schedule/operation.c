@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dpu/lib/schedule/operation.h"
+
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Operations that are over and that nobody waits for. */
+static struct list over;
+
+struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct dpulib_spec *spec)
+{
+    const uint32_t count = dpulib_set_ranks(&set);
+    struct dpulib_operation *operation =
+        calloc(1, sizeof *operation + count * sizeof operation->jobs[0]);
+    if (operation == NULL)
+        return NULL;
+    operation->spec = *spec;
+    operation->count = operation->left = count;
+    operation->span = 1;
+
+    dpulib_lock();
+    for (uint32_t i = 0; i < count; i++) {
+        struct dpulib_rank_job *job = &operation->jobs[i];
+        job->operation = operation;
+        job->rank = dpulib_set_rank(&set, i);
+        job->dpu = set.kind == DPU_SET_DPU ? set.dpu : NULL;
+        job->index = i;
+        if (job->rank != NULL)
+            operation->dpus += job->dpu != NULL ? 1 : job->rank->count;
+    }
+    dpulib_unlock();
+    return operation;
+}
+
+void dpulib_operation_free(struct dpulib_operation *operation)
+{
+    if (operation->spec.release != NULL)
+        operation->spec.release(operation->spec.argument);
+    for (uint32_t i = 0; i < operation->count; i++)
+        free(operation->jobs[i].detail);
+    free(operation);
+}
+
+void dpulib_note_error(struct dpulib_rank_job *job, uint32_t index, dpu_error_t error)
+{
+    if (error == DPU_OK)
+        return;
+
+    dpulib_lock();
+    job->failures++;
+    if (job->error == DPU_OK || job->failed > index) {
+        job->error = error;
+        job->failed = index;
+        free(job->detail);
+        job->detail = strdup(dpulib_detail());
+    }
+    dpulib_unlock();
+}
+
+void dpulib_operation_over(struct dpulib_operation *operation)
+{
+    list_append(&over, &operation->node);
+}
+
+void dpulib_unlock_and_release(void)
+{
+    struct list all = list_take_all(&over);
+    dpulib_unlock();
+
+    struct list_node *node;
+    while ((node = list_pop(&all)) != NULL)
+        dpulib_operation_free(LIST_ENTRY(node, struct dpulib_operation, node));
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dpu/lib/schedule/perform.h"
+
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/schedule/holding.h"
+
+#include <pthread.h>
+
+/* Beside a launch: the machine stands still for as long as it takes. */
+static dpu_error_t run_beside(struct dpu_t *dpu, const struct dpulib_spec *spec)
+{
+    atomic_fetch_add_explicit(&dpu->waiting, 1, memory_order_acq_rel);
+    if (pthread_mutex_trylock(&dpu->turn) != 0) {
+        dpu_machine_interrupt(dpu->machine);
+        pthread_mutex_lock(&dpu->turn);
+    }
+
+    dpu_error_t error = spec->run(dpu, spec->argument);
+
+    pthread_mutex_unlock(&dpu->turn);
+    atomic_fetch_sub_explicit(&dpu->waiting, 1, memory_order_acq_rel);
+    return error;
+}
+
+static void run_on(struct dpulib_rank_job *job, struct dpu_t *dpu, uint32_t index)
+{
+    const struct dpulib_spec *spec = &job->operation->spec;
+    dpulib_note_error(job, index,
+                      spec->parallel ? run_beside(dpu, spec) : spec->run(dpu, spec->argument));
+}
+
+static void run_on_all(struct dpulib_rank_job *job)
+{
+    if (job->dpu != NULL) {
+        run_on(job, job->dpu, 0);
+        return;
+    }
+    for (uint32_t i = 0; i < dpulib_rank_size(job->rank); i++)
+        if (job->rank->dpus[i].enabled)
+            run_on(job, &job->rank->dpus[i], i);
+}
+
+static void call_back(struct dpulib_rank_job *job)
+{
+    const struct dpulib_operation *operation = job->operation;
+    const struct dpulib_callback *callback = &operation->callback;
+    struct dpu_set_t set = callback->set;
+    uint32_t index = UINT32_MAX;
+    if (!callback->single && set.kind == DPU_SET_RANKS) {
+        set.list.nr_ranks = 1;
+        set.list.ranks = &job->rank->self;
+        index = job->index;
+    }
+
+    struct dpulib_holding holding = {
+        .jobs = job,
+        .count = callback->single ? operation->count : 1,
+        .blocking = callback->blocking,
+    };
+    dpulib_hold(&holding);
+    dpulib_fail(DPU_OK, "the callback failed");
+    dpu_error_t error = callback->function(set, index, callback->argument);
+    dpulib_let_go(&holding);
+
+    dpulib_note_error(job, 0, error);
+}
+
+void dpulib_perform(struct dpulib_rank_job *job)
+{
+    if (job->operation->callback.function != NULL)
+        call_back(job);
+    else
+        run_on_all(job);
+}
+
+enum dpulib_progress dpulib_perform_task(struct dpulib_task *task)
+{
+    struct dpulib_rank_job *job = task->job;
+    const struct dpulib_spec *spec = &job->operation->spec;
+    if (task->dpu == NULL) {
+        dpulib_perform(job);
+        return DPULIB_FINISHED;
+    }
+
+    if (spec->advance != NULL) {
+        dpu_error_t error = DPU_OK;
+        if (spec->advance(task->dpu, spec->argument, &error) == DPULIB_UNFINISHED)
+            return DPULIB_UNFINISHED;
+        dpulib_note_error(job, dpulib_dpu_index(task->dpu), error);
+        return DPULIB_FINISHED;
+    }
+
+    for (uint32_t i = 0; i < task->span; i++)
+        if (task->dpu[i].enabled)
+            run_on(job, &task->dpu[i], dpulib_dpu_index(&task->dpu[i]));
+    return DPULIB_FINISHED;
+}

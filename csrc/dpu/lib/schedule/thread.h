@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* thread.h: threads of the library's own. */
+#ifndef OFFCHIP_DPU_LIB_THREAD_H
+#define OFFCHIP_DPU_LIB_THREAD_H
+
+#include <stdbool.h>
+
+/* Starts a detached thread to which no signals go. False if there is none to be had. */
+bool dpulib_make_thread(void *(*function)(void *));
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dpu/lib/sets/set_program.h"
+
+#include "dpu/lib/core/error.h"
+#include "dpu/lib/core/export.h"
+#include "dpu/lib/core/lock.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/ranks/rank.h"
+#include "dpu_program.h"
+
+DPU_EXPORT struct dpu_program_t *dpu_get_program(struct dpu_t *dpu)
+{
+    if (dpu == NULL)
+        return NULL;
+    dpulib_lock();
+    struct dpu_program_t *program = dpu->program;
+    dpulib_unlock();
+    return program;
+}
+
+DPU_EXPORT void dpu_set_program(struct dpu_t *dpu, struct dpu_program_t *program)
+{
+    if (dpulib_check_dpu(dpu) != DPU_OK)
+        return;
+    dpulib_lock();
+    dpu->program = program;
+    dpulib_unlock();
+}
+
+dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **program)
+{
+    struct dpu_program_t *common = NULL;
+    struct dpu_t *dpu;
+    *program = NULL;
+    dpulib_lock();
+    dpu_error_t status = dpulib_check_set_locked(set);
+    for (struct dpulib_cursor at = {0};
+         status == DPU_OK && (dpu = dpulib_next_dpu(&set, &at)) != NULL;) {
+        if (dpu->program == NULL)
+            continue;
+        if (common != NULL && common != dpu->program)
+            status = dpulib_fail(DPU_ERR_DIFFERENT_DPU_PROGRAMS,
+                                 "the DPUs have different programs: access them one by one");
+        common = dpu->program;
+    }
+    if (status == DPU_OK && common == NULL)
+        status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
+                             "no DPU of this set has a program: load one first");
+    if (status == DPU_OK) {
+        dpu_take_program_ref(common);
+        *program = common;
+    }
+    dpulib_unlock();
+    return status;
+}
+
+DPU_EXPORT dpu_error_t dpu_get_common_program(struct dpu_set_t *dpu_set,
+                                              struct dpu_program_t **program)
+{
+    if (dpu_set == NULL || program == NULL)
+        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "there is no set, or no place for its program");
+    dpu_error_t status = dpulib_common_program(*dpu_set, program);
+    /* The DPUs keep it. */
+    dpu_free_program(*program);
+    return status;
+}
