@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * elf.h: reads DPU programs: what is to be loaded where, symbols, and what the run time of a
+ * dpu_elf.h: reads DPU programs: what is to be loaded where, symbols, and what the run time of a
  * program tells its host. Any bytes may be given; a file that is no program gets a status.
  *
  * A program is an ELF32 little-endian file for machine 245. Its addresses say which memory is
- * meant: WRAM from 0, MRAM from 0x08000000, IRAM from 0x80000000 (8 bytes an instruction, of
+ * meant: WRAM from 0, MRAM from 0x08000000, IRAM from 0x80000000 (8 bytes per instruction, of
  * which 48 bits count), atomic bits from 0xF0000000.
  *
  * All functions may be called from any thread; an open file is not changed by any of them.
@@ -34,7 +34,7 @@ enum dpu_elf_class {
 /* X(name, class, text) */
 #define DPU_ELF_STATUSES(X) \
     X(OK, OK, "the program can be loaded") \
-    X(NO_MEMORY, SYSTEM, "there is no memory for the symbols of the program") \
+    X(NO_MEMORY, SYSTEM, "out of memory (symbols of the program)") \
     X(NOT_ELF, INVALID_FILE, "this is not an ELF file") \
     X(NOT_32_BIT, INVALID_FILE, "this is not a 32-bit ELF file, and so not a DPU program") \
     X(NOT_LITTLE_ENDIAN, INVALID_FILE, "this is a big-endian ELF file, and so not a DPU program") \

@@ -45,7 +45,7 @@ static dpu_error_t find_size(struct dpu_t *dpu, const struct dpu_program_t *prog
                            program->printf_buffer_size);
     if (*size % 8 != 0)
         return dpulib_fail(DPU_ERR_INVALID_MRAM_ACCESS,
-                           "the program's position in its log is %u, which is no multiple of 8",
+                           "the program's position in its log is %u, which is not a multiple of 8",
                            *size);
     if (program->printf_buffer_size >= 0 && *size > (uint32_t)program->printf_buffer_size)
         return dpulib_fail(DPU_ERR_LOG_FORMAT,
@@ -69,7 +69,7 @@ static dpu_error_t read_log(struct dpu_t *dpu, struct log *log)
         return error;
     log->bytes = malloc(log->size != 0 ? log->size : 1);
     if (log->bytes == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a log of %u bytes", log->size);
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (log of %u bytes)", log->size);
     uint32_t at = (uint32_t)program->printf_buffer_address & ~UINT32_C(0x08000000);
     if (dpu_machine_read_mram(dpu->machine, at, log->bytes, log->size))
         return DPU_OK;
@@ -154,7 +154,7 @@ DPU_EXPORT dpu_error_t dpulog_read_for_dpu_(struct dpu_t *dpu, dpu_log_print_fct
 DPU_EXPORT dpu_error_t dpulog_read_for_dpu(struct dpu_t *dpu, FILE *stream)
 {
     if (stream == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no stream for the log");
+        return dpulib_fail(DPU_ERR_SYSTEM, "stream must not be NULL");
     return dpulog_read_for_dpu_(dpu, dpulog_c_print_fct, stream);
 }
 

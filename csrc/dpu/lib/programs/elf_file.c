@@ -18,7 +18,7 @@ static dpu_error_t open_image(uint8_t *image, size_t size, const char *name, dpu
     struct dpulib_elf_file *made = calloc(1, sizeof(*made));
     if (made == NULL) {
         free(image);
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a program");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     }
     enum dpu_elf_status status = dpu_elf_open_image(&made->elf, image, size);
     if (status != DPU_ELF_OK) {
@@ -36,7 +36,7 @@ static dpu_error_t open_image(uint8_t *image, size_t size, const char *name, dpu
 DPU_EXPORT dpu_error_t dpu_elf_open(const char *path, dpu_elf_file_t *file)
 {
     if (file == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the file");
+        return dpulib_fail(DPU_ERR_INTERNAL, "file must not be NULL");
     *file = NULL;
     uint8_t *image;
     size_t size;
@@ -51,12 +51,12 @@ DPU_EXPORT dpu_error_t dpu_elf_map(uint8_t *memory, unsigned int size, dpu_elf_f
                                    const char *filename_or_null)
 {
     if (file == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the file");
+        return dpulib_fail(DPU_ERR_INTERNAL, "file must not be NULL");
     *file = NULL;
     uint8_t *image = memory != NULL ? malloc((size_t)size + 1) : NULL;
     if (image == NULL)
         return dpulib_fail(memory != NULL ? DPU_ERR_SYSTEM : DPU_ERR_ELF_INVALID_FILE,
-                           "there is no program, or no memory for it");
+                           memory != NULL ? "out of memory (program)" : "memory must not be NULL");
     memcpy(image, memory, size);
     return open_image(image, size, filename_or_null, file);
 }
@@ -123,11 +123,11 @@ DPU_EXPORT dpu_error_t dpu_elf_get_sections(dpu_elf_file_t opened, unsigned int 
 {
     const struct dpulib_elf_file *file = opened;
     if (file == NULL || nr_sections == NULL || sections == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is no file, or no place for its sections");
+        return dpulib_fail(DPU_ERR_INTERNAL, "file, nr_sections and sections must not be NULL");
     unsigned int count = 0;
     char **names = calloc((size_t)file->header.e_shnum + 1, sizeof(*names));
     if (names == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the names of the sections");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (names of sections)");
     for (uint32_t i = 1; i < file->header.e_shnum; i++) {
         Elf32_Shdr section = dpulib_elf_section(file, i);
         names[count++] = dpulib_elf_section_name(file, &section);
@@ -142,7 +142,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t opened, const char *n
 {
     const struct dpulib_elf_file *file = opened;
     if (file == NULL || name == NULL || size == NULL || buffer == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is no file, no name, or no place for a copy");
+        return dpulib_fail(DPU_ERR_INTERNAL, "file, name, size and buffer must not be NULL");
     uint32_t index;
     if (!find_section(file, name, &index))
         return no_such_section(name);
@@ -155,7 +155,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t opened, const char *n
     *size = data != NULL ? section.sh_size : 0;
     *buffer = malloc((size_t)*size + 1);
     if (*buffer == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the section '%s'", name);
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (section '%s')", name);
     if (data != NULL)
         memcpy(*buffer, data, *size);
     return DPU_OK;
@@ -240,7 +240,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t opened, const char *n
 {
     const struct dpulib_elf_file *file = opened;
     if (file == NULL || name == NULL || symbols == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is no file, no name, or no place for symbols");
+        return dpulib_fail(DPU_ERR_INTERNAL, "file, name and symbols must not be NULL");
     *symbols = NULL;
     uint32_t index;
     if (!find_section(file, name, &index))
@@ -248,7 +248,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t opened, const char *n
     dpu_elf_symbols_t *list = calloc(1, sizeof(*list));
     if (list == NULL || !collect(file, index, list)) {
         dpu_elf_free_symbols(list);
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the symbols of '%s'", name);
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (symbols of '%s')", name);
     }
     *symbols = list;
     return DPU_OK;

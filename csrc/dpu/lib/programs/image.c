@@ -20,7 +20,7 @@ dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size)
         return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s", path, strerror(errno));
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);
-        return dpulib_fail(DPU_ERR_SYSTEM, "%s is no file", path);
+        return dpulib_fail(DPU_ERR_SYSTEM, "%s is not a regular file", path);
     }
     size_t room = (size_t)info.st_size;
     uint8_t *data = malloc(room + 1);

@@ -144,7 +144,7 @@ dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
     struct dpulib_program *program = calloc(1, sizeof(*program));
     if (program == NULL) {
         free(image);
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a program");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     }
     program->image = image;
     program->public.reference_count = 1;
@@ -160,7 +160,7 @@ dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
         program->public.program_path = strdup(path);
     if (!complete || (path != NULL && program->public.program_path == NULL)) {
         dpu_free_program(&program->public);
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a program");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     }
     fill_in(program);
     *made = program;
@@ -176,9 +176,9 @@ DPU_EXPORT dpu_error_t dpu_get_symbol(struct dpu_program_t *program, const char 
                                       struct dpu_symbol_t *symbol)
 {
     if (program == NULL)
-        return dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED, "there is no program to look into");
+        return dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED, "program must not be NULL");
     if (symbol_name == NULL || symbol == NULL)
-        return dpulib_fail(DPU_ERR_UNKNOWN_SYMBOL, "there is no name, or no place for the symbol");
+        return dpulib_fail(DPU_ERR_UNKNOWN_SYMBOL, "symbol_name and symbol must not be NULL");
     const dpu_elf_symbols_t *symbols = program->symbols;
     const dpu_elf_symbol_t *found = bsearch(symbol_name, symbols->map, symbols->nr_symbols,
                                             sizeof(symbols->map[0]), compare_name);

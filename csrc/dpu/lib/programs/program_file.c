@@ -39,13 +39,14 @@ DPU_EXPORT dpu_error_t dpu_load_elf_program_from_memory(dpu_elf_file_t *elf_info
                                                         mram_size_t mram_size_hint)
 {
     if (elf_info == NULL || program == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is no place for the file or the program");
+        return dpulib_fail(DPU_ERR_INTERNAL, "elf_info and program must not be NULL");
     *elf_info = NULL;
     if (buffer_start == NULL || buffer_size > UINT32_MAX)
-        return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "there is no program");
+        return dpulib_fail(DPU_ERR_ELF_INVALID_FILE,
+                           "buffer_start must not be NULL, nor larger than 4 GiB");
     uint8_t *image = malloc(buffer_size + 1);
     if (image == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a program");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     memcpy(image, buffer_start, buffer_size);
     struct dpulib_program *read;
     dpu_error_t status = dpulib_program_create(image, buffer_size, path, &read);
@@ -58,7 +59,7 @@ DPU_EXPORT dpu_error_t dpu_load_elf_program_from_memory(dpu_elf_file_t *elf_info
     made.program_path = path != NULL ? strdup(path) : NULL;
     dpu_free_program(&read->public);
     if (made.symbols == NULL || (path != NULL && made.program_path == NULL))
-        status = dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a program");
+        status = dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     else
         status = dpu_elf_map(buffer_start, (unsigned int)buffer_size, elf_info, path);
     if (status == DPU_OK) {

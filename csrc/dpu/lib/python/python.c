@@ -92,7 +92,7 @@ static dpu_error_t address_of(PyObject *item, void **address, size_t *size)
     if (item == &_Py_NoneStruct)
         return DPU_OK;
     if (PyObject_GetBuffer(item, &view, PYBUF_WRITABLE) != 0)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "an item is no writable buffer");
+        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "an item is not a writable buffer");
     *address = view.buf;
     *size = (size_t)view.len;
     PyBuffer_Release(&view);
@@ -158,10 +158,10 @@ DPU_EXPORT dpu_error_t Py_dpu_log_read(struct dpu_set_t set, PyObject *stream)
         return no_python();
     FILE *memory = open_memstream(&text, &size);
     if (memory == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the log");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (log)");
     dpu_error_t error = dpu_log_read(set, memory);
     if (fclose(memory) != 0 && error == DPU_OK)
-        error = dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the log");
+        error = dpulib_fail(DPU_ERR_SYSTEM, "out of memory (log)");
     if (size > 0) {
         int state = PyGILState_Ensure();
         PyObject *string = PyUnicode_DecodeUTF8(text, (ssize_t)size, "replace");

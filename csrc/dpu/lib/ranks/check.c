@@ -78,7 +78,7 @@ dpu_error_t dpulib_check_single(struct dpu_set_t set, struct dpu_t **dpu)
     if (status != DPU_OK)
         return status;
     if (set.kind != DPU_SET_DPU)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this is for one DPU, not for ranks");
+        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this function takes a single DPU, not ranks");
     *dpu = set.dpu;
     return DPU_OK;
 }

@@ -42,7 +42,7 @@ DPU_EXPORT dpu_error_t dpu_get_profile_description(const char *profile,
                                                    dpu_description_t *description)
 {
     if (description == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the description");
+        return dpulib_fail(DPU_ERR_INTERNAL, "description must not be NULL");
     *description = NULL;
     struct dpulib_profile read;
     dpu_error_t status = dpulib_profile_read(&read, profile);
@@ -50,7 +50,7 @@ DPU_EXPORT dpu_error_t dpu_get_profile_description(const char *profile,
         return status;
     *description = dpulib_description_new(&read);
     if (*description == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a description");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (description)");
     return DPU_OK;
 }
 

@@ -229,15 +229,16 @@ static dpu_error_t read_text(struct dpulib_profile *profile, const char *text)
         return DPU_OK;
     char *copy = strdup(text);
     if (copy == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory to read the profile");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (profile)");
     dpu_error_t status = DPU_OK;
     char *rest = copy;
     while (rest != NULL && status == DPU_OK) {
         char *key = strsep(&rest, ",");
         char *value = strchr(key, '=');
         if (value == NULL) {
-            status = dpulib_fail(DPU_ERR_INVALID_PROFILE,
-                                 "the profile '%s' has '%s' where key=value is wanted", text, key);
+            status =
+                dpulib_fail(DPU_ERR_INVALID_PROFILE,
+                            "the profile '%s' has '%s' where key=value is expected", text, key);
             break;
         }
         *value++ = 0;

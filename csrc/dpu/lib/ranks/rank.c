@@ -61,8 +61,8 @@ static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
         struct dpu_t *dpu = &rank->dpus[i % DPU_MAX_NR_CIS * rank->members + i / DPU_MAX_NR_CIS];
         dpu->machine = dpu_machine_create(&options);
         if (dpu->machine == NULL)
-            return dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for DPU %u.%u.%u: %s",
-                               rank->id, dpu->slice, dpu->member, strerror(errno));
+            return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (DPU %u.%u.%u): %s", rank->id,
+                               dpu->slice, dpu->member, strerror(errno));
         dpu->enabled = true;
     }
     return DPU_OK;
@@ -73,7 +73,7 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
 {
     struct dpu_rank_t *rank = take_memory();
     if (rank == NULL)
-        return dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for a rank");
+        return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (rank)");
     /* Somebody may be looking at what was here before. */
     dpulib_lock();
     rank->id = id;
@@ -92,7 +92,7 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
     rank->description = dpulib_description_new(profile);
     dpu_error_t status = DPU_OK;
     if (rank->description == NULL)
-        status = dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for a rank");
+        status = dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (rank)");
     if (status == DPU_OK)
         status = make_machines(rank, count);
     if (status != DPU_OK) {

@@ -30,7 +30,7 @@ static dpu_error_t check_events(const bank_interface_pmc_config_t *config)
     const bank_interface_pmc_event_t first = config->counter_1, second = config->counter_2;
     if (config->mode != BANK_INTERFACE_PMC_32BIT_MODE &&
         config->mode != BANK_INTERFACE_PMC_64BIT_MODE)
-        return dpulib_fail(DPU_ERR_INTERNAL, "%d is no mode of the counters", (int)config->mode);
+        return dpulib_fail(DPU_ERR_INTERNAL, "%d is not a mode of the counters", (int)config->mode);
     if (config->mode == BANK_INTERFACE_PMC_64BIT_MODE && first != second)
         return dpulib_fail(DPU_ERR_INTERNAL,
                            "a counter of 64 bits needs its event twice, and 0x%x is not 0x%x",
@@ -105,7 +105,7 @@ static dpu_error_t work(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t *,
     if (error != DPU_OK)
         return error;
     if (set.kind != DPU_SET_DPU)
-        return dpulib_fail(DPU_ERR_INTERNAL, "this is for one DPU, not for ranks");
+        return dpulib_fail(DPU_ERR_INTERNAL, "this function takes a single DPU, not ranks");
     const struct dpulib_profile *profile = &set.dpu->rank->profile;
     if (profile->chip_given && profile->chip_id <= vD_fpga4)
         return dpulib_fail(DPU_ERR_INTERNAL, "chip %u, of the v1A architecture, has no counters",
@@ -135,6 +135,6 @@ DPU_EXPORT dpu_error_t dpu_bank_interface_pmc_read_counters(struct dpu_set_t set
                                                             bank_interface_pmc_result_t *result)
 {
     if (result == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the result");
+        return dpulib_fail(DPU_ERR_INTERNAL, "result must not be NULL");
     return work(set, run_read, result);
 }

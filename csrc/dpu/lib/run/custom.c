@@ -10,7 +10,7 @@
 static dpu_error_t check_command(dpu_custom_command_t command)
 {
     if ((uint32_t)command > DPU_COMMAND_SET_SLICE_INFO)
-        return dpulib_fail(DPU_ERR_INTERNAL, "%u is no command", (unsigned)command);
+        return dpulib_fail(DPU_ERR_INTERNAL, "%u is not a command", (unsigned)command);
     return DPU_OK;
 }
 

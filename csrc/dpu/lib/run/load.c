@@ -202,10 +202,10 @@ static dpu_error_t load_copy(struct dpu_set_t set, const uint8_t *buffer, size_t
     if (status != DPU_OK)
         return status;
     if (buffer == NULL)
-        return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "there is no program at NULL");
+        return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "the program must not be NULL");
     uint8_t *image = malloc(size + 1);
     if (image == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a program");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     memcpy(image, buffer, size);
     return load_image(set, image, size, path, program);
 }
@@ -220,6 +220,6 @@ DPU_EXPORT dpu_error_t dpu_load_from_incbin(struct dpu_set_t dpu_set, struct dpu
                                             struct dpu_program_t **program)
 {
     if (incbin == NULL)
-        return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "there is no program at NULL");
+        return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "the program must not be NULL");
     return load_copy(dpu_set, incbin->buffer, incbin->size, incbin->path, program);
 }

@@ -44,7 +44,7 @@ dpu_error_t dpulib_check_report(const struct dpusoft_report *report)
 {
     if (report == NULL || report->size < offsetof(struct dpusoft_report, cycles))
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE,
-                           "the report has no place, or its field size is not set");
+                           "report is NULL, or its field size is not set");
     return DPU_OK;
 }
 
@@ -84,7 +84,8 @@ DPU_EXPORT dpu_error_t dpusoft_describe_fault(struct dpu_set_t set, char *text, 
     if (status != DPU_OK)
         return status;
     if (text == NULL || size == 0)
-        return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "there is no room for the text");
+        return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE,
+                           "text must not be NULL and size must not be 0");
     struct description description = {text, size};
     return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = describe, .argument = &description});
 }

@@ -37,7 +37,7 @@ static dpu_error_t boot(struct dpu_t *dpu, void *unused)
 {
     (void)unused;
     if (dpu->program == NULL)
-        return dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED, "there is no program to run");
+        return dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED, "no program is loaded: load one first");
     dpu_machine_set_run_bits(dpu->machine, 0);
     dpu_machine_boot(dpu->machine);
     dpu_machine_get_result(dpu->machine, &dpu->result);
@@ -193,12 +193,12 @@ static dpu_error_t set_breakpoint(struct dpu_t *dpu, void *argument)
     uint32_t words = DPU_MACHINE_IRAM / 64;
     uint64_t bit = UINT64_C(1) << (breakpoint->pc % 64);
     if (breakpoint->pc >= dpu_machine_iram_size(dpu->machine))
-        return dpulib_fail(DPU_ERR_INVALID_IRAM_ACCESS, "there is no instruction 0x%x",
+        return dpulib_fail(DPU_ERR_INVALID_IRAM_ACCESS, "IRAM has no instruction 0x%x",
                            breakpoint->pc);
     if (dpu->breakpoints == NULL && breakpoint->set) {
         dpu->breakpoints = calloc(words, sizeof(*dpu->breakpoints));
         if (dpu->breakpoints == NULL)
-            return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a breakpoint");
+            return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (breakpoint)");
     }
     if (dpu->breakpoints == NULL)
         return DPU_OK;
@@ -255,7 +255,7 @@ static dpu_error_t check_thread(const struct dpusoft_thread *state)
 {
     if (state == NULL || state->size < sizeof(*state))
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE,
-                           "the state has no place, or its field size is not set");
+                           "state is NULL, or its field size is not set");
     return DPU_OK;
 }
 

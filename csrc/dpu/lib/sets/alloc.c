@@ -58,7 +58,7 @@ static dpu_error_t publish(struct dpulib_allocation *allocation,
     if (choose_ids(profile->ranks, allocation->count, ids) < allocation->count) {
         dpulib_unlock();
         return dpulib_fail(DPU_ERR_ALLOCATION,
-                           "%u ranks are wanted, but of the %u that are simulated not so many are "
+                           "%u ranks were requested, but of the %u that are simulated fewer are "
                            "free; set DPU_SOFT_RANKS or softNrRanks in the profile for more",
                            allocation->count, profile->ranks);
     }
@@ -85,7 +85,7 @@ static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count
 {
     uint32_t *ids = calloc(profile->ranks, sizeof(*ids));
     if (ids == NULL)
-        return dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for ranks");
+        return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (ranks)");
     struct dpulib_allocation *allocation = NULL;
     dpu_error_t status = DPU_OK;
     /* Before the work; publish() looks again. */
@@ -93,14 +93,15 @@ static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count
     uint32_t found = choose_ids(profile->ranks, count, ids);
     dpulib_unlock();
     if (found < count)
-        status = dpulib_fail(DPU_ERR_ALLOCATION,
-                             "%u ranks are wanted, but of the %u that are simulated %u are free; "
-                             "set DPU_SOFT_RANKS or softNrRanks in the profile for more",
-                             count, profile->ranks, found);
+        status =
+            dpulib_fail(DPU_ERR_ALLOCATION,
+                        "%u ranks were requested, but of the %u that are simulated %u are free; "
+                        "set DPU_SOFT_RANKS or softNrRanks in the profile for more",
+                        count, profile->ranks, found);
     if (status == DPU_OK) {
         allocation = dpulib_allocation_take(count);
         if (allocation == NULL)
-            status = dpulib_fail(DPU_ERR_ALLOCATION, "there is no memory for ranks");
+            status = dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (ranks)");
     }
     uint32_t size = DPU_MAX_NR_CIS * profile->members;
     for (uint32_t i = 0; status == DPU_OK && i < count; i++) {
@@ -151,7 +152,7 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
 {
     const char *what = in_ranks ? "ranks" : "DPUs";
     if (set == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the set");
+        return dpulib_fail(DPU_ERR_INTERNAL, "dpu_set must not be NULL");
     memset(set, 0, sizeof(*set));
     struct dpulib_profile profile;
     dpu_error_t status = read_profile(&profile, text);
@@ -167,7 +168,7 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
         count = all_ranks(&profile);
     if (count > profile.ranks)
         return dpulib_fail(DPU_ERR_ALLOCATION,
-                           "%u %s are wanted, but only %u ranks of %u DPUs are simulated; set "
+                           "%u %s were requested, but only %u ranks of %u DPUs are simulated; set "
                            "DPU_SOFT_RANKS or softNrRanks in the profile for more",
                            amount, what, profile.ranks, size);
     struct dpulib_allocation *allocation;
@@ -195,7 +196,7 @@ DPU_EXPORT dpu_error_t dpu_alloc_ranks(uint32_t nr_ranks, const char *profile,
 DPU_EXPORT dpu_error_t dpu_get_rank_of_type(const char *profile, struct dpu_rank_t **rank)
 {
     if (rank == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the rank");
+        return dpulib_fail(DPU_ERR_INTERNAL, "rank must not be NULL");
     *rank = NULL;
     struct dpulib_profile read;
     struct dpulib_allocation *allocation;

@@ -33,7 +33,7 @@ DPU_EXPORT dpu_error_t dpu_get_nr_ranks(struct dpu_set_t dpu_set, uint32_t *nr_r
     if (status != DPU_OK)
         return status;
     if (nr_ranks == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the number");
+        return dpulib_fail(DPU_ERR_INTERNAL, "the number must not be NULL");
     *nr_ranks = dpulib_set_ranks(&dpu_set);
     return DPU_OK;
 }
@@ -49,7 +49,7 @@ DPU_EXPORT dpu_error_t dpu_get_nr_dpus(struct dpu_set_t dpu_set, uint32_t *nr_dp
     if (status != DPU_OK)
         return status;
     if (nr_dpus == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the number");
+        return dpulib_fail(DPU_ERR_INTERNAL, "the number must not be NULL");
     *nr_dpus = count;
     return DPU_OK;
 }

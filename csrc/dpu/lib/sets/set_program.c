@@ -58,7 +58,7 @@ DPU_EXPORT dpu_error_t dpu_get_common_program(struct dpu_set_t *dpu_set,
                                               struct dpu_program_t **program)
 {
     if (dpu_set == NULL || program == NULL)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "there is no set, or no place for its program");
+        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "dpu_set and program must not be NULL");
     dpu_error_t status = dpulib_common_program(*dpu_set, program);
     /* The DPUs keep it. */
     dpu_free_program(*program);

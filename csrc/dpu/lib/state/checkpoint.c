@@ -28,17 +28,17 @@ static dpu_error_t save_memories(const struct checkpoint *checkpoint, const stru
     if ((checkpoint->flags & DPU_CHECKPOINT_IRAM) != 0) {
         c->iram = malloc(c->info.iram_size * sizeof *c->iram);
         if (c->iram == NULL || !dpu_machine_read_iram(m, 0, c->iram, c->info.iram_size))
-            return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the IRAM");
+            return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (IRAM)");
     }
     if ((checkpoint->flags & DPU_CHECKPOINT_MRAM) != 0) {
         c->mram = malloc(DPU_MACHINE_MRAM);
         if (c->mram == NULL || !dpu_machine_read_mram(m, 0, c->mram, DPU_MACHINE_MRAM))
-            return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the MRAM");
+            return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (MRAM)");
     }
     if ((checkpoint->flags & DPU_CHECKPOINT_WRAM) != 0) {
         c->wram = malloc(wram_size);
         if (c->wram == NULL || !dpu_machine_read_wram(m, 0, c->wram, wram_size))
-            return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the WRAM");
+            return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (WRAM)");
     }
     return DPU_OK;
 }
@@ -78,7 +78,7 @@ static dpu_error_t run_save(struct dpu_t *dpu, void *argument)
 static dpu_error_t check_context(const struct dpu_context_t *context)
 {
     if (context == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "the context is NULL");
+        return dpulib_fail(DPU_ERR_INTERNAL, "context must not be NULL");
     return DPU_OK;
 }
 
@@ -190,12 +190,13 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_serialize(struct dpu_context_t *context,
     if (context->registers == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "this context has no state; it has been freed");
     if (serialized_context == NULL || serialized_context_size == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the bytes or their number");
+        return dpulib_fail(DPU_ERR_INTERNAL,
+                           "serialized_context and serialized_context_size must not be NULL");
     const uint32_t size = (uint32_t)dpu_checkpoint_size(context);
     if (*serialized_context == NULL) {
         *serialized_context = malloc(size);
         if (*serialized_context == NULL)
-            return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for %u bytes", size);
+            return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (%u bytes)", size);
         *serialized_context_size = size;
     } else if (*serialized_context_size != size) {
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "the buffer has %u bytes, the state %u",

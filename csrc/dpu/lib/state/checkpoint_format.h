@@ -28,7 +28,7 @@
 /* X(name, text) */
 #define DPU_CHECKPOINT_STATUSES(X) \
     X(OK, "the state can be restored") \
-    X(NO_MEMORY, "there is no memory for the state") \
+    X(NO_MEMORY, "out of memory (state)") \
     X(NOT_A_CHECKPOINT, "these bytes are no saved state of a DPU") \
     X(OTHER_VERSION, "this state was saved for another chip or in another format") \
     X(IMPOSSIBLE, "this state has more tasklets, registers or memory than a DPU") \

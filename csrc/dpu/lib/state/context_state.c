@@ -14,7 +14,7 @@ dpu_error_t dpulib_context_create_for(struct dpu_context_t *c, const struct dpu_
 {
     if (!dpu_context_create(c, dpu_machine_thread_count(machine), DPU_MACHINE_REGISTERS,
                             DPU_MACHINE_ATOMIC_BITS))
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the state of a DPU");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (state of a DPU)");
     c->info.iram_size = (iram_size_t)dpu_machine_iram_size(machine);
     c->info.mram_size = DPU_MACHINE_MRAM;
     c->info.wram_size = dpu_machine_wram_size(machine) / 4;

@@ -19,7 +19,7 @@ static dpu_error_t on_dpu(struct dpu_t *dpu, dpu_error_t (*run)(struct dpu_t *, 
                           struct request *request)
 {
     if (request->context == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "the context is NULL");
+        return dpulib_fail(DPU_ERR_INTERNAL, "context must not be NULL");
     return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = run, .argument = request});
 }
 
@@ -29,7 +29,7 @@ DPU_EXPORT dpu_error_t dpu_context_fill_from_rank(struct dpu_context_t *context,
                                                   struct dpu_rank_t *rank)
 {
     if (context == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "the context is NULL");
+        return dpulib_fail(DPU_ERR_INTERNAL, "context must not be NULL");
     dpu_error_t error = dpulib_check_rank(rank);
     if (error != DPU_OK)
         return error;
@@ -50,7 +50,7 @@ DPU_EXPORT dpu_error_t dpu_pop_debug_context(struct dpu_t *dpu,
                                              struct dpu_context_t **debug_context)
 {
     if (debug_context == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the context");
+        return dpulib_fail(DPU_ERR_INTERNAL, "debug_context must not be NULL");
     *debug_context = NULL;
     return dpulib_check_dpu(dpu);
 }

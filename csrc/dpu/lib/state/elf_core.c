@@ -187,7 +187,7 @@ DPU_EXPORT dpu_error_t dpu_elf_create_core_dump(const char *exe_path, const char
     if (fd < 0)
         status = dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "%s: %s", core_file_path, strerror(errno));
     else if (!copy_symbols(opened, sections, &symbols, &strings))
-        status = dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for the symbols");
+        status = dpulib_fail(DPU_ERR_SYSTEM, "out of memory (symbols)");
     else if (!write_core(fd, parts, sections, symbols, strings))
         status = dpulib_fail(DPU_ERR_SYSTEM, "%s: %s", core_file_path, strerror(errno));
     if (fd >= 0 && close(fd) != 0 && status == DPU_OK)
@@ -207,7 +207,7 @@ DPU_EXPORT dpu_error_t dpu_create_core_dump(struct dpu_rank_t *rank, const char 
     if (status != DPU_OK)
         return status;
     if (context == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is no context");
+        return dpulib_fail(DPU_ERR_INTERNAL, "context must not be NULL");
     struct dpu_context_t registers = *context;
     registers.info.iram_size = 0;
     registers.info.mram_size = 0;

@@ -23,10 +23,10 @@ static dpu_error_t broadcast(struct dpu_set_t set, struct dpu_symbol_t symbol, u
     if (error != DPU_OK)
         return error;
     if (source == NULL && length != 0)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
+        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
     struct dpulib_transfer *transfer = malloc(sizeof *transfer);
     if (transfer == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a transfer");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
     *transfer =
         (struct dpulib_transfer){.place = place, .direction = DPU_XFER_TO_DPU, .everyone = source};
     return dpulib_transfer_submit(set, transfer, set.kind == DPU_SET_RANKS, flags);
@@ -103,7 +103,7 @@ static dpu_error_t copy_from(struct dpu_t *dpu, struct dpu_symbol_t symbol, uint
     if (error != DPU_OK)
         return error;
     if (target == NULL && length != 0)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
+        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
     const struct dpulib_spec work = {.kind = kinds[read.place.memory],
                                      .run = length != 0 ? run_read : NULL,
                                      .argument = &read,

@@ -67,7 +67,7 @@ static dpu_error_t allocate(struct dpu_fifo_link_t *link, const struct dpu_set_t
     const size_t front = owner_size(nr_ranks) + 16;
     char *memory = calloc(1, front + nr_ranks * sizeof *link->rank_fifos);
     if (memory == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a link to a FIFO");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (link to a FIFO)");
     struct fifo_owner *owner = (struct fifo_owner *)(void *)memory;
     owner->nr_ranks = nr_ranks;
     for (uint32_t i = 0; i < nr_ranks; i++)
@@ -116,7 +116,7 @@ static dpu_error_t find_data(struct dpu_set_t set, const char *name, struct dpu_
 {
     char *data_name = NULL;
     if (asprintf(&data_name, "__%s_data", name) < 0)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a name");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (name)");
     dpu_error_t error = dpulib_find_symbol(set, data_name, symbol);
     free(data_name);
     return error;
@@ -169,7 +169,7 @@ static dpu_error_t make_link(struct dpu_set_t set, struct dpu_fifo_link_t *link,
 {
     struct dpu_symbol_t structure, data;
     if (link == NULL)
-        return dpulib_fail(DPU_ERR_INTERNAL, "there is nowhere to put the link");
+        return dpulib_fail(DPU_ERR_INTERNAL, "the link must not be NULL");
     memset(link, 0, sizeof *link);
     link->direction = direction;
     dpu_error_t error = dpulib_find_symbol(set, name, &structure);

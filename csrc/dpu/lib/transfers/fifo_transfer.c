@@ -187,7 +187,7 @@ DPU_EXPORT dpu_error_t dpu_fifo_push_xfer(struct dpu_set_t dpu_set,
         .buffers = dpulib_table_new(&dpu_set),
     };
     if (push.buffers == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a transfer");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
     for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;)
         *dpulib_table_entry(push.buffers, dpu) =
             dpulib_fifo_of(fifo_link, dpu->rank)->transfer_matrix.ptr[dpulib_dpu_index(dpu)];
@@ -218,7 +218,7 @@ static dpu_error_t transfer_rank(struct dpu_rank_t *rank, struct dpu_fifo_rank_t
         return error;
     struct push push = {.input = input, .fifo = fifo, .buffers = dpulib_table_new(&set)};
     if (push.buffers == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a transfer");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
     for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
         *dpulib_table_entry(push.buffers, dpu) = matrix->ptr[dpulib_dpu_index(dpu)];
     error = push_until_finished(set, &push);

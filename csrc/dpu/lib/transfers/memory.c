@@ -62,7 +62,7 @@ static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
     if (error != DPU_OK || copy.place.size == 0)
         return error;
     if (copy.host == NULL && copy.matrix == NULL)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
+        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
     enum dpulib_move move = copy.to_dpu ? DPULIB_PARALLEL_TO : DPULIB_PARALLEL_FROM;
     return dpulib_run_on_rank(
         rank, &(struct dpulib_spec){.run = run_copy,
@@ -78,7 +78,7 @@ static dpu_error_t on_dpu(struct dpu_t *dpu, struct copy copy)
     if (error != DPU_OK || copy.place.size == 0)
         return error;
     if (copy.host == NULL)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer is NULL");
+        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
     return dpulib_run_on_dpu(
         dpu, &(struct dpulib_spec){.run = run_copy,
                                    .argument = &copy,

@@ -67,7 +67,7 @@ static dpu_error_t transfer_prepared(struct dpu_set_t set, const struct dpulib_p
     if (transfer == NULL || table == NULL) {
         free(transfer);
         free(table);
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a transfer");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
     }
     *transfer = (struct dpulib_transfer){.place = *place, .direction = direction, .table = table};
     return dpulib_transfer_submit(set, transfer, false, flags);

@@ -39,7 +39,7 @@ static dpu_error_t append(struct sg_xfer_buffer *blocks, const struct sg_block_i
         if (lengths != NULL)
             blocks->blocks_length = lengths;
         if (addresses == NULL || lengths == NULL)
-            return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for %u blocks", room);
+            return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (%u blocks)", room);
         blocks->max_nr_blocks = room;
     }
     blocks->blocks_addr[blocks->nr_blocks] = block->addr;
@@ -137,7 +137,7 @@ static dpu_error_t check_request(struct dpu_set_t set, dpu_xfer_t direction,
 {
     if (set.kind != DPU_SET_RANKS)
         return dpulib_fail(DPU_ERR_INTERNAL,
-                           "a scatter/gather transfer is for whole ranks, and not for one DPU");
+                           "a scatter/gather transfer takes ranks, not a single DPU");
     dpu_error_t error = dpulib_place_find(place, symbol, offset, length);
     if (error == DPU_ERR_INVALID_SYMBOL_ACCESS)
         return error;
@@ -154,7 +154,8 @@ static dpu_error_t check_request(struct dpu_set_t set, dpu_xfer_t direction,
                            "direction %d is neither DPU_XFER_TO_DPU nor DPU_XFER_FROM_DPU",
                            (int)direction);
     if (get_block == NULL || get_block->f == NULL)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "there is no function for the blocks");
+        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
+                           "get_block and its function must not be NULL");
     return dpulib_check_place(set, place);
 }
 
@@ -193,7 +194,7 @@ static dpu_error_t push_blocks(struct dpu_set_t set, dpu_xfer_t direction,
         return error;
     struct scatter *s = new_scatter(&set, get_block);
     if (s == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "there is no memory for a transfer");
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
     s->place = place;
     s->direction = direction;
     s->check_length = (flags & DPU_SG_XFER_DISABLE_LENGTH_CHECK) == 0;

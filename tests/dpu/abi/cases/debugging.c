@@ -123,10 +123,10 @@ CASE(contexts_that_are_null_are_refused)
     uint32_t size = 0;
     load_command(set, COUNT);
     CHECK_EQUAL(dpu_context_fill_from_rank(NULL, rank), DPU_ERR_INTERNAL);
-    CHECK_DETAIL("the context is NULL");
+    CHECK_DETAIL("context must not be NULL");
     CHECK_EQUAL(dpu_context_fill_from_rank(&context, NULL), DPU_ERR_INVALID_DPU_SET);
     CHECK_EQUAL(dpu_pop_debug_context(dpu.dpu, NULL), DPU_ERR_INTERNAL);
-    CHECK_DETAIL("nowhere to put");
+    CHECK_DETAIL("must not be NULL");
     CHECK_EQUAL(dpu_pop_debug_context(NULL, &attached), DPU_ERR_INVALID_DPU_SET);
     CHECK_TRUE(attached == NULL);
     CHECK_EQUAL(dpu_extract_pcs_for_dpu(dpu.dpu, NULL), DPU_ERR_INTERNAL);
@@ -147,7 +147,7 @@ CASE(contexts_that_are_null_are_refused)
     CHECK_EQUAL(dpu_checkpoint_serialize(&context, NULL, &size), DPU_ERR_INTERNAL);
     CHECK_EQUAL(dpu_checkpoint_serialize(&context, &bytes, NULL), DPU_ERR_INTERNAL);
     CHECK_EQUAL(dpu_checkpoint_serialize(&context, &some, NULL), DPU_ERR_INTERNAL);
-    CHECK_DETAIL("nowhere to put");
+    CHECK_DETAIL("must not be NULL");
     CHECK_TRUE(bytes == NULL && size == 0);
     CHECK_OK(dpu_checkpoint_serialize(&context, &bytes, &size));
     CHECK_EQUAL(dpu_checkpoint_deserialize(bytes, size, NULL), DPU_ERR_INTERNAL);
@@ -170,7 +170,7 @@ CASE(links_matrices_and_buffers_may_be_null)
     load_command(set, COUNT);
     CHECK_EQUAL(dpu_link_input_fifo(set, NULL, name), DPU_ERR_INTERNAL);
     CHECK_EQUAL(dpu_link_output_fifo(set, NULL, name), DPU_ERR_INTERNAL);
-    CHECK_DETAIL("nowhere to put");
+    CHECK_DETAIL("must not be NULL");
     CHECK_EQUAL(dpu_link_input_fifo(set, &link, NULL), DPU_ERR_UNKNOWN_SYMBOL);
     CHECK_OK(dpu_fifo_link_free(&link));
     CHECK_OK(dpu_fifo_link_free(NULL));
@@ -193,7 +193,7 @@ CASE(links_matrices_and_buffers_may_be_null)
 
     CHECK_EQUAL(dpu_copy_to_iram_for_rank(rank, 0, NULL, 1), DPU_ERR_INVALID_MEMORY_TRANSFER);
     CHECK_EQUAL(dpu_copy_to_wram_for_rank(rank, 0, NULL, 1), DPU_ERR_INVALID_MEMORY_TRANSFER);
-    CHECK_DETAIL("the buffer is NULL");
+    CHECK_DETAIL("the buffer must not be NULL");
     CHECK_OK(dpu_copy_to_wram_for_rank(rank, 0, NULL, 0));
     CHECK_OK(dpu_free(set));
 }
