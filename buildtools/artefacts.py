@@ -34,6 +34,7 @@ EXTRA_SOURCES = {
     "dpu._native": ["csrc/dispatch/loader.c", "csrc/dispatch/dpu_table.c"],
     "accl._native": ["csrc/dispatch/loader.c", "csrc/dispatch/accl_table.c"],
     "dpu._isa": [
+        "csrc/dpu/isa/chip.c",
         "csrc/dpu/isa/forms.c",
         "csrc/dpu/isa/encode.c",
         "csrc/dpu/isa/decode.c",

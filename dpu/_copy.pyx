@@ -6,6 +6,7 @@ What is asynchronous keeps its buffers until a later operation has waited for th
 
 from cpython.buffer cimport PyObject_CheckBuffer
 from libc.stdint cimport uint32_t
+from dpu._chip cimport DPU_MACHINE_IRAM, DPU_MACHINE_MRAM, DPU_MACHINE_WRAM
 from dpu._handle cimport SetHandle, SetView
 from dpu._symbol cimport DpuSymbol
 from dpu.libdpu cimport (
@@ -67,11 +68,11 @@ cdef int check_symbol(DpuSymbol symbol) except -1:
     """Refuse a symbol that is larger than its memory: sizes are those that the file claims."""
     cdef uint32_t address = symbol.c.address
     if address & 0x80000000:
-        memory, start, limit = "iram", address & 0x7fffffff, 4096 * 8
+        memory, start, limit = "iram", address & 0x7fffffff, DPU_MACHINE_IRAM * 8
     elif address & 0x08000000:
-        memory, start, limit = "mram", address & ~<uint32_t>0x08000000, 64 << 20
+        memory, start, limit = "mram", address & ~<uint32_t>0x08000000, DPU_MACHINE_MRAM
     else:
-        memory, start, limit = "wram", address, 64 << 10
+        memory, start, limit = "wram", address, DPU_MACHINE_WRAM
     if start + <unsigned long long>symbol.c.size > limit:
         raise _error(
             f"invalid {memory} access", f"DPU_ERR_INVALID_{memory.upper()}_ACCESS",

@@ -4,6 +4,7 @@
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
+from dpu._chip cimport DPU_MACHINE_REGISTERS
 from dpu._handle cimport SetHandle, SetView
 from dpu._launch cimport report_of
 from dpu.libdpu cimport DPU_OK, dpu_error_t, dpu_set_t, dpusoft_report, dpusoft_thread
@@ -127,7 +128,7 @@ def get_thread(SetView dpu not None, uint32_t thread):
         with nogil:
             rc = handle.soft.dpusoft_debug_get_thread(c, thread, &state)
         dpu.check(rc, "dpusoft_debug_get_thread")
-        registers = tuple([state.registers[i] for i in range(24)])
+        registers = tuple([state.registers[i] for i in range(DPU_MACHINE_REGISTERS)])
         return registers, state.pc, state.zero != 0, state.carry != 0, state.running != 0
     finally:
         dpu.leave()
@@ -141,11 +142,11 @@ def set_thread(SetView dpu not None, uint32_t thread, registers, uint32_t pc, bi
     cdef dpu_error_t rc
     cdef dpusoft_thread state
     cdef int i
-    if len(registers) != 24:
-        raise ValueError(f"a tasklet has 24 registers, not {len(registers)}")
+    if len(registers) != DPU_MACHINE_REGISTERS:
+        raise ValueError(f"a tasklet has {DPU_MACHINE_REGISTERS} registers, not {len(registers)}")
     memset(&state, 0, sizeof(state))
     state.size = sizeof(state)
-    for i in range(24):
+    for i in range(DPU_MACHINE_REGISTERS):
         state.registers[i] = registers[i]
     state.pc = pc
     state.zero = zero

@@ -1,7 +1,14 @@
 from collections.abc import Sequence
 
 FORM_COUNT: int
+THREADS: int
+REGISTERS: int
+IRAM: int
+WRAM: int
+MRAM: int
+ATOMIC_BITS: int
 
+def chips() -> list[tuple[str, int, int, int]]: ...
 def form(
     index: int,
 ) -> tuple[str, str, str, int, int, int, int, int, bool, tuple[tuple[str, int, bool], ...]]: ...

@@ -3,6 +3,17 @@
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from dpu._chip cimport (
+    DPU_ARCHITECTURE_COUNT,
+    DPU_MACHINE_ATOMIC_BITS,
+    DPU_MACHINE_IRAM,
+    DPU_MACHINE_MRAM,
+    DPU_MACHINE_REGISTERS,
+    DPU_MACHINE_THREADS,
+    DPU_MACHINE_WRAM,
+    dpu_chip_of,
+    dpu_chip_t,
+)
 
 
 cdef extern from "dpu/isa/instructions.h" nogil:
@@ -41,6 +52,25 @@ cdef extern from "dpu/isa/instructions.h" nogil:
 
 
 FORM_COUNT = DPU_FORM_COUNT
+
+# What a chip has, from csrc/dpu/isa/chip.def. These are enough for every chip.
+THREADS = DPU_MACHINE_THREADS
+REGISTERS = DPU_MACHINE_REGISTERS
+IRAM = DPU_MACHINE_IRAM
+WRAM = DPU_MACHINE_WRAM
+MRAM = DPU_MACHINE_MRAM
+ATOMIC_BITS = DPU_MACHINE_ATOMIC_BITS
+
+
+def chips():
+    """List (name, tasklets, instructions, bytes of WRAM) of each chip."""
+    cdef uint32_t i
+    cdef const dpu_chip_t *chip
+    found = []
+    for i in range(DPU_ARCHITECTURE_COUNT):
+        chip = dpu_chip_of(i)
+        found.append((chip.name.decode(), chip.threads, chip.iram, chip.wram))
+    return found
 
 
 def form(unsigned int index):

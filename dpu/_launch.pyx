@@ -4,6 +4,7 @@
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 from dpu._callback cimport raise_collected
+from dpu._chip cimport DPU_MACHINE_THREADS
 from dpu._handle cimport SetHandle, SetView
 from dpu.libdpu cimport (
     DPU_ASYNCHRONOUS,
@@ -140,11 +141,11 @@ cdef int synchronise(SetView view) except -1:
 
 
 cdef object report_of(const dpusoft_report *report):
-    cdef uint32_t i
+    cdef uint32_t i, threads = min(report.nr_threads, <uint32_t>DPU_MACHINE_THREADS)
     return make_report(
         report.status, report.cycles, report.instructions, report.dma_read_bytes,
         report.dma_write_bytes, report.seconds,
-        tuple([report.thread_instructions[i] for i in range(min(report.nr_threads, 24))]),
+        tuple([report.thread_instructions[i] for i in range(threads)]),
         report.fault, report.fault_thread, report.fault_pc, report.breakpoint,
         report.fault_address,
     )

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from operator import index
 from typing import TYPE_CHECKING
 
-from dpu import _debug
+from dpu import _debug, _isa
 from dpu._set import DpuSet
 from dpu._symbol import DpuSymbol
 from dpu.errors import DpuError
@@ -29,7 +29,7 @@ __all__ = ["Debugger", "Thread"]
 
 IRAM_BASE = 0x80000000
 EVERY_THREAD = 0xFFFFFFFF
-NR_THREADS = 24
+NR_THREADS = _isa.THREADS
 
 
 class Thread:
@@ -242,7 +242,7 @@ class Debugger:
                 places.setdefault(thread.pc, []).append(str(thread.number))
                 pc = thread.pc if pc is None else pc
         pc = self.threads[0].pc if pc is None else pc
-        first, last = max(0, pc - before), min(4096, pc + after + 1)
+        first, last = max(0, pc - before), min(_isa.IRAM, pc + after + 1)
         data = memoryview(bytearray(8 * (last - first)))
         self._set.copy(data, DpuSymbol("iram", (IRAM_BASE + 8 * first, len(data))))
         names = self._names()

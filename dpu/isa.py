@@ -23,8 +23,8 @@ __all__ = [
     "encode",
 ]
 
-REGISTER_COUNT = 24
-# Registers that only the operand `ra` can name, from number 24 on.
+REGISTER_COUNT = _isa.REGISTERS
+# Registers that only the operand `ra` can name, from that number on.
 CONSTANT_REGISTERS = ("zero", "one", "lneg", "mneg", "id", "id2", "id4", "id8")
 
 _REGISTERS = frozenset(["rc", "dc", "ra", "rb", "db", "zero"])

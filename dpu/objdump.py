@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from .asm.chips import MAX_TASKLETS
 from .asm.elf_reader import ElfError, Program, ReadSection, ReadSymbol, read
 from .asm.elf_writer import (
     ATOMIC_BASE,
@@ -200,7 +201,7 @@ def source_of(program: Program) -> str:
     names = _Names(program)
     tasklets = next((s.value for s in program.symbols if s.name == "NR_TASKLETS"), None)
     lines = []
-    if tasklets is not None and 1 <= tasklets <= 24:
+    if tasklets is not None and 1 <= tasklets <= MAX_TASKLETS:
         lines += ["        .globl  NR_TASKLETS", f"        .set    NR_TASKLETS, {tasklets}"]
     lines.append("        .text")
     words = program.words()

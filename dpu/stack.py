@@ -17,15 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import _isa
 from .asm.elf_reader import ElfError, Program, read
 from .asm.elf_writer import IRAM_BASE, SymbolType
 from .disasm import Instruction, disassemble
 
 __all__ = ["Function", "analyse", "main"]
 
-_STACK_POINTER, _RETURN, _ZERO = 22, 23, 24
-_WRAM_SIZE = 64 << 10
-_TASKLETS = 24
+_STACK_POINTER, _RETURN, _ZERO = 22, 23, _isa.REGISTERS
 _WORD = 1 << 32
 
 
@@ -83,7 +82,7 @@ class _Walker:
                 continue
             seen.add(place)
             index, depth = place
-            if abs(depth) > _WRAM_SIZE:
+            if abs(depth) > _isa.WRAM:
                 self.function.doubts.add("its frame grows in a loop")
                 continue
             self.function.frame = max(self.function.frame, abs(depth))
@@ -250,7 +249,7 @@ def _add_calls(
 def _stacks(program: Program) -> list[int]:
     """Return the sizes of the tasklets' stacks, as far as the program's symbols tell."""
     values = {symbol.name: symbol.value for symbol in program.symbols}
-    tasklets = min(values.get("NR_TASKLETS", 0), _TASKLETS)
+    tasklets = min(values.get("NR_TASKLETS", 0), _isa.THREADS)
     default = values.get("STACK_SIZE_DEFAULT", 0)
     return [values.get(f"STACK_SIZE_TASKLET_{number}", default) for number in range(tasklets)]
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import directives
+from .chips import MRAM_BYTES
 from .errors import AsmError, Problem
 from .expressions import Expression, ExpressionError, Parser, Value, evaluate, tokenize
 from .forms import CONDITIONS, REGISTERS, candidates, mnemonics, suggest, usage
 from .macros import Expander
 from .sources import Line, Source, statements_of
-from .unit import MRAM_BYTES, InstructionFixup, Place, Section, Symbol, Unit, local_name
+from .unit import InstructionFixup, Place, Section, Symbol, Unit, local_name
 
 __all__ = ["Assembler", "assemble_unit"]
 

@@ -7,9 +7,9 @@ is one, and releases the atomic bits, which keep their state between launches.
 
 from __future__ import annotations
 
-__all__ = ["TASKLETS", "bootstrap_source"]
+from .chips import MAX_TASKLETS
 
-TASKLETS = 24
+__all__ = ["bootstrap_source"]
 
 _START = """
         .section .text.__bootstrap, "ax", @progbits
@@ -85,7 +85,8 @@ def bootstrap_source(*, has_output: bool, has_atomic_bits: bool) -> str:
     """
     # `ld` takes the first word to the odd register.
     table = "\n".join(
-        f"        .long   STACK_SIZE_TASKLET_{i}, __sys_stack_thread_{i}" for i in range(TASKLETS)
+        f"        .long   STACK_SIZE_TASKLET_{i}, __sys_stack_thread_{i}"
+        for i in range(MAX_TASKLETS)
     )
     text = _START
     if has_output or has_atomic_bits:
@@ -94,4 +95,4 @@ def bootstrap_source(*, has_output: bool, has_atomic_bits: bool) -> str:
         text += _NO_OUTPUT_YET
     if has_atomic_bits:
         text += _RELEASE_ATOMIC_BITS
-    return text + _REST.format(table=table, tasklets=TASKLETS)
+    return text + _REST.format(table=table, tasklets=MAX_TASKLETS)

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CHIPS", "Chip"]
+from .. import _isa
+
+__all__ = ["CHIPS", "MAX_TASKLETS", "MRAM_BYTES", "Chip"]
+
+# Of any chip.
+MAX_TASKLETS = _isa.THREADS
+MRAM_BYTES = _isa.MRAM
 
 
 @dataclass(frozen=True)
@@ -18,4 +24,4 @@ class Chip:
     wram: int
 
 
-CHIPS = {"v1A": Chip("v1A", 24, 4096, 65536), "v1B": Chip("v1B", 16, 3968, 63488)}
+CHIPS = {name: Chip(name, *sizes) for name, *sizes in _isa.chips()}

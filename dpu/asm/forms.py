@@ -18,7 +18,8 @@ from ..isa import CONSTANT_REGISTERS, FORMS_BY_NAME, INSTRUCTIONS, REGISTER_COUN
 
 __all__ = ["CONDITIONS", "REGISTERS", "Candidate", "candidates", "mnemonics", "suggest", "usage"]
 
-ZERO, LNEG = 24, 26
+ZERO = REGISTER_COUNT
+LNEG = ZERO + CONSTANT_REGISTERS.index("lneg")
 
 # Text of registers: the class that operands are chosen by, and the number.
 REGISTERS: dict[str, tuple[str, int]] = {

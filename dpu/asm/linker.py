@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .bootstrap import TASKLETS
-from .chips import CHIPS, Chip
+from .chips import CHIPS, MAX_TASKLETS, MRAM_BYTES, Chip
 from .elf_writer import ATOMIC_BASE, MRAM_BASE, Binding, write
 from .elf_writer import Section as ElfSection
 from .elf_writer import Symbol as ElfSymbol
@@ -31,7 +30,6 @@ from .unit import DataFixup, Place, Section, Symbol, Unit, shown_name
 __all__ = ["CHIPS", "Chip", "Linked", "link"]
 
 WRAM_IMMEDIATE = 2048
-MRAM_LIMIT = 64 << 20
 ATOMIC_FIRST, ATOMIC_LIMIT = 200, 256
 DEFAULT_STACK = 1024
 _SHOWN_SECTIONS = 4
@@ -215,8 +213,8 @@ class Linker:
         initialised = self.parts(Place.MRAM)
         self.mram_end = self.lay_out(initialised, self.mram_start)
         self.mram_end += -self.mram_end % 8
-        if self.mram_end > MRAM_LIMIT:
-            self.too_big("MRAM", "bytes", self.mram_end, MRAM_LIMIT, noinit + initialised)
+        if self.mram_end > MRAM_BYTES:
+            self.too_big("MRAM", "bytes", self.mram_end, MRAM_BYTES, noinit + initialised)
         self.provide("__sys_used_mram_end", MRAM_BASE, self.mram_end, ".mram")
 
         bits = self.parts(Place.ATOMIC)
@@ -270,7 +268,7 @@ class Linker:
             if common is None:
                 common = DEFAULT_STACK
             self.number("STACK_SIZE_DEFAULT", common)
-            for tasklet in range(TASKLETS):
+            for tasklet in range(MAX_TASKLETS):
                 name = f"STACK_SIZE_TASKLET_{tasklet}"
                 size = self.known_number(name)
                 if size is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .chips import MRAM_BYTES
 from .errors import AsmError
 from .expressions import ExpressionError, Unknown, tokenize, unescape
 from .sources import Line, Source, lines_of, read_source
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Expander"]
 
 _MOST_LINES = 1_000_000
-_MOST_BYTES = 64 << 20
+_MOST_BYTES = MRAM_BYTES
 _DEEPEST = 100
 
 _WORD = re.compile(r"\s*(?:[\w.$]+\s*:\s*)*(\.?[A-Za-z_$][\w.$]*)")

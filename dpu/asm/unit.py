@@ -15,7 +15,6 @@ from .sources import Line
 
 __all__ = ["DataFixup", "InstructionFixup", "Place", "Section", "Symbol", "Unit", "local_name"]
 
-MRAM_BYTES = 64 << 20
 # What begins the names of `1:` and the like, which no source can write.
 _LOCAL = "\x01"
 

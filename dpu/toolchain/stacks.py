@@ -6,13 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..asm.chips import CHIPS, Chip
+from ..asm.chips import CHIPS, MAX_TASKLETS, Chip
 from .errors import ToolchainError
 
 __all__ = ["MAX_TASKLETS", "Stacks"]
 
-# On any chip: the program has symbols and a stack table entry for each.
-MAX_TASKLETS = 24
 _ALIGNMENT = 16
 
 

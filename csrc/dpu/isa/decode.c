@@ -59,8 +59,8 @@ static bool field_is_valid(const struct dpu_form *form, const struct dpu_field *
     switch ((enum dpu_field_check)field->check) {
     case DPU_ANY: return true;
     case DPU_GENERAL:
-    case DPU_EVEN: return dpu_field_bits(field, word) < 24;
-    case DPU_NOT_ZERO: return dpu_field_bits(field, word) != 24;
+    case DPU_EVEN: return dpu_field_bits(field, word) < DPU_MACHINE_REGISTERS;
+    case DPU_NOT_ZERO: return dpu_field_bits(field, word) != DPU_MACHINE_REGISTERS;
     case DPU_CODE: return (form->codes >> dpu_field_bits(field, word) & 1) != 0;
     }
     return false;

@@ -27,10 +27,10 @@ static void put_register(struct text *text, int64_t number)
 {
     static const char *const constants[] = {"zero", "one", "lneg", "mneg",
                                             "id",   "id2", "id4",  "id8"};
-    if (number < 24)
+    if (number < DPU_MACHINE_REGISTERS)
         put(text, "r%" PRId64, number);
     else
-        put(text, "%s", constants[number - 24]);
+        put(text, "%s", constants[number - DPU_MACHINE_REGISTERS]);
 }
 
 static void put_operand(struct text *text, const struct dpu_instruction *instruction, uint32_t i)

@@ -9,9 +9,9 @@ static bool value_fits(const struct dpu_form *form, const struct dpu_field *fiel
     case DPU_ANY:
         return value >= (field->operand == DPU_OPERAND_IMM || field->is_signed ? -limit / 2 : 0) &&
                value < limit;
-    case DPU_GENERAL: return value >= 0 && value < 24;
-    case DPU_EVEN: return value >= 0 && value < 24 && value % 2 == 0;
-    case DPU_NOT_ZERO: return value >= 0 && value < limit && value != 24;
+    case DPU_GENERAL: return value >= 0 && value < DPU_MACHINE_REGISTERS;
+    case DPU_EVEN: return value >= 0 && value < DPU_MACHINE_REGISTERS && value % 2 == 0;
+    case DPU_NOT_ZERO: return value >= 0 && value < limit && value != DPU_MACHINE_REGISTERS;
     case DPU_CODE: return value >= 0 && value < limit && (form->codes >> value & 1) != 0;
     }
     return false;

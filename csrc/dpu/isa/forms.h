@@ -3,6 +3,7 @@
 #ifndef OFFCHIP_DPU_FORMS_H
 #define OFFCHIP_DPU_FORMS_H
 
+#include "dpu/isa/chip.h"
 #include "instructions.h"
 
 enum dpu_operation_kind {

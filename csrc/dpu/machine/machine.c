@@ -28,7 +28,7 @@ void dpu_machine_default_options(struct dpu_machine_options *options)
 
 static bool options_are_valid(const struct dpu_machine_options *options)
 {
-    return options->size == sizeof(*options) && options->architecture <= DPU_ARCHITECTURE_V1B &&
+    return options->size == sizeof(*options) && dpu_chip_of(options->architecture) != NULL &&
            options->accounting <= DPU_ACCOUNTING_VENDOR && options->round_cycles >= 1;
 }
 
@@ -73,11 +73,12 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
         munmap(m, sizeof(*m));
         return NULL;
     }
-    bool small = chosen.architecture == DPU_ARCHITECTURE_V1B;
+
+    const struct dpu_chip *chip = dpu_chip_of(chosen.architecture);
     m->options = chosen;
-    m->thread_count = small ? 16 : DPU_MACHINE_THREADS;
-    m->iram_size = small ? 3968 : DPU_MACHINE_IRAM;
-    m->wram_size = small ? 63488 : DPU_MACHINE_WRAM;
+    m->thread_count = chip->threads;
+    m->iram_size = chip->iram;
+    m->wram_size = chip->wram;
     m->counter.mode = 3;
     set_up_threads(m);
     return m;

@@ -15,24 +15,13 @@
 #ifndef OFFCHIP_DPU_MACHINE_H
 #define OFFCHIP_DPU_MACHINE_H
 
+#include "dpu/isa/chip.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define DPU_MACHINE_THREADS 24
-#define DPU_MACHINE_REGISTERS 24
-#define DPU_MACHINE_IRAM 4096 /* instructions of 48 bits */
-#define DPU_MACHINE_WRAM 65536
-#define DPU_MACHINE_MRAM 67108864
-#define DPU_MACHINE_ATOMIC_BITS 256
-#define DPU_MACHINE_RUN_BITS 64 /* 0 to 23 tasklets, the others notifications */
-
 struct dpu_machine;
-
-enum dpu_architecture {
-    DPU_ARCHITECTURE_V1A = 0,
-    DPU_ARCHITECTURE_V1B = 1, /* 16 tasklets, IRAM 3968 instructions, WRAM 63488 bytes */
-};
 
 enum dpu_accounting {
     DPU_ACCOUNTING_PIPELINE = 0, /* rounds, as above */
@@ -163,7 +152,7 @@ void dpu_machine_get_options(const struct dpu_machine *machine,
 bool dpu_machine_set_options(struct dpu_machine *machine,
                              const struct dpu_machine_options *options);
 
-/* What the architecture has: 24 or 16 tasklets, 4096 or 3968 instructions, 65536 or 63488. */
+/* What the chip has (chip.def): tasklets, instructions of IRAM, bytes of WRAM. */
 uint32_t dpu_machine_thread_count(const struct dpu_machine *machine);
 uint32_t dpu_machine_iram_size(const struct dpu_machine *machine);
 uint32_t dpu_machine_wram_size(const struct dpu_machine *machine);

@@ -41,7 +41,7 @@ def _bits(*registers: int) -> int:
     return sum({1 << register for register in registers if register < ZERO})
 
 
-_ALL = _bits(*range(24))
+_ALL = _bits(*range(ZERO))
 _RESULT = (0, 1)
 _ROUTINE_WRITES = _bits(SCRATCH_HIGH, SCRATCH_LOW, LINK, SPARE, SPARE_2)
 _ROUTINE_READS = _bits(SCRATCH_HIGH, SCRATCH_LOW, SPARE)

@@ -7,6 +7,7 @@ the odd one. What is not here is reserved, and the compiler is told so.
 
 from __future__ import annotations
 
+from ...isa import CONSTANT_REGISTERS, REGISTER_COUNT
 from ..errors import TranslationError
 
 __all__ = [
@@ -52,11 +53,11 @@ REGISTERS = {
 # The pair of multiplication and division, and what else the translator needs for itself.
 SCRATCH_HIGH, SCRATCH_LOW, LINK, SPARE, SPARE_2 = 8, 9, 13, 21, 20
 RETURN = 23
-ZERO, ID, ID8 = 24, 28, 31
+ZERO, ID, ID8 = (REGISTER_COUNT + CONSTANT_REGISTERS.index(name) for name in ("zero", "id", "id8"))
 
 ARGUMENTS = frozenset(range(8))
 CALL_KEEPS = frozenset((14, 15, 16, 17, 18, 19, 22))
-CALL_CHANGES = frozenset(range(24)) - CALL_KEEPS
+CALL_CHANGES = frozenset(range(REGISTER_COUNT)) - CALL_KEEPS
 
 
 def register_of(number: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...asm.chips import MRAM_BYTES
 from ...asm.elf_writer import MRAM_BASE, SymbolType
 from ..elf_reader import ElfFile, ElfSection
 from ..errors import ToolchainError
@@ -16,7 +17,6 @@ from ..stacks import MAX_TASKLETS, Stacks
 
 __all__ = [
     "ATOMIC_FIRST",
-    "MRAM_SIZE",
     "TEXT_BASE",
     "check_data",
     "check_text",
@@ -24,7 +24,6 @@ __all__ = [
     "linker_script",
 ]
 
-MRAM_SIZE = 64 << 20
 IMMEDIATE_MEMORY_SIZE = 2048
 # Where the linker has code: anywhere that is not data.
 TEXT_BASE = 0x1000_0000
@@ -122,9 +121,9 @@ def check_data(linked: ElfFile, stacks: Stacks) -> None:
             f"immediate memory overflows: its data needs {end} of {IMMEDIATE_MEMORY_SIZE} bytes"
         )
     end = linked.symbol("__sys_used_mram_end").value - MRAM_BASE
-    if end > MRAM_SIZE:
+    if end > MRAM_BYTES:
         raise ToolchainError(
-            f"MRAM overflows by {end - MRAM_SIZE} bytes: data needs {end} of {MRAM_SIZE}; "
+            f"MRAM overflows by {end - MRAM_BYTES} bytes: data needs {end} of {MRAM_BYTES}; "
             f"the largest: {largest(_objects(linked, '.mram'), 'bytes')}"
         )
     used = linked.symbol("__atomic_used_addr").value - linked.symbol("__atomic_start_addr").value

@@ -15,7 +15,8 @@ dpu_description_t dpulib_description_new(const struct dpulib_profile *profile)
     dpu_description_t description = calloc(1, sizeof(*description));
     if (description == NULL)
         return NULL;
-    bool small = profile->chip_id > vD_fpga4;
+
+    const struct dpu_chip *chip = dpulib_chip(profile);
     struct dpu_hw_description_t *hw = &description->hw;
     hw->signature.chip_id = (dpu_chip_id_e)profile->chip_id;
     hw->timings.carousel = (struct dpu_carousel_config){2, 1, 2, 1};
@@ -26,9 +27,9 @@ dpu_description_t dpulib_description_new(const struct dpulib_profile *profile)
     hw->topology.nr_of_control_interfaces = DPU_MAX_NR_CIS;
     hw->topology.nr_of_dpus_per_control_interface = (uint8_t)profile->members;
     hw->memories.mram_size = DPU_MACHINE_MRAM;
-    hw->memories.wram_size = (small ? 63488u : DPU_MACHINE_WRAM) / 4;
-    hw->memories.iram_size = small ? 3968 : DPU_MACHINE_IRAM;
-    hw->dpu.nr_of_threads = small ? 16 : DPU_MACHINE_THREADS;
+    hw->memories.wram_size = chip->wram / 4;
+    hw->memories.iram_size = (iram_size_t)chip->iram;
+    hw->dpu.nr_of_threads = (uint8_t)chip->threads;
     hw->dpu.nr_of_atomic_bits = DPU_MACHINE_ATOMIC_BITS;
     hw->dpu.nr_of_notify_bits = DPU_MACHINE_RUN_BITS - DPU_MACHINE_THREADS;
     hw->dpu.nr_of_work_registers_per_thread = DPU_MACHINE_REGISTERS;

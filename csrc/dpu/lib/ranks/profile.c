@@ -279,11 +279,21 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
     if (status != DPU_OK)
         return status;
     if (profile->clock_mhz == 0)
-        profile->clock_mhz = profile->chip_id > vD_fpga4 ? 400 : 350;
+        profile->clock_mhz = dpulib_architecture(profile) == DPU_ARCHITECTURE_V1B ? 400 : 350;
     return DPU_OK;
 }
 
 uint32_t dpulib_clock(const struct dpulib_profile *profile)
 {
     return profile->vendor_accounting ? 500000000 : profile->clock_mhz * 1000000;
+}
+
+uint32_t dpulib_architecture(const struct dpulib_profile *profile)
+{
+    return profile->chip_id > vD_fpga4 ? DPU_ARCHITECTURE_V1B : DPU_ARCHITECTURE_V1A;
+}
+
+const struct dpu_chip *dpulib_chip(const struct dpulib_profile *profile)
+{
+    return dpu_chip_of(dpulib_architecture(profile));
 }

@@ -36,6 +36,10 @@ struct dpulib_profile {
  */
 dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text);
 
+/* The chip that the profile asks for, and its enum dpu_architecture. */
+uint32_t dpulib_architecture(const struct dpulib_profile *profile);
+const struct dpu_chip *dpulib_chip(const struct dpulib_profile *profile);
+
 /* Cycles per second, which programs find in CLOCKS_PER_SEC. The vendor's simulator says 500 MHz. */
 uint32_t dpulib_clock(const struct dpulib_profile *profile);
 

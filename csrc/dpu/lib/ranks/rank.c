@@ -5,7 +5,6 @@
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/ranks/description.h"
 #include "dpu/lib/ranks/profile.h"
-#include "dpu_chip_id.h"
 #include "dpu_program.h"
 #include "dpusoft.h"
 
@@ -52,8 +51,7 @@ static struct dpu_rank_t *take_memory(void)
 static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
 {
     struct dpu_machine_options options = rank->profile.machine;
-    options.architecture =
-        rank->profile.chip_id > vD_fpga4 ? DPU_ARCHITECTURE_V1B : DPU_ARCHITECTURE_V1A;
+    options.architecture = dpulib_architecture(&rank->profile);
     options.accounting =
         rank->profile.vendor_accounting ? DPU_ACCOUNTING_VENDOR : DPU_ACCOUNTING_PIPELINE;
     /* The first member of every slice, then the second, and so on. */

@@ -7,7 +7,6 @@
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/submit.h"
 #include "dpu_bank_interface_pmc.h"
-#include "dpu_chip_id.h"
 
 /* False for what is not simulated. */
 static bool count_event(const struct dpu_machine *machine, bank_interface_pmc_event_t event,
@@ -107,7 +106,7 @@ static dpu_error_t work(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t *,
     if (set.kind != DPU_SET_DPU)
         return dpulib_fail(DPU_ERR_INTERNAL, "this function takes a single DPU, not ranks");
     const struct dpulib_profile *profile = &set.dpu->rank->profile;
-    if (profile->chip_given && profile->chip_id <= vD_fpga4)
+    if (profile->chip_given && dpulib_architecture(profile) == DPU_ARCHITECTURE_V1A)
         return dpulib_fail(DPU_ERR_INTERNAL, "chip %u, of the v1A architecture, has no counters",
                            profile->chip_id);
     return dpulib_run_on_dpu(

@@ -9,7 +9,6 @@
 #include "dpu/lib/ranks/profile.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/submit.h"
-#include "dpu_chip_id.h"
 #include "dpu_program.h"
 #include "dpusoft.h"
 #include "formats/dpu_elf.h"
@@ -134,7 +133,7 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
     for (uint32_t i = 0; status == DPU_OK && i < dpulib_set_ranks(&set); i++) {
         const struct dpu_rank_t *rank = dpulib_set_rank(&set, i);
         uint32_t threads = rank->description->hw.dpu.nr_of_threads;
-        const char *chip = rank->profile.chip_id > vD_fpga4 ? "v1B" : "v1A";
+        const char *chip = dpulib_chip(&rank->profile)->name;
         if (elf->nr_tasklets == DPU_ELF_TASKLETS_UNKNOWN)
             status = dpulib_fail(DPU_ERR_TOO_MANY_TASKLETS,
                                  "the program does not say how many tasklets it has: it has no "

@@ -12,7 +12,7 @@
 
 #define STACK_POINTER 22
 #define LINK 23
-#define ZERO 24
+#define ZERO DPU_MACHINE_REGISTERS
 /* Compiled C calls it for products and quotients; the way back is in r13, whose bits above those of
  * an instruction's index are the routine's own. */
 #define ARITHMETIC_ROUTINES "__multiply_divide"
