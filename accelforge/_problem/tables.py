@@ -9,7 +9,13 @@ from array import array
 
 from accelforge._problem.format import Path
 
-__all__ = ["ProblemError", "Tables", "path_text"]
+__all__ = ["ProblemError", "Tables", "parse_path", "path_text"]
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_KEY = re.compile(
+    rf"(?P<first>(?<![\s\S]){_NAME})|\.(?P<name>{_NAME})"
+    r'|\[(?P<index>[0-9]{1,9})\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]'
+)
 
 
 class ProblemError(ValueError):
@@ -42,6 +48,27 @@ def path_text(path: Path) -> str:
         else:
             parts.append(f"[{json.dumps(key)}]")
     return "".join(reversed(parts)).removeprefix(".")
+
+
+def parse_path(text: str) -> Path:
+    """Read a path; None if it is none."""
+    path: Path = None
+    position = 0
+    while position < len(text):
+        found = _KEY.match(text, position)
+        if found is None or (position == 0) != (found["first"] is not None):
+            return None
+        key: str | int = found["first"] or found["name"] or ""
+        if found["index"]:
+            key = int(found["index"])
+        elif found["quoted"]:
+            try:
+                key = json.loads(found["quoted"])
+            except ValueError:
+                return None
+        path = (path, key)
+        position = found.end()
+    return path
 
 
 class Tables:
@@ -78,10 +105,10 @@ class Tables:
         self.accesses: list[list[str]] = []
         self.levels: list[list[str]] = []
         self.dimensions: list[list[list[str]]] = []
-        self._slots: dict[str, int] | None = None
+        self._slots: dict[Path, int] | None = None
 
     def slot(self, path: str) -> int | None:
         """Find the value that a path names."""
         if self._slots is None:
-            self._slots = {path_text(known): i for i, known in enumerate(self.paths)}
-        return self._slots.get(path)
+            self._slots = {known: i for i, known in enumerate(self.paths)}
+        return self._slots.get(parse_path(path))

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accelforge._model import Model, ProblemError, evaluate
+from accelforge._problem.tables import parse_path, path_text
 from tests.accelforge.package import problems
 
 GOOD = [problems.pe_array_gemm(), problems.fused_chain(3), problems.gated(), problems.convolution()]
@@ -92,6 +93,16 @@ def test_an_error_names_the_field(path: Any, value: object, where: str) -> None:
         Model(problems.replaced(problems.pe_array_gemm(), path, value))
     assert caught.value.path == where
     assert str(caught.value).startswith(where)
+
+
+@pytest.mark.parametrize("path", ["n_instances", "a[0].b", 'a.b["c d"].e', 'a["\\"]"][12]'])
+def test_paths_are_read_as_they_are_written(path: str) -> None:
+    assert path_text(parse_path(path)) == path
+
+
+@pytest.mark.parametrize("text", ["", "a..b", "a[", ".a", "[0]", 'a["\\q"]', "a[-1]", "a b"])
+def test_other_texts_are_no_paths(text: str) -> None:
+    assert parse_path(text) is None
 
 
 def test_deep_nesting_is_refused() -> None:
