@@ -4,7 +4,7 @@
  * keeps its contract, and what it accepts is written again as the same bytes.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude/dpu -Icsrc
- *     tests/fuzz/fuzz_dpu_checkpoint.c csrc/dpu/lib/state/checkpoint_format.c -o
+ *     tests/dpu/fuzz/fuzz_checkpoint.c csrc/dpu/lib/state/checkpoint_format.c -o
  * fuzz_dpu_checkpoint With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * of 6 bytes; the three agree on each.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/fuzz/fuzz_dpu_decode.c csrc/dpu/isa/{forms,decode,encode,disassemble}.c
+ *     tests/dpu/fuzz/fuzz_decode.c csrc/dpu/isa/{forms,decode,encode,disassemble}.c
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * it holds, the decoder keeps its contract.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/fuzz/fuzz_dpu_log.c csrc/dpu/lib/log/log_decode.c -o fuzz_dpu_log
+ *     tests/dpu/fuzz/fuzz_log.c csrc/dpu/lib/log/log_decode.c -o fuzz_dpu_log
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>

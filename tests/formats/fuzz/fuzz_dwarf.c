@@ -4,7 +4,7 @@
  * symbol to look for, then 8 with its address. Whatever they hold, the reader keeps its contract.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/fuzz/fuzz_dwarf.c csrc/formats/dwarf*.c -o fuzz_dwarf
+ *     tests/formats/fuzz/fuzz_dwarf.c csrc/formats/dwarf*.c -o fuzz_dwarf
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>

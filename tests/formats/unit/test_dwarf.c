@@ -5,7 +5,7 @@
  *
  * Which function the signature reader finds in debug information written by hand, in what no
  * compiler at hand emits and what none should. Types, parameters and forms have tests of their
- * own; real files are read in tests/veo/test_dwarf_matrix.py.
+ * own; real files are read in tests/formats/unit/test_dwarf_matrix.py.
  */
 /* clang-format on */
 #include <stdbool.h>

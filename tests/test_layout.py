@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Folders use what is below them, files have no circles, and comments name files that exist.
+
+LAYERS says what each folder may use: include, call or import. What breaks a rule today is listed
+with its reason; an entry that is no longer needed fails too, so that the lists only shrink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.layout import Edges, calls, circles, crossings, imports, includes
+from tests.support.mentions import find_absent
+
+Pair = tuple[str, str]
+
+# A folder, and the folders that it may use. The order is from below to above, and nothing else is.
+LAYERS: dict[str, str] = {
+    # C declarations, which are for users
+    "include/veo": "",
+    "include/dpu": "",
+    "include/accl": "",
+    # C that several systems share
+    "csrc/common": "include/veo",
+    "csrc/dispatch": "include/veo include/dpu include/accl",
+    "csrc/veo": "",
+    "csrc/formats": "csrc/veo",
+    # veo
+    "csrc/veo/alias": "csrc/dispatch",
+    "csrc/veo/package": "include/veo csrc/common",
+    "csrc/veo/worker": "include/veo csrc/common csrc/formats csrc/veo",
+    "csrc/veo/lib": "include/veo csrc/common csrc/veo",
+    # dpu: the machine, then the library, whose folders are a stack
+    "csrc/dpu/isa": "",
+    "csrc/dpu/machine": "csrc/common csrc/dpu/isa",
+    "csrc/dpu/lib/core": "include/dpu csrc/common",
+    "csrc/dpu/lib/programs": "@csrc/dpu/lib/core csrc/formats",
+    "csrc/dpu/lib/ranks": "@csrc/dpu/lib/programs csrc/dpu/isa csrc/dpu/machine",
+    "csrc/dpu/lib/schedule": "@csrc/dpu/lib/ranks",
+    "csrc/dpu/lib/sets": "@csrc/dpu/lib/schedule",
+    "csrc/dpu/lib/transfers": "@csrc/dpu/lib/sets",
+    "csrc/dpu/lib/run": "@csrc/dpu/lib/transfers",
+    "csrc/dpu/lib/log": "@csrc/dpu/lib/sets",
+    "csrc/dpu/lib/state": "@csrc/dpu/lib/run",
+    "csrc/dpu/lib/python": "@csrc/dpu/lib/run csrc/dpu/lib/log",
+    "csrc/dpu/alias": "",
+    # the run time, which is code for the DPU
+    "csrc/dpu/runtime/include": "",
+    "csrc/dpu/runtime/builtins": "csrc/dpu/runtime/include",
+    "csrc/dpu/runtime/string": "csrc/dpu/runtime/include",
+    "csrc/dpu/runtime/stdlib": "csrc/dpu/runtime/include",
+    "csrc/dpu/runtime/stdio": "csrc/dpu/runtime/include",
+    "csrc/dpu/runtime/sync": "csrc/dpu/runtime/include csrc/dpu/runtime/builtins",
+    "csrc/dpu/runtime/mram": "csrc/dpu/runtime/include csrc/dpu/runtime/stdlib",
+    # accl
+    "csrc/accl/driver": "include/accl",
+    "csrc/accl/engine": "include/accl csrc/common",
+    "csrc/accl/transport/shm": "@csrc/accl/engine",
+    "csrc/accl/transport/packets": "@csrc/accl/engine",
+    "csrc/accl/collective": "@csrc/accl/engine",
+    # accelforge
+    "csrc/accelforge/model": "",
+    # Python
+    "offchip": "",
+    "veo": "offchip",
+    "accl": "offchip",
+    "accelforge": "",
+    "dpu/isa": "",
+    "dpu/asm": "dpu/isa",
+    "dpu/toolchain/base": "dpu/isa dpu/asm",
+    "dpu/toolchain/ir": "dpu/isa dpu/toolchain/base",
+    "dpu/toolchain/frontend": "dpu/toolchain/base",
+    "dpu/toolchain/translate": "dpu/toolchain/base dpu/toolchain/ir",
+    "dpu/toolchain/passes": "dpu/toolchain/ir",
+    "dpu/toolchain/link": "@dpu/toolchain/translate dpu/toolchain/passes dpu/asm",
+    "dpu/toolchain": "@dpu/toolchain/link dpu/toolchain/frontend offchip",
+    "dpu": "@dpu/toolchain dpu/asm dpu/isa",
+    "dpu/cli": "@dpu",
+}
+# Modules that are a layer of their own in a folder of several.
+APART = {
+    "dpu/_isa.pyx": "dpu/isa",
+    "dpu/isa.py": "dpu/isa",
+    **{
+        f"dpu/toolchain/{name}.py": "dpu/toolchain/base"
+        for name in (
+            *("cache", "commands", "compilers", "elf_reader", "errors", "options", "stacks"),
+            "target",
+        )
+    },
+}
+# --- what breaks the rules today ---------------------------------------------------------------
+
+TRANSPORTS = "no interface stands before the transports: callers and called name each other"
+READER = "a form may refer to a unit, which is read by forms"
+WORKER = "what a kernel does when it crashes or loads is part of the loop that calls it"
+EXTENSION = "devices, their requests and their arrays know each other's structures"
+YOUNG = "accelforge is being written"
+
+
+def among(folder: str, names: str, reason: str) -> dict[str, str]:
+    """Give the same reason for several files of a folder."""
+    return {f"{folder}/{name}": reason for name in names.split()}
+
+
+CROSSING: dict[Pair, str] = {
+    ("csrc/accl/engine", "csrc/accl/collective"): TRANSPORTS,
+    ("csrc/accl/engine", "csrc/accl/transport/packets"): TRANSPORTS,
+    ("csrc/accl/engine", "csrc/accl/transport/shm"): TRANSPORTS,
+    ("csrc/accl/collective", "csrc/accl/transport/packets"): TRANSPORTS,
+    ("csrc/accl/collective", "csrc/accl/transport/shm"): TRANSPORTS,
+    ("csrc/accl/transport/packets", "csrc/accl/transport/shm"): TRANSPORTS,
+    ("csrc/accl/transport/shm", "csrc/accl/transport/packets"): TRANSPORTS,
+    ("csrc/dpu/lib/programs", "csrc/dpu/lib/run"): "programs are waited for before they are freed",
+    ("csrc/dpu/lib/schedule", "csrc/dpu/lib/transfers"): "times of transfers are modelled there",
+}
+INCLUDE_CIRCLES: dict[str, str] = {}
+CALL_CIRCLES: dict[str, str] = {
+    **among(
+        "csrc/accl/collective", "collective.c collective_direct.c collective_packets.c", TRANSPORTS
+    ),
+    **among(
+        "csrc/accl/engine",
+        "communicator.c device.c dump.c exchange.c execute.c generation.c heap.c lane.c request.c "
+        "stream.c",
+        TRANSPORTS,
+    ),
+    **among(
+        "csrc/accl/transport/packets",
+        "packet_arrive.c packet_message.c packet_receive.c packet_wait.c packets.c",
+        TRANSPORTS,
+    ),
+    **among("csrc/accl/transport/shm", "attach.c message.c porter.c receive.c wait.c", TRANSPORTS),
+    **among("csrc/formats", "dwarf_forms.c dwarf_unit.c", READER),
+    **among("csrc/veo/worker", "call.c classes.c crash.c libraries.c loop.c main.c", WORKER),
+}
+IMPORT_CIRCLES: dict[str, str] = {
+    **among("accelforge/fields", "model.py", YOUNG),
+    **among("accelforge/yaml", "emitter.py", YOUNG),
+    **among("accelforge/frontend/arch", "__init__.py arch.py", YOUNG),
+    **among("accelforge/frontend/mapping", "__init__.py mapping.py tree.py", YOUNG),
+    **among("accelforge/plotting", "trees.py", YOUNG),
+    **among("accelforge/frontend/arch", "components.py structure.py", YOUNG),
+    **among("accelforge/frontend", "spec.py", YOUNG),
+    **among("accelforge/model", "main.py problem.py", YOUNG),
+    **among("accelforge/yaml", "files.py parser.py templates.py", YOUNG),
+    **among("accl", "_device.pyx _handle.pyx _operand.pyx _staging.pyx", EXTENSION),
+}
+# File and name: what is not ours.
+FOREIGN: dict[Pair, str] = {
+    ("docs/dpu_toolchain.md", "include/host/DpuHost"): "a file of UPMEM's SDK",
+    ("tests/test_layout.py", "csrc/common/lost.c"): "planted below",
+    ("tests/test_layout.py", "docs/lost.md"): "planted below",
+}
+
+
+# --- rules --------------------------------------------------------------------------------------
+
+
+def allowed(folder: str) -> set[str]:
+    """List the folders that a folder may use; one with @ stands for what it may use too."""
+    found = set()
+    for word in LAYERS[folder].split():
+        found.add(word.removeprefix("@"))
+        if word.startswith("@"):
+            found |= allowed(word[1:])
+    return found
+
+
+def layer_of(file: str) -> str:
+    """Give the layer of a file: the deepest folder of the table that it is in."""
+    if file in APART:
+        return APART[file]
+    folder = file.rpartition("/")[0]
+    while folder not in LAYERS and "/" in folder:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
+def crossed(edges: Edges) -> dict[Pair, list[str]]:
+    """List edges between layers that the table does not have, with their files."""
+    layers = {file: layer_of(file) for file in {*edges, *(t for ts in edges.values() for t in ts)}}
+    return {
+        pair: files
+        for pair, files in sorted(crossings(edges, layers).items())
+        if pair[0] not in LAYERS or pair[1] not in allowed(pair[0])
+    }
+
+
+def broken(edges: Edges, excused: Collection[Pair]) -> list[str]:
+    """Say which edges neither the table nor an excuse has."""
+    return [
+        f"{pair[0]} may not use {pair[1]}: {', '.join(files)}"
+        for pair, files in crossed(edges).items()
+        if pair not in excused
+    ]
+
+
+def entangled(edges: Edges, excused: Collection[str]) -> list[str]:
+    """Say which circles have a file without an excuse."""
+    return [
+        " <-> ".join(circle)
+        for circle in circles(edges)
+        if not all(file in excused for file in circle)
+    ]
+
+
+def needless(edges: Edges, excused: Collection[str]) -> list[str]:
+    """List files with an excuse that are in no circle."""
+    return sorted(set(excused) - {file for circle in circles(edges) for file in circle})
+
+
+# --- tests --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def used(root: Path) -> dict[str, dict[str, set[str]]]:
+    return {"include": includes(root), "call": calls(root), "import": imports(root)}
+
+
+def test_folders_use_what_is_below_them(used: dict[str, Edges]) -> None:
+    assert [line for edges in used.values() for line in broken(edges, CROSSING)] == []
+    needed = {pair for edges in used.values() for pair in crossed(edges)}
+    assert sorted(CROSSING.keys() - needed) == [], "these excuses are not needed any more"
+
+
+def test_layers_are_a_stack() -> None:
+    below: set[str] = set()
+    for folder in LAYERS:
+        assert allowed(folder) <= below, f"{folder} is above what it may use"
+        below.add(folder)
+
+
+def test_every_layer_has_files(used: dict[str, Edges]) -> None:
+    assert set(LAYERS) == {layer_of(file) for edges in used.values() for file in edges}
+    assert set(APART) <= set(used["import"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "excused"),
+    [("include", INCLUDE_CIRCLES), ("call", CALL_CIRCLES), ("import", IMPORT_CIRCLES)],
+)
+def test_files_have_no_circles(
+    kind: str, excused: Mapping[str, str], used: dict[str, Edges]
+) -> None:
+    assert entangled(used[kind], excused) == []
+    assert needless(used[kind], excused) == [], "these excuses are not needed any more"
+
+
+def test_comments_and_pages_name_what_exists(root: Path) -> None:
+    named = {(file, name) for file, names in find_absent(root).items() for name in names}
+    assert sorted(named - FOREIGN.keys()) == []
+    assert sorted(FOREIGN.keys() - named) == [], "these excuses are not needed any more"
+
+
+# --- what is planted is found -------------------------------------------------------------------
+
+
+@pytest.fixture
+def plant(tmp_path: Path) -> Callable[..., Path]:
+    """Write files, named by their paths; give the root of their tree."""
+
+    def write(files: Mapping[str, str]) -> Path:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return tmp_path
+
+    return write
+
+
+def test_planted_edges_are_found(plant: Callable[..., Path]) -> None:
+    root = plant(
+        {
+            "csrc/common/a.c": '#include "dispatch/b.h"\nint a(void)\n{\n    return 1;\n}\n',
+            "csrc/dispatch/b.h": "",
+            "csrc/veo/lib/c.c": "int c(void)\n{\n    return d();\n}\n",
+            "csrc/veo/worker/d.c": "int d(void)\n{\n    return 0;\n}\n",
+            "offchip/e.py": "def f():\n    from veo import g\n",
+            "veo/g.py": "",
+            "veo/__init__.py": "",
+        }
+    )
+    assert broken(includes(root), []) == [
+        "csrc/common may not use csrc/dispatch: csrc/common/a.c -> csrc/dispatch/b.h"
+    ]
+    assert broken(calls(root), []) == [
+        "csrc/veo/lib may not use csrc/veo/worker: csrc/veo/lib/c.c -> csrc/veo/worker/d.c"
+    ]
+    assert broken(imports(root), []) == ["offchip may not use veo: offchip/e.py -> veo/g.py"]
+    assert broken(imports(root), [("offchip", "veo")]) == []
+
+
+def test_planted_circles_are_found(plant: Callable[..., Path]) -> None:
+    root = plant(
+        {
+            "csrc/common/a.h": '#include "b.h"\n',
+            "csrc/common/b.h": '#include "common/a.h"\n',
+            "csrc/common/a.c": "int a_value;\nvoid *a(void)\n{\n    return b();\n}\n",
+            "csrc/common/b.c": "static int c(void) {}\nint b(void)\n{\n    return a_value;\n}\n",
+            "csrc/common/c.c": "void c(void)\n{\n    a();\n}\n",
+            "veo/a.py": "from . import b\n",
+            "veo/b.pyx": "from veo.a cimport (\n    x,\n)\n",
+            "veo/c.py": "if TYPE_CHECKING:\n    import veo.d\n",
+            "veo/d.py": "import veo.c\n",
+            "veo/__init__.py": "",
+        }
+    )
+    assert entangled(includes(root), []) == ["csrc/common/a.h <-> csrc/common/b.h"]
+    assert entangled(calls(root), []) == ["csrc/common/a.c <-> csrc/common/b.c"]
+    assert entangled(imports(root), []) == ["veo/a.py <-> veo/b.pyx"]
+    known = ["veo/a.py", "veo/b.pyx"]
+    assert entangled(imports(root), known) == []
+    assert needless(imports(root), known) == []
+    assert needless(imports(root), [*known, "veo/c.py"]) == ["veo/c.py"]
+
+
+def test_planted_names_are_found(plant: Callable[..., Path]) -> None:
+    root = plant(
+        {
+            "csrc/common/a.c": '/* lost.c, a.c, <lost.h>, kernel.c:3; common/a.c */ "gone.c";\n',
+            "csrc/common/b.h": "/*\n * c.h: what was renamed\n */\n",
+            "docs/page.md": "`csrc/common/*.c`, `csrc/common/{a,x}.c`, `csrc/lost/`, x.c\n",
+            "tests/test_a.py": '"""See csrc/common/lost.c."""\nx = "csrc/gone.c"  # docs/lost.md\n',
+        }
+    )
+    assert find_absent(root) == {
+        "csrc/common/a.c": {"lost.c"},
+        "csrc/common/b.h": {"c.h"},
+        "docs/page.md": {"csrc/common/{a,x}.c", "csrc/lost/"},
+        "tests/test_a.py": {"csrc/common/lost.c", "docs/lost.md"},
+    }
