@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accl/engine/lane.h"
 #include "accl/transport/packets/packets.h"
 
 #define PIECE 65536 /* elements that a reduction hands on at a time */
@@ -328,11 +329,13 @@ static uint32_t watch(accl_device *device, struct communicator *comm)
 uint32_t collective_packets(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct communicator *comm = op->comm;
+    lane_begin_call(comm, op->call, number);
     struct ring_walk r = {.device = device,
                           .op = op,
                           .message = {.channel = CHANNEL_COLLECTIVE,
                                       .tag = (uint32_t)number,
-                                      .sequence = comm->signature},
+                                      .sequence = comm->signature,
+                                      .call = lane_call(comm)},
                           .n = comm->n,
                           .me = comm->me,
                           .root = op->call->root_src_dst};

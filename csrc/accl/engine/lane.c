@@ -107,6 +107,37 @@ static uint32_t tell_calls(accl_device *device, const struct communicator *comm,
                      out.length >= out.space ? " ..." : "");
 }
 
+uint32_t lane_call(const struct communicator *comm)
+{
+    return comm->notes[comm->current % LANE_NOTES];
+}
+
+static uint32_t tell_difference(accl_device *device, const struct communicator *comm,
+                                uint64_t number, uint32_t index)
+{
+    uint32_t operation = comm->notes[number % LANE_NOTES] >> 12;
+    return call_fail(device, ACCL_ERROR(CALL_MISMATCH_ERROR),
+                     "%s on communicator %u (collective call %llu): rank %u has another count, "
+                     "element type or function there, or made a call before that differs",
+                     operation_name(operation), comm->id, (unsigned long long)number, index);
+}
+
+uint32_t lane_compare_call(accl_device *device, const struct communicator *comm, uint32_t index,
+                           const struct call_told *told)
+{
+    uint64_t number = told->number;
+    bool known = number && number <= comm->current && number + LANE_NOTES > comm->current &&
+                 index < comm->n && index != comm->me;
+    uint16_t own = comm->notes[number % LANE_NOTES], note = (uint16_t)told->note;
+    if (!known || !is_of(own, number) || !is_of(note, number))
+        return 0;
+    if (own != note)
+        return tell_calls(device, comm, number, index, note);
+    if (number == comm->current && told->signature != comm->signature)
+        return tell_difference(device, comm, number, index);
+    return 0;
+}
+
 uint32_t lane_compare_calls(accl_device *device, const struct communicator *comm)
 {
     uint64_t last = comm->current;
@@ -237,11 +268,7 @@ static uint32_t differs(accl_device *device, const struct operation *op, uint32_
         return bits;
     if (is_of(note, number) && note != comm->notes[number % LANE_NOTES])
         return tell_calls(device, comm, number, index, note);
-    return call_fail(device, ACCL_ERROR(CALL_MISMATCH_ERROR),
-                     "%s on communicator %u (collective call %llu): rank %u has another count, "
-                     "element type or function there, or made a call before that differs",
-                     operation_name(op->call->operation), comm->id, (unsigned long long)number,
-                     index);
+    return tell_difference(device, comm, number, index);
 }
 
 uint32_t lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,

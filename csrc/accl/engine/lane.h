@@ -22,6 +22,17 @@ uint32_t lanes_meet(accl_device *device, const struct operation *op);
 
 /* Call NUMBER is the one that is executed from here on. */
 void lane_begin_call(struct communicator *comm, const struct accl_call *call, uint64_t number);
+/* The operation and root of that call, as others are told of it: the operation in bits 12 to 15. */
+uint32_t lane_call(const struct communicator *comm);
+/* What another rank told of a call: its number, lane_call() and signature. */
+struct call_told {
+    uint64_t number;
+    uint32_t note, signature;
+};
+/* CALL_MISMATCH_ERROR, with a text, if that is another call than this rank made as that number; 0
+ * if it is the same, or if it is not known (any more). */
+uint32_t lane_compare_call(accl_device *device, const struct communicator *comm, uint32_t index,
+                           const struct call_told *told);
 /* The others can see which one it is. */
 void lane_show_call(const struct communicator *comm);
 

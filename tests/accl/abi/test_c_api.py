@@ -128,6 +128,12 @@ def test_ranks_that_share_cores_stay_in_step(
     programs.run("crowded", sanitizer, str(cores))
 
 
+@pytest.mark.parametrize("case", ["roots", "operations", "counts"])
+@pytest.mark.parametrize("transport", ["shared", "packets"])
+def test_ranks_that_differ_are_named(programs: Programs, transport: str, case: str) -> None:
+    programs.run("differ", "asan", case, transport=transport)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL, reason="only with OFFCHIP_FULL=1, as `make test-full` has it")
 @pytest.mark.timeout(900)

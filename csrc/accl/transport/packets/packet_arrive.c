@@ -154,8 +154,9 @@ static const char *cancel(accl_device *device, uint32_t rank, struct packet_chan
     return NULL;
 }
 
-static const char *note_gave_up(struct packets *p, uint32_t rank, uint64_t key)
+static const char *note_gave_up(struct packets *p, uint32_t rank, const struct packet_header *h)
 {
+    uint64_t key = h->key;
     uint32_t n = 0;
     for (const struct gave_up *g = p->gave_up; g; g = g->next, n++)
         if (g->rank == rank && g->key == key)
@@ -163,7 +164,12 @@ static const char *note_gave_up(struct packets *p, uint32_t rank, uint64_t key)
     struct gave_up *g = n < GAVE_UP_MAX ? malloc(sizeof *g) : NULL;
     if (!g)
         return "no room to be noted in";
-    *g = (struct gave_up){.next = p->gave_up, .key = key, .rank = rank};
+    *g = (struct gave_up){
+        .next = p->gave_up,
+        .key = key,
+        .rank = rank,
+        .told = {.number = h->tag, .note = h->call, .signature = h->sequence},
+    };
     p->gave_up = g;
     return NULL;
 }
@@ -199,7 +205,7 @@ static const char *handle(accl_device *device, uint32_t rank, struct parcel_post
         state->wants_count = true;
         packet_put_plain(device, rank, PACKET_ACK, h->channel, 0, 0);
         return NULL;
-    case PACKET_GAVE_UP: return note_gave_up(p, rank, h->key);
+    case PACKET_GAVE_UP: return note_gave_up(p, rank, h);
     case PACKET_BYE: link->left = true; return NULL;
     default: return NULL;
     }

@@ -20,7 +20,7 @@
     X(CANCEL, 7, 0)   /* its sender gave it up */ \
     X(ACK, 8, 0)      /* nothing but the counts that every packet has */ \
     X(PROBE, 9, 0)    /* the sender waits for such counts */ \
-    X(GAVE_UP, 10, 0) /* a collective failed: the communicator's key */ \
+    X(GAVE_UP, 10, 0) /* a collective failed: the communicator's key; its tag and call */ \
     X(BYE, 11, 0)     /* the last of all */
 
 enum packet_kind {
@@ -52,7 +52,7 @@ struct packet_header {
     uint32_t sequence;
     uint32_t numbers; /* sequence numbers that the message takes */
     uint32_t stream;  /* number + 1 of a stream put, else 0 */
-    uint32_t reserved;
+    uint32_t call;    /* of a collective: what its sender calls, as in its lane's notes */
 };
 _Static_assert(sizeof(struct packet_header) == 88, "no holes");
 

@@ -177,8 +177,8 @@ uint32_t packets_send(accl_device *device, struct communicator *comm, uint32_t t
 {
     struct wish w;
     wish_make(&w, device, comm, to, message, ACCL_SEND, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED));
-    uint32_t bits = packets_inspect(device, w.rank, true);
-    if (bits)
+    uint32_t bits = message->channel == CHANNEL_COLLECTIVE ? packets_gave_up(device, comm) : 0;
+    if (bits || (bits = packets_inspect(device, w.rank, true)))
         return bits;
     if ((bits = wish_wait(&w, is_greeted)))
         return not_there(device, &w, bits);
@@ -208,7 +208,8 @@ uint32_t packets_send(accl_device *device, struct communicator *comm, uint32_t t
                                    .tag = message->tag,
                                    .sequence = message->sequence,
                                    .numbers = *numbers,
-                                   .stream = message->stream};
+                                   .stream = message->stream,
+                                   .call = message->call};
     wish_unlock(&w);
     struct payload from = {
         .data = data, .source_type = source_type, .wire_type = wire_type, .count = count};

@@ -92,15 +92,26 @@ static uint32_t collect(struct wish *w, struct place *place, bool *again)
     return 0;
 }
 
+/* Rank INDEX called something else then or before; of what it called then there is a note. */
+static uint32_t call_differs(const struct wish *w, const struct packet_header *h)
+{
+    struct call_told told = {.number = h->tag, .note = h->call, .signature = h->sequence};
+    uint32_t bits = lane_compare_call(w->device, w->comm, w->index, &told);
+    if (bits)
+        return bits;
+    return call_fail(w->device, ACCL_ERROR(CALL_MISMATCH_ERROR),
+                     "%s on communicator %u (collective call %u): rank %u, at its collective call "
+                     "%u, has another count, element type or function there, or made a call before "
+                     "that differs",
+                     operation_name(lane_call(w->comm) >> 12), w->comm->id, w->message->tag,
+                     w->index, h->tag);
+}
+
 static uint32_t mismatch(struct wish *w, const struct packet_header *h, const struct place *place)
 {
     size_t size = dtype_bytes(h->wire_type);
     if (w->message->channel == CHANNEL_COLLECTIVE)
-        return call_fail(w->device, ACCL_ERROR(CALL_MISMATCH_ERROR),
-                         "collective call %u on communicator %u: rank %u makes another call there, "
-                         "with another count, root, type or function, or made a call before that "
-                         "differs",
-                         w->message->tag, w->comm->id, w->index);
+        return call_differs(w, h);
     return call_fail(w->device, ACCL_ERROR(DMA_SIZE_ERROR), MESSAGE_DIFFERS,
                      (unsigned long long)(h->total / (size ? size : 1)), dtype_name(h->wire_type),
                      (unsigned long long)h->total, h->tag, h->sequence,

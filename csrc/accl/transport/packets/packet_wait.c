@@ -72,17 +72,29 @@ uint32_t packets_inspect(accl_device *device, uint32_t rank, bool must_stay)
     return bits;
 }
 
+static uint32_t index_of(const struct communicator *comm, uint32_t rank)
+{
+    uint32_t i = 0;
+    while (i < comm->n && comm->members[i].rank != rank)
+        i++;
+    return i;
+}
+
 uint32_t packets_gave_up(accl_device *device, const struct communicator *comm)
 {
     struct packets *p = device->packets;
     uint32_t bits = 0;
     pthread_mutex_lock(&p->lock);
-    for (const struct gave_up *g = p->gave_up; g && !bits; g = g->next)
-        if (g->key == comm->key)
+    for (const struct gave_up *g = p->gave_up; g && !bits; g = g->next) {
+        if (g->key != comm->key)
+            continue;
+        bits = lane_compare_call(device, comm, index_of(comm, g->rank), &g->told);
+        if (!bits)
             bits = call_fail(device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
                              "rank %u (of communicator 0) gave up communicator %u after an error "
                              "of its own",
                              g->rank, comm->id);
+    }
     pthread_mutex_unlock(&p->lock);
     return bits;
 }
@@ -90,11 +102,17 @@ uint32_t packets_gave_up(accl_device *device, const struct communicator *comm)
 void packets_give_up(accl_device *device, const struct communicator *comm)
 {
     struct packets *p = device->packets;
+    struct packet_header header = {.kind = PACKET_GAVE_UP,
+                                   .channel = CHANNEL_COLLECTIVE,
+                                   .key = comm->key,
+                                   .tag = (uint32_t)comm->current,
+                                   .call = lane_call(comm),
+                                   .sequence = comm->signature};
     pthread_mutex_lock(&p->lock);
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t rank = comm->members[i].rank;
         if (rank != device->rank && !p->links[rank].lost && !p->links[rank].left)
-            packet_put_plain(device, rank, PACKET_GAVE_UP, CHANNEL_COLLECTIVE, 0, comm->key);
+            packet_put(device, packet_make(device, rank, header, 0));
     }
     pthread_mutex_unlock(&p->lock);
 }

@@ -9,6 +9,7 @@
 #define ACCL_PACKETS_H
 
 #include "accl/engine/engine.h"
+#include "accl/engine/lane.h"
 #include "accl/transport/packets/packet_format.h"
 
 /* Messages of collectives that may be under way to a rank, and the largest that goes unasked. */
@@ -60,6 +61,7 @@ struct gave_up {
     struct gave_up *next;
     uint64_t key;
     uint32_t rank;
+    struct call_told told; /* of the collective at which it did */
 };
 
 struct packets {
@@ -106,6 +108,7 @@ void incoming_consumed(accl_device *device, uint32_t rank, const struct incoming
 /* packet_message.c */
 struct packet_message {
     uint32_t channel, tag, sequence, stream;
+    uint32_t call; /* of a collective */
 };
 /* COUNT elements to member TO; *NUMBERS gets the sequence numbers that were used. */
 uint32_t packets_send(accl_device *device, struct communicator *comm, uint32_t to,

@@ -80,7 +80,10 @@ static uint32_t inspect(struct waiter *w)
     accl_device *device = w->device;
     if (atomic_load_explicit(&device->closed, memory_order_relaxed))
         return call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed");
-    uint32_t bits = w->peer != NO_RANK ? inspect_peer(w, w->peer, true) : 0;
+    /* First, as who gave up may have left since. */
+    uint32_t bits = w->collective && w->by_packets ? packets_gave_up(device, w->comm) : 0;
+    if (!bits && w->peer != NO_RANK)
+        bits = inspect_peer(w, w->peer, true);
     if (!bits && w->collective) {
         for (uint32_t i = 0; !bits && i < w->comm->n; i++) {
             struct member *member = &w->comm->members[i];
@@ -95,8 +98,6 @@ static uint32_t inspect(struct waiter *w)
             }
         }
     }
-    if (!bits && w->collective && w->by_packets)
-        bits = packets_gave_up(device, w->comm);
     if (!bits && device->checks && device->check && device->check(device->check_argument))
         bits = call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the caller broke off the call");
     return bits;
