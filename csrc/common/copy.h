@@ -22,14 +22,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/symbol.h"
+
 /* Copies of fewer bytes are left to the C library, which has a case for each size there. */
 #define COPY_VECTORS_LEAST ((size_t)1024)
 
-/* libveorun.a is linked with users' programs, which may have functions of these names. */
-#define COPY_SYMBOL(name) __asm__("offchip_" #name)
-
 /* Like memmove(), for at least COPY_VECTORS_LEAST bytes. */
-void copy_many(void *to, const void *from, size_t bytes) COPY_SYMBOL(copy_many);
+void copy_many(void *to, const void *from, size_t bytes) OFFCHIP_SYMBOL(copy_many);
 
 /* Like memmove(), in whichever way is quickest. */
 static inline void copy_memory(void *to, const void *from, size_t bytes)
@@ -41,10 +40,10 @@ static inline void copy_memory(void *to, const void *from, size_t bytes)
 }
 
 /* Whether a copy of so many bytes had better go past the caches. */
-bool copy_is_large(size_t bytes) COPY_SYMBOL(copy_is_large);
+bool copy_is_large(size_t bytes) OFFCHIP_SYMBOL(copy_is_large);
 
 /* Like memcpy(), past the caches but for the ends of the range. */
-void copy_past_caches(void *to, const void *from, size_t bytes) COPY_SYMBOL(copy_past_caches);
+void copy_past_caches(void *to, const void *from, size_t bytes) OFFCHIP_SYMBOL(copy_past_caches);
 
 /* A way to copy with vectors: like memmove(), for at least COPY_VECTORS_LEAST bytes. */
 struct copy_routine {
@@ -55,6 +54,6 @@ struct copy_routine {
 
 /* Number INDEX of them, widest vectors first; NULL after the last. copy_memory() uses the first
  * that is supported; the others are for tests and benchmarks. */
-const struct copy_routine *copy_routine(size_t index) COPY_SYMBOL(copy_routine);
+const struct copy_routine *copy_routine(size_t index) OFFCHIP_SYMBOL(copy_routine);
 
 #endif

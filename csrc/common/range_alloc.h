@@ -15,32 +15,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/symbol.h"
+
 #define OFFCHIP_RANGE_ALIGN 64
 
 struct range_alloc;
 
 /* Manages [BASE, BASE + SIZE); both must be multiples of the alignment. NULL without memory. */
-struct range_alloc *range_alloc_new(uint64_t base, uint64_t size);
-void range_alloc_delete(struct range_alloc *ra);
+struct range_alloc *range_alloc_new(uint64_t base, uint64_t size) OFFCHIP_SYMBOL(range_alloc_new);
+void range_alloc_delete(struct range_alloc *ra) OFFCHIP_SYMBOL(range_alloc_delete);
 /*
  * Address of a block of at least SIZE bytes (0 counts as 1), 0 if there is none. Prefers blocks
  * that were used before (their pages are there already) over never-used space.
  */
-uint64_t range_alloc_get(struct range_alloc *ra, uint64_t size);
+uint64_t range_alloc_get(struct range_alloc *ra, uint64_t size) OFFCHIP_SYMBOL(range_alloc_get);
 /* Frees the block that starts at ADDR; *SIZE, if not NULL, gets its length. False if none does. */
-bool range_alloc_put(struct range_alloc *ra, uint64_t addr, uint64_t *size);
+bool range_alloc_put(struct range_alloc *ra, uint64_t addr, uint64_t *size)
+    OFFCHIP_SYMBOL(range_alloc_put);
 /* Length of the allocated block that starts at ADDR, 0 if none does. */
-uint64_t range_alloc_length(const struct range_alloc *ra, uint64_t addr);
+uint64_t range_alloc_length(const struct range_alloc *ra, uint64_t addr)
+    OFFCHIP_SYMBOL(range_alloc_length);
 /* Bytes in allocated blocks, and the highest address ever given out (end of the block). */
-uint64_t range_alloc_used(const struct range_alloc *ra);
-uint64_t range_alloc_high_water(const struct range_alloc *ra);
+uint64_t range_alloc_used(const struct range_alloc *ra) OFFCHIP_SYMBOL(range_alloc_used);
+uint64_t range_alloc_high_water(const struct range_alloc *ra)
+    OFFCHIP_SYMBOL(range_alloc_high_water);
 /*
  * For giving memory back: the free block that is largest among those with used pages, or false.
  * The caller releases its pages and says so with range_alloc_mark_clean().
  */
-bool range_alloc_largest_dirty(const struct range_alloc *ra, uint64_t *addr, uint64_t *size);
-void range_alloc_mark_clean(struct range_alloc *ra, uint64_t addr);
+bool range_alloc_largest_dirty(const struct range_alloc *ra, uint64_t *addr, uint64_t *size)
+    OFFCHIP_SYMBOL(range_alloc_largest_dirty);
+void range_alloc_mark_clean(struct range_alloc *ra, uint64_t addr)
+    OFFCHIP_SYMBOL(range_alloc_mark_clean);
 /* Bytes in free blocks whose pages were used and not released. */
-uint64_t range_alloc_dirty(const struct range_alloc *ra);
+uint64_t range_alloc_dirty(const struct range_alloc *ra) OFFCHIP_SYMBOL(range_alloc_dirty);
 
 #endif

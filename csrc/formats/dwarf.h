@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/symbol.h"
 #include "veo/signature.h"
 
 /* ------------------------------------------------------------------ cursor */
@@ -25,10 +26,10 @@ struct dwarf_cursor {
     bool bad;
 };
 
-uint64_t dwarf_fixed(struct dwarf_cursor *c, unsigned bytes);
-uint64_t dwarf_uleb(struct dwarf_cursor *c);
-int64_t dwarf_sleb(struct dwarf_cursor *c);
-const uint8_t *dwarf_skip(struct dwarf_cursor *c, uint64_t bytes);
+uint64_t dwarf_fixed(struct dwarf_cursor *c, unsigned bytes) OFFCHIP_SYMBOL(dwarf_fixed);
+uint64_t dwarf_uleb(struct dwarf_cursor *c) OFFCHIP_SYMBOL(dwarf_uleb);
+int64_t dwarf_sleb(struct dwarf_cursor *c) OFFCHIP_SYMBOL(dwarf_sleb);
+const uint8_t *dwarf_skip(struct dwarf_cursor *c, uint64_t bytes) OFFCHIP_SYMBOL(dwarf_skip);
 
 /* ------------------------------------------------------------------ file */
 
@@ -70,14 +71,16 @@ struct dwarf {
 };
 
 /* Finds the sections; a file that cannot be read is reported through dwarf_fail(). */
-bool dwarf_open(struct dwarf *d, const uint8_t *image, size_t size, char *why);
-void dwarf_close(struct dwarf *d);
-struct dwarf_cursor dwarf_cursor(const struct dwarf *d, enum dwarf_section section, uint64_t at);
+bool dwarf_open(struct dwarf *d, const uint8_t *image, size_t size, char *why)
+    OFFCHIP_SYMBOL(dwarf_open);
+void dwarf_close(struct dwarf *d) OFFCHIP_SYMBOL(dwarf_close);
+struct dwarf_cursor dwarf_cursor(const struct dwarf *d, enum dwarf_section section, uint64_t at)
+    OFFCHIP_SYMBOL(dwarf_cursor);
 /* Takes N steps; false, after dwarf_fail(), once the budget is spent. */
-bool dwarf_step(struct dwarf *d, uint64_t n);
+bool dwarf_step(struct dwarf *d, uint64_t n) OFFCHIP_SYMBOL(dwarf_step);
 /* Notes the reason if it is the first; returns false. */
 bool dwarf_fail(struct dwarf *d, enum veow_lookup result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    OFFCHIP_SYMBOL(dwarf_fail) __attribute__((format(printf, 3, 4)));
 
 /* ------------------------------------------------------------------ attributes and DIEs */
 
@@ -202,32 +205,37 @@ enum dwarf_read { DWARF_DIE, DWARF_NULL, DWARF_BROKEN };
  * broken that the next cannot be found.
  */
 bool dwarf_unit_at(struct dwarf *d, enum dwarf_section section, size_t offset,
-                   struct dwarf_unit *unit);
+                   struct dwarf_unit *unit) OFFCHIP_SYMBOL(dwarf_unit_at);
 /* Reads the root DIE of a usable unit and takes over what the forms of the others need. */
-bool dwarf_unit_root(struct dwarf *d, struct dwarf_unit *unit, struct dwarf_die *root);
+bool dwarf_unit_root(struct dwarf *d, struct dwarf_unit *unit, struct dwarf_die *root)
+    OFFCHIP_SYMBOL(dwarf_unit_root);
 /* Reads the DIE at OFFSET. DWARF_BROKEN is noted as malformed only when the budget is spent. */
 enum dwarf_read dwarf_die_at(struct dwarf *d, const struct dwarf_unit *unit, size_t offset,
-                             struct dwarf_die *die);
+                             struct dwarf_die *die) OFFCHIP_SYMBOL(dwarf_die_at);
 /* Reads the value of an attribute at C; false if the form is not known. IMPLICIT is the constant
  * that the abbreviation gives. */
 bool dwarf_read_form(struct dwarf_cursor *c, const struct dwarf_unit *unit, uint64_t form,
-                     int64_t implicit, struct dwarf_value *value);
+                     int64_t implicit, struct dwarf_value *value) OFFCHIP_SYMBOL(dwarf_read_form);
 /* Where the DIE after DIE and its children is; 0 if that cannot be found. */
-size_t dwarf_after(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die);
+size_t dwarf_after(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die)
+    OFFCHIP_SYMBOL(dwarf_after);
 
 /* What a value means. The text of a string is not longer than *LENGTH, which excludes the NUL. */
-bool dwarf_flag(const struct dwarf_die *die, enum dwarf_attribute which);
+bool dwarf_flag(const struct dwarf_die *die, enum dwarf_attribute which) OFFCHIP_SYMBOL(dwarf_flag);
 bool dwarf_address(const struct dwarf *d, const struct dwarf_unit *unit,
-                   const struct dwarf_value *value, uint64_t *address);
+                   const struct dwarf_value *value, uint64_t *address)
+    OFFCHIP_SYMBOL(dwarf_address);
 bool dwarf_indexed_address(const struct dwarf *d, const struct dwarf_unit *unit, uint64_t index,
-                           uint64_t *address);
-bool dwarf_is_constant(const struct dwarf_value *value);
-bool dwarf_is_local_reference(const struct dwarf_value *value);
+                           uint64_t *address) OFFCHIP_SYMBOL(dwarf_indexed_address);
+bool dwarf_is_constant(const struct dwarf_value *value) OFFCHIP_SYMBOL(dwarf_is_constant);
+bool dwarf_is_local_reference(const struct dwarf_value *value)
+    OFFCHIP_SYMBOL(dwarf_is_local_reference);
 const char *dwarf_string(struct dwarf *d, const struct dwarf_unit *unit,
-                         const struct dwarf_value *value, size_t *length);
+                         const struct dwarf_value *value, size_t *length)
+    OFFCHIP_SYMBOL(dwarf_string);
 /* The DIE that VALUE refers to; FROM may be the unit in *TO. False if there is none. */
 bool dwarf_refer(struct dwarf *d, const struct dwarf_unit *from, const struct dwarf_value *value,
-                 struct dwarf_place *to);
+                 struct dwarf_place *to) OFFCHIP_SYMBOL(dwarf_refer);
 
 /* ------------------------------------------------------------------ ranges and locations */
 
@@ -239,15 +247,16 @@ struct dwarf_ranges {
 };
 
 bool dwarf_ranges_of(const struct dwarf *d, const struct dwarf_unit *unit,
-                     const struct dwarf_value *value, struct dwarf_ranges *ranges);
+                     const struct dwarf_value *value, struct dwarf_ranges *ranges)
+    OFFCHIP_SYMBOL(dwarf_ranges_of);
 /* 1: a range, 0: the end, -1: broken. */
 int dwarf_ranges_next(struct dwarf *d, const struct dwarf_unit *unit, struct dwarf_ranges *ranges,
-                      uint64_t *begin, uint64_t *end);
+                      uint64_t *begin, uint64_t *end) OFFCHIP_SYMBOL(dwarf_ranges_next);
 
 /* How a variable of Fortran was handed over, as its location at the start of the function says. */
 enum dwarf_passing { DWARF_UNKNOWN, DWARF_BY_VALUE, DWARF_BY_REFERENCE };
 enum dwarf_passing dwarf_passing(struct dwarf *d, const struct dwarf_unit *unit,
-                                 const struct dwarf_value *location);
+                                 const struct dwarf_value *location) OFFCHIP_SYMBOL(dwarf_passing);
 
 /* ------------------------------------------------------------------ types */
 
@@ -260,13 +269,13 @@ enum dwarf_passing dwarf_passing(struct dwarf *d, const struct dwarf_unit *unit,
  */
 bool dwarf_type_letter(struct dwarf *d, const struct dwarf_unit *unit,
                        const struct dwarf_value *value, bool is_result, char *letter,
-                       char name[DWARF_TYPE_NAME]);
+                       char name[DWARF_TYPE_NAME]) OFFCHIP_SYMBOL(dwarf_type_letter);
 
 /*
  * The name of DIE, in plain text: it comes from the file and goes to messages. False if it has
  * none.
  */
 bool dwarf_copy_name(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die,
-                     char name[DWARF_TYPE_NAME]);
+                     char name[DWARF_TYPE_NAME]) OFFCHIP_SYMBOL(dwarf_copy_name);
 
 #endif

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -139,6 +140,11 @@ def test_unresolved_symbol_shows_the_linkers_text(compile_c: Compile, tmp_path: 
         build_static_worker(tmp_path / "out", [obj])
 
 
+def test_the_workers_own_names_have_prefixes() -> None:
+    ours = re.compile(r"(veo_|veow_|veorun_|offchip_)\w+|main")
+    assert [n for n in defined(static_worker.WORKER_ARCHIVE) if not ours.fullmatch(n)] == []
+
+
 # --- running ----------------------------------------------------------------------------------
 
 SOURCE = """
@@ -193,6 +199,10 @@ def test_functions_of_a_program_do_not_replace_the_workers(
     static int calls;
     void copy_many(void) { calls++; }
     int copy_is_large(void) { return calls++; }
+    void *range_alloc_new(void) { calls++; return 0; }
+    unsigned usable_cores(void) { return calls++; }
+    int dwarf_open(void) { return calls++; }
+    int dwarf_describe_function(void) { return calls++; }
     long count_calls(void) { return calls; }
     """
     out = tmp_path / "mine.veorun"
