@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What instructions do to registers, and which registers are still of use where.
+"""What an instruction reads and writes, and where control goes after it.
 
-Sets of registers are numbers with a bit for each; the two flags count as registers.
+Sets of registers are integers with one bit per register; the two flags count as registers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from .code import PRODUCTS, Code, Instruction, Label
+from .code import PRODUCTS, Instruction
+from .operands import Condition, Label, Register
 from .registers import (
     ARGUMENTS,
-    CALL_CHANGES,
-    CALL_KEEPS,
+    CALLEE_SAVED,
+    CALLER_SAVED,
     LINK,
+    RESULTS,
     RETURN,
     SCRATCH_HIGH,
     SCRATCH_LOW,
@@ -23,122 +26,161 @@ from .registers import (
     ZERO,
 )
 
-__all__ = ["CARRY", "FLAGS", "LOADS", "STORES", "Effects", "effects_of", "liveness"]
+__all__ = ["CARRY", "FLAGS", "LOADS", "STORES", "Effects", "effects_of", "register_set"]
 
-# Far from the bits of registers.
+# Beyond the bits of all registers.
 CARRY, _ZERO_FLAG = 1 << 32, 1 << 33
 FLAGS = CARRY | _ZERO_FLAG
 
 LOADS = frozenset(["lbs", "lbu", "lhs", "lhu", "lw", "ld"])
 STORES = frozenset(["sb", "sh", "sw", "sd"])
-_DMA = frozenset(["ldma", "sdma", "ldmai"])
-_BITS = frozenset(["acquire", "release", "boot", "resume", "read_run"])
-_STEPS = frozenset(["mul_step", "div_step"])
 _SUMS = frozenset(["add", "addc", "sub", "subc"])
 
 
-def _bits(*registers: int) -> int:
+def register_set(*registers: Register) -> int:
+    """Return a set of registers; constant registers are never in one."""
     return sum({1 << register for register in registers if register < ZERO})
 
 
-_ALL = _bits(*range(ZERO))
-_RESULT = (0, 1)
-_ROUTINE_WRITES = _bits(SCRATCH_HIGH, SCRATCH_LOW, LINK, SPARE, SPARE_2)
-_ROUTINE_READS = _bits(SCRATCH_HIGH, SCRATCH_LOW, SPARE)
+_ALL = register_set(*map(Register, range(ZERO)))
+_ROUTINE_WRITES = register_set(SCRATCH_HIGH, SCRATCH_LOW, LINK, SPARE, SPARE_2)
+_ROUTINE_READS = register_set(SCRATCH_HIGH, SCRATCH_LOW, SPARE)
+_CALL_WRITES = register_set(*CALLER_SAVED)
+_CALL_READS = register_set(*ARGUMENTS, *CALLEE_SAVED)
+_RETURN_READS = register_set(*RESULTS, RETURN, *CALLEE_SAVED)
 
 
 class Effects(NamedTuple):
-    """Registers that an instruction writes and reads, where it may jump, whether it may go on."""
+    """What an instruction does besides computing.
 
-    writes: int
-    reads: int
-    target: Label | None
-    goes_on: bool
-    # Does nothing but write registers.
-    is_pure: bool
+    Parameters
+    ----------
+    writes, reads : int
+        Sets of registers.
+    target : Label, optional
+        Where it may jump.
+    falls_through : bool
+        Whether the next instruction may follow.
+    is_pure : bool
+        Whether writing registers is all that it does.
+    """
+
+    writes: int = 0
+    reads: int = 0
+    target: Label | None = None
+    falls_through: bool = True
+    is_pure: bool = False
 
 
 @lru_cache(maxsize=65536)
 def effects_of(instruction: Instruction) -> Effects:
-    """Return what an instruction does."""
-    mnemonic, form, values = instruction
-    numbers = [value if isinstance(value, int) else 0 for value in values]
-    target = instruction.target
-    if mnemonic == "call":
-        return _call(form, numbers, target)
-    if mnemonic in PRODUCTS:
-        results = len(form) - 2
-        writes = _ROUTINE_WRITES | FLAGS | _bits(*numbers[:results])
-        return Effects(writes, _bits(*numbers[results:]), None, True, True)
-    if mnemonic in _DMA:
-        return Effects(0, _bits(numbers[0], numbers[1]), None, True, False)
-    if mnemonic in LOADS:
-        return Effects(_some(mnemonic == "ld", numbers[1]), _bits(numbers[2]), None, True, False)
-    if mnemonic in STORES:
-        reads = _bits(numbers[1])
-        if form == "erir":
-            reads |= _some(mnemonic == "sd", numbers[3])
-        return Effects(0, reads, None, True, False)
-    if mnemonic in _BITS:
-        return Effects(_ZERO_FLAG, _bits(numbers[0]), target, True, False)
-    if mnemonic in ("stop", "nop", "fault"):
-        return Effects(0, 0, target, True, False)
-    if mnemonic in ("time", "time_cfg"):
-        writes = _bits(numbers[0]) if form[0] == "r" else 0
-        reads = _bits(numbers[1]) if mnemonic == "time_cfg" else 0
-        return Effects(writes | _ZERO_FLAG, reads, None, True, False)
-    if mnemonic in _STEPS:
-        pair = _some(True, numbers[0])
-        reads = pair | _some(True, numbers[2]) | _bits(numbers[1])
-        return Effects(pair | _ZERO_FLAG, reads, target, True, False)
-    writes = (_bits(numbers[0]) if form[0] == "r" else 0) | _ZERO_FLAG
-    reads = _bits(*(n for n, kind in zip(numbers[1:], form[1:], strict=False) if kind == "r"))
+    """Return the effects of an instruction."""
+    return _EFFECTS.get(instruction.mnemonic, _arithmetic)(instruction)
+
+
+def _arithmetic(instruction: Instruction) -> Effects:
+    mnemonic, form, operands = instruction
+    writes = _ZERO_FLAG
+    if form[0] == "r":
+        writes |= register_set(instruction.register(0))
+    reads = register_set(
+        *(
+            instruction.register(position)
+            for position in range(1, min(len(form), len(operands)))
+            if form[position] == "r"
+        )
+    )
+
     if mnemonic in _SUMS:
         writes |= CARRY
     if mnemonic in ("addc", "subc"):
         reads |= CARRY
-    if any(isinstance(value, str) and value[0] == "x" for value in values):
+    if any(isinstance(operand, Condition) and operand.reads_zero_flag for operand in operands):
         reads |= _ZERO_FLAG
-    # Forms with i last after c jump; a label elsewhere is a number that is loaded.
+
+    # Forms with i last after c jump; in any other form a label is a number to load.
     jumps = form.endswith("ci")
-    return Effects(writes, reads, target if jumps else None, True, not jumps)
+    return Effects(writes, reads, instruction.target if jumps else None, is_pure=not jumps)
 
 
-def _some(is_pair: bool, register: int) -> int:
-    return _bits(register, register + 1) if is_pair else _bits(register)
+def _call(instruction: Instruction) -> Effects:
+    register = instruction.register(1)
+    if instruction.is_jump:
+        return Effects(target=instruction.target, falls_through=False)
+    if instruction.form == "zri":
+        return Effects(reads=_RETURN_READS if register == RETURN else _ALL, falls_through=False)
+    if instruction.register(0) == LINK:
+        return Effects(_ROUTINE_WRITES | FLAGS, _ROUTINE_READS)
+    return Effects(_CALL_WRITES | FLAGS, _CALL_READS | register_set(register))
 
 
-def _call(form: str, numbers: list[int], target: Label | None) -> Effects:
-    register = numbers[1]
-    if form == "zri":
-        if register == ZERO and target is not None:
-            return Effects(0, 0, target, False, False)
-        reads = _bits(*_RESULT, RETURN, *CALL_KEEPS) if register == RETURN else _ALL
-        return Effects(0, reads, None, False, False)
-    if numbers[0] == LINK:
-        return Effects(_ROUTINE_WRITES | FLAGS, _ROUTINE_READS, None, True, False)
-    return Effects(
-        _bits(*CALL_CHANGES) | FLAGS, _bits(register, *ARGUMENTS, *CALL_KEEPS), None, True, False
-    )
+def _product(instruction: Instruction) -> Effects:
+    result_count = len(instruction.form) - 2
+    registers = [instruction.register(position) for position in range(len(instruction.form))]
+    results, factors = registers[:result_count], registers[result_count:]
+    writes = _ROUTINE_WRITES | FLAGS | register_set(*results)
+    return Effects(writes, register_set(*factors), is_pure=True)
 
 
-def liveness(code: Code) -> tuple[list[int], list[Effects]]:
-    """Return the registers of use before each instruction (and at the end), and the effects."""
-    effects = [effects_of(instruction) for instruction in code.items]
-    targets = [
-        code.position(effect.target) if effect.target is not None else None for effect in effects
-    ]
-    live = [0] * (len(effects) + 1)
-    changed = True
-    while changed:
-        changed = False
-        for index in range(len(effects) - 1, -1, -1):
-            effect, target = effects[index], targets[index]
-            after = live[index + 1] if effect.goes_on else 0
-            if target is not None:
-                after |= live[target]
-            before = after & ~effect.writes | effect.reads
-            if before != live[index]:
-                live[index] = before
-                changed = True
-    return live, effects
+def _load(instruction: Instruction) -> Effects:
+    result, base = instruction.register(1), instruction.register(2)
+    return Effects(_accessed(instruction, result), register_set(base))
+
+
+def _store(instruction: Instruction) -> Effects:
+    reads = register_set(instruction.register(1))
+    if instruction.form == "erir":
+        reads |= _accessed(instruction, instruction.register(3))
+    return Effects(reads=reads)
+
+
+def _accessed(instruction: Instruction, register: Register) -> int:
+    """Return the registers that a load or store transfers."""
+    if instruction.mnemonic in ("ld", "sd"):
+        return _pair(register)
+    return register_set(register)
+
+
+def _pair(register: Register) -> int:
+    return register_set(register, Register(register + 1))
+
+
+def _dma(instruction: Instruction) -> Effects:
+    return Effects(reads=register_set(instruction.register(0), instruction.register(1)))
+
+
+def _atomic(instruction: Instruction) -> Effects:
+    reads = register_set(instruction.register(0))
+    return Effects(_ZERO_FLAG, reads, instruction.target)
+
+
+def _control(instruction: Instruction) -> Effects:
+    return Effects(target=instruction.target)
+
+
+def _time(instruction: Instruction) -> Effects:
+    writes = _ZERO_FLAG
+    if instruction.form[0] == "r":
+        writes |= register_set(instruction.register(0))
+    configures = instruction.mnemonic == "time_cfg"
+    return Effects(writes, register_set(instruction.register(1)) if configures else 0)
+
+
+def _step(instruction: Instruction) -> Effects:
+    """Return the effects of one step of a multiplication or division, on a pair of registers."""
+    pair = _pair(instruction.register(0))
+    reads = pair | register_set(instruction.register(1)) | _pair(instruction.register(2))
+    return Effects(pair | _ZERO_FLAG, reads, instruction.target)
+
+
+_EFFECTS: dict[str, Callable[[Instruction], Effects]] = {
+    "call": _call,
+    **dict.fromkeys(PRODUCTS, _product),
+    **dict.fromkeys(LOADS, _load),
+    **dict.fromkeys(STORES, _store),
+    **dict.fromkeys(["ldma", "sdma", "ldmai"], _dma),
+    **dict.fromkeys(["acquire", "release", "boot", "resume", "read_run"], _atomic),
+    **dict.fromkeys(["stop", "nop", "fault"], _control),
+    **dict.fromkeys(["time", "time_cfg"], _time),
+    **dict.fromkeys(["mul_step", "div_step"], _step),
+}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A DPU program of a linked RISC-V file: code is translated, data gets the DPU's addresses."""
+"""Makes a DPU program of a linked RISC-V file: translates code, gives data the DPU's addresses."""
 
 from __future__ import annotations
 
@@ -20,33 +20,51 @@ from ...asm.elf_writer import (
 )
 from ...asm.lines import SECTION, LineTable, read_lines
 from ..elf_reader import ElfFile, ElfRelocation, ElfSection, ElfSymbol
-from ..errors import ToolchainError
-from ..ir.code import Code, Label
+from ..errors import ToolchainError, TranslationError
+from ..ir.code import Code
+from ..ir.operands import Label, LabelKind, code_label
 from ..passes.arithmetic import write_routines
 from ..passes.constants import fold_constants
 from ..passes.peephole import optimise
-from ..passes.products import pair_products
+from ..passes.product_pairs import pair_products
 from ..stacks import Stacks
-from ..translate.rv32 import Relocation
-from ..translate.translate import Reference, Translator, code_label
+from ..translate.relocations import (
+    CALLS,
+    RESOLVED_IN_DATA,
+    RESOLVED_IN_TEXT,
+    Reference,
+    Relocation,
+    type_of,
+)
+from ..translate.translator import Translator
 from .layout import check_data, check_text
 from .line_table import line_section
 from .start import write_start
 
 __all__ = ["Program", "make_program"]
 
-_START_LABEL, _ROUTINES_LABEL = Label("program", "start"), Label("program", "routines")
-# The simulator knows it by this name, to tell who divided by zero.
+_START, _ROUTINES = Label(LabelKind.PART, "start"), Label(LabelKind.PART, "routines")
+# The simulator knows the routines by this name, to report which function divided by zero.
 _ARITHMETIC = "__multiply_divide"
-_OWN_LABELS = (".L", "$")
+# Labels of the compiler: nothing outside their file knows them.
+_LOCAL_PREFIXES = (".L", "$")
 _ATOMIC_BITS = 0xFFFF
-# Relocations of code that the instruction's own bits tell.
-_IN_PLACE = frozenset([Relocation.BRANCH, Relocation.JAL, Relocation.RELAX])
+_DATA_SECTIONS = (".data", ".mram")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A DPU program: its file, its instructions, and the functions with where they are."""
+    """A DPU program.
+
+    Parameters
+    ----------
+    elf : bytes
+        Its file.
+    words : tuple of int
+        Its instructions.
+    functions : dict of str to tuple of int
+        The first instruction and the number of instructions of each function.
+    """
 
     elf: bytes
     words: tuple[int, ...]
@@ -54,14 +72,14 @@ class Program:
 
 
 def make_program(linked: ElfFile, stacks: Stacks) -> Program:
-    """Translate what the linker made.
+    """Translate the output of the linker.
 
     Parameters
     ----------
     linked : ElfFile
-        Linked with `linker_script` and with its relocations.
+        Linked with `linker_script`, with its relocations.
     stacks : Stacks
-        Those that the linker script was made for.
+        What the linker script was made for.
 
     Raises
     ------
@@ -74,93 +92,77 @@ def make_program(linked: ElfFile, stacks: Stacks) -> Program:
 
 
 class _Maker:
+    """The state of one translation: the linked file, and the code so far."""
+
     def __init__(self, linked: ElfFile, stacks: Stacks) -> None:
         self.linked = linked
         self.stacks = stacks
         self.code = Code()
-        text = linked.section(".text")
-        if text is None or not text.data:
-            raise ToolchainError("the program has no code: main is not defined")
-        self.text = text
-        for section in linked.sections:
-            known = section is text or section.name.startswith((".data", ".mram", ".atomic"))
-            if section.is_allocated and section.size and not known:
-                raise ToolchainError(
-                    f"section {section.name!r} ({section.size} bytes) has no place in a DPU: "
-                    "there are .data, .dpu_host, .mram, .mram.noinit and .atomic"
-                )
+        self.text = _check_sections(linked)
 
     def make(self) -> Program:
+        self._find_entries()
         self._translate()
         words = tuple(self.code.words())
         functions = self._functions()
-        check_text(len(words), ((name, size) for name, (_, size) in functions.items()), self.stacks)
-        sections = [
-            Section(
-                name=".text",
-                address=IRAM_BASE,
-                data=struct.pack(f"<{len(words)}Q", *words),
-                flags=SectionFlags.ALLOC | SectionFlags.EXECUTE,
-                alignment=8,
-            ),
-            Section(
-                name=".atomic",
-                address=ATOMIC_BASE,
-                size=self.linked.symbol("__atomic_used_addr").value - ATOMIC_BASE,
-                type=SectionType.NOBITS,
-            ),
-        ]
-        sections += [
-            self._section(section)
-            for section in self.linked.sections
-            if section.is_allocated and section.name.startswith((".data", ".mram"))
-        ]
-        names = {section.name for section in sections}
+        sizes = ((name, size) for name, (_, size) in functions.items())
+        check_text(len(words), sizes, self.stacks)
+
+        sections = self._sections(words)
+        symbols = self._symbols({section.name for section in sections}, functions)
         lines = line_section(self.linked, self.text, self.code)
         if lines is not None:
             sections.append(lines)
-        return Program(
-            write(sections, self._symbols(names), chip=self.stacks.chip), words, functions
-        )
+        return Program(write(sections, symbols, chip=self.stacks.chip), words, functions)
+
+    # The code.
+
+    def _find_entries(self) -> None:
+        """Mark the labels of functions, and those whose address is in code or data."""
+        entries = self.code.entries
+        for symbol in self.linked.symbols:
+            is_local = not symbol.name or symbol.name.startswith(_LOCAL_PREFIXES)
+            if symbol.section is self.text and not is_local:
+                entries.add(code_label(symbol.value))
+
+        for section in self.linked.sections:
+            if not section.is_allocated:
+                continue
+            skip = RESOLVED_IN_TEXT | CALLS if section is self.text else frozenset()
+            for relocation in self.linked.relocations.get(section.index, []):
+                value = self._value(relocation)
+                if isinstance(value, Label) and relocation.kind not in skip:
+                    entries.add(value)
 
     def _translate(self) -> None:
-        code, base = self.code, self.text.address
-        relocations = self.linked.relocations.get(self.text.index, [])
-        references = {
-            relocation.address: Reference(relocation.kind, self._value(relocation))
-            for relocation in relocations
-            if relocation.kind not in _IN_PLACE
-        }
-        for reference in references.values():
-            if reference.kind not in (Relocation.CALL, Relocation.CALL_PLT):
-                self._may_be_entered(reference.value)
-        for symbol in self.linked.symbols:
-            # The compiler's own labels are where lines begin; nobody else can know of them.
-            name = symbol.name
-            if symbol.section is self.text and name and not name.startswith(_OWN_LABELS):
-                code.entries.add(code_label(symbol.value))
-        for section in self.linked.sections:
-            if section.is_allocated and section is not self.text:
-                for relocation in self.linked.relocations.get(section.index, []):
-                    self._may_be_entered(self._value(relocation))
-
+        code = self.code
+        code.place(_START)
         main = code_label(self.linked.symbol("main").value)
-        code.place(_START_LABEL)
         write_start(code, self.linked, self.stacks.tasklets, main)
-        translator = Translator(code, base, references, self._describe)
+        translator = Translator(code, self.text.address, self._references(), self._describe)
         translator.run(self.text.data)
+
         pair_products(code)
         routines = fold_constants(code)
-        code.place(_ROUTINES_LABEL)
+        code.place(_ROUTINES)
         write_routines(code, routines)
         optimise(code)
 
-    def _may_be_entered(self, value: int | Label) -> None:
-        if isinstance(value, Label):
-            self.code.entries.add(value)
+    def _references(self) -> dict[int, Reference]:
+        """Return what the instructions refer to, by their addresses."""
+        references = {}
+        for relocation in self.linked.relocations.get(self.text.index, []):
+            if relocation.kind in RESOLVED_IN_TEXT:
+                continue
+            address = relocation.address
+            try:
+                references[address] = Reference(type_of(relocation.kind), self._value(relocation))
+            except TranslationError as error:
+                raise TranslationError(f"{self._describe(address)}: {error}") from error
+        return references
 
     def _value(self, relocation: ElfRelocation) -> int | Label:
-        """Return the label, or the address as instructions have it, that a relocation is for."""
+        """Return the label, or the address as instructions have it, of what is referred to."""
         value = relocation.symbol.value + relocation.addend & 0xFFFF_FFFF
         section = relocation.symbol.section
         if section is self.text:
@@ -173,6 +175,7 @@ class _Maker:
         return value
 
     def _describe(self, address: int) -> str:
+        """Name an address of the code in an error message."""
         function = self.linked.function_at(address)
         if function is None:
             return f"at {address:#x}"
@@ -182,7 +185,30 @@ class _Maker:
             return f"{row.file}:{row.line}: error: in {function.name}"
         return f"in {function.name}, {address - function.value} bytes into it"
 
-    def _section(self, section: ElfSection) -> Section:
+    # The sections.
+
+    def _sections(self, words: tuple[int, ...]) -> list[Section]:
+        text = Section(
+            name=".text",
+            address=IRAM_BASE,
+            data=struct.pack(f"<{len(words)}Q", *words),
+            flags=SectionFlags.ALLOC | SectionFlags.EXECUTE,
+            alignment=8,
+        )
+        atomic = Section(
+            name=".atomic",
+            address=ATOMIC_BASE,
+            size=self.linked.symbol("__atomic_used_addr").value - ATOMIC_BASE,
+            type=SectionType.NOBITS,
+        )
+        data = [
+            self._data_section(section)
+            for section in self.linked.sections
+            if section.is_allocated and section.name.startswith(_DATA_SECTIONS)
+        ]
+        return [text, atomic, *data]
+
+    def _data_section(self, section: ElfSection) -> Section:
         flags = SectionFlags.ALLOC | SectionFlags.WRITE
         if section.kind == SectionType.NOBITS and section.name != ".data":
             return Section(
@@ -193,55 +219,63 @@ class _Maker:
                 flags=flags,
             )
         data = bytearray(section.data or bytes(section.size))
+        self._relocate(section, data)
+        if section.name == ".data":
+            self._fill_stack_table(data)
+        return Section(name=section.name, address=section.address, data=bytes(data), flags=flags)
+
+    def _relocate(self, section: ElfSection, data: bytearray) -> None:
+        """Put the addresses of the DPU into data."""
         for relocation in self.linked.relocations.get(section.index, []):
-            if relocation.kind == 54:
+            if relocation.kind in RESOLVED_IN_DATA:
                 continue
             if relocation.kind != Relocation.WORD:
+                name = relocation.symbol.name or "code"
                 raise ToolchainError(
-                    f"{section.name} has a relocation of kind {relocation.kind} for "
-                    f"{relocation.symbol.name or 'code'}, which data of a DPU cannot have"
+                    f"{section.name}: relocation type {relocation.kind} against {name} is not "
+                    "supported in data"
                 )
             value = self._value(relocation)
             number = self.code.position(value) if isinstance(value, Label) else value
             place = relocation.address - section.address
             struct.pack_into("<I", data, place, number & 0xFFFF_FFFF)
-        if section.name == ".data":
-            self._fill_stack_table(data)
-        return Section(name=section.name, address=section.address, data=bytes(data), flags=flags)
 
     def _fill_stack_table(self, data: bytearray) -> None:
-        """Put size and top of every stack where the start loads them as a pair."""
+        """Put the size and the top of each stack where the start code loads them as a pair."""
         table = self.linked.symbol("__sys_thread_stack_table_ptr").value
         for tasklet in range(self.stacks.tasklets):
             size = self.stacks.of(tasklet)
             top = self.linked.symbol(f"__sys_stack_thread_{tasklet}").value + size
             struct.pack_into("<II", data, table + 8 * tasklet, size, top)
 
+    # The symbols.
+
     def _position_of(self, address: int) -> int:
         return self.code.position(code_label(address))
 
     def _functions(self) -> dict[str, tuple[int, int]]:
-        """Return where functions begin and how many instructions they have."""
-        start = self.code.position(_START_LABEL)
+        """Return the first instruction of each function and how many it has."""
+        start = self.code.position(_START)
         found = {"__bootstrap": (start, self._position_of(self.text.address) - start)}
         for symbol in self.linked.symbols:
             if symbol.section is self.text and symbol.type == SymbolType.FUNC:
                 begin = self._position_of(symbol.value)
                 end = self._position_of(symbol.value + symbol.size)
                 found[symbol.name] = (begin, end - begin)
-        routines = self.code.position(_ROUTINES_LABEL)
+        routines = self.code.position(_ROUTINES)
         if routines < len(self.code.items):
             found[_ARITHMETIC] = (routines, len(self.code.items) - routines)
         return found
 
-    def _symbols(self, sections: set[str]) -> list[Symbol]:
+    def _symbols(self, sections: set[str], functions: dict[str, tuple[int, int]]) -> list[Symbol]:
         symbols = [
             Symbol(name="__bootstrap", value=IRAM_BASE, section=".text", type=SymbolType.FUNC)
         ]
         for symbol in self.linked.symbols:
             if symbol.is_defined and _is_kept(symbol):
                 symbols.append(self._symbol(symbol, sections))
-        begin, count = self._functions().get(_ARITHMETIC, (0, 0))
+
+        begin, count = functions.get(_ARITHMETIC, (0, 0))
         if count:
             symbols.append(
                 Symbol(
@@ -273,7 +307,22 @@ class _Maker:
 
 
 def _is_kept(symbol: ElfSymbol) -> bool:
-    """Tell whether a symbol is of use for the host or for a debugger."""
+    """Tell whether the host or a debugger has a use for a symbol."""
     if not symbol.name or symbol.binding > Binding.WEAK or symbol.type > SymbolType.FUNC:
         return False
     return symbol.binding != Binding.LOCAL or symbol.type != SymbolType.NOTYPE
+
+
+def _check_sections(linked: ElfFile) -> ElfSection:
+    """Return the code; raise ToolchainError if there is none, or a section has no memory."""
+    text = linked.section(".text")
+    if text is None or not text.data:
+        raise ToolchainError("the program has no code: main is not defined")
+    for section in linked.sections:
+        known = section is text or section.name.startswith((*_DATA_SECTIONS, ".atomic"))
+        if section.is_allocated and section.size and not known:
+            raise ToolchainError(
+                f"section {section.name!r} ({section.size} bytes) has no memory on the DPU: "
+                "use .data, .dpu_host, .mram, .mram.noinit or .atomic"
+            )
+    return text

@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Multiplication and division, which the DPU has in steps and by bytes only.
+"""Routines for multiplication and division, which the DPU has by bytes and in steps only.
 
-The routines take their operands in r8 (r9 for division) and r21, are called through r13 and change
-no register that compiled code has. A program has those that it uses.
+The routines take their operands in r8 (r9 for division) and r21, return through r13, and preserve
+all registers that compiled code uses. A program contains only those that it calls.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..ir.code import Code, Label
+from ..ir.code import Code
+from ..ir.operands import Condition, Label, LabelKind, Register
 from ..ir.registers import LINK, SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2
 
 __all__ = ["ROUTINES", "Routine", "routine_label", "write_routines"]
 
 
 class Routine(NamedTuple):
-    """Who computes an operation, from where, and to where: a result, or a pair of results."""
+    """The routine of an operation: its name, the register of its first operand, and its results.
+
+    The result is that of the operation alone; the pair is for both words, or quotient and
+    remainder.
+    """
 
     name: str
-    operand: int
-    result: int
-    pair: tuple[int, int]
+    operand: Register
+    result: Register
+    pair: tuple[Register, Register]
 
 
 _WORDS, _RATIO = (SCRATCH_LOW, SCRATCH_HIGH), (SCRATCH_HIGH, SCRATCH_LOW)
@@ -36,7 +41,7 @@ ROUTINES = {
     "remu": Routine("divu", SCRATCH_LOW, SCRATCH_LOW, _RATIO),
 }
 _DIVISION_BY_ZERO = 2
-# Bits of the return address, above that of any instruction, that keep what signs to change.
+# Bits of the return address, above those of an instruction index, that say which signs to change.
 _SIGNS = 12
 _NEGATE_REMAINDER, _NEGATE_QUOTIENT = 2 << _SIGNS, 4 << _SIGNS
 _UPPER = 0xFFFF_0000
@@ -44,11 +49,11 @@ _UPPER = 0xFFFF_0000
 
 def routine_label(name: str) -> Label:
     """Return the label of a routine."""
-    return Label("routine", name)
+    return Label(LabelKind.ROUTINE, name)
 
 
 def write_routines(code: Code, used: set[str]) -> None:
-    """Append the routines that are used."""
+    """Append the routines of some names."""
     if "mulhu" in used:
         _write_wide_product(code)
     if "mul" in used:
@@ -85,10 +90,10 @@ def _add_halves(code: Code, shift: int = 0, *, add: bool = True) -> None:
 def _write_product(code: Code) -> None:
     """Low word of a product, of bytes: all of those that reach it, if it is not of 16 bits."""
     code.place(routine_label("mul"))
-    wide, end = code.fresh(), code.fresh()
+    wide, end = code.new_label(), code.new_label()
     code.emit("or", "rrr", SPARE_2, SCRATCH_HIGH, SPARE)
-    code.emit("lsr", "rrici", SPARE_2, SPARE_2, 16, "nz", wide)
-    code.emit("mul_ul_ul", "rrrci", SCRATCH_LOW, SCRATCH_HIGH, SPARE, "small", end)
+    code.emit("lsr", "rrici", SPARE_2, SPARE_2, 16, Condition.NOT_ZERO, wide)
+    code.emit("mul_ul_ul", "rrrci", SCRATCH_LOW, SCRATCH_HIGH, SPARE, Condition.SMALL, end)
     _add_more_of_halves(code)
     code.place(end)
     _return(code)
@@ -120,12 +125,12 @@ def _write_wide_product(code: Code) -> None:
     multiplier does not look at for 16 bits of the result each: jumps do not look at them either.
     """
     code.place(routine_label("mulhu"))
-    wide = code.fresh()
+    wide = code.new_label()
     code.emit("or", "rrr", SPARE_2, SCRATCH_HIGH, SPARE)
-    code.emit("lsr", "rrici", SPARE_2, SPARE_2, 16, "nz", wide)
+    code.emit("lsr", "rrici", SPARE_2, SPARE_2, 16, Condition.NOT_ZERO, wide)
     _add_halves(code, add=False)
     code.move(SCRATCH_HIGH, SCRATCH_LOW)
-    code.put(SCRATCH_LOW, 0)
+    code.load_immediate(SCRATCH_LOW, 0)
     _return(code)
     code.place(wide)
     _add_halves(code, add=False)
@@ -153,32 +158,32 @@ def _write_wide_product(code: Code) -> None:
 def _write_division(code: Code) -> None:
     """Divide with signs by dividing without; then a step for every bit of the quotient."""
     code.place(routine_label("div"))
-    positive, by_zero, smaller = code.fresh(), code.fresh(), code.fresh()
-    end, last, done = code.fresh(), code.fresh(), code.fresh()
-    code.emit("or", "rrrci", SPARE_2, SCRATCH_LOW, SPARE, "pl", routine_label("divu"))
-    code.jump_if("ges", SCRATCH_LOW, 0, positive)
+    positive, by_zero, smaller = code.new_label(), code.new_label(), code.new_label()
+    end, last, done = code.new_label(), code.new_label(), code.new_label()
+    code.emit("or", "rrrci", SPARE_2, SCRATCH_LOW, SPARE, Condition.PLUS, routine_label("divu"))
+    code.jump_if(Condition.GREATER_EQUAL_SIGNED, SCRATCH_LOW, 0, positive)
     code.emit("sub", "rir", SCRATCH_LOW, 0, SCRATCH_LOW)
     code.emit("or", "rri", LINK, LINK, _NEGATE_REMAINDER | _NEGATE_QUOTIENT)
-    code.jump_if("ges", SPARE, 0, routine_label("divu"))
+    code.jump_if(Condition.GREATER_EQUAL_SIGNED, SPARE, 0, routine_label("divu"))
     code.place(positive)
     code.emit("sub", "rir", SPARE, 0, SPARE)
     code.emit("xor", "rri", LINK, LINK, _NEGATE_QUOTIENT)
     code.place(routine_label("divu"))
-    code.emit("clz", "rrci", SCRATCH_HIGH, SPARE, "max", by_zero)
+    code.emit("clz", "rrci", SCRATCH_HIGH, SPARE, Condition.MAX, by_zero)
     code.emit("clz", "rr", SPARE_2, SCRATCH_LOW)
-    code.emit("sub", "rrrci", SPARE_2, SPARE_2, SCRATCH_HIGH, "gts", smaller)
-    code.put(SCRATCH_HIGH, 0)
+    code.emit("sub", "rrrci", SPARE_2, SPARE_2, SCRATCH_HIGH, Condition.GREATER_SIGNED, smaller)
+    code.load_immediate(SCRATCH_HIGH, 0)
     # As many steps before the last one as the divisor has more leading zeros.
     code.emit("call", "zri", 0, SPARE_2, last)
-    first = code.fresh()
+    first = code.new_label()
     code.place(first)
     code.entries.add(first)
     for step in range(31, -1, -1):
         if step == 0:
             code.place(last)
-        code.emit("div_step", "rrrici", SCRATCH_HIGH, SPARE, SCRATCH_HIGH, step, "false", 0)
+        code.emit("div_step", "rrrici", SCRATCH_HIGH, SPARE, SCRATCH_HIGH, step, Condition.FALSE, 0)
     code.place(end)
-    code.emit("lsr", "rrici", SPARE_2, LINK, _SIGNS, "z", done)
+    code.emit("lsr", "rrici", SPARE_2, LINK, _SIGNS, Condition.ZERO, done)
     code.emit("call", "zri", 0, SPARE_2, done)
     # What signs to change, times two, is the distance from here.
     code.place(done)
@@ -186,12 +191,12 @@ def _write_division(code: Code) -> None:
     code.place(by_zero)
     code.emit("fault", "i", _DIVISION_BY_ZERO)
     for registers in ((SCRATCH_LOW,), (SCRATCH_HIGH,), (SCRATCH_LOW, SCRATCH_HIGH)):
-        change = code.fresh()
+        change = code.new_label()
         code.place(change)
         code.entries.add(change)
         for register in registers:
             code.emit("sub", "rir", register, 0, register)
         _return(code)
     code.place(smaller)
-    code.put(SCRATCH_HIGH, 0)
+    code.load_immediate(SCRATCH_HIGH, 0)
     code.jump(end)

@@ -1,165 +1,200 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""64-bit comparisons: of the high words, and if they are equal of the low ones, in one go.
+"""64-bit comparisons: one subtraction with borrow instead of two comparisons.
 
 RISC-V branches on equality of the high words to a comparison of the low ones, and otherwise
 compares the high ones. The DPU subtracts the low words and then the high ones with the borrow, and
-the last difference tells.
+the second difference decides.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..ir.blocks import Blocks
-from ..ir.code import Instruction, Label
+from ..ir.code import Instruction
+from ..ir.operands import Condition, Register
 from ..ir.registers import ZERO
-from .flow import NEGATED_DIFFERENCES
+from ..ir.rewriter import Rewriter
 
 __all__ = ["compare_words"]
 
-_SWAPPED = {
-    "lts": "gts",
-    "gts": "lts",
-    "ltu": "gtu",
-    "gtu": "ltu",
-    "les": "ges",
-    "ges": "les",
-    "leu": "geu",
-    "geu": "leu",
+_MAX_JUMPS = 8
+_BRANCHES = ("sub:zrrci", "sub:zrici")
+_SETS = ("sub:rrrc", "sub:rric")
+_LESS = frozenset(
+    [
+        Condition.LESS_SIGNED,
+        Condition.LESS_EQUAL_SIGNED,
+        Condition.LESS_UNSIGNED,
+        Condition.LESS_EQUAL_UNSIGNED,
+    ]
+)
+# High words that are equal are decided by the borrow, whether the condition has "or equal" or not.
+_STRICT = {
+    Condition.LESS_EQUAL_SIGNED: Condition.LESS_SIGNED,
+    Condition.LESS_EQUAL_UNSIGNED: Condition.LESS_UNSIGNED,
+    Condition.GREATER_SIGNED: Condition.GREATER_EQUAL_SIGNED,
+    Condition.GREATER_UNSIGNED: Condition.GREATER_EQUAL_UNSIGNED,
 }
 
 
-class _Test(NamedTuple):
-    """A comparison: where it leads if it is so and if not; or to what register, and then where."""
+class _Comparison(NamedTuple):
+    """A comparison of two words.
 
-    left: int
-    right: int
-    by_number: bool
-    condition: str
+    It continues at `yes` or at `no`; or puts what it finds into `result` and continues at `no`.
+    """
+
+    left: Register
+    right: Register | int
+    condition: Condition
     yes: int
     no: int
-    result: int | None
+    result: Register | None
 
-    def swapped(self) -> _Test | None:
-        """Return the same with its operands in the other order."""
-        if self.by_number:
+    @property
+    def swapped(self) -> _Comparison | None:
+        """The same with its operands exchanged, if both are registers."""
+        condition = self.condition.swapped
+        if condition is None or not isinstance(self.right, Register):
             return None
-        return self._replace(left=self.right, right=self.left, condition=_SWAPPED[self.condition])
+        return self._replace(left=self.right, right=self.left, condition=condition)
+
+    @property
+    def negated(self) -> _Comparison | None:
+        """The opposite comparison, which continues the other way."""
+        condition = self.condition.negated
+        if condition is None:
+            return None
+        return self._replace(yes=self.no, no=self.yes, condition=condition)
+
+    @property
+    def by_number(self) -> bool:
+        """Whether the right operand is a number."""
+        return not isinstance(self.right, Register)
+
+    def has_operands(self, left: Register, right: Register | int) -> bool:
+        """Tell whether it compares two operands, in any order if both are registers."""
+        if self.by_number == isinstance(right, Register):
+            return False
+        pair = (self.left, self.right)
+        return pair == (left, right) or (not self.by_number and pair == (right, left))
 
 
-def compare_words(blocks: Blocks, index: int) -> bool:
-    """Replace a comparison of 64 bits that begins at an instruction."""
-    first = blocks.items[index]
-    if first.name not in ("sub:zrrci", "sub:zrici") or first.values[3] not in ("z", "nz"):
+def compare_words(rewriter: Rewriter, index: int) -> bool:
+    """Replace a 64-bit comparison that starts at an instruction; return whether it is one."""
+    first = rewriter.items[index]
+    if first.name not in _BRANCHES or not rewriter.is_unchanged(index, index):
         return False
-    if not blocks.is_as_it_was(index, index):
+    condition, target = first.condition(3), rewriter.graph.targets[index]
+    if condition not in (Condition.ZERO, Condition.NOT_ZERO) or target is None:
         return False
-    label = first.values[4]
-    assert isinstance(label, Label)
-    target = _resolved(blocks, blocks.code.position(label))
-    following = _resolved(blocks, index + 1)
-    equal, other = (target, following) if first.values[3] == "z" else (following, target)
-    high, low = _test_at(blocks, other), _test_at(blocks, equal)
+
+    equal, other = _follow_jumps(rewriter, target), _follow_jumps(rewriter, index + 1)
+    if condition is Condition.NOT_ZERO:
+        equal, other = other, equal
+    high, low = _comparison_at(rewriter, other), _comparison_at(rewriter, equal)
     if high is None or low is None or high.result != low.result or other == equal:
         return False
-    by_number = first.form == "zrici"
-    pair = (first.values[1], first.values[2])
-    if high.by_number != by_number or not (
-        (high.left, high.right) == pair or (not by_number and (high.right, high.left) == pair)
-    ):
+    right = first.immediate(2)
+    if right is None or not high.has_operands(first.register(1), right):
         return False
-    new = _joined(blocks, high, low)
+
+    new = _joined(rewriter, high, low)
     if new is None:
         return False
-    blocks.change(set(), {index: new})
+    rewriter.change(set(), {index: new})
     return True
 
 
-def _resolved(blocks: Blocks, position: int) -> int:
-    """Return where a place leads, through jumps."""
-    for _ in range(8):
-        if position >= len(blocks.items):
+def _follow_jumps(rewriter: Rewriter, position: int) -> int:
+    """Return where control continues after the jumps at a position."""
+    for _ in range(_MAX_JUMPS):
+        if position >= len(rewriter.items) or not rewriter.items[position].is_jump:
             return position
-        item = blocks.items[position]
-        target = item.target
-        if item.name != "call:zri" or item.values[1] != ZERO or target is None:
-            return position
-        position = blocks.code.position(target)
+        target = rewriter.graph.targets[position]
+        assert target is not None
+        position = target
     return position
 
 
-def _is_same(blocks: Blocks, one: int, other: int) -> bool:
-    """Tell whether two places go on in the same way, as returns do."""
+def _is_same(rewriter: Rewriter, one: int, other: int) -> bool:
+    """Tell whether control continues in the same way at two positions, such as two returns."""
     if one == other:
         return True
-    if max(one, other) >= len(blocks.items):
+    if max(one, other) >= len(rewriter.items):
         return False
-    item = blocks.items[one]
-    return item == blocks.items[other] and item.mnemonic == "call" and item.form == "zri"
+    item = rewriter.items[one]
+    return item == rewriter.items[other] and item.mnemonic == "call" and item.form == "zri"
 
 
-def _test_at(blocks: Blocks, position: int) -> _Test | None:
-    if position >= len(blocks.items) - 1 or not blocks.is_as_it_was(position, position):
+def _comparison_at(rewriter: Rewriter, position: int) -> _Comparison | None:
+    if position >= len(rewriter.items) - 1 or not rewriter.is_unchanged(position, position):
         return None
-    item = blocks.items[position]
-    if item.mnemonic != "sub" or len(item.values) < 4:
-        return None
-    following = _resolved(blocks, position + 1)
-    result, left, right, condition, *targets = item.values
-    if item.name in ("sub:zrrci", "sub:zrici"):
-        assert isinstance(targets[0], Label)
-        yes, result = _resolved(blocks, blocks.code.position(targets[0])), -1
-    elif item.name in ("sub:rrrc", "sub:rric"):
-        yes = following
+    item = rewriter.items[position]
+    following = _follow_jumps(rewriter, position + 1)
+    if item.name in _BRANCHES:
+        target = rewriter.graph.targets[position]
+        assert target is not None
+        yes, result = _follow_jumps(rewriter, target), None
+    elif item.name in _SETS:
+        yes, result = following, item.register(0)
     else:
         return None
-    if condition not in _SWAPPED:
+    condition, right = item.condition(3), item.immediate(2)
+    if condition.swapped is None or right is None:
         return None
-    assert isinstance(left, int)
-    assert isinstance(right, int)
-    assert isinstance(condition, str)
-    assert isinstance(result, int)
-    by_number = item.form in ("zrici", "rric")
-    into = result if result >= 0 else None
-    return _Test(left, right, by_number, condition, yes, following, into)
+    return _Comparison(item.register(1), right, condition, yes, following, result)
 
 
-def _joined(blocks: Blocks, high: _Test, low: _Test) -> list[Instruction] | None:
-    """Return the two instructions, and the jump to where it is not so."""
-    if not (_is_same(blocks, high.yes, low.yes) and _is_same(blocks, high.no, low.no)):
-        if high.result is not None or (high.yes, high.no) != (low.no, low.yes):
-            return None
-        low = low._replace(yes=low.no, no=low.yes, condition=NEGATED_DIFFERENCES[low.condition])
-    # The borrow tells less or not less.
-    if low.condition in ("gtu", "leu"):
-        swapped = low.swapped()
-        if swapped is None:
-            return None
-        low = swapped
-    if low.condition not in ("ltu", "geu"):
+def _joined(rewriter: Rewriter, high: _Comparison, low: _Comparison) -> list[Instruction] | None:
+    """Return the two subtractions, and the jump to where the comparison does not hold."""
+    matched = _matched(rewriter, high, low)
+    if matched is None:
         return None
-    is_less = low.condition == "ltu"
-    if (high.condition[0] == "l") != is_less:
-        turned = high.swapped()
-        if turned is None:
-            return None
-        high = turned
-    # High words that are equal are settled by the borrow: no matter whether it says "or equal".
-    condition = ("lt" if is_less else "ge") + high.condition[-1]
+    high, low = matched
+    if any(one.right == ZERO and not one.by_number for one in matched):
+        return None
+
     if low.by_number:
         first = Instruction("sub", "zrif", (0, low.left, low.right, 0))
-    elif low.right == ZERO:
-        return None
     else:
         first = Instruction("sub", "zrr", (0, low.left, low.right))
-    operands = (high.left, high.right, condition)
-    if high.right == ZERO and not high.by_number:
-        return None
+    operands = (high.left, high.right, _STRICT.get(high.condition, high.condition))
     if high.result is None:
         form = "zrici" if high.by_number else "zrrci"
-        second = Instruction("subc", form, (0, *operands, blocks.label_at(high.yes)))
+        second = Instruction("subc", form, (0, *operands, rewriter.label_at(high.yes)))
     else:
         form = "rric" if high.by_number else "rrrc"
         second = Instruction("subc", form, (high.result, *operands))
-    jump = Instruction("call", "zri", (0, ZERO, blocks.label_at(high.no)))
+    jump = Instruction("call", "zri", (0, ZERO, rewriter.label_at(high.no)))
     return [first, second, jump]
+
+
+def _matched(
+    rewriter: Rewriter, high: _Comparison, low: _Comparison
+) -> tuple[_Comparison, _Comparison] | None:
+    """Turn two comparisons until both are of the same kind, and the low one is unsigned."""
+    turned: _Comparison | None = low
+    if not (_is_same(rewriter, high.yes, low.yes) and _is_same(rewriter, high.no, low.no)):
+        if high.result is not None or (high.yes, high.no) != (low.no, low.yes):
+            return None
+        turned = low.negated
+
+    # The borrow tells "less" or "not less" of unsigned words.
+    if turned is not None and turned.condition in (
+        Condition.GREATER_UNSIGNED,
+        Condition.LESS_EQUAL_UNSIGNED,
+    ):
+        turned = turned.swapped
+    if turned is None or turned.condition not in (
+        Condition.LESS_UNSIGNED,
+        Condition.GREATER_EQUAL_UNSIGNED,
+    ):
+        return None
+
+    is_less = turned.condition is Condition.LESS_UNSIGNED
+    if (high.condition in _LESS) != is_less:
+        swapped = high.swapped
+        if swapped is None:
+            return None
+        high = swapped
+    return high, turned

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is known of registers: constants, put into the instructions that read them, and widths.
+"""Constant propagation, and expansion of products by what is known about their operands.
 
 RISC-V makes an address in two halves; a DPU instruction has room for all of it. What a
 multiplication becomes depends on how wide its operands are.
@@ -7,21 +7,22 @@ multiplication becomes depends on how wide its operands are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from typing import TypeAlias
-
-from ..ir.code import PRODUCTS, Code, Instruction, replace
-from ..ir.effects import LOADS, STORES, effects_of, liveness
+from ..ir.code import PRODUCTS, Code, Instruction
+from ..ir.effects import LOADS, STORES, effects_of
+from ..ir.flow_graph import Block, FlowGraph
+from ..ir.operands import Register
 from ..ir.registers import ZERO
-from .products import Width, expand_product
+from .products import expand_product
+from .register_facts import (
+    UNKNOWN,
+    KnownRegisters,
+    RegisterFacts,
+    Width,
+    constant_facts,
+    width_facts,
+)
 
-__all__ = ["fold_constants", "remove_unused"]
-
-# Constants by register, and by register + _NEXT * width whether it is of that width.
-_Known: TypeAlias = dict[int, int]
-
-_NEXT = 32
+__all__ = ["fold_constants"]
 
 _OPERATIONS = frozenset(["add", "sub", "and", "or", "xor"])
 _COMMUTATIVE = frozenset(["add", "and", "or", "xor"])
@@ -30,195 +31,197 @@ _OFFSET_LIMIT = 1 << 23
 _SMALL_OFFSET_LIMIT, _BIT_LIMIT = 1 << 11, 1 << 15
 _MASK = 0xFFFF_FFFF
 
-
-# What is of the first width is of the others too.
-_IMPLIED = {
-    Width.U8: (Width.U8, Width.U16, Width.S16),
-    Width.U16: (Width.U16,),
-    Width.S8: (Width.S8, Width.S16),
-    Width.S16: (Width.S16,),
-}
-_RANGES = {
-    Width.U8: (0, 0xFF),
-    Width.S8: (-0x80, 0x7F),
-    Width.U16: (0, 0xFFFF),
-    Width.S16: (-0x8000, 0x7FFF),
-}
 _LOADED = {"lbu": Width.U8, "lhu": Width.U16, "lbs": Width.S8, "lhs": Width.S16}
 _EXTENDED = {"extub": Width.U8, "extuh": Width.U16, "extsb": Width.S8, "extsh": Width.S16}
 _COUNTS = frozenset(["clz", "clo", "cls", "cao"])
 
 
 def fold_constants(code: Code) -> set[str]:
-    """Rewrite instructions whose operands are known numbers, and multiplications and divisions.
+    """Put constants into the instructions that read them, and expand products.
 
     Returns
     -------
     set of str
-        The routines that are called.
+        The arithmetic routines that the expansions call.
     """
+    graph = FlowGraph(code)
+    before = _propagate(graph, _functions(code))
     routines: set[str] = set()
-    expanded: dict[int, list[Instruction]] = {}
-    blocks = _blocks(code)
-    before = _known_before(code, blocks)
-    for start, end in blocks:
-        if start not in before:
+    put: dict[int, list[Instruction]] = {}
+    for block in graph.blocks:
+        if block.start not in before:
+            # Control never reaches it.
+            put |= {index: [] for index in range(block.start, block.end)}
             continue
-        known = dict(before[start])
-        for index in range(start, end):
-            instruction = code.items[index]
+        known = dict(before[block.start])
+        for index in range(block.start, block.end):
+            instruction = graph.instructions[index]
             if instruction.mnemonic in PRODUCTS:
-                expanded[index] = expand_product(
-                    instruction, known.get, partial(_width_of, known), routines
-                )
+                put[index] = expand_product(instruction, known, routines)
             else:
-                code.items[index] = instruction = _rewrite(instruction, known)
+                new = _folded(instruction, known)
+                if new is not instruction:
+                    put[index] = [new]
+                    instruction = new
             _follow(instruction, known)
-    for start, end in blocks:
-        if start not in before:
-            # Nobody comes here.
-            expanded |= {index: [] for index in range(start, end)}
-    replace(code, set(), expanded)
+
+    code.replace(set(), put)
     return routines
 
 
-def _width_of(known: _Known, register: int) -> Width | None:
-    return next((width for width in Width if register + _NEXT * width in known), None)
-
-
-def remove_unused(code: Code) -> bool:
-    """Drop what only writes registers that nobody reads; tell whether there was any."""
-    live, effects = liveness(code)
-    drop = {
-        index
-        for index, effect in enumerate(effects)
-        if effect.is_pure and not effect.writes & live[index + 1]
+def _functions(code: Code) -> set[int]:
+    """Return the positions that are called: nothing is known about their callers' registers."""
+    return {
+        code.position(instruction.target)
+        for instruction in code.items
+        if instruction.mnemonic == "call"
+        and instruction.form == "rri"
+        and instruction.target is not None
     }
-    replace(code, drop, {})
-    return bool(drop)
 
 
-def _blocks(code: Code) -> list[tuple[int, int]]:
-    starts = {0, *code.entry_positions()}
-    for index, instruction in enumerate(code.items):
-        effect = effects_of(instruction)
-        if effect.target is not None:
-            starts.add(code.position(effect.target))
-        if effect.target is not None or not effect.goes_on:
-            starts.add(index + 1)
-    ordered = sorted(start for start in starts if start < len(code.items))
-    return list(zip(ordered, [*ordered[1:], len(code.items)], strict=True))
-
-
-def _known_before(code: Code, blocks: list[tuple[int, int]]) -> dict[int, _Known]:
-    """Return what is known at the start of every block that is reached."""
-    ends = dict(blocks)
-    before: dict[int, _Known] = {start: {} for start in code.entry_positions() if start in ends}
-    if blocks:
-        before.setdefault(0, {})
-    # Functions that are called: nothing is known of their callers.
-    for instruction in code.items:
-        target = instruction.target
-        if instruction.mnemonic == "call" and instruction.form == "rri" and target is not None:
-            before[code.position(target)] = {}
+def _propagate(graph: FlowGraph, functions: set[int]) -> dict[int, KnownRegisters]:
+    """Return what is known at the start of each block that control reaches."""
+    blocks = {block.start: block for block in graph.blocks}
+    before: dict[int, KnownRegisters] = {
+        start: {} for start in {0, *functions, *graph.entries} if start in blocks
+    }
     fixed = set(before)
-    work = sorted(before, reverse=True)
-    while work:
-        start = work.pop()
-        if start not in ends:
-            continue
-        known = dict(before[start])
-        for index in range(start, ends[start]):
-            _follow(code.items[index], known)
-        last = effects_of(code.items[ends[start] - 1])
-        following = [ends[start]] if last.goes_on else []
-        if last.target is not None:
-            following.append(code.position(last.target))
-        for position in following:
-            if position in fixed:
+    pending = sorted(before, reverse=True)
+    while pending:
+        block = blocks[pending.pop()]
+        known = _known_after(graph, block, before[block.start])
+        for start in graph.successors(block):
+            if start in fixed or start not in blocks:
                 continue
-            old = before.get(position)
-            new = known if old is None else dict(old.items() & known.items())
+            old = before.get(start)
+            new = known if old is None else _meet(old, known)
             if new != old:
-                before[position] = dict(new)
-                work.append(position)
+                before[start] = new
+                pending.append(start)
     return before
 
 
-def _constant(instruction: Instruction, known: _Known) -> int | None:
-    """Return the number that an instruction loads or computes from known ones."""
-    mnemonic, form, values = instruction
-    if form != "rri" or mnemonic not in ("or", "add") or not isinstance(values[2], int):
-        return None
-    source = values[1]
-    assert isinstance(source, int)
-    value = 0 if source == ZERO else known.get(source)
-    if value is None:
-        return None
-    return (value | values[2] if mnemonic == "or" else value + values[2]) & _MASK
+def _known_after(graph: FlowGraph, block: Block, before: KnownRegisters) -> KnownRegisters:
+    known = dict(before)
+    for index in range(block.start, block.end):
+        _follow(graph.instructions[index], known)
+    return known
 
 
-def _follow(instruction: Instruction, known: _Known) -> None:
-    value = _constant(instruction, known)
+def _meet(one: KnownRegisters, other: KnownRegisters) -> KnownRegisters:
+    """Return what is known in both cases."""
+    both = {
+        register: facts.meet(other[register])
+        for register, facts in one.items()
+        if register in other
+    }
+    return {register: facts for register, facts in both.items() if facts != UNKNOWN}
+
+
+def _constant_of(known: KnownRegisters, register: Register) -> int | None:
+    return known[register].constant if register in known else None
+
+
+def _result(instruction: Instruction, known: KnownRegisters) -> int | None:
+    """Return the constant that an instruction loads, or computes from a known one."""
+    mnemonic, form, _ = instruction
+    if form != "rri" or mnemonic not in ("or", "add"):
+        return None
+    source, number = instruction.register(1), instruction.immediate(2)
+    value = 0 if source == ZERO else _constant_of(known, source)
+    if value is None or number is None:
+        return None
+    return (value | number if mnemonic == "or" else value + number) & _MASK
+
+
+def _follow(instruction: Instruction, known: dict[Register, RegisterFacts]) -> None:
+    """Change what is known to what is known after an instruction."""
     writes = effects_of(instruction).writes
-    widths = _widths(instruction, value, known) if writes else ()
-    if writes:
-        for fact in [fact for fact in known if writes >> fact % _NEXT & 1]:
-            del known[fact]
-    if value is not None or widths:
-        result = instruction.values[1 if instruction.mnemonic in LOADS else 0]
-        assert isinstance(result, int)
-        for width in widths:
-            known[result + _NEXT * width] = 1
-        if value is not None:
-            known[result] = value
+    if not writes:
+        return
+    facts = _result_facts(instruction, known)
+    for register in [register for register in known if writes >> register & 1]:
+        del known[register]
+    if facts is not UNKNOWN:
+        known[instruction.register(1 if instruction.mnemonic in LOADS else 0)] = facts
 
 
-def _widths(instruction: Instruction, value: int | None, known: _Known) -> Iterable[Width]:
-    """Return the widths of what an instruction leaves in its first operand."""
-    mnemonic, form, values = instruction
+def _result_facts(instruction: Instruction, known: KnownRegisters) -> RegisterFacts:
+    """Return the facts about what an instruction leaves in its result register."""
+    value = _result(instruction, known)
     if value is not None:
-        number = value - (1 << 32) if value >> 31 else value
-        return [width for width, (low, high) in _RANGES.items() if low <= number <= high]
+        return constant_facts(value)
+    mnemonic, form, _ = instruction
     if mnemonic in LOADS:
-        width = _LOADED.get(mnemonic)
-        return _IMPLIED[width] if width is not None else ()
+        return width_facts(_LOADED.get(mnemonic))
     if mnemonic in _EXTENDED:
-        return _IMPLIED[_EXTENDED[mnemonic]]
+        return width_facts(_EXTENDED[mnemonic])
     if mnemonic in _COUNTS or (mnemonic == "sub" and form in ("rrrc", "rric")):
-        return _IMPLIED[Width.U8]
-    if form != "rri" or not isinstance(values[1], int) or not isinstance(values[2], int):
-        return ()
-    source, number = values[1], values[2]
+        return width_facts(Width.U8)
+
+    number = instruction.immediate(2) if form == "rri" else None
+    if number is None:
+        return UNKNOWN
     if mnemonic == "or" and number == 0:
-        return [width for width in Width if source + _NEXT * width in known]
+        return known.get(instruction.register(1), UNKNOWN)
+    return width_facts(_masked_width(mnemonic, number))
+
+
+def _masked_width(mnemonic: str, number: int) -> Width | None:
+    """Return the width that a mask or a shift to the right leaves."""
     if mnemonic == "asr":
-        return _IMPLIED[Width.S8] if number >= 24 else _IMPLIED[Width.S16] if number >= 16 else ()
+        return Width.S8 if number >= 24 else Width.S16 if number >= 16 else None
     top = number if mnemonic == "and" else _MASK >> number if mnemonic == "lsr" else _MASK
-    return _IMPLIED[Width.U8] if top <= 0xFF else _IMPLIED[Width.U16] if top <= 0xFFFF else ()
+    return Width.U8 if top <= 0xFF else Width.U16 if top <= 0xFFFF else None
 
 
-def _rewrite(instruction: Instruction, known: _Known) -> Instruction:
-    mnemonic, form, values = instruction
-    value = _constant(instruction, known)
+def _folded(instruction: Instruction, known: KnownRegisters) -> Instruction:
+    """Return an instruction with what is known in place of registers."""
+    value = _result(instruction, known)
     if value is not None:
-        return Instruction("or", "rri", (values[0], ZERO, value))
-    numbers = [value if isinstance(value, int) else -1 for value in values]
-    if mnemonic in LOADS and numbers[2] in known:
-        address = known[numbers[2]] + numbers[3] & _MASK
-        if address < _OFFSET_LIMIT:
-            return Instruction(mnemonic, form, (*values[:2], ZERO, address))
-    elif mnemonic in STORES and numbers[1] in known:
-        address = known[numbers[1]] + numbers[2] & _MASK
-        if address < (_SMALL_OFFSET_LIMIT if form == "erii" else _OFFSET_LIMIT):
-            return Instruction(mnemonic, form, (0, ZERO, address, values[3]))
-    elif mnemonic in ("acquire", "release") and numbers[0] in known:
-        address = known[numbers[0]] + numbers[1]
-        if 0 <= address < _BIT_LIMIT:
-            return Instruction(mnemonic, form, (ZERO, address, *values[2:]))
-    elif form == "rrr" and mnemonic in _OPERATIONS:
-        if numbers[2] in known and mnemonic != "sub":
-            return Instruction(mnemonic, "rri", (values[0], values[1], known[numbers[2]]))
-        if numbers[1] in known and mnemonic in _COMMUTATIVE:
-            return Instruction(mnemonic, "rri", (values[0], values[2], known[numbers[1]]))
+        return Instruction("or", "rri", (instruction.operands[0], ZERO, value))
+    mnemonic, form, _ = instruction
+    if mnemonic in LOADS or mnemonic in STORES:
+        return _folded_access(instruction, known)
+    if mnemonic in ("acquire", "release"):
+        return _folded_bit(instruction, known)
+    if form == "rrr" and mnemonic in _OPERATIONS:
+        return _folded_operation(instruction, known)
+    return instruction
+
+
+def _folded_access(instruction: Instruction, known: KnownRegisters) -> Instruction:
+    """Put a known base address into the offset of a load or store."""
+    place = 2 if instruction.mnemonic in LOADS else 1
+    base, offset = (
+        _constant_of(known, instruction.register(place)),
+        instruction.immediate(place + 1),
+    )
+    if base is None or offset is None:
+        return instruction
+    address = base + offset & _MASK
+    if address >= (_SMALL_OFFSET_LIMIT if instruction.form == "erii" else _OFFSET_LIMIT):
+        return instruction
+    return instruction.with_operand(place, ZERO).with_operand(place + 1, address)
+
+
+def _folded_bit(instruction: Instruction, known: KnownRegisters) -> Instruction:
+    """Put a known register into the address of an atomic bit."""
+    base, offset = _constant_of(known, instruction.register(0)), instruction.immediate(1)
+    if base is None or offset is None or not 0 <= base + offset < _BIT_LIMIT:
+        return instruction
+    return instruction.with_operand(0, ZERO).with_operand(1, base + offset)
+
+
+def _folded_operation(instruction: Instruction, known: KnownRegisters) -> Instruction:
+    """Put a known operand into an operation as an immediate."""
+    mnemonic = instruction.mnemonic
+    result, left, right = (instruction.register(position) for position in range(3))
+    number = _constant_of(known, right)
+    if number is not None and mnemonic != "sub":
+        return Instruction(mnemonic, "rri", (result, left, number))
+    number = _constant_of(known, left)
+    if number is not None and mnemonic in _COMMUTATIVE:
+        return Instruction(mnemonic, "rri", (result, right, number))
     return instruction

@@ -1,136 +1,146 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Moves that need not be: of what could have been computed, or be read, where it is needed."""
+"""Copy propagation: results computed, and operands read, where a move would put them."""
 
 from __future__ import annotations
 
-from ..ir.blocks import Blocks
+from typing import NamedTuple
+
 from ..ir.code import PRODUCTS, Instruction
-from ..ir.effects import LOADS, STORES, effects_of
+from ..ir.effects import LOADS, STORES
+from ..ir.operands import Register
 from ..ir.registers import ZERO
+from ..ir.rewriter import Rewriter
 
 __all__ = ["forward_copy", "retarget_source"]
 
 _WINDOW = 24
 # Their result is a pair, or they read what they write.
 _FIXED = frozenset(["ld", "sd", "mul_step", "div_step", "call", *PRODUCTS])
+_SYSTEM = frozenset(["acquire", "release", "boot", "resume", "read_run", "time", "time_cfg"])
 # Bytes of the low half that extensions keep.
 _EXTENSIONS = {"extsb": "l", "extub": "l", "extsh": "lh", "extuh": "lh"}
-_SYSTEM = frozenset(["acquire", "release", "boot", "resume", "read_run", "time", "time_cfg"])
 
 
-def _copy(item: Instruction) -> tuple[int, int] | None:
-    if item.name != "or:rri" or item.values[2] != 0:
+class _Copy(NamedTuple):
+    """A move; or an extension, which is one for those bytes of the low half that it keeps."""
+
+    result: Register
+    source: Register
+    kept_bytes: str | None = None
+
+
+def _copy_at(item: Instruction) -> _Copy | None:
+    if item.name != "or:rri" or item.operands[2] != 0:
         return None
-    result, source, _ = item.values
-    assert isinstance(result, int)
-    assert isinstance(source, int)
-    return (result, source) if source < ZERO else None
+    result, source = item.register(0), item.register(1)
+    return _Copy(result, source) if source < ZERO else None
 
 
-def retarget_source(blocks: Blocks, index: int) -> bool:
-    """Replace `op s, ...; move d, s` by `op d, ...` if nobody needs s."""
-    copy = _copy(blocks.items[index])
+def _extension_at(item: Instruction) -> _Copy | None:
+    if item.form != "rr" or item.mnemonic not in _EXTENSIONS:
+        return None
+    result, source = item.register(0), item.register(1)
+    return _Copy(result, source, _EXTENSIONS[item.mnemonic]) if source < ZERO else None
+
+
+def retarget_source(rewriter: Rewriter, index: int) -> bool:
+    """Replace ``op s, ...; move d, s`` by ``op d, ...`` if s is dead after the move."""
+    copy = _copy_at(rewriter.items[index])
     if copy is None:
         return False
-    result, source = copy
-    start = blocks.definition(index, source)
-    if start is None or not blocks.is_dead(index, source) or result == source:
+    result, source, _ = copy
+    start = rewriter.definition(index, source)
+    if start is None or not rewriter.is_dead(index, source) or result == source:
         return False
-    item = blocks.items[start]
-    place = 1 if item.mnemonic in LOADS else 0
-    if item.mnemonic in _FIXED | _SYSTEM or not item.values or item.values[place] != source:
+    new = _with_result(rewriter.items[start], source, result)
+    if new is None or rewriter.effects[start].target is not None:
         return False
-    if not blocks.is_as_it_was(start, index) or effects_of(item).target is not None:
+    if not rewriter.is_unchanged(start, index):
         return False
-    renamed = {start: [_with_value(item, place, result)]}
-    bits = 1 << result
+
+    renamed = {start: [new]}
+    bit = 1 << result
     for other in range(start + 1, index):
-        effect = blocks.effects[other]
-        if (effect.writes | effect.reads) & bits:
+        effect = rewriter.effects[other]
+        if (effect.writes | effect.reads) & bit:
             return False
         if effect.reads >> source & 1:
-            new = _reading(blocks.items[other], source, result)
-            if new is None:
+            reader = _reading(rewriter.items[other], source, result)
+            if reader is None:
                 return False
-            renamed[other] = [new]
-    blocks.change({index}, renamed)
+            renamed[other] = [reader]
+    rewriter.change({index}, renamed)
     return True
 
 
-def _with_value(item: Instruction, place: int, value: int) -> Instruction:
-    values = list(item.values)
-    values[place] = value
-    return item._replace(values=tuple(values))
+def _with_result(item: Instruction, old: Register, new: Register) -> Instruction | None:
+    """Return an instruction with another result register, None if that is not possible."""
+    position = 1 if item.mnemonic in LOADS else 0
+    if item.mnemonic in _FIXED | _SYSTEM or not item.operands or item.operands[position] != old:
+        return None
+    return item.with_operand(position, new)
 
 
-def _reading(item: Instruction, old: int, new: int) -> Instruction | None:
-    """Return an instruction that reads another register instead, if that can be said."""
-    mnemonic, form, values = item
+def _reading(item: Instruction, old: Register, new: Register) -> Instruction | None:
+    """Return an instruction that reads another register instead, None if that is not possible."""
+    mnemonic, form, operands = item
     if mnemonic in _FIXED or mnemonic in _SYSTEM:
         return None
     if mnemonic in LOADS:
-        places = [2]
+        positions = [2]
     elif mnemonic in STORES:
-        places = [1, 3] if form == "erir" else [1]
+        positions = [1, 3] if form == "erir" else [1]
     elif mnemonic in ("ldma", "sdma", "ldmai"):
-        places = [0, 1]
+        positions = [0, 1]
     else:
-        places = [i for i, kind in enumerate(form) if kind == "r" and i > 0]
+        positions = [i for i, kind in enumerate(form) if kind == "r" and i > 0]
     changed = tuple(
-        new if place in places and value == old else value for place, value in enumerate(values)
+        new if position in positions and operand == old else operand
+        for position, operand in enumerate(operands)
     )
-    return item._replace(values=changed)
+    return Instruction(mnemonic, form, changed)
 
 
-def _narrowed(item: Instruction) -> tuple[int, int, str] | None:
-    """Return result and source of an extension, and the bytes in which both are the same."""
-    if item.form != "rr" or item.mnemonic not in _EXTENSIONS:
-        return None
-    result, source = item.values
-    assert isinstance(result, int)
-    assert isinstance(source, int)
-    return (result, source, _EXTENSIONS[item.mnemonic]) if source < ZERO else None
-
-
-def _reads_bytes(item: Instruction, register: int, parts: str) -> bool:
-    """Tell whether an instruction multiplies bytes, and of a register only some."""
+def _reads_only_bytes(item: Instruction, register: Register, kept_bytes: str) -> bool:
+    """Tell whether an instruction multiplies bytes, and reads only some of a register."""
     if not item.mnemonic.startswith("mul_") or item.form != "rrr":
         return False
     letters = [part[1] for part in item.mnemonic.split("_")[1:]]
     return all(
-        value != register or letter in parts
-        for letter, value in zip(letters, item.values[1:], strict=True)
+        operand != register or letter in kept_bytes
+        for letter, operand in zip(letters, item.operands[1:], strict=True)
     )
 
 
-def forward_copy(blocks: Blocks, index: int) -> bool:
-    """Replace `move d, s; op ..., d` by `op ..., s` if nobody else needs d.
-
-    For products of bytes, extensions are moves.
-    """
-    narrowed = _narrowed(blocks.items[index])
-    copy = narrowed[:2] if narrowed is not None else _copy(blocks.items[index])
+def forward_copy(rewriter: Rewriter, index: int) -> bool:
+    """Replace ``move d, s; op ..., d`` by ``op ..., s`` if d is dead after it."""
+    item = rewriter.items[index]
+    copy = _extension_at(item) or _copy_at(item)
     if copy is None:
         return False
-    result, source = copy
     renamed: dict[int, list[Instruction]] = {}
-    for other in range(index + 1, min(index + _WINDOW, len(blocks.items))):
-        if not blocks.is_as_it_was(index, other):
+    for other in range(index + 1, min(index + _WINDOW, len(rewriter.items))):
+        if not rewriter.is_unchanged(index, other):
             return False
-        effect = blocks.effects[other]
-        if effect.reads >> result & 1:
-            item = blocks.items[other]
-            if narrowed is not None and not _reads_bytes(item, result, narrowed[2]):
-                return False
-            new = _reading(item, result, source)
+        effect = rewriter.effects[other]
+        if effect.reads >> copy.result & 1:
+            new = _forwarded(rewriter.items[other], copy)
             if new is None:
                 return False
             renamed[other] = [new]
-        if effect.writes >> result & 1 or blocks.is_dead(other, result):
-            break
-        if effect.writes >> source & 1 or effect.target is not None or not effect.goes_on:
+
+        if effect.writes >> copy.result & 1 or rewriter.is_dead(other, copy.result):
+            rewriter.change({index}, renamed)
+            return True
+        source_is_lost = effect.writes >> copy.source & 1
+        if source_is_lost or effect.target is not None or not effect.falls_through:
             return False
-    else:
-        return False
-    blocks.change({index}, renamed)
-    return True
+    return False
+
+
+def _forwarded(item: Instruction, copy: _Copy) -> Instruction | None:
+    """Return an instruction that reads what was copied instead of the copy."""
+    kept_bytes = copy.kept_bytes
+    if kept_bytes is not None and not _reads_only_bytes(item, copy.result, kept_bytes):
+        return None
+    return _reading(item, copy.result, copy.source)

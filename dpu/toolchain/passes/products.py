@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Multiplications and divisions: which belong together, and what each becomes.
+"""Expands multiplications and divisions.
 
 The DPU multiplies bytes. A product with a constant of few digits becomes shifts and additions, one
 of operands that are known to be narrow a few products of bytes, any other a call of a routine of
@@ -8,187 +8,102 @@ of operands that are known to be narrow a few products of bytes, any other a cal
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import IntEnum
+from typing import NamedTuple
 
-from ..ir.blocks import Blocks
-from ..ir.code import PRODUCTS, Code, Instruction, Operand
+from ..ir.code import Instruction
+from ..ir.operands import Register
 from ..ir.registers import LINK, SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2, ZERO
 from .arithmetic import ROUTINES, routine_label
+from .register_facts import UNKNOWN, KnownRegisters, Width
 
-__all__ = ["Width", "expand_product", "pair_products"]
+__all__ = ["expand_product"]
 
 _MASK = 0xFFFF_FFFF
-# Up to here a sequence is preferred to a call.
-_MOST_DIGITS, _MOST_PRODUCTS = 7, 4
-_WINDOW = 32
-# Of no use before or after any of these.
-_SCRATCH = sum(1 << r for r in (SCRATCH_HIGH, SCRATCH_LOW, SPARE, SPARE_2, LINK))
+# Longer sequences are calls of a routine.
+_MAX_DIGITS, _MAX_BYTE_PRODUCTS = 7, 4
 
 
-class Width(IntEnum):
-    """What is known of a number: how many bits it has, without or with a sign."""
+class _Digit(NamedTuple):
+    """A power of two that is added or subtracted."""
 
-    U8 = 1
-    U16 = 2
-    S8 = 3
-    S16 = 4
+    shift: int
+    sign: int
 
 
-# Bytes of an operand: which half of the multiplier's 16 bits, and by how much it counts.
+class _Byte(NamedTuple):
+    """A byte of an operand: the name that the multiplier has for it, and its weight in bits."""
+
+    name: str
+    shift: int
+
+
 _BYTES = {
-    Width.U8: (("ul", 0),),
-    Width.S8: (("sl", 0),),
-    Width.U16: (("ul", 0), ("uh", 8)),
-    Width.S16: (("ul", 0), ("sh", 8)),
+    Width.U8: (_Byte("ul", 0),),
+    Width.S8: (_Byte("sl", 0),),
+    Width.U16: (_Byte("ul", 0), _Byte("uh", 8)),
+    Width.S16: (_Byte("ul", 0), _Byte("sh", 8)),
 }
-_ALL_BYTES = (("ul", 0), ("uh", 8), ("ul", 16), ("uh", 24))
-_PAIRS = {
-    frozenset(["mul", "mulhu"]): "mulhu",
-    frozenset(["mul", "mulh"]): "mulh",
-    frozenset(["mul", "mulhsu"]): "mulhsu",
-    frozenset(["div", "rem"]): "div",
-    frozenset(["divu", "remu"]): "divu",
-}
-_COMMUTATIVE = frozenset(["mulh", "mulhu"])
-_REMAINDERS = {"div": "rem", "divu": "remu"}
-
-
-def pair_products(code: Code) -> None:
-    """Compute in one what comes of the same operands: both words of a product; a remainder."""
-    blocks = Blocks(code)
-    for index, instruction in enumerate(code.items):
-        if instruction.mnemonic in PRODUCTS:
-            _pair(blocks, index) or _take_remainder(blocks, index)
-    blocks.commit()
-
-
-def _pair(blocks: Blocks, index: int) -> bool:
-    first = blocks.items[index]
-    result, left, right = first.values
-    if result in (left, right):
-        return False
-    for other in range(index + 1, min(index + _WINDOW, len(blocks.items))):
-        if not blocks.is_as_it_was(index, other):
-            return False
-        second = blocks.items[other]
-        name = _PAIRS.get(frozenset([first.mnemonic, second.mnemonic]))
-        same = second.values[1:] == (left, right) or (
-            name in _COMMUTATIVE and second.values[1:] == (right, left)
-        )
-        if first.mnemonic == second.mnemonic or name is None or not same:
-            if blocks.effects[other].writes & _bits(left, right):
-                return False
-            continue
-        there = second.values[0]
-        assert isinstance(there, int)
-        if there == result:
-            return False
-        if not blocks.can_move(other, index, frozenset([index]), ignore=_SCRATCH):
-            return False
-        high = result if second.mnemonic in ("mul", "rem", "remu") else there
-        low = there if high == result else result
-        # Quotient and remainder, or high and low word.
-        new = Instruction(name, "rrrr", (high, low, left, right))
-        blocks.change({other}, {index: [new]})
-        return True
-    return False
-
-
-def _bits(*registers: Operand) -> int:
-    return sum({1 << register for register in registers if isinstance(register, int)})
-
-
-def _take_remainder(blocks: Blocks, index: int) -> bool:
-    """Replace a - (a / b) * b, which compilers make of a % b if they need a / b too."""
-    divide = blocks.items[index]
-    quotient, dividend, divisor = divide.values
-    if divide.mnemonic not in _REMAINDERS or quotient in (dividend, divisor):
-        return False
-    for last in range(index + 2, min(index + _WINDOW, len(blocks.items))):
-        if not blocks.is_as_it_was(index, last):
-            return False
-        subtract = blocks.items[last]
-        if subtract.name != "sub:rrr" or subtract.values[1] != dividend:
-            continue
-        result, _, product = subtract.values
-        assert isinstance(product, int)
-        assert isinstance(result, int)
-        middle = blocks.definition(last, product)
-        if middle is None or middle <= index:
-            continue
-        multiply = blocks.items[middle]
-        if multiply.mnemonic != "mul" or {*multiply.values[1:]} != {quotient, divisor}:
-            continue
-        used = [r for r in (quotient, dividend, divisor) if isinstance(r, int)]
-        skip = frozenset([middle])
-        if (
-            all(blocks.is_kept(index, middle, register) for register in used)
-            and blocks.is_kept(middle, last, used[1])
-            and (result == product or blocks.is_dead(last, product))
-            and not blocks.is_read(middle, last, product, skip)
-            and result not in (quotient, divisor)
-            and blocks.can_move(last, index, skip | {last})
-        ):
-            new = Instruction(divide.mnemonic, "rrrr", (quotient, result, dividend, divisor))
-            blocks.change({middle, last}, {index: [new]})
-            return True
-    return False
+_ALL_BYTES = (_Byte("ul", 0), _Byte("uh", 8), _Byte("ul", 16), _Byte("uh", 24))
 
 
 def expand_product(
-    instruction: Instruction,
-    constant_of: Callable[[int], int | None],
-    width_of: Callable[[int], Width | None],
-    used: set[str],
+    instruction: Instruction, known: KnownRegisters, routines: set[str]
 ) -> list[Instruction]:
-    """Return what a multiplication or division becomes.
+    """Return the instructions that compute a multiplication or division.
 
     Parameters
     ----------
     instruction : Instruction
-        One of `PRODUCTS`.
-    constant_of, width_of : callable
-        What is known of a register.
-    used : set of str
-        The names of routines that are called are added.
+        One of `PRODUCTS`, with one or two results.
+    known : mapping of Register to RegisterFacts
+        What is known about the operands.
+    routines : set of str
+        The name of the routine that is called is added.
     """
-    mnemonic, form, values = instruction
-    *results, left, right = (value for value in values if isinstance(value, int))
-    if mnemonic == "mul" and form == "rrr":
-        short = _short_product(results[0], left, right, constant_of, width_of)
+    registers = [instruction.register(position) for position in range(len(instruction.operands))]
+    *results, left, right = registers
+    if instruction.mnemonic == "mul" and len(results) == 1:
+        short = _short_product(results[0], left, right, known)
         if short is not None:
             return short
-    return _call(mnemonic, results, left, right, used)
+    return _call(instruction.mnemonic, results, left, right, routines)
 
 
-def _move(result: int, source: int) -> list[Instruction]:
+def _move(result: Register, source: Register) -> list[Instruction]:
     if result == source:
         return []
     return [Instruction("or", "rri", (result, source, 0))]
 
 
+def _load_zero(result: Register) -> list[Instruction]:
+    return [Instruction("or", "rri", (result, ZERO, 0))]
+
+
 def _call(
-    mnemonic: str, results: list[int], left: int, right: int, used: set[str]
+    mnemonic: str, results: list[Register], left: Register, right: Register, routines: set[str]
 ) -> list[Instruction]:
     routine = ROUTINES[mnemonic]
-    used.add(routine.name)
+    routines.add(routine.name)
     code = [
         *_move(routine.operand, left),
         *_move(SPARE, right),
         Instruction("call", "rri", (LINK, ZERO, routine_label(routine.name))),
     ]
+
     # A negative operand counts 2**32 too much in the high word of the unsigned product.
     if mnemonic in ("mulh", "mulhsu") and ZERO not in (left, right):
-        code += _less_if_negative(left, right)
+        code += _subtract_if_negative(left, right)
         if mnemonic == "mulh":
-            code += _less_if_negative(right, left)
-    if len(results) == 1:
-        return code + _move(results[0], routine.result)
-    return code + _move(results[0], routine.pair[0]) + _move(results[1], routine.pair[1])
+            code += _subtract_if_negative(right, left)
+
+    sources = routine.pair if len(results) == 2 else (routine.result,)
+    for result, source in zip(results, sources, strict=True):
+        code += _move(result, source)
+    return code
 
 
-def _less_if_negative(sign: int, value: int) -> list[Instruction]:
+def _subtract_if_negative(sign: Register, value: Register) -> list[Instruction]:
+    """Subtract a value from the high word if another one is negative."""
     high = ROUTINES["mulhu"].result
     return [
         Instruction("asr", "rri", (SPARE_2, sign, 31)),
@@ -198,95 +113,107 @@ def _less_if_negative(sign: int, value: int) -> list[Instruction]:
 
 
 def _short_product(
-    result: int,
-    left: int,
-    right: int,
-    constant_of: Callable[[int], int | None],
-    width_of: Callable[[int], Width | None],
+    result: Register, left: Register, right: Register, known: KnownRegisters
 ) -> list[Instruction] | None:
+    """Return the shortest sequence without a call; None if there is none."""
     if ZERO in (left, right):
-        return [Instruction("or", "rri", (result, ZERO, 0))]
-    candidates = [_byte_products(result, left, right, width_of(left), width_of(right))]
+        return _load_zero(result)
+    facts = {register: known.get(register, UNKNOWN) for register in (left, right)}
+    candidates = [_byte_products(result, left, right, facts[left].width, facts[right].width)]
     for register, other in ((left, right), (right, left)):
-        constant = constant_of(register)
+        constant = facts[register].constant
         if constant is not None:
             candidates.append(_shifts(result, other, constant))
     found = [candidate for candidate in candidates if candidate is not None]
     return min(found, key=len) if found else None
 
 
-def _digits(constant: int) -> list[tuple[int, int]]:
-    """Return a number as few powers of two with signs: shift and sign, the lowest first."""
+def _digits(constant: int) -> list[_Digit]:
+    """Return a number as few powers of two with signs, the lowest first."""
     digits = []
     for shift in range(32):
         if constant >> shift & 1:
             # A run of ones is the power above it less the lowest of the run.
             sign = -1 if constant >> shift & 3 == 3 else 1
-            digits.append((shift, sign))
+            digits.append(_Digit(shift, sign))
             constant = constant - sign * (1 << shift) & _MASK
     return digits
 
 
-def _shifts(result: int, source: int, constant: int) -> list[Instruction] | None:
+def _shifts(result: Register, source: Register, constant: int) -> list[Instruction] | None:
+    """Return a product with a constant as a sum of shifted operands."""
     digits = _digits(constant)
     if not digits:
-        return [Instruction("or", "rri", (result, ZERO, 0))]
-    if len(digits) > _MOST_DIGITS:
+        return _load_zero(result)
+    if len(digits) > _MAX_DIGITS:
         return None
+
     # One that is added comes first; the last sum goes to the result.
-    digits.sort(key=lambda digit: (-digit[1], digit[0]))
-    code: list[Instruction] = []
-    total = source
-    for position, (shift, sign) in enumerate(digits):
-        to = result if position == len(digits) - 1 else SCRATCH_LOW
-        if position == 0 and sign < 0:
-            code.append(Instruction("lsl", "rri", (SCRATCH_LOW, source, shift)))
-            code.append(Instruction("sub", "rir", (to, 0, SCRATCH_LOW)))
-        elif position == 0 and shift:
-            code.append(Instruction("lsl", "rri", (to, source, shift)))
-        elif position == 0:
-            if len(digits) == 1:
-                code += _move(to, source)
-            continue
-        else:
-            mnemonic = "lsl_add" if sign > 0 else "lsl_sub"
-            code.append(Instruction(mnemonic, "rrri", (to, total, source, shift)))
+    first, *others = sorted(digits, key=lambda digit: (-digit.sign, digit.shift))
+    total = source if others and first == _Digit(0, 1) else SCRATCH_LOW if others else result
+    code = _first_term(total, source, first)
+    for number, (shift, sign) in enumerate(others, 1):
+        to = result if number == len(others) else SCRATCH_LOW
+        mnemonic = "lsl_add" if sign > 0 else "lsl_sub"
+        code.append(Instruction(mnemonic, "rrri", (to, total, source, shift)))
         total = to
     return code
 
 
+def _first_term(result: Register, source: Register, digit: _Digit) -> list[Instruction]:
+    if digit.sign < 0:
+        return [
+            Instruction("lsl", "rri", (SCRATCH_LOW, source, digit.shift)),
+            Instruction("sub", "rir", (result, 0, SCRATCH_LOW)),
+        ]
+    if digit.shift:
+        return [Instruction("lsl", "rri", (result, source, digit.shift))]
+    return _move(result, source)
+
+
 def _byte_products(
-    result: int, left: int, right: int, left_width: Width | None, right_width: Width | None
+    result: Register,
+    left: Register,
+    right: Register,
+    left_width: Width | None,
+    right_width: Width | None,
 ) -> list[Instruction] | None:
-    wide = left_width is None or right_width is None
-    if left_width is None and right_width is None:
-        return None
+    """Return a product of operands, of which one at least is narrow, by products of bytes."""
     if left_width is None:
         left, right, left_width, right_width = right, left, right_width, left_width
-    code: list[Instruction] = []
-    firsts = _BYTES[left_width] if left_width is not None else ()
-    seconds = _BYTES[right_width] if right_width is not None else _ALL_BYTES
-    terms = []
-    for name, shift in firsts:
-        for other, further in seconds:
-            if shift + further < 32:
-                terms.append((name, left, other, right, shift + further, further >= 16))
-    if len(terms) > _MOST_PRODUCTS:
+    if left_width is None:
         return None
-    if wide:
+    is_wide = right_width is None
+    seconds = _BYTES[right_width] if right_width is not None else _ALL_BYTES
+    terms = [
+        (first, second)
+        for first in _BYTES[left_width]
+        for second in seconds
+        if first.shift + second.shift < 32
+    ]
+    if len(terms) > _MAX_BYTE_PRODUCTS:
+        return None
+
+    code: list[Instruction] = []
+    if is_wide:
         code.append(Instruction("lsr", "rri", (SCRATCH_HIGH, right, 16)))
-    for position, (name, first, other, second, shift, is_high) in enumerate(terms):
-        operand = SCRATCH_HIGH if is_high and wide else second
-        # The signed one is the first of two.
-        names, operands = (name, other), (first, operand)
-        if other[0] == "s" and name[0] == "u":
-            names, operands = (other, name), (operand, first)
-        last = position == len(terms) - 1
-        to = SCRATCH_LOW if position == 0 else SPARE_2
-        if last and position == 0:
-            to = result
-        code.append(Instruction(f"mul_{names[0]}_{names[1]}", "rrr", (to, *operands)))
-        if position:
-            goal = result if last else SCRATCH_LOW
+    for number, (first, second) in enumerate(terms):
+        is_first, is_last = number == 0, number == len(terms) - 1
+        operand = SCRATCH_HIGH if is_wide and second.shift >= 16 else right
+        to = SPARE_2 if not is_first else result if is_last else SCRATCH_LOW
+        code.append(_byte_product(to, (first.name, left), (second.name, operand)))
+        if not is_first:
+            goal = result if is_last else SCRATCH_LOW
+            shift = first.shift + second.shift
             code.append(Instruction("lsl_add", "rrri", (goal, SCRATCH_LOW, SPARE_2, shift)))
     return code
+
+
+def _byte_product(
+    result: Register, first: tuple[str, Register], second: tuple[str, Register]
+) -> Instruction:
+    """Return the product of two bytes, each given by its name and the register that it is in."""
+    if second[0].startswith("s") and first[0].startswith("u"):
+        # The multiplier takes the signed byte first.
+        first, second = second, first
+    return Instruction(f"mul_{first[0]}_{second[0]}", "rrr", (result, first[1], second[1]))

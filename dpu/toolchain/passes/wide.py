@@ -3,183 +3,239 @@
 
 from __future__ import annotations
 
-from ..ir.blocks import Blocks
+from typing import NamedTuple
+
 from ..ir.code import Instruction
+from ..ir.operands import Condition, Register
 from ..ir.registers import ZERO
+from ..ir.rewriter import Rewriter
 
 __all__ = ["use_carry", "use_old_zero"]
 
-_EARLIER = 24
+# How far the low word's difference is from its comparison, in instructions.
+_WINDOW = 24
 
 
-def use_carry(blocks: Blocks, index: int) -> bool:
+class _WideSum(NamedTuple):
+    """The instructions of a 64-bit sum or difference.
+
+    Parameters
+    ----------
+    low, compare, last : int
+        The low word, the comparison for its carry, and what adds the carry to the high word.
+    high_operand : Register
+        What the carry is added to.
+    """
+
+    low: int
+    compare: int
+    last: int
+    high_operand: Register
+
+
+def use_carry(rewriter: Rewriter, index: int) -> bool:
     """Replace low word, comparison for the carry, and high word, by two instructions.
 
-    `add s, x, y; sub c, s, x, ltu; add h, p, q; add h, h, c` is `add s, x, y; addc h, p, q`, and
-    `sub c, x, y, ltu; sub h, p, q; sub h, h, c; sub s, x, y` is `sub s, x, y; subc h, p, q`.
+    ``add s, x, y; sub c, s, x, ltu; add h, p, q; add h, h, c`` becomes
+    ``add s, x, y; addc h, p, q``, and ``sub c, x, y, ltu; sub h, p, q; sub h, h, c; sub s, x, y``
+    becomes ``sub s, x, y; subc h, p, q``.
     """
-    last = blocks.items[index]
+    last = rewriter.items[index]
     if last.name not in ("add:rrr", "sub:rrr"):
         return False
-    high, left, right = last.values
+    left, right = last.register(1), last.register(2)
     terms = ((left, right), (right, left)) if last.mnemonic == "add" else ((left, right),)
     for other, carry in terms:
-        if isinstance(carry, int) and isinstance(other, int) and other not in (carry, ZERO):
-            compare = blocks.definition(index, carry)
-            if compare is not None and _joined(blocks, index, compare, other, carry, high):
-                return True
-    return False
-
-
-def _joined(blocks: Blocks, index: int, compare: int, other: int, carry: int, high: object) -> bool:
-    """Make one pair of a sum that takes a carry, if what it takes is one."""
-    assert isinstance(high, int)
-    if not (
-        blocks.items[compare].name in ("sub:rrrc", "sub:rric")
-        and blocks.items[compare].values[3] == "ltu"
-        and (high == carry or blocks.is_dead(index, carry))
-        and not blocks.is_read(compare, index, carry, frozenset())
-    ):
-        return False
-    is_sum = blocks.items[index].mnemonic == "add"
-    low = _sum_of(blocks, compare, index) if is_sum else _difference_of(blocks, compare, index)
-    if low is None:
-        return False
-    name = "addc" if is_sum else "subc"
-    gone = {low, compare, index}
-    # The sum of the high words, if it is just for this.
-    before = blocks.definition(index, other)
-    if (
-        before is not None
-        and blocks.items[before].name == blocks.items[index].name
-        and (high == other or blocks.is_dead(index, other))
-        and not blocks.is_read(before, index, other, frozenset())
-        and before not in gone
-        and blocks.items[low].values[0] not in blocks.items[before].values[1:]
-        and _place(blocks, index, low, before, frozenset(gone | {before}), name)
-    ):
-        return True
-    return _place(blocks, index, low, None, frozenset(gone), name, other)
-
-
-def _place(
-    blocks: Blocks,
-    index: int,
-    low: int,
-    before: int | None,
-    gone: frozenset[int],
-    name: str,
-    other: int = ZERO,
-) -> bool:
-    """Put low and high word where the last one was, or where the low one was."""
-    high = blocks.items[index].values[0]
-    first = blocks.items[low]
-    if before is None:
-        # A difference has no room for as long a number.
-        none = ("rri", (high, other, 0)) if name == "addc" else ("rrif", (high, other, 0, 0))
-        new = Instruction(name, *none)
-        if first.values[0] in (other, high):
-            return False
-    else:
-        new = Instruction(name, "rrr", (high, *blocks.items[before].values[1:]))
-        if first.values[0] == high:
-            return False
-    start, end = min(gone), max(gone)
-    if not blocks.is_as_it_was(start, end):
-        return False
-    for place in (index, low):
-        moved = [i for i in (low, before, index) if i is not None and i != place]
-        if all(blocks.can_move(i, place, gone) for i in moved):
-            blocks.change(set(gone - {place}), {place: [first, new]})
+        if other in (carry, ZERO):
+            continue
+        compare = rewriter.definition(index, carry)
+        if compare is not None and _join(rewriter, index, compare, other, carry):
             return True
     return False
 
 
-def _sum_of(blocks: Blocks, compare: int, index: int) -> int | None:
-    """Return the addition whose carry a comparison tells."""
-    _, result, operand, _ = blocks.items[compare].values
-    if not isinstance(result, int):
+def _join(rewriter: Rewriter, index: int, compare: int, other: Register, carry: Register) -> bool:
+    """Replace a sum of three terms if one of them is the carry of the low words."""
+    last, comparison = rewriter.items[index], rewriter.items[compare]
+    high = last.register(0)
+    if not (
+        comparison.name in ("sub:rrrc", "sub:rric")
+        and comparison.condition(3) is Condition.LESS_UNSIGNED
+        and (high == carry or rewriter.is_dead(index, carry))
+        and not rewriter.is_read(compare, index, carry, frozenset())
+    ):
+        return False
+    if last.mnemonic == "add":
+        low = _sum_of(rewriter, compare)
+    else:
+        low = _difference_of(rewriter, compare, index)
+    if low is None:
+        return False
+
+    wide = _WideSum(low, compare, index, other)
+    before = _high_words(rewriter, wide)
+    if before is not None and _place_with_high_words(rewriter, wide, before):
+        return True
+    return _place_alone(rewriter, wide)
+
+
+def _high_words(rewriter: Rewriter, wide: _WideSum) -> int | None:
+    """Return the sum of the high words that the carry is added to, if it is just for that."""
+    low, last = rewriter.items[wide.low], rewriter.items[wide.last]
+    before = rewriter.definition(wide.last, wide.high_operand)
+    if (
+        before is None
+        or before in (wide.low, wide.compare, wide.last)
+        or rewriter.items[before].name != last.name
+    ):
         return None
-    low = blocks.definition(compare, result)
-    if low is None or blocks.items[low].name not in ("add:rrr", "add:rri"):
+    is_used_once = (
+        last.register(0) == wide.high_operand or rewriter.is_dead(wide.last, wide.high_operand)
+    ) and not rewriter.is_read(before, wide.last, wide.high_operand, frozenset())
+    reads_low = low.operands[0] in rewriter.items[before].operands[1:]
+    return before if is_used_once and not reads_low else None
+
+
+def _place_with_high_words(rewriter: Rewriter, wide: _WideSum, before: int) -> bool:
+    low, last = rewriter.items[wide.low], rewriter.items[wide.last]
+    if low.operands[0] == last.operands[0]:
+        return False
+    operands = (last.operands[0], *rewriter.items[before].operands[1:])
+    return _place(rewriter, wide, Instruction(_with_carry(last), "rrr", operands), before)
+
+
+def _place_alone(rewriter: Rewriter, wide: _WideSum) -> bool:
+    low, last = rewriter.items[wide.low], rewriter.items[wide.last]
+    name, high = _with_carry(last), last.register(0)
+    if low.operands[0] in (wide.high_operand, high):
+        return False
+    if name == "addc":
+        new = Instruction(name, "rri", (high, wide.high_operand, 0))
+    else:
+        # A difference has no room for as long a number.
+        new = Instruction(name, "rrif", (high, wide.high_operand, 0, 0))
+    return _place(rewriter, wide, new, None)
+
+
+def _with_carry(item: Instruction) -> str:
+    return "addc" if item.mnemonic == "add" else "subc"
+
+
+def _place(rewriter: Rewriter, wide: _WideSum, new: Instruction, before: int | None) -> bool:
+    """Put low and high word where the last one was, or where the low one was."""
+    own = [i for i in (wide.low, before, wide.last) if i is not None]
+    gone = frozenset([*own, wide.compare])
+    if not rewriter.is_unchanged(min(gone), max(gone)):
+        return False
+    for place in (wide.last, wide.low):
+        if all(rewriter.can_move(i, place, gone) for i in own if i != place):
+            low = rewriter.items[wide.low]
+            rewriter.change(set(gone - {place}), {place: [low, new]})
+            return True
+    return False
+
+
+def _sum_of(rewriter: Rewriter, compare: int) -> int | None:
+    """Return the addition whose carry a comparison computes."""
+    comparison = rewriter.items[compare]
+    result = comparison.register(1)
+    low = rewriter.definition(compare, result)
+    if low is None or rewriter.items[low].name not in ("add:rrr", "add:rri"):
         return None
-    _, left, right = blocks.items[low].values
-    if blocks.items[compare].form == "rric":
+    addition = rewriter.items[low]
+    if comparison.form == "rric":
         # What was increased by one is zero now.
-        return low if operand == 1 and blocks.items[low].name == "add:rri" and right == 1 else None
-    if not isinstance(operand, int) or operand == result:
+        is_increment = addition.form == "rri" and addition.operands[2] == 1
+        return low if comparison.operands[2] == 1 and is_increment else None
+
+    operand = comparison.register(2)
+    if operand == result:
         return None
-    is_term = operand == left or (operand == right and blocks.items[low].form == "rrr")
-    return low if is_term and blocks.is_kept(low, compare, operand) else None
+    terms = addition.operands[1:] if addition.form == "rrr" else addition.operands[1:2]
+    return low if operand in terms and rewriter.is_preserved(low, compare, operand) else None
 
 
-def _difference_of(blocks: Blocks, compare: int, index: int) -> int | None:
-    """Return the subtraction of the words that a comparison has."""
-    _, left, right, _ = blocks.items[compare].values
-    if blocks.items[compare].form != "rrrc":
+def _difference_of(rewriter: Rewriter, compare: int, index: int) -> int | None:
+    """Return the subtraction of the same words as a comparison."""
+    comparison = rewriter.items[compare]
+    if comparison.form != "rrrc":
         return None
-    assert isinstance(left, int)
-    assert isinstance(right, int)
-    for low in range(max(compare - _EARLIER, 0), min(compare + _EARLIER, len(blocks.items))):
-        item = blocks.items[low]
-        if item.name != "sub:rrr" or item.values[1:] != (left, right) or low == index:
+    left, right = comparison.register(1), comparison.register(2)
+    for low in range(max(compare - _WINDOW, 0), min(compare + _WINDOW, len(rewriter.items))):
+        item = rewriter.items[low]
+        if item.name != "sub:rrr" or item.operands[1:] != (left, right) or low == index:
             continue
         first, last = min(low, compare), max(low, compare)
-        if blocks.is_as_it_was(first, last) and all(
-            # What it is computed of is the same, also if the earlier one changes it.
-            not blocks.effects[first].writes >> r & 1 and blocks.is_kept(first, last, r)
-            for r in (left, right)
-            if r != ZERO
+        if rewriter.is_unchanged(first, last) and all(
+            # Their values are the same at both, even if the earlier one changes one of them.
+            not rewriter.effects[first].writes >> register & 1
+            and rewriter.is_preserved(first, last, register)
+            for register in (left, right)
+            if register != ZERO
         ):
             return low
     return None
 
 
-def use_old_zero(blocks: Blocks, index: int) -> bool:
-    """Replace `xor a, p, q; xor b, r, s; or c, a, b, z` by two that look at one flag."""
-    last = blocks.items[index]
-    if last.name != "or:rrrci" or last.values[3] not in ("z", "nz"):
+class _ExclusiveOr(NamedTuple):
+    """The operands of an exclusive or; the right one is a register or a signed number."""
+
+    left: Register
+    right: int
+
+    @property
+    def by_number(self) -> bool:
+        """Whether the right operand is a number."""
+        return not isinstance(self.right, Register)
+
+
+def use_old_zero(rewriter: Rewriter, index: int) -> bool:
+    """Replace ``xor a, p, q; xor b, r, s; or c, a, b, z`` by two that share one flag."""
+    last = rewriter.items[index]
+    if last.name != "or:rrrci" or last.condition(3) not in (Condition.ZERO, Condition.NOT_ZERO):
         return False
-    result, left, right, condition, target = last.values
-    if not isinstance(left, int) or not isinstance(right, int) or left == right:
+    result, left, right = (last.register(position) for position in range(3))
+    if left == right:
         return False
-    assert isinstance(result, int)
-    first, second = blocks.definition(index, left), blocks.definition(index, right)
+    first, second = rewriter.definition(index, left), rewriter.definition(index, right)
     if first is None or second is None or first == second:
         return False
     gone = frozenset([first, second, index])
     if not (
-        blocks.is_as_it_was(min(gone), index)
-        and all(blocks.items[i].name in ("xor:rrr", "xor:rri") for i in (first, second))
-        and all(blocks.is_dead(index, register) for register in (result, left, right))
-        and not blocks.is_read(first, index, left, gone)
-        and not blocks.is_read(second, index, right, gone)
-        and blocks.can_move(first, index, gone)
-        and blocks.can_move(second, index, gone)
+        rewriter.is_unchanged(min(gone), index)
+        and all(rewriter.is_dead(index, register) for register in (result, left, right))
+        and not rewriter.is_read(first, index, left, gone)
+        and not rewriter.is_read(second, index, right, gone)
     ):
         return False
-    a, b = _exclusive(blocks.items[first]), _exclusive(blocks.items[second])
-    if a is None or b is None:
+
+    one, other = _exclusive_or(rewriter.items[first]), _exclusive_or(rewriter.items[second])
+    if one is None or other is None or (other.by_number and not -2048 <= other.right < 2048):
         return False
-    form = "zrrci" if b[0] == "r" else "zrici"
-    if b[0] == "i" and not -2048 <= b[2] < 2048:
+    if not (rewriter.can_move(first, index, gone) and rewriter.can_move(second, index, gone)):
         return False
-    old = "xz" if condition == "z" else "xnz"
-    new = Instruction("xor", form, (0, *b[1:], old, target))
-    if a[0] == "r":
-        test = Instruction("xor", "zrr", (0, *a[1:]))
-    else:
-        test = Instruction("xor", "zrif", (0, *a[1:], 0))
-    blocks.change({first, second}, {index: [test, new]})
+    rewriter.change({first, second}, {index: _both_zero(one, other, last)})
     return True
 
 
-def _exclusive(item: Instruction) -> tuple[str, int, int] | None:
-    """Return the operands of an exclusive or."""
-    _, left, right = item.values
-    if not isinstance(left, int) or not isinstance(right, int):
+def _both_zero(one: _ExclusiveOr, other: _ExclusiveOr, last: Instruction) -> list[Instruction]:
+    """Return two that jump as another one does if the results of both are zero."""
+    if one.by_number:
+        test = Instruction("xor", "zrif", (0, *one, 0))
+    else:
+        test = Instruction("xor", "zrr", (0, *one))
+    is_zero = last.condition(3) is Condition.ZERO
+    condition = Condition.BOTH_ZERO if is_zero else Condition.NOT_BOTH_ZERO
+    form = "zrici" if other.by_number else "zrrci"
+    return [test, Instruction("xor", form, (0, *other, condition, last.operands[4]))]
+
+
+def _exclusive_or(item: Instruction) -> _ExclusiveOr | None:
+    """Return the operands of an exclusive or whose number, if it has one, is short enough."""
+    if item.name == "xor:rrr":
+        return _ExclusiveOr(item.register(1), item.register(2))
+    number = item.immediate(2) if item.name == "xor:rri" else None
+    if number is None:
         return None
-    if item.form == "rrr":
-        return ("r", left, right)
-    number = right - (1 << 32) if right >> 31 else right
-    return ("i", left, number) if -(1 << 27) <= number < 1 << 27 else None
+    number = number - (1 << 32) if number >> 31 else number
+    return _ExclusiveOr(item.register(1), number) if -(1 << 27) <= number < 1 << 27 else None

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decoding of 32-bit RISC-V instructions: RV32IM with Zba, Zbb and Zilsd."""
+"""Decoder for 32-bit RISC-V instructions: RV32IM with Zba, Zbb and Zilsd."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = ["Opcode", "Relocation", "Rv32", "decode", "sign_extend"]
+__all__ = ["Opcode", "Rv32", "decode", "sign_extend"]
 
 
 class Opcode(IntEnum):
-    """The low 7 bits: what kind of instruction it is."""
+    """The major opcode, in the low 7 bits."""
 
     LOAD = 0x03
     CUSTOM = 0x0B
@@ -26,22 +26,8 @@ class Opcode(IntEnum):
     SYSTEM = 0x73
 
 
-class Relocation(IntEnum):
-    """Kinds of relocations, of which the psABI has more."""
-
-    WORD = 1
-    BRANCH = 16
-    JAL = 17
-    CALL = 18
-    CALL_PLT = 19
-    HI20 = 26
-    LO12_I = 27
-    LO12_S = 28
-    RELAX = 51
-
-
 class Rv32(NamedTuple):
-    """One instruction; the immediate is that of its opcode, with its sign."""
+    """The fields of an instruction; the immediate is that of its format, sign-extended."""
 
     word: int
     opcode: int
@@ -54,7 +40,7 @@ class Rv32(NamedTuple):
 
 
 def sign_extend(value: int, bits: int) -> int:
-    """Read the low bits of a number as two's complement."""
+    """Return the low bits of a number as two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
@@ -74,7 +60,7 @@ def _immediate(word: int, opcode: int) -> int:
 
 
 def decode(word: int) -> Rv32:
-    """Take a word apart; every word can be, what it means is up to the translator."""
+    """Split a word into fields, whether or not it is a valid instruction."""
     opcode = word & 0x7F
     return Rv32(
         word,

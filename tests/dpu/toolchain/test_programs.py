@@ -20,7 +20,7 @@ from dpu.toolchain.ir.code import Code
 from dpu.toolchain.ir.registers import REGISTERS
 from dpu.toolchain.link.program import Program
 from dpu.toolchain.target import RESERVED_REGISTERS
-from dpu.toolchain.translate.translate import Translator
+from dpu.toolchain.translate.translator import Translator
 
 Compile = Callable[..., Program]
 
@@ -116,11 +116,11 @@ def test_every_register_is_either_mapped_or_reserved() -> None:
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        (0x0000_0053, "the DPU has nothing for 0x00000053"),  # fadd.s
-        (0x3005_1073, "the DPU has nothing for"),  # csrw
-        (0x0005_0517, "relative to the pc"),  # auipc
+        (0x0000_0053, "no counterpart of instruction 0x00000053"),  # fadd.s
+        (0x3005_1073, "no counterpart of instruction"),  # csrw
+        (0x0005_0517, "pc-relative address"),  # auipc
         (0x0045_00E7, "computed jump with an offset"),  # jalr 4(a0)
-        (0x0005_700B, "no custom instruction"),
+        (0x0005_700B, "unknown custom instruction"),
         (0x00B5_3583 & ~(31 << 7) | 11 << 7, "does not begin a pair"),  # ld a1
     ],
 )
