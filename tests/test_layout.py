@@ -27,7 +27,7 @@ LAYERS: dict[str, str] = {
     "csrc/common": "include/veo",
     "csrc/dispatch": "include/veo include/dpu include/accl",
     "csrc/veo": "",
-    "csrc/formats": "csrc/veo",
+    "csrc/formats": "csrc/common csrc/veo",
     # veo
     "csrc/veo/alias": "csrc/dispatch",
     "csrc/veo/package": "include/veo csrc/common",
