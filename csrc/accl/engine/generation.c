@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of its devices in a job a rank has open: the first, the second, ... */
+/*
+ * Which of its devices in a job a rank has open: the first, the second, ...
+ *
+ * The counts are kept until the process ends, 24 bytes for each name of a job and rank: other ranks
+ * compare numbers, and may open their next device of that name at any time. A number that was
+ * forgotten would be given again, and its device would be refused, or taken for an earlier one.
+ */
 #include <stdlib.h>
 
 #include "accl/engine/engine.h"
