@@ -59,7 +59,7 @@ def to_number(value: Any) -> Any:
     return value if isinstance(value, (bool, int, float)) else None
 
 
-def evaluate(value: Any, symbols: Mapping[str, Any]) -> Any:
+def evaluate(value: Any, symbols: Mapping[str, Any], explain: bool = True) -> Any:
     """Evaluate what a field holds.
 
     Numbers are read first, then names of `symbols`, then expressions.
@@ -70,6 +70,8 @@ def evaluate(value: Any, symbols: Mapping[str, Any]) -> Any:
         Anything but text is its own value.
     symbols : mapping
         The names that expressions see, besides functions.
+    explain : bool
+        Whether an error needs a text.
 
     Raises
     ------
@@ -84,11 +86,11 @@ def evaluate(value: Any, symbols: Mapping[str, Any]) -> Any:
     if value in symbols:
         result = symbols[value]
         return LiteralString(result) if type(result) is str else result
-    return evaluate_text(value, symbols)
+    return evaluate_text(value, symbols, explain)
 
 
-def evaluate_text(text: str, symbols: Mapping[str, Any]) -> Any:
-    """Evaluate an expression."""
+def evaluate_text(text: str, symbols: Mapping[str, Any], explain: bool = True) -> Any:
+    """Evaluate an expression; see `evaluate`."""
     extra = _user.get()
     tables = (symbols, FUNCTIONS) if not extra else (symbols, FUNCTIONS, extra)
     try:
@@ -97,7 +99,7 @@ def evaluate_text(text: str, symbols: Mapping[str, Any]) -> Any:
         raise
     # Functions of the specification's author may raise anything.
     except Exception as error:
-        raise EvaluationError(_explain(text, error, tables)) from error
+        raise EvaluationError(_explain(text, error, tables) if explain else text) from error
     return LiteralString(result) if type(result) is str else result
 
 

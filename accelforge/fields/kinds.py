@@ -199,7 +199,7 @@ class Expression(Kind):
             result: Any = value
         else:
             try:
-                result = evaluate(value, symbols)
+                result = evaluate(value, symbols, must or not self.lazy)
             except EvaluationError:
                 if self.lazy and not must:
                     return LiteralString(value)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, MutableMapping
+from collections.abc import ItemsView, Iterator, KeysView, MutableMapping, ValuesView
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -55,7 +55,7 @@ def field(kind: Kind, default: Any = REQUIRED) -> Any:
     return Field(kind, default)
 
 
-class EvalableModel(MutableMapping[str, Any]):
+class EvalableModel:
     """An object with declared fields, which are also its items.
 
     A class declares fields with `field`. Giving a field that is not declared, leaving out one
@@ -221,6 +221,30 @@ class EvalableModel(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self.get_fields())
 
+    def keys(self) -> KeysView[str]:
+        """Return the names of the fields."""
+        return KeysView(self)
+
+    def values(self) -> ValuesView[Any]:
+        """Return the values of the fields."""
+        return ValuesView(self)
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return names and values of the fields."""
+        return ItemsView(self)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a field, or `default` if there is no such field."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Set several fields."""
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -362,9 +386,9 @@ class EvalableModel(MutableMapping[str, Any]):
         must : bool
             Whether expressions that may wait for an Einsum must be evaluated now.
         """
-        new = copy.copy(self)
+        new = self.__copy__()
         values = new.__dict__
-        new._evaluated = True
+        values["_evaluated"] = True
         scope = dict(symbols)
         lazy: list[str] = []
         pending: dict[str, Any] = {}
@@ -422,6 +446,10 @@ class EvalableModel(MutableMapping[str, Any]):
         return new, {**symbols, **new.shallow_model_dump(include_None=True)}
 
 
+# A model is a mapping; being one by inheritance would make isinstance() slow.
+MutableMapping.register(EvalableModel)
+
+
 def _is_default(value: Any, default: Any) -> bool:
     if isinstance(value, EvalableModel) and type(value) is type(default):
         return not value._given()
@@ -434,6 +462,8 @@ class EvalExtras(EvalableModel):
     _takes_extras = True
 
     def _evaluate(self, symbols: dict[str, Any], must: bool = False) -> Self:
+        if not self.__dict__:
+            return self
         new = super()._evaluate(symbols, must)
         for name in self.get_fields():
             if name.startswith("global_") and name in symbols and symbols[name] != new[name]:

@@ -27,17 +27,18 @@ def evaluation_order(values: Mapping[str, Any]) -> list[str]:
         Expressions use one another in a circle.
     """
     needs = {
-        name: {other for other in names_in(value) if other in values and other != name}
-        if isinstance(value, str) and not is_literal_string(value)
-        else set()
+        name: (names_in(value) & values.keys()) - {name}
         for name, value in values.items()
+        if isinstance(value, str) and not is_literal_string(value)
     }
+    if not any(needs.values()):
+        return [*needs, *(name for name in values if name not in needs)]
     order: list[str] = []
     done: set[str] = set()
     waiting = list(values)
     while waiting:
         # Plain text first: models and lists are evaluated when all around them is known.
-        ready = [name for name in waiting if needs[name] <= done]
+        ready = [name for name in waiting if needs.get(name, done) <= done]
         if not ready:
             raise EvaluationError(f"these use one another in a circle: {', '.join(waiting)}")
         first = next((name for name in ready if isinstance(values[name], str)), ready[0])

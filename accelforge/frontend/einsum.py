@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections import Counter
+from typing import Any, ClassVar, NamedTuple
 
 from accelforge.expressions import (
     RANK_VARIABLES,
@@ -45,7 +46,7 @@ from accelforge.frontend.renames import (
 from accelforge.util.exceptions import EvaluationError, ValidationError
 from accelforge.util.oset import oset
 
-__all__ = ["Einsum", "Shape", "TensorAccess"]
+__all__ = ["Einsum", "Shape", "TensorAccess", "WorkloadNames"]
 
 
 class _Projection(Kind):
@@ -134,6 +135,25 @@ class Shape(EvalableList[str]):
     def rank_variables(self) -> set[str]:
         """All rank variables in the conditions."""
         return oset(name for text in self for name in identifiers(text))
+
+
+class WorkloadNames(NamedTuple):
+    """The names in a workload.
+
+    Parameters
+    ----------
+    read, written : frozenset of str
+        The tensors that any Einsum reads, and writes.
+    users : Counter
+        All tensors, each with the number of Einsums that access it.
+    rank_variables : list of str
+        All rank variables.
+    """
+
+    read: frozenset[str]
+    written: frozenset[str]
+    users: Counter[str]
+    rank_variables: list[str]
 
 
 class Einsum(EvalableModel):
@@ -287,7 +307,7 @@ class Einsum(EvalableModel):
         names = ("All", "Tensors", "Nothing", "Inputs", "Outputs")
         return {name: InvertibleSet() for name in names}
 
-    def _sets(self, workload: Any) -> dict[str, InvertibleSet]:
+    def _sets(self, names: WorkloadNames) -> dict[str, InvertibleSet]:
         """Return the sets that expressions of this Einsum begin with."""
         inputs, outputs = frozenset(self.input_tensor_names), frozenset(self.output_tensor_names)
         all_tensors = inputs | outputs
@@ -296,15 +316,14 @@ class Einsum(EvalableModel):
             access.name: InvertibleSet(access.rank_variables, variables, RANK_VARIABLES)
             for access in self.tensor_accesses
         }
-        read, written, users = workload._tensor_users()
         members = {
             "All": all_tensors,
             "Tensors": all_tensors,
             "Nothing": frozenset(),
             "Inputs": inputs,
             "Outputs": outputs,
-            "Intermediates": all_tensors & read & written,
-            "Shared": frozenset(t for t in all_tensors if users[t] > 1),
+            "Intermediates": all_tensors & names.read & names.written,
+            "Shared": frozenset(t for t in all_tensors if names.users[t] > 1),
             "Persistent": frozenset(a.name for a in self.tensor_accesses if a.persistent),
         }
         for tensor in all_tensors:
@@ -320,17 +339,28 @@ class Einsum(EvalableModel):
     def _evaluate_in(
         self,
         evaluated: Any,
-        workload: Any,
+        names: WorkloadNames,
         more_renames: list[Rename],
         symbols: dict[str, Any],
-        bits: dict[str, Any],
     ) -> Einsum:
-        """Return a copy with everything evaluated, and with all names among the renames."""
-        sets = self._sets(workload)
+        """Return a copy with everything evaluated, and with all names among the renames.
+
+        Parameters
+        ----------
+        evaluated : Workload
+            The workload with everything but its Einsums evaluated.
+        names : WorkloadNames
+            The names in it.
+        more_renames : list of Rename
+            Those that are not in the Einsum itself.
+        symbols : dict
+            What expressions can use besides.
+        """
+        sets = self._sets(names)
         nothing, no_variable = sets["Nothing"], InvertibleSet((), (), RANK_VARIABLES)
         elsewhere = {
-            **dict.fromkeys(workload._all_tensors(), nothing),
-            **dict.fromkeys(workload._all_rank_variables(), no_variable),
+            **dict.fromkeys(names.users, nothing),
+            **dict.fromkeys(names.rank_variables, no_variable),
         }
         scope = {**evaluated.rank_sizes, **elsewhere, **sets, **symbols}
         own = {rename.name for rename in self.renames}
@@ -345,14 +375,16 @@ class Einsum(EvalableModel):
         known.update(sets)
         renames.extend(Rename.known(k, v) for k, v in elsewhere.items() if k not in known)
         scope.update({rename.name: rename.source for rename in renames})
-        new._set_bits(workload, scope, bits)
+        new._set_bits(evaluated, scope)
         return new
 
-    def _set_bits(self, workload: Any, scope: dict[str, Any], bits: dict[str, Any]) -> None:
+    def _set_bits(self, workload: Any, scope: dict[str, Any]) -> None:
         """Give each tensor its bits per value, and mark the persistent ones."""
         table = {
             tensor: value
-            for _, members, value in evaluate_set_keys(bits, scope, "bits_per_value")
+            for _, members, value in evaluate_set_keys(
+                workload.bits_per_value, scope, "bits_per_value"
+            )
             for tensor in members
         }
         persistent: Any = ()

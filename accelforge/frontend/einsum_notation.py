@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import re
 from typing import Any
 
@@ -28,9 +29,16 @@ IDENTIFIER = re.compile(r"\b(?!(?:" + "|".join(_OPERATORS) + r")\b)[a-zA-Z#$@][a
 _TENSOR = re.compile(r"([A-Za-z_]\w*)\[([^\[\]]*)\]")
 
 
-def identifiers(expression: str) -> list[str]:
+def identifiers(expression: str) -> tuple[str, ...]:
     """List the names in an expression, as often as they occur."""
-    return IDENTIFIER.findall(expression)
+    return _cached_identifiers(expression)
+
+
+def _identifiers(expression: str) -> tuple[str, ...]:
+    return tuple(IDENTIFIER.findall(expression))
+
+
+_cached_identifiers = functools.lru_cache(maxsize=4096)(_identifiers)
 
 
 def isl_expression_has_variable(expression: str, variable: str) -> bool:

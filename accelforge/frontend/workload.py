@@ -21,10 +21,11 @@ from accelforge.fields import (
     field,
 )
 from accelforge.fields.sections import Sequence, place_of
-from accelforge.frontend.einsum import Einsum, Shape, TensorAccess
+from accelforge.frontend.einsum import Einsum, Shape, TensorAccess, WorkloadNames
 from accelforge.frontend.einsum_notation import (
     ImpliedProjection,
     check_rank,
+    identifiers,
     isl_expression_has_variable,
     parse_einsum_entry,
     parse_einsum_string,
@@ -165,32 +166,31 @@ class Workload(EvalableModel):
     @property
     def tensor_names(self) -> set[TensorName]:
         """The names of all tensors."""
-        return oset(self._all_tensors())
+        return oset(access.name for e in self.einsums for access in e.tensor_accesses)
 
     @property
     def rank_variables(self) -> set[RankVariable]:
         """The names of all rank variables."""
-        return oset(self._all_rank_variables())
+        return oset(self._names().rank_variables)
 
     @property
     def tensor_names_used_in_multiple_einsums(self) -> set[TensorName]:
         """The names of the tensors that more than one Einsum accesses."""
-        return oset(name for name, count in self._tensor_users()[2].items() if count > 1)
+        return oset(name for name, count in self._names().users.items() if count > 1)
 
-    def _all_tensors(self) -> list[str]:
-        return sorted({access.name for e in self.einsums for access in e.tensor_accesses})
-
-    def _all_rank_variables(self) -> list[str]:
-        return sorted({name for einsum in self.einsums for name in einsum.rank_variables})
-
-    def _tensor_users(self) -> tuple[frozenset[str], frozenset[str], Counter[str]]:
-        """Return the tensors that are read, and written, and how many Einsums have each."""
-        read = frozenset(a.name for e in self.einsums for a in e.tensor_accesses if not a.output)
-        written = frozenset(a.name for e in self.einsums for a in e.tensor_accesses if a.output)
-        users = Counter(
-            name for e in self.einsums for name in {access.name for access in e.tensor_accesses}
+    def _names(self) -> WorkloadNames:
+        """Collect the names in the Einsums."""
+        accesses = [access for einsum in self.einsums for access in einsum.tensor_accesses]
+        return WorkloadNames(
+            frozenset(access.name for access in accesses if not access.output),
+            frozenset(access.name for access in accesses if access.output),
+            Counter(
+                name for e in self.einsums for name in {access.name for access in e.tensor_accesses}
+            ),
+            sorted(
+                {name for a in accesses for t in a.projection.values() for name in identifiers(t)}
+            ),
         )
-        return read, written, users
 
     def einsums_with_tensor(self, tensor: TensorName) -> list[Einsum]:
         """Return the Einsums that access a tensor, in order.
@@ -396,14 +396,14 @@ class Workload(EvalableModel):
         except EvaluationError as error:
             error.locate(self._place)
             raise
-        bits = new.bits_per_value
+        names = self._names()
         evaluated = EvalableList[Einsum]()
         for einsum in self.einsums:
             more = renames.get_renames_for_einsum(einsum.name)
             try:
                 evaluated.append(
                     einsum._evaluate_in(
-                        new, self, [*more.tensor_accesses, *more.rank_variables], symbols, bits
+                        new, names, [*more.tensor_accesses, *more.rank_variables], symbols
                     )
                 )
             except EvaluationError as error:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from accelforge.frontend.mapper.metrics import Metrics
@@ -45,10 +46,7 @@ def columns_of(result: Any, spec: Spec, einsum_names: list[str]) -> dict[str, li
             # What is not done has no energy, not even one of zero.
             if not metrics & wanted or (family == "energy" and done.get(column[1:], 1) == 0):
                 continue
-            parts = [prefix, *column[2:]]
-            if column[-1] == "leak":
-                parts = [prefix, column[2], "leak"]
-            name = SEPARATOR.join([column[1], *(str(part) for part in parts)])
+            name = _cached_name(column, prefix)
             of_einsum[column[1]][name] = [value]
     columns = dict(first)
     for name, wanted in _TOTALS.items():
@@ -62,6 +60,13 @@ def columns_of(result: Any, spec: Spec, einsum_names: list[str]) -> dict[str, li
     columns[f"Total{SEPARATOR}mapping"] = [_MappingOf(spec)]
     return columns
 
+
+def _name(column: tuple[Any, ...], prefix: str) -> str:
+    parts = (column[2], "leak") if column[-1] == "leak" else column[2:]
+    return SEPARATOR.join((column[1], prefix, *(str(part) for part in parts)))
+
+
+_cached_name = functools.lru_cache(maxsize=1 << 14)(_name)
 
 # Which metrics a family of the engine's columns is reported for, and what it is called.
 _FAMILIES = {

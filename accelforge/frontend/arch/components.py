@@ -52,8 +52,11 @@ class _ExtraAttributes(EvalExtras):
     """Extra attributes of a component, to which those of the architecture are added."""
 
     def _evaluate(self, symbols: dict[str, Any], must: bool = False) -> _ExtraAttributes:
+        shared = symbols.get(GLOBAL_ATTRIBUTES)
+        if not shared and not self.__dict__:
+            return self
         draft = self.model_copy()
-        for name, value in symbols.get(GLOBAL_ATTRIBUTES, {}).items():
+        for name, value in (shared or {}).items():
             if draft.__dict__.get(name) is None:
                 draft.__dict__[name] = value
         return EvalExtras._evaluate(draft, symbols, must)
