@@ -88,7 +88,7 @@ EDITABLE := $(PROGRESS) PYTHONWARNINGS=ignore $(PIP) install --no-build-isolatio
 # What the demonstration and users' programs need.
 $(VENV)/runtime: $(VENV)/made $(SOURCES)
 	@echo "building offchip, and downloading numpy, ziglang (a C compiler) and MPI: a few minutes"
-	@$(EDITABLE) -e '.[toolchain,mpi]'
+	@$(EDITABLE) -e '.[toolchain,mpi,forge]'
 	@touch $@
 
 # What the tests need includes that.

@@ -2,7 +2,8 @@
 """Find the edges of an image on a Vector Engine, check it with NumPy, and say how fast it was.
 
 Then checksum text on 64 UPMEM DPUs (dpu_checksum.py), which zlib checks, and add up counts of four
-ranks (accl_allreduce.py), which one rank checks.
+ranks (accl_allreduce.py), which one rank checks, and predict the cost of two matrix products
+(accelforge_matmuls.py), of which a formula checks the numbers.
 
 The kernels in demo_kernels.c are compiled now, by NEC's compiler for a VE and by the host's for
 the soft twin, and run in two contexts at a time. The pictures go to the folder given by --out.
@@ -20,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import accelforge_matmuls
 import accl_allreduce
 import dpu_checksum
 import numpy as np
@@ -244,6 +246,23 @@ def count_together(failures: list[str]) -> None:
         failures.append("the ranks did not count what one rank counts")
 
 
+def predict(failures: list[str]) -> None:
+    """Predict what two matrix products cost, fused and not fused."""
+    size, bits, main_memory = 128, 8, 100
+    matrix = size * size * bits * main_memory
+    print("\noffchip demo: cost of two matrix products, in units of one operation")
+    seconds, _ = timed(partial(accelforge_matmuls.main, []), 1)
+    print(f"  took           {seconds * 1e3:.0f} ms")
+    for mapping, matrices in zip(accelforge_matmuls.MAPPINGS, (6, 4), strict=True):
+        result = accelforge_matmuls.evaluate(mapping, 2, 2**20)
+        energy = result.energy(per_component=True)
+        # Each matrix passes once, and without fusing the one in between twice.
+        if abs(energy["MainMemory"] - matrices * matrix) > 1e-9 * energy["MainMemory"]:
+            failures.append(f"{mapping} does not move {matrices} matrices")
+        if energy["MAC"] != 2 * size**3:
+            failures.append(f"{mapping} does not have {2 * size**3} operations")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for pictures")
@@ -272,6 +291,7 @@ def main() -> int:
 
     checksum(report.failures)
     count_together(report.failures)
+    predict(report.failures)
     out.mkdir(parents=True, exist_ok=True)
     for name, picture in (("before", before), ("after", after)):
         write_png(out / f"{name}.png", picture.astype(np.uint8))

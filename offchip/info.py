@@ -26,6 +26,11 @@ PACKAGES = {
     "accl": "collectives offloaded to FPGAs",
 }
 
+# A package without a vendor's library, and what its extra installs.
+FORGE = "accelforge"
+FORGE_PURPOSE = "predictions of energy, latency and area"
+FORGE_EXTRAS = ("ruamel.yaml", "jinja2", "pandas", "hwcomponents")
+
 
 class PackageInfo(NamedTuple):
     """One package.
@@ -38,12 +43,15 @@ class PackageInfo(NamedTuple):
         What its ``library_info()`` says.
     error : str or None
         Why it cannot be used.
+    parts : dict or None
+        Of a package without a library: its engine, and versions of what it reads files with.
     """
 
     name: str
     purpose: str
     library: dict[str, Any] | None
     error: str | None
+    parts: dict[str, str | None] | None = None
 
 
 class Report(NamedTuple):
@@ -78,6 +86,7 @@ def collect() -> Report:
             if error is not None:
                 problems.append(error)
         packages.append(PackageInfo(name, purpose, library, error))
+    packages.append(_ask_forge(problems))
     return Report(
         version=__version__,
         python=platform.python_version(),
@@ -97,6 +106,28 @@ def _ask(name: str) -> tuple[dict[str, Any] | None, str | None]:
     answer["refused"] = [_refused_as_dict(item) for item in answer.get("refused", ())]
     answer["missing"] = list(answer.get("missing", ()))
     return answer, None
+
+
+def _ask_forge(problems: list[str]) -> PackageInfo:
+    """Look at accelforge, which has an engine of its own and reads files with other packages."""
+    error = None
+    versions: dict[str, str | None] = {}
+    in_the_way = find_rivals(FORGE)
+    problems += in_the_way
+    if in_the_way:
+        error = "the name is not ours alone"
+    else:
+        try:
+            versions["engine"] = importlib.import_module(f"{FORGE}._model").__file__
+        except ImportError as cause:
+            error = f"{FORGE} cannot be used: {cause}"
+            problems.append(error)
+        for name in FORGE_EXTRAS:
+            try:
+                versions[name] = importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:
+                versions[name] = None
+    return PackageInfo(FORGE, FORGE_PURPOSE, None, error, versions or None)
 
 
 def _refused_as_dict(item: Any) -> dict[str, str]:
@@ -161,12 +192,23 @@ def format_report(report: Report) -> str:
     lines = [f"offchip {report.version}, Python {report.python}, {report.machine}", ""]
     for package in report.packages:
         lines.append(f"{package.name:<11} {package.purpose}")
-        if package.library is None:
+        if package.parts is not None:
+            lines += _part_lines(package.parts)
+        elif package.library is None:
             lines.append(f"    NOT USABLE: {package.error}")
         else:
             lines += _library_lines(package.name, package.library)
         lines.append("")
     return "\n".join(lines).rstrip()
+
+
+def _part_lines(parts: dict[str, str | None]) -> list[str]:
+    found = [f"{name} {version}" for name, version in parts.items() if version and name != "engine"]
+    missing = [name for name, version in parts.items() if not version]
+    lines = [f"    engine    {parts['engine']}", f"    with      {', '.join(found) or 'nothing'}"]
+    if "ruamel.yaml" in missing or "jinja2" in missing:
+        lines.append("    missing   what reads YAML; pip install 'offchip[forge]' brings it")
+    return lines
 
 
 def _library_lines(name: str, library: dict[str, Any]) -> list[str]:

@@ -298,6 +298,15 @@ class Spec(EvalableModel):
 
         return evaluate_mapping(self)
 
+    def to_problem(self) -> dict[str, Any]:
+        """Return the mapping's evaluation as a problem for the engine, which is plain data.
+
+        `accelforge.problem` evaluates it, also for many values of its numbers at once.
+        """
+        from accelforge.model.problem import build_problem
+
+        return build_problem(self).problem
+
     def map_workload_to_arch(
         self,
         einsum_names: list[EinsumName] | None = None,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/dpu.md", "docs/dpu_toolchain.md", "docs/accl.md"]
+PAGES = ["README.md", "docs/dpu.md", "docs/dpu_toolchain.md", "docs/accl.md", "docs/accelforge.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # One page is one session. Prints a JSON list with what each block has printed.

@@ -32,6 +32,7 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("veo_async.py", ["awaited: [500500, 50]", "called back with: [5050]", "done later: 300"]),
         ("veo_stack_args.py", ["total: 55.0", "mean of 10 values: 5.5"]),
         ("veo_static.py", ["dot product: 333."]),
+        ("accelforge_matmuls.py", ["unfused_matmuls_to_simple", "fused_matmuls_to_simple", "27%"]),
         ("dpu_checksum.py", ["kernel in C, by ", "4194304 bytes on 64 DPUs", "as zlib has it"]),
     ],
 )

@@ -54,7 +54,8 @@ def test_json_has_everything(run_offchip):
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(done.stdout)
     packages = {package["name"]: package for package in report["packages"]}
-    assert set(packages) == {"veo", "dpu", "accl"}
+    assert set(packages) == {"veo", "dpu", "accl", "accelforge"}
+    assert Path(packages["accelforge"]["parts"]["engine"]).is_file()
     assert set(packages["dpu"]["library"]) >= KEYS
     library = packages["veo"]["library"]
     assert set(library) >= KEYS
@@ -78,6 +79,23 @@ def test_library_asked_for_that_cannot_be_used_is_loud(run_offchip):
     assert "NOT USABLE" in done.stdout
     assert "1 problem" in done.stderr
     assert "/nowhere/libveo.so.1 (VEO_LIBRARY): there is no such file" in done.stderr
+
+
+def test_accelforge_is_described(run_offchip):
+    printed = run_offchip("info").stdout
+    assert "predictions of energy, latency and area" in printed
+    assert "accelforge/_model" in printed
+
+
+def test_accelforge_of_another_distribution_is_named(run_offchip, tmp_path):
+    folder = tmp_path / "front"
+    (folder / "accelforge").mkdir(parents=True)
+    (folder / "accelforge" / "__init__.py").touch()
+    done = run_offchip("info", in_front=folder)
+    assert done.returncode == 1
+    assert "accelforge  predictions" in done.stdout
+    assert "NOT USABLE: the name is not ours alone" in done.stdout
+    assert f"{folder}/accelforge/__init__.py, which hides ours" in done.stderr
 
 
 def test_package_that_hides_ours_is_loud(run_offchip, tmp_path):
