@@ -2,9 +2,8 @@
 """C for the DPU without the vendor's compiler.
 
 A stock clang compiles C for 32-bit RISC-V with few registers, lld links it at the DPU's addresses,
-and `translate` turns what it linked into instructions of the DPU, one for one as far as it goes.
-What comes out is a DPU program like the vendor's compiler makes, with the same sections and symbols
-and the same boot.
+and `translate` translates the result to DPU instructions, one to one where possible. The output is
+a DPU program like that of the vendor's compiler, with the same sections, symbols and boot code.
 """
 
 from .compilers import Toolchain, find_toolchain

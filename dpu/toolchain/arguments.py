@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes apart a command line as C compilers have it."""
+"""Parses the command line of a C compiler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Arguments", "Goal", "parse"]
 
 
 class Goal(Enum):
-    """What a command is to make."""
+    """The output that a command asks for."""
 
     PROGRAM = ""
     OBJECTS = "-c"
@@ -28,50 +28,50 @@ class Goal(Enum):
 
 
 _GOALS = {goal.value: goal for goal in Goal if goal.value}
-# The tasklets of a program are for the linker as well.
+# Macros that the linker needs too.
 _LINKED = ("NR_TASKLETS", "STACK_SIZE_")
 _LEVELS = {"-O": "-O1", "-O4": "-O3", "-Ofast": "-O3", "-Og": "-O1"}
-# The next word belongs to these; what is not here has its value in the same word.
+# Options whose value is the next word; all others have it in the same word.
 _FOR_COMPILER = ("-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-I", "-x")
 _PAIRS = ("-Xclang", "-mllvm", "-Xpreprocessor")
 _DEPENDENCY_LISTS = ("-MD", "-MMD")
 _DEPENDENCY_OPTIONS = ("-MP", "-MG")
-# Debug information is always there; the others mean nothing here.
+# Accepted and ignored: debug information is always there, the others have no meaning here.
 _WITHOUT_EFFECT = ("-pipe", "-static", "-nostartfiles", "-no-canonical-prefixes", "-pthread", "-v")
 _WITHOUT_EFFECT_STARTS = ("--sysroot", "-flto", "-fno-lto", "-fuse-ld")
 _REFUSED = {
-    "-T": "programs are laid out for the DPU, by no other linker script",
-    "-shared": "a DPU program is one file",
-    "-r": "objects are put together when a program is linked",
-    "-emit-llvm": "objects hold machine code",
-    "-pg": "run programs under a profile of the soft DPU instead",
-    "-march": "there is one instruction set",
-    "-mabi": "there is one calling convention",
+    "-T": "the linker script is that of the DPU",
+    "-shared": "DPU programs are linked statically",
+    "-r": "objects are linked only into programs",
+    "-emit-llvm": "objects contain machine code, not LLVM IR",
+    "-pg": "use a profile of the soft DPU instead",
+    "-march": "the DPU has one instruction set",
+    "-mabi": "the DPU has one calling convention",
 }
 
 
 @dataclass
 class Arguments:
-    """A command line.
+    """A parsed command line.
 
     Parameters
     ----------
     goal : Goal
-        What is to be made.
+        What to make.
     inputs : list of str
         Sources, objects and archives; ``-`` is the standard input.
     output : str, optional
-        Where it goes.
+        The output file.
     options : BuildOptions
         How sources are compiled and linked.
     runtime : bool
-        Whether programs are linked with the run time.
+        Whether to link the run time.
     dependency_options : list of str
-        What the preprocessor is asked to list, without the names of the file and of the goal.
+        Options for dependency lists, without the names of the file and the target.
     dependency_file : str, optional
-        Where that goes.
+        The file of the dependency list.
     dependency_targets : list of str
-        Options that name what depends.
+        Options that name the target of the list.
     """
 
     goal: Goal = Goal.PROGRAM
@@ -85,18 +85,18 @@ class Arguments:
 
 
 def parse(argv: Sequence[str]) -> Arguments:
-    """Take apart the arguments of a command.
+    """Parse the arguments of a command.
 
     Raises
     ------
     ToolchainError
-        If something is not understood, or cannot be done.
+        If an option is invalid or not supported.
     """
     return _Parser(_expanded(argv)).parse()
 
 
 def _expanded(argv: Sequence[str]) -> list[str]:
-    """Replace ``@file`` by the words that are in the file."""
+    """Replace ``@file`` by the words in the file."""
     words = []
     for word in argv:
         if word.startswith("@") and Path(word[1:]).is_file():
@@ -123,7 +123,7 @@ class _Parser:
             self.next += 1
             if word == "-" or not word.startswith("-"):
                 self.result.inputs.append(word)
-            elif not (self._what(word) or self._how(word) or self._linked(word)):
+            elif not (self._goal(word) or self._compiler_option(word) or self._linker_option(word)):
                 self._refuse(word)
                 self.compiler.append(word)
         self.result.options = BuildOptions(
@@ -140,12 +140,12 @@ class _Parser:
         if word != name:
             return word[len(name) :]
         if self.next == len(self.words):
-            raise ToolchainError(f"{name} needs a value after it")
+            raise ToolchainError(f"{name} requires a value")
         self.next += 1
         return self.words[self.next - 1]
 
-    def _what(self, word: str) -> bool:
-        """Take an option that says what is made and where it goes."""
+    def _goal(self, word: str) -> bool:
+        """Take an option about the goal and its output; return whether it is one."""
         result = self.result
         if word in _GOALS:
             result.goal = _GOALS[word]
@@ -161,8 +161,8 @@ class _Parser:
             return False
         return True
 
-    def _how(self, word: str) -> bool:
-        """Take an option for the compiler that is not just passed on."""
+    def _compiler_option(self, word: str) -> bool:
+        """Take an option for the compiler that needs a change; return whether it is one."""
         if word.startswith("-D"):
             self._define(self._value(word, "-D"))
         elif word.startswith("-O"):
@@ -172,7 +172,7 @@ class _Parser:
         elif word == "-target" or word.startswith("--target="):
             target = self._value(word, "-target" if word == "-target" else "--target=")
             if not target.startswith("dpu"):
-                raise ToolchainError(f"the target is dpu-upmem-dpurte, not {target}")
+                raise ToolchainError(f"target must be dpu-upmem-dpurte, not {target}")
         elif word in _PAIRS or word in _FOR_COMPILER:
             self.compiler += [word, self._value(word, word)]
         elif word in _WITHOUT_EFFECT or word.startswith((*_WITHOUT_EFFECT_STARTS, "-g")):
@@ -184,13 +184,13 @@ class _Parser:
     def _define(self, macro: str) -> None:
         name, equals, value = macro.partition("=")
         if name.startswith(_LINKED):
-            # As for any macro without a value it is 1.
+            # Like any macro without a value it is 1.
             self.defines[name] = value if equals else "1"
         else:
             self.compiler.append(f"-D{macro}")
 
-    def _linked(self, word: str) -> bool:
-        """Take an option for the linker."""
+    def _linker_option(self, word: str) -> bool:
+        """Take an option for the linker; return whether it is one."""
         if word in ("-nostdlib", "-nodefaultlibs"):
             self.result.runtime = False
         elif word.startswith("-l"):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps what was compiled, by the content that it was compiled from.
+"""A cache of compiled programs, keyed by the content that they were compiled from.
 
-Entries are folders in the user's cache folder. They are made beside their place, written to disk
-and then renamed, so that processes may make the same one at the same time. Each has a list of its
-files with their digests, which is checked whenever the entry is used: one that was damaged is made
-again. A cache folder that others can write to is not used.
+Entries are folders in the user's cache folder. Each is written under a temporary name, synced to
+disk and renamed, so that several processes may create the same entry at the same time. It lists its
+files with their digests, which are checked whenever the entry is used; a damaged entry is created
+again. A cache folder that other users can write to is not used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["cache_folder", "digest", "keep", "stamp_of"]
 
 _FOLDERS = ("offchip", "dpu")
 _LIMIT = 200
-# An entry that was used so recently may be in use; one that nobody finished was abandoned.
+# Seconds: an entry used so recently may be in use; a temporary one so old was abandoned.
 _IN_USE = 600.0
 _ABANDONED_AFTER = 3600.0
 _CONTENTS = ".contents"
@@ -34,7 +34,7 @@ _ATTEMPTS = 5
 
 
 def digest(parts: Iterable[str | bytes]) -> str:
-    """Return a name for content; where parts begin and end matters."""
+    """Return the digest of a sequence of parts, including their boundaries."""
     state = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
@@ -44,7 +44,7 @@ def digest(parts: Iterable[str | bytes]) -> str:
 
 
 def stamp_of(path: str | os.PathLike[str]) -> str:
-    """Return what tells a version of a file from others without reading it."""
+    """Return a stamp of a file that changes with its content: path, size and time."""
     try:
         status = os.stat(path)
     except OSError:
@@ -53,10 +53,10 @@ def stamp_of(path: str | os.PathLike[str]) -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder of entries.
+    """Return the folder of the entries.
 
-    It is below XDG_CACHE_HOME; or temporary, where that cannot be made or is not safe, of which
-    the latter is a RuntimeWarning.
+    It is below XDG_CACHE_HOME. If that cannot be created or is not safe, it is a temporary folder;
+    an unsafe one is reported as a RuntimeWarning.
     """
     global _temporary
     base = os.environ.get("XDG_CACHE_HOME", "")
@@ -70,7 +70,7 @@ def cache_folder() -> Path:
 
     if reason:
         warnings.warn(
-            f"{reason}; what is compiled for DPUs is not kept: correct that, or set "
+            f"{reason}; DPU programs are not cached: correct the permissions, or set "
             "XDG_CACHE_HOME to a folder of your own",
             RuntimeWarning,
             stacklevel=2,
@@ -85,7 +85,7 @@ _temporary: Path | None = None
 
 
 def _unsafe_base(folder: Path) -> str | None:
-    """Say why others could exchange what is in a folder; None if they cannot."""
+    """Return why other users could replace files in a folder; None if they cannot."""
     try:
         status = folder.stat()
     except OSError:
@@ -93,7 +93,7 @@ def _unsafe_base(folder: Path) -> str | None:
     if status.st_uid not in (0, os.geteuid()):
         return f"{folder} belongs to another user"
     if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
-        return f"{folder} can be written to by everyone"
+        return f"{folder} is writable by everyone"
     return None
 
 

@@ -19,24 +19,24 @@ __all__ = ["main"]
 
 _NAME = "dpu-clang"
 _USAGE = f"""usage: {_NAME} [options] file...
-C for UPMEM's DPUs. Options are those of C compilers:
+Compiles C for UPMEM's DPUs. The options are those of C compilers:
   -o FILE -c -S -E -M -MM -MD -MMD -MF FILE -MT GOAL -MP -fsyntax-only
   -O0 to -O3 -Os -Oz -I FOLDER -D NAME=VALUE -U NAME -include FILE -isystem FOLDER -std= -W* -f*
   -L FOLDER -l NAME -Wl,OPTION -u SYMBOL -nostdlib -mcpu=v1A|v1B
--DNR_TASKLETS=N, -DSTACK_SIZE_DEFAULT=BYTES and -DSTACK_SIZE_TASKLET_n=BYTES are for the linker as
-well. Objects are RISC-V, and become DPU code when a program is linked.
+-DNR_TASKLETS=N, -DSTACK_SIZE_DEFAULT=BYTES and -DSTACK_SIZE_TASKLET_n=BYTES are needed for linking
+too. Objects contain RISC-V code, which is translated to DPU code when a program is linked.
 """
 _OBJECTS = (".o", ".obj", ".a")
 _ASSEMBLY = (".s", ".S")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what a command line says.
+    """Run the command.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments; those of the process otherwise.
+        The arguments; by default those of the process.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except ToolchainError as error:
         text = str(error)
-        # With a place at its start it reads like the compiler's own.
+        # A message with a location reads like the compiler's own.
         _say(f"{text}\n" if ": error: " in text else f"{_NAME}: error: {text}\n")
         return 1
     except OSError as error:
@@ -87,7 +87,7 @@ def _say(text: str) -> None:
 
 
 def _stored(name: str, folder: Path) -> str:
-    """Return a file's name; the standard input becomes one."""
+    """Return the name of an input file; store the standard input in one."""
     if name != "-":
         return name
     path = folder / "stdin.c"
@@ -96,20 +96,20 @@ def _stored(name: str, folder: Path) -> str:
 
 
 def _sources(arguments: Arguments) -> list[Path]:
-    """Return the inputs, for goals where objects have no use."""
+    """Return the inputs for a goal that takes no objects."""
     paths = [Path(name) for name in arguments.inputs]
     for path in paths:
         if path.suffix in _OBJECTS:
-            raise ToolchainError(f"{path} has no use with {arguments.goal.value}")
+            raise ToolchainError(f"{path}: objects cannot be used with {arguments.goal.value}")
         if path.suffix in _ASSEMBLY:
-            raise ToolchainError(f"{path}: assembly cannot become an object; see dpu.asm")
+            raise ToolchainError(f"{path}: assembly is not supported; use dpu.asm for programs")
     if arguments.output is not None and len(paths) > 1:
-        raise ToolchainError(f"-o with {arguments.goal.value} is for one source")
+        raise ToolchainError(f"-o with {arguments.goal.value} requires a single source")
     return paths
 
 
 def _dependencies(arguments: Arguments, output: str) -> list[str]:
-    """Return the preprocessor's options for a list of headers beside an output."""
+    """Return the preprocessor's options for the dependency list of an output."""
     if not arguments.dependency_options:
         return []
     file = arguments.dependency_file or str(Path(output).with_suffix(".d"))

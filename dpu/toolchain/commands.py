@@ -13,12 +13,12 @@ __all__ = ["run"]
 
 
 def run(command: Sequence[str], *, text: str | None = None) -> tuple[str, str]:
-    """Run a command and return what it wrote to its standard output and error.
+    """Run a command and return its standard output and error output.
 
     Parameters
     ----------
     command : sequence of str
-        What to run.
+        The command and its arguments.
     text : str, optional
         Its standard input.
 
@@ -27,10 +27,10 @@ def run(command: Sequence[str], *, text: str | None = None) -> tuple[str, str]:
     CommandError
         If it fails.
     ToolchainError
-        If it does not run at all.
+        If it cannot be started.
     """
     environment = dict(os.environ)
-    # A library that the interpreter was started with is none of the compiler's.
+    # A library preloaded into the interpreter is not meant for the compiler.
     environment.pop("LD_PRELOAD", None)
     try:
         done = subprocess.run(
@@ -44,7 +44,7 @@ def run(command: Sequence[str], *, text: str | None = None) -> tuple[str, str]:
             env=environment,
         )
     except OSError as error:
-        raise ToolchainError(f"{command[0]} does not run: {error}") from error
+        raise ToolchainError(f"cannot run {command[0]}: {error}") from error
     if done.returncode:
         raise CommandError(done.returncode, command, done.stderr)
     return done.stdout, done.stderr

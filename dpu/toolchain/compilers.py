@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds a compiler: the vendor's if there is one, the ziglang wheel's, or a clang of the system."""
+"""Finds a C compiler: the vendor's, that of the ziglang wheel, or a clang of the system."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["Kind", "Toolchain", "find_toolchain"]
 
 _VENDOR_COMMAND = "dpu-upmem-dpurte-clang"
 _OLDEST, _NEWEST = 16, 29
-# From this version on clang knows loads and stores of register pairs for RV32.
+# The first clang that supports loads and stores of register pairs on RV32.
 _PAIRS_SINCE = 22
 _COMMAND_LIMIT = 4096
 
 
 class Kind(Enum):
-    """Where a compiler is from."""
+    """The origin of a compiler."""
 
     VENDOR = "vendor"
     ZIG = "ziglang"
@@ -41,7 +41,7 @@ class Toolchain:
     Parameters
     ----------
     kind : Kind
-        Where it is from. The vendor's makes DPU programs itself.
+        The origin. The vendor's compiler builds DPU programs itself.
     compiler, linker : tuple of str
         Commands, to which arguments are added; the vendor's compiler links too.
     version : tuple of int
@@ -55,7 +55,7 @@ class Toolchain:
 
     @property
     def target_options(self) -> list[str]:
-        """What makes the compiler's code translatable."""
+        """Options that make the generated code translatable."""
         pairs = "_zilsd" if self.version and self.version[0] >= _PAIRS_SINCE else ""
         return [
             "--target=riscv32-unknown-elf",
@@ -73,20 +73,20 @@ class Toolchain:
 
     @property
     def code_options(self) -> list[str]:
-        """How instructions are selected from optimised intermediate text.
+        """Options for instruction selection from optimised LLVM IR.
 
-        A tasklet's instructions never wait for each other's results, so that moving them apart
-        gains nothing; and it would need more registers and stack than there are. Nor do constants
-        need registers of their own; and where they are shared, clang 22 loses the low words of
-        products of a signed number and an unsigned constant.
+        A tasklet never waits for the result of an instruction, so scheduling gains nothing and
+        needs more registers and stack. Constants need no registers of their own; and with constant
+        hoisting clang 22 loses the low words of products of a signed number and an unsigned
+        constant.
         """
         options = ("-enable-misched=false", "-pre-RA-sched=list-burr", "-disable-constant-hoisting")
         return [part for option in options for part in ("-mllvm", option)]
 
     def describe(self) -> str:
-        """Say what it is, in a line."""
+        """Return a line with kind, version and command."""
         version = ".".join(map(str, self.version))
-        # The wheel has a number of its own; what counts is the clang in it.
+        # The wheel has a version of its own; that of the clang in it matters.
         name = "ziglang, clang" if self.kind is Kind.ZIG else self.kind.value
         return " ".join(filter(None, [name, version, f"({self.compiler[0]})"]))
 
@@ -97,25 +97,25 @@ def find_toolchain(environment: Mapping[str, str] | None = None) -> Toolchain:
     Parameters
     ----------
     environment : mapping, optional
-        Where PATH and UPMEM_HOME are looked up; that of the process otherwise.
+        Where PATH and UPMEM_HOME are looked up; by default the environment of the process.
 
     Returns
     -------
     Toolchain
-        The vendor's compiler, if UPMEM_HOME or PATH have it; else that of the ziglang wheel; else
-        the newest clang on PATH that has a linker beside it.
+        The vendor's compiler if it is in UPMEM_HOME or PATH; else that of the ziglang wheel; else
+        the newest clang on PATH that has an ld.lld.
 
     Raises
     ------
     ToolchainError
-        If there is none.
+        If none is found.
     """
     values = os.environ if environment is None else environment
     path = values.get("PATH", os.defpath)
     found = _find_vendor(values.get("UPMEM_HOME"), path) or _find_zig() or _find_clang(path)
     if found is None:
         raise ToolchainError(
-            "there is no C compiler for the DPU: install offchip[toolchain] (the ziglang wheel), "
+            "no C compiler for the DPU found: install offchip[toolchain] (the ziglang wheel), "
             f"or clang {_OLDEST} or newer with ld.lld, or the vendor's SDK"
         )
     return found
@@ -132,7 +132,7 @@ def _find_vendor(home: str | None, path: str) -> Toolchain | None:
 
 
 def _is_own(command: Path) -> bool:
-    """Tell whether a command is the one of this package, which has the vendor's name."""
+    """Tell whether a command is this package's own, which has the vendor's name."""
     try:
         with command.open("rb") as file:
             start = file.read(_COMMAND_LIMIT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From C sources and objects to a DPU program."""
+"""Builds DPU programs from C sources and objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .link.layout import linker_script
 from .link.runtime import compiler_stamp, runtime_objects, runtime_stamp
 from .options import BuildOptions
 
-# The translator takes longest to import, and a program that was built before has no need of it.
+# The translator takes long to import, and a cached program does not need it.
 if TYPE_CHECKING:
     from .link.program import Program
 
@@ -45,23 +45,23 @@ def build(
     sources : sequence of path
         C files; objects and archives of this toolchain.
     output : path
-        Where the program goes.
+        The file of the program.
     options : BuildOptions, optional
-        How.
+        How to build it.
     toolchain : Toolchain, optional
-        With what; what `find_toolchain` finds otherwise.
+        The compiler; by default that of `find_toolchain`.
 
     Returns
     -------
     Program, optional
-        What was written; None if the vendor's compiler did it.
+        The program; None if the vendor's compiler built it.
 
     Raises
     ------
     CommandError
-        If the compiler or the linker refuse; it has their text.
+        If the compiler or the linker fails; the message is its output.
     ToolchainError
-        If the program does not fit, or there is no compiler.
+        If the program does not fit, or no compiler is found.
     """
     chosen = options if options is not None else BuildOptions()
     tools = toolchain if toolchain is not None else find_toolchain()
@@ -84,16 +84,16 @@ def build_cached(
     dependencies: Sequence[Sequence[str]] = (),
     runtime: bool = True,
 ) -> str:
-    """Do as `build`, unless the same was built before, and return the compiler's warnings.
+    """Build a program, or take it from the cache; return the compiler's warnings.
 
     Parameters
     ----------
     sources, output, options, toolchain
         As for `build`.
     dependencies : sequence of sequence of str
-        For every source options of the preprocessor, which ask it for a list of headers.
+        Preprocessor options for the dependency list of each source.
     runtime : bool
-        Whether to link the run time; its headers are there in any case.
+        Whether to link the run time; its headers can be included in any case.
     """
     chosen = options if options is not None else BuildOptions()
     tools = toolchain if toolchain is not None else find_toolchain()
@@ -114,12 +114,12 @@ def build_cached(
 
 
 def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Toolchain) -> Program:
-    """Link objects and archives and translate the result.
+    """Link objects and archives, and translate the result.
 
     Raises
     ------
     CommandError
-        If the linker refuses, such as for symbols that are not defined.
+        If the linker fails, for example for undefined symbols.
     ToolchainError
         If the program does not fit.
     """
@@ -137,7 +137,7 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
             [
                 *(*toolchain.linker, "-m", "elf32lriscv", "--emit-relocs", "--nmagic"),
                 *("--no-relax", "--gc-sections", "--color-diagnostics=never"),
-                # What is too large for a memory is told by name afterwards.
+                # `check_data` reports what does not fit, by name.
                 "--no-check-sections",
                 *("-T", str(script), "-o", str(linked)),
                 *(*map(str, objects), *options.link_options, *runtime),
@@ -149,13 +149,12 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
 def _check(sources: Sequence[str | os.PathLike[str]], options: BuildOptions) -> list[Path]:
     options.check()
     if not sources:
-        raise ToolchainError("there is nothing to compile")
+        raise ToolchainError("no input files")
     paths = [Path(source) for source in sources]
     for path in paths:
         if path.suffix in (".S", ".s"):
             raise ToolchainError(
-                f"{path}: DPU assembly cannot be linked with C; a program that is assembly alone "
-                "can be made by dpu.asm"
+                f"{path}: DPU assembly cannot be linked with C; use dpu.asm for whole programs"
             )
     return paths
 
@@ -166,7 +165,7 @@ def _preprocess(
     toolchain: Toolchain,
     dependencies: Sequence[Sequence[str]] = (),
 ) -> list[Unit | Path]:
-    """Return what the preprocessor makes of C files, and objects as they are."""
+    """Preprocess C files; leave objects as they are."""
     further = [*dependencies, *([()] * (len(paths) - len(dependencies)))]
     return [
         path
@@ -206,7 +205,7 @@ def _name(inputs: Sequence[Unit | Path], options: BuildOptions, toolchain: Toolc
 
 
 def _libraries(options: Sequence[str]) -> list[Path]:
-    """Return the files that the linker will find by its options."""
+    """Return the files that the linker finds by its options."""
     folders = [Path(option[2:]) for option in options if option.startswith("-L")]
     found = [Path(option) for option in options if not option.startswith("-")]
     for option in options:
@@ -218,7 +217,7 @@ def _libraries(options: Sequence[str]) -> list[Path]:
 
 @lru_cache(maxsize=1)
 def _own_stamp() -> str:
-    """Return what tells this version of the toolchain from others."""
+    """Return a stamp of this version of the toolchain."""
     folder = Path(__file__).resolve().parent
     files = [
         *folder.glob("**/*.py"),
@@ -241,4 +240,4 @@ def _write(elf: bytes, output: Path) -> None:
     try:
         output.write_bytes(elf)
     except OSError as error:
-        raise ToolchainError(f"{output} cannot be written: {error.strerror}") from error
+        raise ToolchainError(f"cannot write {output}: {error.strerror}") from error

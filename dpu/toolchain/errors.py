@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes wrong on the way from C to a DPU program."""
+"""Errors of the C toolchain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["CommandError", "ToolchainError", "TranslationError"]
 
 
 class ToolchainError(Exception):
-    """A program cannot be made; the message says of what and where."""
+    """A program cannot be built; the message says what failed and where."""
 
 
 class TranslationError(ToolchainError):
@@ -18,16 +18,16 @@ class TranslationError(ToolchainError):
 
 
 class CommandError(ToolchainError, subprocess.CalledProcessError):
-    """The compiler or the linker refused; the message has what it wrote.
+    """The compiler or the linker failed; the message is its output.
 
     Parameters
     ----------
     returncode : int
         The exit status.
     command : sequence of str
-        What was run.
+        The command.
     text : str
-        What it wrote, with files and lines.
+        Its output, with files and lines.
     """
 
     def __init__(self, returncode: int, command: Sequence[str], text: str) -> None:

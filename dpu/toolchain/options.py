@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a program is compiled and linked."""
+"""Options of a build."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _STACK_OF = re.compile(r"STACK_SIZE_TASKLET_(\d+)")
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """How to compile and link.
+    """How to compile and link a program.
 
     Parameters
     ----------
     level : str
         ``-O0`` to ``-O3``, ``-Os`` or ``-Oz``.
     defines : mapping
-        Macros; NR_TASKLETS, STACK_SIZE_DEFAULT and STACK_SIZE_TASKLET_n also say what tasklets the
-        program has, 1 if they do not say. None defines a macro without a value.
+        Macros. NR_TASKLETS (1 by default), STACK_SIZE_DEFAULT and STACK_SIZE_TASKLET_n also set the
+        tasklets and stacks of the program. None defines a macro without a value.
     includes : sequence of path
-        Folders for headers, before those of the run time.
+        Folders of headers, searched before those of the run time.
     system_includes : sequence of path
-        Folders for headers that are not the user's.
+        Folders of system headers.
     options : sequence of str
-        Further ones for the compiler.
+        More options for the compiler.
     link_options : sequence of str
-        Further ones for the linker.
+        More options for the linker.
     chip : str
         ``v1A`` or ``v1B``.
     runtime : bool
-        Whether the headers and functions of the run time are there.
+        Whether to use the headers and functions of the run time.
     """
 
     level: str = "-O2"
@@ -54,12 +54,12 @@ class BuildOptions:
     runtime: bool = True
 
     def check(self) -> None:
-        """Raise ToolchainError for a chip that there is not."""
+        """Raise ToolchainError if the chip is unknown."""
         if self.chip not in CHIPS:
-            raise ToolchainError(f"chip is {' or '.join(CHIPS)}, not {self.chip!r}")
+            raise ToolchainError(f"chip must be {' or '.join(CHIPS)}, not {self.chip!r}")
 
     def stacks(self) -> Stacks:
-        """Return the tasklets and stacks that the macros tell."""
+        """Return the tasklets and stacks that the macros set."""
         self.check()
         sizes = {}
         for name, value in self.defines.items():
@@ -79,7 +79,7 @@ class BuildOptions:
     def arguments(self) -> list[str]:
         """Return the compiler's arguments."""
         arguments = [self.level]
-        # As in the vendor's driver: one, unless the word is anywhere among the arguments.
+        # As in the vendor's driver: 1, unless any argument contains the word.
         if not any(_TASKLETS in text for text in [*self.defines, *self.options]):
             arguments.append(f"-D{_TASKLETS}=1")
         for name, value in self.defines.items():
@@ -93,5 +93,5 @@ class BuildOptions:
 def _number(name: str, value: str | int | None) -> int:
     match = _NUMBER.fullmatch(str(value))
     if match is None:
-        raise ToolchainError(f"{name} is a number, not {value!r}")
+        raise ToolchainError(f"{name} must be a number, not {value!r}")
     return int(match[1], 0)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a C file to an object that can be translated: what is done to the source and to LLVM IR."""
+"""Compiles C files to objects that can be translated: rewrites of the source and of LLVM IR."""

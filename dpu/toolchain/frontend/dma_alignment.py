@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Aligns what DMA may copy to 8 bytes: the hardware drops the low bits of addresses.
 
-The vendor's compiler places arrays and structures on the stack so, and programs transfer local byte
-arrays without saying `__dma_aligned`. A stock compiler gives them the alignment of their elements.
-Arrays and structures in WRAM that have a section of their own stay as they are: programs put
-variables there that are to follow one another.
+The vendor's compiler aligns arrays and structures on the stack so, and programs transfer local byte
+arrays without `__dma_aligned`. A stock compiler gives them the alignment of their elements.
+Variables with a section attribute keep their alignment: programs rely on them being adjacent.
 """
 
 from __future__ import annotations
@@ -27,5 +26,5 @@ _GLOBAL = re.compile(
 
 
 def align_for_dma(text: str) -> str:
-    """Return intermediate text where arrays and structures in WRAM are aligned to 8 or more."""
+    """Return LLVM IR whose arrays and structures in WRAM are aligned to 8 bytes or more."""
     return _GLOBAL.sub(r"\1\2 8", _LOCAL.sub(r"\1\2 8", text))

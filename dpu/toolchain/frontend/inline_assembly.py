@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says where C code has assembly that is not taken: the compiler itself does not."""
+"""Adds file and line to errors about inline assembly: the compiler reports neither."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _MARK = "<inline asm>"
 _REFUSED = re.compile(r"^<inline asm>:\d+:\d+: error: .*\n\s*(\S+)", re.MULTILINE)
 _ASSEMBLY = re.compile(r'\basm\b[^"]*"((?:[^"\\]|\\.)*)"')
 _WHY = (
-    "assembly in C is RISC-V's, of which the DPU's is made: the DPU's own instructions are macros "
-    "of built_ins.h, or programs of dpu.asm"
+    "inline assembly is RISC-V, which is translated: for DPU instructions use the macros of "
+    "built_ins.h, or write the whole program for dpu.asm"
 )
 
 
 def explain_assembly(error: CommandError, text: str, source: str) -> CommandError:
-    """Return an error that names file and line, if it is about assembly; else the same.
+    """Return an error with file and line if it is about assembly; else the same error.
 
     Parameters
     ----------
     error : CommandError
-        What the compiler said when it selected instructions.
+        The compiler's error from instruction selection.
     text : str
-        The intermediate text.
+        The LLVM IR.
     source : str
-        The file, if the text does not have it.
+        The file to name if the IR does not.
     """
     said = str(error.stderr)
     if _MARK not in said:

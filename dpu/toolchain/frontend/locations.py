@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which line of a source an instruction of the compiler's intermediate text is of."""
+"""The source locations of instructions in LLVM IR."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FILE = re.compile(r'^!(\d+) = !DIFile\(filename: "([^"]*)", directory: "([^"]*)
 
 
 class Locations:
-    """The locations that a text has.
+    """The locations in LLVM IR.
 
     Parameters
     ----------
     text : str
-        All of it.
+        The whole module.
     source : str
-        What is said of an instruction without a location.
+        The file of instructions without a location.
     """
 
     def __init__(self, text: str, source: str) -> None:
@@ -34,7 +34,7 @@ class Locations:
         self._files = {number: _path(name, folder) for number, name, folder in _FILE.findall(text)}
 
     def of(self, line: str) -> tuple[str, int]:
-        """Return file and line of an instruction, line 0 if it is not known."""
+        """Return file and line of an instruction; line 0 if it is unknown."""
         match = _DEBUG.search(line)
         row, scope = self._lines.get(match[1] if match else "", (0, ""))
         return self._files.get(self._scopes.get(scope, ""), self._source), row

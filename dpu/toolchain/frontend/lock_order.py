@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Keeps computations on their side of a lock.
 
-An `acquire` or `release` is ordered with accesses to memory. Arithmetic is not: the compiler is
-free to compute a value that was written before `mutex_lock()` where it is used, inside the lock,
-while all other tasklets wait. In the compiler's intermediate text a value that is computed before
-such an instruction, in its block, and used only after it passes through an empty `asm volatile`,
-which has no instruction and cannot move past another one.
+An `acquire` or `release` is ordered with accesses to memory. Arithmetic is not: the compiler may
+sink a computation from before `mutex_lock()` to its use inside the lock, where all other tasklets
+wait for it. In LLVM IR, a value that is computed before such an instruction, in the same block, and
+used only after it passes through an empty `asm volatile`, which emits nothing and cannot move past
+another one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 __all__ = ["LOCK_OPTIONS", "keep_lock_order", "mentions_lock"]
 
-# The optimiser moves what is used only in one branch into that branch, past any lock before it.
+# The optimiser sinks a value into the only branch that uses it, past any lock before that.
 LOCK_OPTIONS = ("-mllvm", "-instcombine-code-sinking=false")
 _ATOMIC = '".insn i 0x0b, '
 _LOCK = re.compile(r"\basm sideeffect \"\.insn i 0x0b, [34],")
@@ -32,7 +32,7 @@ _ARITHMETIC = re.compile(
     r"(?:add|sub|mul|[us]div|[us]rem|shl|[la]shr|and|x?or|f(?:add|sub|mul|div|rem|neg))$"
 )
 _CONVERSION = re.compile(r"(?:fpto[us]i|[us]itofp|fpext|fptrunc)$")
-# Nothing is computed for these, or hardly anything: what they are made from counts.
+# These cost next to nothing; their operands are pinned instead.
 _CHEAP = re.compile(
     r"(?:trunc|[zs]ext|bitcast|inttoptr|ptrtoint|addrspacecast|freeze|icmp|(?:extract|insert)value)$"
 )
@@ -40,7 +40,7 @@ _PURE_CALL = re.compile(
     r"@llvm\.(?:[us](?:min|max)|abs|fsh[lr]|ct(?:pop|lz|tz)|bswap|bitreverse|fabs|fmuladd|"
     r"[us](?:add|sub)\.sat)\."
 )
-# Calls that say something of a value and are no instruction.
+# Calls that annotate a value and emit no instruction.
 _NOTE = re.compile(r"@llvm\.(?:dbg|lifetime|assume|experimental\.noalias)\b")
 _TYPE = re.compile(r"^(i32|i64|float|double|ptr)(?=[ ,(]|$)(?! addrspace)")
 _INDEX = re.compile(r", i\d+ (%|-?\d)")
@@ -48,7 +48,7 @@ _INDEX = re.compile(r", i\d+ (%|-?\d)")
 
 @dataclass
 class _Line:
-    """An instruction: what it defines and of which type, what it reads, and whether it can move."""
+    """An instruction: the value that it defines, its type and operands, and whether it can move."""
 
     name: str
     type: str
@@ -59,12 +59,12 @@ class _Line:
 
 
 def mentions_lock(text: str) -> bool:
-    """Tell whether C or intermediate text has an `acquire`, in a header at least."""
+    """Tell whether C or LLVM IR contains an `acquire`, if only in a header."""
     return _ATOMIC in text
 
 
 def keep_lock_order(text: str) -> str:
-    """Return intermediate text where no value that precedes a lock is computed behind it."""
+    """Return LLVM IR in which no value that precedes a lock is computed after it."""
     if not mentions_lock(text):
         return text
     lines = text.split("\n")
@@ -79,7 +79,7 @@ def keep_lock_order(text: str) -> str:
 
 
 def _functions(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield where the lines of functions begin and end."""
+    """Yield the first line and the end of each function."""
     start = None
     for number, line in enumerate(lines):
         if line.startswith("define "):
@@ -112,7 +112,7 @@ def _in_function(body: list[str]) -> list[str]:
 
 
 def _parsed(text: str) -> _Line | None:
-    """Return what counts of a line; None if it is no instruction."""
+    """Parse a line; None if it is no instruction."""
     stripped = text.strip()
     if not stripped or stripped.startswith((";", "#dbg")) or _LABEL.match(text):
         return None
@@ -128,7 +128,7 @@ def _parsed(text: str) -> _Line | None:
 
 
 def _kind(operation: str, rest: str) -> tuple[str, bool, bool]:
-    """Return the type of a result, whether it can move, and whether it costs next to nothing."""
+    """Return the type of a result, whether it can move, and whether it is cheap."""
     rest = _FLAGS.sub("", rest)
     if _CHEAP.match(operation):
         return "", True, True
@@ -146,7 +146,7 @@ def _kind(operation: str, rest: str) -> tuple[str, bool, bool]:
     else:
         return "", False, False
     match = _TYPE.match(kind)
-    # Counters, whose steps loops are recognised by.
+    # Steps of a counter: the code generator recognises loops by them.
     is_step = operation in ("add", "sub") and "%" not in kind.partition(", ")[2].partition(", !")[0]
     return (match[1] if match else ""), True, match is None or is_step
 
@@ -158,9 +158,9 @@ def _to_pin(
     block: int,
     lock: int,
 ) -> set[int]:
-    """Return the lines of a block that compute what is used only behind a lock of the block."""
+    """Return the lines of a block whose result is used only after a lock of the block."""
     found: set[int] = set()
-    # Lines that stay before the lock by themselves, and cheap ones that are used behind it.
+    # Lines that stay before the lock by themselves, and cheap ones that are used after it.
     held, needed = set(pinned), set()
     for number in range(lock - 1, block - 1, -1):
         line = code[number]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes `long` 64 bits wide, as it is in C for the DPU.
+"""Widens `long` to 64 bits, as in C for the DPU.
 
-The compiler's `long` has 32 bits. In preprocessed text the word is replaced by `long long`, and
-constants that end in L get a second one. `long double` is what `double` is on the DPU.
+The compiler's `long` has 32 bits. In preprocessed text, `long` becomes `long long`, and a constant
+that ends in L gets a second one. `long double` becomes `double`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 __all__ = ["MACROS", "widen_long"]
 
-# What the compiler says of its own `long` before any text.
+# Predefined macros that describe `long`.
 _VALUES = {
     "__LONG_MAX__": "0x7fffffffffffffffL",
     "__LONG_WIDTH__": "64",
@@ -37,7 +37,7 @@ _HAS_LONG = re.compile(r"\blong\b(?!\s+long\b)|[0-9.][uU]?[lL]")
 
 
 def widen_long(text: str) -> str:
-    """Return preprocessed C with `long` as 64 bits; lines stay where they are."""
+    """Return preprocessed C with `long` of 64 bits; line numbers do not change."""
     if _HAS_LONG.search(text) is None:
         return text
     return _TOKEN.sub(_replace, text)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds where C code reads or writes MRAM in a way that cannot be served.
+"""Rejects accesses to MRAM that are not supported.
 
-What `soft_cache` leaves: atomic accesses, data of odd sizes, and pointers into MRAM that were made
-pointers into WRAM and are used as such in the same function. Looked at is the compiler's
-intermediate text, where MRAM is address space 255.
+These are what `soft_cache` leaves: atomic accesses, data of odd sizes, and accesses through
+pointers into MRAM that were cast to WRAM in the same function. In LLVM IR, MRAM is address space
+255.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _SPACE, _MARK = "addrspace(255)", "MRAM"
 _INSTRUCTION = re.compile(
     r"^\s+(?:%\S+ = )?(?:(?:tail|musttail|notail) )?(load|store|atomicrmw|cmpxchg|call)\b(.*)"
 )
-# The latter are what older compilers make of atomic accesses.
+# The latter are atomic accesses in the IR of older compilers.
 _MEMORY_CALL = re.compile(r"@llvm\.mem(?:cpy|move|set)\.\S*p255|@__atomic_\w+\(")
-# Names that stand for what is computed of such a pointer, or for the pointer itself.
+# Definitions of values that are such a pointer, or are computed from one.
 _CAST = re.compile(r"^\s+(%\S+) = addrspacecast ptr addrspace\(255\) .* to ptr\b(?! addrspace)")
 _CAST_INSIDE = re.compile(r"addrspacecast \(ptr addrspace\(255\) .* to ptr\)")
 _DERIVED = re.compile(r"^\s+(%\S+) = (?:getelementptr|phi|select|freeze|bitcast)\b(.*)")
@@ -30,14 +30,14 @@ _VARIABLE = re.compile(
     r'^@"?([^ "]+)"? = (.*?)\b(?:global|constant)\b.* section "\.(?:bss\.\.)?mram', re.MULTILINE
 )
 _NAME = re.compile(r"%[\w.$-]+|%\"[^\"]*\"")
-_ODD = "in a way that has no translation: copy it with mram_read or mram_write"
-_LOST = "through a pointer that was made one into WRAM: keep it a __mram_ptr"
+_ODD = "in a way that is not supported: copy it with mram_read or mram_write"
+_LOST = "through a pointer that was cast to WRAM: keep it a __mram_ptr"
 _GROUP = re.compile(r"\([^()]*\)")
 _FUNCTION = re.compile(r'^define .*@"?([^"(]+)"?\(')
 
 
 def find_mram_accesses(text: str, source: str = "") -> list[tuple[str, int, str, str]]:
-    """Return accesses in intermediate text as file, line (0 if not known), function, and how."""
+    """Return unsupported accesses as file, line (0 if unknown), function, and description."""
     if _SPACE not in text:
         return []
     found: list[tuple[str, str, str]] = []
@@ -58,12 +58,12 @@ def find_mram_accesses(text: str, source: str = "") -> list[tuple[str, int, str,
 
 
 def check_mram_access(text: str, source: str) -> None:
-    """Raise ToolchainError, with file and line, if there are accesses."""
+    """Raise ToolchainError, with file and line, if LLVM IR has unsupported accesses."""
     misplaced = [name for name, space in _VARIABLE.findall(text) if _SPACE not in space]
     if misplaced:
         raise ToolchainError(
-            f"{source}: error: {', '.join(misplaced)}: placed in MRAM, but not of a type there; "
-            "what is declared so is the target of the pointer: use a typedef for its type"
+            f"{source}: error: {', '.join(misplaced)}: placed in MRAM, but without an MRAM type; "
+            "the qualifier applies to the target of the pointer: use a typedef for its type"
         )
     accesses = find_mram_accesses(text, source)
     if not accesses:
@@ -76,7 +76,7 @@ def check_mram_access(text: str, source: str) -> None:
 
 
 def _in_function(lines: list[str]) -> list[tuple[str, str]]:
-    """Return the accesses of a function: the instruction, and how."""
+    """Return the unsupported accesses of a function: the instruction, and a description."""
     lost: set[str] = set()
     grows = any("addrspacecast" in line for line in lines)
     while grows:
@@ -99,7 +99,7 @@ def _uses(text: str, names: set[str]) -> bool:
 
 
 def _is_through(line: str, lost: set[str]) -> bool:
-    """Tell whether a load or store is by a pointer that was one into MRAM."""
+    """Tell whether an access is through a pointer that was cast from MRAM."""
     match = _INSTRUCTION.match(line)
     if match is None:
         return False
@@ -118,7 +118,7 @@ def _is_access(line: str) -> bool:
     operation, rest = match[1], match[2].replace(_SPACE, _MARK)
     if operation == "call":
         return _MEMORY_CALL.search(rest) is not None
-    # What is in parentheses are addresses that are computed, not those that are used.
+    # Parentheses contain constant expressions, which compute addresses and access nothing.
     while _GROUP.search(rest):
         rest = _GROUP.sub("", rest)
     if operation in ("load", "store"):

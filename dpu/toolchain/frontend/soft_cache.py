@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes calls of the run time of loads and stores through pointers into MRAM.
+"""Lowers loads and stores through pointers into MRAM to calls of the run time.
 
-MRAM can only be copied to and from WRAM. In the compiler's intermediate text it is address space
-255: a load or store there becomes a call of `soft_cache.h`, a copy of a structure one of
-`string.h`. What is not among these stays, for `mram_access` to refuse.
+MRAM can only be copied to and from WRAM. In LLVM IR it is address space 255: a load or store there
+becomes a call of a function of `soft_cache.h`, a copy of a structure one of `string.h`. All other
+accesses are left for `mram_access` to reject.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _DECLARATIONS = {
 
 
 def serve_mram_accesses(text: str) -> str:
-    """Return intermediate text whose accesses to MRAM are calls, as far as they can be."""
+    """Return LLVM IR whose accesses to MRAM are calls, where that is possible."""
     if _SPACE not in text:
         return text
     lines: list[str] = []
@@ -56,13 +56,13 @@ def serve_mram_accesses(text: str) -> str:
     for number, line in enumerate(text.split("\n")):
         new = _rewritten(line, f"%mram{number}.", used) if _SPACE in line else None
         lines += new if new is not None else [line]
-    # A program that calls these itself has them already.
+    # A program that calls these itself declares them already.
     missing = [name for name in sorted(used) if not re.search(rf"^de\w+ .*@{name}\(", text, re.M)]
     return "\n".join([*lines, *(f"declare {_DECLARATIONS[name]}" for name in missing), ""])
 
 
 def split_operands(text: str) -> list[str]:
-    """Split at commas that are in no parentheses."""
+    """Split a text at the commas outside parentheses."""
     parts, depth, start = [], 0, 0
     for index, character in enumerate(text):
         if character in "([{<":
@@ -98,7 +98,7 @@ def _debug(operands: list[str]) -> str:
 
 
 def _parts(kind: str, operands: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield where in a datum there is what is accessed at once, and its size, in bits."""
+    """Yield the offset and size, in bits, of each part of a datum that is accessed at once."""
     size = _SIZES[kind]
     alignment = next((int(m[1]) for m in map(_ALIGN.fullmatch, operands) if m), 1)
     unit = min(size, 8 * alignment)
@@ -128,7 +128,7 @@ def _load(result: str, operands: list[str], name: str, used: set[str]) -> list[s
             part += "o"
         total = part
     if kind == whole:
-        # Only a definition may have the name; the optimiser is done, so that nothing is lost.
+        # This only gives the value its name; instruction selection drops it.
         code.append(f"  {result} = or {whole} {total}, 0")
     elif kind in ("i8", "i16"):
         code.append(f"  {result} = trunc i32 {total} to {kind}")

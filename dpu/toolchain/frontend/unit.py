@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a C file to an object that can be translated.
+"""Compiles a C file to an object that can be translated.
 
-The preprocessor comes first, on its own: `long` is widened in its output, and the output is what
-tells whether something was compiled before. Then the compiler makes optimised intermediate text,
-which is looked through, and selects instructions for that.
+The preprocessor runs first, on its own: `long` is widened in its output, which is also the key of
+the cache. Then the compiler produces optimised LLVM IR, which is checked and rewritten, and selects
+instructions for that.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .soft_cache import serve_mram_accesses
 __all__ = ["Unit", "compile_object", "compile_unit", "preprocess", "run_preprocessor"]
 
 _CODE = ("-ffunction-sections", "-fdata-sections", "-Wno-unused-command-line-argument")
-# Old C, which the vendor's compiler takes.
+# Errors in modern C that the vendor's compiler accepts.
 _OLD_C = ("implicit-function-declaration", "implicit-int", "int-conversion")
-# Functions that only their own file calls may get a convention that needs more registers than
-# there are.
+# The optimiser gives functions that only their own file calls a convention that needs more
+# registers than there are.
 _FAST_CALL = re.compile(
     r"^(define [^@\"\n]*?|\s+(?:%\S+ = )?(?:(?:tail|musttail|notail) )?call [^@\"\n]*?)\bfastcc ",
     re.MULTILINE,
@@ -40,18 +40,18 @@ _FAST_CALL = re.compile(
 
 @dataclass(frozen=True)
 class Unit:
-    """A C file and what the preprocessor made of it.
+    """A C file after preprocessing.
 
     Parameters
     ----------
     source : Path
         The file.
     text : str
-        Preprocessed, with `long` as it is for the DPU.
+        The preprocessor's output, with `long` widened to that of the DPU.
     is_widened : bool
-        Whether the text differs from what the preprocessor wrote.
+        Whether the text differs from the preprocessor's output.
     warnings : str
-        What the preprocessor said.
+        The preprocessor's warnings.
     """
 
     source: Path
@@ -74,11 +74,11 @@ def preprocess(
     source : Path
         A C file.
     options : BuildOptions
-        How it is compiled.
+        How to compile it.
     toolchain : Toolchain
-        With what.
+        The compiler.
     further : sequence of str
-        Options for this step alone, such as for lists of dependencies.
+        Options for this step alone, such as those of dependency lists.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def preprocess(
 def run_preprocessor(
     source: Path, options: BuildOptions, *, toolchain: Toolchain, further: Sequence[str] = ()
 ) -> tuple[str, str]:
-    """Return what the preprocessor writes, with `long` as it was, and its warnings."""
+    """Return the preprocessor's output, with `long` unchanged, and its warnings."""
     command = [*toolchain.compiler, *_arguments(options, toolchain), *further]
     return run([*command, "-E", str(source), "-o", "-"])
 
@@ -101,14 +101,14 @@ def run_preprocessor(
 def compile_unit(
     unit: Unit, output: Path, options: BuildOptions, *, toolchain: Toolchain, assembly: bool = False
 ) -> str:
-    """Compile what was preprocessed to an object, or to assembly text, and return the warnings.
+    """Compile a preprocessed file to an object, or to assembly; return the warnings.
 
     Raises
     ------
     CommandError
         If the compiler refuses the file.
     ToolchainError
-        If the code reads or writes MRAM in a way that has no translation.
+        If the code accesses MRAM in a way that is not supported.
     """
     ir, warnings = _intermediate_text(unit, options, toolchain)
     if options.runtime:
@@ -117,7 +117,7 @@ def compile_unit(
     check_mram_access(ir, str(unit.source))
     command = [*toolchain.compiler, *toolchain.target_options, *_CODE, options.level]
     command += [*toolchain.code_options, "-Xclang", "-disable-llvm-passes", "-x", "ir"]
-    # The text is optimised: what remains is to select instructions.
+    # The IR is optimised already; only instruction selection remains.
     try:
         run([*command, "-S" if assembly else "-c", "-", "-o", str(output)], text=_plain_calls(ir))
     except CommandError as error:
@@ -139,13 +139,13 @@ def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
         arguments += [f"-Wno-error={name}" for name in _OLD_C]
     arguments += options.arguments()
     if options.runtime:
-        # By its name alone, as lists of dependencies have no headers of the system.
+        # By its name alone: dependency lists leave out system headers.
         arguments += ["-isystem", str(RUNTIME_HEADERS), "-include", "dpu_builtins.h"]
     return [*arguments, "-g1", "-gdwarf-4"]
 
 
 def _intermediate_text(unit: Unit, options: BuildOptions, toolchain: Toolchain) -> tuple[str, str]:
-    """Return optimised intermediate text and the warnings."""
+    """Return optimised LLVM IR and the warnings."""
     command = [*toolchain.compiler, *_arguments(options, toolchain), "-S", "-emit-llvm", "-o", "-"]
     if mentions_lock(unit.text):
         command += LOCK_OPTIONS
@@ -155,7 +155,7 @@ def _intermediate_text(unit: Unit, options: BuildOptions, toolchain: Toolchain) 
     try:
         ir, warnings = run([*command, "-x", "cpp-output", "-"], text=unit.text)
     except CommandError:
-        # The compiler shows lines as they are in what it was given.
+        # The compiler quotes the lines of its input: let it quote the user's.
         run(original)
         raise
     return ir, unit.warnings + warnings

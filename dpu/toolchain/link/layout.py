@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the parts of a program go: the linker script, and whether they fit.
+"""The memory layout of a program: the linker script, and checks of what fits.
 
-WRAM begins with 8 bytes of zero, for null pointers, and the data that short addresses reach; then
-come data, variables of the host and the stacks of the tasklets, and the heap is what remains.
+WRAM starts with 8 bytes of zero, for null pointers, and the data that short addresses reach. Data,
+host variables and the stacks of the tasklets follow; the rest is the heap.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 IMMEDIATE_MEMORY_SIZE = 2048
-# Where the linker has code: anywhere that is not data.
+# The linker's address of code: any that is not one of data.
 TEXT_BASE = 0x1000_0000
 ATOMIC_SPACE, ATOMIC_FIRST, ATOMIC_COUNT = 0xF000_0000, 200, 256
 _SHOWN = 5
@@ -90,7 +90,7 @@ def linker_script(stacks: Stacks) -> str:
 
 
 def largest(entries: Iterable[tuple[str, int]], unit: str) -> str:
-    """Say which are the largest of named sizes."""
+    """Return a list of the largest of named sizes."""
     ordered = sorted(entries, key=lambda entry: -entry[1])[:_SHOWN]
     return ", ".join(f"{name} ({size} {unit})" for name, size in ordered)
 
@@ -105,7 +105,7 @@ def _objects(linked: ElfFile, memory: str) -> list[tuple[str, int]]:
 
 
 def check_data(linked: ElfFile, stacks: Stacks) -> None:
-    """Raise ToolchainError, with the largest variables, if a memory has no room for its part."""
+    """Raise ToolchainError, with the largest variables, if data does not fit into its memory."""
     end = linked.symbol("__sys_heap_pointer_reset").value
     size = stacks.limits.wram
     if end > size:
@@ -129,7 +129,7 @@ def check_data(linked: ElfFile, stacks: Stacks) -> None:
     used = linked.symbol("__atomic_used_addr").value - linked.symbol("__atomic_start_addr").value
     if used > ATOMIC_COUNT - ATOMIC_FIRST:
         raise ToolchainError(
-            f"the program has {used} atomic bits, of {ATOMIC_COUNT - ATOMIC_FIRST} that there are"
+            f"atomic bits overflow: the program has {used} of {ATOMIC_COUNT - ATOMIC_FIRST}"
         )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The run time that programs are linked with: its headers, and its code compiled once."""
+"""The run-time objects that programs are linked with, compiled once per compiler and chip."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _OPTIONS = ("-O2", "-std=gnu11", "-g1", "-gdwarf-4", "-ffunction-sections", "-fd
 
 
 def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
-    """Return the objects of the run time, which are compiled when they are first needed.
+    """Return the objects of the run time; compile them on first use.
 
     Raises
     ------
     CommandError
-        If the compiler does not take them.
+        If the compiler fails.
     ToolchainError
-        If the sources are not there.
+        If the sources are missing.
     """
     sources = sorted(RUNTIME_SOURCES.glob("*.c"))
     if not sources:
         raise ToolchainError(
-            f"the run time's sources are not in {RUNTIME_SOURCES}: the installation is not complete"
+            f"run-time sources not found in {RUNTIME_SOURCES}: the installation is incomplete"
         )
     options = [
         *toolchain.target_options,
@@ -57,14 +57,14 @@ def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
 
 @lru_cache(maxsize=1)
 def runtime_stamp() -> str:
-    """Return what tells this version of the run time from others."""
+    """Return a stamp of this version of the run time."""
     files = [*sorted(RUNTIME_SOURCES.glob("*.*")), *sorted(RUNTIME_HEADERS.glob("*.h"))]
     return digest(part for file in files for part in (file.name, file.read_bytes()))
 
 
 @lru_cache(maxsize=16)
 def compiler_stamp(toolchain: Toolchain) -> str:
-    """Return what tells a compiler and its linker from others."""
+    """Return a stamp of a compiler and its linker."""
     return digest(
         [
             toolchain.kind.value,

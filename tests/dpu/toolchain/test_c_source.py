@@ -99,8 +99,8 @@ def test_without_a_compiler_it_is_said_what_to_install() -> None:
         [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
     )
     error, _, rest = done.stdout.partition("\n")
-    assert "there is no C compiler for the DPU: install offchip[toolchain]" in error
-    assert json.loads(rest)["compiler"].startswith("none: there is no C compiler")
+    assert "no C compiler for the DPU found: install offchip[toolchain]" in error
+    assert json.loads(rest)["compiler"].startswith("none: no C compiler")
 
 
 def test_compiler_returns_warnings(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -172,7 +172,7 @@ def test_a_folder_of_another_user_is_not_used(
     give_away(foreign, 0o777)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_temporary", None)
-    with pytest.warns(RuntimeWarning, match="belongs to another user; what is compiled"):
+    with pytest.warns(RuntimeWarning, match="belongs to another user; DPU programs are not cached"):
         folder = cache.cache_folder()
     assert tmp_path not in folder.parents
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -187,7 +187,7 @@ def test_a_base_that_everyone_can_write_to_is_not_used(
     base.chmod(0o777)
     monkeypatch.setenv("XDG_CACHE_HOME", str(base))
     monkeypatch.setattr(cache, "_temporary", None)
-    with pytest.warns(RuntimeWarning, match="can be written to by everyone"):
+    with pytest.warns(RuntimeWarning, match="is writable by everyone"):
         assert base not in cache.cache_folder().parents
     # As /tmp, where nobody can rename what is another's.
     base.chmod(0o1777)
