@@ -120,10 +120,9 @@ typedef enum _dpu_callback_flags_t {
  * PROFILE is NULL or pairs key=value with commas between them; docs/dpu.md lists the keys. The
  * variables UPMEM_PROFILE_BASE and UPMEM_PROFILE come before and after it.
  *
- * Memories are zeros, and no program is loaded. *dpu_set is to be given back by dpu_free(); after an
- * error it is all zeros.
- * DPU_ERR_ALLOCATION: 0 DPUs were asked for, not so many ranks are free, or out of memory;
- * DPU_ERR_INVALID_PROFILE.
+ * Memories are zeros, and no program is loaded. *dpu_set is to be given back by dpu_free(); after
+ * an error it is all zeros. DPU_ERR_ALLOCATION: 0 DPUs were asked for, not so many ranks are free,
+ * or out of memory; DPU_ERR_INVALID_PROFILE.
  */
 dpu_error_t dpu_alloc(uint32_t nr_dpus, const char *profile, struct dpu_set_t *dpu_set);
 /* dpu_alloc_ranks: the same for NR_RANKS whole ranks. */
@@ -362,9 +361,9 @@ dpu_error_t dpu_push_sg_xfer_symbol(struct dpu_set_t dpu_set, dpu_xfer_t xfer,
                                     dpu_sg_xfer_flags_t flags);
 
 /*
- * dpu_fifo_prepare_xfer, dpu_fifo_push_xfer: as dpu_prepare_xfer() and dpu_push_xfer(), for FIFOs in
- * WRAM of programs that run; see dpu_fifo.h. The push is synchronous, also with DPU_XFER_ASYNC, may
- * run beside a launch, and waits some time for room. DPU_ERR_WRAM_FIFO_FULL: none came.
+ * dpu_fifo_prepare_xfer, dpu_fifo_push_xfer: as dpu_prepare_xfer() and dpu_push_xfer(), for FIFOs
+ * in WRAM of programs that run; see dpu_fifo.h. The push is synchronous, also with DPU_XFER_ASYNC,
+ * may run beside a launch, and waits some time for room. DPU_ERR_WRAM_FIFO_FULL: none came.
  */
 struct dpu_fifo_link_t;
 dpu_error_t dpu_fifo_prepare_xfer(struct dpu_set_t dpu_set, struct dpu_fifo_link_t *fifo_link,

@@ -116,6 +116,43 @@ static void add_item(struct builder *b, enum forge_item_kind kind, uint32_t inde
     b->item_count++;
 }
 
+static bool is_used_elsewhere(const struct builder *b, uint32_t tensor)
+{
+    uint32_t id = b->problem->tensors[b->einsum->tensors.first + tensor].id;
+    for (size_t e = 0; e < b->problem->einsum_count; e++) {
+        const struct forge_einsum *other = &b->problem->einsums[e];
+        for (uint32_t t = 0; other != b->einsum && t < other->tensors.count; t++)
+            if (b->problem->tensors[other->tensors.first + t].id == id)
+                return true;
+    }
+    return false;
+}
+
+static bool step_holds(const struct builder *b, const struct forge_step *step, uint32_t tensor)
+{
+    for (uint32_t t = 0; step->kind == FORGE_HOLD && t < step->tensors.count; t++)
+        if (b->problem->indices[step->tensors.first + t] == tensor)
+            return true;
+    return false;
+}
+
+/* An initial tile is for sliding windows: a loop over a variable in a sum, above the outermost
+ * holder of a tensor that other Einsums use. Elsewhere it is ignored. */
+static bool initial_tile_matters(const struct builder *b, uint32_t loop)
+{
+    if (forge_variable_is_simple(b->problem, b->einsum, b->steps[loop].variable))
+        return false;
+
+    for (uint32_t t = 0; t < b->einsum->tensors.count; t++) {
+        uint32_t first = 0;
+        while (first < b->einsum->steps.count && !step_holds(b, &b->steps[first], t))
+            first++;
+        if (first > loop && first < b->einsum->steps.count && is_used_elsewhere(b, t))
+            return true;
+    }
+    return false;
+}
+
 static enum forge_status split_steps(struct builder *b)
 {
     for (uint32_t i = 0; i < b->einsum->steps.count; i++) {
@@ -132,7 +169,7 @@ static enum forge_status split_steps(struct builder *b)
             break;
         case FORGE_TEMPORAL:
         case FORGE_SPATIAL:
-            if (step->initial != FORGE_NONE)
+            if (step->initial != FORGE_NONE && initial_tile_matters(b, i))
                 return FORGE_INITIAL_TILE;
             add_loop(b, step);
             add_item(b, FORGE_ITEM_LOOP, b->plan->loop_count - 1);

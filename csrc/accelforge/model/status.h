@@ -33,7 +33,9 @@
     X(NOT_JOINABLE, \
       "Einsums that share a tensor hold it outermost in different memories or below different " \
       "loops") \
-    X(INITIAL_TILE, "initial tile shapes are not supported") \
+    X(INITIAL_TILE, \
+      "initial tile shapes of fused loops over a rank variable in a sum are not supported; leave " \
+      "them out") \
     X(BAD_NUMBER, "a number is outside its range") \
     X(NO_UNIT_TILE, "a rank variable has no loop with a tile shape of 1") \
     X(FANOUT_EXCEEDED, "a spatial loop needs more instances than the fan-out has") \

@@ -4,7 +4,10 @@
 It is run by its path with a Python that has AccelForge, and writes one JSON object per line, as
 accelforge/export_problem.py does::
 
-    /path/to/python tests/accelforge/package/random_specs.py SEED COUNT > cases.jsonl
+    /path/to/python tests/accelforge/package/random_specs.py SEED COUNT [copies] > cases.jsonl
+
+With ``copies``, chains begin with a copy Einsum. Releases of AccelForge differ in these; the engine
+does as the newest (1c1929c28) does.
 """
 
 from __future__ import annotations
@@ -39,8 +42,9 @@ def flow(value: Any) -> str:
 class Generator:
     """Makes one specification."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, copies: bool = False) -> None:
         self.r = random.Random(seed)
+        self.copies = copies
 
     def chance(self, p: float) -> bool:
         return self.r.random() < p
@@ -50,6 +54,7 @@ class Generator:
     def workload(self) -> None:
         r = self.r
         kind = r.choice(["matmul", "matmul", "matvec", "conv", "chain", "chain", "wide"])
+        kind = "chain" if self.copies else kind
         sizes = [1, 2, 3, 4, 5, 6, 8, 12, 16]
         self.bounds: dict[str, int] = {}
         self.einsums: list[tuple[str, str, list[str], list[str]]] = []
@@ -59,6 +64,9 @@ class Generator:
             self.bounds = {"m": r.choice(sizes)} | {
                 f"n{i}": r.choice(sizes) for i in range(count + 1)
             }
+            if self.copies:
+                text = "T0[m, n0] = I[m, n0]"
+                self.einsums.append(("T0", text, ["I", "T0"], ["m", "n0"]))
             for i in range(count):
                 extra = ""
                 inputs = [f"T{i}", f"W{i}"]
@@ -97,7 +105,8 @@ class Generator:
             lines.append(f"  n_instances: {r.choice([2, 3])}")
         lines.append("  einsums:")
         for _, text, _, _ in self.einsums:
-            lines.append(f'  - "{text}"')
+            copy = ", is_copy_operation: True" if text.endswith("= I[m, n0]") else ""
+            lines.append(f'  - {{einsum: "{text}"{copy}}}')
         return "\n".join(lines)
 
     # -- architecture --------------------------------------------------------------------------
@@ -168,10 +177,29 @@ class Generator:
             mac["spatial"] = self.spatial()
         self.nodes.append(("Compute", "MAC", mac))
 
+    def fork(self) -> list[str]:
+        """A side branch that no mapping uses; it leaks."""
+        actions = [self.action("read"), self.action("write")]
+        memory = {"name": "F0", "size": "inf", "leak_power": 2, "area": 1, "actions": actions}
+        if self.chance(0.5):
+            memory["spatial"] = self.spatial()
+        compute = {"name": "ALU", "leak_power": 3, "area": 1, "actions": [self.action("compute")]}
+        return [
+            "  - !Fork",
+            f"    forked_power_gateable: {self.chance(0.5)}",
+            f"    non_forked_power_gateable: {self.chance(0.5)}",
+            "    nodes:",
+            f"    - !Memory {flow(memory)}",
+            f"    - !Compute {flow(compute)}",
+        ]
+
     def architecture_text(self) -> str:
         lines = ["arch:", "  nodes:"]
-        for tag, name, fields in self.nodes:
+        fork = self.r.randrange(len(self.nodes)) if self.chance(0.2) else None
+        for i, (tag, name, fields) in enumerate(self.nodes):
             lines.append(f"  - !{tag} {flow({'name': name, **fields})}")
+            if i == fork and tag != "Compute":
+                lines += self.fork()
         return "\n".join(lines)
 
     # -- mapping -------------------------------------------------------------------------------
@@ -270,7 +298,7 @@ class Generator:
         r = self.r
         extents = dict(self.bounds)
         every = sorted({t for e in self.einsums for t in e[2]})
-        ends = ("T0", f"T{len(self.einsums)}")
+        ends = (self.einsums[0][2][0], self.einsums[-1][0])
         inner = [t for t in every if t.startswith("T") and t not in ends]
         memories = [i for i, node in enumerate(self.nodes) if node[0] == "Memory"]
         low = r.choice(memories)
@@ -362,6 +390,7 @@ def load_exporter() -> Any:
 
 def main() -> None:
     first, count = map(int, sys.argv[1:3])
+    copies = "copies" in sys.argv[3:]
     warnings.simplefilter("ignore")
     import accelforge
 
@@ -369,7 +398,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "spec.yaml"
         for seed in range(first, first + count):
-            text = Generator(seed).text()
+            text = Generator(seed, copies).text()
             path.write_text(text)
             try:
                 case = exporter.export(accelforge.Spec.from_yaml(path))

@@ -285,3 +285,25 @@ def test_bad_series_are_refused(series: dict[str, Any], error: type[Exception]) 
 
     with pytest.raises(error):
         Model(problems.pe_array_gemm()).evaluate_batch(series)
+
+
+def test_initial_tiles_that_do_not_count_are_ignored() -> None:
+    problem = problems.convolution()
+    plain = run(problem)
+    for loop in (1, 3, 4):
+        problem["mapping"][loop]["initial"] = 1
+    assert run(problem) == plain
+    fused = problems.fused_chain(2)
+    fused["mapping"][1]["initial"] = 1
+    assert run(fused) == run(problems.fused_chain(2))
+
+
+def test_initial_tiles_of_sliding_windows_are_refused() -> None:
+    problem = problems.fused_chain(2)
+    # T1 is indexed by m + n0 in the second Einsum.
+    problem["einsums"][1]["tensors"][0]["projection"] = [{"terms": {"m": 1, "n1": 1}}]
+    problem["einsums"][0]["tensors"][2]["projection"] = [{"terms": {"m": 1, "n1": 1}}]
+    run(problem)
+    problem["mapping"][1]["initial"] = 1
+    with pytest.raises(ProblemError, match="initial tile"):
+        evaluate(problem)

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accelforge/model/batch.h"
 #include "tests/support/check.h"
 #include "chain.h"
 
@@ -263,6 +264,45 @@ static void missing_memory_is_reported(void)
     }
 }
 
+/* Without memory for all threads, fewer do the work. */
+static void batches_survive_missing_memory(void)
+{
+    struct chain chain;
+    chain_build(&chain, 2, true, 4, 2, 1e6);
+    struct forge_model *model;
+    struct forge_fault fault;
+    CHECK(forge_model_create(&model, &chain.problem, &fault) == FORGE_OK);
+
+    enum { ROWS = 100 };
+    static double tiles[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        tiles[i] = 1 + i % 4;
+    const struct forge_series series = {chain.tile, tiles};
+    const uint32_t selected = FORGE_TOTAL_ENERGY;
+    double results[ROWS];
+    uint8_t statuses[ROWS];
+    bool done = false;
+    for (long n = 0; !done; n++) {
+        CHECK(n < 100);
+        struct forge_batch batch = {
+            .model = model,
+            .rows = ROWS,
+            .series = &series,
+            .series_count = 1,
+            .selected = &selected,
+            .selected_count = 1,
+            .results = results,
+            .statuses = statuses,
+        };
+        allocations_left = n;
+        enum forge_status status = forge_batch_run(&batch, 3, 1e9);
+        done = allocations_left > 0;
+        allocations_left = -1;
+        CHECK(status == FORGE_OUT_OF_MEMORY || (status == FORGE_OK && batch.next == ROWS));
+    }
+    forge_model_destroy(model);
+}
+
 int main(void)
 {
     uint64_t random = check_seed(20261122);
@@ -273,6 +313,7 @@ int main(void)
     numbers_outside_their_range_are_refused();
     damaged_tables_are_survived(&random);
     missing_memory_is_reported();
+    batches_survive_missing_memory();
     puts("ok");
     return 0;
 }
