@@ -15,7 +15,7 @@ from accelforge.expressions import FUNCTIONS, evaluate_text
 from accelforge.expressions.arithmetic import to_number
 from accelforge.expressions.compiler import names_in
 from accelforge.fields import EvalableList
-from accelforge.frontend.arch.components import DEFAULT_LATENCY, Component
+from accelforge.frontend.arch.component import DEFAULT_LATENCY, Component
 from accelforge.util.exceptions import EvaluationError
 
 __all__ = ["translate_latency"]

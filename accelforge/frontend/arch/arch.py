@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from accelforge.fields import EvalExtras, Part, field
-from accelforge.frontend.arch.components import GLOBAL_ATTRIBUTES, Component
+from accelforge.frontend.arch.component import GLOBAL_ATTRIBUTES, Component
 from accelforge.frontend.arch.spatial import Spatial, Spatialable
 from accelforge.frontend.arch.structure import Hierarchical, Leaf
 from accelforge.util.exceptions import ValidationError

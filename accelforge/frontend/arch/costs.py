@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from accelforge.util.exceptions import EvaluationError
 
 if TYPE_CHECKING:
-    from accelforge.frontend.arch.components import Component
+    from accelforge.frontend.arch.component import Component
 
 __all__ = [
     "calculate_area",
