@@ -196,18 +196,24 @@ static void describe_crash(struct report *report, int number, uint64_t target, c
         add(report, ", at address %p", address);
 }
 
+/* The first one to end the process does so; the others wait for it. */
+VEOW_NO_ASAN static void end_once(void)
+{
+    static atomic_flag ending = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&ending))
+        for (;;)
+            pause();
+}
+
 VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
 {
-    static atomic_flag crashed = ATOMIC_FLAG_INIT;
     static _Thread_local bool here;
     struct veow_context *ctx = veow_current;
     if (ctx && ctx->guarded)
         siglongjmp(ctx->guard, number);
     if (here)
         siglongjmp(next_step, number);
-    if (atomic_flag_test_and_set(&crashed))
-        for (;;)
-            pause(); /* another thread's crash is being reported, and ends the process */
+    end_once();
     here = true;
 
     /* First of all the host gets to know; what follows may fault or get stuck. */
@@ -228,6 +234,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
 
 VEOW_NO_ASAN void veow_die(const char *reason)
 {
+    end_once();
     struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
     add(&report, "[VE] ERROR: %s", reason);
     publish(SIGABRT);

@@ -108,10 +108,13 @@ static void tell_host(struct wire_context *wire, uint64_t id)
 
 void veow_finish(struct veow_context *ctx, int outcome, uint64_t result)
 {
-    struct wire_slot *slot = ctx->slot;
+    struct wire_slot *slot = atomic_load_explicit(&ctx->slot, memory_order_relaxed);
+    /* A thread that ends the process has answered already. */
+    if (!slot)
+        return;
     slot->result = result;
     slot->outcome = (uint8_t)outcome;
-    ctx->slot = NULL;
+    atomic_store_explicit(&ctx->slot, NULL, memory_order_relaxed);
     atomic_store_explicit(&slot->state, WIRE_STATE(ctx->id, WIRE_DONE), memory_order_release);
     tell_host(ctx->wire, ctx->id);
 }
@@ -179,11 +182,13 @@ int veo_prev_req_result(int offs, uint64_t *result)
 static void leave(struct veow_context *ctx, int outcome)
 {
     struct wire_context *wire = ctx->wire;
+    struct wire_slot *slot = atomic_exchange(&ctx->slot, NULL);
     ctx->wire = NULL;
-    ctx->slot->result = 0;
-    ctx->slot->outcome = (uint8_t)outcome;
-    atomic_store_explicit(&ctx->slot->state, WIRE_STATE(ctx->id, WIRE_DONE), memory_order_release);
-    ctx->slot = NULL;
+    if (slot) {
+        slot->result = 0;
+        slot->outcome = (uint8_t)outcome;
+        atomic_store_explicit(&slot->state, WIRE_STATE(ctx->id, WIRE_DONE), memory_order_release);
+    }
     futex_wake_all(&wire->done_bell);
 }
 
@@ -235,7 +240,7 @@ static void serve(struct veow_context *ctx)
         }
 
         uint64_t result;
-        ctx->slot = slot;
+        atomic_store_explicit(&ctx->slot, slot, memory_order_relaxed);
         ctx->target = request.op == WIRE_CALL ? request.target : 0;
         int outcome = execute(ctx, &request, &result);
         ctx->target = 0;

@@ -22,8 +22,8 @@
 /* A context's thread; the current one is veow_current. */
 struct veow_context {
     struct wire_context *wire;
-    struct wire_slot *slot;  /* being executed, or NULL */
-    _Atomic uint64_t target; /* the function that is being called, or 0 */
+    struct wire_slot *_Atomic slot; /* being executed, or NULL */
+    _Atomic uint64_t target;        /* the function that is being called, or 0 */
     uint64_t id;
     struct spin_patience patience;
     int64_t moved_at; /* to another core, to be apart from the host */
