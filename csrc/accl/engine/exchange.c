@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Exchange memory: what the original keeps its configuration in, here a picture of the engine's
- * state that is brought up to date when somebody looks. What does not fit into its 8 KiB goes on
- * above them.
- */
-#include <string.h>
+#include "accl/engine/exchange.h"
 
-#include "accl/engine/engine.h"
+#include "accl/engine/executor.h"
+#include "accl/transport/transport.h"
 
 #define SLOT_WORDS 8
 #define REGISTERS 0x1FC0 /* from here to the end are registers */
 
-void exchange_init(accl_device *device)
+void acclib_exchange_init(accl_device *device)
 {
     uint32_t *x = device->exchange;
     x[0] = device->rx_count;
@@ -19,14 +15,15 @@ void exchange_init(accl_device *device)
     x[ACCL_EXCHANGE_HWID / 4] = device->stack | 0x3Cu; /* DMA, arithmetic, compression, streams */
 }
 
-uint32_t exchange_add_communicator(accl_device *device, const struct communicator *comm)
+uint32_t acclib_exchange_add_communicator(accl_device *device, const struct communicator *comm)
 {
     uint32_t bytes = (2 + 6 * comm->n) * 4;
     uint32_t at = device->exchange_end;
     if (at < ACCL_EXCHANGE_SIZE && at + bytes > REGISTERS)
         at = ACCL_EXCHANGE_SIZE;
     if (at + bytes > EXCHANGE_WORDS * 4)
-        return UINT32_MAX; /* has no place, and needs none */
+        return UINT32_MAX; /* no place, and none needed */
+
     device->exchange_end = at + bytes;
     return at;
 }
@@ -36,28 +33,29 @@ struct rx_picture {
     uint32_t next;
 };
 
-static void show_message(void *argument, uint32_t source, const struct ring_entry *entry)
+static void show_message(void *argument, const struct pending *pending)
 {
     struct rx_picture *picture = argument;
     accl_device *device = picture->device;
-    if (picture->next >= device->rx_count || entry->stream)
+    if (picture->next >= device->rx_count || pending->stream)
         return;
-    uint64_t left = entry->bytes;
-    uint32_t sequence = entry->sequence;
-    uint32_t parts = atomic_load(&entry->kind) == ENTRY_DIRECT ? 1 : entry->segments;
-    for (uint32_t i = 0; i < (parts ? parts : 1) && picture->next < device->rx_count; i++) {
+
+    uint64_t left = pending->bytes;
+    uint32_t sequence = pending->sequence;
+    uint32_t parts = pending->segments ? pending->segments : 1;
+    for (uint32_t i = 0; i < parts && picture->next < device->rx_count; i++) {
         uint32_t *record = &device->exchange[1 + picture->next++ * SLOT_WORDS];
         uint64_t n = left < device->rx_bytes ? left : device->rx_bytes;
         record[0] = ACCL_RX_RESERVED;
-        record[4] = entry->tag;
+        record[4] = pending->tag;
         record[5] = (uint32_t)n;
-        record[6] = source;
+        record[6] = pending->source;
         record[7] = sequence++;
         left -= n;
     }
 }
 
-void exchange_refresh(accl_device *device)
+void acclib_exchange_refresh(accl_device *device)
 {
     uint32_t *x = device->exchange;
     for (uint32_t i = 0; i < device->rx_count; i++) {
@@ -70,9 +68,10 @@ void exchange_refresh(accl_device *device)
         record[3] = (uint32_t)device->rx_bytes;
         record[4] = record[5] = record[6] = record[7] = 0;
     }
+
     struct rx_picture picture = {.device = device};
-    parcels_visit(device, show_message, &picture);
-    for (const struct communicator *c = device->communicators; c; c = c->next) {
+    acclib_transport_visit(device, show_message, &picture);
+    for (const struct communicator *c = device->communicators; c != NULL; c = c->next) {
         if (c->exchange_address == UINT32_MAX)
             continue;
         uint32_t *w = &x[c->exchange_address / 4];
@@ -87,6 +86,7 @@ void exchange_refresh(accl_device *device)
             *w++ = c->ranks[i].max_segment_size;
         }
     }
+
     x[ACCL_EXCHANGE_RETCODE / 4] = device->last_retcode;
     x[ACCL_EXCHANGE_PERFCTR / 4] = (uint32_t)(ticks_to_ns(&device->ticks, device->last_ticks) / 4);
     x[ACCL_EXCHANGE_HWID / 4] = device->stack | 0x3Cu;
@@ -94,26 +94,28 @@ void exchange_refresh(accl_device *device)
 
 static int check_offset(accl_device *device, uint32_t offset)
 {
-    int status = device_check(device);
+    int status = acclib_device_check(device);
     if (status == ACCL_OK && (offset % 4 || offset >= ACCL_EXCHANGE_SIZE))
-        status = accl_fail(ACCL_INVALID, "exchange memory has no word at 0x%x", offset);
+        status = acclib_fail(ACCL_INVALID, "exchange memory has no word at 0x%x", offset);
     return status;
 }
 
 ACCL_EXPORT int accl_exchange_read(accl_device *device, uint32_t offset, uint32_t *value)
 {
-    if (!value)
-        return accl_is_null("accl_exchange_read", "value");
+    if (value == NULL)
+        return acclib_is_null("accl_exchange_read", "value");
+
     *value = 0;
     int status = check_offset(device, offset);
     if (status == ACCL_OK)
-        status = executor_enter(device);
+        status = acclib_executor_enter(device);
     if (status != ACCL_OK)
         return status;
     if (offset != ACCL_EXCHANGE_CFGRDY)
-        exchange_refresh(device);
+        acclib_exchange_refresh(device);
     *value = device->exchange[offset / 4];
-    executor_leave(device);
+    acclib_executor_leave(device);
+
     return ACCL_OK;
 }
 
@@ -121,10 +123,12 @@ ACCL_EXPORT int accl_exchange_write(accl_device *device, uint32_t offset, uint32
 {
     int status = check_offset(device, offset);
     if (status == ACCL_OK)
-        status = executor_enter(device);
+        status = acclib_executor_enter(device);
     if (status != ACCL_OK)
         return status;
+
     device->exchange[offset / 4] = value;
-    executor_leave(device);
+    acclib_executor_leave(device);
+
     return ACCL_OK;
 }

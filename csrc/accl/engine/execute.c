@@ -1,67 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a call's description to the operation: types, addresses, streams. */
-#include <string.h>
+#include "accl/engine/execute.h"
 
-#include "accl/engine/engine.h"
+#include "accl/arithmetic/convert.h"
+#include "accl/arithmetic/dtype.h"
+#include "accl/arithmetic/reduce.h"
+#include "accl/base/operation.h"
+#include "accl/engine/collective.h"
+#include "accl/engine/communicator.h"
+#include "accl/engine/configure.h"
+#include "accl/engine/stream.h"
+#include "accl/transport/transport.h"
+#include "accl/transport/wait_note.h"
+#include "common/copy.h"
 
-#define SEGMENT_END 8388544
-
-int call_check(accl_device *device, const struct accl_call *call)
+int acclib_call_check(accl_device *device, const struct accl_call *call)
 {
-    int status = device_check(device);
+    int status = acclib_device_check(device);
     if (status != ACCL_OK)
         return status;
-    if (!call)
-        return accl_fail(ACCL_INVALID, "the call must not be NULL");
+    if (call == NULL)
+        return acclib_fail(ACCL_INVALID, "the call must not be NULL");
     if (call->size < sizeof *call)
-        return accl_fail(ACCL_INVALID, "struct accl_call has %u bytes, not %zu", call->size,
-                         sizeof *call);
+        return acclib_fail(ACCL_INVALID, "struct accl_call has %u bytes, not %zu", call->size,
+                           sizeof *call);
     if (call->operation != ACCL_CONFIG && call->operation != ACCL_NOP &&
         call->operation != ACCL_COPY && call->operation != ACCL_COMBINE && !device->ranks)
-        return accl_fail(ACCL_NOT_READY, "the device has no communicator yet");
-    return ACCL_OK;
-}
+        return acclib_fail(ACCL_NOT_READY, "the device has no communicator yet");
 
-static uint32_t configure(accl_device *device, const struct accl_call *call)
-{
-    uint64_t value = call->count;
-    switch (call->function) {
-    case ACCL_CFG_RESET:
-        messages_reset(device);
-        for (struct communicator *c = device->communicators; c; c = c->next)
-            for (uint32_t i = 0; i < c->n; i++)
-                c->members[i].inbound = c->members[i].outbound = 0;
-        return 0;
-    case ACCL_CFG_ENABLE_PACKETS: return 0;
-    case ACCL_CFG_TIMEOUT:
-        device->timeout_ms = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-        return 0;
-    case ACCL_CFG_OPEN_PORT:
-    case ACCL_CFG_OPEN_CONNECTION: {
-        bool port = call->function == ACCL_CFG_OPEN_PORT;
-        if (device->stack != ACCL_STACK_UDP)
-            return 0;
-        return call_fail(
-            device, port ? ACCL_ERROR(OPEN_PORT_NOT_SUCCEEDED) : ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED),
-            "a UDP stack opens no %s", port ? "ports" : "connections");
-    }
-    case ACCL_CFG_STACK:
-        if (value > ACCL_STACK_RDMA)
-            return call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED), "no stack %llu",
-                             (unsigned long long)value);
-        device->stack = (uint32_t)value;
-        return 0;
-    case ACCL_CFG_MAX_SEGMENT_SIZE:
-        if (value >= SEGMENT_END || value < 8)
-            return call_fail(device, ACCL_ERROR(DMA_NOT_EXPECTED_BTT_ERROR),
-                             "segments have 8 to %d bytes, not %llu", SEGMENT_END - 1,
-                             (unsigned long long)value);
-        device->segment_size = value;
-        return 0;
-    default:
-        return call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
-                         "no configuration function %u", call->function);
-    }
+    return ACCL_OK;
 }
 
 static uint32_t set_types(accl_device *device, struct operation *op)
@@ -69,13 +36,16 @@ static uint32_t set_types(accl_device *device, struct operation *op)
     const struct accl_call *c = op->call;
     uint32_t type = c->dtype;
     uint32_t small = c->compressed_dtype == ACCL_NONE ? type : c->compressed_dtype;
-    if (!dtype_bytes(type) || (small != type && !(type == ACCL_FLOAT32 && small == ACCL_FLOAT16)))
-        return call_fail(device, ACCL_ERROR(COMPRESSION_ERROR),
-                         "no conversion between the element types %u and %u (%s and %s)", type,
-                         small, dtype_name(type), dtype_name(small));
+
+    if (!acclib_dtype_bytes(type) ||
+        (small != type && !(type == ACCL_FLOAT32 && small == ACCL_FLOAT16)))
+        return acclib_call_fail(device, ACCL_ERROR(COMPRESSION_ERROR),
+                                "no conversion between the element types %u and %u (%s and %s)",
+                                type, small, acclib_dtype_name(type), acclib_dtype_name(small));
     uint32_t flags = c->compression_flags;
     op->type = type;
     op->wire = flags & ACCL_ETH_COMPRESSED ? small : type;
+
     /* The original's arithmetic for a pair of types is the smaller one's. */
     op->arithmetic = small;
     op->source_type = flags & ACCL_OP0_COMPRESSED ? small : type;
@@ -85,35 +55,39 @@ static uint32_t set_types(accl_device *device, struct operation *op)
     bool reduces = c->operation == ACCL_COMBINE || c->operation == ACCL_REDUCE ||
                    c->operation == ACCL_ALLREDUCE || c->operation == ACCL_REDUCE_SCATTER;
     if (reduces && c->function > ACCL_MAX)
-        return call_fail(device, ACCL_ERROR(ARITH_ERROR), "no function %u: there are SUM and MAX",
-                         c->function);
+        return acclib_call_fail(device, ACCL_ERROR(ARITH_ERROR),
+                                "unknown function %u: SUM and MAX are supported", c->function);
     if (reduces && (type == ACCL_INT8 || type > ACCL_INT64))
-        return call_fail(
+        return acclib_call_fail(
             device, ACCL_ERROR(ARITH_ERROR),
-            "no arithmetic for elements of %s: there is for float16, float32, float64, "
+            "no arithmetic for elements of %s: supported are float16, float32, float64, "
             "int32 and int64",
-            dtype_name(type));
+            acclib_dtype_name(type));
+
     return 0;
 }
 
 static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t count, uint32_t type,
                             const char *what, uint8_t **memory)
 {
-    size_t size = dtype_bytes(type);
+    size_t size = acclib_dtype_bytes(type);
     *memory = NULL;
     if (count == 0 && address == ACCL_NO_ADDRESS)
         return 0;
-    if (count > UINT64_MAX / size || !heap_valid(device->heap, address, count * size))
-        return call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR),
-                         "%s: %llu elements of %zu bytes at device address 0x%llx are not inside "
-                         "one buffer",
-                         what, (unsigned long long)count, size, (unsigned long long)address);
+    if (count > UINT64_MAX / size || !acclib_heap_valid(device->heap, address, count * size))
+        return acclib_call_fail(
+            device, ACCL_ERROR(DMA_DECODE_ERROR),
+            "%s: %llu elements of %zu bytes at device address 0x%llx are not inside "
+            "one buffer",
+            what, (unsigned long long)count, size, (unsigned long long)address);
+
     /* What is only moved may be anywhere. */
     if (address % size && type <= ACCL_INT64)
-        return call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR),
-                         "%s: device address 0x%llx is no multiple of %zu", what,
-                         (unsigned long long)address, size);
+        return acclib_call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR),
+                                "%s: device address 0x%llx is not a multiple of %zu", what,
+                                (unsigned long long)address, size);
     *memory = device->heap->base + (address - ADDRESS_BASE);
+
     return 0;
 }
 
@@ -121,10 +95,12 @@ static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t coun
 static void extents(const struct operation *op, uint64_t *source, uint64_t *result)
 {
     const struct accl_call *c = op->call;
-    uint64_t n = op->comm ? op->comm->n : 1;
-    bool root = op->comm && op->comm->me == c->root_src_dst;
+    uint64_t n = op->comm != NULL ? op->comm->n : 1;
+    bool root = op->comm != NULL && op->comm->me == c->root_src_dst;
     uint64_t all = c->count > UINT64_MAX / n ? UINT64_MAX : c->count * n;
+
     *source = *result = c->count;
+
     switch (c->operation) {
     case ACCL_SEND: *result = 0; break;
     case ACCL_RECV: *source = 0; break;
@@ -157,8 +133,40 @@ static uint32_t combine(const struct operation *op)
                           .n_results = 1,
                           .results = &result,
                           .result_types = &result_type};
-    reduce_range(&r, 0, op->count);
+
+    acclib_reduce(&r, 0, op->count);
     return 0;
+}
+
+static uint32_t send_message(accl_device *device, const struct operation *op)
+{
+    const struct accl_call *c = op->call;
+    bool put = (c->stream_flags & ACCL_RES_STREAM) != 0;
+    if (put && c->tag > ACCL_STREAM_ID_MAX)
+        return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
+                                "stream numbers are 0 to %d, not %u", ACCL_STREAM_ID_MAX, c->tag);
+
+    uint32_t to = op->comm->members[c->root_src_dst].rank;
+    return device->world[to].transport->send(device, op->comm, c->root_src_dst,
+                                             &(struct outgoing){.data = op->source,
+                                                                .count = op->count,
+                                                                .source_type = op->source_type,
+                                                                .wire_type = op->wire,
+                                                                .tag = c->tag,
+                                                                .stream = put ? c->tag + 1 : 0});
+}
+
+static uint32_t receive_message(accl_device *device, const struct operation *op)
+{
+    const struct accl_call *c = op->call;
+    uint32_t from = op->comm->members[c->root_src_dst].rank;
+
+    return device->world[from].transport->receive(device, op->comm, c->root_src_dst,
+                                                  &(struct wanted){.data = op->result,
+                                                                   .count = op->count,
+                                                                   .type = op->result_type,
+                                                                   .wire_type = op->wire,
+                                                                   .tag = c->tag});
 }
 
 static uint32_t dispatch(accl_device *device, struct operation *op)
@@ -166,24 +174,13 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
     const struct accl_call *c = op->call;
     switch (c->operation) {
     case ACCL_COPY:
-        convert_copy(op->result, op->result_type, op->source, op->source_type, op->count, false);
+        acclib_convert(op->result, op->result_type, op->source, op->source_type, op->count, false);
         return 0;
     case ACCL_COMBINE: return combine(op);
 
-    case ACCL_SEND: {
-        bool put = (c->stream_flags & ACCL_RES_STREAM) != 0;
-        if (put && c->tag > ACCL_STREAM_ID_MAX)
-            return call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
-                             "streams have the numbers 0 to %d, not %u", ACCL_STREAM_ID_MAX,
-                             c->tag);
-        return message_send(device, op->comm, c->root_src_dst, op->source,
-                            op->source ? (uint64_t)(op->source - device->heap->base) : 0,
-                            op->source_type, op->wire, op->count, c->tag, put ? c->tag + 1 : 0);
-    }
-    case ACCL_RECV:
-        return message_receive(device, op->comm, c->root_src_dst, op->result, op->result_type,
-                               op->wire, op->count, c->tag);
-    default: return collective_run(device, op);
+    case ACCL_SEND: return send_message(device, op);
+    case ACCL_RECV: return receive_message(device, op);
+    default: return acclib_collective_run(device, op);
     }
 }
 
@@ -191,20 +188,24 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
 static uint32_t keep_operand(accl_device *device, const struct operation *op, uint8_t **operand,
                              uint32_t type, uint64_t *scratch)
 {
-    uint64_t bytes = op->count * dtype_bytes(type);
-    uint64_t result_bytes = op->count * dtype_bytes(op->result_type);
+    uint64_t bytes = op->count * acclib_dtype_bytes(type);
+    uint64_t result_bytes = op->count * acclib_dtype_bytes(op->result_type);
     const uint8_t *result = op->result;
     bool in_place = *operand == result && type == op->result_type;
-    if (!*operand || !result || in_place || *operand >= result + result_bytes ||
+
+    if (*operand == NULL || result == NULL || in_place || *operand >= result + result_bytes ||
         result >= *operand + bytes)
         return 0;
-    *scratch = heap_get(device->heap, bytes);
+
+    *scratch = acclib_heap_get(device->heap, bytes);
     if (!*scratch)
-        return call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR),
-                         "no memory for %llu bytes of an operand that overlaps the result",
-                         (unsigned long long)bytes);
+        return acclib_call_fail(
+            device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+            "out of memory (%llu bytes for an operand that overlaps the result)",
+            (unsigned long long)bytes);
     copy_memory(device->heap->base + *scratch, *operand, bytes);
     *operand = device->heap->base + *scratch;
+
     return 0;
 }
 
@@ -216,15 +217,17 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
     bool put = c->operation == ACCL_SEND;
     bool from_stream = (c->stream_flags & ACCL_OP0_STREAM) && source;
     bool to_stream = (c->stream_flags & ACCL_RES_STREAM) && !put && result;
-    uint64_t source_bytes = source * dtype_bytes(op->source_type);
-    uint64_t result_bytes = result * dtype_bytes(op->result_type);
+    uint64_t source_bytes = source * acclib_dtype_bytes(op->source_type);
+    uint64_t result_bytes = result * acclib_dtype_bytes(op->result_type);
     uint32_t bits = 0;
     if ((from_stream && source > UINT64_MAX / 8) || (to_stream && result > UINT64_MAX / 8))
-        return call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR), "the count is too large");
-    if (from_stream && !(scratch[0] = heap_get(device->heap, source_bytes)))
-        bits = call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "no memory for stream data");
-    if (!bits && to_stream && !(scratch[1] = heap_get(device->heap, result_bytes)))
-        bits = call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "no memory for stream data");
+        return acclib_call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR), "the count is too large");
+    if (from_stream && !(scratch[0] = acclib_heap_get(device->heap, source_bytes)))
+        bits =
+            acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "out of memory (stream data)");
+    if (!bits && to_stream && !(scratch[1] = acclib_heap_get(device->heap, result_bytes)))
+        bits =
+            acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "out of memory (stream data)");
     uint32_t result_address = c->operation == ACCL_BCAST ? 0 : 2;
     if (scratch[0])
         op->source = device->heap->base + scratch[0];
@@ -242,7 +245,7 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
     if (c->operation == ACCL_BCAST)
         op->result_type = op->source_type;
     if (!bits && from_stream)
-        bits = stream_take(device, op->source, source_bytes);
+        bits = acclib_stream_read(device, op->source, source_bytes);
     bool local = c->operation == ACCL_COPY || c->operation == ACCL_COMBINE;
     if (!bits && local)
         bits = keep_operand(device, op, &op->source, op->source_type, &scratch[2]);
@@ -250,11 +253,14 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
         bits = keep_operand(device, op, &op->source2, op->source2_type, &scratch[3]);
     if (!bits)
         bits = dispatch(device, op);
-    if (!bits && to_stream && !stream_deliver(device, c->tag, op->result, result_bytes))
-        bits = call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "no memory for stream data");
+    if (!bits && to_stream &&
+        !acclib_stream_deliver(&device->streams, c->tag, op->result, result_bytes))
+        bits =
+            acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "out of memory (stream data)");
     for (int i = 0; i < 4; i++)
         if (scratch[i])
-            heap_put(device->heap, scratch[i]);
+            acclib_heap_put(device->heap, scratch[i]);
+
     return bits;
 }
 
@@ -264,38 +270,41 @@ static uint32_t run(accl_device *device, const struct accl_call *call)
     if (kind == ACCL_NOP)
         return 0;
     if (kind == ACCL_CONFIG)
-        return configure(device, call);
+        return acclib_configure(device, call);
     if (kind > ACCL_ALLTOALL)
-        return call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED), "no operation %u", kind);
+        return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
+                                "unknown operation %u", kind);
     struct operation op = {.call = call, .count = call->count};
     bool local = kind == ACCL_COPY || kind == ACCL_COMBINE;
-    if (!local && !(op.comm = communicator_find(device, call->comm)))
-        return call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED), "no communicator %u",
-                         call->comm);
+    if (!local && (op.comm = acclib_communicator_find(device, call->comm)) == NULL)
+        return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
+                                "no communicator %u", call->comm);
     bool has_rank = kind == ACCL_SEND || kind == ACCL_RECV || kind == ACCL_BCAST ||
                     kind == ACCL_SCATTER || kind == ACCL_GATHER || kind == ACCL_REDUCE;
     if (has_rank && call->root_src_dst >= op.comm->n)
-        return call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
-                         "communicator %u has %u ranks and no rank %u", call->comm, op.comm->n,
-                         call->root_src_dst);
+        return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
+                                "communicator %u has %u ranks and no rank %u", call->comm,
+                                op.comm->n, call->root_src_dst);
     if (kind == ACCL_BARRIER) {
         op.count = 0;
         op.type = op.wire = op.source_type = op.result_type = ACCL_INT8;
-        return collective_run(device, &op);
+        return acclib_collective_run(device, &op);
     }
+
     uint32_t bits = set_types(device, &op);
     return bits ? bits : with_memory(device, &op);
 }
 
-uint32_t call_execute(accl_device *device, const struct accl_call *call, bool checks)
+uint32_t acclib_call_execute(accl_device *device, const struct accl_call *call, bool checks)
 {
     device->text[0] = 0;
     device->checks = checks;
     device->deadline = 0;
     uint64_t began = ticks_now(&device->ticks);
     uint32_t bits = run(device, call);
-    note_no_wait(device);
+    acclib_note_no_wait(device);
     device->last_ticks = ticks_now(&device->ticks) - began;
     device->last_retcode = bits;
+
     return bits;
 }

@@ -67,7 +67,7 @@ int main(void)
     CHECK(accl_dump_communicator(r.device, 5, text, 10, &needed) == ACCL_NOT_FOUND);
     CHECK(accl_dump_exchange_memory(r.device, text, sizeof text, &needed) == ACCL_OK);
     CHECK(accl_dump_waits(r.device, text, sizeof text, &needed) == ACCL_OK);
-    CHECK(strcmp(text, "rank 0 waits for nobody\n") == 0);
+    CHECK(strcmp(text, "rank 0 is not waiting\n") == 0);
     uint64_t packets;
     CHECK(accl_packet_outstanding(r.device, &packets) == ACCL_NOT_READY);
     accl_close(r.device);

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "accl/engine/engine.h"
+#include "accl/transport/shm/lane.h"
+#include "accl/transport/shm/peer.h"
 
 #define RANKS 2
 #define COMMUNICATORS 3
@@ -95,16 +96,16 @@ static uint8_t *find_place(const struct ranks *r, uint32_t rank, uint8_t which, 
     const struct communicator *comm = device->communicators;
     switch (which) {
     case 0: *bytes = offsetof(struct arena_header, lanes) + 64; return device->heap->base;
-    case 1: *bytes = sizeof(struct ring); return (uint8_t *)device->peers[1 - rank].in;
+    case 1: *bytes = sizeof(struct ring); return (uint8_t *)device->shm->peers[1 - rank].in;
     case 2:
         *bytes = device->pool.slot_count * sizeof(struct rx_slot);
         return (uint8_t *)device->pool.slots;
-    case 3: *bytes = offsetof(struct lane, posts); return (uint8_t *)comm->lane;
-    case 4: *bytes = sizeof(struct lane); return (uint8_t *)comm->lane;
-    case 5: *bytes = sizeof(struct lane); return (uint8_t *)comm->next->lane;
+    case 3: *bytes = offsetof(struct lane, posts); return (uint8_t *)comm->lanes->own;
+    case 4: *bytes = sizeof(struct lane); return (uint8_t *)comm->lanes->own;
+    case 5: *bytes = sizeof(struct lane); return (uint8_t *)comm->next->lanes->own;
     case 6:
         *bytes = sizeof(struct ring_entry) * 4;
-        return (uint8_t *)device->peers[1 - rank].in->entries;
+        return (uint8_t *)device->shm->peers[1 - rank].in->entries;
     default: *bytes = 400000; return device->heap->base;
     }
 }

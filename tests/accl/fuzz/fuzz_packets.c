@@ -59,7 +59,7 @@ static void drain(accl_device *device)
     struct accl_packet p = {.size = sizeof p};
     while (accl_packet_next(device, &p) == ACCL_OK) {
         require(p.rank > 0 && p.rank < RANKS, "packets go to other ranks");
-        require(packet_flaw(p.data, p.bytes, 0) == NULL, "own packets are sound");
+        require(acclib_packet_flaw(p.data, p.bytes, 0) == NULL, "own packets are sound");
         require(accl_packet_done(device, p.id) == ACCL_OK, "a packet was sent");
     }
 }

@@ -443,7 +443,7 @@ def test_dumps_are_printed(one, capsys):
     one.dump_exchange_memory()
     assert "1ff0:" in capsys.readouterr().out
     one.dump_waits()
-    assert "rank 0 waits for nobody" in capsys.readouterr().out
+    assert "rank 0 is not waiting" in capsys.readouterr().out
     spare = one.rx_buffer_spares[0]
     assert spare.status == 2 and spare.nbytes == 1024
     assert spare.physical_address % 64 == 0

@@ -32,7 +32,7 @@ def test_different_roots_are_an_error_on_all_ranks(make, everywhere, operation, 
     ranks = len(roots)
 
     def body(device, rank):
-        # Whoever waits for nobody learns of it in its next call.
+        # Whoever is not waiting learns of it in its next call.
         with pytest.raises(ACCLError) as caught:
             call_rooted(device, operation, count, roots[rank], ranks)
             device.barrier()

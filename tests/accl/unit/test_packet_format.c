@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: csrc/accl/transport/packets/packet_format.c csrc/accl/engine/convert.c csrc/common/copy.c
+ * build: csrc/accl/transport/packets/packet_format.c csrc/accl/arithmetic/dtype.c
  *
  * What a packet from another rank must be like by itself: each flaw alone, beside its limit.
  */
 #include "accl/transport/packets/packet_format.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-#include "accl/engine/engine.h"
+#include "accl.h"
+#include "accl/base/arena.h"
 #include "tests/support/check.h"
 
 enum { FROM = 2, EAGER_BYTES = 16 };
@@ -35,7 +37,7 @@ static struct packet_header eager(void)
 #define EXPECT(header, flaw) expect(&(header), sizeof(header) + (header).payload, flaw, __LINE__)
 static void expect(const struct packet_header *header, uint64_t bytes, const char *flaw, int line)
 {
-    const char *said = packet_flaw(header, bytes, FROM);
+    const char *said = acclib_packet_flaw(header, bytes, FROM);
     if ((said == NULL) != (flaw == NULL) || (said != NULL && strcmp(said, flaw) != 0)) {
         fprintf(stderr, "line %d: said %s, expected %s\n", line, said ? said : "nothing",
                 flaw ? flaw : "nothing");
@@ -46,10 +48,10 @@ static void expect(const struct packet_header *header, uint64_t bytes, const cha
 static void test_a_length_that_no_packet_has(void)
 {
     struct packet_header header = eager();
-    expect(&header, 0, "a wrong length", __LINE__);
-    expect(&header, sizeof header - 1, "a wrong length", __LINE__);
-    expect(&header, ACCL_PACKET_MAX + UINT64_C(1), "a wrong length", __LINE__);
-    expect(&header, UINT64_MAX, "a wrong length", __LINE__);
+    expect(&header, 0, "an invalid length", __LINE__);
+    expect(&header, sizeof header - 1, "an invalid length", __LINE__);
+    expect(&header, ACCL_PACKET_MAX + UINT64_C(1), "an invalid length", __LINE__);
+    expect(&header, UINT64_MAX, "an invalid length", __LINE__);
 
     header.payload = (uint32_t)(ACCL_PACKET_MAX - sizeof header);
     header.total = header.payload - header.payload % 4 + 4;
@@ -60,11 +62,11 @@ static void test_what_is_of_another_protocol(void)
 {
     struct packet_header header = eager();
     header.magic ^= 1;
-    EXPECT(header, "no packet");
+    EXPECT(header, "no packet header");
 
     header = eager();
     header.version++;
-    EXPECT(header, "another version");
+    EXPECT(header, "a different version");
 }
 
 static void test_every_kind_and_payload(void)
@@ -74,7 +76,7 @@ static void test_every_kind_and_payload(void)
         header.kind = (uint8_t)kind;
         bool known = kind >= PACKET_HELLO && kind <= PACKET_BYE;
         bool carries = kind == PACKET_EAGER || kind == PACKET_DATA;
-        const char *refused = carries ? NULL : "a payload of another length";
+        const char *refused = carries ? NULL : "a payload of a different length";
         EXPECT(header, known ? refused : "an unknown kind");
 
         header.payload = 0;
@@ -96,14 +98,14 @@ static void test_a_sender_other_than_the_connection_is_of(void)
 {
     struct packet_header header = eager();
     header.from = FROM + 1;
-    EXPECT(header, "another rank as its sender");
+    EXPECT(header, "a different rank as its sender");
 }
 
 static void test_a_payload_that_is_not_there(void)
 {
     struct packet_header header = eager();
-    expect(&header, sizeof header + EAGER_BYTES - 1, "a payload of another length", __LINE__);
-    expect(&header, sizeof header + EAGER_BYTES + 1, "a payload of another length", __LINE__);
+    expect(&header, sizeof header + EAGER_BYTES - 1, "a payload of a different length", __LINE__);
+    expect(&header, sizeof header + EAGER_BYTES + 1, "a payload of a different length", __LINE__);
 }
 
 static void test_rx_buffers_of_a_hello(void)
@@ -179,10 +181,10 @@ static void test_the_stream_of_a_put(void)
     header.stream = ACCL_STREAM_ID_MAX + 1;
     EXPECT(header, NULL);
     header.channel = CHANNEL_COLLECTIVE;
-    EXPECT(header, "no such stream");
+    EXPECT(header, "an invalid stream number");
     header.channel = CHANNEL_USER;
     header.stream++;
-    EXPECT(header, "no such stream");
+    EXPECT(header, "an invalid stream number");
 }
 
 int main(void)

@@ -14,7 +14,7 @@
     X(HELLO, 1, 0)    /* who sends, and its rx buffers; the first of all */ \
     X(EAGER, 2, 1)    /* a message, from its beginning */ \
     X(DATA, 3, 1)     /* more of one */ \
-    X(REQUEST, 4, 0)  /* a message that is too large to be sent unasked */ \
+    X(REQUEST, 4, 0)  /* a message that is too large to be sent eagerly */ \
     X(GRANT, 5, 0)    /* it may come */ \
     X(DROP, 6, 0)     /* it is not wanted; its tag says why */ \
     X(CANCEL, 7, 0)   /* its sender gave it up */ \
@@ -47,20 +47,20 @@ struct packet_header {
     uint64_t key;                /* of the communicator; HELLO: of the list of ranks */
     uint64_t total;              /* bytes of the message; HELLO: of an rx buffer */
     uint64_t offset;             /* DATA: where it goes in the message */
-    uint32_t payload;            /* bytes behind the header */
+    uint32_t payload;            /* bytes after the header */
     uint32_t tag;                /* HELLO: number of ranks */
     uint32_t sequence;
     uint32_t numbers; /* sequence numbers that the message takes */
     uint32_t stream;  /* number + 1 of a stream put, else 0 */
-    uint32_t call;    /* of a collective: what its sender calls, as in its lane's notes */
+    uint32_t call;    /* of a collective: the note of its sender's call */
 };
 _Static_assert(sizeof(struct packet_header) == 88, "no holes");
 
 /* No message is larger. */
 #define PACKET_TOTAL_MAX (UINT64_C(1) << 48)
 
-/* Whether a packet of BYTES that came from rank FROM is one, as far as it shows by itself: NULL, or
- * what is wrong. */
-const char *packet_flaw(const struct packet_header *header, uint64_t bytes, uint32_t from);
+/* Checks a packet of BYTES from rank FROM by itself, without its context: NULL, or what is wrong.
+ */
+const char *acclib_packet_flaw(const struct packet_header *header, uint64_t bytes, uint32_t from);
 
 #endif

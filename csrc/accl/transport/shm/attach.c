@@ -1,86 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How ranks on one host find each other and exchange memory files.
- *
- * A rank listens on an abstract unix socket whose name comes from the user, the job and its
- * number; porter.c answers, this file asks. Both sides check the other's user. The name is gone
- * with the socket, so nothing can be left behind, and a rank that comes again has the same name:
- * therefore each side also says which of its devices in this job it is (generation), and only equal
- * ones meet.
+ * The side that asks for a rank's memory file. What comes is checked: another process of this user
+ * may hold the address.
  */
+#include "accl/transport/shm/attach.h"
+
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "accl/transport/shm/attach.h"
-#include "common/futex.h"
+#include "accl/transport/shm/hello.h"
+#include "accl/transport/wait.h"
+#include "common/clock.h"
+#include "common/cores.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-
-/* ------------------------------------------------------------------ both sides */
-
-socklen_t attach_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name)
-{
-    memset(name, 0, sizeof *name);
-    name->sun_family = AF_UNIX;
-    int n = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "offchip-accl-%u-%016llx-%u",
-                     (unsigned)geteuid(), (unsigned long long)device->job_hash, rank);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-}
-
-struct hello attach_hello(const accl_device *device, uint32_t flags)
-{
-    return (struct hello){.magic = HELLO_MAGIC,
-                          .version = ACCL_ABI_VERSION,
-                          .job = device->job_hash,
-                          .generation = device->generation,
-                          .rank = device->rank,
-                          .flags = flags};
-}
-
-bool attach_holder(int fd, struct holder *holder)
-{
-    struct ucred cred;
-    socklen_t length = sizeof cred;
-    *holder = (struct holder){.uid = (uid_t)-1};
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) != 0)
-        return false;
-    *holder = (struct holder){.uid = cred.uid, .pid = cred.pid};
-    return true;
-}
-
-bool attach_same_user(int fd, struct holder *holder)
-{
-    return attach_holder(fd, holder) && holder->uid == geteuid();
-}
-
-int attach_pidfd(pid_t pid, bool *ended)
-{
-    int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-    *ended = pid > 0 && fd < 0 && errno == ESRCH;
-    return fd;
-}
-
-void attach_watch(struct peer *peer, int pidfd, bool ended)
-{
-    int known = -1;
-    if (ended && peer->pidfd < 0)
-        atomic_store(&peer->dead, true);
-    if (pidfd >= 0 && !atomic_compare_exchange_strong(&peer->pidfd, &known, pidfd))
-        close(pidfd);
-}
-
-/* As long as the call has time, a second at most. */
+/* Limits socket operations to the time that the call has left, at most a second. */
 static void limit_time(accl_device *device, int fd)
 {
-    int64_t left = deadline_of(device) - clock_now();
+    int64_t left = acclib_call_deadline(device) - clock_now();
     if (left > CLOCK_SECOND)
         left = CLOCK_SECOND;
     if (left < CLOCK_MILLISECOND)
@@ -90,8 +30,6 @@ static void limit_time(accl_device *device, int fd)
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
-
-/* ------------------------------------------------------------------ the side that asks */
 
 enum asked { ASKED_AGAIN, ASKED_OK, ASKED_REFUSED, ASKED_NEVER };
 
@@ -111,11 +49,14 @@ static int receive_file(int fd, struct hello *in)
     ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
     if (n < 0)
         return -1;
+
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
+    if (header != NULL && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof(int)))
         memcpy(&file, CMSG_DATA(header), sizeof file);
     if (n != (ssize_t)sizeof *in)
         in->magic = 0;
+
     return file;
 }
 
@@ -140,6 +81,7 @@ static bool read_header(accl_device *device, uint32_t rank, struct peer *peer,
                  has_place(rings, device->ranks, sizeof(struct ring), bytes) &&
                  has_place(slots, slot_count, sizeof(struct rx_slot), bytes) &&
                  has_place(pool, slot_count, slot_bytes, bytes);
+
     if (!sound)
         return false;
 
@@ -149,6 +91,7 @@ static bool read_header(accl_device *device, uint32_t rank, struct peer *peer,
                                .slot_bytes = slot_bytes,
                                .slot_count = slot_count};
     peer->out = (struct ring *)(void *)(base + rings) + device->rank;
+
     return true;
 }
 
@@ -156,51 +99,60 @@ static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer
                            uint64_t bytes, pid_t pid)
 {
     struct stat st;
-    /* A file that can shrink would kill whoever reads it. */
+
+    /* Reading a file that shrinks would kill this process. */
     if (bytes < ARENA_HEADER_BYTES || fstat(file, &st) != 0 || (uint64_t)st.st_size != bytes ||
-        !file_keeps_its_size(file)) {
-        call_fail(device, 0, "rank %u gave no memory file of this library", rank);
+        !acclib_heap_is_sealed(file)) {
+        acclib_call_fail(device, 0, "the memory file of rank %u is not one of this library", rank);
         return ASKED_NEVER;
     }
+
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (map == MAP_FAILED) {
-        call_fail(device, 0, "cannot map the memory of rank %u (%llu bytes): %s", rank,
-                  (unsigned long long)bytes, strerror(errno));
+        acclib_call_fail(device, 0, "cannot map the memory of rank %u (%llu bytes): %s", rank,
+                         (unsigned long long)bytes, strerror(errno));
         return ASKED_NEVER;
     }
+
     if (!read_header(device, rank, peer, map, bytes)) {
-        call_fail(device, 0, "rank %u has another set of ranks or another library", rank);
+        acclib_call_fail(device, 0, "rank %u has a different list of ranks or a different library",
+                         rank);
         munmap(map, bytes);
         return ASKED_NEVER;
     }
+
     peer->arena_bytes = bytes;
     peer->arena = map;
     bool ended;
-    int pidfd = attach_pidfd(pid, &ended);
-    attach_watch(peer, pidfd, ended);
+    int pidfd = acclib_peer_pidfd(pid, &ended);
+    acclib_peer_watch(peer, pidfd, ended);
+
     /* Launchers bind each rank to cores of its own: what matters is whether all have enough. */
     if (pid > 0)
         cores_add(&device->core_set, pid);
     atomic_store(&device->cores, cores_count(&device->core_set));
+
     return ASKED_OK;
 }
 
 static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
 {
     struct sockaddr_un name;
-    socklen_t length = attach_name(device, rank, &name);
+    socklen_t length = acclib_hello_name(device, rank, &name);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
     if (fd < 0) {
-        call_fail(device, 0, "cannot make a socket: %s", strerror(errno));
+        acclib_call_fail(device, 0, "cannot create a socket: %s", strerror(errno));
         return ASKED_NEVER;
     }
+
     enum asked result = ASKED_AGAIN;
-    struct hello out = attach_hello(device, 0);
+    struct hello out = acclib_hello_make(device, 0);
     struct holder holder;
     limit_time(device, fd);
     if (connect(fd, (struct sockaddr *)&name, length) == 0) {
-        if (!attach_same_user(fd, &holder)) {
-            call_fail(
+        if (!acclib_hello_same_user(fd, &holder)) {
+            acclib_call_fail(
                 device, 0,
                 "the address of rank %u is held by process %d of user %u, and this is user %u",
                 rank, (int)holder.pid, (unsigned)holder.uid, (unsigned)geteuid());
@@ -209,10 +161,11 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
             struct hello in;
             int file = receive_file(fd, &in);
             if (in.magic == HELLO_MAGIC && in.refused) {
-                call_fail(device, 0,
-                          "rank %u has its device number %u of this job open, and this is number "
-                          "%u here: open and close devices alike on all ranks, or name a new job",
-                          rank, in.generation + 1, device->generation + 1);
+                acclib_call_fail(
+                    device, 0,
+                    "rank %u has its device number %u of this job open, and this is number "
+                    "%u here: open and close devices alike on all ranks, or name a new job",
+                    rank, in.generation + 1, device->shm->generation + 1);
                 result = ASKED_REFUSED;
             } else if (in.magic == HELLO_MAGIC && file >= 0) {
                 result = map_peer(device, rank, peer, file, in.bytes, holder.pid);
@@ -221,57 +174,59 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
                 close(file);
         }
     }
+
     close(fd);
     return result;
 }
 
-uint32_t attach_try(accl_device *device, struct peer *peer)
+uint32_t acclib_attach_try(accl_device *device, struct peer *peer)
 {
-    if (peer->arena || peer->address.reach == ACCL_REACH_PACKETS)
+    if (peer->arena != NULL || !peer->reached)
         return 0;
-    return ask(device, (uint32_t)(peer - device->peers), peer) == ASKED_NEVER
+    return ask(device, peer_rank(device, peer), peer) == ASKED_NEVER
                ? ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED)
                : 0;
 }
 
-uint32_t attach_peer(accl_device *device, uint32_t rank, struct peer **found)
+uint32_t acclib_attach_peer(accl_device *device, uint32_t rank)
 {
-    struct peer *peer = &device->peers[rank];
-    *found = peer;
-    if (peer->arena)
+    struct peer *peer = peer_of(device, rank);
+    if (peer->arena != NULL)
         return 0;
-    if (peer->address.reach == ACCL_REACH_PACKETS)
-        return call_fail(device, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED), "rank %u is not on this host",
-                         rank);
+    if (!peer->reached)
+        return acclib_call_fail(device, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED),
+                                "rank %u is not on this host", rank);
     struct waiter w;
     int64_t pause = ATTACH_FIRST_NS;
     uint32_t bits = 0;
-    wait_begin(&w, device, NULL, rank, false, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    while (!bits && !peer->arena) {
+    acclib_wait_begin(&w, device, NULL, rank, false, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (!bits && peer->arena == NULL) {
         enum asked asked = ask(device, rank, peer);
         if (asked == ASKED_NEVER)
             bits = ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
         else if (asked != ASKED_OK)
-            bits = wait_pause_briefly(&w, pause);
+            bits = acclib_wait_pause_briefly(&w, pause);
         if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && asked == ASKED_REFUSED)
             /* Once more, for the text. */
             bits = ask(device, rank, peer) == ASKED_OK ? 0 : ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
         else if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR))
-            bits = call_fail(device, bits | ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED),
-                             "rank %u (port %u) of job '%s' did not come up in %u ms", rank,
-                             peer->address.port, device->job, device->timeout_ms);
+            bits =
+                acclib_call_fail(device, bits | ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED),
+                                 "rank %u (port %u) of job '%s' did not start in %u ms", rank,
+                                 device->world[rank].address.port, device->job, device->timeout_ms);
         if (pause < ATTACH_LAST_NS)
             pause *= 2;
     }
-    wait_end(&w);
+    acclib_wait_end(&w);
+
     return bits;
 }
 
-void attach_drop(accl_device *device)
+void acclib_attach_drop(accl_device *device)
 {
     for (uint32_t i = 0; i < device->ranks; i++) {
-        struct peer *peer = &device->peers[i];
-        if (peer->arena && i != device->rank)
+        struct peer *peer = peer_of(device, i);
+        if (peer->arena != NULL && i != device->rank)
             munmap(peer->arena, peer->arena_bytes);
         if (peer->pidfd >= 0)
             close(peer->pidfd);

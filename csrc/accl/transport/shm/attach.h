@@ -1,44 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two sides of a meeting have in common: attach.c asks, porter.c answers. */
+/*
+ * Attaching to the memory files of other ranks. The executor calls these.
+ */
 #ifndef ACCL_ATTACH_H
 #define ACCL_ATTACH_H
 
-#include <sys/socket.h>
-#include <sys/types.h>
-#include <sys/un.h>
+#include "accl/transport/shm/peer.h"
 
-#include "accl/engine/engine.h"
+/* Time between attempts, at first and at last. */
+#define ATTACH_FIRST_NS INT64_C(200000)
+#define ATTACH_LAST_NS INT64_C(5000000)
 
-#define HELLO_MAGIC UINT32_C(0x6f61636c)
+/* Waits until global rank RANK exists, and attaches to it. Error bits. */
+uint32_t acclib_attach_peer(accl_device *device, uint32_t rank);
 
-enum hello_flag {
-    HELLO_INTRODUCES = 1, /* wants no file, only to be known */
-};
+/* One attempt: error bits if further ones are pointless, else 0; see peer->arena. */
+uint32_t acclib_attach_try(accl_device *device, struct peer *peer);
 
-struct hello {
-    uint32_t magic, version;
-    uint64_t job;
-    uint32_t generation, rank;
-    uint64_t bytes; /* of the answer's file */
-    uint32_t refused;
-    uint32_t flags;
-};
-
-/* The process at the other end of a socket. */
-struct holder {
-    uid_t uid;
-    pid_t pid; /* 0 if it cannot be seen from here */
-};
-
-/* The name under which RANK listens; its length. */
-socklen_t attach_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name);
-struct hello attach_hello(const accl_device *device, uint32_t flags);
-/* False if the system does not say. */
-bool attach_holder(int fd, struct holder *holder);
-bool attach_same_user(int fd, struct holder *holder);
-/* A pidfd of PID, -1 if there is none; *ENDED tells that the process is gone. */
-int attach_pidfd(pid_t pid, bool *ended);
-/* Watches the process of PEER from here on; PIDFD is the peer's then, or closed. */
-void attach_watch(struct peer *peer, int pidfd, bool ended);
+/* Detaches from all. */
+void acclib_attach_drop(accl_device *device);
 
 #endif

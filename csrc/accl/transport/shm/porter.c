@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rank's door: it listens under its name, gives its file to ranks that ask, and tells those
- * that are there already that it has come.
+ * Listens under the rank's name, gives its file to ranks that ask, and introduces the rank to those
+ * that are already running.
  *
- * A small thread answers whoever has something to say, in any order, so nobody who is silent keeps
- * others waiting. A rank that comes introduces itself to all others: of two ranks the later one
- * knows the earlier's process and is known to it, so that a rank that dies before its first call is
- * missed.
+ * One thread serves all connections at once, so a silent one does not block the others. A rank that
+ * starts introduces itself to all others: of two ranks the later one knows the earlier one's
+ * process and is known to it, so the death of a rank before its first call is noticed.
  */
+#include "accl/transport/shm/porter.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,16 +18,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "accl/transport/shm/attach.h"
+#include "accl/transport/shm/hello.h"
+#include "common/clock.h"
 
 #define GUESTS 128
-#define PATIENCE_NS CLOCK_SECOND
+#define GUEST_NS CLOCK_SECOND
 #define NOBODY UINT32_MAX
 
 /* One connection. */
 struct guest {
     int fd;
-    uint32_t introduced_to; /* the rank that this one greeted; NOBODY: it came by itself */
+    uint32_t introduced_to; /* the rank that this one connected to; NOBODY: it connected */
     int pidfd;              /* of that rank's process, or -1 */
     bool hung_up;           /* without an answer: its process may be ending */
     struct holder holder;
@@ -49,7 +51,7 @@ static void guest_leave(struct porter *porter, uint32_t i)
     *guest = porter->guests[--porter->n];
 }
 
-/* Where there is no room, whoever has waited longest goes; a rank asks again. */
+/* If all are in use, the oldest connection is closed; a rank asks again. */
 static struct guest *guest_add(struct porter *porter, int fd, const struct holder *holder)
 {
     if (porter->n == GUESTS) {
@@ -59,27 +61,29 @@ static struct guest *guest_add(struct porter *porter, int fd, const struct holde
                 oldest = i;
         guest_leave(porter, oldest);
     }
+
     struct guest *guest = &porter->guests[porter->n++];
     *guest = (struct guest){.fd = fd,
                             .introduced_to = NOBODY,
                             .pidfd = -1,
                             .holder = *holder,
-                            .deadline = clock_now() + PATIENCE_NS};
+                            .deadline = clock_now() + GUEST_NS};
+
     return guest;
 }
-
-/* ------------------------------------------------------------------ introductions */
 
 static void introduce(accl_device *device, struct porter *porter, uint32_t rank)
 {
     struct sockaddr_un name;
     struct holder holder;
-    socklen_t length = attach_name(device, rank, &name);
-    struct hello out = attach_hello(device, HELLO_INTRODUCES);
+    socklen_t length = acclib_hello_name(device, rank, &name);
+    struct hello out = acclib_hello_make(device, HELLO_INTRODUCES);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
     if (fd < 0)
         return;
-    if (connect(fd, (struct sockaddr *)&name, length) != 0 || !attach_same_user(fd, &holder) ||
+    if (connect(fd, (struct sockaddr *)&name, length) != 0 ||
+        !acclib_hello_same_user(fd, &holder) ||
         send(fd, &out, sizeof out, MSG_NOSIGNAL) != (ssize_t)sizeof out || porter->n == GUESTS) {
         close(fd); /* it is not there yet, and will introduce itself */
         return;
@@ -88,7 +92,7 @@ static void introduce(accl_device *device, struct porter *porter, uint32_t rank)
     bool ended;
     struct guest *guest = guest_add(porter, fd, &holder);
     guest->introduced_to = rank;
-    guest->pidfd = attach_pidfd(holder.pid, &ended);
+    guest->pidfd = acclib_peer_pidfd(holder.pid, &ended);
 }
 
 /* It hung up, and has ended: it was the rank, if it was not one of an earlier job. A later one
@@ -100,32 +104,31 @@ static void note_death(struct peer *peer, struct guest *guest)
         atomic_store(&peer->dead, true);
 }
 
-/* ------------------------------------------------------------------ answers */
-
 static bool makes_sense(const accl_device *device, const struct guest *guest)
 {
     const struct hello *in = &guest->in;
     return in->magic == HELLO_MAGIC && in->version == ACCL_ABI_VERSION &&
-           in->job == device->job_hash && in->rank < device->ranks && in->rank != device->rank;
+           in->job == device->shm->job_hash && in->rank < device->ranks && in->rank != device->rank;
 }
 
 static void know(accl_device *device, const struct guest *guest)
 {
-    struct peer *peer = &device->peers[guest->in.rank];
+    struct peer *peer = peer_of(device, guest->in.rank);
     bool ended;
+
     /* What is known of a process before it is not known of this one. */
     if (peer->pidfd < 0)
         atomic_store(&peer->dead, false);
-    int pidfd = attach_pidfd(guest->holder.pid, &ended);
-    attach_watch(peer, pidfd, ended);
+    int pidfd = acclib_peer_pidfd(guest->holder.pid, &ended);
+    acclib_peer_watch(peer, pidfd, ended);
 }
 
-/* To one who asked, and said all of it. */
+/* Answers a complete request. */
 static void answer(accl_device *device, const struct guest *guest)
 {
-    struct hello out = attach_hello(device, 0);
+    struct hello out = acclib_hello_make(device, 0);
     out.bytes = device->heap->bytes;
-    out.refused = guest->in.generation != device->generation;
+    out.refused = guest->in.generation != device->shm->generation;
     struct iovec part = {.iov_base = &out, .iov_len = sizeof out};
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
@@ -144,17 +147,19 @@ static void answer(accl_device *device, const struct guest *guest)
         header->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(header), &device->heap->fd, sizeof(int));
     }
+
     if (sendmsg(guest->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return; /* the other side asks again */
 }
 
-/* GUEST has something to say, or hangs up; false if it has no more business here. */
+/* GUEST has sent something or hung up; false if the connection is finished. */
 static bool listen_to(accl_device *device, struct guest *guest)
 {
     if (guest->hung_up) {
-        note_death(&device->peers[guest->introduced_to], guest);
+        note_death(peer_of(device, guest->introduced_to), guest);
         return false;
     }
+
     ssize_t n = recv(guest->fd, (uint8_t *)&guest->in + guest->have, sizeof guest->in - guest->have,
                      MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -163,6 +168,7 @@ static bool listen_to(accl_device *device, struct guest *guest)
         guest->hung_up = guest->introduced_to != NOBODY && guest->pidfd >= 0;
         return guest->hung_up;
     }
+
     guest->have += (size_t)n;
     if (guest->have < sizeof guest->in)
         return true;
@@ -173,16 +179,17 @@ static bool listen_to(accl_device *device, struct guest *guest)
         answer(device, guest);
     else if (!guest->in.refused && guest->in.rank == guest->introduced_to)
         know(device, guest);
+
     return false;
 }
 
 static void let_in(accl_device *device, struct porter *porter)
 {
     struct holder holder;
-    int fd = accept4(device->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept4(device->shm->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    if (attach_same_user(fd, &holder))
+    if (acclib_hello_same_user(fd, &holder))
         guest_add(porter, fd, &holder);
     else
         close(fd);
@@ -196,18 +203,20 @@ static int poll_timeout(const struct porter *porter)
             first = porter->guests[i].deadline;
     if (first == CLOCK_NEVER)
         return -1;
+
     return first <= now ? 0 : (int)((first - now) / CLOCK_MILLISECOND) + 1;
 }
 
 static void *porter_main(void *argument)
 {
     accl_device *device = argument;
-    struct porter *porter = device->porter_state;
+    struct porter *porter = device->shm->porter;
     struct pollfd fds[GUESTS + 2];
+
     for (;;) {
         uint32_t n = porter->n;
-        fds[0] = (struct pollfd){.fd = device->listener, .events = POLLIN};
-        fds[1] = (struct pollfd){.fd = device->stopper, .events = POLLIN};
+        fds[0] = (struct pollfd){.fd = device->shm->listener, .events = POLLIN};
+        fds[1] = (struct pollfd){.fd = device->shm->stopper, .events = POLLIN};
         for (uint32_t i = 0; i < n; i++) {
             const struct guest *guest = &porter->guests[i];
             fds[i + 2] =
@@ -219,7 +228,7 @@ static void *porter_main(void *argument)
             return NULL;
 
         int64_t now = clock_now();
-        /* From the end, as the last takes the place of one who leaves. */
+        /* From the end, as the last one takes the place of one that is removed. */
         for (uint32_t i = n; i-- > 0;) {
             struct guest *guest = &porter->guests[i];
             bool stays = fds[i + 2].revents ? listen_to(device, guest) : guest->deadline > now;
@@ -231,84 +240,89 @@ static void *porter_main(void *argument)
     }
 }
 
-/* ------------------------------------------------------------------ the door */
-
-/* Who has the name of this rank. */
+/* Says which process holds the name of this rank. */
 static int name_taken(const accl_device *device, const struct sockaddr_un *name, socklen_t length)
 {
     struct holder holder = {.uid = geteuid()};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool known = fd >= 0 && connect(fd, (const struct sockaddr *)name, length) == 0 &&
-                 attach_holder(fd, &holder);
+                 acclib_hello_holder(fd, &holder);
+
     if (fd >= 0)
         close(fd);
     if (known && holder.uid != geteuid())
-        return accl_fail(ACCL_IN_USE,
-                         "the address of rank %u of job '%s' is held by process %d of user %u, "
-                         "which is no rank of user %u's job: give the job another name (ACCL_JOB) "
-                         "or other ports",
-                         device->rank, device->job, (int)holder.pid, (unsigned)holder.uid,
-                         (unsigned)geteuid());
+        return acclib_fail(
+            ACCL_IN_USE,
+            "the address of rank %u of job '%s' is held by process %d of user %u, "
+            "which is no rank of user %u's job: give the job another name (ACCL_JOB) "
+            "or other ports",
+            device->rank, device->job, (int)holder.pid, (unsigned)holder.uid, (unsigned)geteuid());
     char where[64] = "";
     if (known && holder.pid == getpid())
         snprintf(where, sizeof where, ", in this process");
     else if (known && holder.pid)
         snprintf(where, sizeof where, ", in process %d", (int)holder.pid);
-    return accl_fail(ACCL_IN_USE,
-                     "rank %u of job '%s' is there already%s, with the same list of ranks: close "
-                     "the other device, or give the jobs different names (ACCL_JOB) or ports",
-                     device->rank, device->job, where);
+
+    return acclib_fail(ACCL_IN_USE,
+                       "rank %u of job '%s' is already open%s, with the same list of ranks: close "
+                       "the other device, or give the jobs different names (ACCL_JOB) or ports",
+                       device->rank, device->job, where);
 }
 
-int attach_listen(accl_device *device)
+int acclib_porter_start(accl_device *device)
 {
     struct sockaddr_un name;
-    socklen_t length = attach_name(device, device->rank, &name);
+    socklen_t length = acclib_hello_name(device, device->rank, &name);
     struct porter *porter = calloc(1, sizeof *porter);
-    device->porter_state = porter;
-    device->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    device->stopper = eventfd(0, EFD_CLOEXEC);
-    if (!porter || device->listener < 0 || device->stopper < 0) {
+
+    device->shm->porter = porter;
+    device->shm->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    device->shm->stopper = eventfd(0, EFD_CLOEXEC);
+    if (porter == NULL || device->shm->listener < 0 || device->shm->stopper < 0) {
         int error = errno;
-        attach_stop(device);
-        return accl_fail(ACCL_SYSTEM, "cannot make a socket: %s", strerror(error));
+        acclib_porter_stop(device);
+        return acclib_fail(ACCL_SYSTEM, "cannot create a socket: %s", strerror(error));
     }
-    if (bind(device->listener, (struct sockaddr *)&name, length) != 0 ||
-        listen(device->listener, 512) != 0) {
+
+    if (bind(device->shm->listener, (struct sockaddr *)&name, length) != 0 ||
+        listen(device->shm->listener, 512) != 0) {
         int error = errno;
-        attach_stop(device);
+        acclib_porter_stop(device);
         return error == EADDRINUSE ? name_taken(device, &name, length)
-                                   : accl_fail(ACCL_SYSTEM, "cannot listen: %s", strerror(error));
+                                   : acclib_fail(ACCL_SYSTEM, "cannot listen: %s", strerror(error));
     }
+
     for (uint32_t i = 0; i < device->ranks; i++)
-        if (i != device->rank && device->peers[i].address.reach != ACCL_REACH_PACKETS)
+        if (i != device->rank && peer_of(device, i)->reached)
             introduce(device, porter, i);
 
-    int error = pthread_create(&device->porter, NULL, porter_main, device);
+    int error = pthread_create(&device->shm->thread, NULL, porter_main, device);
     if (error) {
-        attach_stop(device);
-        return accl_fail(ACCL_SYSTEM, "cannot start a thread: %s", strerror(error));
+        acclib_porter_stop(device);
+        return acclib_fail(ACCL_SYSTEM, "cannot start a thread: %s", strerror(error));
     }
-    device->porter_runs = true;
+
+    device->shm->runs = true;
     return ACCL_OK;
 }
 
-void attach_stop(accl_device *device)
+void acclib_porter_stop(accl_device *device)
 {
-    if (device->porter_runs) {
+    if (device->shm->runs) {
         uint64_t one = 1;
-        if (write(device->stopper, &one, sizeof one) == (ssize_t)sizeof one)
-            pthread_join(device->porter, NULL);
-        device->porter_runs = false;
+        if (write(device->shm->stopper, &one, sizeof one) == (ssize_t)sizeof one)
+            pthread_join(device->shm->thread, NULL);
+        device->shm->runs = false;
     }
-    struct porter *porter = device->porter_state;
-    while (porter && porter->n)
+
+    struct porter *porter = device->shm->porter;
+    while (porter != NULL && porter->n)
         guest_leave(porter, 0);
     free(porter);
-    device->porter_state = NULL;
-    if (device->listener >= 0)
-        close(device->listener);
-    if (device->stopper >= 0)
-        close(device->stopper);
-    device->listener = device->stopper = -1;
+    device->shm->porter = NULL;
+    if (device->shm->listener >= 0)
+        close(device->shm->listener);
+    if (device->shm->stopper >= 0)
+        close(device->shm->stopper);
+    device->shm->listener = device->shm->stopper = -1;
 }

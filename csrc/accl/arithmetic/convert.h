@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies between element types. Pure functions. */
+#ifndef ACCL_CONVERT_H
+#define ACCL_CONVERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Copies N elements. The types are equal, or float32 and float16. With VIA16, float32 elements are
+ * rounded to float16 on the way. The ranges are disjoint or identical.
+ */
+void acclib_convert(void *to, uint32_t to_type, const void *from, uint32_t from_type, size_t n,
+                    bool via16);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums and maxima over vectors. Pure functions. */
+#ifndef ACCL_REDUCE_H
+#define ACCL_REDUCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct reduction {
+    uint32_t function; /* enum accl_function */
+    uint32_t type;     /* of the arithmetic */
+    uint32_t n;        /* operands */
+    const uint8_t *const *operands;
+    const uint8_t *operand_types;
+    uint32_t first; /* operands are combined in the order first, first + 1, ... (mod n) */
+    uint32_t n_results;
+    uint8_t *const *results; /* the same values to each; a result may be one of the operands */
+    const uint8_t *result_types;
+};
+
+/* Computes elements [START, START + COUNT) of the results from those of the operands. */
+void acclib_reduce(const struct reduction *r, size_t start, size_t count);
+
+#endif

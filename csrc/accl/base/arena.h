@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a rank shows to the others on its host: the layout of its memory file.
+ *
+ * The file has a header, then a heap. Blocks of the heap hold the rings that messages come in, the
+ * rx buffers, the lanes of communicators, and the user's buffers. Each word is written by one side
+ * only, unless it says otherwise. Offsets count from the start of the file.
+ *
+ * Any rank of the job may write to any word of it at any time. A word from there is read once
+ * (READ_ONCE, or as an atomic), checked, and only the copy is used. What a rank knows of its own
+ * file it keeps in ordinary memory.
+ */
+#ifndef ACCL_ARENA_H
+#define ACCL_ARENA_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define ARENA_MAGIC UINT64_C(0x316c636361666f32)
+#define ARENA_LINE 64
+/* Of a word that other processes may write to. */
+#define READ_ONCE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
+#define ARENA_HEADER_BYTES (64 * 1024)
+#define ARENA_LANES 512
+#define ARENA_RX_MAX 254
+/* One more than there can be messages in flight from one sender. */
+#define RING_ENTRIES 256
+#define RING_INLINE 64
+#define STREAM_TAKEN_BACK UINT32_MAX /* in place of a stream: the sender gave the message up */
+#define LANE_POSTS 8
+#define LANE_INLINE 4064
+#define LANE_NOTES 16 /* as many as a communicator has: CALL_NOTES */
+
+/* Messages: a ring a sender, in the receiver's file. */
+
+enum entry_kind {
+    ENTRY_INLINE = 1, /* the data is in the entry */
+    ENTRY_POOL,       /* in a chain of rx buffers */
+    ENTRY_DIRECT,     /* in the sender's file; the sender waits for it to be taken */
+    ENTRY_TAKEN,      /* the receiver copies it from there */
+    ENTRY_DONE,       /* it has */
+    ENTRY_MOVING,     /* the sender moves it to rx buffers after all */
+    ENTRY_LOST,       /* a stream put that the receiver had no memory for */
+};
+
+struct ring_entry {
+    /* Number of the message, from 1: published when it is the awaited one. */
+    _Atomic uint64_t number;
+    _Atomic uint32_t kind; /* both sides, by compare and exchange, from DIRECT on */
+    uint32_t tag;
+    uint64_t key;
+    uint64_t bytes; /* on the wire */
+    uint32_t sequence;
+    uint16_t segments;
+    uint8_t wire_type;
+    uint8_t source_type; /* of what DIRECT refers to */
+    uint32_t stream;     /* number + 1 of a stream put, else 0 */
+    uint32_t first;      /* POOL: index of the first rx buffer + 1 */
+    uint64_t offset;     /* DIRECT: in the sender's file */
+    uint32_t numbers;    /* sequence numbers that it takes */
+    uint32_t reserved;
+    uint8_t data[RING_INLINE];
+};
+_Static_assert(sizeof(struct ring_entry) == 128, "two lines");
+
+struct ring {
+    _Alignas(ARENA_LINE) _Atomic uint64_t consumed; /* segments, by the receiver */
+    _Atomic uint32_t left;                          /* the sender has closed its device */
+    _Alignas(ARENA_LINE) struct ring_entry entries[RING_ENTRIES];
+};
+
+struct rx_slot {
+    _Atomic uint32_t status; /* enum accl_rx_status; senders take idle ones */
+    uint32_t tag;
+    uint32_t bytes;
+    uint32_t source;
+    uint32_t sequence;
+    _Atomic uint32_t next; /* index + 1 of the message's next part, 0 at its end */
+};
+
+/* Collectives: a lane a communicator, in each member's file. */
+
+struct lane_post {
+    _Atomic uint64_t number; /* of the collective call, from 1 */
+    uint32_t signature;      /* of the call's arguments */
+    uint8_t source_type, result_type;
+    uint16_t note;           /* the call itself; see lane.c */
+    uint64_t source, result; /* offsets */
+    uint8_t data[LANE_INLINE];
+};
+
+struct lane {
+    _Alignas(ARENA_LINE) _Atomic uint64_t done; /* the last call that this rank is done with */
+    _Atomic uint32_t gave_up;
+    _Atomic uint32_t met;               /* the owner has all members' lanes */
+    _Atomic uint16_t notes[LANE_NOTES]; /* which calls the last ones were; see lane.c */
+    _Alignas(ARENA_LINE) struct lane_post posts[LANE_POSTS];
+};
+
+struct lane_entry {
+    _Atomic uint64_t key; /* 0: free */
+    uint64_t offset;
+};
+
+/* The header. */
+
+struct wait_note {
+    _Atomic uint32_t version; /* odd while it is written */
+    uint32_t operation;       /* 0xFFFFFFFF: does not wait */
+    uint32_t peer;            /* global rank */
+    uint32_t tag, sequence, reserved;
+    uint64_t key;
+    int64_t since;
+};
+
+struct arena_header {
+    uint64_t magic;
+    uint64_t bytes;
+    int64_t pid;
+    uint32_t rank, ranks;
+    _Atomic uint32_t closed;
+    _Alignas(ARENA_LINE) _Atomic uint32_t sleepers; /* threads of the owner at the bell */
+    _Atomic uint32_t core; /* the number of the owner's + 1; 0 while it lets others run */
+    _Alignas(ARENA_LINE) _Atomic uint32_t bell; /* futex; any process may ring it */
+    _Alignas(ARENA_LINE) uint64_t rings;        /* offset of an array by sender */
+    uint64_t pool, slots;                       /* offsets */
+    uint64_t slot_bytes;
+    uint32_t slot_count;
+    _Alignas(ARENA_LINE) struct wait_note waits;
+    _Alignas(ARENA_LINE) struct lane_entry lanes[ARENA_LANES];
+};
+_Static_assert(sizeof(struct arena_header) <= ARENA_HEADER_BYTES, "the header has its room");
+
+#endif

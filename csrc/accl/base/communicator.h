@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators, as all layers see them. engine/communicator.c makes them. Only the executor
+ * touches one.
+ */
+#ifndef ACCL_BASE_COMMUNICATOR_H
+#define ACCL_BASE_COMMUNICATOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "accl.h"
+
+#define RANKS_MAX 1024
+/* Calls that a communicator has notes of: more than twice as many as a rank can be ahead. */
+#define CALL_NOTES 16
+
+struct lanes;
+struct transport;
+
+struct member {
+    uint32_t rank;              /* global */
+    uint32_t inbound, outbound; /* sequence numbers */
+};
+
+struct communicator {
+    struct communicator *next;
+    uint32_t id, n, me;
+    uint64_t key; /* the same on all members */
+    uint32_t exchange_address;
+    struct member *members;
+    struct accl_rank *ranks;
+    uint32_t *world;                   /* global ranks, for the key */
+    const struct transport *transport; /* which its collectives go through */
+    struct lanes *lanes;               /* of transport/shm; one block of malloc(), or NULL */
+    uint64_t calls;                    /* collectives made */
+    uint64_t current;                  /* the call that is executed, if it has begun */
+    uint16_t notes[CALL_NOTES];        /* of the last calls; see transport/call_notes.h */
+    uint32_t signature;                /* of the call that is executed and of all before it */
+    uint32_t broken;                   /* error bits that ended it */
+    bool met;                          /* the transport has found all members */
+};
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory file of a rank and the blocks in it.
+ *
+ * The file is large and sparse. A block is reserved in it (fallocate) before its users get its
+ * address, so that touching it cannot fail later; what is freed is given back to the system when
+ * there is much of it.
+ */
+#include "accl/base/heap.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "accl/base/arena.h"
+#include "accl/base/fork.h"
+#include "common/range_alloc.h"
+
+#ifndef MFD_CLOEXEC
+#define MFD_CLOEXEC 1U
+#define MFD_ALLOW_SEALING 2U
+#endif
+#ifndef F_ADD_SEALS
+#define F_ADD_SEALS 1033
+#define F_GET_SEALS 1034
+#define F_SEAL_SEAL 1
+#define F_SEAL_SHRINK 2
+#define F_SEAL_GROW 4
+#endif
+
+#define PAGE UINT64_C(4096)
+#define HEAP_DEFAULT (UINT64_C(64) << 30)
+#define HEAP_SMALL (UINT64_C(1) << 30)
+#define HEAP_LEAST (UINT64_C(1) << 20)
+#define KEPT_DIRTY (UINT64_C(64) << 20)
+
+bool acclib_heap_is_sealed(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK);
+}
+
+static struct heap *heap_try(uint64_t bytes)
+{
+    struct heap *heap = calloc(1, sizeof *heap);
+    if (heap == NULL)
+        return NULL;
+
+    heap->refs = 1;
+    heap->bytes = bytes;
+    heap->page_count = bytes / PAGE;
+    heap->fork_count = acclib_fork_count();
+    pthread_mutex_init(&heap->lock, NULL);
+    heap->base = MAP_FAILED;
+    heap->pages = MAP_FAILED;
+    heap->fd = (int)syscall(SYS_memfd_create, "offchip-accl", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (heap->fd < 0 || ftruncate(heap->fd, (off_t)bytes) != 0)
+        goto failed;
+
+    /* A peer cannot cut it off under this process. */
+    fcntl(heap->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    heap->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, heap->fd, 0);
+    heap->pages = mmap(NULL, heap->page_count * sizeof *heap->pages, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    heap->ranges = range_alloc_new(ARENA_HEADER_BYTES, bytes - ARENA_HEADER_BYTES);
+    if (heap->base == MAP_FAILED || heap->pages == MAP_FAILED || heap->ranges == NULL ||
+        fallocate(heap->fd, 0, 0, ARENA_HEADER_BYTES) != 0)
+        goto failed;
+
+    return heap;
+failed:
+    acclib_heap_release(heap);
+    return NULL;
+}
+
+struct heap *acclib_heap_open(uint64_t bytes)
+{
+    uint64_t asked = bytes;
+    if (!bytes)
+        bytes = HEAP_DEFAULT;
+    if (bytes < HEAP_LEAST)
+        bytes = HEAP_LEAST;
+    if (bytes > (UINT64_C(1) << 44))
+        return NULL;
+    bytes = (bytes + ARENA_HEADER_BYTES + PAGE - 1) & ~(PAGE - 1);
+    struct heap *heap = heap_try(bytes);
+    /* With limited address space a smaller one will do, unless a size was given. */
+    if (heap == NULL && !asked)
+        heap = heap_try(HEAP_SMALL);
+    return heap;
+}
+
+void acclib_heap_release(struct heap *heap)
+{
+    if (atomic_fetch_sub(&heap->refs, 1) != 1)
+        return;
+    if (heap->base != MAP_FAILED)
+        munmap(heap->base, heap->bytes);
+    if (heap->pages != MAP_FAILED)
+        munmap(heap->pages, heap->page_count * sizeof *heap->pages);
+    if (heap->fd >= 0 && heap->fork_count == acclib_fork_count())
+        close(heap->fd);
+    range_alloc_delete(heap->ranges);
+    pthread_mutex_destroy(&heap->lock);
+    free(heap);
+}
+
+/* Bytes that the system can still give, as far as it says. */
+static uint64_t memory_available(void)
+{
+    FILE *file = fopen("/proc/meminfo", "re");
+    if (file == NULL)
+        return UINT64_MAX;
+
+    char line[128];
+    unsigned long long kib = 0;
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file) != NULL)
+        found = sscanf(line, "MemAvailable: %llu", &kib) == 1;
+    fclose(file);
+
+    return found ? (uint64_t)kib * 1024 : UINT64_MAX;
+}
+
+uint64_t acclib_heap_get(struct heap *heap, uint64_t bytes)
+{
+    if (bytes == 0)
+        bytes = 1;
+    if (bytes > heap->bytes)
+        return 0;
+
+    bytes = (bytes + PAGE - 1) & ~(PAGE - 1);
+    if (bytes >= KEPT_DIRTY && bytes > memory_available())
+        return 0;
+
+    pthread_mutex_lock(&heap->lock);
+    uint64_t offset = range_alloc_get(heap->ranges, bytes);
+    if (offset && fallocate(heap->fd, 0, (off_t)offset, (off_t)bytes) != 0) {
+        range_alloc_put(heap->ranges, offset, NULL);
+        offset = 0;
+    }
+
+    if (offset) {
+        uint32_t first = (uint32_t)(offset / PAGE);
+        for (uint64_t i = 0; i < bytes / PAGE; i++)
+            atomic_store_explicit(&heap->pages[first + i], first + 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&heap->lock);
+
+    return offset;
+}
+
+void acclib_heap_put(struct heap *heap, uint64_t offset)
+{
+    pthread_mutex_lock(&heap->lock);
+    uint64_t bytes;
+    if (range_alloc_put(heap->ranges, offset, &bytes)) {
+        for (uint64_t i = 0; i < bytes / PAGE; i++)
+            atomic_store_explicit(&heap->pages[offset / PAGE + i], 0, memory_order_relaxed);
+        uint64_t at, length;
+        while (range_alloc_dirty(heap->ranges) > KEPT_DIRTY &&
+               range_alloc_largest_dirty(heap->ranges, &at, &length)) {
+            fallocate(heap->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
+                      (off_t)length);
+            range_alloc_mark_clean(heap->ranges, at);
+        }
+    }
+    pthread_mutex_unlock(&heap->lock);
+}
+
+uint64_t acclib_heap_used(struct heap *heap)
+{
+    pthread_mutex_lock(&heap->lock);
+    uint64_t used = range_alloc_used(heap->ranges);
+    pthread_mutex_unlock(&heap->lock);
+    return used;
+}
+
+bool acclib_heap_valid(const struct heap *heap, uint64_t address, uint64_t bytes)
+{
+    if (address < ADDRESS_BASE || address - ADDRESS_BASE >= heap->bytes)
+        return false;
+
+    uint64_t offset = address - ADDRESS_BASE;
+    if (bytes > heap->bytes - offset)
+        return false;
+
+    uint64_t last = bytes ? offset + bytes - 1 : offset;
+    uint32_t block = atomic_load_explicit(&heap->pages[offset / PAGE], memory_order_relaxed);
+
+    return block != 0 &&
+           block == atomic_load_explicit(&heap->pages[last / PAGE], memory_order_relaxed);
+}

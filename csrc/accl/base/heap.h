@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory file of a rank, and the blocks in it.
+ *
+ * A heap lives until the device and all buffers are gone: each holds a reference. acclib_heap_get()
+ * and acclib_heap_put() may be called by several threads; the heap has a lock of its own. Blocks
+ * start at multiples of the page size, and are named by their offset in the file. Device addresses
+ * are ADDRESS_BASE + offset.
+ */
+#ifndef ACCL_HEAP_H
+#define ACCL_HEAP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ADDRESS_BASE UINT64_C(0x100000000)
+
+struct heap {
+    _Atomic uint32_t refs;
+    int fd;
+    uint8_t *base; /* the mapping */
+    uint64_t bytes;
+    pthread_mutex_t lock;
+    struct range_alloc *ranges;
+    _Atomic uint32_t *pages; /* by page of the file: first page of its block + 1, 0 if free */
+    uint64_t page_count;
+    unsigned fork_count; /* of the process that made it */
+};
+
+/* BYTES of 0 stands for the default. NULL with errno if the file cannot be had. */
+struct heap *acclib_heap_open(uint64_t bytes);
+void acclib_heap_release(struct heap *heap);
+
+/* Offset of a block of BYTES that is backed by memory; 0 if out of memory. */
+uint64_t acclib_heap_get(struct heap *heap, uint64_t bytes);
+void acclib_heap_put(struct heap *heap, uint64_t offset);
+
+/* Bytes in use. */
+uint64_t acclib_heap_used(struct heap *heap);
+
+static inline uint64_t heap_offset(const struct heap *heap, const void *memory)
+{
+    return (uint64_t)((const uint8_t *)memory - heap->base);
+}
+
+/* Whether [address, address + bytes) is inside one allocated block. */
+bool acclib_heap_valid(const struct heap *heap, uint64_t address, uint64_t bytes);
+
+/* Whether the file of FD is sealed against shrinking. */
+bool acclib_heap_is_sealed(int fd);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/base/text.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "accl.h"
+
+void acclib_text_add(struct text_out *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    bool room = out->length < out->space;
+    int n = vsnprintf(room ? out->text + out->length : NULL, room ? out->space - out->length : 0,
+                      format, args);
+    va_end(args);
+    if (n > 0)
+        out->length += (size_t)n;
+}
+
+const char *acclib_operation_name(uint32_t operation)
+{
+    switch (operation) {
+#define OPERATION_CASE(name, value) \
+    case value: return #name;
+        ACCL_OPERATION_LIST(OPERATION_CASE)
+    default: return "?";
+    }
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text that is put together piece by piece, and names for it. */
+#ifndef ACCL_TEXT_H
+#define ACCL_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* LENGTH counts all that was added, also what did not fit into SPACE. */
+struct text_out {
+    char *text;
+    size_t space, length;
+};
+
+void acclib_text_add(struct text_out *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Name of an enum accl_operation, "?" for others. Static. */
+const char *acclib_operation_name(uint32_t operation);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators. The first says who takes part at all. A communicator's key is made of the global
+ * ranks in it and of how often this rank has made one of the same, so all members get the same key
+ * without a word to each other. The executor calls these functions.
+ */
+#ifndef ACCL_ENGINE_COMMUNICATOR_H
+#define ACCL_ENGINE_COMMUNICATOR_H
+
+#include "accl/base/device.h"
+
+/* NULL if there is none with that number. */
+struct communicator *acclib_communicator_find(accl_device *device, uint32_t id);
+
+/* Frees all, after the transports were closed. */
+void acclib_communicators_free(accl_device *device);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exchange memory: what the original keeps its configuration in, here a picture of the engine's
+ * state that is refreshed when it is read. What exceeds its 8 KiB is placed above them.
+ * The executor calls these functions.
+ */
+#ifndef ACCL_EXCHANGE_H
+#define ACCL_EXCHANGE_H
+
+#include "accl/base/device.h"
+
+/* After the rx buffers were set up; before the first communicator. */
+void acclib_exchange_init(accl_device *device);
+
+/* The address of COMM in exchange memory; UINT32_MAX if there is no place, which is harmless. */
+uint32_t acclib_exchange_add_communicator(accl_device *device, const struct communicator *comm);
+
+void acclib_exchange_refresh(accl_device *device);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/call_notes.h"
+
+#include "accl/base/operation.h"
+#include "accl/base/text.h"
+
+/* Operation, root, and two bits that tell a note from the one that was at its place before. */
+static uint16_t make_note(uint32_t operation, uint32_t root, uint64_t number)
+{
+    return (uint16_t)(operation << 12 | root << 2 | (number / CALL_NOTES & 3));
+}
+
+void acclib_call_begin(struct communicator *comm, const struct accl_call *call, uint64_t number)
+{
+    uint32_t root = operation_has_root(call->operation) ? call->root_src_dst : 0;
+    comm->notes[number % CALL_NOTES] = make_note(call->operation, root, number);
+    comm->current = number;
+}
+
+static void describe(struct text_out *out, uint32_t index, uint16_t note)
+{
+    uint32_t operation = call_note_operation(note);
+    acclib_text_add(out, "%srank %u %s", out->length ? ", " : "", index,
+                    acclib_operation_name(operation));
+    if (operation_has_root(operation))
+        acclib_text_add(out, " with root %u", note >> 2 & 1023);
+}
+
+uint32_t acclib_call_tell(accl_device *device, const struct communicator *comm, uint64_t number,
+                          uint32_t index, uint16_t note, call_note_source source)
+{
+    char text[TEXT_BYTES / 2] = "";
+    struct text_out out = {.text = text, .space = sizeof text};
+    for (uint32_t i = 0; i < comm->n; i++) {
+        uint16_t its = 0;
+        if (i == index)
+            its = note;
+        else if (i == comm->me)
+            its = call_note(comm, number);
+        else if (source != NULL)
+            its = source(comm, i, number);
+        if (call_note_is_of(its, number))
+            describe(&out, i, its);
+    }
+
+    return acclib_call_fail(device, ACCL_ERROR(CALL_MISMATCH_ERROR),
+                            "the ranks made different calls as collective call %llu on "
+                            "communicator %u: %s%s",
+                            (unsigned long long)number, comm->id, text,
+                            out.length >= out.space ? " ..." : "");
+}
+
+uint32_t acclib_call_differs(accl_device *device, const struct communicator *comm, uint64_t number,
+                             uint32_t index)
+{
+    uint32_t operation = call_note_operation(call_note(comm, number));
+    return acclib_call_fail(
+        device, ACCL_ERROR(CALL_MISMATCH_ERROR),
+        "%s on communicator %u (collective call %llu): rank %u has another count, element type or "
+        "function there, or made a call before that differs",
+        acclib_operation_name(operation), comm->id, (unsigned long long)number, index);
+}
+
+uint32_t acclib_call_compare(accl_device *device, const struct communicator *comm, uint32_t index,
+                             const struct call_told *told)
+{
+    uint64_t number = told->number;
+    bool known = number && number <= comm->current && number + CALL_NOTES > comm->current &&
+                 index < comm->n && index != comm->me;
+    uint16_t own = call_note(comm, number), note = (uint16_t)told->note;
+    if (!known || !call_note_is_of(own, number) || !call_note_is_of(note, number))
+        return 0;
+
+    if (own != note)
+        return acclib_call_tell(device, comm, number, index, note, NULL);
+    if (number == comm->current && told->signature != comm->signature)
+        return acclib_call_differs(device, comm, number, index);
+    return 0;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/packets/arrive.h"
+
+#include <stdlib.h>
+
+#include "accl/arithmetic/dtype.h"
+#include "accl/transport/packets/queue.h"
+
+#define GAVE_UP_MAX 4096
+
+static const char *greet(accl_device *device, struct packet_link *link,
+                         const struct packet_header *h)
+{
+    if (link->greeted)
+        return "a second greeting";
+    if (h->key != device->packets->list_key || h->tag != device->ranks)
+        return "a different list of ranks";
+
+    link->greeted = true;
+    link->slot_count = h->segments;
+    link->slot_bytes = h->total;
+
+    return NULL;
+}
+
+static void add_part(struct incoming *m, struct parcel_post *post)
+{
+    post->next = NULL;
+    post->taken = sizeof(struct packet_header);
+    *m->parts_end = post;
+    m->parts_end = &post->next;
+}
+
+static const char *begin_message(accl_device *device, struct packet_channel_state *state,
+                                 struct parcel_post *post, bool *kept)
+{
+    const struct packet_header *h = packet_header_of(post);
+    uint64_t limit = h->channel == CHANNEL_USER ? device->rx_count : COLLECTIVE_WINDOW;
+    uint64_t largest =
+        h->channel == CHANNEL_USER ? h->segments * device->rx_bytes : COLLECTIVE_EAGER;
+    bool asked = h->kind == PACKET_REQUEST;
+
+    if (h->id != state->next_id || state->partial != NULL)
+        return "a message out of order";
+    if (h->segments > limit || state->came - state->consumed > limit - h->segments)
+        return "a message that exceeds the receive window";
+    if (asked ? h->segments != 1 : h->total > largest)
+        return "a message of an invalid length";
+    if (h->payload % acclib_dtype_bytes(h->wire_type) || (!asked && !h->payload && h->total))
+        return "an incomplete element";
+
+    struct incoming *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return "out of memory (message)";
+
+    m->header = *h;
+    m->asked = asked;
+    m->have = h->payload;
+    m->parts_end = &m->parts;
+    if (h->payload) {
+        add_part(m, post);
+        *kept = true;
+    }
+
+    *state->end = m;
+    state->end = &m->next;
+    state->next_id++;
+    state->came += h->segments;
+    state->wants_count = false;
+    if (!asked && m->have < h->total)
+        state->partial = m;
+
+    return NULL;
+}
+
+static struct incoming *find_message(const struct packet_channel_state *state, uint64_t id)
+{
+    struct incoming *m = state->first;
+    while (m != NULL && m->header.id != id)
+        m = m->next;
+    return m;
+}
+
+static const char *continue_message(accl_device *device, uint32_t rank,
+                                    struct packet_channel_state *state, struct parcel_post *post,
+                                    bool *kept)
+{
+    const struct packet_header *h = packet_header_of(post);
+    struct incoming *m = find_message(state, h->id);
+    if (m == NULL || (m->asked && !m->granted) || m->cancelled)
+        return "data that belongs to no message";
+    if (h->offset != m->have || h->payload > m->header.total - m->have)
+        return "data out of order";
+    if (h->payload % acclib_dtype_bytes(m->header.wire_type))
+        return "an incomplete element";
+
+    m->have += h->payload;
+    bool complete = m->have == m->header.total;
+    if (complete && state->partial == m)
+        state->partial = NULL;
+    if (!m->discarded) {
+        add_part(m, post);
+        *kept = true;
+    } else if (complete) {
+        acclib_incoming_unlink(state, m);
+        acclib_incoming_consumed(device, rank, m);
+        acclib_incoming_free(m);
+    }
+
+    return NULL;
+}
+
+static const char *answered(struct packet_channel_state *state, const struct packet_header *h)
+{
+    if (state->requested == h->id && h->id) {
+        state->granted = h->kind == PACKET_GRANT;
+        state->dropped = h->kind == PACKET_DROP;
+        state->refused = state->dropped && h->tag == DROP_NO_MEMORY;
+    } else if (h->id < 1 || h->id > state->last_id) {
+        return "an answer without a request";
+    }
+
+    /* Otherwise the request was cancelled meanwhile. */
+    return NULL;
+}
+
+static const char *cancel(accl_device *device, uint32_t rank, struct packet_channel_state *state,
+                          const struct packet_header *h)
+{
+    struct incoming *m = find_message(state, h->id);
+    if (m == NULL)
+        return h->id < state->next_id ? NULL : "a cancellation of no message";
+    if (!m->asked)
+        return "a cancellation of a message that was sent unasked";
+    if (m->granted && !m->discarded) {
+        m->cancelled = true; /* a receive is collecting it */
+        return NULL;
+    }
+
+    acclib_incoming_unlink(state, m);
+    acclib_incoming_consumed(device, rank, m);
+    acclib_incoming_free(m);
+
+    return NULL;
+}
+
+static const char *note_gave_up(struct packets *p, uint32_t rank, const struct packet_header *h)
+{
+    uint32_t n = 0;
+    for (const struct gave_up *g = p->gave_up; g != NULL; g = g->next, n++)
+        if (g->rank == rank && g->key == h->key)
+            return NULL;
+    struct gave_up *g = n < GAVE_UP_MAX ? malloc(sizeof *g) : NULL;
+    if (g == NULL)
+        return "out of memory (note)";
+
+    *g = (struct gave_up){
+        .next = p->gave_up,
+        .key = h->key,
+        .rank = rank,
+        .told = {.number = h->tag, .note = h->call, .signature = h->sequence},
+    };
+    p->gave_up = g;
+
+    return NULL;
+}
+
+static const char *handle(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept)
+{
+    struct packets *p = device->packets;
+    struct packet_link *link = &p->links[rank];
+    const struct packet_header *h = packet_header_of(post);
+    const char *flaw = acclib_packet_flaw(h, post->bytes, rank);
+
+    if (flaw != NULL)
+        return flaw;
+    if (link->left)
+        return "data after its last packet";
+    if (!link->greeted && h->kind != PACKET_HELLO)
+        return "no greeting before it";
+
+    for (uint32_t c = 0; c < CHANNELS; c++)
+        if (h->consumed[c] < link->channel[c].acknowledged ||
+            h->consumed[c] > link->channel[c].sent)
+            return "invalid counts";
+    for (uint32_t c = 0; c < CHANNELS; c++)
+        link->channel[c].acknowledged = h->consumed[c];
+    struct packet_channel_state *state = &link->channel[h->channel];
+    switch (h->kind) {
+    case PACKET_HELLO: return greet(device, link, h);
+    case PACKET_EAGER:
+    case PACKET_REQUEST: return begin_message(device, state, post, kept);
+    case PACKET_DATA: return continue_message(device, rank, state, post, kept);
+    case PACKET_GRANT:
+    case PACKET_DROP: return answered(state, h);
+    case PACKET_CANCEL: return cancel(device, rank, state, h);
+    case PACKET_PROBE:
+        state->wants_count = true;
+        acclib_packet_put_plain(device, rank, PACKET_ACK, h->channel, 0, 0);
+        return NULL;
+    case PACKET_GAVE_UP: return note_gave_up(p, rank, h);
+    case PACKET_BYE: link->left = true; return NULL;
+    default: return NULL;
+    }
+}
+
+const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post)
+{
+    bool kept = false;
+    const char *flaw = handle(device, rank, post, &kept);
+    if (!kept)
+        free(post);
+    return flaw;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an arriving packet does. Nothing in it is believed: a packet that breaks the rules changes
+ * nothing, and its sender counts as lost.
+ */
+#ifndef ACCL_PACKETS_ARRIVE_H
+#define ACCL_PACKETS_ARRIVE_H
+
+#include "accl/transport/packets/state.h"
+
+/* Handles a packet, which it takes. With the lock held. NULL, or what is wrong with the packet. */
+const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public functions accl_packet_*(): the caller's side of the queues of packets. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accl/transport/packets/arrive.h"
+#include "accl/transport/packets/queue.h"
+#include "accl/transport/wake.h"
+#include "common/clock.h"
+
+/* ACCL_OK with the lock held. */
+static int enter(accl_device *device)
+{
+    int status = acclib_device_check(device);
+    if (status != ACCL_OK)
+        return status;
+
+    struct packets *p = device->packets;
+    if (p == NULL)
+        return acclib_fail(ACCL_NOT_READY, "all ranks share memory: there are no packets");
+
+    pthread_mutex_lock(&p->lock);
+    return ACCL_OK;
+}
+
+static void give(struct accl_packet *packet, const struct parcel_post *post)
+{
+    struct accl_packet full = {.size = packet->size,
+                               .rank = post->rank,
+                               .id = post->id,
+                               .data = (void *)(uintptr_t)post->data,
+                               .bytes = post->bytes};
+    memcpy(packet, &full, packet->size < sizeof full ? packet->size : sizeof full);
+}
+
+/* Takes the packet ID off LIST; NULL if it is not there. */
+static struct parcel_post *unlink_post(struct parcel_post **list, uint64_t id)
+{
+    while (*list && (*list)->id != id)
+        list = &(*list)->next;
+    struct parcel_post *post = *list;
+    if (post != NULL)
+        *list = post->next;
+    return post;
+}
+
+ACCL_EXPORT int accl_packet_next(accl_device *device, struct accl_packet *packet)
+{
+    if (packet == NULL)
+        return acclib_is_null("accl_packet_next", "packet");
+
+    int status = enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    struct packets *p = device->packets;
+    struct parcel_post *post = p->out;
+    status = post != NULL ? ACCL_OK : ACCL_PENDING;
+    if (post != NULL) {
+        p->out = post->next;
+        if (p->out == NULL)
+            p->out_end = &p->out;
+        post->next = p->carried;
+        p->carried = post;
+        give(packet, post);
+    }
+    pthread_mutex_unlock(&p->lock);
+
+    return status;
+}
+
+ACCL_EXPORT int accl_packet_done(accl_device *device, uint64_t id)
+{
+    int status = enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    struct packets *p = device->packets;
+    struct parcel_post *post = unlink_post(&p->carried, id);
+    if (post != NULL) {
+        p->outstanding--;
+        atomic_fetch_sub(&p->out_bytes, post->bytes);
+    }
+    pthread_mutex_unlock(&p->lock);
+
+    if (post == NULL)
+        return acclib_fail(ACCL_INVALID, "no packet %llu is being carried", (unsigned long long)id);
+
+    free(post);
+    acclib_wake_self(device);
+
+    return ACCL_OK;
+}
+
+ACCL_EXPORT int accl_packet_space(accl_device *device, uint64_t bytes, struct accl_packet *packet)
+{
+    if (packet == NULL)
+        return acclib_is_null("accl_packet_space", "packet");
+    if (bytes > ACCL_PACKET_MAX)
+        return acclib_fail(ACCL_INVALID, "a packet has at most %llu bytes, not %llu",
+                           (unsigned long long)ACCL_PACKET_MAX, (unsigned long long)bytes);
+    struct parcel_post *post = malloc(sizeof *post + bytes);
+    if (post == NULL)
+        return acclib_fail(ACCL_NO_MEMORY, "out of memory (packet of %llu bytes)",
+                           (unsigned long long)bytes);
+    *post = (struct parcel_post){.bytes = bytes};
+    int status = enter(device);
+    if (status != ACCL_OK) {
+        free(post);
+        return status;
+    }
+
+    struct packets *p = device->packets;
+    post->id = ++p->next_id;
+    post->next = p->filling;
+    p->filling = post;
+    give(packet, post);
+    pthread_mutex_unlock(&p->lock);
+
+    return ACCL_OK;
+}
+
+ACCL_EXPORT int accl_packet_arrived(accl_device *device, uint32_t rank, uint64_t id)
+{
+    int status = enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    struct packets *p = device->packets;
+    struct parcel_post *post = unlink_post(&p->filling, id);
+    if (post == NULL) {
+        status =
+            acclib_fail(ACCL_INVALID, "no packet %llu is being received", (unsigned long long)id);
+    } else if (rank >= device->ranks || rank == device->rank) {
+        free(post);
+        status = acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
+    } else if (p->links[rank].lost) {
+        free(post); /* whatever it is, it comes too late */
+    } else {
+        const char *flaw = acclib_packet_handle(device, rank, post);
+        if (flaw != NULL) {
+            struct packet_link *link = &p->links[rank];
+            link->lost = true;
+            snprintf(link->why, sizeof link->why, "it sent a packet with %s", flaw);
+            status = acclib_fail(ACCL_INVALID, "a packet from rank %u has %s", rank, flaw);
+        }
+    }
+
+    atomic_fetch_add(&p->news, 1);
+    pthread_mutex_unlock(&p->lock);
+
+    acclib_wake_self(device);
+    return status;
+}
+
+ACCL_EXPORT int accl_packet_wait(accl_device *device, int64_t timeout_ns)
+{
+    int status = enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    struct packets *p = device->packets;
+    int64_t deadline = clock_deadline(timeout_ns);
+    struct timespec ts = {.tv_sec = (time_t)(deadline / CLOCK_SECOND),
+                          .tv_nsec = (long)(deadline % CLOCK_SECOND)};
+    uint64_t wakes = p->wakes;
+    int error = timeout_ns == 0 ? ETIMEDOUT : 0;
+    while (p->out == NULL && p->wakes == wakes && error != ETIMEDOUT)
+        error = deadline == CLOCK_NEVER ? pthread_cond_wait(&p->changed, &p->lock)
+                                        : pthread_cond_timedwait(&p->changed, &p->lock, &ts);
+    status = p->out != NULL ? ACCL_OK : ACCL_PENDING;
+    pthread_mutex_unlock(&p->lock);
+
+    return status;
+}
+
+ACCL_EXPORT int accl_packet_wake(accl_device *device)
+{
+    int status = enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    device->packets->wakes++;
+    pthread_cond_broadcast(&device->packets->changed);
+    pthread_mutex_unlock(&device->packets->lock);
+    return ACCL_OK;
+}
+
+ACCL_EXPORT int accl_packet_outstanding(accl_device *device, uint64_t *n)
+{
+    if (n == NULL)
+        return acclib_is_null("accl_packet_outstanding", "n");
+
+    *n = 0;
+    int status = enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    *n = device->packets->outstanding;
+    pthread_mutex_unlock(&device->packets->lock);
+
+    return ACCL_OK;
+}
+
+ACCL_EXPORT int accl_packet_leave(accl_device *device)
+{
+    int status = enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    bool good = true;
+    for (uint32_t i = 0; i < device->ranks; i++)
+        if (i != device->rank && !device->packets->links[i].lost)
+            good = acclib_packet_put_plain(device, i, PACKET_BYE, 0, 0, 0) && good;
+    pthread_mutex_unlock(&device->packets->lock);
+
+    return good ? ACCL_OK : acclib_fail(ACCL_NO_MEMORY, "out of memory (packets)");
+}
+
+ACCL_EXPORT int accl_packet_lost(accl_device *device, uint32_t rank, const char *why)
+{
+    int status = enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    struct packets *p = device->packets;
+    if (rank >= device->ranks || rank == device->rank) {
+        status = acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
+    } else if (!p->links[rank].lost && !p->links[rank].left) {
+        p->links[rank].lost = true;
+        snprintf(p->links[rank].why, sizeof p->links[rank].why, "%s",
+                 why != NULL ? why : "it is gone");
+    }
+
+    atomic_fetch_add(&p->news, 1);
+    pthread_mutex_unlock(&p->lock);
+
+    acclib_wake_self(device);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives between ranks that have no memory in common: made of messages in a channel of their
+ * own. Reductions go round the ring, as the original's do, so the results are those of ranks that
+ * share memory, bit by bit. Which of two ranks sends first follows their numbers: nobody waits in a
+ * circle.
+ */
+#ifndef ACCL_PACKETS_COLLECTIVE_H
+#define ACCL_PACKETS_COLLECTIVE_H
+
+#include "accl/base/device.h"
+#include "accl/base/operation.h"
+
+/* As of struct transport. */
+uint32_t acclib_packets_collective(accl_device *device, const struct operation *op,
+                                   uint64_t number);
+
+#endif

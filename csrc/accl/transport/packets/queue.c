@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/packets/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void acclib_packets_free(struct parcel_post *post)
+{
+    while (post != NULL) {
+        struct parcel_post *next = post->next;
+        free(post);
+        post = next;
+    }
+}
+
+void acclib_incoming_free(struct incoming *incoming)
+{
+    acclib_packets_free(incoming->parts);
+    free(incoming->room);
+    free(incoming);
+}
+
+struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
+                                       struct packet_header header, uint64_t payload)
+{
+    struct parcel_post *post = malloc(sizeof *post + sizeof header + payload);
+    if (post == NULL)
+        return NULL;
+
+    *post = (struct parcel_post){.rank = rank, .bytes = sizeof header + payload};
+    header.magic = PACKET_MAGIC;
+    header.version = PACKET_VERSION;
+    header.from = device->rank;
+    header.payload = (uint32_t)payload;
+    memcpy(post->data, &header, sizeof header);
+
+    return post;
+}
+
+bool acclib_packet_put(accl_device *device, struct parcel_post *post)
+{
+    struct packets *p = device->packets;
+    if (post == NULL)
+        return false;
+
+    struct packet_link *link = &p->links[post->rank];
+    for (uint32_t c = 0; c < CHANNELS; c++)
+        packet_header_of(post)->consumed[c] = link->channel[c].consumed;
+    post->next = NULL;
+    post->id = ++p->next_id;
+    *p->out_end = post;
+    p->out_end = &post->next;
+    p->outstanding++;
+    atomic_fetch_add(&p->out_bytes, post->bytes);
+    pthread_cond_broadcast(&p->changed);
+
+    return true;
+}
+
+bool acclib_packet_put_plain(accl_device *device, uint32_t rank, enum packet_kind kind,
+                             uint32_t channel, uint64_t id, uint64_t key)
+{
+    struct packet_header header = {
+        .kind = (uint8_t)kind, .channel = (uint8_t)channel, .id = id, .key = key};
+    return acclib_packet_put(device, acclib_packet_make(device, rank, header, 0));
+}
+
+void acclib_incoming_unlink(struct packet_channel_state *state, struct incoming *incoming)
+{
+    struct incoming **link = &state->first;
+    while (*link != incoming)
+        link = &(*link)->next;
+    *link = incoming->next;
+    if (*link == NULL)
+        state->end = link;
+    if (state->partial == incoming)
+        state->partial = NULL;
+}
+
+void acclib_incoming_consumed(accl_device *device, uint32_t rank, const struct incoming *incoming)
+{
+    uint32_t channel = incoming->header.channel;
+    struct packet_channel_state *state = &device->packets->links[rank].channel[channel];
+    state->consumed += incoming->header.segments;
+    if (state->wants_count)
+        acclib_packet_put_plain(device, rank, PACKET_ACK, channel, 0, 0);
+}

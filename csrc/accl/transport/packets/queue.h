@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets that are to go out, and messages that came. With the lock held, unless it says so. */
+#ifndef ACCL_PACKETS_QUEUE_H
+#define ACCL_PACKETS_QUEUE_H
+
+#include "accl/transport/packets/state.h"
+
+static inline struct packet_header *packet_header_of(struct parcel_post *post)
+{
+    return (struct packet_header *)(void *)post->data;
+}
+
+/* A packet to RANK with this header and room for PAYLOAD bytes after it; NULL if out of memory.
+ * With or without the lock. */
+struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
+                                       struct packet_header header, uint64_t payload);
+
+/* The packet goes out. NULL is a packet that could not be made: false. */
+bool acclib_packet_put(accl_device *device, struct parcel_post *post);
+
+/* A packet without payload goes out. False if out of memory. */
+bool acclib_packet_put_plain(accl_device *device, uint32_t rank, enum packet_kind kind,
+                             uint32_t channel, uint64_t id, uint64_t key);
+
+/* Frees packets, and a message with its parts. With or without the lock. */
+void acclib_packets_free(struct parcel_post *post);
+void acclib_incoming_free(struct incoming *incoming);
+
+/* Takes a message off its list. */
+void acclib_incoming_unlink(struct packet_channel_state *state, struct incoming *incoming);
+
+/* Its rx buffers are free again. */
+void acclib_incoming_consumed(accl_device *device, uint32_t rank, const struct incoming *incoming);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/packets/receive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accl/arithmetic/convert.h"
+#include "accl/arithmetic/dtype.h"
+#include "accl/transport/packets/queue.h"
+
+struct place {
+    uint8_t *data;
+    uint32_t type, wire_type;
+    uint64_t count, filled;
+};
+
+/* Copies parts to their place, and frees them. */
+static void fill(struct place *place, struct parcel_post *parts)
+{
+    size_t wire = acclib_dtype_bytes(place->wire_type), size = acclib_dtype_bytes(place->type);
+    while (parts != NULL) {
+        struct parcel_post *next = parts->next;
+        uint64_t n = (parts->bytes - parts->taken) / wire;
+        acclib_convert(place->data + place->filled * size, place->type, parts->data + parts->taken,
+                       place->wire_type, n, false);
+        place->filled += n;
+        free(parts);
+        parts = next;
+    }
+}
+
+static bool tag_matches(const struct wish *w, const struct packet_header *h)
+{
+    return w->message->channel == CHANNEL_COLLECTIVE || h->tag == w->message->tag ||
+           h->tag == ACCL_TAG_ANY || w->message->tag == ACCL_TAG_ANY;
+}
+
+static bool has_message(struct wish *w)
+{
+    struct incoming *m = w->state->first;
+    while (m != NULL && (m->header.key != w->comm->key || m->header.stream || m->discarded))
+        m = m->next;
+    bool here = m != NULL && tag_matches(w, &m->header) && (m->asked || m->have == m->header.total);
+    w->found = here ? m : NULL;
+    return here;
+}
+
+static bool has_parts(struct wish *w)
+{
+    return w->found->parts != NULL || w->found->cancelled ||
+           w->found->have == w->found->header.total;
+}
+
+static void finish(struct wish *w, struct incoming *m)
+{
+    acclib_incoming_unlink(w->state, m);
+    acclib_incoming_consumed(w->device, w->rank, m);
+}
+
+/* An announced message, granted: 0, error bits, or *AGAIN if its sender gave it up. */
+static uint32_t collect(struct wish *w, struct place *place, bool *again)
+{
+    struct incoming *m = w->found;
+    while (place->filled < place->count) {
+        uint32_t bits = acclib_wish_wait(w, has_parts);
+        if (bits) {
+            wish_lock(w);
+            m->discarded = true;
+            if (m->cancelled || m->have == m->header.total) {
+                finish(w, m);
+                acclib_incoming_free(m);
+            }
+            wish_unlock(w);
+            return bits;
+        }
+        if (m->cancelled) {
+            *again = true;
+            break;
+        }
+        struct parcel_post *parts = m->parts;
+        m->parts = NULL;
+        m->parts_end = &m->parts;
+        wish_unlock(w);
+        fill(place, parts);
+    }
+
+    if (!*again)
+        wish_lock(w);
+    finish(w, m);
+    wish_unlock(w);
+    acclib_incoming_free(m);
+
+    return 0;
+}
+
+/* The other side called something else then or before. */
+static uint32_t call_differs(const struct wish *w, const struct packet_header *h)
+{
+    struct call_told told = {.number = h->tag, .note = h->call, .signature = h->sequence};
+    uint32_t bits = acclib_call_compare(w->device, w->comm, w->index, &told);
+    if (bits)
+        return bits;
+
+    uint32_t operation = call_note_operation(call_note(w->comm, w->comm->current));
+    return acclib_call_fail(
+        w->device, ACCL_ERROR(CALL_MISMATCH_ERROR),
+        "%s on communicator %u (collective call %u): rank %u, at its collective "
+        "call %u, has another count, element type or function there, or made a "
+        "call before that differs",
+        acclib_operation_name(operation), w->comm->id, w->message->tag, w->index, h->tag);
+}
+
+static uint32_t mismatch(struct wish *w, const struct packet_header *h, const struct place *place)
+{
+    if (w->message->channel == CHANNEL_COLLECTIVE)
+        return call_differs(w, h);
+
+    struct message_shape shape = {
+        .type = h->wire_type, .bytes = h->total, .tag = h->tag, .sequence = h->sequence};
+
+    return acclib_transport_mismatch(w->device, &shape, place->wire_type, place->count);
+}
+
+/* With the lock held, which it releases. */
+static uint32_t take_message(struct wish *w, struct place *place, bool *again)
+{
+    struct incoming *m = w->found;
+    const struct packet_header h = m->header;
+    bool fits = h.wire_type == place->wire_type &&
+                h.total == place->count * acclib_dtype_bytes(place->wire_type);
+
+    if (w->message->channel == CHANNEL_COLLECTIVE)
+        fits = fits && h.tag == w->message->tag && h.sequence == w->message->sequence;
+    if (m->asked && fits) {
+        bool granted =
+            acclib_packet_put_plain(w->device, w->rank, PACKET_GRANT, h.channel, h.id, h.key);
+        m->granted = granted;
+        wish_unlock(w);
+        /* Its sender would wait for the answer until its time is up. */
+        if (!granted)
+            return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                                    "out of memory (packets)");
+        return collect(w, place, again);
+    }
+
+    if (m->asked)
+        acclib_packet_put_plain(w->device, w->rank, PACKET_DROP, h.channel, h.id, h.key);
+    finish(w, m);
+    wish_unlock(w);
+    if (fits) {
+        fill(place, m->parts);
+        m->parts = NULL;
+    }
+
+    acclib_incoming_free(m);
+    return fits ? 0 : mismatch(w, &h, place);
+}
+
+static uint32_t timed_out(struct wish *w)
+{
+    accl_device *device = w->device;
+    char next[96] = "none of its messages is here";
+    uint64_t held = 0;
+
+    wish_lock(w);
+    for (const struct incoming *m = w->state->first; m != NULL; m = m->next) {
+        held += m->header.segments;
+        if (m->header.key == w->comm->key && !m->header.stream && next[0] == 'n')
+            snprintf(next, sizeof next, "its next message has tag %u, sequence %u, %llu bytes",
+                     m->header.tag, m->header.sequence, (unsigned long long)m->header.total);
+    }
+
+    wish_unlock(w);
+    if (w->message->channel == CHANNEL_COLLECTIVE)
+        return acclib_call_fail(
+            device, w->timeout_bits,
+            "collective call %u on communicator %u: rank %u did not come in %u ms", w->message->tag,
+            w->comm->id, w->index, device->timeout_ms);
+    uint32_t tag = w->message->tag;
+
+    return acclib_call_fail(
+        device, w->timeout_bits,
+        "no message from rank %u of communicator %u with tag %s%u, sequence %u, in "
+        "%u ms: %s; its messages hold %llu of %u rx buffers",
+        w->index, w->comm->id, tag == ACCL_TAG_ANY ? "any " : "", tag, w->message->sequence,
+        device->timeout_ms, next, (unsigned long long)held, device->rx_count);
+}
+
+uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, uint32_t from,
+                                const struct packet_message *message, uint8_t *data, uint32_t type,
+                                uint32_t wire_type, uint64_t count, uint32_t *numbers)
+{
+    struct wish w;
+    struct place place = {.data = data, .type = type, .wire_type = wire_type, .count = count};
+    uint32_t bits = 0;
+    bool again = true;
+
+    *numbers = 0;
+
+    acclib_wish_make(&w, device, comm, from, message, ACCL_RECV, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (!bits && again) {
+        again = false;
+        place.filled = 0;
+        bits = acclib_wish_wait(&w, has_message);
+        if (!bits) {
+            uint32_t taken = w.found->header.numbers;
+            bits = take_message(&w, &place, &again);
+            *numbers = again || (bits & ~ACCL_ERROR(DMA_SIZE_ERROR)) ? 0 : taken;
+        }
+    }
+
+    if (bits == w.timeout_bits && !device->text[0])
+        timed_out(&w);
+
+    return bits;
+}
+
+/* With the lock held: drops a stream put that there is no memory for, and has its reader told.
+ * False if there is none to tell the sender either, which is tried again. */
+static bool lose_put(accl_device *device, uint32_t rank, struct incoming *m)
+{
+    struct packet_header no = {.kind = PACKET_DROP,
+                               .channel = CHANNEL_USER,
+                               .id = m->header.id,
+                               .key = m->header.key,
+                               .tag = DROP_NO_MEMORY};
+    if (!m->lost)
+        acclib_stream_lose(&device->streams, m->header.stream - 1, rank, m->header.total);
+    m->lost = true;
+    if (m->asked && !acclib_packet_put(device, acclib_packet_make(device, rank, no, 0)))
+        return false;
+
+    acclib_incoming_unlink(&device->packets->links[rank].channel[CHANNEL_USER], m);
+    acclib_incoming_consumed(device, rank, m);
+    acclib_incoming_free(m);
+
+    return true;
+}
+
+/* With the lock held: room for all of a stream put, before it may come. */
+static bool make_room(struct incoming *m)
+{
+    if (m->room == NULL && !m->lost)
+        m->room = acclib_stream_chunk_new(m->header.stream - 1, m->header.total);
+    return m->room != NULL;
+}
+
+/* The first stream put of RANK that is to be delivered, off its list. */
+static struct incoming *next_put(accl_device *device, uint32_t rank)
+{
+    struct packet_channel_state *state = &device->packets->links[rank].channel[CHANNEL_USER];
+    struct incoming *next;
+    for (struct incoming *m = state->first; m != NULL; m = next) {
+        next = m->next;
+        if (!m->header.stream || m->discarded)
+            continue;
+        if (m->cancelled) {
+            acclib_incoming_unlink(state, m);
+            acclib_incoming_consumed(device, rank, m);
+            acclib_incoming_free(m);
+            return NULL;
+        }
+        if ((!m->asked && m->have < m->header.total) ||
+            !acclib_stream_has_room(&device->streams, m->header.total))
+            return NULL;
+        if (!make_room(m)) {
+            if (!lose_put(device, rank, m))
+                return NULL;
+            continue;
+        }
+        if (m->asked && !m->granted)
+            m->granted = acclib_packet_put_plain(device, rank, PACKET_GRANT, CHANNEL_USER,
+                                                 m->header.id, m->header.key);
+        if (m->have < m->header.total || (m->asked && !m->granted))
+            return NULL;
+        acclib_incoming_unlink(state, m);
+        acclib_incoming_consumed(device, rank, m);
+        return m;
+    }
+
+    return NULL;
+}
+
+void acclib_packets_progress(accl_device *device)
+{
+    struct packets *p = device->packets;
+    for (uint32_t i = 0; p != NULL && i < device->ranks; i++) {
+        for (;;) {
+            pthread_mutex_lock(&p->lock);
+            struct incoming *m = next_put(device, i);
+            pthread_mutex_unlock(&p->lock);
+            if (m == NULL)
+                break;
+            struct place place = {.data = m->room->data,
+                                  .type = ACCL_INT8,
+                                  .wire_type = ACCL_INT8,
+                                  .count = m->header.total};
+            fill(&place, m->parts);
+            m->parts = NULL;
+            acclib_stream_give(&device->streams, m->room);
+            m->room = NULL;
+            acclib_incoming_free(m);
+        }
+    }
+}
+
+void acclib_packets_reset(accl_device *device)
+{
+    struct packets *p = device->packets;
+    if (p == NULL)
+        return;
+
+    pthread_mutex_lock(&p->lock);
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        struct packet_channel_state *state = &p->links[i].channel[CHANNEL_USER];
+        struct incoming *next;
+        for (struct incoming *m = state->first; m != NULL; m = next) {
+            next = m->next;
+            if (m->have < m->header.total && (m->granted || !m->asked)) {
+                m->discarded = true; /* the rest of it is on its way */
+                continue;
+            }
+            if (m->asked && !m->granted)
+                acclib_packet_put_plain(device, i, PACKET_DROP, CHANNEL_USER, m->header.id,
+                                        m->header.key);
+            acclib_incoming_unlink(state, m);
+            acclib_incoming_consumed(device, i, m);
+            acclib_incoming_free(m);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void acclib_packets_visit(accl_device *device, pending_visit visit, void *argument)
+{
+    struct packets *p = device->packets;
+    if (p == NULL)
+        return;
+
+    pthread_mutex_lock(&p->lock);
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        for (const struct incoming *m = p->links[i].channel[CHANNEL_USER].first; m != NULL;
+             m = m->next) {
+            const struct packet_header *h = &m->header;
+            visit(argument, &(struct pending){.source = i,
+                                              .tag = h->tag,
+                                              .sequence = h->sequence,
+                                              .stream = h->stream,
+                                              .bytes = h->total,
+                                              .segments = m->asked ? 1 : h->segments});
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+}

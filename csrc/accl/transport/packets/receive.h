@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receiving by packets. Messages of one sender are kept in order; a receive call takes the first
+ * of its communicator. A message that was announced is asked for when its receive has come, and
+ * copied to its place packet by packet.
+ */
+#ifndef ACCL_PACKETS_RECEIVE_H
+#define ACCL_PACKETS_RECEIVE_H
+
+#include "accl/transport/packets/wish.h"
+#include "accl/transport/transport.h"
+
+/* Receives the next message of member FROM; *NUMBERS gets the sequence numbers that it took. In the
+ * collectives' channel tag and sequence must be equal, else CALL_MISMATCH_ERROR. The executor;
+ * error bits. */
+uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, uint32_t from,
+                                const struct packet_message *message, uint8_t *data, uint32_t type,
+                                uint32_t wire_type, uint64_t count, uint32_t *numbers);
+
+/* As of struct transport. */
+void acclib_packets_progress(accl_device *device);
+void acclib_packets_reset(accl_device *device);
+void acclib_packets_visit(accl_device *device, pending_visit visit, void *argument);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sending by packets. What the receiver has rx buffers for is sent unasked and kept there until it
+ * is received; what is larger than all of them is announced, and sent when its receive has come.
+ * Each side counts what was consumed, so no rank is sent more than it can hold.
+ */
+#ifndef ACCL_PACKETS_SEND_H
+#define ACCL_PACKETS_SEND_H
+
+#include "accl/transport/packets/wish.h"
+
+/* Sends COUNT elements to member TO; *NUMBERS gets the sequence numbers that were used. The
+ * executor; error bits. */
+uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uint32_t to,
+                             const struct packet_message *message, const uint8_t *data,
+                             uint32_t source_type, uint32_t wire_type, uint64_t count,
+                             uint32_t *numbers);
+
+#endif

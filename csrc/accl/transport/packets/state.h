@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks that are reached by packets: what is known of them, and the messages that came.
+ *
+ * Two threads use this: the executor, and the one that carries packets. All of it is guarded by the
+ * lock of `struct packets`, except the memory of a message that was taken off its list.
+ */
+#ifndef ACCL_PACKETS_STATE_H
+#define ACCL_PACKETS_STATE_H
+
+#include <pthread.h>
+
+#include "accl/base/device.h"
+#include "accl/transport/call_notes.h"
+#include "accl/transport/packets/packet_format.h"
+
+/* Messages of collectives that may be in flight to a rank, and the largest eager one. */
+#define COLLECTIVE_WINDOW 64
+#define COLLECTIVE_EAGER (UINT64_C(128) << 10)
+
+/* A packet in memory: to go out, being carried, being filled, or the data of a message. */
+struct parcel_post {
+    struct parcel_post *next;
+    uint64_t id;
+    uint32_t rank;
+    uint64_t bytes, taken;
+    _Alignas(8) uint8_t data[];
+};
+
+struct incoming {
+    struct incoming *next;
+    struct packet_header header; /* of its first packet */
+    bool asked;                  /* came as a request */
+    bool granted, cancelled, discarded;
+    bool lost;     /* a stream put that there was no memory for */
+    uint64_t have; /* bytes that have come */
+    struct parcel_post *parts, **parts_end;
+    struct stream_chunk *room; /* of a stream put */
+};
+
+struct packet_link {
+    bool greeted, left, lost;
+    char why[160];
+    uint32_t slot_count; /* its rx buffers */
+    uint64_t slot_bytes;
+    struct packet_channel_state {
+        /* outgoing */
+        uint64_t sent, acknowledged;    /* segments */
+        uint64_t last_id;               /* of messages */
+        uint64_t requested;             /* the one that waits for an answer, else 0 */
+        bool granted, dropped, refused; /* for lack of memory */
+        bool probed;
+        /* incoming */
+        uint64_t came, consumed; /* segments */
+        uint64_t next_id;
+        bool wants_count; /* it waits for what is consumed */
+        struct incoming *first, **end;
+        struct incoming *partial; /* eager, and not complete yet */
+    } channel[CHANNELS];
+};
+
+struct gave_up {
+    struct gave_up *next;
+    uint64_t key;
+    uint32_t rank;
+    struct call_told told; /* of the collective at which it did */
+};
+
+struct packets {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;    /* something to carry, or a wake-up */
+    uint64_t list_key;         /* of the list of ranks: the same for all */
+    struct packet_link *links; /* by rank */
+    struct parcel_post *out, **out_end, *carried, *filling;
+    uint64_t next_id, outstanding, wakes;
+    _Atomic uint64_t out_bytes;
+    _Atomic uint64_t news; /* grows with everything that came */
+    struct gave_up *gave_up;
+};
+
+#endif

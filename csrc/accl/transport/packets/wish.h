@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One side of a message that is being sent or received, and waiting for the other side. */
+#ifndef ACCL_PACKETS_WISH_H
+#define ACCL_PACKETS_WISH_H
+
+#include "accl/transport/packets/state.h"
+
+struct packet_message {
+    uint32_t channel, tag, sequence, stream;
+    uint32_t call; /* of a collective: the note of it */
+};
+
+struct wish {
+    accl_device *device;
+    struct communicator *comm;
+    uint32_t index, rank; /* the other side */
+    struct packet_link *link;
+    struct packet_channel_state *state;
+    const struct packet_message *message;
+    uint32_t operation, timeout_bits;
+    uint64_t segments;
+    struct incoming *found;
+};
+
+void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,
+                      uint32_t index, const struct packet_message *message, uint32_t operation,
+                      uint32_t timeout_bits);
+
+/* Waits until READY, which is called with the lock held, says so: 0, with the lock held. Error bits
+ * without it. */
+uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w));
+
+static inline void wish_lock(const struct wish *w)
+{
+    pthread_mutex_lock(&w->device->packets->lock);
+}
+
+static inline void wish_unlock(const struct wish *w)
+{
+    pthread_mutex_unlock(&w->device->packets->lock);
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/collective.h"
+
+#include "accl/arithmetic/dtype.h"
+#include "accl/transport/call_notes.h"
+#include "accl/transport/shm/collective_direct.h"
+#include "accl/transport/shm/collective_small.h"
+#include "accl/transport/shm/lane.h"
+#include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/shm/lane_meet.h"
+
+uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, uint64_t number)
+{
+    struct communicator *comm = op->comm;
+    uint32_t bits = comm->met ? 0 : acclib_lane_meet(device, op);
+
+    /* The post of this call was that of an earlier one. */
+    if (!bits && number > LANE_POSTS && comm->lanes->all_done < number - LANE_POSTS)
+        bits = acclib_lane_wait_done(device, op, number - LANE_POSTS);
+    if (bits)
+        return bits;
+
+    acclib_call_begin(comm, op->call, number);
+
+    uint32_t kind = op->call->operation;
+    bool parts = kind == ACCL_SCATTER || kind == ACCL_REDUCE_SCATTER || kind == ACCL_ALLTOALL;
+    uint64_t posted = parts ? op->count * comm->n : op->count;
+    if (kind == ACCL_BARRIER)
+        posted = 0;
+    if (posted * acclib_dtype_bytes(op->type) > LANE_INLINE)
+        return acclib_collective_direct(device, op, number);
+
+    return acclib_collective_small(device, op, number, posted);
+}
+
+void acclib_shm_give_up(accl_device *device, struct communicator *comm)
+{
+    acclib_lane_show_call(comm);
+    atomic_store(&comm->lanes->own->gave_up, 1);
+    acclib_lane_wake_members(device, comm);
+}

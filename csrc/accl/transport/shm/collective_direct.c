@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/collective_direct.h"
+
+#include "accl/arithmetic/convert.h"
+#include "accl/arithmetic/dtype.h"
+#include "accl/arithmetic/order.h"
+#include "accl/arithmetic/reduce.h"
+#include "accl/transport/shm/lane.h"
+#include "common/copy.h"
+
+struct direct {
+    accl_device *device;
+    const struct operation *op;
+    uint64_t number;
+    uint32_t signature;
+    uint64_t scratch; /* of the heap, 0 if there is none */
+    const uint8_t *source;
+};
+
+/* Memory of member INDEX, of elements of SIZE; NULL if that is not inside its file. */
+static uint8_t *member_memory(const struct direct *d, uint32_t index, uint64_t offset,
+                              uint64_t count, size_t size)
+{
+    const struct peer *peer = peer_of(d->device, d->op->comm->members[index].rank);
+    if (!size || offset % size || offset > peer->arena_bytes ||
+        count > (peer->arena_bytes - offset) / size) {
+        acclib_call_fail(d->device, 0, "rank %u posted an address outside its memory", index);
+        return NULL;
+    }
+
+    return (uint8_t *)peer->arena + offset;
+}
+
+static uint64_t offset_of(const struct direct *d, const uint8_t *memory)
+{
+    return memory != NULL ? (uint64_t)(memory - d->device->heap->base) : 0;
+}
+
+/* Whether a result of OP can have elements of TYPE, which another rank says. */
+static bool result_fits(const struct operation *op, uint32_t type)
+{
+    bool mixed = op->type == ACCL_FLOAT32 && op->arithmetic == ACCL_FLOAT16;
+    return type == op->type || (mixed && type == ACCL_FLOAT16);
+}
+
+static bool overlaps(const uint8_t *a, uint64_t a_bytes, const uint8_t *b, uint64_t b_bytes)
+{
+    return a != NULL && b != NULL && a < b + b_bytes && b < a + a_bytes;
+}
+
+/* Where the result would overwrite what others still read, they get a copy to read. */
+static uint32_t protect_source(struct direct *d, uint64_t source_bytes, uint64_t result_bytes,
+                               uint64_t own_offset)
+{
+    const struct operation *op = d->op;
+    if (!overlaps(op->source, source_bytes, op->result, result_bytes) ||
+        (own_offset != UINT64_MAX &&
+         (uintptr_t)op->result == (uintptr_t)op->source + (uintptr_t)own_offset))
+        return 0;
+
+    d->scratch = acclib_heap_get(d->device->heap, source_bytes);
+    if (!d->scratch)
+        return acclib_call_fail(d->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                                "out of memory (%llu bytes for an operation in place)",
+                                (unsigned long long)source_bytes);
+    uint8_t *copy = d->device->heap->base + d->scratch;
+    copy_memory(copy, op->source, source_bytes);
+    d->source = copy;
+
+    return 0;
+}
+
+static void publish(const struct direct *d, struct lane_post *post)
+{
+    post->signature = d->signature;
+    post->source_type = (uint8_t)d->op->source_type;
+    post->result_type = (uint8_t)d->op->result_type;
+    post->source = offset_of(d, d->source);
+    post->result = offset_of(d, d->op->result);
+    acclib_lane_publish(d->device, d->op, post, d->number);
+}
+
+static uint32_t wait_for(const struct direct *d, uint32_t index, struct lane_seen *seen)
+{
+    return acclib_lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
+}
+
+/* Copies part PART of what member INDEX posted to TO. */
+static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uint8_t *to)
+{
+    const struct operation *op = d->op;
+    struct lane_seen seen;
+    uint32_t bits = wait_for(d, index, &seen);
+
+    if (bits)
+        return bits;
+
+    size_t size = acclib_dtype_bytes(seen.source_type);
+    const uint8_t *from =
+        member_memory(d, index, seen.source + part * op->count * size, op->count, size);
+    if (from == NULL)
+        return ACCL_ERROR(DMA_DECODE_ERROR);
+
+    acclib_convert(to, op->result_type, from, seen.source_type, op->count,
+                   op->via16 && index != op->comm->me);
+
+    return 0;
+}
+
+static uint32_t from_root(struct direct *d, struct lane_post *post, bool scatter)
+{
+    const struct operation *op = d->op;
+    struct communicator *comm = op->comm;
+    uint32_t root = op->call->root_src_dst;
+
+    if (comm->me != root) {
+        uint32_t bits = fetch(d, root, scatter ? comm->me : 0, op->result);
+        if (!bits)
+            acclib_lane_finish(d->device, op, d->number);
+        return bits;
+    }
+
+    publish(d, post);
+    acclib_lane_finish(d->device, op, d->number);
+    uint64_t part = op->count * acclib_dtype_bytes(op->source_type);
+
+    /* Its own part at once, unless that overwrites what others still read. */
+    bool late = overlaps(d->source, part * comm->n, op->result,
+                         op->count * acclib_dtype_bytes(op->result_type));
+    if (scatter && !late)
+        acclib_convert(op->result, op->result_type, d->source + root * part, op->source_type,
+                       op->count, false);
+    uint32_t bits = acclib_lane_wait_done(d->device, op, d->number);
+    if (!bits && scatter && late)
+        acclib_convert(op->result, op->result_type, d->source + root * part, op->source_type,
+                       op->count, false);
+
+    return bits;
+}
+
+static uint32_t gather(struct direct *d, struct lane_post *post)
+{
+    const struct operation *op = d->op;
+    struct communicator *comm = op->comm;
+    uint32_t root = op->call->root_src_dst;
+
+    if (comm->me == root) {
+        publish(d, post);
+        acclib_convert(op->result + root * op->count * acclib_dtype_bytes(op->result_type),
+                       op->result_type, d->source, op->source_type, op->count, false);
+        acclib_lane_finish(d->device, op, d->number);
+        return acclib_lane_wait_done(d->device, op, d->number);
+    }
+
+    struct lane_seen seen;
+    uint32_t bits = wait_for(d, root, &seen);
+    if (bits)
+        return bits;
+
+    size_t size = acclib_dtype_bytes(seen.result_type);
+    uint8_t *to =
+        member_memory(d, root, seen.result + comm->me * op->count * size, op->count, size);
+    if (to == NULL || !result_fits(op, seen.result_type))
+        return ACCL_ERROR(DMA_DECODE_ERROR);
+
+    acclib_convert(to, seen.result_type, d->source, op->source_type, op->count, op->via16);
+    acclib_lane_finish(d->device, op, d->number);
+
+    return 0;
+}
+
+static uint32_t everyone_fetches(struct direct *d, struct lane_post *post, bool by_destination)
+{
+    const struct operation *op = d->op;
+    struct communicator *comm = op->comm;
+    size_t size = acclib_dtype_bytes(op->result_type);
+
+    publish(d, post);
+    for (uint32_t i = 0; i < comm->n; i++) {
+        uint32_t from = (comm->me + i) % comm->n;
+        uint32_t bits =
+            fetch(d, from, by_destination ? comm->me : 0, op->result + from * op->count * size);
+        if (bits)
+            return bits;
+    }
+
+    acclib_lane_finish(d->device, op, d->number);
+    return acclib_lane_wait_done(d->device, op, d->number);
+}
+
+/* The elements that member INDEX reduces. */
+static uint64_t share(const struct operation *op, uint32_t index)
+{
+    if (index >= op->comm->n)
+        return op->count;
+    return op->count / op->comm->n * index / 16 * 16;
+}
+
+static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
+{
+    const struct operation *op = d->op;
+    struct communicator *comm = op->comm;
+    uint32_t kind = op->call->operation, root = op->call->root_src_dst;
+    const uint8_t *operands[RANKS_MAX];
+    uint8_t *results[RANKS_MAX];
+    uint8_t operand_types[RANKS_MAX], result_types[RANKS_MAX];
+    uint32_t n_results = 0;
+
+    publish(d, own);
+    for (uint32_t i = 0; i < comm->n; i++) {
+        struct lane_seen seen;
+        uint32_t bits = wait_for(d, i, &seen);
+        if (bits)
+            return bits;
+        size_t size = acclib_dtype_bytes(seen.source_type),
+               result_size = acclib_dtype_bytes(seen.result_type);
+        uint64_t skip = kind == ACCL_REDUCE_SCATTER ? comm->me * op->count : 0;
+        operands[i] = member_memory(d, i, seen.source + skip * size, op->count, size);
+        operand_types[i] = seen.source_type;
+        if (operands[i] == NULL)
+            return ACCL_ERROR(DMA_DECODE_ERROR);
+        if (kind == ACCL_REDUCE_SCATTER ? i == comm->me : kind == ACCL_ALLREDUCE || i == root) {
+            results[n_results] = member_memory(d, i, seen.result, op->count, result_size);
+            result_types[n_results] = seen.result_type;
+            if (results[n_results++] == NULL || !result_fits(op, seen.result_type))
+                return ACCL_ERROR(DMA_DECODE_ERROR);
+        }
+    }
+
+    struct reduction r = {.function = op->call->function,
+                          .type = op->arithmetic,
+                          .n = comm->n,
+                          .operands = operands,
+                          .operand_types = operand_types,
+                          .n_results = n_results,
+                          .results = results,
+                          .result_types = result_types};
+    if (kind == ACCL_REDUCE_SCATTER) {
+        r.first = (comm->me + 1) % comm->n;
+        acclib_reduce(&r, 0, op->count);
+    } else {
+        struct order order = acclib_order_of(op->count, comm->n, d->device->segment_size,
+                                             acclib_dtype_bytes(op->wire));
+        uint64_t from = share(op, comm->me), to = share(op, comm->me + 1), run;
+        for (uint64_t at = from; at < to; at += run) {
+            run = to - at;
+            r.first = (root + 1) % comm->n;
+            if (kind == ACCL_ALLREDUCE)
+                r.first = acclib_order_first(&order, at, &run);
+            /* The order of two operands makes no difference to a sum. */
+            if (run > to - at || (comm->n == 2 && r.function == ACCL_SUM))
+                run = to - at;
+            acclib_reduce(&r, at, run);
+        }
+    }
+
+    acclib_lane_finish(d->device, op, d->number);
+    return acclib_lane_wait_done(d->device, op, d->number);
+}
+
+uint32_t acclib_collective_direct(accl_device *device, const struct operation *op, uint64_t number)
+{
+    struct communicator *comm = op->comm;
+    struct lane_post *post = lane_post_of(comm->lanes->own, number);
+    uint64_t n = comm->n;
+    uint64_t source = op->count * acclib_dtype_bytes(op->source_type);
+    uint64_t result = op->count * acclib_dtype_bytes(op->result_type);
+    struct direct d = {.device = device,
+                       .op = op,
+                       .number = number,
+                       .signature = comm->signature,
+                       .source = op->source};
+    uint32_t bits = 0;
+
+    switch (op->call->operation) {
+    case ACCL_BCAST: bits = from_root(&d, post, false); break;
+    case ACCL_SCATTER: bits = from_root(&d, post, true); break;
+    case ACCL_GATHER:
+        if (comm->me == op->call->root_src_dst)
+            bits = protect_source(&d, source, result * n, UINT64_MAX);
+        bits = bits ? bits : gather(&d, post);
+        break;
+    case ACCL_ALLGATHER:
+        bits = protect_source(&d, source, result * n,
+                              source == result ? (uint64_t)0 - source * comm->me : UINT64_MAX);
+        bits = bits ? bits : everyone_fetches(&d, post, false);
+        break;
+    case ACCL_ALLTOALL:
+        bits = protect_source(&d, source * n, result * n, UINT64_MAX);
+        bits = bits ? bits : everyone_fetches(&d, post, true);
+        break;
+    case ACCL_REDUCE_SCATTER:
+        bits = protect_source(&d, source * n, result,
+                              source == result ? source * comm->me : UINT64_MAX);
+        bits = bits ? bits : reduce_parts(&d, post);
+        break;
+    default:
+        if (op->call->operation == ACCL_ALLREDUCE || comm->me == op->call->root_src_dst)
+            bits = protect_source(&d, source, result, source == result ? 0 : UINT64_MAX);
+        bits = bits ? bits : reduce_parts(&d, post);
+        break;
+    }
+
+    if (d.scratch)
+        acclib_heap_put(device->heap, d.scratch);
+
+    return bits;
+}

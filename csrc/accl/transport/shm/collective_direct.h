@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives with much data: posts say where buffers are, and ranks read and write them in each
+ * other's memory files, each byte once. A rank whose buffers others touch stays until all are done.
+ * Reductions are shared out: every rank computes a part of the result, and writes it wherever it is
+ * wanted.
+ */
+#ifndef ACCL_COLLECTIVE_DIRECT_H
+#define ACCL_COLLECTIVE_DIRECT_H
+
+#include "accl/base/device.h"
+#include "accl/base/operation.h"
+
+/* Executes call NUMBER. Error bits; may wait. */
+uint32_t acclib_collective_direct(accl_device *device, const struct operation *op, uint64_t number);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/collective_small.h"
+
+#include <string.h>
+
+#include "accl/arithmetic/convert.h"
+#include "accl/arithmetic/dtype.h"
+#include "accl/arithmetic/order.h"
+#include "accl/arithmetic/reduce.h"
+#include "accl/transport/shm/lane.h"
+#include "accl/transport/wait.h"
+
+struct small {
+    accl_device *device;
+    const struct operation *op;
+    uint64_t number;
+    uint32_t signature;
+};
+
+static uint32_t small_copy_all(const struct small *s, bool by_destination)
+{
+    const struct operation *op = s->op;
+    struct communicator *comm = op->comm;
+    size_t size = acclib_dtype_bytes(op->result_type);
+    struct lane_seen seen;
+
+    for (uint32_t i = 0; i < comm->n; i++) {
+        uint32_t from = (comm->me + i) % comm->n;
+        uint32_t bits = acclib_lane_wait_post(s->device, op, from, s->number, s->signature, &seen);
+        if (bits)
+            return bits;
+        size_t skip =
+            by_destination ? comm->me * op->count * acclib_dtype_bytes(seen.source_type) : 0;
+        acclib_convert(op->result + from * op->count * size, op->result_type, seen.data + skip,
+                       seen.source_type, op->count, op->via16 && i > 0);
+    }
+
+    return 0;
+}
+
+static uint32_t small_reduce(const struct small *s)
+{
+    const struct operation *op = s->op;
+    struct communicator *comm = op->comm;
+    uint32_t kind = op->call->operation;
+    const uint8_t *operands[RANKS_MAX];
+    uint8_t types[RANKS_MAX];
+
+    for (uint32_t i = 0; i < comm->n; i++) {
+        if (i == comm->me && kind == ACCL_REDUCE) {
+            operands[i] = op->source;
+            types[i] = (uint8_t)op->source_type;
+            continue;
+        }
+        struct lane_seen seen;
+        uint32_t bits = acclib_lane_wait_post(s->device, op, i, s->number, s->signature, &seen);
+        if (bits)
+            return bits;
+        size_t skip = kind == ACCL_REDUCE_SCATTER ? comm->me * op->count : 0;
+        operands[i] = seen.data + skip * acclib_dtype_bytes(seen.source_type);
+        types[i] = seen.source_type;
+    }
+
+    uint8_t result_type = (uint8_t)op->result_type;
+    struct reduction r = {.function = op->call->function,
+                          .type = op->arithmetic,
+                          .n = comm->n,
+                          .operands = operands,
+                          .operand_types = types,
+                          .first = (comm->me + 1) % comm->n,
+                          .n_results = 1,
+                          .results = &(uint8_t *){op->result},
+                          .result_types = &result_type};
+    if (kind != ACCL_ALLREDUCE) {
+        acclib_reduce(&r, 0, op->count);
+        return 0;
+    }
+
+    struct order order =
+        acclib_order_of(op->count, comm->n, s->device->segment_size, acclib_dtype_bytes(op->wire));
+    uint64_t run;
+    for (uint64_t at = 0; at < op->count; at += run) {
+        r.first = acclib_order_first(&order, at, &run);
+        acclib_reduce(&r, at, run);
+    }
+
+    return 0;
+}
+
+/* With a core per rank, each polls all others. Ranks that share cores wait until the first one is
+ * done: it then has the lead, and what it sends next is there when the others get to run. */
+static uint32_t small_barrier(const struct small *s)
+{
+    struct communicator *comm = s->op->comm;
+    struct lane_seen seen;
+    uint32_t bits = 0;
+
+    if (comm->me > 0 && !acclib_wait_has_room(s->device)) {
+        bits = acclib_lane_wait_done_by(s->device, s->op, 0, s->number);
+        if (!bits)
+            return acclib_lane_wait_post(s->device, s->op, 0, s->number, s->signature, &seen);
+        if (bits != ACCL_ERROR(RECEIVE_TIMEOUT_ERROR))
+            return bits;
+        bits = 0; /* The missing rank is found below. */
+    }
+
+    for (uint32_t i = 0; !bits && i < comm->n; i++)
+        bits = acclib_lane_wait_post(s->device, s->op, i, s->number, s->signature, &seen);
+
+    return bits;
+}
+
+uint32_t acclib_collective_small(accl_device *device, const struct operation *op, uint64_t number,
+                                 uint64_t posted)
+{
+    const struct small *s = &(struct small){
+        .device = device, .op = op, .number = number, .signature = op->comm->signature};
+    struct communicator *comm = op->comm;
+    uint32_t root = op->call->root_src_dst, kind = op->call->operation;
+    bool is_root = comm->me == root;
+    bool from_root = kind == ACCL_BCAST || kind == ACCL_SCATTER;
+    bool to_root = kind == ACCL_GATHER || kind == ACCL_REDUCE;
+    struct lane_post *post = lane_post_of(comm->lanes->own, s->number);
+
+    if (from_root ? is_root : !to_root || !is_root) {
+        post->signature = s->signature;
+        post->source_type = (uint8_t)op->source_type;
+        if (posted)
+            memcpy(post->data, op->source, posted * acclib_dtype_bytes(op->source_type));
+        acclib_lane_publish(device, op, post, s->number);
+    }
+
+    uint32_t bits = 0;
+    struct lane_seen seen = {.source_type = (uint8_t)op->source_type, .data = post->data};
+    switch (kind) {
+    case ACCL_BARRIER: bits = small_barrier(s); break;
+    case ACCL_BCAST:
+    case ACCL_SCATTER: {
+        if (!is_root)
+            bits = acclib_lane_wait_post(device, op, root, s->number, s->signature, &seen);
+        else if (kind == ACCL_BCAST)
+            break;
+        size_t skip = kind == ACCL_SCATTER ? comm->me * op->count : 0;
+        if (!bits)
+            acclib_convert(op->result, op->result_type,
+                           seen.data + skip * acclib_dtype_bytes(seen.source_type),
+                           seen.source_type, op->count, op->via16 && !is_root);
+        break;
+    }
+    case ACCL_GATHER: {
+        if (!is_root)
+            break;
+        size_t size = acclib_dtype_bytes(op->result_type);
+        acclib_convert(op->result + root * op->count * size, op->result_type, op->source,
+                       op->source_type, op->count, false);
+        for (uint32_t i = 1; !bits && i < comm->n; i++) {
+            uint32_t from = (root + i) % comm->n;
+            bits = acclib_lane_wait_post(device, op, from, s->number, s->signature, &seen);
+            if (!bits)
+                acclib_convert(op->result + from * op->count * size, op->result_type, seen.data,
+                               seen.source_type, op->count, op->via16);
+        }
+        break;
+    }
+    case ACCL_ALLGATHER: bits = small_copy_all(s, false); break;
+    case ACCL_ALLTOALL: bits = small_copy_all(s, true); break;
+    case ACCL_REDUCE:
+        if (is_root)
+            bits = small_reduce(s);
+        break;
+    default: bits = small_reduce(s); break;
+    }
+
+    if (!bits)
+        acclib_lane_finish(device, op, s->number);
+
+    return bits;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/hello.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+socklen_t acclib_hello_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name)
+{
+    memset(name, 0, sizeof *name);
+    name->sun_family = AF_UNIX;
+    int n = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "offchip-accl-%u-%016llx-%u",
+                     (unsigned)geteuid(), (unsigned long long)device->shm->job_hash, rank);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+struct hello acclib_hello_make(const accl_device *device, uint32_t flags)
+{
+    return (struct hello){.magic = HELLO_MAGIC,
+                          .version = ACCL_ABI_VERSION,
+                          .job = device->shm->job_hash,
+                          .generation = device->shm->generation,
+                          .rank = device->rank,
+                          .flags = flags};
+}
+
+bool acclib_hello_holder(int fd, struct holder *holder)
+{
+    struct ucred cred;
+    socklen_t length = sizeof cred;
+    *holder = (struct holder){.uid = (uid_t)-1};
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) != 0)
+        return false;
+
+    *holder = (struct holder){.uid = cred.uid, .pid = cred.pid};
+    return true;
+}
+
+bool acclib_hello_same_user(int fd, struct holder *holder)
+{
+    return acclib_hello_holder(fd, holder) && holder->uid == geteuid();
+}
+
+int acclib_peer_pidfd(pid_t pid, bool *ended)
+{
+    int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    *ended = pid > 0 && fd < 0 && errno == ESRCH;
+    return fd;
+}
+
+void acclib_peer_watch(struct peer *peer, int pidfd, bool ended)
+{
+    int known = -1;
+    if (ended && peer->pidfd < 0)
+        atomic_store(&peer->dead, true);
+    if (pidfd >= 0 && !atomic_compare_exchange_strong(&peer->pidfd, &known, pidfd))
+        close(pidfd);
+}
+
+bool acclib_peer_is_dead(struct peer *peer)
+{
+    if (atomic_load_explicit(&peer->dead, memory_order_relaxed))
+        return true;
+    if (peer->pidfd < 0)
+        return false;
+
+    struct pollfd p = {.fd = peer->pidfd, .events = POLLIN};
+    if (poll(&p, 1, 0) != 1 || !(p.revents & POLLIN))
+        return false;
+
+    atomic_store_explicit(&peer->dead, true, memory_order_relaxed);
+    return true;
+}

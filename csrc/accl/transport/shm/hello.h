@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the two sides of a meeting have in common: attach.c asks, porter.c answers.
+ *
+ * A rank listens on an abstract unix socket whose name comes from the user, the job and its
+ * number. Both sides check the other's user. The name is gone with the socket, so nothing can be
+ * left behind, and a rank that comes again has the same name: therefore each side also says which
+ * of its devices in this job it is (generation), and only equal ones meet.
+ *
+ * Nothing here waits, but for connecting and looking at /proc.
+ */
+#ifndef ACCL_HELLO_H
+#define ACCL_HELLO_H
+
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+#include "accl/transport/shm/peer.h"
+
+#define HELLO_MAGIC UINT32_C(0x6f61636c)
+
+enum hello_flag {
+    HELLO_INTRODUCES = 1, /* needs no file, only introduces itself */
+};
+
+struct hello {
+    uint32_t magic, version;
+    uint64_t job;
+    uint32_t generation, rank;
+    uint64_t bytes; /* of the answer's file */
+    uint32_t refused;
+    uint32_t flags;
+};
+
+/* The process at the other end of a socket. */
+struct holder {
+    uid_t uid;
+    pid_t pid; /* 0 if it cannot be seen from here */
+};
+
+/* The name under which RANK listens; its length. */
+socklen_t acclib_hello_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name);
+struct hello acclib_hello_make(const accl_device *device, uint32_t flags);
+/* False if the system does not say. */
+bool acclib_hello_holder(int fd, struct holder *holder);
+bool acclib_hello_same_user(int fd, struct holder *holder);
+/* A pidfd of PID, or -1; *ENDED is set if the process has ended. */
+int acclib_peer_pidfd(pid_t pid, bool *ended);
+/* Watches the process of PEER from here on; PIDFD is the peer's then, or closed. */
+void acclib_peer_watch(struct peer *peer, int pidfd, bool ended);
+/* Whether the process of PEER has ended. Any thread. */
+bool acclib_peer_is_dead(struct peer *peer);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/lane.h"
+
+#include "accl/base/text.h"
+#include "accl/transport/call_notes.h"
+#include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/wait.h"
+#include "accl/transport/wait_note.h"
+#include "accl/transport/wake.h"
+
+uint32_t acclib_lane_timed_out(accl_device *device, const struct operation *op, uint64_t number,
+                               uint32_t index)
+{
+    return acclib_call_fail(
+        device, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
+        "%s on communicator %u (collective call %llu): rank %u did not come in %u ms",
+        acclib_operation_name(op->call->operation), op->comm->id, (unsigned long long)number, index,
+        device->timeout_ms);
+}
+
+/* Until WORD, of member INDEX, is at least NUMBER. */
+static uint32_t lane_wait_word(accl_device *device, const struct operation *op, uint32_t index,
+                               uint64_t number, const _Atomic uint64_t *word)
+{
+    struct communicator *comm = op->comm;
+    if (atomic_load_explicit(word, memory_order_acquire) >= number)
+        return 0;
+
+    struct waiter w;
+    uint32_t bits = 0;
+    bool noted = false;
+    acclib_wait_begin(&w, device, comm, comm->members[index].rank, true,
+                      ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (atomic_load_explicit(word, memory_order_acquire) < number) {
+        if (w.armed && !noted) {
+            noted = true;
+            acclib_note_wait(device, op->call->operation, comm->members[index].rank, 0,
+                             (uint32_t)number, comm->key);
+            acclib_lane_show_call(comm);
+        }
+        if (noted && (bits = acclib_lane_compare_calls(device, comm)))
+            break;
+        if ((bits = acclib_wait_pause(&w))) {
+            if (atomic_load_explicit(word, memory_order_acquire) >= number)
+                bits = 0;
+            break;
+        }
+    }
+    acclib_wait_end(&w);
+    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
+        acclib_lane_timed_out(device, op, number, index);
+
+    return bits;
+}
+
+/* Whether the others may use elements of TYPE in OP. */
+static bool type_fits(const struct operation *op, uint32_t type)
+{
+    bool fits = type == op->type || (op->type == ACCL_FLOAT32 && type == ACCL_FLOAT16);
+    if (operation_reduces(op->call->operation) && op->arithmetic != ACCL_FLOAT16)
+        fits = type == op->arithmetic;
+    return fits;
+}
+
+uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,
+                               uint64_t number, uint32_t signature, struct lane_seen *seen)
+{
+    const struct lane_post *post = lane_post_of(op->comm->lanes->of[index], number);
+
+    /* It is used again only when this rank is done with it. */
+    uint32_t bits = lane_wait_word(device, op, index, number, &post->number);
+    if (bits)
+        return bits;
+
+    seen->source_type = READ_ONCE(post->source_type);
+    seen->result_type = READ_ONCE(post->result_type);
+    seen->source = READ_ONCE(post->source);
+    seen->result = READ_ONCE(post->result);
+    seen->data = post->data;
+    if (READ_ONCE(post->signature) != signature || !type_fits(op, seen->source_type))
+        return acclib_lane_differs(device, op->comm, index, number, READ_ONCE(post->note));
+
+    return 0;
+}
+
+/* Until member INDEX is done with call NUMBER. */
+uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
+                                  uint64_t number)
+{
+    return lane_wait_word(device, op, index, number, &op->comm->lanes->of[index]->done);
+}
+
+/* Until every member is done with call NUMBER. */
+uint32_t acclib_lane_wait_done(accl_device *device, const struct operation *op, uint64_t number)
+{
+    struct communicator *comm = op->comm;
+    for (uint32_t i = 0; i < comm->n; i++) {
+        if (i == comm->me)
+            continue;
+        uint32_t bits = acclib_lane_wait_done_by(device, op, i, number);
+        if (bits)
+            return bits;
+        uint16_t note = acclib_lane_note_of(comm->lanes->of[i], number);
+        if (note != call_note(comm, number))
+            return acclib_lane_differs(device, op->comm, i, number, note);
+    }
+
+    if (comm->lanes->all_done < number)
+        comm->lanes->all_done = number;
+
+    return 0;
+}
+
+void acclib_lane_wake_members(accl_device *device, const struct communicator *comm)
+{
+    for (uint32_t i = 0; i < comm->n; i++)
+        if (i != comm->me)
+            wake_later(device, comm->members[i].rank);
+}
+
+void acclib_lane_publish(accl_device *device, const struct operation *op, struct lane_post *post,
+                         uint64_t number)
+{
+    acclib_lane_wake_members(device, op->comm);
+    post->note = call_note(op->comm, number);
+    atomic_store_explicit(&post->number, number, memory_order_release);
+}
+
+void acclib_lane_finish(accl_device *device, const struct operation *op, uint64_t number)
+{
+    acclib_lane_wake_members(device, op->comm);
+    acclib_lane_show_call(op->comm);
+    atomic_store_explicit(&op->comm->lanes->own->done, number, memory_order_release);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lanes: what the members of a communicator show to each other of their collective calls.
+ *
+ * Every member has a lane in its memory file: a few posts, used in turn, and the number of the last
+ * call that it is done with. The executor calls these functions; those that return error bits may
+ * wait.
+ */
+#ifndef ACCL_LANE_H
+#define ACCL_LANE_H
+
+#include "accl/base/operation.h"
+#include "accl/transport/shm/peer.h"
+
+/* The lanes of a communicator. */
+struct lanes {
+    struct lane *own;
+    uint64_t all_done; /* known: everybody is done with that many calls */
+    struct lane *of[]; /* by member; NULL until found */
+};
+
+/* A copy of what another rank posted. */
+struct lane_seen {
+    uint8_t source_type, result_type;
+    uint64_t source, result; /* offsets, which are still to be checked */
+    const uint8_t *data;     /* LANE_INLINE bytes in its memory */
+};
+
+static inline struct lane_post *lane_post_of(struct lane *lane, uint64_t number)
+{
+    return &lane->posts[number % LANE_POSTS];
+}
+
+/* Waits until member INDEX has posted call NUMBER: CALL_MISMATCH_ERROR if it has another
+ * signature. */
+uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,
+                               uint64_t number, uint32_t signature, struct lane_seen *seen);
+
+/* Waits until member INDEX, or every member, is done with call NUMBER. */
+uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
+                                  uint64_t number);
+uint32_t acclib_lane_wait_done(accl_device *device, const struct operation *op, uint64_t number);
+
+/* Shows POST, which is filled in but for its note and number. */
+void acclib_lane_publish(accl_device *device, const struct operation *op, struct lane_post *post,
+                         uint64_t number);
+
+/* This rank is done with call NUMBER: it reads nothing of the others any more. */
+void acclib_lane_finish(accl_device *device, const struct operation *op, uint64_t number);
+
+void acclib_lane_wake_members(accl_device *device, const struct communicator *comm);
+
+/* Notes that member INDEX did not come to call NUMBER before the deadline. Error bits. */
+uint32_t acclib_lane_timed_out(accl_device *device, const struct operation *op, uint64_t number,
+                               uint32_t index);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/lane_meet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "accl/base/text.h"
+#include "accl/transport/shm/attach.h"
+#include "accl/transport/wait.h"
+#include "accl/transport/wait_note.h"
+#include "common/clock.h"
+
+int acclib_lane_join(accl_device *device, struct communicator *comm)
+{
+    struct lanes *lanes = calloc(1, sizeof *lanes + comm->n * sizeof *lanes->of);
+    uint64_t offset = lanes != NULL ? acclib_heap_get(device->heap, sizeof(struct lane)) : 0;
+    if (!offset) {
+        free(lanes);
+        return acclib_fail(ACCL_NO_MEMORY, "out of memory (lane of a communicator)");
+    }
+
+    lanes->own = (struct lane *)(void *)(device->heap->base + offset);
+    memset(lanes->own, 0, sizeof *lanes->own);
+    lanes->of[comm->me] = lanes->own;
+    comm->lanes = lanes;
+
+    struct lane_entry *entry = &device->header->lanes[comm->id];
+    entry->offset = offset;
+    atomic_store(&entry->key, comm->key);
+
+    return ACCL_OK;
+}
+
+/* Whether the lane of member INDEX is known; looks for it in its file. */
+static bool look_for_lane(const struct communicator *comm, uint32_t index, const struct peer *peer)
+{
+    struct lane **lane = &comm->lanes->of[index];
+    struct arena_header *arena = peer->arena;
+    for (uint32_t i = 0; arena != NULL && i < ARENA_LANES; i++) {
+        if (atomic_load_explicit(&arena->lanes[i].key, memory_order_acquire) != comm->key)
+            continue;
+        uint64_t offset = READ_ONCE(arena->lanes[i].offset);
+        if (offset % ARENA_LINE == 0 && offset <= peer->arena_bytes &&
+            sizeof(struct lane) <= peer->arena_bytes - offset)
+            *lane = (struct lane *)(void *)((uint8_t *)arena + offset);
+        break;
+    }
+
+    return *lane != NULL;
+}
+
+/* The lane of member INDEX, found by the communicator's key when first needed. */
+static uint32_t find_lane(accl_device *device, const struct operation *op, uint32_t index)
+{
+    struct communicator *comm = op->comm;
+    struct member *member = &comm->members[index];
+    struct peer *peer = peer_of(device, member->rank);
+    struct waiter w;
+    uint32_t bits = 0;
+    int64_t tried = 0, pause = ATTACH_FIRST_NS;
+    bool noted = false;
+
+    acclib_wait_begin(&w, device, comm, member->rank, true, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (!bits && !look_for_lane(comm, index, peer)) {
+        if (peer->arena == NULL && clock_now() - tried > pause) {
+            tried = clock_now();
+            pause = pause < ATTACH_LAST_NS ? 2 * pause : pause;
+            bits = acclib_attach_try(device, peer);
+            continue;
+        }
+        if (w.armed && !noted) {
+            noted = true;
+            acclib_note_wait(device, op->call->operation, member->rank, 0, (uint32_t)comm->calls,
+                             comm->key);
+        }
+        bits = peer->arena != NULL ? acclib_wait_pause(&w) : acclib_wait_pause_briefly(&w, pause);
+    }
+    acclib_wait_end(&w);
+    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
+        acclib_call_fail(device, bits,
+                         "%s: rank %u did not %s communicator %u (key %016llx) in %u ms",
+                         acclib_operation_name(op->call->operation), index,
+                         peer->arena != NULL ? "make" : "start and join", comm->id,
+                         (unsigned long long)comm->key, device->timeout_ms);
+
+    return bits;
+}
+
+static bool all_have_met(const struct communicator *comm)
+{
+    uint32_t i = 0;
+    while (i < comm->n && atomic_load(&comm->lanes->of[i]->met))
+        i++;
+    return i == comm->n;
+}
+
+/* Until member INDEX has found everybody's lane. */
+static uint32_t wait_until_met(accl_device *device, const struct operation *op, uint32_t index)
+{
+    struct communicator *comm = op->comm;
+    const _Atomic uint32_t *met = &comm->lanes->of[index]->met;
+    struct waiter w;
+    uint32_t bits = 0;
+
+    acclib_wait_begin(&w, device, comm, comm->members[index].rank, true,
+                      ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    while (!atomic_load(met) && !(bits = acclib_wait_pause(&w)))
+        ;
+    acclib_wait_end(&w);
+
+    /* A rank that has met all may have gone on, and left. */
+    if (bits && all_have_met(comm))
+        bits = 0;
+    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
+        acclib_lane_timed_out(device, op, 1, index);
+
+    return bits;
+}
+
+uint32_t acclib_lane_meet(accl_device *device, const struct operation *op)
+{
+    struct communicator *comm = op->comm;
+    uint32_t bits = 0;
+
+    /* First those that are already running: their processes are then watched. */
+    for (uint32_t i = 0; i < comm->n; i++) {
+        struct peer *peer = peer_of(device, comm->members[i].rank);
+        if (comm->lanes->of[i] != NULL)
+            continue;
+        if (peer->arena == NULL)
+            acclib_attach_try(device, peer);
+        look_for_lane(comm, i, peer);
+    }
+
+    for (uint32_t i = 0; !bits && i < comm->n; i++)
+        if (comm->lanes->of[i] == NULL)
+            bits = find_lane(device, op, i);
+    if (bits)
+        return bits;
+
+    acclib_lane_wake_members(device, comm);
+    atomic_store(&comm->lanes->own->met, 1);
+    for (uint32_t i = 0; !bits && i < comm->n; i++)
+        bits = wait_until_met(device, op, i);
+    comm->met = !bits;
+
+    return bits;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank knows of the others on its host. */
+#ifndef ACCL_SHM_PEER_H
+#define ACCL_SHM_PEER_H
+
+#include <pthread.h>
+
+#include "accl/base/device.h"
+
+/* A message that was taken from its ring, or never had one (to itself). */
+struct parcel {
+    struct parcel *next;
+    struct ring_entry entry; /* a copy */
+    uint8_t *heap;           /* data of a message to itself, else NULL */
+};
+
+struct peer {
+    bool reached;                       /* through this transport; else nothing else is set */
+    struct arena_header *_Atomic arena; /* NULL until attached */
+    uint64_t arena_bytes;
+    int64_t asked_at;  /* when the receiver last asked for its memory */
+    struct pool pool;  /* its own */
+    _Atomic int pidfd; /* of its process, or -1; also known of who asked for this rank's file */
+    _Atomic bool dead;
+
+    /* Outgoing: its ring for this rank. */
+    struct ring *out;
+    uint64_t sent;     /* messages */
+    uint64_t segments; /* that were sent */
+    uint32_t slot_hint;
+
+    /* Incoming: this rank's ring for it. */
+    struct ring *in;
+    uint64_t received; /* messages taken from the ring */
+    const char *flaw;  /* of the ring's next entry, which cannot be taken; NULL if it is sound */
+    struct parcel *parcels, **parcels_end;
+};
+
+struct shm {
+    struct peer *peers;  /* by global rank */
+    uint64_t job_hash;   /* of the job's name and the list of ranks */
+    uint32_t generation; /* which of this rank's devices in the job this is */
+
+    /* The thread of porter.c, and what it has. */
+    int listener, stopper;
+    pthread_t thread;
+    struct porter *porter;
+    bool runs;
+};
+
+static inline struct peer *peer_of(const accl_device *device, uint32_t rank)
+{
+    return &device->shm->peers[rank];
+}
+
+static inline uint32_t peer_rank(const accl_device *device, const struct peer *peer)
+{
+    return (uint32_t)(peer - device->shm->peers);
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/shm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "accl/base/hash.h"
+#include "accl/transport/shm/attach.h"
+#include "accl/transport/shm/collective.h"
+#include "accl/transport/shm/generation.h"
+#include "accl/transport/shm/hello.h"
+#include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/shm/lane_meet.h"
+#include "accl/transport/shm/parcel.h"
+#include "accl/transport/shm/porter.h"
+#include "accl/transport/shm/receive.h"
+#include "accl/transport/shm/send.h"
+#include "accl/transport/wait.h"
+#include "accl/transport/wait_note.h"
+#include "accl/transport/wake.h"
+#include "common/futex.h"
+
+/* The same on all ranks of a job: of its name and of the list of ranks. */
+static uint64_t hash_job(const accl_device *device)
+{
+    uint64_t hash = hash_mix(UINT64_C(0x6a6f6220), device->ranks);
+    for (const char *c = device->job; *c; c++)
+        hash = hash_mix(hash, (uint8_t)*c);
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        const struct accl_rank *address = &device->world[i].address;
+        hash = hash_mix(hash, (uint64_t)address->ip << 32 | address->port);
+    }
+
+    return hash;
+}
+
+/* Rings for the messages of all ranks; 0 if out of memory. */
+static uint64_t make_rings(accl_device *device)
+{
+    uint64_t rings = acclib_heap_get(device->heap, device->ranks * sizeof(struct ring));
+    if (rings)
+        memset(device->heap->base + rings, 0, device->ranks * sizeof(struct ring));
+    return rings;
+}
+
+static void init_peers(accl_device *device, uint64_t rings)
+{
+    struct ring *first = (struct ring *)(void *)(device->heap->base + rings);
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        struct peer *peer = peer_of(device, i);
+        peer->reached = device->world[i].transport == &acclib_shm;
+        peer->pidfd = -1;
+        peer->in = first + i;
+    }
+
+    struct peer *self = peer_of(device, device->rank);
+    self->in = NULL;
+    self->arena = device->header;
+    self->arena_bytes = device->heap->bytes;
+    self->pool = device->pool;
+}
+
+/* What other ranks check before they use the file; the magic number comes last. */
+static void fill_header(accl_device *device, uint64_t rings)
+{
+    struct arena_header *header = device->header;
+    header->bytes = device->heap->bytes;
+    header->pid = getpid();
+    header->rank = device->rank;
+    header->ranks = device->ranks;
+    header->rings = rings;
+    header->magic = ARENA_MAGIC;
+}
+
+static int shm_open_device(accl_device *device)
+{
+    struct shm *shm = calloc(1, sizeof *shm);
+    struct peer *peers = calloc(device->ranks, sizeof *peers);
+    uint64_t rings = shm != NULL && peers != NULL ? make_rings(device) : 0;
+
+    if (!rings) {
+        free(shm);
+        free(peers);
+        return acclib_fail(ACCL_NO_MEMORY, "out of memory (messages of %u ranks)", device->ranks);
+    }
+
+    *shm =
+        (struct shm){.peers = peers, .job_hash = hash_job(device), .listener = -1, .stopper = -1};
+    shm->generation = acclib_generation_of(shm->job_hash, device->rank);
+    device->shm = shm;
+    init_peers(device, rings);
+    fill_header(device, rings);
+    acclib_wait_show_core(device);
+
+    int status = acclib_porter_start(device);
+    if (status == ACCL_OK) {
+        acclib_generation_used(shm->job_hash, device->rank);
+    } else {
+        device->header->magic = 0;
+        acclib_heap_put(device->heap, rings);
+        device->shm = NULL;
+        free(peers);
+        free(shm);
+    }
+
+    return status;
+}
+
+static void shm_close_device(accl_device *device)
+{
+    struct shm *shm = device->shm;
+    if (shm == NULL)
+        return;
+
+    acclib_porter_stop(device);
+
+    /* Peers see that this rank has left. */
+    atomic_store(&device->header->closed, 1);
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        if (i != device->rank && shm->peers[i].arena != NULL)
+            atomic_store(&shm->peers[i].out->left, 1);
+        wake_later(device, i);
+    }
+
+    acclib_wake_flush(device);
+
+    for (uint32_t i = 0; i < device->ranks; i++)
+        while (shm->peers[i].parcels != NULL)
+            acclib_parcel_remove(&shm->peers[i], &shm->peers[i].parcels);
+    acclib_attach_drop(device);
+    device->shm = NULL;
+    free(shm->peers);
+    free(shm);
+}
+
+static void shm_forked(accl_device *device)
+{
+    if (device->shm != NULL && device->shm->listener >= 0)
+        close(device->shm->listener);
+}
+
+static uint32_t shm_inspect(struct waiter *w, uint32_t rank, bool must_stay)
+{
+    accl_device *device = w->device;
+    struct peer *peer = peer_of(device, rank);
+    if (!peer->reached)
+        return 0;
+
+    const struct arena_header *arena = peer->arena;
+    bool left =
+        arena != NULL ? atomic_load(&arena->closed) != 0 : atomic_load(&peer->in->left) != 0;
+
+    /* What comes through another transport may have been sent before. */
+    if (must_stay && left && w->transport == &acclib_shm)
+        return acclib_call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
+                                "rank %u (of communicator 0) has closed its device", rank);
+    if (!left && acclib_peer_is_dead(peer))
+        return acclib_call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
+                                "rank %u (of communicator 0) has died", rank);
+
+    return 0;
+}
+
+static uint32_t shm_inspect_members(struct waiter *w)
+{
+    struct communicator *comm = w->comm;
+    uint32_t bits = w->peer != NO_RANK ? acclib_wait_inspect_rank(w, w->peer, true) : 0;
+    for (uint32_t i = 0; !bits && i < comm->n; i++) {
+        const struct lane *lane = comm->lanes->of[i];
+        /* Before all have met, no member can have finished with the communicator. */
+        bits = acclib_wait_inspect_rank(w, comm->members[i].rank, !comm->met);
+        if (bits || lane == NULL || !atomic_load(&lane->gave_up))
+            continue;
+
+        bits = acclib_lane_compare_calls(w->device, comm);
+        if (!bits)
+            bits = acclib_call_fail(w->device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
+                                    "rank %u gave up communicator %u after an error of its own", i,
+                                    comm->id);
+    }
+
+    return bits;
+}
+
+static uint32_t shm_core(const accl_device *device, uint32_t rank)
+{
+    const struct arena_header *arena = peer_of(device, rank)->arena;
+    return arena != NULL ? atomic_load_explicit(&arena->core, memory_order_relaxed) : 0;
+}
+
+static void wake_peer(const struct peer *peer)
+{
+    struct arena_header *arena = peer->arena;
+    if (arena != NULL && atomic_load_explicit(&arena->sleepers, memory_order_relaxed)) {
+        atomic_fetch_add(&arena->bell, 1);
+        futex_wake_all(&arena->bell);
+    }
+}
+
+static void shm_wake(accl_device *device, uint64_t wakes)
+{
+    for (; wakes; wakes &= wakes - 1)
+        for (uint32_t i = (uint32_t)__builtin_ctzll(wakes); i < device->ranks; i += 64)
+            wake_peer(peer_of(device, i));
+}
+
+static void shm_describe(accl_device *device, uint32_t rank, struct text_out *out)
+{
+    const struct arena_header *arena = peer_of(device, rank)->arena;
+    if (arena != NULL)
+        acclib_note_describe(out, rank, arena);
+    else
+        acclib_text_add(out, "rank %u is not attached yet\n", rank);
+}
+
+const struct transport acclib_shm = {
+    .open = shm_open_device,
+    .close = shm_close_device,
+    .forked = shm_forked,
+    .join = acclib_lane_join,
+    .meet = acclib_attach_peer,
+    .send = acclib_shm_send,
+    .receive = acclib_shm_receive,
+    .collective = acclib_shm_collective,
+    .give_up = acclib_shm_give_up,
+    .progress = acclib_shm_progress,
+    .reset = acclib_shm_reset,
+    .visit = acclib_shm_visit,
+    .inspect = shm_inspect,
+    .inspect_members = shm_inspect_members,
+    .core = shm_core,
+    .wake = shm_wake,
+    .describe = shm_describe,
+};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What reaches other ranks: an interface of functions, and what all users of it share.
+ *
+ * Each global rank is reached by one transport (device->world[rank].transport), and each
+ * communicator has one for its collectives (comm->transport). engine/world.c chooses them; no
+ * other code asks which one it is. A rank's messages to itself go through a transport too.
+ *
+ * The executor calls these functions, unless a comment says otherwise. Those that return error bits
+ * may wait, with transport/wait.h: until the call's deadline, the end of a peer, or the caller's
+ * interrupt check. They note the reason with acclib_call_fail().
+ */
+#ifndef ACCL_TRANSPORT_H
+#define ACCL_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "accl/base/device.h"
+#include "accl/base/operation.h"
+#include "accl/base/text.h"
+
+struct waiter;
+
+/* A message to be sent: COUNT elements of DATA, which is in this rank's memory file or NULL. */
+struct outgoing {
+    const uint8_t *data;
+    uint64_t count;
+    uint32_t source_type, wire_type;
+    uint32_t tag;
+    uint32_t stream; /* number + 1 of a stream put, else 0 */
+};
+
+/* The receive call for a message. */
+struct wanted {
+    uint8_t *data;
+    uint64_t count;
+    uint32_t type, wire_type;
+    uint32_t tag;
+};
+
+/* A message that waits to be received. */
+struct pending {
+    uint32_t source; /* global rank */
+    uint32_t tag, sequence, stream;
+    uint64_t bytes;
+    uint32_t segments; /* rx buffers that it takes, or would take */
+};
+typedef void (*pending_visit)(void *argument, const struct pending *pending);
+
+struct transport {
+    /* Begins: device->world is known. A status of accl.h; on failure close() follows. */
+    int (*open)(accl_device *device);
+    /* Ends, after the executor has. Tells peers, and frees everything. */
+    void (*close)(accl_device *device);
+    /* In a forked child, with acclib_fork_lock() held: closes the child's copies of sockets. */
+    void (*forked)(accl_device *device);
+
+    /* A communicator was made, whose collectives go through this transport. A status. */
+    int (*join)(accl_device *device, struct communicator *comm);
+    /* Before the first use: waits until global rank RANK is reachable, and watches its process. */
+    uint32_t (*meet)(accl_device *device, uint32_t rank);
+
+    /* Sends to member TO of COMM; returns when DATA may change. */
+    uint32_t (*send)(accl_device *device, struct communicator *comm, uint32_t to,
+                     const struct outgoing *message);
+    /* Receives the next message of member FROM. */
+    uint32_t (*receive)(accl_device *device, struct communicator *comm, uint32_t from,
+                        const struct wanted *message);
+    /* Executes call NUMBER (from 1) of op->comm, which has several members. */
+    uint32_t (*collective)(accl_device *device, const struct operation *op, uint64_t number);
+    /* A collective failed here: the members of COMM are told. */
+    void (*give_up)(accl_device *device, struct communicator *comm);
+
+    /* Takes stream puts that have arrived. */
+    void (*progress)(accl_device *device);
+    /* Drops all messages that wait to be received. */
+    void (*reset)(accl_device *device);
+    /* Calls VISIT for each of them. */
+    void (*visit)(accl_device *device, pending_visit visit, void *argument);
+
+    /* What ends a wait for global rank RANK: error bits, 0 if it is there. With MUST_STAY a rank
+     * that has closed its device counts too. */
+    uint32_t (*inspect)(struct waiter *w, uint32_t rank, bool must_stay);
+    /* The same in a collective: for w->peer, which must stay, and all members of w->comm. */
+    uint32_t (*inspect_members)(struct waiter *w);
+    /* The core on which RANK runs at this moment, + 1; 0 if that is not known. May be NULL. */
+    uint32_t (*core)(const accl_device *device, uint32_t rank);
+    /* Wakes the ranks in WAKES (bits by rank % 64) that sleep; the caller has made a full fence.
+     * Any thread. May be NULL. */
+    void (*wake)(accl_device *device, uint64_t wakes);
+
+    /* Appends a line on what RANK waits for. Any thread. */
+    void (*describe)(accl_device *device, uint32_t rank, struct text_out *out);
+};
+
+/* For all transports in use. */
+void acclib_transport_progress(accl_device *device);
+void acclib_transport_reset(accl_device *device);
+void acclib_transport_visit(accl_device *device, pending_visit visit, void *argument);
+
+/* Errors that all transports have, with their texts. */
+
+/* The executed receive call wants another type or number of elements than the message has. */
+struct message_shape {
+    uint32_t type;
+    uint64_t bytes;
+    uint32_t tag, sequence;
+};
+uint32_t acclib_transport_mismatch(accl_device *device, const struct message_shape *message,
+                                   uint32_t wanted_type, uint64_t wanted_count);
+
+/* The receiver of the executed stream put is out of memory. */
+uint32_t acclib_transport_put_lost(accl_device *device, const struct communicator *comm,
+                                   uint32_t to, uint32_t stream, uint64_t bytes);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for words that other ranks write: spin, then yield, then sleep at this rank's bell. A
+ * writer rings the bell only of ranks that sleep. The price of that check, a
+ * full fence, is paid when the writer waits itself or ends its call, not at the write.
+ *
+ * Where there are more ranks than cores, a yield costs as much as several short calls, and the
+ * awaited rank may need this very core: a rank shows which one it has, and others keep spinning
+ * only while that is a different one from theirs.
+ */
+#include "accl/transport/wait.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include "accl/transport/transport.h"
+#include "accl/transport/wake.h"
+#include "common/clock.h"
+#include "common/futex.h"
+#include "common/spin.h"
+
+enum {
+    SPIN_ROUNDS = 60, /* rounds before the first yield, with a core per rank */
+    WAKE_ROUND = 10,
+    SPIN_ROUNDS_SHORT = 2, /* with fewer cores */
+    SPIN_ROUNDS_WHILE_RUNNING = 100,
+    WAKE_ROUND_SHORT = 1,
+};
+#define YIELD_NS INT64_C(200000)
+#define SLEEP_NS INT64_C(50000000)
+#define INSPECT_NS INT64_C(50000000)
+
+void acclib_wait_begin(struct waiter *w, accl_device *device, struct communicator *comm,
+                       uint32_t peer, bool collective, uint32_t timeout_bits)
+{
+    const struct transport *transport = NULL;
+    if (collective)
+        transport = comm->transport;
+    else if (peer != NO_RANK)
+        transport = device->world[peer].transport;
+    *w = (struct waiter){.device = device,
+                         .comm = comm,
+                         .transport = transport,
+                         .peer = peer,
+                         .collective = collective,
+                         .timeout_bits = timeout_bits};
+}
+
+uint32_t acclib_wait_inspect_rank(struct waiter *w, uint32_t rank, bool must_stay)
+{
+    const accl_device *device = w->device;
+    uint32_t bits = 0;
+    if (rank == device->rank)
+        return 0;
+
+    for (uint32_t i = 0; !bits && i < TRANSPORTS_MAX && device->transports[i] != NULL; i++)
+        bits = device->transports[i]->inspect(w, rank, must_stay);
+
+    return bits;
+}
+
+/* What can end a wait besides the awaited word; now and then. */
+static uint32_t inspect(struct waiter *w)
+{
+    accl_device *device = w->device;
+    if (atomic_load_explicit(&device->closed, memory_order_relaxed))
+        return acclib_call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed");
+
+    uint32_t bits = 0;
+    if (w->collective)
+        bits = w->transport->inspect_members(w);
+    else if (w->peer != NO_RANK)
+        bits = acclib_wait_inspect_rank(w, w->peer, true);
+    if (!bits && device->checks && device->check != NULL && device->check(device->check_argument))
+        bits = acclib_call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR),
+                                "the caller interrupted the call");
+
+    return bits;
+}
+
+bool acclib_wait_has_room(const accl_device *device)
+{
+    unsigned cores = atomic_load_explicit(&device->cores, memory_order_relaxed);
+    return cores >= device->ranks && cores > 1;
+}
+
+void acclib_wait_show_core(const accl_device *device)
+{
+    atomic_store_explicit(&device->header->core, (uint32_t)sched_getcpu() + 1,
+                          memory_order_relaxed);
+}
+
+static void show_no_core(const accl_device *device)
+{
+    atomic_store_explicit(&device->header->core, 0, memory_order_relaxed);
+}
+
+/* Whether the awaited rank runs on another core at this moment, so that spinning pays. */
+static bool runs_elsewhere(const struct waiter *w)
+{
+    if (w->peer == NO_RANK)
+        return false;
+
+    const accl_device *device = w->device;
+    const struct transport *transport = device->world[w->peer].transport;
+    uint32_t there = transport->core != NULL ? transport->core(device, w->peer) : 0;
+    return there && there != (uint32_t)sched_getcpu() + 1;
+}
+
+static void yield(const struct waiter *w)
+{
+    show_no_core(w->device);
+    sched_yield();
+    acclib_wait_show_core(w->device);
+}
+
+uint32_t acclib_wait_pause(struct waiter *w)
+{
+    accl_device *device = w->device;
+    uint32_t round = w->rounds++;
+    bool roomy = acclib_wait_has_room(device);
+    uint32_t looks = roomy ? SPIN_ROUNDS : SPIN_ROUNDS_SHORT;
+
+    if (round == (roomy ? WAKE_ROUND : WAKE_ROUND_SHORT))
+        acclib_wake_flush(device);
+    if (round < looks) {
+        spin_relax();
+        return 0;
+    }
+
+    if (!roomy && w->spins_on++ < SPIN_ROUNDS_WHILE_RUNNING && runs_elsewhere(w)) {
+        w->rounds--;
+        spin_relax();
+        return 0;
+    }
+
+    w->spins_on = 0;
+    if (round == looks) {
+        w->began = w->looked = clock_now();
+    } else if (w->armed || round % 16 == 0) {
+        int64_t now = clock_now();
+        if (now - w->looked >= INSPECT_NS) {
+            w->looked = now;
+            uint32_t bits = inspect(w);
+            if (bits)
+                return bits;
+        }
+        if (now >= acclib_call_deadline(device)) {
+            device->text[0] = 0;
+            return w->timeout_bits;
+        }
+        if (w->armed) {
+            int64_t left = acclib_call_deadline(device) - now;
+            show_no_core(device);
+            futex_sleep(&device->header->bell, w->bell, left < SLEEP_NS ? left : SLEEP_NS);
+            acclib_wait_show_core(device);
+            w->bell = atomic_load(&device->header->bell);
+            return 0;
+        }
+        if (now - w->began >= YIELD_NS) {
+            /* The caller checks once more before it sleeps. */
+            w->armed = true;
+            atomic_fetch_add(&device->header->sleepers, 1);
+            w->bell = atomic_load(&device->header->bell);
+            atomic_thread_fence(memory_order_seq_cst);
+            return 0;
+        }
+    }
+
+    yield(w);
+    return 0;
+}
+
+uint32_t acclib_wait_pause_briefly(struct waiter *w, int64_t ns)
+{
+    accl_device *device = w->device;
+    int64_t now = clock_now();
+    int64_t left = acclib_call_deadline(device) - now;
+
+    if (left <= 0) {
+        device->text[0] = 0;
+        return w->timeout_bits;
+    }
+
+    if (now - w->looked >= INSPECT_NS) {
+        uint32_t bits = w->looked ? inspect(w) : 0;
+        w->looked = now;
+        if (bits)
+            return bits;
+    }
+
+    struct timespec ts = {.tv_nsec = (long)(left < ns ? left : ns)};
+    nanosleep(&ts, NULL);
+
+    return 0;
+}
+
+void acclib_wait_end(struct waiter *w)
+{
+    if (w->armed)
+        atomic_fetch_sub(&w->device->header->sleepers, 1);
+    w->armed = false;
+}

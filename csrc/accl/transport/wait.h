@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for what other ranks do.
+ *
+ *     struct waiter w;
+ *     acclib_wait_begin(&w, ...);
+ *     while (!ready() && !(bits = acclib_wait_pause(&w)))
+ *         ;
+ *     acclib_wait_end(&w);
+ *
+ * A waiter spins, then yields, then sleeps at this rank's bell. Every 50 ms it checks what ends
+ * a wait: the deadline, the end of a peer, the caller's check. Only the executor waits.
+ */
+#ifndef ACCL_WAIT_H
+#define ACCL_WAIT_H
+
+#include "accl/base/device.h"
+
+struct waiter {
+    accl_device *device;
+    struct communicator *comm;         /* whose members must live; may be NULL */
+    const struct transport *transport; /* brings what is awaited; may be NULL */
+    uint32_t peer;                     /* global rank that must not have left; or NO_RANK */
+    bool collective;                   /* every member must live */
+    uint32_t timeout_bits;
+    uint32_t rounds, spins_on;
+    int64_t began, looked;
+    bool armed; /* registered as a sleeper */
+    uint32_t bell;
+};
+
+void acclib_wait_begin(struct waiter *w, accl_device *device, struct communicator *comm,
+                       uint32_t peer, bool collective, uint32_t timeout_bits);
+void acclib_wait_end(struct waiter *w);
+
+/* Lets time pass. 0, or the error bits that end the wait; at the deadline timeout_bits, and the
+ * text is left to the caller (device->text is empty). */
+uint32_t acclib_wait_pause(struct waiter *w);
+
+/* The same if no wake-up will come: sleeps for at most NS. */
+uint32_t acclib_wait_pause_briefly(struct waiter *w, int64_t ns);
+
+/* What ends a wait for global rank RANK besides time: asks all transports. */
+uint32_t acclib_wait_inspect_rank(struct waiter *w, uint32_t rank, bool must_stay);
+
+/* Whether each rank can have a core of its own. */
+bool acclib_wait_has_room(const accl_device *device);
+
+/* Shows the others on which core this rank runs. */
+void acclib_wait_show_core(const accl_device *device);
+
+#endif

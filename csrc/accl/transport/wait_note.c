@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/wait_note.h"
+
+#include "common/clock.h"
+
+void acclib_note_wait(accl_device *device, uint32_t operation, uint32_t peer, uint32_t tag,
+                      uint32_t sequence, uint64_t key)
+{
+    struct wait_note *note = &device->header->waits;
+    uint32_t version = atomic_load_explicit(&note->version, memory_order_relaxed);
+    atomic_store(&note->version, version + 1);
+    note->operation = operation;
+    note->peer = peer;
+    note->tag = tag;
+    note->sequence = sequence;
+    note->key = key;
+    note->since = clock_now();
+    atomic_store(&note->version, version + 2);
+}
+
+void acclib_note_no_wait(accl_device *device)
+{
+    struct wait_note *note = &device->header->waits;
+    if (note->operation != NO_RANK)
+        acclib_note_wait(device, NO_RANK, NO_RANK, 0, 0, 0);
+}
+
+void acclib_note_describe(struct text_out *out, uint32_t rank, const struct arena_header *arena)
+{
+    const struct wait_note *note = &arena->waits;
+    uint32_t version = atomic_load(&note->version);
+    uint32_t operation = READ_ONCE(note->operation), peer = READ_ONCE(note->peer);
+    uint32_t tag = READ_ONCE(note->tag), sequence = READ_ONCE(note->sequence);
+    uint64_t key = READ_ONCE(note->key);
+    uint64_t waited = (uint64_t)clock_now() - (uint64_t)READ_ONCE(note->since);
+
+    if (atomic_load(&arena->closed)) {
+        acclib_text_add(out, "rank %u has closed its device\n", rank);
+        return;
+    }
+
+    if (operation == NO_RANK || version % 2 || version != atomic_load(&note->version)) {
+        acclib_text_add(out, "rank %u is not waiting\n", rank);
+        return;
+    }
+
+    acclib_text_add(out, "rank %u waits in %s for rank %u, communicator key %016llx, ", rank,
+                    acclib_operation_name(operation), peer, (unsigned long long)key);
+    if (operation == ACCL_SEND || operation == ACCL_RECV)
+        acclib_text_add(out, "tag %u, sequence %u", tag, sequence);
+    else
+        acclib_text_add(out, "collective call %u", sequence);
+    acclib_text_add(out, ", for %llu ms\n", (unsigned long long)(waited / CLOCK_MILLISECOND));
+}
