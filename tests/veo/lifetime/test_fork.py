@@ -102,3 +102,51 @@ def test_multiprocessing_by_fork(run_python, compile_c):
         str(library),
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "[1, 1, 1, 1]\n", "")
+
+
+WAITED_FOR = """
+import os, sys, threading, veo, warnings
+# Of os.fork() where there are threads.
+warnings.simplefilter("ignore", DeprecationWarning)
+veo.use_library("soft")
+proc = veo.VeoProc(0)
+lib = proc.load_library(sys.argv[1])
+lib.wait_for.args_type("int *")
+ctx = proc.open_context()
+side = proc.open_context()
+address = proc.alloc_mem(8)
+proc.write_mem(address, bytes(8), 8)
+pending = lib.wait_for(ctx, address)
+
+# A thread gives the GIL up only where it waits in the library: so when this thread goes on after
+# entered.wait(), the other one is there.
+sys.setswitchinterval(100)
+entered = threading.Event()
+
+def wait():
+    entered.set()
+    assert pending.wait_result(20) == 1
+
+thread = threading.Thread(target=wait)
+thread.start()
+entered.wait()
+child = os.fork()
+if child == 0:
+    status = 1
+    try:
+        assert pending.wait(0) and pending.done()
+        assert isinstance(pending.exception(0), veo.VeoClosedError)
+        status = 0
+    finally:
+        os._exit(status)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+side.async_write_mem(address, (1).to_bytes(8, "little"), 8).wait_result()
+thread.join(20)
+print("parent is fine")
+"""
+
+
+def test_request_that_another_thread_waits_for_is_refused_in_child(run_python, compile_c):
+    library = compile_c(KERNELS, "libfork.so", flags=["-g"])
+    done = run_python(WAITED_FOR, str(library))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "parent is fine\n", "")
