@@ -3,22 +3,16 @@
 
 from libc.stdint cimport uint32_t
 from accl.libaccl cimport accl_table
+from offchip.native cimport LoadedLibrary
 
 # Longest stay in C without a look at signals.
 cdef enum:
     SLICE_NS = 50_000_000
 
 
-cdef class Library:
+cdef class Library(LoadedLibrary):
     # Never freed: functions of the library may run until the end of the process.
     cdef const accl_table *table
-    cdef readonly str path
-    cdef readonly str kind
-    cdef readonly str found_via
-    cdef readonly object version
-    cdef readonly object api_version
-    cdef readonly tuple missing
-    cdef readonly tuple refused
 
     # Raises the error of a status that is not ACCL_OK. To be called in the thread that got it, and
     # next: the text belongs to the last call.

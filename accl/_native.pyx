@@ -6,7 +6,6 @@ the rule of `offchip.loader`, and stays loaded. Several may be: each `accl` belo
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free
 from accl.libaccl cimport (
     ACCL_ABI_VERSION,
     ACCL_CLOSED,
@@ -18,9 +17,15 @@ from accl.libaccl cimport (
     ACCL_UNSUPPORTED,
     accl_table,
     accl_table_open,
-    offchip_library,
-    offchip_library_close,
-    offchip_library_missing,
+)
+from offchip.libloader cimport offchip_library
+from offchip.native cimport (
+    LoadedLibrary,
+    discard,
+    missing_names,
+    new_library,
+    new_table,
+    text_of,
 )
 
 import os
@@ -49,11 +54,7 @@ _TIMEOUTS = int(ErrorCode.RECEIVE_TIMEOUT_ERROR | ErrorCode.DEQUEUE_BUFFER_TIMEO
 _PEERS = int(ErrorCode.PEER_LOST_ERROR | ErrorCode.PEER_GAVE_UP_ERROR)
 
 
-cdef str _text(const char *text):
-    return text.decode("utf-8", "replace") if text is not NULL else ""
-
-
-cdef class Library:
+cdef class Library(LoadedLibrary):
     """A loaded library. Objects come from `use_library()` and `accl.library`.
 
     Attributes
@@ -75,14 +76,9 @@ cdef class Library:
     def __cinit__(self):
         self.table = &_no_table
 
-    def __init__(self):
-        raise TypeError("a Library comes from accl.use_library()")
-
-    def __reduce_ex__(self, protocol):
-        raise TypeError("a Library cannot be pickled: it is loaded into this process only")
-
     cdef int fail(self, int status, str function) except -1:
-        text = _text(self.table.accl_error_message()) or _text(self.table.accl_status_text(status))
+        text = text_of(self.table.accl_error_message())
+        text = text or text_of(self.table.accl_status_text(status))
         kind = _BY_STATUS.get(status, errors.ACCLError)
         raise kind(f"{function}: {text}", code=status, function=function)
 
@@ -110,12 +106,9 @@ cdef class Library:
         """Number of FPGA boards in this machine that a driver serves."""
         return 0 if self.is_soft else _count_boards()
 
-    def __repr__(self):
-        return f"<accl.Library {self.kind} {self.path} version {self.version}>"
-
 
 cdef bint _is_soft(Library library):
-    return _text(library.table.accl_version()).startswith("offchip ")
+    return text_of(library.table.accl_version()).startswith("offchip ")
 
 
 def _count_boards():
@@ -128,22 +121,19 @@ def _count_boards():
 
 def _load(choice):
     """Load what the loader chose."""
-    cdef offchip_library *lib
-    cdef accl_table *table
+    cdef offchip_library *lib = NULL
+    cdef accl_table *table = NULL
     cdef Library library
-    cdef size_t i
     cdef int absent
     path = os.fsencode(choice.path)
-    lib = <offchip_library *>calloc(1, sizeof(offchip_library))
-    table = <accl_table *>calloc(1, sizeof(accl_table))
     try:
-        if lib is NULL or table is NULL:
-            raise MemoryError()
+        lib = new_library()
+        table = <accl_table *>new_table(sizeof(accl_table))
         absent = accl_table_open(path, table, lib)
         if absent < 0:
-            raise errors.ACCLError(f"{choice.path} cannot be loaded: {_text(lib.error)}")
+            raise errors.ACCLError(f"{choice.path} cannot be loaded: {text_of(lib.error)}")
         if absent > 0:
-            missing = [_text(offchip_library_missing(lib, i)) for i in range(lib.missing_count)]
+            missing = missing_names(lib)
             raise errors.ACCLError(
                 f"{choice.path} does not have the interface of accl.h: it lacks "
                 f"{', '.join(missing)}"
@@ -155,18 +145,11 @@ def _load(choice):
             )
         library = Library.__new__(Library)
         library.table = table
-        library.path = _text(lib.path) or choice.path
-        library.kind = choice.kind
-        library.found_via = choice.found_via
-        library.version = __version__ if _is_soft(library) else _text(table.accl_version())
+        library.note(choice, lib)
+        library.version = __version__ if _is_soft(library) else text_of(table.accl_version())
         library.api_version = table.accl_abi_version()
-        library.missing = ()
-        library.refused = tuple(choice.refused)
     except BaseException:
-        if lib is not NULL:
-            offchip_library_close(lib)
-        free(lib)
-        free(table)
+        discard(lib, table, NULL)
         raise
     return library
 

@@ -2,17 +2,7 @@
 """C declarations: the table of csrc/dispatch/accl_table.h, with the functions that are called."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-
-
-cdef extern from "loader.h" nogil:
-    struct offchip_library:
-        void *handle
-        char *path
-        size_t missing_count
-        char *error
-
-    const char *offchip_library_missing(const offchip_library *lib, size_t i)
-    void offchip_library_close(offchip_library *lib)
+from offchip.libloader cimport offchip_library
 
 
 cdef extern from "accl_table.h" nogil:

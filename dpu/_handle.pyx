@@ -6,7 +6,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport free
 from cpython.object cimport PyObject
 from posix.time cimport nanosleep, timespec
-from dpu cimport _native
+from offchip cimport native
 from dpu._native cimport SLICE_NS, Library, fail_set
 from dpu.libdpu cimport (
     DPU_OK,
@@ -93,7 +93,7 @@ cdef class SetHandle:
         self.rank_sets = NULL
         self.dpu_sets = NULL
         self.first_dpu = NULL
-        self.forks = _native.fork_count
+        self.forks = native.fork_count
         self.programs = []
         self.keep_only([])
         self.raised = []
@@ -106,7 +106,7 @@ cdef class SetHandle:
         free(self.first_dpu)
 
     cdef int enter(self, str function) except -1:
-        if self.forks != _native.fork_count:
+        if self.forks != native.fork_count:
             fail_set(function, "this process was forked: the set belongs to the parent; "
                                "allocate one here")
         if not self.live:
@@ -121,8 +121,8 @@ cdef class SetHandle:
 
     cdef void end(self) noexcept:
         cdef dpu_set_t whole = self.whole
-        if not self.live or self.forks != _native.fork_count or self.users > 0:
-            if self.live and self.forks == _native.fork_count:
+        if not self.live or self.forks != native.fork_count or self.users > 0:
+            if self.live and self.forks == native.fork_count:
                 # Another thread is in the library for it: what it waits for ends soon.
                 if self.soft.dpusoft_interrupt is not NULL:
                     with nogil:

@@ -5,7 +5,7 @@ A library is loaded when the first set is allocated (or `use_library()` or `libr
 by the rule of `offchip.loader`, and stays loaded. Several may be: each `DpuSet` belongs to one.
 """
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from dpu.libdpu cimport (
     DPU_REQUIRED_COUNT,
     dpu_error_t,
@@ -13,9 +13,15 @@ from dpu.libdpu cimport (
     dpu_table,
     dpu_table_open,
     dpusoft_table,
-    offchip_library,
-    offchip_library_close,
-    offchip_library_missing,
+)
+from offchip.libloader cimport offchip_library
+from offchip.native cimport (
+    LoadedLibrary,
+    discard,
+    missing_names,
+    new_library,
+    new_table,
+    text_of,
 )
 
 import os
@@ -29,28 +35,9 @@ from dpu.errors import DpuError
 
 __all__ = ["Library", "library_info", "use_library"]
 
-
-cdef extern from "pthread.h" nogil:
-    int pthread_atfork(void (*prepare)() noexcept, void (*parent)() noexcept,
-                       void (*child)() noexcept)
-
-
-cdef void _count_fork() noexcept nogil:
-    global fork_count
-    fork_count += 1
-
-
-fork_count = 0
-if pthread_atfork(NULL, NULL, _count_fork) != 0:
-    raise MemoryError("pthread_atfork")
-
 # What a Library has that was not loaded: no functions.
 cdef dpu_table _no_table
 cdef dpusoft_table _no_soft
-
-
-cdef str _text(const char *text):
-    return text.decode("utf-8", "replace") if text is not NULL else ""
 
 
 cdef int fail_set(str function, str detail) except -1:
@@ -63,7 +50,7 @@ cdef int fail_set(str function, str detail) except -1:
     )
 
 
-cdef class Library:
+cdef class Library(LoadedLibrary):
     """A loaded libdpu. Objects come from `use_library()` and `DpuSet.library`.
 
     Attributes
@@ -86,18 +73,12 @@ cdef class Library:
         self.table = &_no_table
         self.soft = &_no_soft
 
-    def __init__(self):
-        raise TypeError("a Library comes from dpu.use_library()")
-
-    def __reduce_ex__(self, protocol):
-        raise TypeError("a Library cannot be pickled: it is loaded into this process only")
-
     cdef int fail(self, dpu_error_t code, str function, str detail="") except -1:
         cdef const char *said
         if not detail and self.soft.dpusoft_last_error_detail is not NULL:
-            detail = _text(self.soft.dpusoft_last_error_detail()).strip()
+            detail = text_of(self.soft.dpusoft_last_error_detail()).strip()
         said = self.table.dpu_error_to_string(code)
-        text = _text(said) or f"error {<unsigned int>code} of libdpu"
+        text = text_of(said) or f"error {<unsigned int>code} of libdpu"
         # Older libraries of the vendor give a constant.
         if self.is_soft:
             free(<void *>said)
@@ -123,9 +104,6 @@ cdef class Library:
         """Number of hardware ranks in this machine."""
         return 0 if self.is_soft else _count_ranks()
 
-    def __repr__(self):
-        return f"<dpu.Library {self.kind} {self.path} version {self.version}>"
-
 
 def _count_ranks():
     try:
@@ -143,46 +121,36 @@ def _version_of_vendor(path):
 
 def _load(choice):
     """Load what the loader chose."""
-    cdef offchip_library *lib
-    cdef dpu_table *table
-    cdef dpusoft_table *soft
+    cdef offchip_library *lib = NULL
+    cdef dpu_table *table = NULL
+    cdef dpusoft_table *soft = NULL
     cdef Library library
     cdef size_t i
     cdef int absent
     path = os.fsencode(choice.path)
-    lib = <offchip_library *>calloc(1, sizeof(offchip_library))
-    table = <dpu_table *>calloc(1, sizeof(dpu_table))
-    soft = <dpusoft_table *>calloc(1, sizeof(dpusoft_table))
     try:
-        if lib is NULL or table is NULL or soft is NULL:
-            raise MemoryError()
+        lib = new_library()
+        table = <dpu_table *>new_table(sizeof(dpu_table))
+        soft = <dpusoft_table *>new_table(sizeof(dpusoft_table))
         absent = dpu_table_open(path, table, soft, lib)
         if absent < 0:
-            raise DpuError(f"{choice.path} cannot be loaded: {_text(lib.error)}")
-        missing = [_text(offchip_library_missing(lib, i)) for i in range(lib.missing_count)]
-        required = {_text(dpu_symbol_names[i]) for i in range(DPU_REQUIRED_COUNT)}
+            raise DpuError(f"{choice.path} cannot be loaded: {text_of(lib.error)}")
+        missing = missing_names(lib)
+        required = {text_of(dpu_symbol_names[i]) for i in range(DPU_REQUIRED_COUNT)}
         lacking = sorted(required.intersection(missing))
         if lacking:
             raise DpuError(f"{choice.path} is no libdpu: it has no {', '.join(lacking)}")
         library = Library.__new__(Library)
         library.table = table
         library.soft = soft
-        library.path = _text(lib.path) or choice.path
-        library.kind = choice.kind
-        library.found_via = choice.found_via
+        library.note(choice, lib)
         if soft.dpusoft_version is not NULL:
             library.version = __version__
             library.api_version = soft.dpusoft_version()
         else:
             library.version = choice.version or _version_of_vendor(library.path)
-        library.missing = tuple(missing)
-        library.refused = tuple(choice.refused)
     except BaseException:
-        if lib is not NULL:
-            offchip_library_close(lib)
-        free(lib)
-        free(table)
-        free(soft)
+        discard(lib, table, soft)
         raise
     return library
 

@@ -3,21 +3,11 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdio cimport FILE
+from offchip.libloader cimport offchip_library
 
 
 cdef extern from "stdbool.h" nogil:
     ctypedef bint bool
-
-
-cdef extern from "loader.h" nogil:
-    struct offchip_library:
-        void *handle
-        char *path
-        size_t missing_count
-        char *error
-
-    const char *offchip_library_missing(const offchip_library *lib, size_t i)
-    void offchip_library_close(offchip_library *lib)
 
 
 cdef extern from "dpu_table.h" nogil:

@@ -7,7 +7,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.signal cimport SIGINT
 from libc.stdint cimport uint64_t
-from veo cimport _native
+from offchip cimport native
 from veo._native cimport death_report
 from veo._process_handle cimport (
     GIVEN_UP_NS,
@@ -88,7 +88,7 @@ cdef class CtxHandle(ContextBase):
         # Before the GIL is released nobody may be able to find this object any more.
         self._forget()
         # Every request holds this object: what is left are orphans.
-        if handle is not NULL and self.proc.forks == _native.fork_count:
+        if handle is not NULL and self.proc.forks == native.fork_count:
             self.proc.users += 1
             deadline = patience_ends(self.has_given_up())
             while self.requests.norphans and not self.proc.leaving and not in_a_hurry():
@@ -133,7 +133,7 @@ cdef class CtxHandle(ContextBase):
 
     cdef veo_thr_ctxt *usable(self) except NULL:
         if (self.handle is NULL or self.closing or self.proc.closing
-                or self.proc.forks != _native.fork_count):
+                or self.proc.forks != native.fork_count):
             self.refuse()
         return self.handle
 
@@ -155,7 +155,7 @@ cdef class CtxHandle(ContextBase):
                            NULL if keep is None else <void *>keep)
 
     cdef int ask(self, veopkg_request *request) noexcept:
-        if not request.settled and self.proc.forks != _native.fork_count:
+        if not request.settled and self.proc.forks != native.fork_count:
             veopkg_request_settle(&self.requests, request, VEOPKG_FORKED, 0)
         # bury() has settled those of a context that is closed.
         return veopkg_request_poll(&self.requests, self.handle, request)
@@ -194,14 +194,14 @@ cdef class CtxHandle(ContextBase):
         veopkg_request_note_given_up(&self.requests, request)
 
     cdef bint has_given_up(self) noexcept:
-        if self.handle is NULL or self.proc.forks != _native.fork_count:
+        if self.handle is NULL or self.proc.forks != native.fork_count:
             return False
         return veopkg_requests_have_given_up(&self.requests, self.handle)
 
     cdef void drop(self, veopkg_request *request) noexcept:
         veopkg_request_drop(
             &self.requests, request,
-            self.handle is not NULL and self.proc.forks == _native.fork_count,
+            self.handle is not NULL and self.proc.forks == native.fork_count,
         )
 
     cdef void reap(self, size_t limit) noexcept:
@@ -243,7 +243,7 @@ cdef class CtxHandle(ContextBase):
         cdef long long deadline = now_ns() + ns if ns >= 0 else 0
         cdef long long left = SLICE_NS if ns < 0 else min(ns, <long long>SLICE_NS)
         cdef int state
-        if self.proc.forks != _native.fork_count:
+        if self.proc.forks != native.fork_count:
             return 0
         while True:
             state = self.settle_oldest(left)
@@ -285,7 +285,7 @@ cdef class CtxHandle(ContextBase):
     cdef int close(self, long long ns) except -1:
         cdef veo_thr_ctxt *handle
         cdef int rc, unfinished
-        if self.proc.forks != _native.fork_count:
+        if self.proc.forks != native.fork_count:
             return 0
         while self.closing:
             with nogil:

@@ -6,7 +6,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
-from veo cimport _native
+from offchip cimport native
 from veo._context cimport VeoCtxt
 from veo._convert cimport parse_type, signature_letter, to_bits
 from veo._context_handle cimport CtxHandle
@@ -108,7 +108,7 @@ cdef class VeoFunction:
         self._read_debug_info()
 
     def __dealloc__(self):
-        if self.spare is not NULL and self.proc.forks == _native.fork_count:
+        if self.spare is not NULL and self.proc.forks == native.fork_count:
             self.proc.table.veo_args_free(self.spare)
         free(self.codes)
 
@@ -224,7 +224,7 @@ cdef class VeoFunction:
         cdef veo_args *args = self.spare
         self.spare = NULL
         self.generation += 1
-        if args is not NULL and self.proc.forks == _native.fork_count:
+        if args is not NULL and self.proc.forks == native.fork_count:
             self.proc.table.veo_args_free(args)
         return 0
 

@@ -4,7 +4,7 @@
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from offchip.buffer cimport Buffer, get_buffer
-from veo cimport _native
+from offchip cimport native
 from veo._convert cimport to_address, to_size
 from veo._native cimport Library, get_library
 from veo.libveo cimport VEO_INTENT_IN, VEO_MAX_NUM_ARGS, veo_args_intent, veo_proc_handle
@@ -123,14 +123,14 @@ cdef class VeoArgs:
         if self.args is not NULL:
             raise TypeError("a VeoArgs is initialised once")
         self.library = chosen
-        self.forks = _native.fork_count
+        self.forks = native.fork_count
         self._stacks = {}
         self.args = chosen.table.veo_args_alloc()
         if self.args is NULL:
             raise MemoryError("veo_args_alloc")
 
     def __dealloc__(self):
-        if self.args is not NULL and self.forks == _native.fork_count:
+        if self.args is not NULL and self.forks == native.fork_count:
             self.library.table.veo_args_free(self.args)
 
     def __reduce_ex__(self, protocol):

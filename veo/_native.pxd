@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A loaded libveo, errors about it, and the count of forks."""
+"""A loaded libveo, and errors about it."""
 
-from veo.libveo cimport offchip_library, veo_proc_handle, veo_table, veosoft_table
-
-# How often this process and its ancestors forked since the package was imported in the first of
-# them. A handle keeps the number of its birth: where they differ it belongs to the parent.
-cdef unsigned int fork_count
+from offchip.native cimport LoadedLibrary
+from veo.libveo cimport veo_proc_handle, veo_table, veosoft_table
 
 
-cdef class Library:
+cdef class Library(LoadedLibrary):
     # Neither is ever freed: functions of the library may run until the end of the process.
     cdef const veo_table *table
     cdef const veosoft_table *soft
-    cdef readonly str path
-    cdef readonly str kind
-    cdef readonly str found_via
-    cdef readonly str version
-    cdef readonly int api_version
-    cdef readonly tuple missing
-    cdef readonly tuple refused
 
     # Raises VeoError: `what` failed, with the library's own words where it has some.
     cdef int fail(self, str what, str function, veo_proc_handle *proc=*, int code=*,

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import os
-from typing import Any, NoReturn, SupportsIndex
+from typing import Any
 
 from typing_extensions import disjoint_base
+
+from offchip.native import LoadedLibrary
 
 __all__ = ["Library", "library_info", "use_library"]
 
 @disjoint_base
-class Library:
-    path: str
-    kind: str
-    found_via: str
+class Library(LoadedLibrary):
     version: str
     api_version: int
-    missing: tuple[str, ...]
-    refused: tuple[Any, ...]
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
     @property
     def is_soft(self) -> bool: ...
     @property

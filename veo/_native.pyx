@@ -5,16 +5,21 @@ A library is loaded when the first process is made (or `use_library()` or `libra
 by the rule of `offchip.loader`, and stays loaded. Several may be: each `VeoProc` belongs to one.
 """
 
-from libc.stdlib cimport calloc, free
 from veo.libveo cimport (
     VEO_API_VERSION,
-    offchip_library,
-    offchip_library_close,
-    offchip_library_missing,
     veo_proc_handle,
     veo_table,
     veo_table_open,
     veosoft_table,
+)
+from offchip.libloader cimport offchip_library
+from offchip.native cimport (
+    LoadedLibrary,
+    discard,
+    missing_names,
+    new_library,
+    new_table,
+    text_of,
 )
 
 import os
@@ -26,34 +31,15 @@ from veo.errors import VeoError
 
 __all__ = ["Library", "library_info", "use_library"]
 
-
-cdef extern from "pthread.h" nogil:
-    int pthread_atfork(void (*prepare)() noexcept, void (*parent)() noexcept,
-                       void (*child)() noexcept)
-
-
-cdef void _count_fork() noexcept nogil:
-    global fork_count
-    fork_count += 1
-
-
-fork_count = 0
-if pthread_atfork(NULL, NULL, _count_fork) != 0:
-    raise MemoryError("pthread_atfork")
-
 # What a Library has that was not loaded: no functions.
 cdef veo_table _no_table
 cdef veosoft_table _no_soft
 
 
-cdef str _text(const char *text):
-    return text.decode("utf-8", "replace") if text is not NULL else ""
-
-
 cdef str death_report(const veosoft_table *soft, veo_proc_handle *proc):
     if soft.veosoft_death_report is NULL or proc is NULL:
         return ""
-    return _text(soft.veosoft_death_report(proc)).strip()
+    return text_of(soft.veosoft_death_report(proc)).strip()
 
 
 cdef str without_trace(str report):
@@ -65,11 +51,11 @@ cdef str explain(const veosoft_table *soft, veo_proc_handle *proc):
     cdef str error = ""
     cdef str report = without_trace(death_report(soft, proc))
     if soft.veosoft_error is not NULL:
-        error = _text(soft.veosoft_error()).strip()
+        error = text_of(soft.veosoft_error()).strip()
     return f"{error}\n{report}" if error and report else error or report
 
 
-cdef class Library:
+cdef class Library(LoadedLibrary):
     """A loaded libveo. Objects come from `use_library()` and `VeoProc.library`.
 
     Attributes
@@ -91,12 +77,6 @@ cdef class Library:
     def __cinit__(self):
         self.table = &_no_table
         self.soft = &_no_soft
-
-    def __init__(self):
-        raise TypeError("a Library comes from veo.use_library()")
-
-    def __reduce_ex__(self, protocol):
-        raise TypeError("a Library cannot be pickled: it is loaded into this process only")
 
     cdef int fail(self, str what, str function, veo_proc_handle *proc=NULL, int code=-1,
                   object cls=VeoError) except -1:
@@ -124,29 +104,23 @@ cdef class Library:
             return []
         return sorted(int(name[2:]) for name in entries if name[:2] == "ve" and name[2:].isdigit())
 
-    def __repr__(self):
-        return f"<veo.Library {self.kind} {self.path} version {self.version}>"
-
 
 def _load(choice):
     """Load what the loader chose."""
-    cdef offchip_library *lib
-    cdef veo_table *table
-    cdef veosoft_table *soft
+    cdef offchip_library *lib = NULL
+    cdef veo_table *table = NULL
+    cdef veosoft_table *soft = NULL
     cdef Library library
-    cdef size_t i
     cdef int absent
     path = os.fsencode(choice.path)
-    lib = <offchip_library *>calloc(1, sizeof(offchip_library))
-    table = <veo_table *>calloc(1, sizeof(veo_table))
-    soft = <veosoft_table *>calloc(1, sizeof(veosoft_table))
     try:
-        if lib is NULL or table is NULL or soft is NULL:
-            raise MemoryError()
+        lib = new_library()
+        table = <veo_table *>new_table(sizeof(veo_table))
+        soft = <veosoft_table *>new_table(sizeof(veosoft_table))
         absent = veo_table_open(path, table, soft, lib)
         if absent < 0:
-            raise VeoError(f"{choice.path} cannot be loaded: {_text(lib.error)}")
-        missing = [_text(offchip_library_missing(lib, i)) for i in range(lib.missing_count)]
+            raise VeoError(f"{choice.path} cannot be loaded: {text_of(lib.error)}")
+        missing = missing_names(lib)
         lacking = _REQUIRED.intersection(missing)
         if lacking:
             raise VeoError(
@@ -161,22 +135,14 @@ def _load(choice):
         library = Library.__new__(Library)
         library.table = table
         library.soft = soft
-        library.path = _text(lib.path) or choice.path
-        library.kind = choice.kind
-        library.found_via = choice.found_via
-        library.version = _text(
+        library.note(choice, lib)
+        library.version = text_of(
             soft.veosoft_version() if soft.veosoft_version is not NULL
             else table.veo_version_string()
         )
         library.api_version = table.veo_api_version()
-        library.missing = tuple(missing)
-        library.refused = tuple(choice.refused)
     except BaseException:
-        if lib is not NULL:
-            offchip_library_close(lib)
-        free(lib)
-        free(table)
-        free(soft)
+        discard(lib, table, soft)
         raise
     # What went wrong is said by the exception, not on stderr as well.
     if soft.veosoft_set_quiet is not NULL:

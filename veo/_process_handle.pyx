@@ -4,7 +4,7 @@
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
-from veo cimport _native
+from offchip cimport native
 from veo._native cimport Library, death_report
 from veo.libveo cimport veo_proc_handle, veo_table, veo_thr_ctxt
 from veo.waiting cimport SLICE_NS, now_ns, pause_ns
@@ -70,7 +70,7 @@ cdef class ProcHandle:
     def __dealloc__(self):
         # Contexts hold this object: there are none any more.
         cdef veo_proc_handle *handle = self.handle
-        if handle is not NULL and self.forks == _native.fork_count:
+        if handle is not NULL and self.forks == native.fork_count:
             if self.unfinished:
                 self.give_up()
             self.handle = NULL
@@ -78,10 +78,10 @@ cdef class ProcHandle:
                 self.table.veo_proc_destroy(handle)
 
     cdef bint is_open(self) noexcept:
-        return self.handle is not NULL and self.forks == _native.fork_count
+        return self.handle is not NULL and self.forks == native.fork_count
 
     cdef int refuse(self) except -1:
-        if self.forks != _native.fork_count:
+        if self.forks != native.fork_count:
             raise VeoClosedError(
                 "this process was forked: the VE process belongs to the parent; make a new "
                 "VeoProc here"
@@ -91,7 +91,7 @@ cdef class ProcHandle:
         raise VeoClosedError("the VeoProc is being closed by another thread")
 
     cdef veo_proc_handle *enter(self) except NULL:
-        if self.handle is NULL or self.closing or self.forks != _native.fork_count:
+        if self.handle is NULL or self.closing or self.forks != native.fork_count:
             self.refuse()
         self.users += 1
         return self.handle
@@ -146,7 +146,7 @@ cdef class ProcHandle:
         cdef list contexts
         cdef int rc = 0
         cdef long long deadline = now_ns() + ns if ns >= 0 else 0
-        if self.forks != _native.fork_count:
+        if self.forks != native.fork_count:
             return 0
         while self.closing:
             with nogil:
@@ -200,7 +200,7 @@ cdef ProcHandle open_process(Library library, int nodeid, bytes veorun):
     proc.library = library
     proc.table = table
     proc.soft = library.soft
-    proc.forks = _native.fork_count
+    proc.forks = native.fork_count
     proc.nodeid = nodeid
     if veorun is not None:
         path = veorun

@@ -2,6 +2,7 @@
 """C declarations: the tables of csrc/dispatch/veo_table.h, with the functions that are called."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from offchip.libloader cimport offchip_library
 from posix.types cimport pid_t
 
 
@@ -25,17 +26,6 @@ cdef extern from "ve_offload.h" nogil:
         VEO_COMMAND_EXCEPTION
         VEO_COMMAND_ERROR
         VEO_COMMAND_UNFINISHED
-
-
-cdef extern from "loader.h" nogil:
-    struct offchip_library:
-        void *handle
-        char *path
-        size_t missing_count
-        char *error
-
-    const char *offchip_library_missing(const offchip_library *lib, size_t i)
-    void offchip_library_close(offchip_library *lib)
 
 
 cdef extern from "veo_table.h" nogil:
