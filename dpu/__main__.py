@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m dpu``: which libdpu is used, why the others are not, and where C programs find it."""
+"""``python -m dpu``: shows which libdpu is used, why others are not, and where C code finds it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def _shown(info: dict[str, Any]) -> dict[str, str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print what `library_info()` says, and the C compiler for DPUs.
+    """Print `library_info()` and the C compiler for DPUs.
 
     Parameters
     ----------
     argv : list of str, optional
-        Arguments of the command.
+        The arguments; by default those of the process.
 
     Returns
     -------
     int
-        1 if no library can be used.
+        The exit status: 1 if no library can be used.
     """
     parser = make_parser("dpu", "libdpu")
     folders = parser.add_mutually_exclusive_group()

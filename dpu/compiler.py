@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compiles C to DPU programs, with the interface of the vendor's package.
 
-The compiler is the vendor's if it is found, else `dpu.toolchain`.
+It uses the vendor's compiler if that is found, else `dpu.toolchain`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Compiler:
     Parameters
     ----------
     path : str, optional
-        Command of a clang of the vendor's; without it `dpu.toolchain.find_toolchain` looks for one.
+        The command of the vendor's clang; by default what `dpu.toolchain.find_toolchain` finds.
     target : str, optional
         The chip, ``v1A`` or ``v1B``.
     verbose : bool
-        Whether commands and warnings are written to the standard error.
+        Whether to write commands and warnings to the standard error.
     """
 
     def __init__(
@@ -61,61 +61,59 @@ class Compiler:
         sources : path or iterable of path
             C files and objects.
         output : path, optional
-            Where the program goes: ``a.out`` otherwise.
+            The file of the program, by default ``a.out``.
         includes : iterable of path
-            Folders for headers.
+            Folders of headers.
         defines : mapping
-            Macros; NR_TASKLETS and STACK_SIZE_DEFAULT also say what tasklets the program has.
+            Macros; NR_TASKLETS and STACK_SIZE_DEFAULT also set the tasklets of the program.
         options : iterable of str
-            Further ones for the compiler.
+            More options for the compiler.
         target : str, optional
-            The chip, instead of that of the object.
+            The chip, by default that of the object.
         opt_lvl : str, optional
-            One of this module's constants; `O2` otherwise.
+            One of this module's constants, by default `O2`.
         debug : bool
-            Whether the vendor's compiler is asked for debug information.
+            Whether the vendor's compiler adds debug information.
         verbose : bool
-            Whether this command is written to the standard error.
+            Whether to write this command to the standard error.
 
         Returns
         -------
         subprocess.CompletedProcess
-            What was done.
+            The command, and its warnings in `stderr`.
 
         Raises
         ------
         subprocess.CalledProcessError
-            If the compiler or the linker refuse, or the program does not fit; `stderr` has why.
+            If the compiler or the linker fails, or the program does not fit; `stderr` says why.
         """
         if isinstance(sources, (str, os.PathLike)):
             sources = [sources]
         files = [os.fspath(source) for source in sources]
         goal = os.fspath(output) if output is not None else _DEFAULT_OUTPUT
-        further = list(options)
         chosen = BuildOptions(
             level=opt_lvl if opt_lvl is not None else O2,
             defines=dict(defines) if defines is not None else {},
             includes=list(includes),
-            options=further,
+            options=list(options),
             chip=target if target is not None else self.target,
         )
+
         command = ["dpu-clang", f"-mcpu={chosen.chip}", *chosen.arguments(), *files, "-o", goal]
+        is_verbose = self.verbose or verbose
         try:
             tools = self._toolchain()
             if tools.kind is Kind.VENDOR:
-                command[0] = tools.compiler[0]
-                # The vendor's own order has these before the sources.
-                command[1:1] = [f"--target={_TARGET}", *(["-g"] if debug else [])]
-            if self.verbose or verbose:
+                return _run_vendor(tools, command, debug=debug, verbose=is_verbose)
+            if is_verbose:
                 print(*command, file=sys.stderr)
-            if tools.kind is Kind.VENDOR:
-                return subprocess.run(command, capture_output=True, text=True, check=True)
             warnings = build_cached(files, goal, chosen, toolchain=tools)
         except subprocess.CalledProcessError:
             raise
         except ToolchainError as error:
             raise subprocess.CalledProcessError(1, command, "", str(error)) from error
-        if warnings and (self.verbose or verbose):
+
+        if warnings and is_verbose:
             print(warnings, end="", file=sys.stderr)
         return subprocess.CompletedProcess(command, 0, "", warnings)
 
@@ -123,3 +121,15 @@ class Compiler:
         if self.path is not None:
             return Toolchain(Kind.VENDOR, (self.path,), (), ())
         return find_toolchain()
+
+
+def _run_vendor(
+    tools: Toolchain, command: list[str], *, debug: bool, verbose: bool
+) -> subprocess.CompletedProcess[str]:
+    """Run the vendor's compiler with the arguments of a command."""
+    # The vendor's own order has these before the sources.
+    first = [f"--target={_TARGET}", *(["-g"] if debug else [])]
+    own = [tools.compiler[0], *first, *command[1:]]
+    if verbose:
+        print(*own, file=sys.stderr)
+    return subprocess.run(own, capture_output=True, text=True, check=True)

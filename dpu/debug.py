@@ -33,9 +33,9 @@ NR_THREADS = _isa.THREADS
 
 
 class Thread:
-    """One tasklet of a DPU that is debugged.
+    """One tasklet of a debugged DPU.
 
-    Each attribute is read from the DPU when it is asked for, and written when it is assigned.
+    Each attribute reads the state of the DPU; `set` changes it.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Thread:
 
     @property
     def running(self) -> bool:
-        """Whether it takes part; else it was not started, or has stopped."""
+        """Whether it runs; if not, it was not booted or has stopped."""
         return _debug.get_thread(self._set, self.number)[4]
 
     def set(
@@ -96,7 +96,7 @@ class Thread:
         values = list(old[0])
         for number, value in (registers or {}).items():
             if not 0 <= number < len(values):
-                raise IndexError(f"there is no register r{number}")
+                raise IndexError(f"register r{number} does not exist")
             values[number] = value & 0xFFFFFFFF
         _debug.set_thread(
             self._set,
@@ -113,7 +113,7 @@ class Thread:
 
 
 class Debugger:
-    """A launch of one DPU that stands still until it is told to go on.
+    """A launch of one DPU that is stopped until a method continues it.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Debugger:
         if len(dpu_set) != 1:
             raise DpuError(
                 "invalid action for this dpu set",
-                detail=f"one DPU is debugged at a time, and this set has {len(dpu_set)}",
+                detail=f"a debugger needs a set of one DPU, and this one has {len(dpu_set)}",
             )
         self._set = dpu_set.dpus()[0]
         self._breakpoints: set[int] = set()
@@ -138,7 +138,7 @@ class Debugger:
         self.threads = tuple(Thread(self._set, number) for number in range(NR_THREADS))
 
     def restart(self) -> None:
-        """Begin the launch again: memories stay as they are, and breakpoints set."""
+        """Start the launch again; memories and breakpoints do not change."""
         _debug.boot(self._set)
 
     def _pc(self, place: str | DpuSymbol | int) -> int:
@@ -146,7 +146,7 @@ class Debugger:
             program = self._set.program
             symbol = program.get_symbol(place) if program is not None else None
             if symbol is None:
-                raise DpuError("undefined symbol", detail=f"the program has no {place!r}")
+                raise DpuError("undefined symbol", detail=f"the program has no symbol {place!r}")
             place = symbol
         if isinstance(place, DpuSymbol):
             if not place.value() & IRAM_BASE or place.value() >= 0xF0000000:
@@ -154,12 +154,12 @@ class Debugger:
             return (place.value() - IRAM_BASE) // 8
         number = index(place)
         if not 0 <= number <= 0xFFFFFFFF:
-            raise ValueError(f"there is no instruction {number}")
+            raise ValueError(f"instruction {number} does not exist")
         return number
 
     @property
     def breakpoints(self) -> frozenset[int]:
-        """Indexes of the instructions that have one."""
+        """The indexes of the instructions with a breakpoint."""
         return frozenset(self._breakpoints)
 
     def break_at(self, place: str | DpuSymbol | int) -> int:
@@ -192,23 +192,23 @@ class Debugger:
         Parameters
         ----------
         thread : int, optional
-            The tasklet, while the others stand still. Without it every tasklet that runs
-            executes one instruction a count.
+            The tasklet; all others are stopped. By default each running tasklet executes one
+            instruction per step.
         count : int
-            How many.
+            The number of steps.
         """
         if count < 0:
-            raise ValueError(f"a number of steps cannot be negative: {count}")
+            raise ValueError(f"count must not be negative: {count}")
         number = EVERY_THREAD if thread is None else thread
         return _debug.step(self._set, number, count)
 
     def cont(self, max_rounds: int = 0) -> DpuReport:
-        """Go on to a breakpoint, a fault, or the end.
+        """Continue to a breakpoint, a fault, or the end.
 
         Parameters
         ----------
         max_rounds : int
-            Stop after as many rounds of all tasklets; 0 for no limit.
+            Stop after this many rounds of all tasklets; 0 for no limit.
 
         Returns
         -------
@@ -216,23 +216,23 @@ class Debugger:
             ``status`` says why it stopped.
         """
         if max_rounds < 0:
-            raise ValueError(f"a number of rounds cannot be negative: {max_rounds}")
+            raise ValueError(f"max_rounds must not be negative: {max_rounds}")
         return _debug.go_on(self._set, max_rounds)
 
     @property
     def fault(self) -> str:
-        """A sentence about the fault of the DPU, "" if it has none."""
+        """A description of the fault of the DPU, "" if it has none."""
         return _debug.describe_fault(self._set)
 
     def disassembly(self, pc: int | None = None, before: int = 4, after: int = 8) -> str:
-        """Show the instructions around a place, with the tasklets that are there.
+        """Return the instructions around a position, with the tasklets that are there.
 
         Parameters
         ----------
         pc : int, optional
-            Index of an instruction; where the first running tasklet is unless given.
+            Index of an instruction; by default that of the first running tasklet.
         before, after : int
-            How many instructions before and after it.
+            The number of instructions before and after it.
         """
         from dpu.disasm import disassemble
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes instruction words apart."""
+"""Decodes instruction words."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Instruction", "disassemble", "disassemble_raw"]
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A word that is an instruction.
+    """A decoded instruction.
 
     Parameters
     ----------
     word : int
-        Its 48 bits.
+        The word of 48 bits.
     form : Form
         Its form.
     values : tuple of int
@@ -31,7 +31,7 @@ class Instruction:
 
     @property
     def mnemonic(self) -> str:
-        """Such as ``add.s``."""
+        """The mnemonic, such as ``add.s``."""
         return self.form.mnemonic
 
     @property
@@ -42,17 +42,17 @@ class Instruction:
 
     @property
     def condition(self) -> str | None:
-        """Name of the condition; None without one."""
+        """The name of the condition, None if it has none."""
         code = self.operands.get("cc")
         return None if code is None else _isa.condition_name(self.form.index, code)
 
     def __str__(self) -> str:
-        """Write it in the assembler's syntax."""
+        """Return it in the assembler's syntax."""
         return _isa.disassemble(self.word)
 
 
 def disassemble(word: int) -> Instruction | None:
-    """Take a word apart.
+    """Decode a word.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def disassemble(word: int) -> Instruction | None:
     Returns
     -------
     Instruction, optional
-        None if the word is no instruction.
+        None if the word is not an instruction.
     """
     found = _isa.decode(word)
     if found is None:
@@ -72,7 +72,7 @@ def disassemble(word: int) -> Instruction | None:
 
 
 def disassemble_raw(word: int) -> tuple[str, dict[str, int]] | None:
-    """Take a word apart into plain values.
+    """Decode a word into plain values.
 
     Returns
     -------

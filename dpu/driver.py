@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The classes that drive DPUs, under the names that UPMEM's ``dpu.driver`` has."""
+"""The classes that drive DPUs, under the names of UPMEM's ``dpu.driver``."""
 
 from __future__ import annotations
 

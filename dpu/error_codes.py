@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The error codes of libdpu: numbers of 2025.1 and texts, which are the same in all versions."""
+"""The error codes of libdpu: the numbers of 2025.1, and texts, which all versions share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["ErrorCode", "name_of"]
 
 
 class ErrorCode(IntEnum):
-    """What functions of libdpu return."""
+    """The return values of libdpu."""
 
     DPU_OK = 0
     DPU_ERR_INTERNAL = 1

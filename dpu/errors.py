@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the package raises."""
+"""The exceptions and warnings of the package."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ __all__ = ["DpuError", "DpuTimeoutError", "DpuWarning"]
 
 
 class DpuWarning(RuntimeWarning):
-    """A launch did not fail, but something is wrong with the program.
+    """A launch completed, but the program has an error.
 
-    Tasklets sleep at a barrier, a semaphore or a handshake, and nobody wakes them: the text says
-    which ones, where, and who is missing.
+    Tasklets still wait at a barrier, a semaphore or a handshake: the text says which ones, where,
+    and for which tasklets.
     """
 
 
 class DpuError(OffchipError):
-    """A function of libdpu failed, or was refused.
+    """A call of libdpu failed, or was rejected before it was made.
 
-    ``str(error)`` is the short text that UPMEM's library has for the error, which programs
-    compare. What exactly went wrong is in ``detail``, and shown in tracebacks.
+    ``str(error)`` is the short text of UPMEM's library for the error, which programs compare. The
+    explanation is in ``detail``, which tracebacks show.
 
     Parameters
     ----------
     message : str
         The short text.
     code : int, optional
-        The number that the library gave.
+        The error code of libdpu.
     name : str, optional
         Its name, such as ``DPU_ERR_DPU_FAULT``.
     function : str, optional
         The C function that failed.
     detail : str, optional
-        The explanation: for a fault the DPU, the tasklet, where it was and why.
+        The explanation; for a fault the DPU, the tasklet, its location and the reason.
     """
 
     name: str | None
@@ -55,4 +55,4 @@ class DpuError(OffchipError):
 
 
 class DpuTimeoutError(RequestTimeoutError, DpuError):
-    """A wait reached its limit. The request goes on."""
+    """A wait timed out. The request continues."""

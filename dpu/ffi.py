@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The constants of libdpu's headers by name, and the handles of a set as integers.
 
-UPMEM's module of this name is a ctypes layer over all of libdpu; here are the parts of it that
-programs use beside the classes.
+UPMEM's module of this name is a ctypes layer over all of libdpu; this one has the parts that
+programs use besides the classes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The instruction set of the DPU: 973 forms, what operands they take, and their words.
+"""The instruction set of the DPU: 973 forms, their operands, and their encoding.
 
 A form is a mnemonic with kinds of operands, as ``add:rrici``: a result register, a register, an
-immediate, a condition and where to go if it holds. Every word of 48 bits has one form at most.
+immediate, a condition and a jump target for when it holds. A word of 48 bits has at most one form.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Operand:
         ``db`` a register or pair; ``zero`` the result is dropped; ``imm``, ``off``, ``shift``,
         ``immDma`` numbers; ``cc`` a condition; ``pc`` an instruction; ``endian`` 0 little, 1 big.
     bits : int
-        How many it has in the word.
+        Its number of bits in the word.
     signed : bool
         Whether it is sign-extended.
     """
@@ -53,23 +53,23 @@ class Operand:
 
     @property
     def is_register(self) -> bool:
-        """Tell whether it names a register."""
+        """Whether it is a register."""
         return self.name in _REGISTERS
 
     @property
     def low(self) -> int:
-        """Least number that it can be given as."""
+        """The smallest number that it accepts."""
         return -(1 << self.bits - 1) if self.signed or self.name == "imm" else 0
 
     @property
     def high(self) -> int:
-        """Greatest number that it can be given as: those of signed ones wrap around."""
+        """The largest number that it accepts; those of signed operands wrap around."""
         return (1 << self.bits) - 1
 
 
 @dataclass(frozen=True)
 class Form:
-    """One form of an instruction; words of it have ``word & mask == match``."""
+    """One form of an instruction; its words have ``word & mask == match``."""
 
     index: int
     mnemonic: str
@@ -90,13 +90,13 @@ class Form:
 
     @property
     def text_mnemonic(self) -> str:
-        """What it is called in text: accesses and sums with a checked limit have a further s."""
+        """The mnemonic in text: accesses and sums with a checked limit end in s."""
         checked = self.form == "ersi" or self.form.startswith(("es", "ss"))
         return self.mnemonic + "s" if checked else self.mnemonic
 
     @cached_property
     def conditions(self) -> MappingProxyType[str, int]:
-        """The names of its conditions with their codes; synonyms are left out."""
+        """The codes of its conditions by name, without synonyms."""
         found = {}
         if any(operand.name == "cc" for operand in self.operands):
             for code in range(_CONDITION_CODES):
@@ -106,7 +106,7 @@ class Form:
         return MappingProxyType(found)
 
     def condition_code(self, name: str) -> int | None:
-        """Return the code of a condition or of a synonym of one, None if it has none."""
+        """Return the code of a condition or a synonym, None if the form does not have it."""
         return _isa.condition_code(self.index, name)
 
 
@@ -124,15 +124,14 @@ FORMS_BY_NAME = MappingProxyType({form.name: form for form in INSTRUCTIONS})
 
 
 def encode(form: Form | str, **fields: int) -> int:
-    """Make the word of an instruction.
+    """Encode an instruction.
 
     Parameters
     ----------
     form : Form or str
         A form, or its name such as ``add:rri``.
     **fields : int
-        Operands by their names. Those that are not given are 0, and the condition the first of the
-        form.
+        Operands by name. The default is 0, and the first condition of the form.
 
     Returns
     -------
@@ -142,7 +141,7 @@ def encode(form: Form | str, **fields: int) -> int:
     Raises
     ------
     ValueError
-        If the form does not exist, has no such operand, or an operand cannot have that value.
+        If the form does not exist, or does not have an operand or a value of one.
 
     Examples
     --------
@@ -151,7 +150,7 @@ def encode(form: Form | str, **fields: int) -> int:
     """
     if isinstance(form, str):
         if form not in FORMS_BY_NAME:
-            raise ValueError(f"there is no form {form!r}")
+            raise ValueError(f"unknown form {form!r}")
         form = FORMS_BY_NAME[form]
     names = [operand.name for operand in form.operands]
     unknown = fields.keys() - names
@@ -161,5 +160,5 @@ def encode(form: Form | str, **fields: int) -> int:
     values = [fields.get(name, default if name == "cc" else 0) for name in names]
     word = _isa.encode(form.index, values)
     if word is None:
-        raise ValueError(f"{form.name} cannot have the operands {fields}")
+        raise ValueError(f"{form.name} cannot encode the operands {fields}")
     return word

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the text of each DPU goes: a stream for all, a list of streams, or a dict by DPU."""
+"""The output streams of DPUs: one stream for all, a list of streams, or a dict by DPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_constructor_log", "check_stream", "choose_streams"]
 
 
 def check_stream(stream: Any) -> None:
-    """Refuse what has no ``write``."""
+    """Raise DpuError if an object has no ``write`` method."""
     if not callable(getattr(stream, "write", None)):
         raise DpuError(
             "stream argument is not an object with a 'write' method",
@@ -21,7 +21,7 @@ def check_stream(stream: Any) -> None:
 
 
 def check_constructor_log(log: Any, nr_dpus: int) -> None:
-    """Refuse a constructor's ``log`` that does not fit the set."""
+    """Raise DpuError if a constructor's ``log`` does not fit the set."""
     if isinstance(log, (list, tuple)):
         if len(log) != nr_dpus:
             raise DpuError(
@@ -38,18 +38,18 @@ def check_constructor_log(log: Any, nr_dpus: int) -> None:
 def choose_streams(
     asked: Any, defaults: Sequence[Any], dpus: Sequence[Any], groups: Sequence[tuple[Any, range]]
 ) -> list[Any]:
-    """Find the stream of each DPU, None for one whose text is not wanted.
+    """Return the stream of each DPU, None for one whose output is dropped.
 
     Parameters
     ----------
     asked : stream, list, dict or None
-        What the user gave for this call.
+        The argument of the call.
     defaults : sequence
-        The stream of each DPU otherwise, or None.
+        The default stream of each DPU, or None.
     dpus : sequence
         The DPUs, as keys of a dict.
     groups : sequence
-        Sets that are keys of a dict too, the largest first, and the DPUs that they cover.
+        Sets that can also be keys of a dict, the largest first, and the DPUs that they cover.
     """
     streams = list(defaults)
     if asked is None:
@@ -62,18 +62,28 @@ def choose_streams(
             )
         streams = [new if new is not None else old for new, old in zip(asked, streams, strict=True)]
     elif isinstance(asked, dict):
-        for group, covered in groups:
-            stream = asked.get(group)
-            if stream is not None:
-                for position in covered:
-                    streams[position] = stream
-        streams = [
-            old if asked.get(dpu) is None else asked[dpu]
-            for dpu, old in zip(dpus, streams, strict=True)
-        ]
+        _apply_dict(asked, streams, dpus, groups)
     else:
         streams = [asked] * len(dpus)
+
     for stream in streams:
         if stream is not None:
             check_stream(stream)
     return streams
+
+
+def _apply_dict(
+    asked: dict[Any, Any],
+    streams: list[Any],
+    dpus: Sequence[Any],
+    groups: Sequence[tuple[Any, range]],
+) -> None:
+    """Replace the streams of sets, then those of single DPUs, that a dict has."""
+    for group, covered in groups:
+        stream = asked.get(group)
+        if stream is not None:
+            for position in covered:
+                streams[position] = stream
+    for position, dpu in enumerate(dpus):
+        if asked.get(dpu) is not None:
+            streams[position] = asked[dpu]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows what is in DPU programs: ``python -m dpu.objdump FILE``.
+"""Displays the contents of DPU programs: ``python -m dpu.objdump FILE``.
 
-With ``--source`` the output is assembly that makes the same instructions and data again.
+With ``--source`` the output is assembly that assembles to the same instructions and data.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _named(program: Program) -> list[ReadSymbol]:
 
 
 def _code_names(program: Program) -> dict[int, list[str]]:
-    """Return the names of instructions; functions first, then what is global."""
+    """Return the names of instructions; functions come first, then global symbols."""
     found: dict[int, list[tuple[bool, bool, str]]] = {}
     for one in _named(program):
         if one.section is not None and IRAM_BASE <= one.value < ATOMIC_BASE:
@@ -117,11 +117,11 @@ def _disassembly(program: Program, *, with_lines: bool) -> Iterator[str]:
         yield f"  {index:4}: {word:012x}  {write_word(word, label)}"
 
 
-# --- assembly that can be assembled again ---------------------------------------------------------
+# Assembly that can be assembled again.
 
 
 class _Names:
-    """Which labels can be written: names that mean one thing, and are no other word."""
+    """The symbols that can be labels: their names are unique and have no other meaning."""
 
     def __init__(self, program: Program) -> None:
         self.code: dict[int, list[ReadSymbol]] = {}
@@ -177,7 +177,7 @@ def _bytes(data: bytes) -> Iterator[str]:
 
 
 def _data_source(section: ReadSection, symbols: list[ReadSymbol], first: int) -> Iterator[str]:
-    """Yield a section; what is before the offset `first` is not the program's."""
+    """Yield the contents of a section from the offset `first` on, with its labels."""
     marks: dict[int, list[ReadSymbol]] = {}
     for one in symbols:
         offset = one.value - section.address
@@ -197,7 +197,7 @@ def _data_source(section: ReadSection, symbols: list[ReadSymbol], first: int) ->
 
 
 def source_of(program: Program) -> str:
-    """Write a program as assembly that `dpu.asm` makes the same instructions and data of."""
+    """Return assembly that `dpu.asm` assembles to the same instructions and data."""
     names = _Names(program)
     tasklets = next((s.value for s in program.symbols if s.name == "NR_TASKLETS"), None)
     lines = []
@@ -230,11 +230,11 @@ def source_of(program: Program) -> str:
     return "\n".join(lines) + "\n"
 
 
-# Sections that the linker makes.
+# Sections that the linker creates.
 _OURS = (".data.stacks", ".data.sw_cache", ".data.heap_pointer_reset")
 
 
-# --- the command ----------------------------------------------------------------------------------
+# The command.
 
 
 def dump(
@@ -246,16 +246,16 @@ def dump(
     disassembly: bool = True,
     lines: bool = False,
 ) -> str:
-    """Describe a program.
+    """Return a description of a program.
 
     Parameters
     ----------
     program : Program
-        What `dpu.asm.elf_reader.read` returned.
+        The result of `dpu.asm.elf_reader.read`.
     headers, sections, symbols, disassembly : bool
         What to show.
     lines : bool
-        Whether the instructions are shown with the lines of the sources that they are of.
+        Whether to show the source lines of the instructions.
     """
     parts = []
     for wanted, part in (
@@ -269,25 +269,36 @@ def dump(
     return "\n\n".join(parts) + "\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m dpu.objdump",
-        description="Show what is in DPU programs: everything, unless an option says what. With "
-        "--source the output is assembly that makes the same instructions and data again.",
+        description="Display the contents of DPU programs: everything, or what the options select. "
+        "With --source the output is assembly that assembles to the same instructions and data.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a DPU program")
-    parser.add_argument("-f", "--headers", action="store_true", help="show what is loaded where")
+    parser.add_argument("-f", "--headers", action="store_true", help="show chip and segments")
     parser.add_argument("-s", "--sections", action="store_true", help="show the sections")
     parser.add_argument("-t", "--symbols", action="store_true", help="show the symbols")
     parser.add_argument("-d", "--disassemble", action="store_true", help="show the instructions")
-    parser.add_argument("-l", "--lines", action="store_true", help="with the lines of the sources")
+    parser.add_argument("-l", "--lines", action="store_true", help="show source lines too")
     parser.add_argument("-S", "--source", action="store_true", help="write assembly instead")
-    options = parser.parse_args(arguments)
-    instructions = options.disassemble or options.lines
-    chosen = options.headers, options.sections, options.symbols, instructions
-    if not any(chosen):
-        chosen = (True, True, True, True)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit status: 1 if a file cannot be read.
+    """
+    options = _parser().parse_args(arguments)
     status = 0
     for name in options.files:
         try:
@@ -296,29 +307,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}: {error}", file=sys.stderr)
             status = 1
             continue
-        if options.source:
-            print(source_of(program), end="")
-            continue
-        if len(options.files) > 1:
+        if len(options.files) > 1 and not options.source:
             print(f"{name}:")
-        headers, sections, symbols, disassembly = chosen
-        text = dump(
-            program,
-            headers=headers,
-            sections=sections,
-            symbols=symbols,
-            disassembly=disassembly,
-            lines=options.lines,
-        )
-        print(text, end="")
+        print(_text(program, options), end="")
     sys.stdout.flush()
     return status
+
+
+def _text(program: Program, options: argparse.Namespace) -> str:
+    """Return the part of the output that is about one program."""
+    if options.source:
+        return source_of(program)
+    instructions = options.disassemble or options.lines
+    is_all = not (options.headers or options.sections or options.symbols or instructions)
+    return dump(
+        program,
+        headers=options.headers or is_all,
+        sections=options.sections or is_all,
+        symbols=options.symbols or is_all,
+        disassembly=instructions or is_all,
+        lines=options.lines,
+    )
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main())
     except BrokenPipeError:
-        # Who reads it, such as head, has seen enough; nor is anything to be written at the exit.
+        # The reader, such as head, has closed the pipe; do not flush anything at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

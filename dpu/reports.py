@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a launch took: cycles, instructions, transfers and time, a DPU and altogether."""
+"""Reports of launches: cycles, instructions, transfers and time, per DPU and in total."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["DpuReport", "FaultKind", "LaunchStatus", "SetReport", "make_report"]
 
 
 class LaunchStatus(IntEnum):
-    """How a launch ended, or why it stands still."""
+    """How a launch ended, or why it is stopped."""
 
     DONE = 0
     FAULT = 1
@@ -23,7 +23,7 @@ class LaunchStatus(IntEnum):
 
 
 class FaultKind(IntEnum):
-    """What a DPU stopped at."""
+    """The kind of fault that stopped a DPU."""
 
     NONE = 0
     FAULT_INSTRUCTION = 1
@@ -33,7 +33,7 @@ class FaultKind(IntEnum):
 
 
 class DpuReport(NamedTuple):
-    """The last launch of one DPU.
+    """Report of the last launch of one DPU.
 
     Parameters
     ----------
@@ -42,19 +42,19 @@ class DpuReport(NamedTuple):
     cycles, instructions : int
         Of the whole DPU.
     dma_read_bytes, dma_write_bytes : int
-        Transferred from MRAM, and to it.
+        Bytes transferred from MRAM and to MRAM.
     seconds : float
-        Cycles by the clock of the modelled DPU, not the time that the simulation took.
+        Time by the clock of the modelled DPU, not of the simulation.
     thread_instructions : tuple of int
         Instructions of each tasklet.
     fault : FaultKind
-        What it stopped at, if it did.
+        The kind of fault, if there was one.
     fault_thread, fault_pc : int
-        The tasklet in fault, and the index of its instruction.
+        The tasklet in fault, and the index of the instruction.
     breakpoint : int
-        The number in a fault instruction.
+        The number of a fault instruction.
     fault_address : int
-        The address of a WRAM access.
+        The address of a faulting WRAM access.
     """
 
     status: LaunchStatus
@@ -72,37 +72,37 @@ class DpuReport(NamedTuple):
 
 
 class SetReport(tuple[DpuReport, ...]):
-    """The last launches of the DPUs of a set, in their order, and totals."""
+    """Reports of the last launches of the DPUs of a set, in their order, with totals."""
 
     __slots__ = ()
 
     def __new__(cls, reports: Iterable[DpuReport] = ()) -> SetReport:
-        """Take the reports of the DPUs."""
+        """Create it from the reports of the DPUs."""
         return super().__new__(cls, reports)
 
     @property
     def cycles(self) -> int:
-        """Of the DPU that took longest."""
+        """Cycles of the slowest DPU."""
         return max((report.cycles for report in self), default=0)
 
     @property
     def seconds(self) -> float:
-        """Time of the DPU that took longest."""
+        """Time of the slowest DPU."""
         return max((report.seconds for report in self), default=0.0)
 
     @property
     def instructions(self) -> int:
-        """Of all DPUs."""
+        """Instructions of all DPUs."""
         return sum(report.instructions for report in self)
 
     @property
     def dma_read_bytes(self) -> int:
-        """Of all DPUs, from MRAM."""
+        """Bytes that all DPUs transferred from MRAM."""
         return sum(report.dma_read_bytes for report in self)
 
     @property
     def dma_write_bytes(self) -> int:
-        """Of all DPUs, to MRAM."""
+        """Bytes that all DPUs transferred to MRAM."""
         return sum(report.dma_write_bytes for report in self)
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class SetReport(tuple[DpuReport, ...]):
 
 
 def make_report(status: int, *rest: Any) -> DpuReport:
-    """Make a report of the numbers that the library gives."""
+    """Create a report from the numbers of the library."""
     names = DpuReport._fields[1:]
     report = DpuReport(LaunchStatus(status), **dict(zip(names, rest, strict=True)))
     return report._replace(fault=FaultKind(report.fault))

@@ -20,12 +20,12 @@ __all__ = ["building"]
 
 @contextmanager
 def building(c_source: Any, asm_source: Any) -> Iterator[str]:
-    """Build a program in a folder that goes away afterwards.
+    """Build a program in a temporary folder.
 
     Parameters
     ----------
     c_source, asm_source : str, path, text stream, list of them or None
-        Paths of sources, or streams that they are read from.
+        Paths of sources, or streams to read them from.
 
     Yields
     ------
@@ -44,7 +44,7 @@ def building(c_source: Any, asm_source: Any) -> Iterator[str]:
 
 
 def _take_files(sources: Any, folder: str, suffix: str, first: int) -> list[str]:
-    """Write what is in streams to files, and list the files."""
+    """Return the paths of sources; write those from streams to files."""
     if sources is None:
         return []
     if not isinstance(sources, (list, tuple)):
@@ -55,8 +55,7 @@ def _take_files(sources: Any, folder: str, suffix: str, first: int) -> list[str]
     for number, source in enumerate(sources, first):
         if isinstance(source, str) and "\n" in source:
             raise ValueError(
-                "this is the text of a source, and not the path of one: give it as "
-                "io.StringIO(text)"
+                "a source must be a path or a stream, not text: pass text as io.StringIO(text)"
             )
         if isinstance(source, (str, os.PathLike)):
             files.append(os.fspath(source))
@@ -66,15 +65,15 @@ def _take_files(sources: Any, folder: str, suffix: str, first: int) -> list[str]
             files.append(_store(data, folder, f"src{number}{suffix}"))
         else:
             raise TypeError(
-                f"a source is a path or a stream with read(), not {type(source).__name__}"
+                f"a source must be a path or a stream with read(), not {type(source).__name__}"
             )
     return files
 
 
 def _store(data: bytes, folder: str, name: str) -> str:
-    """Write a stream's text to a file and return its path."""
+    """Write the text of a stream to a file; return its path."""
     if name.endswith(".c"):
-        # Always at the same place: a compiled program depends on it, and has it in its line table.
+        # The same text always has the same path, which a compiled program contains.
         stored = keep(f"source-{digest([name, data])}", lambda new: _write(new / name, data))
         return str(stored / name)
     path = Path(folder, name)
@@ -107,7 +106,7 @@ def _compile(sources: list[str], output: str) -> None:
     try:
         compiler.Compiler().compile(sources, output=output)
     except CalledProcessError as error:
-        # That of the standard class says no more than that the command failed.
+        # The message of the standard class only says that the command failed.
         if error.stderr and str(error.stderr).strip() not in str(error):
             error.add_note(str(error.stderr))
         raise
@@ -116,5 +115,5 @@ def _compile(sources: list[str], output: str) -> None:
 def _missing(what: str, error: Exception) -> DpuError:
     return DpuError(
         f"{what} cannot be built here: {error}",
-        detail="a program that was built elsewhere can be given as `binary`",
+        detail="pass a program that was built elsewhere as `binary`",
     )

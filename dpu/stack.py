@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says how much stack the functions of a DPU program need: ``python -m dpu.stack FILE``.
+"""Computes the stack usage of the functions of a DPU program: ``python -m dpu.stack FILE``.
 
-The stack pointer is followed through the instructions of every function, and calls from function
-to function. A call through a pointer counts as one of the deepest function that is not called by
-its name. What cannot be told from the instructions is marked: such calls, recursion, and frames
-whose size is computed.
+It follows the stack pointer through the instructions of each function, and the calls among
+functions. A call through a pointer counts as a call of the deepest function that is never called by
+name. What the instructions do not tell is marked: such calls, recursion, and frames whose size is
+computed.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _WORD = 1 << 32
 
 @dataclass
 class Function:
-    """What is known of a function.
+    """The stack usage of a function.
 
     Parameters
     ----------
     name : str
         Its symbol, or its address.
     frame : int
-        Bytes of stack that it takes itself.
+        Bytes of its own stack frame.
     deepest : int
-        Bytes that it and what it calls take at most.
+        Bytes of its frame and of all that it calls, at most.
     path : tuple of str
-        The calls that take them.
+        The chain of calls that needs them.
     uncertain : tuple of str
-        Why it may be more.
+        Reasons why it may need more.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Function:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it is certain that no more is needed."""
+        """Whether `deepest` is an upper bound."""
         return not self.uncertain
 
 
@@ -92,7 +92,7 @@ class _Walker:
         return self.function
 
     def _after(self, index: int, depth: int, instruction: Instruction) -> list[tuple[int, int]]:
-        """Return what may come next, and the depth there."""
+        """Return the positions that may follow an instruction, with the depth there."""
         if instruction.mnemonic == "call":
             return self._after_call(index, depth, instruction)
         if instruction.mnemonic == "fault":
@@ -118,7 +118,7 @@ class _Walker:
                 return self._jump(operands["off"], depth)
             self._called(operands["off"], depth)
         elif not returns and operands.get("off"):
-            # Into a row of instructions, as divisions do: what follows goes through the rest.
+            # A jump into a sequence of instructions, as in divisions; control continues there.
             return self._jump(operands["off"], depth)
         elif returns or operands["ra"] not in self.links:
             known = self.function.pointer_calls
@@ -139,7 +139,7 @@ class _Walker:
     def _depth_after(self, depth: int, instruction: Instruction) -> int:
         operands = instruction.operands
         if operands.get("dc") == _STACK_POINTER:
-            # What a caller's frame was, or the start of the stack.
+            # The caller's frame is restored, or the stack pointer initialised.
             return 0
         if operands.get("rc") != _STACK_POINTER:
             return depth
@@ -155,12 +155,12 @@ class _Walker:
 
 
 def analyse(data: bytes) -> dict[str, Function]:
-    """Tell how much stack functions need.
+    """Compute the stack usage of the functions of a program.
 
     Parameters
     ----------
     data : bytes
-        A program.
+        The file of a program.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def analyse(data: bytes) -> dict[str, Function]:
     Raises
     ------
     ElfError
-        If it is no DPU program.
+        If it is not a DPU program.
     """
     return _analyse(read(data))
 
@@ -202,7 +202,7 @@ def _analyse(program: Program) -> dict[str, Function]:
 
 
 def _links(words: Sequence[int]) -> set[int]:
-    """Return the registers that calls leave a return address in; jumps to others are no returns."""
+    """Return the registers that calls put return addresses into: only jumps to these return."""
     links = {_RETURN}
     for word in words:
         instruction = disassemble(word)
@@ -212,7 +212,7 @@ def _links(words: Sequence[int]) -> set[int]:
 
 
 def _add_pointer_calls(functions: dict[int, Function]) -> None:
-    """Let calls through pointers be calls of everything that is not called by its name."""
+    """Count calls through pointers as calls of all functions that are never called by name."""
     called = {target for function in functions.values() for target in function.calls}
     roots = ("main", "__bootstrap")
     others = [s for s, one in functions.items() if s not in called and one.name not in roots]
@@ -226,7 +226,7 @@ def _add_pointer_calls(functions: dict[int, Function]) -> None:
 def _add_calls(
     start: int, functions: dict[int, Function], done: dict[int, Function], above: tuple[int, ...]
 ) -> Function:
-    """Find the deepest path from a function."""
+    """Complete a function: find its deepest path of calls."""
     function = functions[start]
     if start in done:
         return function
@@ -235,7 +235,7 @@ def _add_calls(
     doubts = {f"{function.name}: {doubt}" for doubt in function.doubts}
     for target, depth in function.calls.items():
         if target == start or target in above:
-            doubts.add(f"{functions[target].name}: it is called from itself")
+            doubts.add(f"{functions[target].name}: it is recursive")
             continue
         callee = _add_calls(target, functions, done, (*above, start))
         doubts.update(callee.uncertain)
@@ -247,7 +247,7 @@ def _add_calls(
 
 
 def _stacks(program: Program) -> list[int]:
-    """Return the sizes of the tasklets' stacks, as far as the program's symbols tell."""
+    """Return the stack sizes of the tasklets that the program's symbols give."""
     values = {symbol.name: symbol.value for symbol in program.symbols}
     tasklets = min(values.get("NR_TASKLETS", 0), _isa.THREADS)
     default = values.get("STACK_SIZE_DEFAULT", 0)
@@ -255,23 +255,24 @@ def _stacks(program: Program) -> list[int]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print how much stack a program needs.
+    """Run the command.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments of the command.
+        The arguments; by default those of the process.
 
     Returns
     -------
     int
-        1 if a stack is too small, 2 if there is no such program.
+        The exit status: 1 if a stack is too small, 2 if the program cannot be read.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m dpu.stack", description="Say how much stack functions of a program need."
+        prog="python -m dpu.stack",
+        description="Compute the stack usage of the functions of a program.",
     )
-    parser.add_argument("program", help="the file of a program")
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("program", help="the file of the program")
+    parser.add_argument("--json", action="store_true", help="write JSON")
     options = parser.parse_args(argv)
     try:
         program = read(Path(options.program).read_bytes())
@@ -315,7 +316,7 @@ def _print(
     at_most = "" if root.is_bounded else " or more"
     print(f"\n{root.name} needs {root.deepest} bytes{at_most}: {' > '.join(root.path)}")
     for doubt in root.uncertain:
-        print(f"not known: {doubt}")
+        print(f"unknown: {doubt}")
     if stacks:
         sizes = sorted(set(stacks))
         print(f"{len(stacks)} tasklet(s) with stacks of {', '.join(map(str, sizes))} bytes")

@@ -16,7 +16,7 @@ __all__ = ["ProgramSymbols"]
 
 
 class ProgramSymbols(MutableMapping[str, Any]):
-    """The variables of the program of a set: reading an item copies from the DPUs.
+    """The variables of the program of a set; reading an item copies it from the DPUs.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ProgramSymbols(MutableMapping[str, Any]):
         self._symbols = program.fetch_all_symbols() if program is not None else {}
 
     def find(self, name: str) -> DpuSymbol:
-        """Get the symbol itself; KeyError if there is none of this name."""
+        """Return the symbol itself; KeyError if it does not exist."""
         return self._symbols[name]
 
     def __getitem__(self, name: str) -> DpuVariable:

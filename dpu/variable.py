@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of program symbols, to be looked at as one type or another."""
+"""Values of program symbols, converted to the type that is asked for."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _Value = Any
 class DpuVariable:
     """The content of a symbol, on one DPU or several.
 
-    A method for each type gives: the number, for one DPU and a symbol of just that size; a
-    memoryview of numbers, for a larger symbol; a list of either, for several DPUs.
+    There is a method per type. It returns a number for a symbol of that size, a memoryview of
+    numbers for a larger one, and a list of these for several DPUs.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class DpuVariable:
         self._contents = contents
 
     def data(self) -> memoryview | list[memoryview]:
-        """Get the bytes: a view, or a list of views for several DPUs."""
+        """Return the bytes: a view, or a list of views for several DPUs."""
         return self._contents[0] if len(self._contents) == 1 else self._contents
 
     def _cast(self, code: str) -> _Value:
@@ -39,43 +39,43 @@ class DpuVariable:
         return numbers[0] if len(numbers) == 1 else numbers
 
     def int8(self) -> _Value:
-        """Take it as signed integers of 8 bits."""
+        """Return it as signed 8-bit integers."""
         return self._cast("b")
 
     def uint8(self) -> _Value:
-        """Take it as unsigned integers of 8 bits."""
+        """Return it as unsigned 8-bit integers."""
         return self._cast("B")
 
     def int16(self) -> _Value:
-        """Take it as signed integers of 16 bits."""
+        """Return it as signed 16-bit integers."""
         return self._cast("h")
 
     def uint16(self) -> _Value:
-        """Take it as unsigned integers of 16 bits."""
+        """Return it as unsigned 16-bit integers."""
         return self._cast("H")
 
     def int32(self) -> _Value:
-        """Take it as signed integers of 32 bits."""
+        """Return it as signed 32-bit integers."""
         return self._cast("i")
 
     def uint32(self) -> _Value:
-        """Take it as unsigned integers of 32 bits."""
+        """Return it as unsigned 32-bit integers."""
         return self._cast("I")
 
     def int64(self) -> _Value:
-        """Take it as signed integers of 64 bits."""
+        """Return it as signed 64-bit integers."""
         return self._cast("q")
 
     def uint64(self) -> _Value:
-        """Take it as unsigned integers of 64 bits."""
+        """Return it as unsigned 64-bit integers."""
         return self._cast("Q")
 
     def float(self) -> _Value:
-        """Take it as floating-point numbers of 32 bits."""
+        """Return it as 32-bit floating-point numbers."""
         return self._cast("f")
 
     def double(self) -> _Value:
-        """Take it as floating-point numbers of 64 bits."""
+        """Return it as 64-bit floating-point numbers."""
         return self._cast("d")
 
     def __repr__(self) -> str:

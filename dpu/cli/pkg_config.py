@@ -81,10 +81,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def link_flags(folder: str) -> list[str]:
-    """Return how programs are linked with the libdpu in a folder.
+    """Return the linker options for the libdpu in a folder.
 
-    They find it without LD_LIBRARY_PATH; and projects that have this before their sources link
-    where the linker otherwise drops a library that nothing has asked for yet.
+    Programs find it without LD_LIBRARY_PATH. Projects may also put the options before their
+    sources, where ``--as-needed`` would drop the library.
     """
     needed = ["-Wl,--push-state,--no-as-needed", "-ldpu", "-Wl,--pop-state"]
     return [f"-L{folder}", f"-Wl,-rpath,{folder}", *needed]
@@ -116,7 +116,7 @@ def _leave_to_pkg_config(words: list[str], packages: list[str]) -> int:
     command = shutil.which("pkg-config")
     if command is None:
         what = ", ".join(packages) or "this"
-        print(f"{_NAME}: error: {what} is for pkg-config, which is not on PATH", file=sys.stderr)
+        print(f"{_NAME}: error: {what} requires pkg-config, which is not on PATH", file=sys.stderr)
         return 1
     os.execv(command, [command, *words])
 

@@ -109,17 +109,17 @@ export PKG_CONFIG_PATH={pkg_config}"${{PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}}"
 
 
 def write_home(home: str | os.PathLike[str]) -> str:
-    """Write a folder like that of UPMEM's SDK, or bring one up to date.
+    """Write a folder like that of UPMEM's SDK, or update one.
 
     Parameters
     ----------
     home : path
-        The folder. What is in it under other names stays.
+        The folder; other files in it are kept.
 
     Returns
     -------
     str
-        What a shell has to evaluate so that projects find the folder.
+        Shell commands that set the variables by which projects find the folder.
     """
     root = Path(os.path.abspath(home))
     python = shlex.quote(sys.executable)
@@ -154,7 +154,7 @@ def write_home(home: str | os.PathLike[str]) -> str:
 
 
 def _write(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Write a file by way of another one: it may be in use."""
+    """Replace a file atomically: it may be in use."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False) as file:
         file.write(text)
@@ -171,7 +171,7 @@ def _link(path: Path, target: Path) -> None:
 
 
 def _default_home() -> Path:
-    """Return a folder in the user's data, one for each Python environment."""
+    """Return a folder in the user's data folder, one per Python environment."""
     base = os.environ.get("XDG_DATA_HOME", "")
     data = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "share"
     name = hashlib.blake2b(os.fsencode(sys.prefix), digest_size=4).hexdigest()
@@ -179,12 +179,12 @@ def _default_home() -> Path:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what a command line says.
+    """Run the command.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments; those of the process otherwise.
+        The arguments; by default those of the process.
 
     Returns
     -------
@@ -194,15 +194,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="dpu-env",
         description="Write a folder like that of UPMEM's SDK, with this installation's compiler, "
-        'headers and libdpu, and print what a shell has to evaluate: eval "$(dpu-env)".',
+        'headers and libdpu, and print shell commands that use it: eval "$(dpu-env)".',
     )
-    parser.add_argument("folder", nargs="?", help="where; in your data folder if not given")
+    parser.add_argument("folder", nargs="?", help="the folder; by default one in your data folder")
     options = parser.parse_args(argv)
     home = Path(options.folder) if options.folder is not None else _default_home()
     try:
         print(write_home(home), end="")
     except OSError as error:
-        print(f"dpu-env: error: {home} cannot be written: {error}", file=sys.stderr)
+        print(f"dpu-env: error: cannot write {home}: {error}", file=sys.stderr)
         return 1
     return 0
 

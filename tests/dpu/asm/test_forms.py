@@ -134,13 +134,13 @@ def test_a_word_that_is_no_instruction_is_none_and_is_printed_as_a_number() -> N
 
 def test_encode_refuses_what_does_not_fit() -> None:
     assert isa.encode("add:rri", rc=0, ra=1, imm=5) == words_of("add r0, r1, 5")[0]
-    with pytest.raises(ValueError, match="no form 'add:xyz'"):
+    with pytest.raises(ValueError, match="unknown form 'add:xyz'"):
         isa.encode("add:xyz")
     with pytest.raises(ValueError, match="no operand rb"):
         isa.encode("add:rri", rb=1)
-    with pytest.raises(ValueError, match="cannot have"):
+    with pytest.raises(ValueError, match="cannot encode"):
         isa.encode("add:rri", rc=24)
-    with pytest.raises(ValueError, match="cannot have"):
+    with pytest.raises(ValueError, match="cannot encode"):
         isa.encode("add:rri", imm=1 << 40)
 
 

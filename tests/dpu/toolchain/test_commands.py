@@ -246,7 +246,7 @@ def test_pkg_config_has_no_other_packages(
     monkeypatch.delenv("UPMEM_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
     assert pkg_config.main(["--libs", "nothing"]) == 1
-    assert "nothing is for pkg-config, which is not on PATH" in capsys.readouterr().err
+    assert "nothing requires pkg-config, which is not on PATH" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("module", ["dpu.toolchain.command", "dpu.cli.pkg_config"])

@@ -83,7 +83,7 @@ def test_a_pointer_may_lead_to_what_nothing_calls(compile_text: Compile) -> None
 
 @pytest.mark.parametrize(
     ("text", "doubt"),
-    [(RECURSIVE, "sum: it is called from itself"), (COMPUTED, "the size of its frame is computed")],
+    [(RECURSIVE, "sum: it is recursive"), (COMPUTED, "the size of its frame is computed")],
 )
 def test_what_cannot_be_told_is_said(compile_text: Compile, text: str, doubt: str) -> None:
     main = stack.analyse(compile_text(text, level="-O1").elf)["main"]
