@@ -7,6 +7,8 @@ with its reason; an entry that is no longer needed fails too, so that the lists 
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
@@ -122,7 +124,7 @@ IMPORT_CIRCLES: dict[str, str] = {
     **among("accelforge/frontend/arch", "__init__.py arch.py", YOUNG),
     **among("accelforge/frontend/mapping", "__init__.py mapping.py tree.py", YOUNG),
     **among("accelforge/plotting", "trees.py", YOUNG),
-    **among("accelforge/frontend/arch", "components.py structure.py", YOUNG),
+    **among("accelforge/frontend/arch", "component.py components.py structure.py", YOUNG),
     **among("accelforge/frontend", "spec.py", YOUNG),
     **among("accelforge/model", "main.py problem.py", YOUNG),
     **among("accelforge/yaml", "files.py parser.py templates.py", YOUNG),
@@ -233,6 +235,29 @@ def test_comments_and_pages_name_what_exists(root: Path) -> None:
     named = {(file, name) for file, names in find_absent(root).items() for name in names}
     assert sorted(named - FOREIGN.keys()) == []
     assert sorted(FOREIGN.keys() - named) == [], "these excuses are not needed any more"
+
+
+def drawn(page: str) -> list[Pair]:
+    """List the arrows of the blocks ``layers`` of a page."""
+    found = []
+    for block in re.findall(r"^```layers\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        for chain in re.split(r"\n| {4,}", block):
+            folders = chain.split(" -> ") if chain.strip() else []
+            found += [(a.strip(), b.strip()) for a, b in itertools.pairwise(folders)]
+    return found
+
+
+def test_the_diagram_of_the_design_shows_these_layers(root: Path) -> None:
+    arrows = drawn((root / "docs/design/overview.md").read_text())
+    wrong = [f"{a} -> {b}" for a, b in arrows if a not in LAYERS or b not in allowed(a)]
+    assert wrong == []
+    apart = {folder for folder, below in LAYERS.items() if not below or "runtime" in folder}
+    assert set(LAYERS) - apart - {a for a, _ in arrows} == set(), "layers without an arrow"
+
+
+def test_planted_arrows_are_found() -> None:
+    page = "```layers\ndpu -> dpu/isa -> dpu/asm    veo -> accl\n```\n"
+    assert drawn(page) == [("dpu", "dpu/isa"), ("dpu/isa", "dpu/asm"), ("veo", "accl")]
 
 
 # --- what is planted is found -------------------------------------------------------------------
