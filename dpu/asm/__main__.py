@@ -27,7 +27,7 @@ def _number(text: str) -> int:
 
 
 def listing(linked: Linked) -> Iterator[str]:
-    """Yield a line for every instruction: where it is, its word, and the source's line."""
+    """Yield a line per instruction: its address, its word, and its source line."""
     for unit, section in linked.code:
         assert section.address is not None
         yield f"; {unit.name} {section.name}"
@@ -46,14 +46,21 @@ def listing(linked: Linked) -> Iterator[str]:
             yield f"{address:08x} {word:012x}  {write_word(word):40} {where}".rstrip()
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status."""
+def _write_listing(linked: Linked, file: str) -> None:
+    text = "\n".join(listing(linked)) + "\n"
+    if file == "-":
+        print(text, end="")
+    else:
+        Path(file).write_text(text)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m dpu.asm",
-        description="Assemble and link DPU programs. Sources go through the C preprocessor; if "
-        "they define main, code is added that starts the tasklets and calls it.",
+        description="Assemble and link DPU programs. Sources are run through the C preprocessor. "
+        "If one defines main, start code is added that boots the tasklets and calls it.",
     )
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="files, or - for the input")
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="files, or - for stdin")
     parser.add_argument("-o", "--output", default="a.out", help="the program (default: a.out)")
     parser.add_argument(
         "-D",
@@ -69,21 +76,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="FOLDER",
-        help="look for included files there",
+        help="search for included files there",
     )
-    parser.add_argument(
-        "--nr-tasklets", type=_number, metavar="N", help="tasklets that main runs in"
-    )
-    parser.add_argument("--stack-size", type=_number, metavar="N", help="bytes of stack a tasklet")
+    parser.add_argument("--nr-tasklets", type=_number, metavar="N", help="number of tasklets")
+    parser.add_argument("--stack-size", type=_number, metavar="N", help="stack bytes per tasklet")
     parser.add_argument("-mcpu", "--chip", default="v1A", choices=list(CHIPS), help="default: v1A")
     parser.add_argument(
         "-nostartfiles",
         "--no-start-files",
         action="store_true",
-        help="start with the first instruction even if there is a main",
+        help="add no start code even if a source defines main",
     )
-    parser.add_argument("--listing", metavar="FILE", help="write addresses and words, - to print")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--listing", metavar="FILE", help="write a listing, - to print it")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    options = _parser().parse_args(arguments)
     sources: list[str | Source] = [
         Source("<stdin>", sys.stdin.read()) if name == "-" else name for name in options.sources
     ]
@@ -99,11 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         Path(options.output).write_bytes(linked.write())
         if options.listing:
-            text = "\n".join(listing(linked)) + "\n"
-            if options.listing == "-":
-                print(text, end="")
-            else:
-                Path(options.listing).write_text(text)
+            _write_listing(linked, options.listing)
     except AsmError as error:
         print(error, file=sys.stderr)
         return 1

@@ -11,7 +11,15 @@ from pathlib import Path
 from . import directives
 from .chips import MRAM_BYTES
 from .errors import AsmError, Problem
-from .expressions import Expression, ExpressionError, Parser, Value, evaluate, tokenize
+from .expressions import (
+    Expression,
+    ExpressionError,
+    Parser,
+    Token,
+    Value,
+    evaluate,
+    tokenize,
+)
 from .forms import CONDITIONS, REGISTERS, candidates, mnemonics, suggest, usage
 from .macros import Expander
 from .sources import Line, Source, statements_of
@@ -239,55 +247,53 @@ class Assembler:
     def operands(
         self, rest: str, column: int
     ) -> tuple[tuple[str, ...], list[Expression], list[int]]:
-        """Read the operands of an instruction: their classes, what they are, and where."""
+        """Read the operands of an instruction: their classes, values and columns."""
         parser = self.parser(rest, column)
-        tokens = parser.tokens
-        classes: list[str] = []
-        operands: list[Expression] = []
+        found: list[tuple[str, Expression]] = []
         columns: list[int] = []
         while not parser.done():
-            token = tokens[parser.at]
-            columns.append(token.column)
-            following = tokens[parser.at + 1].text if parser.at + 1 < len(tokens) else ","
-            if token.kind == "name" and following == ",":
-                parser.at += 1
-                register = REGISTERS.get(token.text)
-                if register is not None:
-                    classes.append(register[0])
-                    operands.append(register[1])
-                elif token.text in CONDITIONS:
-                    classes.append("C")
-                    operands.append(("symbol", token.text, token.column))
-                elif token.text == ".":
-                    classes.append("E")
-                    operands.append(self.here())
-                else:
-                    classes.append("E")
-                    operands.append(self.unit.reference(token.text, token.column))
-            elif token.text == "!" and following in ("little", "big"):
-                parser.at += 2
-                classes.append("N")
-                operands.append(int(following == "big"))
-                # There need not be a comma.
-                if not parser.accept(",") and parser.done():
-                    break
-                continue
-            elif token.text == "?" and token.kind == "operator":
-                parser.at += 2
-                if len(tokens) < parser.at or tokens[parser.at - 1].kind not in ("name", "number"):
-                    raise ExpressionError("'?' must be before a condition", token.column)
-                classes.append("C")
-                operands.append(("symbol", tokens[parser.at - 1].text, token.column))
-            else:
-                classes.append("E")
-                operands.append(parser.expression())
+            columns.append(parser.tokens[parser.at].column)
+            found.append(self.operand(parser))
             if parser.done():
                 break
-            if not parser.accept(","):
+            is_separated = parser.accept(",")
+            if found[-1][0] == "N":
+                # The comma after !little and !big is optional.
+                continue
+            if not is_separated:
                 raise ExpressionError(f"a comma is missing before {parser.peek()!r}", parser.column)
             if parser.done():
                 raise ExpressionError("an operand is missing after the comma", parser.column)
-        return tuple(classes), operands, columns
+        return tuple(kind for kind, _ in found), [value for _, value in found], columns
+
+    def operand(self, parser: Parser) -> tuple[str, Expression]:
+        """Read one operand of an instruction: its class, and its value."""
+        tokens = parser.tokens
+        token = tokens[parser.at]
+        following = tokens[parser.at + 1].text if parser.at + 1 < len(tokens) else ","
+        if token.kind == "name" and following == ",":
+            parser.at += 1
+            return self.named_operand(token)
+        if token.text == "!" and following in ("little", "big"):
+            parser.at += 2
+            return "N", int(following == "big")
+        if token.text == "?" and token.kind == "operator":
+            parser.at += 2
+            if len(tokens) < parser.at or tokens[parser.at - 1].kind not in ("name", "number"):
+                raise ExpressionError("'?' must be before a condition", token.column)
+            return "C", ("symbol", tokens[parser.at - 1].text, token.column)
+        return "E", parser.expression()
+
+    def named_operand(self, token: Token) -> tuple[str, Expression]:
+        """Return the class and the value of an operand that is a name."""
+        register = REGISTERS.get(token.text)
+        if register is not None:
+            return register
+        if token.text in CONDITIONS:
+            return "C", ("symbol", token.text, token.column)
+        if token.text == ".":
+            return "E", self.here()
+        return "E", self.unit.reference(token.text, token.column)
 
 
 _WORDS = {

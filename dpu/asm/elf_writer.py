@@ -278,59 +278,92 @@ def write(
             )
         )
     _check_sections(every)
-    table, first_global, names = _symbol_table(every, symbols)
-
+    tables = _symbol_table(every, symbols)
     loaded = [section for section in every if section.is_loaded]
     body = bytearray(_HEADER.size + _SEGMENT.size * len(loaded))
-    places = []
-    for section in every:
-        _pad(body, max(section.alignment, _SEGMENT_ALIGNMENT), section.address)
-        places.append(len(body))
-        body += section.data
 
-    section_names = _Strings()
-    headers = [_SECTION.pack(*[0] * 10)]
-    for section, place in zip(every, places, strict=True):
-        headers.append(
-            _SECTION.pack(
-                section_names.add(section.name),
-                section.type,
-                section.flags,
-                section.address,
-                place,
-                section.length,
-                0,
-                0,
-                section.alignment,
-                section.entry_size,
-            )
-        )
-    count = len(every) + 4
-    for name, kind, data, link, info, size, alignment in (
-        (".symtab", SectionType.SYMTAB, table, count - 1, first_global, _SYMBOL.size, 4),
-        (".shstrtab", SectionType.STRTAB, section_names.data, 0, 0, 0, 1),
-        (".strtab", SectionType.STRTAB, names, 0, 0, 0, 1),
-    ):
-        place_of_name = section_names.add(name)
-        if name == ".shstrtab":
-            # It names the table that comes after it too.
-            section_names.add(".strtab")
-        _pad(body, alignment)
-        headers.append(
-            _SECTION.pack(
-                place_of_name, kind, 0, 0, len(body), len(data), link, info, alignment, size
-            )
-        )
-        body += data
+    places = _append_contents(body, every)
+    headers = _section_headers(every, places)
+    headers += _append_tables(body, tables, every)
     _pad(body, 4)
     section_table = len(body)
-    body += b"".join(headers)
+    body += b"".join([_SECTION.pack(*[0] * 10), *headers])
 
     position = _HEADER.size
     for section, place in zip(every, places, strict=True):
         if section.is_loaded:
             _SEGMENT.pack_into(body, position, *_segment(section, place))
             position += _SEGMENT.size
+    _write_header(body, entry, len(loaded), section_table, len(headers) + 1)
+    return bytes(body)
+
+
+def _append_contents(body: bytearray, sections: Sequence[Section]) -> list[int]:
+    """Append the contents of sections; return their places in the file."""
+    places = []
+    for section in sections:
+        _pad(body, max(section.alignment, _SEGMENT_ALIGNMENT), section.address)
+        places.append(len(body))
+        body += section.data
+    return places
+
+
+def _section_names(sections: Sequence[Section]) -> _Strings:
+    names = _Strings()
+    for section in sections:
+        names.add(section.name)
+    for name in (".symtab", ".shstrtab", ".strtab"):
+        names.add(name)
+    return names
+
+
+def _section_headers(sections: Sequence[Section], places: Sequence[int]) -> list[bytes]:
+    names = _section_names(sections)
+    return [
+        _SECTION.pack(
+            names.add(section.name),
+            section.type,
+            section.flags,
+            section.address,
+            place,
+            section.length,
+            0,
+            0,
+            section.alignment,
+            section.entry_size,
+        )
+        for section, place in zip(sections, places, strict=True)
+    ]
+
+
+def _append_tables(
+    body: bytearray, tables: tuple[bytes, int, bytes], sections: Sequence[Section]
+) -> list[bytes]:
+    """Append the symbol table and the string tables; return their section headers."""
+    symbols, first_global, symbol_names = tables
+    names = _section_names(sections)
+    link = len(sections) + 3
+    headers = []
+    for name, kind, data, *link_and_info, size, alignment in (
+        (".symtab", SectionType.SYMTAB, symbols, link, first_global, _SYMBOL.size, 4),
+        (".shstrtab", SectionType.STRTAB, bytes(names.data), 0, 0, 0, 1),
+        (".strtab", SectionType.STRTAB, symbol_names, 0, 0, 0, 1),
+    ):
+        _pad(body, alignment)
+        place, length = len(body), len(data)
+        headers.append(
+            _SECTION.pack(
+                names.add(name), kind, 0, 0, place, length, *link_and_info, alignment, size
+            )
+        )
+        body += data
+    return headers
+
+
+def _write_header(
+    body: bytearray, entry: int, segments: int, section_table: int, sections: int
+) -> None:
+    """Write the ELF header; the table of section names is the last but one."""
     _HEADER.pack_into(
         body,
         0,
@@ -339,17 +372,16 @@ def write(
         ELF_MACHINE,
         _VERSION,
         entry,
-        _HEADER.size if loaded else 0,
+        _HEADER.size if segments else 0,
         section_table,
         ELF_FLAGS,
         _HEADER.size,
         _SEGMENT.size,
-        len(loaded),
+        segments,
         _SECTION.size,
-        count,
-        count - 2,
+        sections,
+        sections - 2,
     )
-    return bytes(body)
 
 
 def _segment(section: Section, place: int) -> tuple[int, ...]:

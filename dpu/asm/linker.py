@@ -57,8 +57,12 @@ class Linked:
         return write(self.sections, self.symbols, chip=self.chip.name)
 
 
+def _aligned(value: int, alignment: int) -> int:
+    return value + -value % alignment
+
+
 class Linker:
-    """What is known while a program is linked."""
+    """The state of linking one program."""
 
     def __init__(self, units: list[Unit], chip: Chip, tasklets: int | None, stack: int | None):
         self.units = units
@@ -81,7 +85,7 @@ class Linker:
         if self.problems:
             raise AsmError(self.problems)
 
-    # --- symbols ------------------------------------------------------------------------------
+    # Symbols.
 
     def collect(self) -> None:
         """Find which source defines what the others can see."""
@@ -143,7 +147,7 @@ class Linker:
                 return self.value(unit, symbol).number
         return None
 
-    # --- places -------------------------------------------------------------------------------
+    # Addresses.
 
     def parts(self, *places: Place) -> list[tuple[Unit, Section]]:
         """Return the sections of all sources that go to a place, in their order."""
@@ -166,67 +170,70 @@ class Linker:
         return start
 
     def place(self) -> None:
-        """Decide where everything goes."""
-        chip = self.chip
+        """Decide the addresses of all sections."""
+        tasklets = self.tasklet_count()
+        self.number("NR_TASKLETS", tasklets)
+        self.place_code()
+        self.place_wram(tasklets)
+        self.place_mram()
+        self.place_atomic_bits()
+
+    def tasklet_count(self) -> int:
+        """Return the number of tasklets that the caller or a source asks for."""
         tasklets = self.tasklets
         if tasklets is None:
             tasklets = self.known_number("NR_TASKLETS")
         if tasklets is None:
             tasklets = 1
+        chip = self.chip
         if not 1 <= tasklets <= chip.tasklets:
             raise AsmError(f"NR_TASKLETS is {tasklets}; a {chip.name} has 1 to {chip.tasklets}")
-        self.number("NR_TASKLETS", tasklets)
+        return tasklets
 
+    def place_code(self) -> None:
         code = self.parts(Place.TEXT)
         code.sort(key=lambda part: not part[1].name.startswith(".text.__bootstrap"))
         self.linked.code = code
-        end = self.lay_out(code, 0)
-        if end > chip.instructions * 8:
-            self.too_big("IRAM", "instructions", end // 8, chip.instructions, code, 8)
-        self.code_end = end
+        self.code_end = end = self.lay_out(code, 0)
+        if end > self.chip.instructions * 8:
+            self.too_big("IRAM", "instructions", end // 8, self.chip.instructions, code, 8)
 
+    def place_wram(self, tasklets: int) -> None:
         first = self.parts(Place.IMMEDIATE)
         first.sort(key=lambda part: not part[1].name.endswith(".first"))
         end_immediate = self.lay_out(first, 0)
         if end_immediate > WRAM_IMMEDIATE:
             self.too_big("the start of WRAM", "bytes", end_immediate, WRAM_IMMEDIATE, first)
-        data = self.parts(Place.DATA)
-        end = self.lay_out(data, end_immediate)
-        host = self.parts(Place.HOST)
-        host_start = end + -end % 8
-        host_end = self.lay_out(host, host_start)
-        profiling = self.parts(Place.PROFILING)
-        profiling_start = host_end + -host_end % 4
-        wram = self.lay_out(profiling, profiling_start)
-        wram += -wram % 8
-        self.host_start, self.profiling_start, self.stacks_start = host_start, profiling_start, wram
+
+        data, host = self.parts(Place.DATA), self.parts(Place.HOST)
+        self.host_start = _aligned(self.lay_out(data, end_immediate), 8)
+        self.profiling_start = _aligned(self.lay_out(host, self.host_start), 4)
+        profiling_end = self.lay_out(self.parts(Place.PROFILING), self.profiling_start)
+        self.stacks_start = _aligned(profiling_end, 8)
+
         self.wram_symbols(end_immediate, tasklets)
-        if self.wram_end > chip.wram:
+        size = self.chip.wram
+        if self.wram_end > size:
             stacks = self.stacks_end - self.stacks_start
             note = f", of which {stacks} are stacks" if stacks else ""
-            self.too_big("WRAM", "bytes", self.wram_end, chip.wram, first + data + host, note=note)
+            self.too_big("WRAM", "bytes", self.wram_end, size, first + data + host, note=note)
 
+    def place_mram(self) -> None:
         noinit = self.parts(Place.MRAM_NOINIT)
         noinit.sort(key=lambda part: not part[1].name.startswith(".mram.noinit.keep"))
-        self.mram_start = self.lay_out(noinit, 0)
-        self.mram_start += -self.mram_start % 8
+        self.mram_start = _aligned(self.lay_out(noinit, 0), 8)
         initialised = self.parts(Place.MRAM)
-        self.mram_end = self.lay_out(initialised, self.mram_start)
-        self.mram_end += -self.mram_end % 8
+        self.mram_end = _aligned(self.lay_out(initialised, self.mram_start), 8)
         if self.mram_end > MRAM_BYTES:
             self.too_big("MRAM", "bytes", self.mram_end, MRAM_BYTES, noinit + initialised)
         self.provide("__sys_used_mram_end", MRAM_BASE, self.mram_end, ".mram")
 
+    def place_atomic_bits(self) -> None:
         bits = self.parts(Place.ATOMIC)
         self.atomic_end = self.lay_out(bits, ATOMIC_FIRST)
         if self.atomic_end > ATOMIC_LIMIT:
-            self.too_big(
-                "the atomic bits",
-                "of them",
-                self.atomic_end - ATOMIC_FIRST,
-                ATOMIC_LIMIT - ATOMIC_FIRST,
-                bits,
-            )
+            used, limit = self.atomic_end - ATOMIC_FIRST, ATOMIC_LIMIT - ATOMIC_FIRST
+            self.too_big("the atomic bits", "of them", used, limit, bits)
         self.provide("__atomic_start_addr", ATOMIC_BASE, 0, ".atomic")
         self.provide("__atomic_used_addr", ATOMIC_BASE, ATOMIC_FIRST, ".atomic")
         self.provide("__sys_atomic_used_end", ATOMIC_BASE, self.atomic_end, ".atomic")

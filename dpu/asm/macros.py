@@ -315,36 +315,7 @@ class Expander:
     def _expand(self, macro: _Macro, line: Line, rest: str, column: int) -> None:
         if line.depth >= _DEEPEST:
             raise ExpressionError(f"macro {macro.name!r} is nested more than {_DEEPEST} deep")
-        values = {one.name: one.default for one in macro.parameters}
-        given = set()
-        arguments = _split_arguments(rest)
-        place = 0
-        for index, text in enumerate(arguments):
-            keyword = re.match(r"([A-Za-z_.$][\w.$]*)\s*=(?!=)\s*", text)
-            if keyword and keyword[1] in values:
-                values[keyword[1]] = _unquote(text[keyword.end() :])
-                given.add(keyword[1])
-                continue
-            if place >= len(macro.parameters):
-                raise ExpressionError(
-                    f"macro {macro.name!r} takes {len(macro.parameters)} arguments, "
-                    f"not {len(arguments)}",
-                    column,
-                )
-            parameter = macro.parameters[place]
-            if parameter.kind == "vararg":
-                values[parameter.name] = ", ".join(arguments[index:])
-                given.add(parameter.name)
-                break
-            if text:
-                values[parameter.name] = _unquote(text)
-                given.add(parameter.name)
-            place += 1
-        for parameter in macro.parameters:
-            if parameter.kind == "req" and parameter.name not in given:
-                raise ExpressionError(
-                    f"macro {macro.name!r} needs a value for {parameter.name!r}", column
-                )
+        values = _bind(macro, _split_arguments(rest), column)
         self.expansions += 1
         self.input.push(self._substitute(line, macro.body, values))
 
@@ -422,3 +393,39 @@ def _unquote(text: str) -> str:
     if len(text) >= 2 and text[0] == text[-1] == '"':
         return text[1:-1].replace('\\"', '"')
     return text
+
+
+def _bind(macro: _Macro, arguments: list[str], column: int) -> dict[str, str]:
+    """Return the values of the parameters of a macro, given by position or as NAME=VALUE."""
+    values = {one.name: one.default for one in macro.parameters}
+    given = set()
+    place = 0
+    for index, text in enumerate(arguments):
+        keyword = re.match(r"([A-Za-z_.$][\w.$]*)\s*=(?!=)\s*", text)
+        if keyword and keyword[1] in values:
+            values[keyword[1]] = _unquote(text[keyword.end() :])
+            given.add(keyword[1])
+            continue
+        if place >= len(macro.parameters):
+            raise ExpressionError(
+                f"macro {macro.name!r} takes {len(macro.parameters)} arguments, "
+                f"not {len(arguments)}",
+                column,
+            )
+
+        parameter = macro.parameters[place]
+        if parameter.kind == "vararg":
+            values[parameter.name] = ", ".join(arguments[index:])
+            given.add(parameter.name)
+            break
+        if text:
+            values[parameter.name] = _unquote(text)
+            given.add(parameter.name)
+        place += 1
+
+    for parameter in macro.parameters:
+        if parameter.kind == "req" and parameter.name not in given:
+            raise ExpressionError(
+                f"macro {macro.name!r} needs a value for {parameter.name!r}", column
+            )
+    return values

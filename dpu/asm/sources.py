@@ -119,25 +119,39 @@ def preprocess(
     defines: Mapping[str, object],
     include_dirs: Sequence[str | os.PathLike[str]],
 ) -> Source:
-    """Run the C preprocessor over a source that has something for it to do."""
-    try:
-        source.text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError as error:
-        line = source.text.count("\n", 0, error.start) + 1
-        raise AsmError(
-            f"U+{ord(source.text[error.start]):04X} is half of a character, which no file can have",
-            Location(source.name, line),
-        ) from error
+    """Run the C preprocessor over a source that contains directives or macros.
+
+    Parameters
+    ----------
+    source : Source
+        The text.
+    defines : mapping of str to object
+        Macros; None defines one without a value.
+    include_dirs : sequence of path
+        Folders of included files.
+
+    Returns
+    -------
+    Source
+        The preprocessed text, or the same source.
+
+    Raises
+    ------
+    AsmError
+        If there is no preprocessor, or it fails.
+    """
+    _check_characters(source)
     names = [*defines, *_PREDEFINED]
     mentioned = re.search(r"\b(?:" + "|".join(map(re.escape, names)) + r")\b", source.text)
     if not source.preprocess or not (_DIRECTIVE.search(source.text) or mentioned):
         return source
+
     compiler = _compiler()
     if compiler is None:
         raise AsmError(
-            "this source needs the C preprocessor, and there is no C compiler: none of cc, gcc "
+            "this source needs the C preprocessor, and no C compiler is found: none of cc, gcc "
             "and clang is on PATH, CC is not set and the ziglang package is not installed. "
-            "Install one, or give a file named .s without # lines",
+            "Install one, or use a file named .s without # lines",
             Location(source.name),
         )
     command = [*compiler, "-E", "-undef", "-x", "assembler-with-cpp"]
@@ -146,6 +160,22 @@ def preprocess(
     if source.folder is not None:
         command.append(f"-I{source.folder}")
     command += [f"-I{os.fspath(folder)}" for folder in include_dirs]
+    return Source(source.name, _run_preprocessor(command, source), False, source.folder)
+
+
+def _check_characters(source: Source) -> None:
+    """Raise AsmError if the text cannot be encoded."""
+    try:
+        source.text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        line = source.text.count("\n", 0, error.start) + 1
+        raise AsmError(
+            f"U+{ord(source.text[error.start]):04X} is half of a character and cannot be encoded",
+            Location(source.name, line),
+        ) from error
+
+
+def _run_preprocessor(command: Sequence[str], source: Source) -> str:
     quoted = source.name.replace("\\", "\\\\").replace('"', '\\"')
     text = f'# 1 "{quoted}"\n{source.text}'
     try:
@@ -157,13 +187,12 @@ def preprocess(
         )
     except (OSError, ValueError) as error:
         raise AsmError(
-            f"the C preprocessor {compiler[0]!r} cannot be run: {error}", Location(source.name)
+            f"cannot run the C preprocessor {command[0]!r}: {error}", Location(source.name)
         ) from error
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip()
-        raise AsmError(f"the C preprocessor {compiler[0]!r} says:\n{said}", Location(source.name))
-    output = done.stdout.decode("utf-8", "surrogateescape")
-    return Source(source.name, output, False, source.folder)
+        raise AsmError(f"the C preprocessor {command[0]!r} failed:\n{said}", Location(source.name))
+    return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def _without_comments(text: str, name: str) -> str:

@@ -245,7 +245,7 @@ def test_a_source_without_anything_to_preprocess_needs_no_compiler(
     monkeypatch.setenv("CC", str(tmp_path / "nowhere"))
     assert words_of("nop") == [encode("nop:")]
     assert read(assemble(Source("a.S", "nop // A\n"))).words() == [encode("nop:")]
-    with pytest.raises(AsmError, match=r"a\.S: error: the C preprocessor .* cannot be run"):
+    with pytest.raises(AsmError, match=r"a\.S: error: cannot run the C preprocessor"):
         assemble(Source("a.S", "#define A 1\nnop\n"))
 
 
