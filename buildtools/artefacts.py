@@ -201,7 +201,7 @@ ARTEFACTS = [
             "csrc/dpu/lib/*/*.c",
             "csrc/dpu/machine/*.c",
             "csrc/dpu/isa/*.c",
-            "csrc/formats/dpu_elf.c",
+            "csrc/formats/dpu_elf*.c",
             "csrc/formats/lines.c",
             "csrc/common/copy.c",
             "csrc/common/cores.c",

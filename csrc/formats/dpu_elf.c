@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * DPU programs. Every number of the file is checked before it is used: offsets and sizes have 32
- * bits and are added in 64.
- */
 #include "formats/dpu_elf.h"
 
 #include <elf.h>
@@ -19,47 +15,7 @@
 #define ATTRIBUTES_FILE 1
 #define ATTRIBUTES_CHIP 5
 
-struct bytes {
-    const uint8_t *data;
-    size_t size;
-};
-
-/* The sections that symbols need. */
-struct sections {
-    struct bytes table;
-    uint32_t count, entry_size;
-    struct bytes names;
-};
-
-static bool slice(struct bytes from, uint64_t offset, uint64_t size, struct bytes *to)
-{
-    if (offset > from.size || size > from.size - offset)
-        return false;
-    *to = (struct bytes){from.data + offset, (size_t)size};
-    return true;
-}
-
-/* Whether any offset in the table is the start of a string that ends in the table. */
-static bool is_string_table(struct bytes table)
-{
-    return table.size > 0 && table.data[table.size - 1] == '\0';
-}
-
 /* ------------------------------------------------------------------ segments */
-
-static enum dpu_elf_status read_header(struct bytes image, Elf32_Ehdr *eh)
-{
-    if (image.size < sizeof *eh || memcmp(image.data, ELFMAG, SELFMAG) != 0)
-        return DPU_ELF_NOT_ELF;
-    memcpy(eh, image.data, sizeof *eh);
-    if (eh->e_ident[EI_CLASS] != ELFCLASS32)
-        return DPU_ELF_NOT_32_BIT;
-    if (eh->e_ident[EI_DATA] != ELFDATA2LSB)
-        return DPU_ELF_NOT_LITTLE_ENDIAN;
-    if (eh->e_machine != DPU_ELF_MACHINE)
-        return DPU_ELF_OTHER_MACHINE;
-    return eh->e_type == ET_REL ? DPU_ELF_NOT_LINKED : DPU_ELF_OK;
-}
 
 /* Which memory an address is in, and where; for one beyond its end too. */
 static enum dpu_elf_memory memory_at(uint32_t address, uint32_t *offset, uint32_t *limit)
@@ -85,14 +41,14 @@ static enum dpu_elf_memory memory_at(uint32_t address, uint32_t *offset, uint32_
     return DPU_ELF_OTHER;
 }
 
-static enum dpu_elf_status take_segment(struct bytes image, const Elf32_Phdr *ph,
+static enum dpu_elf_status take_segment(struct dpu_elf_bytes image, const Elf32_Phdr *ph,
                                         struct dpu_elf_segment *segment)
 {
-    struct bytes content;
+    struct dpu_elf_bytes content;
     uint32_t offset, limit;
     if (ph->p_filesz > ph->p_memsz)
         return DPU_ELF_SEGMENT_TOO_LONG;
-    if (!slice(image, ph->p_offset, ph->p_filesz, &content))
+    if (!dpu_elf_slice(image, ph->p_offset, ph->p_filesz, &content))
         return DPU_ELF_SEGMENT_OUTSIDE_FILE;
     enum dpu_elf_memory memory = memory_at(ph->p_vaddr, &offset, &limit);
     if (offset > limit || ph->p_memsz > limit - offset)
@@ -109,19 +65,19 @@ static enum dpu_elf_status take_segment(struct bytes image, const Elf32_Phdr *ph
     return DPU_ELF_OK;
 }
 
-static enum dpu_elf_status find_segments(struct bytes image, const Elf32_Ehdr *eh,
-                                         struct bytes *table)
+static enum dpu_elf_status find_segments(struct dpu_elf_bytes image, const Elf32_Ehdr *eh,
+                                         struct dpu_elf_bytes *table)
 {
     if (eh->e_phnum == 0)
         return DPU_ELF_NO_SEGMENTS;
     if (eh->e_phentsize < sizeof(Elf32_Phdr) ||
-        !slice(image, eh->e_phoff, (uint64_t)eh->e_phnum * eh->e_phentsize, table))
+        !dpu_elf_slice(image, eh->e_phoff, (uint64_t)eh->e_phnum * eh->e_phentsize, table))
         return DPU_ELF_HEADERS_OUTSIDE_FILE;
     return DPU_ELF_OK;
 }
 
-static enum dpu_elf_status read_segments(struct dpu_elf *elf, struct bytes image,
-                                         const Elf32_Ehdr *eh, struct bytes table)
+static enum dpu_elf_status read_segments(struct dpu_elf *elf, struct dpu_elf_bytes image,
+                                         const Elf32_Ehdr *eh, struct dpu_elf_bytes table)
 {
     Elf32_Phdr ph;
     elf->segments = calloc(eh->e_phnum, sizeof *elf->segments);
@@ -139,42 +95,9 @@ static enum dpu_elf_status read_segments(struct dpu_elf *elf, struct bytes image
     return elf->nsegments > 0 ? DPU_ELF_OK : DPU_ELF_NO_SEGMENTS;
 }
 
-/* ------------------------------------------------------------------ sections */
-
-static void section_at(const struct sections *sections, uint32_t index, Elf32_Shdr *sh)
-{
-    memcpy(sh, sections->table.data + (size_t)index * sections->entry_size, sizeof *sh);
-}
-
-static const char *section_name(const struct sections *sections, const Elf32_Shdr *sh)
-{
-    return sh->sh_name < sections->names.size ? (const char *)sections->names.data + sh->sh_name
-                                              : "";
-}
-
-static enum dpu_elf_status read_sections(struct sections *sections, struct bytes image,
-                                         const Elf32_Ehdr *eh)
-{
-    Elf32_Shdr sh;
-    if (eh->e_shnum == 0)
-        return DPU_ELF_NO_SYMBOL_TABLE;
-    if (eh->e_shentsize < sizeof sh ||
-        !slice(image, eh->e_shoff, (uint64_t)eh->e_shnum * eh->e_shentsize, &sections->table))
-        return DPU_ELF_SECTIONS_OUTSIDE_FILE;
-    sections->count = eh->e_shnum;
-    sections->entry_size = eh->e_shentsize;
-    if (eh->e_shstrndx >= sections->count)
-        return DPU_ELF_NO_SECTION_NAMES;
-    section_at(sections, eh->e_shstrndx, &sh);
-    if (sh.sh_type != SHT_STRTAB || !slice(image, sh.sh_offset, sh.sh_size, &sections->names) ||
-        !is_string_table(sections->names))
-        return DPU_ELF_NO_SECTION_NAMES;
-    return DPU_ELF_OK;
-}
-
 /* ------------------------------------------------------------------ the chip */
 
-static uint64_t read_uleb(struct bytes *from)
+static uint64_t read_uleb(struct dpu_elf_bytes *from)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; from->size > 0; shift += 7) {
@@ -189,7 +112,7 @@ static uint64_t read_uleb(struct bytes *from)
 }
 
 /* NULL if the string has no end. */
-static const char *read_string(struct bytes *from)
+static const char *read_string(struct dpu_elf_bytes *from)
 {
     const char *text = (const char *)from->data;
     const uint8_t *end = from->size > 0 ? memchr(from->data, 0, from->size) : NULL;
@@ -201,7 +124,7 @@ static const char *read_string(struct bytes *from)
 }
 
 /* The length at the start of a block, which counts itself and BEFORE bytes ahead of it. */
-static bool read_block(struct bytes *from, size_t before, struct bytes *block)
+static bool read_block(struct dpu_elf_bytes *from, size_t before, struct dpu_elf_bytes *block)
 {
     uint32_t length;
     if (from->size < sizeof length)
@@ -209,14 +132,14 @@ static bool read_block(struct bytes *from, size_t before, struct bytes *block)
     memcpy(&length, from->data, sizeof length);
     if (length < before + sizeof length || length - before > from->size)
         return false;
-    *block = (struct bytes){from->data + sizeof length, length - before - sizeof length};
+    *block = (struct dpu_elf_bytes){from->data + sizeof length, length - before - sizeof length};
     from->data += length - before;
     from->size -= length - before;
     return true;
 }
 
 /* Attributes: an even tag has a number, an odd one a string. */
-static void read_attributes(struct dpu_elf *elf, struct bytes from)
+static void read_attributes(struct dpu_elf *elf, struct dpu_elf_bytes from)
 {
     while (from.size > 0) {
         uint64_t tag = read_uleb(&from);
@@ -233,9 +156,9 @@ static void read_attributes(struct dpu_elf *elf, struct bytes from)
 }
 
 /* What is not understood here says nothing about the chip, and that is allowed. */
-static void read_chip(struct dpu_elf *elf, struct bytes from)
+static void read_chip(struct dpu_elf *elf, struct dpu_elf_bytes from)
 {
-    struct bytes vendor, file;
+    struct dpu_elf_bytes vendor, file;
     if (from.size == 0 || *from.data != ATTRIBUTES_FORMAT)
         return;
     from.data++;
@@ -258,19 +181,18 @@ static void read_chip(struct dpu_elf *elf, struct bytes from)
 /* ------------------------------------------------------------------ symbols */
 
 /* Whether the section holds what a program keeps for itself. */
-static bool is_private_data(const struct sections *sections, uint16_t index)
+static bool is_private_data(const struct dpu_elf_sections *sections, uint16_t index)
 {
-    Elf32_Shdr sh;
     if (index >= sections->count)
         return false;
-    section_at(sections, index, &sh);
-    const char *name = section_name(sections, &sh);
+    const Elf32_Shdr sh = dpu_elf_section(sections, index);
+    const char *name = dpu_elf_section_name(sections, &sh);
     return strncmp(name, ".data", 5) == 0 && strcmp(name, ".data.__sys_host") != 0;
 }
 
 /* False for what is no symbol of the program. */
-static bool take_symbol(const struct sections *sections, struct bytes names, const Elf32_Sym *sym,
-                        struct dpu_elf_symbol *symbol)
+static bool take_symbol(const struct dpu_elf_sections *sections, struct dpu_elf_bytes names,
+                        const Elf32_Sym *sym, struct dpu_elf_symbol *symbol)
 {
     unsigned type = ELF32_ST_TYPE(sym->st_info);
     uint32_t offset, limit;
@@ -292,20 +214,20 @@ static bool take_symbol(const struct sections *sections, struct bytes names, con
     return true;
 }
 
-static enum dpu_elf_status read_symbols(struct dpu_elf *elf, struct bytes image,
-                                        const struct sections *sections, const Elf32_Shdr *sh)
+static enum dpu_elf_status read_symbols(struct dpu_elf *elf, struct dpu_elf_bytes image,
+                                        const struct dpu_elf_sections *sections,
+                                        const Elf32_Shdr *sh)
 {
-    struct bytes table, names;
-    Elf32_Shdr strings;
+    struct dpu_elf_bytes table, names;
     Elf32_Sym sym;
-    if (!slice(image, sh->sh_offset, sh->sh_size, &table))
+    if (!dpu_elf_slice(image, sh->sh_offset, sh->sh_size, &table))
         return DPU_ELF_SECTIONS_OUTSIDE_FILE;
     if (sh->sh_entsize != sizeof sym || sh->sh_link >= sections->count)
         return DPU_ELF_SYMBOLS_MALFORMED;
-    section_at(sections, sh->sh_link, &strings);
-    if (!slice(image, strings.sh_offset, strings.sh_size, &names))
+    const Elf32_Shdr strings = dpu_elf_section(sections, sh->sh_link);
+    if (!dpu_elf_slice(image, strings.sh_offset, strings.sh_size, &names))
         return DPU_ELF_SECTIONS_OUTSIDE_FILE;
-    if (!is_string_table(names))
+    if (!dpu_elf_is_string_table(names))
         return DPU_ELF_SYMBOLS_MALFORMED;
     size_t count = table.size / sizeof sym;
     elf->symbols = calloc(count > 0 ? count : 1, sizeof *elf->symbols);
@@ -359,44 +281,50 @@ static enum dpu_elf_status index_symbols(struct dpu_elf *elf)
     return DPU_ELF_OK;
 }
 
-static enum dpu_elf_status read_program(struct dpu_elf *elf, struct bytes image)
+/* Takes the chip and the lines from their sections, and finds the first table of symbols. */
+static bool take_sections(struct dpu_elf *elf, Elf32_Shdr *symbols)
+{
+    const struct dpu_elf_sections *sections = &elf->sections;
+    bool found = false;
+    for (uint32_t i = 0; i < sections->count; i++) {
+        const Elf32_Shdr sh = dpu_elf_section(sections, i);
+        const char *name = dpu_elf_section_name(sections, &sh);
+        struct dpu_elf_bytes content;
+        if (sh.sh_type == SHT_SYMTAB && !found) {
+            *symbols = sh;
+            found = true;
+        } else if (sh.sh_type == SHT_DPU_ATTRIBUTES && strcmp(name, ".dpu.attributes") == 0 &&
+                   dpu_elf_section_bytes(sections, &sh, &content)) {
+            read_chip(elf, content);
+        } else if (sh.sh_type == SHT_PROGBITS && strcmp(name, ".debug_line") == 0 &&
+                   dpu_elf_section_bytes(sections, &sh, &content)) {
+            elf->lines = content.data;
+            elf->lines_size = content.size;
+        }
+    }
+    return found;
+}
+
+static enum dpu_elf_status read_program(struct dpu_elf *elf, struct dpu_elf_bytes image)
 {
     Elf32_Ehdr eh;
-    Elf32_Shdr sh, symbols = {0};
-    struct sections sections = {0};
-    struct bytes segments;
-    bool found = false;
-    enum dpu_elf_status status = read_header(image, &eh);
+    struct dpu_elf_bytes segments;
+    enum dpu_elf_status status = dpu_elf_read_header(image, &eh);
     if (status == DPU_ELF_OK)
         status = find_segments(image, &eh, &segments);
     /* Sections are mostly last in a file: of one that is cut off they are what is missing. */
     if (status == DPU_ELF_OK)
-        status = read_sections(&sections, image, &eh);
+        status = dpu_elf_read_sections(&elf->sections, image, &eh);
     if (status == DPU_ELF_OK)
         status = read_segments(elf, image, &eh, segments);
     if (status != DPU_ELF_OK)
         return status;
     elf->entry = eh.e_entry;
-    for (uint32_t i = 0; i < sections.count; i++) {
-        struct bytes content;
-        section_at(&sections, i, &sh);
-        if (sh.sh_type == SHT_SYMTAB && !found) {
-            symbols = sh;
-            found = true;
-        } else if (sh.sh_type == SHT_DPU_ATTRIBUTES &&
-                   strcmp(section_name(&sections, &sh), ".dpu.attributes") == 0 &&
-                   slice(image, sh.sh_offset, sh.sh_size, &content)) {
-            read_chip(elf, content);
-        } else if (sh.sh_type == SHT_PROGBITS &&
-                   strcmp(section_name(&sections, &sh), ".debug_line") == 0 &&
-                   slice(image, sh.sh_offset, sh.sh_size, &content)) {
-            elf->lines = content.data;
-            elf->lines_size = content.size;
-        }
-    }
-    if (!found)
+
+    Elf32_Shdr symbols;
+    if (!take_sections(elf, &symbols))
         return DPU_ELF_NO_SYMBOL_TABLE;
-    status = read_symbols(elf, image, &sections, &symbols);
+    status = read_symbols(elf, image, &elf->sections, &symbols);
     return status == DPU_ELF_OK ? index_symbols(elf) : status;
 }
 
@@ -405,7 +333,7 @@ static enum dpu_elf_status read_program(struct dpu_elf *elf, struct bytes image)
 enum dpu_elf_status dpu_elf_open_image(struct dpu_elf *elf, const void *image, size_t size)
 {
     *elf = (struct dpu_elf){0};
-    enum dpu_elf_status status = read_program(elf, (struct bytes){image, size});
+    enum dpu_elf_status status = read_program(elf, (struct dpu_elf_bytes){image, size});
     if (status != DPU_ELF_OK)
         dpu_elf_close_image(elf);
     return status;

@@ -12,50 +12,17 @@
 #ifndef OFFCHIP_DPU_ELF_H
 #define OFFCHIP_DPU_ELF_H
 
+#include "formats/dpu_elf_sections.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define DPU_ELF_MACHINE 245
 #define DPU_ELF_MRAM_BASE UINT32_C(0x08000000)
 #define DPU_ELF_IRAM_BASE UINT32_C(0x80000000)
 #define DPU_ELF_ATOMIC_BASE UINT32_C(0xF0000000)
 /* What a program uses that does not say: more than there is. */
 #define DPU_ELF_TASKLETS_UNKNOWN 255
-
-/* The answers of the vendor's library that keep different failures apart. */
-enum dpu_elf_class {
-    DPU_ELF_CLASS_OK,
-    DPU_ELF_CLASS_SYSTEM,       /* "system error" */
-    DPU_ELF_CLASS_INVALID_FILE, /* "invalid ELF file" */
-    DPU_ELF_CLASS_NO_SECTION,   /* "no such ELF section" */
-};
-
-/* X(name, class, text) */
-#define DPU_ELF_STATUSES(X) \
-    X(OK, OK, "the program can be loaded") \
-    X(NO_MEMORY, SYSTEM, "out of memory (symbols of the program)") \
-    X(NOT_ELF, INVALID_FILE, "this is not an ELF file") \
-    X(NOT_32_BIT, INVALID_FILE, "this is not a 32-bit ELF file, and so not a DPU program") \
-    X(NOT_LITTLE_ENDIAN, INVALID_FILE, "this is a big-endian ELF file, and so not a DPU program") \
-    X(OTHER_MACHINE, INVALID_FILE, "this ELF file is for another machine than the DPU") \
-    X(NOT_LINKED, INVALID_FILE, "this is an object file, which has to be linked first") \
-    X(NO_SEGMENTS, INVALID_FILE, "the file has nothing to load") \
-    X(HEADERS_OUTSIDE_FILE, INVALID_FILE, "the program headers are beyond the end of the file") \
-    X(SEGMENT_OUTSIDE_FILE, INVALID_FILE, "a segment ends beyond the end of the file") \
-    X(SEGMENT_TOO_LONG, INVALID_FILE, "a segment has more bytes in the file than in memory") \
-    X(SEGMENT_OUTSIDE_MEMORY, INVALID_FILE, "a segment is outside the memories of a DPU") \
-    X(SEGMENT_MISALIGNED, INVALID_FILE, "a segment does not consist of whole instructions") \
-    X(SECTIONS_OUTSIDE_FILE, NO_SECTION, "the sections are beyond the end of the file") \
-    X(NO_SECTION_NAMES, NO_SECTION, "the file has no section names") \
-    X(NO_SYMBOL_TABLE, NO_SECTION, "the file has no symbol table; it may have been stripped") \
-    X(SYMBOLS_MALFORMED, INVALID_FILE, "the symbol table of the file is damaged")
-
-enum dpu_elf_status {
-#define X(name, class, text) DPU_ELF_##name,
-    DPU_ELF_STATUSES(X)
-#undef X
-};
 
 enum dpu_elf_memory {
     DPU_ELF_NOWHERE, /* an absolute symbol: its value is a number and not an address */
@@ -131,6 +98,7 @@ struct dpu_elf {
     /* The table of lines, for dpu_lines_find(); NULL if there is none. */
     const uint8_t *lines;
     size_t lines_size;
+    struct dpu_elf_sections sections; /* of the image */
 };
 
 /*

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tests.support.fuzzing import make_test
 
-MACHINE = "csrc/dpu/machine/*.c csrc/dpu/isa/*.c csrc/formats/dpu_elf.c csrc/formats/lines.c"
+MACHINE = "csrc/dpu/machine/*.c csrc/dpu/isa/*.c csrc/formats/dpu_elf*.c csrc/formats/lines.c"
 LIBRARY = f"csrc/dpu/lib/*/*.c {MACHINE} csrc/common/c*.c"
 # What each target is made of.
 TARGETS = {

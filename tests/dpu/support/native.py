@@ -139,7 +139,7 @@ def build(folder: Path) -> ctypes.CDLL:
         sizes,
         *sorted(SOURCES.glob("machine/*.c")),
         *sorted(SOURCES.glob("isa/*.c")),
-        ROOT / "csrc" / "formats" / "dpu_elf.c",
+        *sorted((ROOT / "csrc" / "formats").glob("dpu_elf*.c")),
         ROOT / "csrc" / "common" / "copy.c",
     ]
     command += [*map(str, sources), "-pthread"]

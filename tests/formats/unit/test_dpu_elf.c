@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: csrc/formats/dpu_elf.c -Wl,--wrap=calloc
+ * build: csrc/formats/dpu_elf.c csrc/formats/dpu_elf_sections.c -Wl,--wrap=calloc
  *
  * The reader of DPU programs: a program with everything, and what is wrong with others.
  */

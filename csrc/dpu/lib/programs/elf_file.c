@@ -27,8 +27,6 @@ static dpu_error_t open_image(uint8_t *image, size_t size, const char *name, dpu
         return dpulib_elf_fail(status, name);
     }
     made->image = image;
-    made->size = size;
-    memcpy(&made->header, image, sizeof(made->header));
     *file = made;
     return DPU_OK;
 }
@@ -73,41 +71,13 @@ DPU_EXPORT void dpu_elf_close(dpu_elf_file_t opened)
 
 /* ------------------------------------------------------------------ sections */
 
-Elf32_Shdr dpulib_elf_section(const struct dpulib_elf_file *file, uint32_t i)
-{
-    Elf32_Shdr section = {.sh_type = SHT_NULL};
-    uint64_t at = file->header.e_shoff + (uint64_t)i * file->header.e_shentsize;
-    if (i < file->header.e_shnum && file->header.e_shentsize >= sizeof(section) &&
-        at + sizeof(section) <= file->size)
-        memcpy(&section, file->image + at, sizeof(section));
-    return section;
-}
-
-const uint8_t *dpulib_elf_section_data(const struct dpulib_elf_file *file,
-                                       const Elf32_Shdr *section)
-{
-    bool inside = section->sh_type != SHT_NULL && section->sh_type != SHT_NOBITS &&
-                  (uint64_t)section->sh_offset + section->sh_size <= file->size;
-    return inside ? file->image + section->sh_offset : NULL;
-}
-
-char *dpulib_elf_section_name(const struct dpulib_elf_file *file, const Elf32_Shdr *section)
-{
-    static char none[] = "";
-    Elf32_Shdr names = dpulib_elf_section(file, file->header.e_shstrndx);
-    const uint8_t *data = dpulib_elf_section_data(file, &names);
-    if (data == NULL || section->sh_name >= names.sh_size ||
-        memchr(data + section->sh_name, 0, names.sh_size - section->sh_name) == NULL)
-        return none;
-    return (char *)(uintptr_t)(data + section->sh_name);
-}
-
 static bool find_section(const struct dpulib_elf_file *file, const char *name, uint32_t *index)
 {
-    for (*index = 1; *index < file->header.e_shnum; (*index)++) {
-        Elf32_Shdr section = dpulib_elf_section(file, *index);
+    const struct dpu_elf_sections *sections = &file->elf.sections;
+    for (*index = 1; *index < sections->count; (*index)++) {
+        const Elf32_Shdr section = dpu_elf_section(sections, *index);
         if (section.sh_type != SHT_NULL &&
-            strcmp(dpulib_elf_section_name(file, &section), name) == 0)
+            strcmp(dpu_elf_section_name(sections, &section), name) == 0)
             return true;
     }
     return false;
@@ -124,13 +94,15 @@ DPU_EXPORT dpu_error_t dpu_elf_get_sections(dpu_elf_file_t opened, unsigned int 
     const struct dpulib_elf_file *file = opened;
     if (file == NULL || nr_sections == NULL || sections == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file, nr_sections and sections must not be NULL");
+
+    const struct dpu_elf_sections *all = &file->elf.sections;
     unsigned int count = 0;
-    char **names = calloc((size_t)file->header.e_shnum + 1, sizeof(*names));
+    char **names = calloc((size_t)all->count + 1, sizeof(*names));
     if (names == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (names of sections)");
-    for (uint32_t i = 1; i < file->header.e_shnum; i++) {
-        Elf32_Shdr section = dpulib_elf_section(file, i);
-        names[count++] = dpulib_elf_section_name(file, &section);
+    for (uint32_t i = 1; i < all->count; i++) {
+        const Elf32_Shdr section = dpu_elf_section(all, i);
+        names[count++] = (char *)(uintptr_t)dpu_elf_section_name(all, &section);
     }
     *nr_sections = count;
     *sections = names;
@@ -146,18 +118,20 @@ DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t opened, const char *n
     uint32_t index;
     if (!find_section(file, name, &index))
         return no_such_section(name);
-    Elf32_Shdr section = dpulib_elf_section(file, index);
-    const uint8_t *data = dpulib_elf_section_data(file, &section);
-    if (data == NULL && section.sh_type != SHT_NOBITS)
+
+    const Elf32_Shdr section = dpu_elf_section(&file->elf.sections, index);
+    struct dpu_elf_bytes bytes = {NULL, 0};
+    bool present = dpu_elf_section_bytes(&file->elf.sections, &section, &bytes);
+    if (!present && section.sh_type != SHT_NOBITS)
         return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "the section '%s' is not all in the file",
                            name);
     /* One without bytes in the file, such as stacks, may pretend any size. */
-    *size = data != NULL ? section.sh_size : 0;
+    *size = (unsigned int)bytes.size;
     *buffer = malloc((size_t)*size + 1);
     if (*buffer == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (section '%s')", name);
-    if (data != NULL)
-        memcpy(*buffer, data, *size);
+    if (present)
+        memcpy(*buffer, bytes.data, bytes.size);
     return DPU_OK;
 }
 
@@ -207,30 +181,38 @@ DPU_EXPORT void dpu_elf_free_symbols(dpu_elf_symbols_t *symbols)
     free(symbols);
 }
 
-/* The named symbols whose section has a number; false if there is no memory. */
+/* Adds the named symbols of a table whose section has a number; false if out of memory. */
+static bool collect_from(const struct dpu_elf_sections *sections, const Elf32_Shdr *table,
+                         uint32_t wanted, dpu_elf_symbols_t *list)
+{
+    const Elf32_Shdr strings = dpu_elf_section(sections, table->sh_link);
+    struct dpu_elf_bytes symbols, names;
+    if (!dpu_elf_section_bytes(sections, table, &symbols) ||
+        !dpu_elf_section_bytes(sections, &strings, &names))
+        return true;
+
+    for (size_t at = 0; at + sizeof(Elf32_Sym) <= symbols.size; at += sizeof(Elf32_Sym)) {
+        Elf32_Sym symbol;
+        memcpy(&symbol, symbols.data + at, sizeof symbol);
+        if (symbol.st_shndx != wanted || symbol.st_name >= names.size ||
+            names.data[symbol.st_name] == 0 ||
+            memchr(names.data + symbol.st_name, 0, names.size - symbol.st_name) == NULL)
+            continue;
+        if (!add_symbol(list, (const char *)names.data + symbol.st_name,
+                        dpulib_elf_local_address(symbol.st_value),
+                        local_size(symbol.st_value, symbol.st_size)))
+            return false;
+    }
+    return true;
+}
+
 static bool collect(const struct dpulib_elf_file *file, uint32_t wanted, dpu_elf_symbols_t *list)
 {
-    for (uint32_t i = 1; i < file->header.e_shnum; i++) {
-        Elf32_Shdr table = dpulib_elf_section(file, i);
-        if (table.sh_type != SHT_SYMTAB)
-            continue;
-        Elf32_Shdr strings = dpulib_elf_section(file, table.sh_link);
-        const uint8_t *data = dpulib_elf_section_data(file, &table);
-        const uint8_t *names = dpulib_elf_section_data(file, &strings);
-        if (data == NULL || names == NULL)
-            continue;
-        for (uint32_t at = 0; at + sizeof(Elf32_Sym) <= table.sh_size; at += sizeof(Elf32_Sym)) {
-            Elf32_Sym symbol;
-            memcpy(&symbol, data + at, sizeof(symbol));
-            if (symbol.st_shndx != wanted || symbol.st_name >= strings.sh_size ||
-                names[symbol.st_name] == 0 ||
-                memchr(names + symbol.st_name, 0, strings.sh_size - symbol.st_name) == NULL)
-                continue;
-            if (!add_symbol(list, (const char *)names + symbol.st_name,
-                            dpulib_elf_local_address(symbol.st_value),
-                            local_size(symbol.st_value, symbol.st_size)))
-                return false;
-        }
+    const struct dpu_elf_sections *sections = &file->elf.sections;
+    for (uint32_t i = 1; i < sections->count; i++) {
+        const Elf32_Shdr table = dpu_elf_section(sections, i);
+        if (table.sh_type == SHT_SYMTAB && !collect_from(sections, &table, wanted, list))
+            return false;
     }
     return true;
 }

@@ -6,23 +6,14 @@
 #include "dpu_elf.h"
 #include "formats/dpu_elf.h"
 
-#include <elf.h>
+#include <stdint.h>
 
 struct dpulib_elf_file {
     struct dpu_elf elf; /* of image */
-    uint8_t *image;
-    size_t size;
-    Elf32_Ehdr header;
+    uint8_t *image;     /* freed with the file */
 };
 
-/* Section I; of type SHT_NULL if the file has it only in part. */
-Elf32_Shdr dpulib_elf_section(const struct dpulib_elf_file *file, uint32_t i);
-/* Its name, "" if it has none. */
-char *dpulib_elf_section_name(const struct dpulib_elf_file *file, const Elf32_Shdr *section);
-/* Its bytes, NULL if it has none in the file. */
-const uint8_t *dpulib_elf_section_data(const struct dpulib_elf_file *file,
-                                       const Elf32_Shdr *section);
-/* Which memory an address is in, and where it counts from. */
+/* The address as its memory counts it: from 0, for IRAM in instructions. */
 uint32_t dpulib_elf_local_address(uint32_t address);
 
 #endif

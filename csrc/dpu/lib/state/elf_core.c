@@ -36,42 +36,61 @@ static uint32_t name_of(uint32_t section)
     return at;
 }
 
-/* Symbols of the program, with all sections that a core file does not have made absolute ones. */
+/* The sections of a core file have other numbers, and some of the program's are in none of them. */
+static void move_symbol(Elf32_Sym *symbol)
+{
+    const uint32_t value = symbol->st_value;
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE)
+        return;
+    if (value >= DPU_ELF_ATOMIC_BASE)
+        symbol->st_shndx = SHN_ABS;
+    else if ((value & DPU_ELF_IRAM_BASE) != 0)
+        symbol->st_shndx = TEXT;
+    else
+        symbol->st_shndx = (value & DPU_ELF_MRAM_BASE) != 0 ? MRAM : DATA;
+}
+
+/* Finds the symbols of a program, and their names. */
+static bool find_symbols(const struct dpu_elf_sections *all, Elf32_Shdr *table,
+                         struct dpu_elf_bytes *symbols, struct dpu_elf_bytes *strings)
+{
+    for (uint32_t i = 1; i < all->count; i++) {
+        *table = dpu_elf_section(all, i);
+        const Elf32_Shdr text = dpu_elf_section(all, table->sh_link);
+        if (table->sh_type == SHT_SYMTAB && dpu_elf_section_bytes(all, table, symbols) &&
+            dpu_elf_section_bytes(all, &text, strings))
+            return true;
+    }
+    return false;
+}
+
+/* The symbols of the program EXE, which may be NULL. False if out of memory. */
 static bool copy_symbols(const struct dpulib_elf_file *exe, Elf32_Shdr *sections, uint8_t **symbols,
                          const uint8_t **strings)
 {
-    for (uint32_t i = 1; exe != NULL && i < exe->header.e_shnum; i++) {
-        Elf32_Shdr table = dpulib_elf_section(exe, i);
-        Elf32_Shdr text = dpulib_elf_section(exe, table.sh_link);
-        const uint8_t *data = dpulib_elf_section_data(exe, &table);
-        *strings = dpulib_elf_section_data(exe, &text);
-        if (table.sh_type != SHT_SYMTAB || data == NULL || *strings == NULL)
-            continue;
-        uint32_t count = table.sh_size / (uint32_t)sizeof(Elf32_Sym);
-        *symbols = calloc((size_t)count + 1, sizeof(Elf32_Sym));
-        if (*symbols == NULL)
-            return false;
-        for (uint32_t k = 0; k < count; k++) {
-            Elf32_Sym symbol;
-            memcpy(&symbol, data + k * sizeof(symbol), sizeof(symbol));
-            if (symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < SHN_LORESERVE) {
-                uint32_t value = symbol.st_value;
-                symbol.st_shndx = (value & DPU_ELF_IRAM_BASE) != 0   ? TEXT
-                                  : (value & DPU_ELF_MRAM_BASE) != 0 ? MRAM
-                                                                     : DATA;
-                /* Atomic bits are in none of them. */
-                if (value >= DPU_ELF_ATOMIC_BASE)
-                    symbol.st_shndx = SHN_ABS;
-            }
-            memcpy(*symbols + k * sizeof(symbol), &symbol, sizeof(symbol));
-        }
-        sections[SYMBOLS].sh_size = count * (uint32_t)sizeof(Elf32_Sym);
-        sections[SYMBOLS].sh_info = table.sh_info <= count ? table.sh_info : 0;
-        sections[STRINGS].sh_size = text.sh_size;
+    Elf32_Shdr table;
+    struct dpu_elf_bytes from, text;
+    if (exe == NULL || !find_symbols(&exe->elf.sections, &table, &from, &text)) {
+        *strings = (const uint8_t *)names;
+        sections[STRINGS].sh_size = 1;
         return true;
     }
-    *strings = (const uint8_t *)names;
-    sections[STRINGS].sh_size = 1;
+
+    const uint32_t count = (uint32_t)(from.size / sizeof(Elf32_Sym));
+    *symbols = calloc((size_t)count + 1, sizeof(Elf32_Sym));
+    if (*symbols == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        Elf32_Sym symbol;
+        memcpy(&symbol, from.data + i * sizeof symbol, sizeof symbol);
+        move_symbol(&symbol);
+        memcpy(*symbols + i * sizeof symbol, &symbol, sizeof symbol);
+    }
+
+    *strings = text.data;
+    sections[SYMBOLS].sh_size = count * (uint32_t)sizeof(Elf32_Sym);
+    sections[SYMBOLS].sh_info = table.sh_info <= count ? table.sh_info : 0;
+    sections[STRINGS].sh_size = (Elf32_Word)text.size;
     return true;
 }
 
