@@ -36,7 +36,7 @@ static void make_lookup(void)
             const struct dpu_form *f = &dpu_forms[form];
             if (((word ^ f->match) & f->mask & key_bits) != 0)
                 continue;
-            if (count == sizeof(lookup.forms) / sizeof(lookup.forms[0]))
+            if (count == sizeof lookup.forms / sizeof lookup.forms[0])
                 __builtin_trap(); /* the table grew: make the array longer */
             lookup.forms[count++] = form;
         }

@@ -107,7 +107,7 @@ static const struct {
 #include "conditions.def"
 #undef CODE
 };
-#define CODE_COUNT (sizeof(class_codes) / sizeof(class_codes[0]))
+#define CODE_COUNT (sizeof class_codes / sizeof class_codes[0])
 
 const char *dpu_operand_name(enum dpu_operand operand)
 {
@@ -116,7 +116,7 @@ const char *dpu_operand_name(enum dpu_operand operand)
 
 bool dpu_form_info(uint32_t form, struct dpu_form_info *info)
 {
-    memset(info, 0, sizeof(*info));
+    memset(info, 0, sizeof *info);
     if (form >= DPU_FORM_COUNT)
         return false;
     const struct dpu_form *f = &dpu_forms[form];

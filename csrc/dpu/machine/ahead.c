@@ -30,7 +30,7 @@ static void remember(struct dpu_machine *m)
     for (uint32_t i = 0; i < m->runnable; i++) {
         const struct dpu_thread *t = m->order[i];
         struct dpu_thread_before *before = &m->ahead.threads[i];
-        memcpy(before->r, t->r, DPU_MACHINE_REGISTERS * sizeof(*before->r));
+        memcpy(before->r, t->r, DPU_MACHINE_REGISTERS * sizeof *before->r);
         before->zero = t->zero;
         before->carry = t->carry;
         before->op = t->op;
@@ -43,7 +43,7 @@ static void put_back(struct dpu_machine *m, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         struct dpu_thread *t = m->order[i];
         const struct dpu_thread_before *before = &m->ahead.threads[i];
-        memcpy(t->r, before->r, DPU_MACHINE_REGISTERS * sizeof(*before->r));
+        memcpy(t->r, before->r, DPU_MACHINE_REGISTERS * sizeof *before->r);
         t->zero = before->zero;
         t->carry = before->carry;
         t->op = before->op;

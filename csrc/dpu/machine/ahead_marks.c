@@ -14,8 +14,8 @@
 
 bool dpu_ahead_allocate(struct dpu_ahead *a)
 {
-    a->log = malloc(DPU_AHEAD_LOG * sizeof(*a->log));
-    a->tags = a->log != NULL ? calloc(DPU_AHEAD_WORDS, sizeof(*a->tags)) : NULL;
+    a->log = malloc(DPU_AHEAD_LOG * sizeof *a->log);
+    a->tags = a->log != NULL ? calloc(DPU_AHEAD_WORDS, sizeof *a->tags) : NULL;
     if (a->tags == NULL)
         dpu_ahead_free(a);
     return a->tags != NULL;
@@ -32,7 +32,7 @@ void dpu_ahead_free(struct dpu_ahead *a)
 void dpu_ahead_begin(struct dpu_ahead *a)
 {
     if (a->epoch == LAST_EPOCH) {
-        memset(a->tags, 0, DPU_AHEAD_WORDS * sizeof(*a->tags));
+        memset(a->tags, 0, DPU_AHEAD_WORDS * sizeof *a->tags);
         a->epoch = 0;
     }
     a->epoch++;
@@ -75,7 +75,7 @@ bool dpu_ahead_write(struct dpu_machine *m, uint32_t word, uint32_t mine)
         return false;
     struct dpu_word_before *before = &a->log[a->logged++];
     before->index = word;
-    memcpy(&before->value, m->wram + 4 * word, sizeof(before->value));
+    memcpy(&before->value, m->wram + 4 * word, sizeof before->value);
     *tag = mine;
     return true;
 }

@@ -14,7 +14,7 @@
 void dpu_machine_default_options(struct dpu_machine_options *options)
 {
     *options = (struct dpu_machine_options){
-        .size = sizeof(*options),
+        .size = sizeof *options,
         .architecture = DPU_ARCHITECTURE_V1A,
         .accounting = DPU_ACCOUNTING_PIPELINE,
         .round_cycles = 11,
@@ -28,7 +28,7 @@ void dpu_machine_default_options(struct dpu_machine_options *options)
 
 static bool options_are_valid(const struct dpu_machine_options *options)
 {
-    return options->size == sizeof(*options) && dpu_chip_of(options->architecture) != NULL &&
+    return options->size == sizeof *options && dpu_chip_of(options->architecture) != NULL &&
            options->accounting <= DPU_ACCOUNTING_VENDOR && options->round_cycles >= 1;
 }
 
@@ -47,7 +47,7 @@ static void set_up_threads(struct dpu_machine *m)
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++) {
         const uint32_t constants[8] = {0, 1, 0xFFFFFFFF, 0x80000000, id, 2 * id, 4 * id, 8 * id};
         struct dpu_thread *t = &m->threads[id];
-        memcpy(&t->r[DPU_MACHINE_REGISTERS], constants, sizeof(constants));
+        memcpy(&t->r[DPU_MACHINE_REGISTERS], constants, sizeof constants);
         t->op = m->operations;
         t->id = id;
         t->zero = 1;
@@ -65,12 +65,12 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
         errno = EINVAL;
         return NULL;
     }
-    struct dpu_machine *m = map_pages(sizeof(*m));
+    struct dpu_machine *m = map_pages(sizeof *m);
     if (m == NULL)
         return NULL;
     m->mram = map_pages(DPU_MACHINE_MRAM);
     if (m->mram == NULL) {
-        munmap(m, sizeof(*m));
+        munmap(m, sizeof *m);
         return NULL;
     }
 
@@ -90,7 +90,7 @@ void dpu_machine_destroy(struct dpu_machine *m)
         return;
     dpu_ahead_free(&m->ahead);
     munmap(m->mram, DPU_MACHINE_MRAM);
-    munmap(m, sizeof(*m));
+    munmap(m, sizeof *m);
 }
 
 void dpu_machine_get_options(const struct dpu_machine *m, struct dpu_machine_options *options)
@@ -190,7 +190,7 @@ bool dpu_machine_read_iram(const struct dpu_machine *m, uint32_t index, uint64_t
     if (!is_inside(index, count, m->iram_size))
         return false;
     if (count != 0)
-        memcpy(words, m->iram + index, count * sizeof(*words));
+        memcpy(words, m->iram + index, count * sizeof *words);
     return true;
 }
 

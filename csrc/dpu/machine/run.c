@@ -160,7 +160,7 @@ void dpu_machine_interrupt(struct dpu_machine *m)
 
 void dpu_machine_get_result(const struct dpu_machine *m, struct dpu_run_result *result)
 {
-    memset(result, 0, sizeof(*result));
+    memset(result, 0, sizeof *result);
     result->status = m->fault.kind != DPU_FAULT_NONE ? DPU_RUN_FAULT : DPU_RUN_DONE;
     if ((m->run_bits & ((1u << DPU_MACHINE_THREADS) - 1)) != 0 && m->fault.kind == 0)
         result->status = DPU_RUN_STEPPED;

@@ -9,11 +9,11 @@
 bool dpu_machine_get_thread(const struct dpu_machine *m, uint32_t thread,
                             struct dpu_thread_state *state)
 {
-    memset(state, 0, sizeof(*state));
+    memset(state, 0, sizeof *state);
     if (thread >= m->thread_count)
         return false;
     const struct dpu_thread *t = &m->threads[thread];
-    memcpy(state->registers, t->r, sizeof(state->registers));
+    memcpy(state->registers, t->r, sizeof state->registers);
     state->pc = dpu_pc(m, t->op);
     state->zero = t->zero == 0;
     state->carry = t->carry != 0;
@@ -27,7 +27,7 @@ bool dpu_machine_set_thread(struct dpu_machine *m, uint32_t thread,
     if (thread >= m->thread_count || state->pc >= DPU_MACHINE_IRAM)
         return false;
     struct dpu_thread *t = &m->threads[thread];
-    memcpy(t->r, state->registers, sizeof(state->registers));
+    memcpy(t->r, state->registers, sizeof state->registers);
     t->op = &m->operations[state->pc];
     t->zero = state->zero == 0;
     t->carry = state->carry != 0;
@@ -82,7 +82,7 @@ bool dpu_machine_set_counter(struct dpu_machine *m, const struct dpu_counter_sta
 
 void dpu_machine_clear_fault(struct dpu_machine *m)
 {
-    memset(&m->fault, 0, sizeof(m->fault));
+    memset(&m->fault, 0, sizeof m->fault);
     m->run_bits &= ~THREAD_BITS;
 }
 

@@ -16,10 +16,10 @@ dpu_error_t dpulib_fail(dpu_error_t code, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     /* The arguments may have parts of the text that is there now. */
-    char text[sizeof(last_detail)];
-    vsnprintf(text, sizeof(text), format, arguments);
+    char text[sizeof last_detail];
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    memcpy(last_detail, text, sizeof(text));
+    memcpy(last_detail, text, sizeof text);
     return code;
 }
 
@@ -27,7 +27,7 @@ dpu_error_t dpulib_count_failures(dpu_error_t error, uint32_t failures)
 {
     size_t length = strlen(last_detail);
     if (error != DPU_OK && failures > 1)
-        snprintf(last_detail + length, sizeof(last_detail) - length,
+        snprintf(last_detail + length, sizeof last_detail - length,
                  "; %u more DPU%s failed as well", failures - 1, failures > 2 ? "s" : "");
     return error;
 }
@@ -66,7 +66,7 @@ DPU_EXPORT const char *dpu_error_to_string(dpu_error_t status)
         return strdup(text_of_code(value));
     value &= ~(uint32_t)DPU_ERR_ASYNC_JOBS;
     char text[256];
-    snprintf(text, sizeof(text), "asynchronous operation error (%s): %s (0x%x)",
+    snprintf(text, sizeof text, "asynchronous operation error (%s): %s (0x%x)",
              text_of_job(value >> DPU_ERROR_ASYNC_JOB_TYPE_SHIFT),
              text_of_code(value & ((1U << DPU_ERROR_ASYNC_JOB_TYPE_SHIFT) - 1)), value);
     return strdup(text);

@@ -64,12 +64,12 @@ void dpulib_log(enum dpulib_level level, const char *format, ...)
     struct tm now;
     time_t seconds = time(NULL);
     localtime_r(&seconds, &now);
-    strftime(date, sizeof(date), "%Y-%m-%d|%H:%M:%S", &now);
+    strftime(date, sizeof date, "%Y-%m-%d|%H:%M:%S", &now);
 
     char text[2048];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
 
     fprintf(stderr, "api:%c:%s: %s\n", "-WID"[level], date, text);

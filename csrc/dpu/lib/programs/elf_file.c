@@ -15,7 +15,7 @@
 
 static dpu_error_t open_image(uint8_t *image, size_t size, const char *name, dpu_elf_file_t *file)
 {
-    struct dpulib_elf_file *made = calloc(1, sizeof(*made));
+    struct dpulib_elf_file *made = calloc(1, sizeof *made);
     if (made == NULL) {
         free(image);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
@@ -97,7 +97,7 @@ DPU_EXPORT dpu_error_t dpu_elf_get_sections(dpu_elf_file_t opened, unsigned int 
 
     const struct dpu_elf_sections *all = &file->elf.sections;
     unsigned int count = 0;
-    char **names = calloc((size_t)all->count + 1, sizeof(*names));
+    char **names = calloc((size_t)all->count + 1, sizeof *names);
     if (names == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (names of sections)");
     for (uint32_t i = 1; i < all->count; i++) {
@@ -154,7 +154,7 @@ static bool add_symbol(dpu_elf_symbols_t *list, const char *name, uint32_t value
 {
     if ((list->nr_symbols & (list->nr_symbols - 1)) == 0) {
         size_t room = list->nr_symbols != 0 ? (size_t)list->nr_symbols * 2 : 1;
-        dpu_elf_symbol_t *larger = realloc(list->map, room * sizeof(*larger));
+        dpu_elf_symbol_t *larger = realloc(list->map, room * sizeof *larger);
         if (larger == NULL)
             return false;
         list->map = larger;
@@ -227,7 +227,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t opened, const char *n
     uint32_t index;
     if (!find_section(file, name, &index))
         return no_such_section(name);
-    dpu_elf_symbols_t *list = calloc(1, sizeof(*list));
+    dpu_elf_symbols_t *list = calloc(1, sizeof *list);
     if (list == NULL || !collect(file, index, list)) {
         dpu_elf_free_symbols(list);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (symbols of '%s')", name);
@@ -243,7 +243,7 @@ DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_
     const struct dpulib_elf_file *file = opened;
     if (info == NULL)
         return;
-    memset(info, 0, sizeof(*info));
+    memset(info, 0, sizeof *info);
     const struct {
         const char *name;
         dpu_elf_runtime_info_item_t *item;
@@ -264,7 +264,7 @@ DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_
         {"__open_print_sequence", &info->open_print_sequence, UINT32_MAX},
         {"__close_print_sequence", &info->close_print_sequence, UINT32_MAX},
     };
-    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
         items[i].item->value = items[i].otherwise;
         const struct dpu_elf_symbol *symbol =
             file != NULL ? dpu_elf_find(&file->elf, items[i].name) : NULL;
@@ -282,7 +282,7 @@ DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_
         {"__barrier_", &info->barrier_info},
     };
     for (size_t i = 0; file != NULL && i < file->elf.nsymbols; i++)
-        for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++) {
+        for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
             const struct dpu_elf_symbol *symbol = &file->elf.symbols[i];
             if (strncmp(symbol->name, lists[k].prefix, strlen(lists[k].prefix)) == 0 &&
                 !add_symbol(lists[k].list, symbol->name + strlen(lists[k].prefix),

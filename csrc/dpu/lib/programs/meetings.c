@@ -41,7 +41,7 @@ struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf)
     struct dpulib_meeting meeting;
     for (size_t i = 0; i < elf->nsymbols; i++)
         count += elf->symbols[i].memory == DPU_ELF_ATOMIC;
-    struct dpulib_meetings *found = calloc(1, sizeof(*found) + count * sizeof(found->meetings[0]));
+    struct dpulib_meetings *found = calloc(1, sizeof *found + count * sizeof found->meetings[0]);
     if (found == NULL)
         return NULL;
 
@@ -51,7 +51,7 @@ struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf)
     found->next = find_bytes(elf, "__sys_wq_table");
     found->partners = find_bytes(elf, "__handshake_partners");
 
-    for (size_t i = 0; i < sizeof(sleeping_functions) / sizeof(sleeping_functions[0]); i++) {
+    for (size_t i = 0; i < sizeof sleeping_functions / sizeof sleeping_functions[0]; i++) {
         const struct dpu_elf_symbol *symbol = dpu_elf_find(elf, sleeping_functions[i]);
         if (symbol == NULL || symbol->memory != DPU_ELF_IRAM || symbol->size < 8)
             continue;

@@ -89,8 +89,8 @@ static bool list_symbols(struct dpulib_program *program)
 {
     const struct dpu_elf *elf = &program->elf;
     size_t count = 0;
-    const struct dpu_elf_symbol **sorted = calloc(elf->nsymbols + 1, sizeof(*sorted));
-    program->symbols.map = calloc(elf->nsymbols + 1, sizeof(program->symbols.map[0]));
+    const struct dpu_elf_symbol **sorted = calloc(elf->nsymbols + 1, sizeof *sorted);
+    program->symbols.map = calloc(elf->nsymbols + 1, sizeof program->symbols.map[0]);
     if (sorted == NULL || program->symbols.map == NULL) {
         free(sorted);
         return false;
@@ -98,7 +98,7 @@ static bool list_symbols(struct dpulib_program *program)
     for (size_t i = 0; i < elf->nsymbols; i++)
         if (elf->symbols[i].for_host)
             sorted[count++] = &elf->symbols[i];
-    qsort(sorted, count, sizeof(*sorted), compare);
+    qsort(sorted, count, sizeof *sorted, compare);
     for (size_t i = 0; i < count; i++) {
         dpu_elf_symbol_t *symbol = &program->symbols.map[program->symbols.nr_symbols];
         if (i > 0 && strcmp(sorted[i]->name, sorted[i - 1]->name) == 0)
@@ -124,7 +124,7 @@ static bool collect_iram(struct dpulib_program *program)
     for (size_t i = 0; i < elf->nsegments; i++)
         if (elf->segments[i].memory == DPU_ELF_IRAM)
             words += elf->segments[i].size / sizeof(uint64_t);
-    program->iram = calloc(words + 1, sizeof(*program->iram));
+    program->iram = calloc(words + 1, sizeof *program->iram);
     if (program->iram == NULL)
         return false;
     words = 0;
@@ -141,7 +141,7 @@ static bool collect_iram(struct dpulib_program *program)
 dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
                                   struct dpulib_program **made)
 {
-    struct dpulib_program *program = calloc(1, sizeof(*program));
+    struct dpulib_program *program = calloc(1, sizeof *program);
     if (program == NULL) {
         free(image);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
@@ -181,7 +181,7 @@ DPU_EXPORT dpu_error_t dpu_get_symbol(struct dpu_program_t *program, const char 
         return dpulib_fail(DPU_ERR_UNKNOWN_SYMBOL, "symbol_name and symbol must not be NULL");
     const dpu_elf_symbols_t *symbols = program->symbols;
     const dpu_elf_symbol_t *found = bsearch(symbol_name, symbols->map, symbols->nr_symbols,
-                                            sizeof(symbols->map[0]), compare_name);
+                                            sizeof symbols->map[0], compare_name);
     if (found != NULL) {
         symbol->address = found->value;
         symbol->size = found->size;

@@ -12,10 +12,10 @@
 
 static dpu_elf_symbols_t *copy_symbols(const dpu_elf_symbols_t *from, mram_size_t mram_size)
 {
-    dpu_elf_symbols_t *to = calloc(1, sizeof(*to));
+    dpu_elf_symbols_t *to = calloc(1, sizeof *to);
     if (to == NULL)
         return NULL;
-    to->map = calloc((size_t)from->nr_symbols + 1, sizeof(*to->map));
+    to->map = calloc((size_t)from->nr_symbols + 1, sizeof *to->map);
     bool complete = to->map != NULL;
     for (unsigned int i = 0; complete && i < from->nr_symbols; i++) {
         dpu_elf_symbol_t *symbol = &to->map[i];

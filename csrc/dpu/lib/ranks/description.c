@@ -12,7 +12,7 @@
 
 dpu_description_t dpulib_description_new(const struct dpulib_profile *profile)
 {
-    dpu_description_t description = calloc(1, sizeof(*description));
+    dpu_description_t description = calloc(1, sizeof *description);
     if (description == NULL)
         return NULL;
 

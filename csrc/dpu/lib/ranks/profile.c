@@ -95,7 +95,7 @@ static dpu_error_t read_number(const char *key, const char *value, uint64_t low,
     if (end == value || *end != 0 || errno != 0 || *value == '-' || *number < low ||
         *number > high) {
         char want[80];
-        snprintf(want, sizeof(want), "a number from %llu to %llu", (unsigned long long)low,
+        snprintf(want, sizeof want, "a number from %llu to %llu", (unsigned long long)low,
                  (unsigned long long)high);
         return bad_value(key, value, want);
     }
@@ -143,7 +143,7 @@ static dpu_error_t unknown_soft_key(const char *key)
 {
     char keys[1000];
     const char *separator = "";
-    struct dpulib_text text = dpulib_text_new(keys, sizeof(keys));
+    struct dpulib_text text = dpulib_text_new(keys, sizeof keys);
 #define ADD(name) \
     dpulib_text_add(&text, "%s" name, separator); \
     separator = ", ";

@@ -36,7 +36,7 @@ static struct dpu_rank_t *take_memory(void)
     if (node != NULL)
         return dpulib_rank_at(node);
 
-    struct dpu_rank_t *rank = calloc(1, sizeof(*rank));
+    struct dpu_rank_t *rank = calloc(1, sizeof *rank);
     if (rank == NULL)
         return NULL;
 

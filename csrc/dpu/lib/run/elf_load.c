@@ -13,14 +13,14 @@
 
 DPU_EXPORT void dpu_loader_fill_dpu_context(dpu_loader_context_t context, struct dpu_t *dpu)
 {
-    memset(context, 0, sizeof(*context));
+    memset(context, 0, sizeof *context);
     context->env.target = DPU_LOADER_TARGET_DPU;
     context->env.dpu = dpu;
 }
 
 DPU_EXPORT void dpu_loader_fill_rank_context(dpu_loader_context_t context, struct dpu_rank_t *rank)
 {
-    memset(context, 0, sizeof(*context));
+    memset(context, 0, sizeof *context);
     context->env.target = DPU_LOADER_TARGET_RANK;
     context->env.rank = rank;
 }

@@ -129,7 +129,7 @@ void dpulib_describe_fault(struct dpu_t *dpu, char *buffer, size_t size)
     struct dpulib_text text = dpulib_text_new(buffer, size);
     if (dpu->status == DPUSOFT_DONE)
         return;
-    dpulib_explain(dpu, reason, sizeof(reason));
+    dpulib_explain(dpu, reason, sizeof reason);
     if (reason[0] != 0)
         dpulib_text_add(&text, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice, dpu->member,
                         dpu_get_id(dpu), reason);

@@ -100,14 +100,14 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
     for (size_t i = 0; i < elf->nsegments && status == DPU_OK; i++) {
         status = write_segment(dpu, &elf->segments[i], words);
         if (elf->segments[i].memory == DPU_ELF_IRAM)
-            words += elf->segments[i].size / sizeof(*words);
+            words += elf->segments[i].size / sizeof *words;
     }
     const struct dpu_elf_symbol *clock = elf->known[DPU_ELF_KNOWN_CLOCKS_PER_SEC];
     if (status == DPU_OK && clock != NULL && clock->memory == DPU_ELF_WRAM) {
         uint32_t frequency = dpulib_clock(&dpu->rank->profile);
-        dpu_machine_write_wram(dpu->machine, clock->value, &frequency, sizeof(frequency));
+        dpu_machine_write_wram(dpu->machine, clock->value, &frequency, sizeof frequency);
     }
-    memset(&dpu->result, 0, sizeof(dpu->result));
+    memset(&dpu->result, 0, sizeof dpu->result);
     dpu->status = DPUSOFT_NEVER_LAUNCHED;
     dpu->stuck = false;
     free(dpu->breakpoints);

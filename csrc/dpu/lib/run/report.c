@@ -34,10 +34,10 @@ void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_repor
         .dma_write_bytes = result->dma_write_bytes,
         .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->profile),
     };
-    _Static_assert(sizeof(full.thread_instructions) == sizeof(result->thread_instructions),
+    _Static_assert(sizeof full.thread_instructions == sizeof result->thread_instructions,
                    "a number a tasklet");
-    memcpy(full.thread_instructions, result->thread_instructions, sizeof(full.thread_instructions));
-    memcpy(report, &full, report->size < sizeof(full) ? report->size : sizeof(full));
+    memcpy(full.thread_instructions, result->thread_instructions, sizeof full.thread_instructions);
+    memcpy(report, &full, report->size < sizeof full ? report->size : sizeof full);
 }
 
 dpu_error_t dpulib_check_report(const struct dpusoft_report *report)

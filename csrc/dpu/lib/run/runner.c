@@ -78,7 +78,7 @@ DPU_EXPORT dpu_error_t dpu_poll_rank(struct dpu_rank_t *rank)
         return status;
     }
     struct _dpu_run_context_t context;
-    memset(&context, 0, sizeof(context));
+    memset(&context, 0, sizeof context);
     for (uint32_t i = 0; i < dpulib_rank_size(rank); i++) {
         const struct dpu_t *dpu = &rank->dpus[i];
         dpu_bitfield_t bit = (dpu_bitfield_t)(1u << dpu->member);
@@ -113,14 +113,14 @@ static dpu_error_t reset(struct dpu_t *dpu, void *unused)
     (void)unused;
     struct dpu_machine *machine = dpu->machine;
     struct dpu_thread_state state;
-    memset(&state, 0, sizeof(state));
+    memset(&state, 0, sizeof state);
     dpu_machine_clear_fault(machine);
     dpu_machine_set_run_bits(machine, 0);
     for (uint32_t i = 0; i < dpu_machine_thread_count(machine); i++)
         dpu_machine_set_thread(machine, i, &state);
     for (uint32_t i = 0; i < DPU_MACHINE_ATOMIC_BITS; i++)
         dpu_machine_set_atomic(machine, i, false);
-    memset(&dpu->result, 0, sizeof(dpu->result));
+    memset(&dpu->result, 0, sizeof dpu->result);
     dpu->status = DPUSOFT_NEVER_LAUNCHED;
     dpu->stuck = false;
     dpulib_lock();

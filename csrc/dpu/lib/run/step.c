@@ -47,7 +47,7 @@ static dpu_error_t boot(struct dpu_t *dpu, void *unused)
         return DPU_OK;
     dpu->status = DPUSOFT_FAULT;
     char text[512];
-    dpulib_describe_fault(dpu, text, sizeof(text));
+    dpulib_describe_fault(dpu, text, sizeof text);
     return dpulib_fail(DPU_ERR_DPU_FAULT, "%s", text);
 }
 
@@ -196,7 +196,7 @@ static dpu_error_t set_breakpoint(struct dpu_t *dpu, void *argument)
         return dpulib_fail(DPU_ERR_INVALID_IRAM_ACCESS, "IRAM has no instruction 0x%x",
                            breakpoint->pc);
     if (dpu->breakpoints == NULL && breakpoint->set) {
-        dpu->breakpoints = calloc(words, sizeof(*dpu->breakpoints));
+        dpu->breakpoints = calloc(words, sizeof *dpu->breakpoints);
         if (dpu->breakpoints == NULL)
             return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (breakpoint)");
     }
@@ -253,7 +253,7 @@ static dpu_error_t set_thread(struct dpu_t *dpu, void *argument)
 
 static dpu_error_t check_thread(const struct dpusoft_thread *state)
 {
-    if (state == NULL || state->size < sizeof(*state))
+    if (state == NULL || state->size < sizeof *state)
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE,
                            "state is NULL, or its field size is not set");
     return DPU_OK;
@@ -268,7 +268,7 @@ DPU_EXPORT dpu_error_t dpusoft_debug_get_thread(struct dpu_set_t dpu, uint32_t t
         status = work_on(dpu, get_thread, &access);
     if (status != DPU_OK)
         return status;
-    memcpy(state->registers, access.state.registers, sizeof(state->registers));
+    memcpy(state->registers, access.state.registers, sizeof state->registers);
     state->pc = access.state.pc;
     state->zero = access.state.zero;
     state->carry = access.state.carry;
@@ -284,7 +284,7 @@ DPU_EXPORT dpu_error_t dpusoft_debug_set_thread(struct dpu_set_t dpu, uint32_t t
     dpu_error_t status = check_thread(state);
     if (status != DPU_OK)
         return status;
-    memcpy(access.state.registers, state->registers, sizeof(state->registers));
+    memcpy(access.state.registers, state->registers, sizeof state->registers);
     access.state.pc = state->pc;
     access.state.zero = state->zero != 0;
     access.state.carry = state->carry != 0;

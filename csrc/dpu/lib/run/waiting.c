@@ -52,7 +52,7 @@ static uint32_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *me
                        const struct dpulib_meeting *meeting, struct meeting_state *state)
 {
     uint32_t bits = 0;
-    if (!dpu_machine_read_wram(dpu->machine, meeting->address, state, sizeof(*state)) ||
+    if (!dpu_machine_read_wram(dpu->machine, meeting->address, state, sizeof *state) ||
         state->queue == NOBODY || state->guard != meeting->guard)
         return 0;
     uint8_t id = state->queue;
@@ -156,7 +156,7 @@ static void add_handshakes(struct dpulib_text *text, const struct dpu_t *dpu,
 {
     uint8_t partners[DPU_MACHINE_THREADS];
     if (meetings->partners == DPULIB_NOWHERE ||
-        !dpu_machine_read_wram(dpu->machine, meetings->partners, partners, sizeof(partners)))
+        !dpu_machine_read_wram(dpu->machine, meetings->partners, partners, sizeof partners))
         return;
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
         uint32_t who = partners[i] - 1u;

@@ -28,7 +28,7 @@ void dpulib_warn(struct dpu_rank_t *rank, const char *format, ...)
     char text[2048];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
 
     dpulib_lock();

@@ -73,7 +73,7 @@ static bool is_runtime_function(const struct dpu_elf *elf, const struct dpu_elf_
         return is_runtime_line(&line);
     if (strncmp(symbol->name, "__", 2) == 0 && strcmp(symbol->name, "__bootstrap") != 0)
         return true;
-    for (size_t i = 0; i < sizeof(runtime_functions) / sizeof(runtime_functions[0]); i++)
+    for (size_t i = 0; i < sizeof runtime_functions / sizeof runtime_functions[0]; i++)
         if (strcmp(symbol->name, runtime_functions[i]) == 0)
             return true;
     return false;
@@ -164,7 +164,7 @@ static bool find_in_stack(const struct dpu_t *dpu, const struct dpu_elf *elf, ui
     for (uint32_t i = 0; i < STACK_WORDS; i++)
         for (int direction = 1; direction >= -1; direction -= 2) {
             uint32_t at = (pointer & ~3u) + (uint32_t)(direction * (int)(4 * i));
-            if (dpu_machine_read_wram(dpu->machine, at, &word, sizeof(word)) &&
+            if (dpu_machine_read_wram(dpu->machine, at, &word, sizeof word) &&
                 follows_call(dpu, elf, word, function, false, site))
                 return true;
         }

@@ -188,10 +188,10 @@ static void write_line(const char *prefix, const char *event, const struct figur
         "pid,event,number,ranks,dpus,bytes,seconds,cycles,instructions\n";
     char line[256];
     if (!begun)
-        write_text(header, sizeof(header) - 1);
+        write_text(header, sizeof header - 1);
     begun = true;
     int length =
-        snprintf(line, sizeof(line),
+        snprintf(line, sizeof line,
                  "%ld,%s%s,%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%.9f,%" PRIu64 ",%" PRIu64 "\n",
                  (long)getpid(), prefix, event, number, figures->ranks, figures->dpus,
                  figures->bytes, figures->seconds, figures->cycles, figures->instructions);
@@ -260,7 +260,7 @@ static void write_note(void)
 /* The child goes on in its parent's file, unless the name has a process id. */
 static void reset(void)
 {
-    memset(totals, 0, sizeof(totals));
+    memset(totals, 0, sizeof totals);
     has_plain_host = false;
     if (file >= 0 && destination != NULL && strstr(destination, "%p") != NULL) {
         close(file);

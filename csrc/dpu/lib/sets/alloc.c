@@ -83,7 +83,7 @@ static dpu_error_t publish(struct dpulib_allocation *allocation,
 static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count, uint32_t dpus,
                             bool by_rank, struct dpulib_allocation **made)
 {
-    uint32_t *ids = calloc(profile->ranks, sizeof(*ids));
+    uint32_t *ids = calloc(profile->ranks, sizeof *ids);
     if (ids == NULL)
         return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (ranks)");
     struct dpulib_allocation *allocation = NULL;
@@ -153,7 +153,7 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
     const char *what = in_ranks ? "ranks" : "DPUs";
     if (set == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "dpu_set must not be NULL");
-    memset(set, 0, sizeof(*set));
+    memset(set, 0, sizeof *set);
     struct dpulib_profile profile;
     dpu_error_t status = read_profile(&profile, text);
     if (status != DPU_OK)

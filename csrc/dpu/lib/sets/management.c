@@ -95,7 +95,7 @@ static void find_enabled(struct dpu_iterator_t *iterator)
 DPU_EXPORT struct dpu_iterator_t dpu_iterator_from(struct dpu_rank_t *rank)
 {
     struct dpu_iterator_t iterator;
-    memset(&iterator, 0, sizeof(iterator));
+    memset(&iterator, 0, sizeof iterator);
     if (dpulib_check_rank(rank) == DPU_OK)
         iterator.rank = rank;
     find_enabled(&iterator);

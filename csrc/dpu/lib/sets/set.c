@@ -11,7 +11,7 @@
 static struct dpu_set_t set_of_rank(struct dpu_rank_t *rank)
 {
     struct dpu_set_t set;
-    memset(&set, 0, sizeof(set));
+    memset(&set, 0, sizeof set);
     set.kind = DPU_SET_RANKS;
     set.list.nr_ranks = 1;
     set.list.ranks = &rank->self;
@@ -21,7 +21,7 @@ static struct dpu_set_t set_of_rank(struct dpu_rank_t *rank)
 static struct dpu_set_t set_of_dpu(struct dpu_t *dpu)
 {
     struct dpu_set_t set;
-    memset(&set, 0, sizeof(set));
+    memset(&set, 0, sizeof set);
     set.kind = DPU_SET_DPU;
     set.dpu = dpu;
     return set;
@@ -63,7 +63,7 @@ static struct dpu_rank_t *rank_of_set(const struct dpu_set_t *set, uint32_t inde
 static struct dpu_set_rank_iterator_t first_rank(struct dpu_set_t *set)
 {
     struct dpu_set_rank_iterator_t iterator;
-    memset(&iterator, 0, sizeof(iterator));
+    memset(&iterator, 0, sizeof iterator);
     iterator.set = set;
     if (set == NULL || dpulib_check_set_locked(*set) != DPU_OK)
         return iterator;
@@ -119,7 +119,7 @@ DPU_EXPORT void dpu_set_rank_iterator_next(struct dpu_set_rank_iterator_t *itera
 DPU_EXPORT struct dpu_set_dpu_iterator_t dpu_set_dpu_iterator_from(struct dpu_set_t *set)
 {
     struct dpu_set_dpu_iterator_t iterator;
-    memset(&iterator, 0, sizeof(iterator));
+    memset(&iterator, 0, sizeof iterator);
     dpulib_lock();
     iterator.rank_iterator = first_rank(set);
     iterator.has_next = iterator.rank_iterator.has_next;
@@ -146,7 +146,7 @@ DPU_EXPORT void dpu_set_dpu_iterator_next(struct dpu_set_dpu_iterator_t *iterato
 DPU_EXPORT struct dpu_set_t dpu_set_from_rank(struct dpu_rank_t **rank)
 {
     struct dpu_set_t set;
-    memset(&set, 0, sizeof(set));
+    memset(&set, 0, sizeof set);
     set.kind = DPU_SET_RANKS;
     set.list.nr_ranks = 1;
     set.list.ranks = rank;

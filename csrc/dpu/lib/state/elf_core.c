@@ -118,8 +118,8 @@ static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
         .e_type = ET_CORE,
         .e_machine = EM_DPU,
         .e_version = EV_CURRENT,
-        .e_phoff = sizeof(header),
-        .e_ehsize = sizeof(header),
+        .e_phoff = sizeof header,
+        .e_ehsize = sizeof header,
         .e_phentsize = sizeof(Elf32_Phdr),
         .e_phnum = MEMORIES,
         .e_shentsize = sizeof(Elf32_Shdr),
@@ -128,7 +128,7 @@ static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
     };
     Elf32_Phdr segments[MEMORIES];
     const void *contents[SECTIONS] = {0};
-    uint32_t at = (uint32_t)(sizeof(header) + sizeof(segments));
+    uint32_t at = (uint32_t)(sizeof header + sizeof segments);
     for (uint32_t i = TEXT; i < SECTIONS; i++) {
         Elf32_Shdr *section = &sections[i];
         section->sh_name = name_of(i);
@@ -149,7 +149,7 @@ static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
     sections[STRINGS].sh_type = sections[NAMES].sh_type = SHT_STRTAB;
     contents[STRINGS] = strings;
     contents[NAMES] = names;
-    sections[NAMES].sh_size = sizeof(names);
+    sections[NAMES].sh_size = sizeof names;
     for (uint32_t i = TEXT; i < SECTIONS; i++) {
         at = (at + 7) & ~7u;
         sections[i].sh_offset = at;
@@ -169,9 +169,9 @@ static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
             .p_align = 8,
         };
     header.e_shoff = (at + 7) & ~7u;
-    return write_all(fd, sections, SECTIONS * sizeof(*sections), header.e_shoff) &&
-           write_all(fd, segments, sizeof(segments), header.e_phoff) &&
-           write_all(fd, &header, sizeof(header), 0);
+    return write_all(fd, sections, SECTIONS * sizeof *sections, header.e_shoff) &&
+           write_all(fd, segments, sizeof segments, header.e_phoff) &&
+           write_all(fd, &header, sizeof header, 0);
 }
 
 DPU_EXPORT dpu_error_t dpu_elf_create_core_dump(const char *exe_path, const char *core_file_path,
