@@ -36,6 +36,7 @@ static enum dpu_elf_memory memory_at(uint32_t address, uint32_t *offset, uint32_
             return map[i].memory;
         }
     }
+
     *offset = address;
     *limit = UINT32_MAX;
     return DPU_ELF_OTHER;
@@ -50,11 +51,13 @@ static enum dpu_elf_status take_segment(struct dpu_elf_bytes image, const Elf32_
         return DPU_ELF_SEGMENT_TOO_LONG;
     if (!dpu_elf_slice(image, ph->p_offset, ph->p_filesz, &content))
         return DPU_ELF_SEGMENT_OUTSIDE_FILE;
+
     enum dpu_elf_memory memory = memory_at(ph->p_vaddr, &offset, &limit);
     if (offset > limit || ph->p_memsz > limit - offset)
         return DPU_ELF_SEGMENT_OUTSIDE_MEMORY;
     if (memory == DPU_ELF_IRAM && (offset % 8 != 0 || ph->p_memsz % 8 != 0))
         return DPU_ELF_SEGMENT_MISALIGNED;
+
     *segment = (struct dpu_elf_segment){
         .memory = memory,
         .offset = offset,
@@ -83,6 +86,7 @@ static enum dpu_elf_status read_segments(struct dpu_elf *elf, struct dpu_elf_byt
     elf->segments = calloc(eh->e_phnum, sizeof *elf->segments);
     if (elf->segments == NULL)
         return DPU_ELF_NO_MEMORY;
+
     for (size_t i = 0; i < eh->e_phnum; i++) {
         memcpy(&ph, table.data + i * eh->e_phentsize, sizeof ph);
         if (ph.p_type != PT_LOAD || ph.p_memsz == 0)
@@ -92,6 +96,7 @@ static enum dpu_elf_status read_segments(struct dpu_elf *elf, struct dpu_elf_byt
             return status;
         elf->nsegments++;
     }
+
     return elf->nsegments > 0 ? DPU_ELF_OK : DPU_ELF_NO_SEGMENTS;
 }
 
@@ -108,6 +113,7 @@ static uint64_t read_uleb(struct dpu_elf_bytes *from)
         if ((byte & 0x80) == 0)
             break;
     }
+
     return value;
 }
 
@@ -129,9 +135,11 @@ static bool read_block(struct dpu_elf_bytes *from, size_t before, struct dpu_elf
     uint32_t length;
     if (from->size < sizeof length)
         return false;
+
     memcpy(&length, from->data, sizeof length);
     if (length < before + sizeof length || length - before > from->size)
         return false;
+
     *block = (struct dpu_elf_bytes){from->data + sizeof length, length - before - sizeof length};
     from->data += length - before;
     from->size -= length - before;
@@ -161,6 +169,7 @@ static void read_chip(struct dpu_elf *elf, struct dpu_elf_bytes from)
     struct dpu_elf_bytes vendor, file;
     if (from.size == 0 || *from.data != ATTRIBUTES_FORMAT)
         return;
+
     from.data++;
     from.size--;
     while (read_block(&from, 0, &vendor)) {
@@ -199,6 +208,7 @@ static bool take_symbol(const struct dpu_elf_sections *sections, struct dpu_elf_
     if (names.data[sym->st_name] == '\0' || sym->st_shndx == SHN_UNDEF || type == STT_SECTION ||
         type == STT_FILE)
         return false;
+
     bool absolute = sym->st_shndx >= SHN_LORESERVE;
     *symbol = (struct dpu_elf_symbol){
         .name = (const char *)names.data + sym->st_name,
@@ -224,15 +234,18 @@ static enum dpu_elf_status read_symbols(struct dpu_elf *elf, struct dpu_elf_byte
         return DPU_ELF_SECTIONS_OUTSIDE_FILE;
     if (sh->sh_entsize != sizeof sym || sh->sh_link >= sections->count)
         return DPU_ELF_SYMBOLS_MALFORMED;
+
     const Elf32_Shdr strings = dpu_elf_section(sections, sh->sh_link);
     if (!dpu_elf_slice(image, strings.sh_offset, strings.sh_size, &names))
         return DPU_ELF_SECTIONS_OUTSIDE_FILE;
     if (!dpu_elf_is_string_table(names))
         return DPU_ELF_SYMBOLS_MALFORMED;
+
     size_t count = table.size / sizeof sym;
     elf->symbols = calloc(count > 0 ? count : 1, sizeof *elf->symbols);
     if (elf->symbols == NULL)
         return DPU_ELF_NO_MEMORY;
+
     for (size_t i = 0; i < count; i++) {
         memcpy(&sym, table.data + i * sizeof sym, sizeof sym);
         if (sym.st_name >= names.size)
@@ -240,6 +253,7 @@ static enum dpu_elf_status read_symbols(struct dpu_elf *elf, struct dpu_elf_byte
         if (take_symbol(sections, names, &sym, &elf->symbols[elf->nsymbols]))
             elf->nsymbols++;
     }
+
     return DPU_ELF_OK;
 }
 
@@ -264,6 +278,7 @@ static enum dpu_elf_status index_symbols(struct dpu_elf *elf)
     };
     for (size_t i = 0; i < DPU_ELF_KNOWN_COUNT; i++)
         elf->known[i] = dpu_elf_find(elf, known[i]);
+
     const struct dpu_elf_symbol *tasklets = elf->known[DPU_ELF_KNOWN_NR_TASKLETS];
     elf->nr_tasklets = tasklets != NULL && tasklets->value < DPU_ELF_TASKLETS_UNKNOWN
                            ? tasklets->value
@@ -271,12 +286,14 @@ static enum dpu_elf_status index_symbols(struct dpu_elf *elf)
     elf->code = calloc(elf->nsymbols > 0 ? elf->nsymbols : 1, sizeof *elf->code);
     if (elf->code == NULL)
         return DPU_ELF_NO_MEMORY;
+
     for (size_t i = 0; i < elf->nsymbols; i++) {
         const struct dpu_elf_symbol *symbol = &elf->symbols[i];
         /* Compilers leave labels within functions behind, which tell a reader nothing. */
         if (symbol->memory == DPU_ELF_IRAM && (symbol->global || symbol->kind == DPU_ELF_FUNCTION))
             elf->code[elf->ncode++] = symbol;
     }
+
     qsort(elf->code, elf->ncode, sizeof *elf->code, compare_code);
     return DPU_ELF_OK;
 }
@@ -302,6 +319,7 @@ static bool take_sections(struct dpu_elf *elf, Elf32_Shdr *symbols)
             elf->lines_size = content.size;
         }
     }
+
     return found;
 }
 
@@ -312,6 +330,7 @@ static enum dpu_elf_status read_program(struct dpu_elf *elf, struct dpu_elf_byte
     enum dpu_elf_status status = dpu_elf_read_header(image, &eh);
     if (status == DPU_ELF_OK)
         status = find_segments(image, &eh, &segments);
+
     /* Sections are mostly last in a file: of one that is cut off they are what is missing. */
     if (status == DPU_ELF_OK)
         status = dpu_elf_read_sections(&elf->sections, image, &eh);
@@ -319,11 +338,13 @@ static enum dpu_elf_status read_program(struct dpu_elf *elf, struct dpu_elf_byte
         status = read_segments(elf, image, &eh, segments);
     if (status != DPU_ELF_OK)
         return status;
+
     elf->entry = eh.e_entry;
 
     Elf32_Shdr symbols;
     if (!take_sections(elf, &symbols))
         return DPU_ELF_NO_SYMBOL_TABLE;
+
     status = read_symbols(elf, image, &elf->sections, &symbols);
     return status == DPU_ELF_OK ? index_symbols(elf) : status;
 }
@@ -351,6 +372,7 @@ bool dpu_elf_copy(const struct dpu_elf_segment *segment, uint32_t offset, void *
 {
     if (offset > segment->size || size > segment->size - offset)
         return false;
+
     size_t present = offset < segment->data_size ? segment->data_size - offset : 0;
     if (present > size)
         present = size;
@@ -373,6 +395,7 @@ const struct dpu_elf_symbol *dpu_elf_find(const struct dpu_elf *elf, const char 
         if (local == NULL)
             local = symbol;
     }
+
     return local;
 }
 
@@ -388,6 +411,7 @@ const struct dpu_elf_symbol *dpu_elf_find_code(const struct dpu_elf *elf, uint32
         else
             end = middle;
     }
+
     if (offset != NULL)
         *offset = 0;
     if (first == 0)

@@ -21,6 +21,7 @@ enum dpu_elf_status dpu_elf_read_header(struct dpu_elf_bytes image, Elf32_Ehdr *
 {
     if (image.size < sizeof *eh || memcmp(image.data, ELFMAG, SELFMAG) != 0)
         return DPU_ELF_NOT_ELF;
+
     memcpy(eh, image.data, sizeof *eh);
     if (eh->e_ident[EI_CLASS] != ELFCLASS32)
         return DPU_ELF_NOT_32_BIT;
@@ -41,11 +42,13 @@ enum dpu_elf_status dpu_elf_read_sections(struct dpu_elf_sections *sections,
         !dpu_elf_slice(image, eh->e_shoff, (uint64_t)eh->e_shnum * eh->e_shentsize,
                        &sections->table))
         return DPU_ELF_SECTIONS_OUTSIDE_FILE;
+
     sections->count = eh->e_shnum;
     sections->entry_size = eh->e_shentsize;
 
     if (eh->e_shstrndx >= sections->count)
         return DPU_ELF_NO_SECTION_NAMES;
+
     const Elf32_Shdr names = dpu_elf_section(sections, eh->e_shstrndx);
     if (names.sh_type != SHT_STRTAB ||
         !dpu_elf_slice(image, names.sh_offset, names.sh_size, &sections->names) ||

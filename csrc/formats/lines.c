@@ -48,8 +48,10 @@ static uint64_t take(struct reader *r, size_t bytes)
         r->bad = true;
         return 0;
     }
+
     for (size_t i = 0; i < bytes; i++)
         value |= (uint64_t)r->at[i] << (8 * i);
+
     r->at += bytes;
     return value;
 }
@@ -113,11 +115,13 @@ static bool read_unit(struct reader *from, struct unit *unit)
         from->bad = true; /* 64-bit DWARF: there is no 4 GiB of it for a DPU */
         return false;
     }
+
     struct reader body = take_part(from, length);
     uint64_t version = take(&body, 2);
     struct reader header = take_part(&body, take(&body, 4));
     if (body.bad || version < 2 || version > 4)
         return false;
+
     unit->program = body;
     unit->minimum_length = (uint8_t)take(&header, 1);
     if (version == 4)
@@ -128,10 +132,12 @@ static bool read_unit(struct reader *from, struct unit *unit)
     unit->opcode_base = (uint8_t)take(&header, 1);
     if (unit->opcode_base == 0 || unit->line_range == 0)
         return false;
+
     unit->operand_counts = take_part(&header, unit->opcode_base - 1u).at;
     unit->folders = header;
     while (*take_string(&header) != '\0')
         continue;
+
     unit->files = header;
     return !header.bad;
 }
@@ -150,6 +156,7 @@ static void name_file(const struct unit *unit, const struct row *row, struct dpu
             return;
         }
     }
+
     for (uint64_t i = 0; i < folder && line->file != NULL && *line->file != '/'; i++) {
         line->folder = take_string(&folders);
         if (*line->folder == '\0' || folders.bad) {
@@ -216,6 +223,7 @@ static bool find(struct unit *unit, uint32_t address, struct row *found)
             before = (struct row){0};
         }
     }
+
     return false;
 }
 
@@ -224,6 +232,7 @@ bool dpu_lines_find(const uint8_t *table, size_t size, uint32_t address, struct 
     *line = (struct dpu_line){0};
     if (table == NULL)
         return false;
+
     struct reader from = {table, table + size, false};
     while (!from.bad && from.at < from.end) {
         struct unit unit;
@@ -236,5 +245,6 @@ bool dpu_lines_find(const uint8_t *table, size_t size, uint32_t address, struct 
             return true;
         *line = (struct dpu_line){0};
     }
+
     return false;
 }

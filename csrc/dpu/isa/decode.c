@@ -41,6 +41,7 @@ static void make_lookup(void)
             lookup.forms[count++] = form;
         }
     }
+
     lookup.start[KEY_COUNT] = count;
 }
 
@@ -70,9 +71,11 @@ bool dpu_form_matches(uint32_t form, uint64_t word)
 {
     if (form >= DPU_FORM_COUNT)
         return false;
+
     const struct dpu_form *f = &dpu_forms[form];
     if ((word & f->mask) != f->match)
         return false;
+
     for (uint32_t i = 0; i < f->field_count; i++)
         if (!field_is_valid(f, &dpu_fields[f->fields[i]], word))
             return false;
@@ -95,6 +98,7 @@ bool dpu_decode(uint64_t word, struct dpu_instruction *instruction)
     *instruction = (struct dpu_instruction){.form = dpu_find_form(word)};
     if (instruction->form == DPU_FORM_NONE)
         return false;
+
     const struct dpu_form *f = &dpu_forms[instruction->form];
     instruction->operand_count = f->operand_count;
     for (uint32_t i = 0; i < f->operand_count; i++) {
@@ -104,5 +108,6 @@ bool dpu_decode(uint64_t word, struct dpu_instruction *instruction)
             value -= INT64_C(1) << field->width;
         instruction->values[i] = value;
     }
+
     return true;
 }

@@ -56,6 +56,7 @@ static void put_operand(struct text *text, const struct dpu_instruction *instruc
             put(text, "?%" PRId64, value);
         break;
     }
+
     case DPU_OPERAND_PC: put(text, "0x%" PRIx64, (uint64_t)value); break;
     case DPU_OPERAND_ZERO: put(text, "zero"); break;
     case DPU_OPERAND_COUNT: break;
@@ -80,6 +81,7 @@ size_t dpu_disassemble(uint64_t word, char *text, size_t size, bool *known)
         put(&out, ".word 0x%012" PRIx64, word & DPU_WORD_MASK);
         return out.length;
     }
+
     const struct dpu_form *form = &dpu_forms[instruction.form];
     put(&out, "%s%s", form->mnemonic, is_checked(form) ? "s" : "");
     const char *separator = " ";
@@ -91,5 +93,6 @@ size_t dpu_disassemble(uint64_t word, char *text, size_t size, bool *known)
         put_operand(&out, &instruction, i);
         separator = endian ? " " : ", ";
     }
+
     return out.length;
 }

@@ -14,6 +14,7 @@ static bool value_fits(const struct dpu_form *form, const struct dpu_field *fiel
     case DPU_NOT_ZERO: return value >= 0 && value < limit && value != DPU_MACHINE_REGISTERS;
     case DPU_CODE: return value >= 0 && value < limit && (form->codes >> value & 1) != 0;
     }
+
     return false;
 }
 
@@ -22,9 +23,11 @@ bool dpu_encode(const struct dpu_instruction *instruction, uint64_t *word)
     *word = 0;
     if (instruction->form >= DPU_FORM_COUNT)
         return false;
+
     const struct dpu_form *f = &dpu_forms[instruction->form];
     if (instruction->operand_count != f->operand_count)
         return false;
+
     uint64_t result = f->canon;
     for (uint32_t i = 0; i < f->operand_count; i++) {
         const struct dpu_field *field = &dpu_fields[f->fields[i]];
@@ -39,9 +42,11 @@ bool dpu_encode(const struct dpu_instruction *instruction, uint64_t *word)
             result = (result & ~mask) | ((value >> s->value_bit << s->bit) & mask);
         }
     }
+
     /* Some forms take only a part of the registers. */
     if (!dpu_form_matches(instruction->form, result))
         return false;
+
     *word = result;
     return true;
 }

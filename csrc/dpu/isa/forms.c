@@ -119,6 +119,7 @@ bool dpu_form_info(uint32_t form, struct dpu_form_info *info)
     memset(info, 0, sizeof *info);
     if (form >= DPU_FORM_COUNT)
         return false;
+
     const struct dpu_form *f = &dpu_forms[form];
     info->mnemonic = f->mnemonic;
     info->form = f->form;
@@ -136,6 +137,7 @@ bool dpu_form_info(uint32_t form, struct dpu_form_info *info)
         info->widths[i] = field->width;
         info->is_signed[i] = field->is_signed;
     }
+
     return true;
 }
 
@@ -159,6 +161,7 @@ const char *dpu_condition_name(uint32_t form, uint32_t code)
 {
     if (form >= DPU_FORM_COUNT)
         return NULL;
+
     for (size_t i = 0; i < CODE_COUNT; i++) {
         const char *name = condition_names[class_codes[i].condition];
         uint32_t first;
@@ -166,6 +169,7 @@ const char *dpu_condition_name(uint32_t form, uint32_t code)
             class_codes[i].code == code)
             return dpu_condition_code(form, name, &first) && first == code ? name : NULL;
     }
+
     return NULL;
 }
 
@@ -174,6 +178,7 @@ bool dpu_condition_code(uint32_t form, const char *name, uint32_t *code)
     *code = 0;
     if (form >= DPU_FORM_COUNT)
         return false;
+
     for (size_t i = 0; i < CODE_COUNT; i++)
         if (class_codes[i].condition_class == dpu_forms[form].condition_class &&
             strcmp(condition_names[class_codes[i].condition], name) == 0) {

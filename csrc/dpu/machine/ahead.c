@@ -48,6 +48,7 @@ static void put_back(struct dpu_machine *m, uint32_t count)
         t->carry = before->carry;
         t->op = before->op;
     }
+
     dpu_ahead_undo(m);
 }
 
@@ -73,6 +74,7 @@ static bool run_each(struct dpu_machine *m, uint64_t *rounds)
         put_back(m, i + 1);
         return false;
     }
+
     return true;
 }
 
@@ -101,11 +103,14 @@ static void choose_way(struct dpu_machine *m)
         begin_period(m, a->way, a->length);
         return;
     }
+
     uint64_t done = m->instructions - a->start_instructions;
     if (done < a->length)
         return;
+
     a->picoseconds[a->way] = (processor_ns() - a->start_ns) * 1000 / done + 1;
     uint32_t best = a->picoseconds[ALONE] <= a->picoseconds[IN_TURNS] ? ALONE : IN_TURNS;
+
     /* What was never timed is 0, and so the best. */
     if (a->length == TRIAL || a->picoseconds[best] == 0)
         a->periods = 0;
@@ -135,6 +140,7 @@ uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
     a->pause = UINT32_MAX;
     if (rounds < LEAST || !has_memory(a))
         return 0;
+
     choose_way(m);
     if (a->way == IN_TURNS) {
         a->pause = a->length / m->runnable + 1;
@@ -145,6 +151,7 @@ uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
         a->pause = SHORTEST_PAUSE;
         return 0;
     }
+
     uint64_t wanted = rounds < a->size ? rounds : a->size, tried = wanted;
     remember(m);
     while (tried >= LEAST) {
@@ -160,6 +167,7 @@ uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
         if (a->conflict)
             break;
     }
+
     a->pause = a->next_pause;
     a->next_pause = a->next_pause < LONGEST_PAUSE ? 2 * a->next_pause : LONGEST_PAUSE;
     return 0;

@@ -58,6 +58,7 @@ bool dpu_ahead_read(struct dpu_machine *m, uint32_t word, uint32_t mine)
         m->ahead.conflict = true;
         return false;
     }
+
     *tag = shared;
     return true;
 }
@@ -73,6 +74,7 @@ bool dpu_ahead_write(struct dpu_machine *m, uint32_t word, uint32_t mine)
 
     if (a->logged == DPU_AHEAD_LOG)
         return false;
+
     struct dpu_word_before *before = &a->log[a->logged++];
     before->index = word;
     memcpy(&before->value, m->wram + 4 * word, sizeof before->value);

@@ -69,5 +69,6 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
         m->dma.read_bytes += bytes;
         block(m, t, bytes, m->options.dma_read_latency);
     }
+
     return op + 1;
 }

@@ -23,6 +23,7 @@ static const struct dpu_operation *execute_checked(struct dpu_machine *m, struct
         x = (2 * t->id) << 24 | (x & 0xFFFFFF);
         alu.carry = 1;
     }
+
     t->r[op->c] = x;
     t->zero = x;
     t->carry = alu.carry;
@@ -34,6 +35,7 @@ const struct dpu_operation *dpu_execute_alu(struct dpu_machine *m, struct dpu_th
 {
     if (op->checked)
         return execute_checked(m, t, op);
+
     enum dpu_operation_kind kind = (enum dpu_operation_kind)op->kind;
     uint32_t a = t->r[op->a];
     uint32_t b = op->source == DPU_SOURCE_IMM ? op->imm : t->r[op->b];
@@ -48,6 +50,7 @@ const struct dpu_operation *dpu_execute_alu(struct dpu_machine *m, struct dpu_th
     } else {
         t->r[op->c] = x;
     }
+
     t->zero = alu.zero;
     if (dpu_alu_writes_carry(kind))
         t->carry = alu.carry;

@@ -44,6 +44,7 @@ static bool access_faults(struct dpu_machine *m, uint32_t base, const struct dpu
     }
     if (!outside && *address % size == 0)
         return false;
+
     m->fault.address = *address;
     return true;
 }
@@ -106,6 +107,7 @@ const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu
     bool faults = access_faults(m, t->r[op->a], op, size, &address);
     if (faults && (m->options.switches & DPU_SWITCH_FAULT_STOPS_ACCESS) != 0)
         return dpu_raise(m, t, op, DPU_FAULT_MEMORY);
+
     /* A faulting access is done at an address that exists. */
     uint8_t *place = m->wram + (address & (DPU_MACHINE_WRAM - size));
     if (op->destination == DPU_DEST_NONE)

@@ -61,6 +61,7 @@ static const struct dpu_operation *execute_run_bit(struct dpu_machine *m, struct
         break;
     default: break;
     }
+
     bool jumps = holds(t, op, old, a);
     t->zero = old;
     return next_of(m, op, jumps);
@@ -104,6 +105,7 @@ const struct dpu_operation *dpu_execute_thread(struct dpu_machine *m, struct dpu
         t->r[op->c + 1] = high;
         return next_of(m, op, op->condition == DPU_IF_TRUE);
     }
+
     default: return op + 1;
     }
 }

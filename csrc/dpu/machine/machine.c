@@ -52,6 +52,7 @@ static void set_up_threads(struct dpu_machine *m)
         t->id = id;
         t->zero = 1;
     }
+
     m->threads[DPU_MACHINE_THREADS].op = &m->operations[DPU_MACHINE_IRAM + 1];
 }
 
@@ -65,9 +66,11 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
         errno = EINVAL;
         return NULL;
     }
+
     struct dpu_machine *m = map_pages(sizeof *m);
     if (m == NULL)
         return NULL;
+
     m->mram = map_pages(DPU_MACHINE_MRAM);
     if (m->mram == NULL) {
         munmap(m, sizeof *m);
@@ -102,8 +105,10 @@ bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_opt
 {
     if (!options_are_valid(options) || options->architecture != m->options.architecture)
         return false;
+
     /* The counter goes on from its value, whatever the other accounting would have counted. */
     uint64_t value = dpu_counter_value(m);
+
     /* Operations depend on the switches. */
     if (options->switches != m->options.switches)
         for (uint32_t i = 0; i < DPU_MACHINE_IRAM; i++)
@@ -173,12 +178,14 @@ bool dpu_machine_clear_mram(struct dpu_machine *m, uint32_t offset, size_t size)
 {
     if (!is_inside(offset, size, DPU_MACHINE_MRAM))
         return false;
+
     const size_t end = offset + size;
     const size_t first = (offset + PAGE - 1) / PAGE * PAGE, last = end / PAGE * PAGE;
     if (first >= last || madvise(m->mram + first, last - first, MADV_DONTNEED) != 0) {
         memset(m->mram + offset, 0, size);
         return true;
     }
+
     memset(m->mram + offset, 0, first - offset);
     memset(m->mram + last, 0, end - last);
     return true;

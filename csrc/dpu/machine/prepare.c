@@ -151,6 +151,7 @@ void dpu_prepare_operation(struct dpu_machine *m, struct dpu_operation *op)
         *op = new;
         return;
     }
+
     const struct dpu_form *form = &dpu_forms[instruction.form];
     new.kind = form->operation;
     new.destination = form->destination;
@@ -163,8 +164,10 @@ void dpu_prepare_operation(struct dpu_machine *m, struct dpu_operation *op)
         has_a |= operand == DPU_OPERAND_RA;
         put_operand(&new, form, operand, instruction.values[i]);
     }
+
     if (reversed)
         new.kind = new.kind == DPU_OP_SUB ? DPU_OP_RSUB : DPU_OP_RSUBC;
+
     /* Forms with a long immediate have the register where others have the second. */
     if (!has_a && new.source == DPU_SOURCE_IMM)
         new.a = new.b;

@@ -32,6 +32,7 @@ static uint64_t choose_runnable(struct dpu_machine *m, uint32_t only)
         else if (t->ready < next)
             next = t->ready;
     }
+
     m->order[m->runnable] = &m->threads[DPU_MACHINE_THREADS];
     return next;
 }
@@ -58,15 +59,18 @@ static bool run_batch(struct dpu_machine *m, uint64_t rounds)
         faulted = m->runnable == 1 ? dpu_run_single(m) : dpu_run_rounds(m);
         done = m->batch_rounds;
     }
+
     m->batch_rounds = done;
     m->rounds += done;
     m->cycles += done * dpu_round_cycles(m, m->runnable);
     m->instructions += done * m->runnable;
     for (uint32_t i = 0; i < m->runnable; i++)
         m->order[i]->instructions += done;
+
     /* Of the round with the fault, those up to it have issued, one a cycle. */
     for (uint32_t i = 0; i < faulted; i++)
         m->order[i]->instructions++;
+
     m->instructions += faulted;
     m->cycles += faulted;
     m->rounds_done = 0;
@@ -123,8 +127,10 @@ void dpu_machine_boot(struct dpu_machine *m)
     m->launch_dma = m->dma;
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
         m->threads[id].instructions = 0;
+
     if (m->fault.kind != DPU_FAULT_NONE)
         return;
+
     m->threads[0].op = m->operations;
     m->threads[0].ready = 0;
     m->run_bits |= 1;
@@ -171,8 +177,10 @@ void dpu_machine_get_result(const struct dpu_machine *m, struct dpu_run_result *
     result->dma_write_bytes = m->dma.write_bytes - m->launch_dma.write_bytes;
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
         result->thread_instructions[id] = m->threads[id].instructions;
+
     if (m->fault.kind == DPU_FAULT_NONE)
         return;
+
     result->fault = m->fault.kind;
     result->fault_thread = m->fault.thread;
     result->fault_pc = dpu_pc(m, m->threads[m->fault.thread].op);

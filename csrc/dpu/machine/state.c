@@ -12,6 +12,7 @@ bool dpu_machine_get_thread(const struct dpu_machine *m, uint32_t thread,
     memset(state, 0, sizeof *state);
     if (thread >= m->thread_count)
         return false;
+
     const struct dpu_thread *t = &m->threads[thread];
     memcpy(state->registers, t->r, sizeof state->registers);
     state->pc = dpu_pc(m, t->op);
@@ -26,6 +27,7 @@ bool dpu_machine_set_thread(struct dpu_machine *m, uint32_t thread,
 {
     if (thread >= m->thread_count || state->pc >= DPU_MACHINE_IRAM)
         return false;
+
     struct dpu_thread *t = &m->threads[thread];
     memcpy(t->r, state->registers, sizeof state->registers);
     t->op = &m->operations[state->pc];

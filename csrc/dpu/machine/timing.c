@@ -71,6 +71,7 @@ const struct dpu_operation *dpu_execute_time(struct dpu_machine *m, struct dpu_t
     } else {
         t->r[op->c] = x;
     }
+
     bool jumps = op->tail == DPU_TAIL_JUMP && op->condition == DPU_IF_TRUE;
     return jumps ? &m->operations[op->target] : op + 1;
 }

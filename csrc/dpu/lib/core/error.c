@@ -64,6 +64,7 @@ DPU_EXPORT const char *dpu_error_to_string(dpu_error_t status)
     uint32_t value = (uint32_t)status;
     if ((value & DPU_ERR_ASYNC_JOBS) == 0)
         return strdup(text_of_code(value));
+
     value &= ~(uint32_t)DPU_ERR_ASYNC_JOBS;
     char text[256];
     snprintf(text, sizeof text, "asynchronous operation error (%s): %s (0x%x)",

@@ -50,6 +50,7 @@ bool dpulib_wait(int64_t deadline)
         struct timespec until = {deadline / CLOCK_SECOND, deadline % CLOCK_SECOND};
         error = pthread_cond_timedwait(&changed, &lock, &until);
     }
+
     waiters--;
     return error != ETIMEDOUT;
 }

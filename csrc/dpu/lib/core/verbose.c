@@ -29,6 +29,7 @@ static unsigned level_of_word(const char *word, size_t length)
     }
     if (length != 1)
         return 0;
+
     switch (toupper((unsigned char)*word)) {
     case 'W':
     case '1': return DPULIB_WARNING;
@@ -52,6 +53,7 @@ __attribute__((constructor)) static void set_up(void)
         level = asked > level ? asked : level;
         text += length + (text[length] == ',');
     }
+
     atomic_store(&shown, level);
 }
 

@@ -86,6 +86,7 @@ static void parse_conversion(struct conversion *c, const char *text, size_t leng
         at++;
         c->precision = parse_number(&at, end);
     }
+
     parse_lengths(c, &at, end);
     if (at + 1 == end)
         c->letter = *at;
@@ -131,9 +132,11 @@ static enum dpu_log_status decode_integer(struct decoder *d, const struct conver
             return DPU_LOG_TRUNCATED;
         GIVE_FORMATTED(d, c, "ll", value);
     }
+
     int value;
     if (!take(d, &value, sizeof value))
         return DPU_LOG_TRUNCATED;
+
     GIVE_FORMATTED(d, c, c->narrow == 0 ? "" : c->narrow == 1 ? "h" : "hh", value);
 }
 
@@ -189,6 +192,7 @@ static enum dpu_log_status decode_string(struct decoder *d, const struct convers
     const uint8_t *nul = memchr(d->next, 0, (size_t)(d->end - d->next));
     if (nul == NULL)
         return DPU_LOG_TRUNCATED;
+
     size_t size = (size_t)(nul - d->next);
     d->next = nul + 1;
     if (c->precision >= 0 && size > (size_t)c->precision)
@@ -207,6 +211,7 @@ static enum dpu_log_status decode_conversion(struct decoder *d, const struct con
 {
     if (c->width > DPU_LOG_FIELD_MAX || c->precision > DPU_LOG_FIELD_MAX)
         return DPU_LOG_FIELD;
+
     switch (c->letter) {
     case 'd':
     case 'i':
@@ -238,6 +243,7 @@ static enum dpu_log_status decode_record(struct decoder *d)
     const uint8_t *nul = memchr(d->next, 0, (size_t)(d->end - d->next));
     if (nul == NULL)
         return DPU_LOG_TRUNCATED;
+
     const char *end = (const char *)nul;
     d->next = nul + 1;
     while (at < end) {
@@ -251,6 +257,7 @@ static enum dpu_log_status decode_record(struct decoder *d)
             return status;
         at = following;
     }
+
     return DPU_LOG_OK;
 }
 
@@ -266,5 +273,6 @@ enum dpu_log_status dpu_log_decode(const uint8_t *bytes, size_t size, dpu_log_si
         if (status != DPU_LOG_OK)
             return status;
     }
+
     return DPU_LOG_OK;
 }

@@ -64,15 +64,19 @@ static dpu_error_t read_log(struct dpu_t *dpu, struct log *log)
         return dpulib_fail(DPU_ERR_LOG_CONTEXT_MISSING,
                            "the program does not print: it has no __stdout_buffer, or no "
                            "__stdout_buffer_state");
+
     dpu_error_t error = find_size(dpu, program, &log->size);
     if (error != DPU_OK)
         return error;
+
     log->bytes = malloc(log->size != 0 ? log->size : 1);
     if (log->bytes == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (log of %u bytes)", log->size);
+
     uint32_t at = (uint32_t)program->printf_buffer_address & ~UINT32_C(0x08000000);
     if (dpu_machine_read_mram(dpu->machine, at, log->bytes, log->size))
         return DPU_OK;
+
     free(log->bytes);
     log->bytes = NULL;
     return dpulib_fail(DPU_ERR_INVALID_MRAM_ACCESS, "the log is not within the MRAM of the DPU");
@@ -102,6 +106,7 @@ static bool print_piece(void *argument, const char *text, size_t size)
         text += some;
         size -= some;
     }
+
     return p->error == DPU_OK;
 }
 
@@ -118,6 +123,7 @@ DPU_EXPORT dpu_error_t dpulog_read_and_display_contents_of(void *input, size_t i
                            DPU_LOG_FIELD_MAX);
     case DPU_LOG_TRUNCATED: break;
     }
+
     return dpulib_fail(DPU_ERR_LOG_FORMAT, "the log ends in the middle of what printf() writes");
 }
 

@@ -20,12 +20,14 @@ static dpu_error_t open_image(uint8_t *image, size_t size, const char *name, dpu
         free(image);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     }
+
     enum dpu_elf_status status = dpu_elf_open_image(&made->elf, image, size);
     if (status != DPU_ELF_OK) {
         free(made);
         free(image);
         return dpulib_elf_fail(status, name);
     }
+
     made->image = image;
     *file = made;
     return DPU_OK;
@@ -35,6 +37,7 @@ DPU_EXPORT dpu_error_t dpu_elf_open(const char *path, dpu_elf_file_t *file)
 {
     if (file == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file must not be NULL");
+
     *file = NULL;
     uint8_t *image;
     size_t size;
@@ -50,11 +53,13 @@ DPU_EXPORT dpu_error_t dpu_elf_map(uint8_t *memory, unsigned int size, dpu_elf_f
 {
     if (file == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file must not be NULL");
+
     *file = NULL;
     uint8_t *image = memory != NULL ? malloc((size_t)size + 1) : NULL;
     if (image == NULL)
         return dpulib_fail(memory != NULL ? DPU_ERR_SYSTEM : DPU_ERR_ELF_INVALID_FILE,
                            memory != NULL ? "out of memory (program)" : "memory must not be NULL");
+
     memcpy(image, memory, size);
     return open_image(image, size, filename_or_null, file);
 }
@@ -100,10 +105,12 @@ DPU_EXPORT dpu_error_t dpu_elf_get_sections(dpu_elf_file_t opened, unsigned int 
     char **names = calloc((size_t)all->count + 1, sizeof *names);
     if (names == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (names of sections)");
+
     for (uint32_t i = 1; i < all->count; i++) {
         const Elf32_Shdr section = dpu_elf_section(all, i);
         names[count++] = (char *)(uintptr_t)dpu_elf_section_name(all, &section);
     }
+
     *nr_sections = count;
     *sections = names;
     return DPU_OK;
@@ -115,6 +122,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t opened, const char *n
     const struct dpulib_elf_file *file = opened;
     if (file == NULL || name == NULL || size == NULL || buffer == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file, name, size and buffer must not be NULL");
+
     uint32_t index;
     if (!find_section(file, name, &index))
         return no_such_section(name);
@@ -125,6 +133,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t opened, const char *n
     if (!present && section.sh_type != SHT_NOBITS)
         return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "the section '%s' is not all in the file",
                            name);
+
     /* One without bytes in the file, such as stacks, may pretend any size. */
     *size = (unsigned int)bytes.size;
     *buffer = malloc((size_t)*size + 1);
@@ -159,9 +168,11 @@ static bool add_symbol(dpu_elf_symbols_t *list, const char *name, uint32_t value
             return false;
         list->map = larger;
     }
+
     char *copy = strdup(name);
     if (copy == NULL)
         return false;
+
     list->map[list->nr_symbols++] = (dpu_elf_symbol_t){copy, value, size};
     return true;
 }
@@ -203,6 +214,7 @@ static bool collect_from(const struct dpu_elf_sections *sections, const Elf32_Sh
                         local_size(symbol.st_value, symbol.st_size)))
             return false;
     }
+
     return true;
 }
 
@@ -223,15 +235,18 @@ DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t opened, const char *n
     const struct dpulib_elf_file *file = opened;
     if (file == NULL || name == NULL || symbols == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file, name and symbols must not be NULL");
+
     *symbols = NULL;
     uint32_t index;
     if (!find_section(file, name, &index))
         return no_such_section(name);
+
     dpu_elf_symbols_t *list = calloc(1, sizeof *list);
     if (list == NULL || !collect(file, index, list)) {
         dpu_elf_free_symbols(list);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (symbols of '%s')", name);
     }
+
     *symbols = list;
     return DPU_OK;
 }
@@ -243,6 +258,7 @@ DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_
     const struct dpulib_elf_file *file = opened;
     if (info == NULL)
         return;
+
     memset(info, 0, sizeof *info);
     const struct {
         const char *name;
@@ -273,6 +289,7 @@ DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_
                 (dpu_elf_runtime_info_item_t){dpulib_elf_local_address(symbol->value),
                                               local_size(symbol->value, symbol->size), true};
     }
+
     const struct {
         const char *prefix;
         dpu_elf_symbols_t *list;

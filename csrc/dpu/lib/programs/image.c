@@ -22,6 +22,7 @@ dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size)
         close(fd);
         return dpulib_fail(DPU_ERR_SYSTEM, "%s is not a regular file", path);
     }
+
     size_t room = (size_t)info.st_size;
     uint8_t *data = malloc(room + 1);
     ssize_t got = data != NULL ? 1 : -1;
@@ -32,12 +33,14 @@ dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size)
         else if (got > 0)
             *size += (size_t)got;
     }
+
     int error = errno;
     close(fd);
     if (got < 0) {
         free(data);
         return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s", path, strerror(error));
     }
+
     *image = data;
     return DPU_OK;
 }
@@ -51,6 +54,7 @@ dpu_error_t dpulib_elf_fail(enum dpu_elf_status status, const char *path)
     case DPU_ELF_CLASS_NO_SECTION: error = DPU_ERR_ELF_NO_SUCH_SECTION; break;
     case DPU_ELF_CLASS_INVALID_FILE: break;
     }
+
     return dpulib_fail(error, "%s: %s", path != NULL ? path : "the program",
                        dpu_elf_status_text(status));
 }

@@ -27,6 +27,7 @@ static bool find_meeting(const struct dpu_elf *elf, const struct dpu_elf_symbol 
     if (bit->memory != DPU_ELF_ATOMIC ||
         (!is_barrier && !is_prefix(DPULIB_SEMAPHORE_PREFIX, bit->name)))
         return false;
+
     const char *name =
         bit->name + (is_barrier ? sizeof(DPULIB_BARRIER_PREFIX) : sizeof(DPULIB_SEMAPHORE_PREFIX)) -
         1;
@@ -41,6 +42,7 @@ struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf)
     struct dpulib_meeting meeting;
     for (size_t i = 0; i < elf->nsymbols; i++)
         count += elf->symbols[i].memory == DPU_ELF_ATOMIC;
+
     struct dpulib_meetings *found = calloc(1, sizeof *found + count * sizeof found->meetings[0]);
     if (found == NULL)
         return NULL;
@@ -48,6 +50,7 @@ struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf)
     for (size_t i = 0; i < elf->nsymbols && count != 0; i++)
         if (find_meeting(elf, &elf->symbols[i], &meeting))
             found->meetings[found->count++] = meeting;
+
     found->next = find_bytes(elf, "__sys_wq_table");
     found->partners = find_bytes(elf, "__handshake_partners");
 
@@ -59,5 +62,6 @@ struct dpulib_meetings *dpulib_meetings_new(const struct dpu_elf *elf)
         found->functions[found->functions_count++] =
             (struct dpulib_sleeping_function){symbol->name, first, first + symbol->size / 8 - 1};
     }
+
     return found;
 }

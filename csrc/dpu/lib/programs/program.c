@@ -30,6 +30,7 @@ DPU_EXPORT void dpu_free_program(struct dpu_program_t *public)
 {
     if (public == NULL || __atomic_sub_fetch(&public->reference_count, 1, __ATOMIC_ACQ_REL) > 0)
         return;
+
     struct dpulib_program *program = dpulib_program_of(public);
     if (program == NULL) {
         dpu_elf_free_symbols(public->symbols);
@@ -37,6 +38,7 @@ DPU_EXPORT void dpu_free_program(struct dpu_program_t *public)
         free(public);
         return;
     }
+
     dpu_elf_close_image(&program->elf);
     free(program->meetings);
     free(program->iram);
@@ -95,9 +97,11 @@ static bool list_symbols(struct dpulib_program *program)
         free(sorted);
         return false;
     }
+
     for (size_t i = 0; i < elf->nsymbols; i++)
         if (elf->symbols[i].for_host)
             sorted[count++] = &elf->symbols[i];
+
     qsort(sorted, count, sizeof *sorted, compare);
     for (size_t i = 0; i < count; i++) {
         dpu_elf_symbol_t *symbol = &program->symbols.map[program->symbols.nr_symbols];
@@ -112,6 +116,7 @@ static bool list_symbols(struct dpulib_program *program)
             symbol->size = DPU_MACHINE_MRAM - (symbol->value - DPU_ELF_MRAM_BASE);
         program->symbols.nr_symbols++;
     }
+
     free(sorted);
     return true;
 }
@@ -124,9 +129,11 @@ static bool collect_iram(struct dpulib_program *program)
     for (size_t i = 0; i < elf->nsegments; i++)
         if (elf->segments[i].memory == DPU_ELF_IRAM)
             words += elf->segments[i].size / sizeof(uint64_t);
+
     program->iram = calloc(words + 1, sizeof *program->iram);
     if (program->iram == NULL)
         return false;
+
     words = 0;
     for (size_t i = 0; i < elf->nsegments; i++) {
         const struct dpu_elf_segment *segment = &elf->segments[i];
@@ -135,6 +142,7 @@ static bool collect_iram(struct dpulib_program *program)
         dpu_elf_copy(segment, 0, program->iram + words, segment->size);
         words += segment->size / sizeof(uint64_t);
     }
+
     return true;
 }
 
@@ -146,6 +154,7 @@ dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
         free(image);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     }
+
     program->image = image;
     program->public.reference_count = 1;
     program->public.profiling_symbols = &program->profiling;
@@ -154,6 +163,7 @@ dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
         dpu_free_program(&program->public);
         return dpulib_elf_fail(opened, path);
     }
+
     program->meetings = dpulib_meetings_new(&program->elf);
     bool complete = program->meetings != NULL && list_symbols(program) && collect_iram(program);
     if (path != NULL)
@@ -162,6 +172,7 @@ dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
         dpu_free_program(&program->public);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
     }
+
     fill_in(program);
     *made = program;
     return DPU_OK;
@@ -179,6 +190,7 @@ DPU_EXPORT dpu_error_t dpu_get_symbol(struct dpu_program_t *program, const char 
         return dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED, "program must not be NULL");
     if (symbol_name == NULL || symbol == NULL)
         return dpulib_fail(DPU_ERR_UNKNOWN_SYMBOL, "symbol_name and symbol must not be NULL");
+
     const dpu_elf_symbols_t *symbols = program->symbols;
     const dpu_elf_symbol_t *found = bsearch(symbol_name, symbols->map, symbols->nr_symbols,
                                             sizeof symbols->map[0], compare_name);
@@ -187,6 +199,7 @@ DPU_EXPORT dpu_error_t dpu_get_symbol(struct dpu_program_t *program, const char 
         symbol->size = found->size;
         return DPU_OK;
     }
+
     const struct dpulib_program *ours = dpulib_program_of(program);
     const struct dpu_elf_symbol *hidden =
         ours != NULL ? dpu_elf_find(&ours->elf, symbol_name) : NULL;

@@ -15,6 +15,7 @@ static dpu_elf_symbols_t *copy_symbols(const dpu_elf_symbols_t *from, mram_size_
     dpu_elf_symbols_t *to = calloc(1, sizeof *to);
     if (to == NULL)
         return NULL;
+
     to->map = calloc((size_t)from->nr_symbols + 1, sizeof *to->map);
     bool complete = to->map != NULL;
     for (unsigned int i = 0; complete && i < from->nr_symbols; i++) {
@@ -27,8 +28,10 @@ static dpu_elf_symbols_t *copy_symbols(const dpu_elf_symbols_t *from, mram_size_
         if (complete && strcmp(symbol->name, DPU_MRAM_HEAP_POINTER_NAME) == 0 && used <= mram_size)
             symbol->size = mram_size - used;
     }
+
     if (complete)
         return to;
+
     dpu_elf_free_symbols(to);
     return NULL;
 }
@@ -40,18 +43,22 @@ DPU_EXPORT dpu_error_t dpu_load_elf_program_from_memory(dpu_elf_file_t *elf_info
 {
     if (elf_info == NULL || program == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "elf_info and program must not be NULL");
+
     *elf_info = NULL;
     if (buffer_start == NULL || buffer_size > UINT32_MAX)
         return dpulib_fail(DPU_ERR_ELF_INVALID_FILE,
                            "buffer_start must not be NULL, nor larger than 4 GiB");
+
     uint8_t *image = malloc(buffer_size + 1);
     if (image == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
+
     memcpy(image, buffer_start, buffer_size);
     struct dpulib_program *read;
     dpu_error_t status = dpulib_program_create(image, buffer_size, path, &read);
     if (status != DPU_OK)
         return status;
+
     struct dpu_program_t made = read->public;
     made.reference_count = program->reference_count;
     made.profiling_symbols = NULL;
@@ -66,6 +73,7 @@ DPU_EXPORT dpu_error_t dpu_load_elf_program_from_memory(dpu_elf_file_t *elf_info
         *program = made;
         return DPU_OK;
     }
+
     dpu_elf_free_symbols(made.symbols);
     free(made.program_path);
     return status;
@@ -80,6 +88,7 @@ DPU_EXPORT dpu_error_t dpu_load_elf_program(dpu_elf_file_t *elf_info, const char
     if (path == NULL || dpulib_read_file(path, &image, &size) != DPU_OK)
         return dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "%s cannot be read",
                            path != NULL ? path : "a file without a name");
+
     dpu_error_t status =
         dpu_load_elf_program_from_memory(elf_info, path, image, size, program, mram_size_hint);
     free(image);

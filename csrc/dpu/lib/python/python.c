@@ -66,6 +66,7 @@ DPU_EXPORT PyObject *Py_dpu_get_symbol_names(struct dpu_program_t *program)
 {
     if (!has_python() || program == NULL)
         return NULL;
+
     int state = PyGILState_Ensure();
     PyObject *list = PyList_New(0);
     for (uint32_t i = 0; list != NULL && i < program->symbols->nr_symbols; i++) {
@@ -78,6 +79,7 @@ DPU_EXPORT PyObject *Py_dpu_get_symbol_names(struct dpu_program_t *program)
         if (text != NULL)
             Py_DecRef(text);
     }
+
     PyGILState_Release(state);
     return list;
 }
@@ -93,6 +95,7 @@ static dpu_error_t address_of(PyObject *item, void **address, size_t *size)
         return DPU_OK;
     if (PyObject_GetBuffer(item, &view, PYBUF_WRITABLE) != 0)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "an item is not a writable buffer");
+
     *address = view.buf;
     *size = (size_t)view.len;
     PyBuffer_Release(&view);
@@ -122,6 +125,7 @@ static dpu_error_t prepare_items(struct dpu_set_t set, PyObject *list, size_t *s
         if (error != DPU_OK)
             return error;
     }
+
     if (!any)
         return dpulib_fail(DPU_ERR_INVALID_SYMBOL_ACCESS, "all items of the list are None");
     return DPU_OK;
@@ -135,6 +139,7 @@ DPU_EXPORT dpu_error_t Py_dpu_prepare_xfers(struct dpu_set_t set, PyObject *list
     dpu_error_t error = has_python() ? dpu_get_nr_dpus(set, &nr_dpus) : no_python();
     if (error != DPU_OK)
         return error;
+
     *size = 0;
     int state = PyGILState_Ensure();
     if (PyList_Size(list) != (ssize_t)nr_dpus)
@@ -156,9 +161,11 @@ DPU_EXPORT dpu_error_t Py_dpu_log_read(struct dpu_set_t set, PyObject *stream)
     size_t size = 0;
     if (!has_python())
         return no_python();
+
     FILE *memory = open_memstream(&text, &size);
     if (memory == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (log)");
+
     dpu_error_t error = dpu_log_read(set, memory);
     if (fclose(memory) != 0 && error == DPU_OK)
         error = dpulib_fail(DPU_ERR_SYSTEM, "out of memory (log)");
@@ -175,6 +182,7 @@ DPU_EXPORT dpu_error_t Py_dpu_log_read(struct dpu_set_t set, PyObject *stream)
             Py_DecRef(result);
         PyGILState_Release(state);
     }
+
     free(text);
     return error;
 }

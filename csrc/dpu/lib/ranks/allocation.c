@@ -33,6 +33,7 @@ struct dpulib_allocation *dpulib_allocation_take(uint32_t count)
             return NULL;
         allocation->room = count;
     }
+
     allocation->count = count;
     return allocation;
 }

@@ -46,6 +46,7 @@ dpu_error_t dpulib_check_set_locked(struct dpu_set_t set)
     if (set.list.nr_ranks > 1 && !dpulib_may_have_ranks(set.list.ranks, set.list.nr_ranks))
         return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
                            "this set has been freed, or does not have %u ranks", set.list.nr_ranks);
+
     for (uint32_t i = 0; i < set.list.nr_ranks && status == DPU_OK; i++)
         status = check_rank(set.list.ranks[i]);
     return status;
@@ -87,6 +88,7 @@ struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor 
 {
     if (set->kind == DPU_SET_DPU)
         return at->index++ == 0 ? set->dpu : NULL;
+
     for (; at->rank < set->list.nr_ranks; at->rank++, at->index = 0) {
         struct dpu_rank_t *rank = set->list.ranks[at->rank];
         if (rank == NULL)
@@ -95,5 +97,6 @@ struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor 
             if (rank->dpus[at->index++].enabled)
                 return &rank->dpus[at->index - 1];
     }
+
     return NULL;
 }

@@ -44,11 +44,13 @@ DPU_EXPORT dpu_error_t dpu_get_profile_description(const char *profile,
 {
     if (description == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "description must not be NULL");
+
     *description = NULL;
     struct dpulib_profile read;
     dpu_error_t status = dpulib_profile_read(&read, profile);
     if (status != DPU_OK)
         return status;
+
     *description = dpulib_description_new(&read);
     if (*description == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (description)");

@@ -99,6 +99,7 @@ static dpu_error_t read_number(const char *key, const char *value, uint64_t low,
                  (unsigned long long)high);
         return bad_value(key, value, want);
     }
+
     return DPU_OK;
 }
 
@@ -171,6 +172,7 @@ static dpu_error_t apply_soft(struct dpulib_profile *profile, const char *key, c
         profile->ranks_given |= strcmp(key, "softNrRanks") == 0; \
         return status; \
     }
+
     SOFT_NUMBERS(READ_NUMBER)
 #undef READ_NUMBER
 #define READ_SWITCH(name, bit) \
@@ -180,6 +182,7 @@ static dpu_error_t apply_soft(struct dpulib_profile *profile, const char *key, c
         profile->machine.switches |= flag ? (uint32_t)(bit) : 0; \
         return status; \
     }
+
     SOFT_SWITCHES(READ_SWITCH)
 #undef READ_SWITCH
     return unknown_soft_key(key);
@@ -227,9 +230,11 @@ static dpu_error_t read_text(struct dpulib_profile *profile, const char *text)
 {
     if (text == NULL || *text == 0)
         return DPU_OK;
+
     char *copy = strdup(text);
     if (copy == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (profile)");
+
     dpu_error_t status = DPU_OK;
     char *rest = copy;
     while (rest != NULL && status == DPU_OK) {
@@ -244,6 +249,7 @@ static dpu_error_t read_text(struct dpulib_profile *profile, const char *text)
         *value++ = 0;
         status = apply(profile, key, value);
     }
+
     free(copy);
     return status;
 }
@@ -267,6 +273,7 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         profile->ranks_given = true;
         status = read_u32("DPU_SOFT_RANKS", ranks, 1, RANKS_MAX, &profile->ranks);
     }
+
     const char *threads = secure_getenv("DPU_SOFT_THREADS");
     if (status == DPU_OK && threads != NULL && *threads != 0)
         status = read_u32("DPU_SOFT_THREADS", threads, 0, 1024, &profile->host_threads);

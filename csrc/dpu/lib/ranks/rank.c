@@ -33,6 +33,7 @@ static struct dpu_rank_t *take_memory(void)
     dpulib_lock();
     struct list_node *node = list_pop(&spare);
     dpulib_unlock();
+
     if (node != NULL)
         return dpulib_rank_at(node);
 
@@ -54,6 +55,7 @@ static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
     options.architecture = dpulib_architecture(&rank->profile);
     options.accounting =
         rank->profile.vendor_accounting ? DPU_ACCOUNTING_VENDOR : DPU_ACCOUNTING_PIPELINE;
+
     /* The first member of every slice, then the second, and so on. */
     for (uint32_t i = 0; i < count; i++) {
         struct dpu_t *dpu = &rank->dpus[i % DPU_MAX_NR_CIS * rank->members + i / DPU_MAX_NR_CIS];
@@ -63,6 +65,7 @@ static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
                                dpu->slice, dpu->member, strerror(errno));
         dpu->enabled = true;
     }
+
     return DPU_OK;
 }
 
@@ -72,6 +75,7 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
     struct dpu_rank_t *rank = take_memory();
     if (rank == NULL)
         return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (rank)");
+
     /* Somebody may be looking at what was here before. */
     dpulib_lock();
     rank->id = id;
@@ -86,7 +90,9 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
             .member = (uint8_t)(i % rank->members),
             .status = DPUSOFT_NEVER_LAUNCHED,
         };
+
     dpulib_unlock();
+
     rank->description = dpulib_description_new(profile);
     dpu_error_t status = DPU_OK;
     if (rank->description == NULL)
@@ -97,6 +103,7 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
         dpulib_rank_destroy(rank);
         return status;
     }
+
     *made = rank;
     return DPU_OK;
 }
@@ -109,12 +116,14 @@ void dpulib_rank_destroy(struct dpu_rank_t *rank)
         dpu_free_program(dpu->program);
         free(dpu->breakpoints);
     }
+
     dpu_free_description(rank->description);
     dpulib_lock();
     for (uint32_t i = 0; i < dpulib_rank_size(rank); i++) {
         struct dpu_t *dpu = &rank->dpus[i];
         *dpu = (struct dpu_t){.rank = rank, .slice = dpu->slice, .member = dpu->member};
     }
+
     free(rank->detail);
     free(rank->warning);
     rank->detail = rank->warning = NULL;

@@ -13,6 +13,7 @@ struct dpulib_table *dpulib_table_new(const struct dpu_set_t *set)
         calloc(1, sizeof *table + nr_ranks * sizeof(struct dpulib_table_rank));
     if (table == NULL)
         return NULL;
+
     table->nr_ranks = nr_ranks;
     for (uint32_t i = 0; i < nr_ranks; i++)
         table->ranks[i].rank = dpulib_set_rank(set, i);

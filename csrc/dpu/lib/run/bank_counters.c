@@ -51,6 +51,7 @@ static dpu_error_t run_enable(struct dpu_t *dpu, void *argument)
                                "event 0x%x is not simulated: only DMA instructions and what they "
                                "transfer are counted",
                                (unsigned)counters.events[i]);
+
     dpu->bank_counters = counters;
     return DPU_OK;
 }
@@ -94,6 +95,7 @@ static dpu_error_t run_read(struct dpu_t *dpu, void *argument)
         result->two_32bits.counter_1 = (uint32_t)read_counter(dpu, 0);
         result->two_32bits.counter_2 = (uint32_t)read_counter(dpu, 1);
     }
+
     return DPU_OK;
 }
 
@@ -105,6 +107,7 @@ static dpu_error_t work(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t *,
         return error;
     if (set.kind != DPU_SET_DPU)
         return dpulib_fail(DPU_ERR_INTERNAL, "this function takes a single DPU, not ranks");
+
     const struct dpulib_profile *profile = &set.dpu->rank->profile;
     if (profile->chip_given && dpulib_architecture(profile) == DPU_ARCHITECTURE_V1A)
         return dpulib_fail(DPU_ERR_INTERNAL, "chip %u, of the v1A architecture, has no counters",

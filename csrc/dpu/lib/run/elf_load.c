@@ -60,9 +60,11 @@ static dpu_error_t load_segment(const struct dpu_elf_segment *segment, dpu_loade
                                                                    : context->patch_mram;
     if (segment->offset % unit != 0)
         return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS, "a segment begins within a word");
+
     uint8_t *content = calloc((size_t)count + 1, unit);
     if (content == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (segment)");
+
     dpu_elf_copy(segment, 0, content, segment->size);
     dpu_error_t status = DPU_OK;
     if (patch != NULL)
@@ -77,6 +79,7 @@ static dpu_error_t load_segment(const struct dpu_elf_segment *segment, dpu_loade
         status = write_mram(&context->env, at, content, count);
         context->nr_of_mram_bytes += status == DPU_OK ? count : 0;
     }
+
     free(content);
     return status;
 }
@@ -86,6 +89,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load(dpu_elf_file_t opened, dpu_loader_context_t 
     const struct dpulib_elf_file *file = opened;
     if (file == NULL || context == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file and context must not be NULL");
+
     dpu_error_t status = context->env.target == DPU_LOADER_TARGET_DPU
                              ? dpulib_check_dpu(context->env.dpu)
                              : dpulib_check_rank(context->env.rank);
@@ -95,5 +99,6 @@ DPU_EXPORT dpu_error_t dpu_elf_load(dpu_elf_file_t opened, dpu_loader_context_t 
             segment->memory == DPU_ELF_MRAM)
             status = load_segment(segment, context);
     }
+
     return status;
 }

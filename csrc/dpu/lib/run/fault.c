@@ -75,6 +75,7 @@ static void add_reason(struct dpulib_text *text, const struct dpu_t *dpu)
     case DPU_FAULT_UNDECODABLE: dpulib_text_add(text, "this is no instruction"); return;
     case DPU_FAULT_NONE: break;
     }
+
     dpulib_text_add(text, "unknown fault");
 }
 

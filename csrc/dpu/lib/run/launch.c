@@ -99,6 +99,7 @@ static dpu_error_t end_early(struct dpu_t *dpu, struct launch *launch, enum dpus
     dpu->status = (uint32_t)status;
     dpu->stuck = true;
     dpulib_explain(dpu, text, sizeof text);
+
     /* Callers that take warnings have the text of the error. */
     if (is_told(launch, EARLY) && !dpulib_keeps_warnings(dpu->rank))
         dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s': %s", dpu->rank->id, dpu->slice, dpu->member,
@@ -129,6 +130,7 @@ static void end_launch(void *argument)
             dpulib_log(DPULIB_WARNING, "%u more DPUs of this launch %s", count - TOLD_MAX,
                        texts[i]);
     }
+
     free(launch);
 }
 
@@ -144,6 +146,7 @@ static dpu_error_t begin(struct dpu_t *dpu, const struct dpulib_boot *boot)
     if (!dpu_machine_get_thread(machine, boot->thread, &state))
         return dpulib_fail(DPU_ERR_INVALID_THREAD_ID, "a DPU has %u tasklets, not a tasklet %u",
                            dpu_machine_thread_count(machine), boot->thread);
+
     state.running = 1;
     if (!boot->resume)
         state.pc = 0;
@@ -185,6 +188,7 @@ static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run
     case DPU_RUN_STEPPED:
     case DPU_RUN_INTERRUPTED: break;
     }
+
     return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
 }
 
@@ -213,9 +217,11 @@ dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool as
     dpu_error_t status = dpulib_check_set(set);
     if (status != DPU_OK)
         return status;
+
     struct launch *launch = calloc(1, sizeof *launch);
     if (launch == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (launch)");
+
     launch->boot = boot;
 
     const struct dpulib_spec spec = {
@@ -239,6 +245,7 @@ static dpu_error_t check_programs(struct dpu_set_t set)
             status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
                                  "DPU %u.%u.%u has no program: load one first", dpu->rank->id,
                                  dpu->slice, dpu->member);
+
     dpulib_unlock();
     return status;
 }
@@ -262,7 +269,9 @@ DPU_EXPORT dpu_error_t dpu_status(struct dpu_set_t dpu_set, bool *done, bool *fa
         all_done = all_done && dpu->launches == 0;
         one_in_fault = one_in_fault || dpu->in_fault;
     }
+
     dpulib_unlock();
+
     if (status == DPU_OK && done != NULL)
         *done = all_done;
     if (status == DPU_OK && fault != NULL)
@@ -275,6 +284,7 @@ DPU_EXPORT dpu_error_t dpu_sync(struct dpu_set_t dpu_set)
     dpu_error_t status = dpulib_check_set(dpu_set);
     if (status != DPU_OK)
         return status;
+
     dpulib_drain(dpu_set, CLOCK_NEVER);
     uint32_t failed = 0;
     dpulib_lock();
@@ -283,6 +293,7 @@ DPU_EXPORT dpu_error_t dpu_sync(struct dpu_set_t dpu_set)
         dpulib_unlock();
         return status;
     }
+
     for (uint32_t i = 0; i < dpulib_set_ranks(&dpu_set); i++) {
         struct dpu_rank_t *rank = dpulib_set_rank(&dpu_set, i);
         if (status == DPU_OK && rank->error != DPU_OK)
@@ -294,6 +305,7 @@ DPU_EXPORT dpu_error_t dpu_sync(struct dpu_set_t dpu_set)
         free(rank->detail);
         rank->detail = NULL;
     }
+
     dpulib_unlock();
     return dpulib_count_failures(status, failed);
 }

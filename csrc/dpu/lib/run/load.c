@@ -37,6 +37,7 @@ static uint32_t find_run(const struct dpu_elf_segment *segment, uint32_t at, boo
         *zeros = zero;
         end += part;
     }
+
     return end - at;
 }
 
@@ -51,6 +52,7 @@ static bool write_mram(struct dpu_machine *machine, const struct dpu_elf_segment
                   : dpu_machine_write_mram(machine, segment->offset + at, segment->data + at, size);
         at += size;
     }
+
     uint32_t rest = segment->size - segment->data_size;
     return fits && dpu_machine_clear_mram(machine, segment->offset + segment->data_size, rest);
 }
@@ -82,6 +84,7 @@ static dpu_error_t write_segment(struct dpu_t *dpu, const struct dpu_elf_segment
     case DPU_ELF_ATOMIC:
     case DPU_ELF_OTHER: break;
     }
+
     if (!fits)
         return dpulib_fail(segment->memory == DPU_ELF_IRAM ? DPU_ERR_INVALID_IRAM_ACCESS
                                                            : DPU_ERR_INVALID_WRAM_ACCESS,
@@ -94,6 +97,7 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
     struct dpulib_program *program = argument;
     const struct dpu_elf *elf = &program->elf;
     dpu_error_t status = DPU_OK;
+
     /* Whatever it was doing. */
     dpu_machine_clear_fault(dpu->machine);
     const uint64_t *words = program->iram;
@@ -102,11 +106,13 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
         if (elf->segments[i].memory == DPU_ELF_IRAM)
             words += elf->segments[i].size / sizeof *words;
     }
+
     const struct dpu_elf_symbol *clock = elf->known[DPU_ELF_KNOWN_CLOCKS_PER_SEC];
     if (status == DPU_OK && clock != NULL && clock->memory == DPU_ELF_WRAM) {
         uint32_t frequency = dpulib_clock(&dpu->rank->profile);
         dpu_machine_write_wram(dpu->machine, clock->value, &frequency, sizeof frequency);
     }
+
     memset(&dpu->result, 0, sizeof dpu->result);
     dpu->status = DPUSOFT_NEVER_LAUNCHED;
     dpu->stuck = false;
@@ -121,6 +127,7 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
     dpu->program = new;
     dpu->in_fault = false;
     dpulib_unlock();
+
     dpu_free_program(old);
     return status;
 }
@@ -151,6 +158,7 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
                                  "profile key chipId chooses it (above 8: v1B)",
                                  elf->chip, chip);
     }
+
     dpulib_unlock();
     return status;
 }
@@ -163,6 +171,7 @@ static dpu_error_t load_image(struct dpu_set_t set, uint8_t *image, size_t size,
     dpu_error_t status = dpulib_program_create(image, size, path, &made);
     if (status != DPU_OK)
         return status;
+
     status = check_chip(set, &made->elf);
     if (status == DPU_OK) {
         struct dpulib_spec work = {.run = load, .argument = made, .bytes = size};
@@ -182,11 +191,13 @@ DPU_EXPORT dpu_error_t dpu_load(struct dpu_set_t dpu_set, const char *binary_pat
     dpu_error_t status = dpulib_check_set(dpu_set);
     if (status != DPU_OK)
         return status;
+
     char *path = binary_path != NULL ? realpath(binary_path, NULL) : NULL;
     if (path == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s",
                            binary_path != NULL ? binary_path : "no file is named",
                            strerror(binary_path != NULL ? errno : EINVAL));
+
     status = dpulib_read_file(path, &image, &size);
     if (status == DPU_OK)
         status = load_image(dpu_set, image, size, path, program);
@@ -202,9 +213,11 @@ static dpu_error_t load_copy(struct dpu_set_t set, const uint8_t *buffer, size_t
         return status;
     if (buffer == NULL)
         return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "the program must not be NULL");
+
     uint8_t *image = malloc(size + 1);
     if (image == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (program)");
+
     memcpy(image, buffer, size);
     return load_image(set, image, size, path, program);
 }

@@ -86,6 +86,7 @@ DPU_EXPORT dpu_error_t dpusoft_describe_fault(struct dpu_set_t set, char *text, 
     if (text == NULL || size == 0)
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE,
                            "text must not be NULL and size must not be 0");
+
     struct description description = {text, size};
     return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = describe, .argument = &description});
 }
@@ -113,6 +114,7 @@ DPU_EXPORT dpu_error_t dpusoft_interrupt(struct dpu_set_t set)
         dpu->interrupted = dpu->launches != 0;
         dpu_machine_interrupt(dpu->machine);
     }
+
     dpulib_unlock();
     return status;
 }

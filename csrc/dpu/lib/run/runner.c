@@ -32,11 +32,13 @@ static dpu_error_t boot_thread(struct dpu_set_t set, dpu_thread_t thread, bool r
     if (status == DPU_OK)
         threads = dpulib_set_rank(&set, 0)->description->hw.dpu.nr_of_threads;
     dpulib_unlock();
+
     if (status != DPU_OK)
         return status;
     if (thread >= threads)
         return dpulib_fail(DPU_ERR_INVALID_THREAD_ID, "a DPU has %u tasklets, not a tasklet %u",
                            threads, thread);
+
     bool done = true;
     status = dpu_status(set, &done, NULL);
     if (status == DPU_OK && !done)
@@ -77,6 +79,7 @@ DPU_EXPORT dpu_error_t dpu_poll_rank(struct dpu_rank_t *rank)
         dpulib_unlock();
         return status;
     }
+
     struct _dpu_run_context_t context;
     memset(&context, 0, sizeof context);
     for (uint32_t i = 0; i < dpulib_rank_size(rank); i++) {
@@ -89,6 +92,7 @@ DPU_EXPORT dpu_error_t dpu_poll_rank(struct dpu_rank_t *rank)
         if (dpu->in_fault)
             context.dpu_in_fault[dpu->slice] |= bit;
     }
+
     rank->run_context = context;
     dpulib_unlock();
     return DPU_OK;
@@ -118,8 +122,10 @@ static dpu_error_t reset(struct dpu_t *dpu, void *unused)
     dpu_machine_set_run_bits(machine, 0);
     for (uint32_t i = 0; i < dpu_machine_thread_count(machine); i++)
         dpu_machine_set_thread(machine, i, &state);
+
     for (uint32_t i = 0; i < DPU_MACHINE_ATOMIC_BITS; i++)
         dpu_machine_set_atomic(machine, i, false);
+
     memset(&dpu->result, 0, sizeof dpu->result);
     dpu->status = DPUSOFT_NEVER_LAUNCHED;
     dpu->stuck = false;

@@ -38,6 +38,7 @@ static dpu_error_t boot(struct dpu_t *dpu, void *unused)
     (void)unused;
     if (dpu->program == NULL)
         return dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED, "no program is loaded: load one first");
+
     dpu_machine_set_run_bits(dpu->machine, 0);
     dpu_machine_boot(dpu->machine);
     dpu_machine_get_result(dpu->machine, &dpu->result);
@@ -45,6 +46,7 @@ static dpu_error_t boot(struct dpu_t *dpu, void *unused)
     dpu->status = DPUSOFT_STEPPED;
     if (dpu->result.fault == DPU_FAULT_NONE)
         return DPU_OK;
+
     dpu->status = DPUSOFT_FAULT;
     char text[512];
     dpulib_describe_fault(dpu, text, sizeof text);
@@ -73,13 +75,16 @@ static void note(struct dpu_t *dpu, enum dpu_run_status status, struct dpusoft_r
     case DPU_RUN_CYCLE_LIMIT: shown = DPUSOFT_CYCLE_LIMIT; break;
     case DPU_RUN_STEPPED: break;
     }
+
     dpu->status = shown;
+
     /* A launch that is not over cannot be followed by another. */
     dpu->stuck = shown != DPUSOFT_DONE && shown != DPUSOFT_FAULT;
     dpu_machine_get_result(dpu->machine, &dpu->result);
     dpulib_lock();
     dpu->in_fault = shown == DPUSOFT_FAULT;
     dpulib_unlock();
+
     if (report != NULL)
         dpulib_fill_report(dpu, shown, report);
 }
@@ -99,6 +104,7 @@ static dpu_error_t step(struct dpu_t *dpu, void *argument)
                            dpu_machine_thread_count(dpu->machine), step->thread);
     if (!state.running)
         return dpulib_fail(DPU_ERR_INVALID_THREAD_ID, "tasklet %u is not running", step->thread);
+
     for (uint64_t i = 0; i < step->count && status == DPU_RUN_STEPPED && state.running; i++) {
         status = dpu_machine_step_thread(dpu->machine, step->thread, NULL);
         dpu_machine_get_thread(dpu->machine, step->thread, &state);
@@ -106,6 +112,7 @@ static dpu_error_t step(struct dpu_t *dpu, void *argument)
         if (status == DPU_RUN_DONE && is_running(dpu))
             status = DPU_RUN_STEPPED;
     }
+
     if (status == DPU_RUN_STEPPED && !is_running(dpu))
         status = DPU_RUN_DONE;
     note(dpu, status, step->report);
@@ -151,6 +158,7 @@ static dpu_error_t go_on(struct dpu_t *dpu, void *argument)
     const struct step *what = argument;
     uint64_t left = what->count != 0 ? what->count : UINT64_MAX;
     enum dpu_run_status status = DPU_RUN_STEPPED;
+
     /* A round has to be over before the pcs can be looked at. The first one leaves the breakpoint
      * that the last call stopped at. */
     uint64_t slice = dpu->breakpoints != NULL ? 1 : SLICE_ROUNDS;
@@ -162,6 +170,7 @@ static dpu_error_t go_on(struct dpu_t *dpu, void *argument)
         left -= rounds;
         stopped = status == DPU_RUN_STEPPED && stands_at_breakpoint(dpu);
     }
+
     set_debugging(dpu, false);
     note(dpu, status, what->report);
     if (stopped) {
@@ -169,6 +178,7 @@ static dpu_error_t go_on(struct dpu_t *dpu, void *argument)
         if (what->report != NULL)
             what->report->status = DPUSOFT_BREAKPOINT;
     }
+
     return DPU_OK;
 }
 
@@ -202,15 +212,18 @@ static dpu_error_t set_breakpoint(struct dpu_t *dpu, void *argument)
     }
     if (dpu->breakpoints == NULL)
         return DPU_OK;
+
     uint64_t *word = &dpu->breakpoints[breakpoint->pc / 64];
     *word = breakpoint->set ? *word | bit : *word & ~bit;
     uint64_t any = 0;
     for (uint32_t i = 0; i < words; i++)
         any |= dpu->breakpoints[i];
+
     if (any == 0) {
         free(dpu->breakpoints);
         dpu->breakpoints = NULL;
     }
+
     return DPU_OK;
 }
 
@@ -268,6 +281,7 @@ DPU_EXPORT dpu_error_t dpusoft_debug_get_thread(struct dpu_set_t dpu, uint32_t t
         status = work_on(dpu, get_thread, &access);
     if (status != DPU_OK)
         return status;
+
     memcpy(state->registers, access.state.registers, sizeof state->registers);
     state->pc = access.state.pc;
     state->zero = access.state.zero;
@@ -284,6 +298,7 @@ DPU_EXPORT dpu_error_t dpusoft_debug_set_thread(struct dpu_set_t dpu, uint32_t t
     dpu_error_t status = check_thread(state);
     if (status != DPU_OK)
         return status;
+
     memcpy(access.state.registers, state->registers, sizeof state->registers);
     access.state.pc = state->pc;
     access.state.zero = state->zero != 0;

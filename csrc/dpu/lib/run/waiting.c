@@ -55,6 +55,7 @@ static uint32_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *me
     if (!dpu_machine_read_wram(dpu->machine, meeting->address, state, sizeof *state) ||
         state->queue == NOBODY || state->guard != meeting->guard)
         return 0;
+
     uint8_t id = state->queue;
     while (id < DPU_MACHINE_THREADS && (bits >> id & 1) == 0) {
         bits |= UINT32_C(1) << id;
@@ -62,6 +63,7 @@ static uint32_t queued(const struct dpu_t *dpu, const struct dpulib_meetings *me
             !dpu_machine_read_wram(dpu->machine, meetings->next + id, &id, 1))
             break;
     }
+
     return bits;
 }
 
@@ -70,6 +72,7 @@ uint32_t dpulib_sleepers(const struct dpu_t *dpu)
     const struct dpulib_meetings *meetings = meetings_of(dpu);
     if (meetings == NULL || meetings->functions_count + meetings->count == 0)
         return 0;
+
     uint32_t found = 0, candidates = stopped(dpu);
 
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
@@ -78,10 +81,12 @@ uint32_t dpulib_sleepers(const struct dpu_t *dpu)
             function_at(meetings, state.pc) != NULL)
             found |= UINT32_C(1) << i;
     }
+
     for (uint32_t i = 0; i < meetings->count; i++) {
         struct meeting_state state;
         found |= queued(dpu, meetings, &meetings->meetings[i], &state) & candidates;
     }
+
     return found;
 }
 
@@ -102,6 +107,7 @@ static void add_waiting(struct dpulib_text *text, const struct dpu_t *dpu, uint3
         if ((bits >> i & 1) != 0)
             /* It is behind the instruction that it stopped at. */
             places[i] = dpulib_own_pc(dpu, i, (pc_of(dpu, i) - 1) & (DPU_MACHINE_IRAM - 1));
+
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
         uint32_t same = 0;
         for (uint32_t j = i; j < DPU_MACHINE_THREADS && (bits >> i & 1) != 0; j++)
@@ -158,6 +164,7 @@ static void add_handshakes(struct dpulib_text *text, const struct dpu_t *dpu,
     if (meetings->partners == DPULIB_NOWHERE ||
         !dpu_machine_read_wram(dpu->machine, meetings->partners, partners, sizeof partners))
         return;
+
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
         uint32_t who = partners[i] - 1u;
         if (who >= DPU_MACHINE_THREADS || (*sleepers >> who & 1) == 0)
@@ -198,6 +205,7 @@ void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu)
         add_waiting(text, dpu, waiting);
         dpulib_text_add(text, "; missing: sem_give()");
     }
+
     add_handshakes(text, dpu, meetings, &sleepers, &separator);
 
     /* Barriers without a name, such as those in arrays. */
@@ -249,6 +257,7 @@ static void add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t
                         symbol->name + strlen(kinds[kind].prefix));
         return;
     }
+
     dpulib_text_add(text, "atomic bit %u", bit);
 }
 
@@ -260,6 +269,7 @@ void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu)
                     ((UINT32_C(1) << dpu_machine_thread_count(dpu->machine)) - 1);
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
         dpu_machine_get_thread(dpu->machine, i, &states[i]);
+
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {
         uint32_t same = 0, bit, other;
         if ((bits >> i & 1) == 0)

@@ -37,6 +37,7 @@ void dpulib_warn(struct dpu_rank_t *rank, const char *format, ...)
         rank->warning = strdup(text);
     rank->warnings += keeps;
     dpulib_unlock();
+
     if (!keeps)
         dpulib_log(DPULIB_WARNING, "%s", text);
 }
@@ -56,6 +57,7 @@ DPU_EXPORT dpu_error_t dpusoft_take_warning(struct dpu_set_t set, char *text, si
 {
     if (text == NULL || size == 0 || count == NULL)
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "text and count must not be NULL");
+
     *text = 0;
     *count = 0;
 
@@ -70,6 +72,7 @@ DPU_EXPORT dpu_error_t dpusoft_take_warning(struct dpu_set_t set, char *text, si
         rank->warning = NULL;
         rank->warnings = 0;
     }
+
     dpulib_unlock();
     return status;
 }

@@ -73,6 +73,7 @@ static bool is_runtime_function(const struct dpu_elf *elf, const struct dpu_elf_
         return is_runtime_line(&line);
     if (strncmp(symbol->name, "__", 2) == 0 && strcmp(symbol->name, "__bootstrap") != 0)
         return true;
+
     for (size_t i = 0; i < sizeof runtime_functions / sizeof runtime_functions[0]; i++)
         if (strcmp(symbol->name, runtime_functions[i]) == 0)
             return true;
@@ -87,6 +88,7 @@ static bool find_own_line(const struct dpu_elf *elf, const struct dpu_elf_symbol
         return false;
     if (!is_runtime_line(line) || symbol == NULL || is_runtime_function(elf, symbol))
         return true;
+
     struct dpu_line before;
     for (uint32_t i = 1; i <= BACK_MAX && pc >= first_pc(symbol) + i; i++)
         if (find_line(elf, pc - i, &before) && !is_runtime_line(&before)) {
@@ -123,6 +125,7 @@ static bool find_tail_call(const struct dpu_t *dpu, const struct dpu_elf_symbol 
     struct dpu_form_info form;
     if (other == NULL || other->kind != DPU_ELF_FUNCTION)
         return false;
+
     /* A size is what a file claims. */
     uint32_t words = other->size / 8 < DPU_MACHINE_IRAM ? other->size / 8 : DPU_MACHINE_IRAM;
     for (uint32_t pc = first_pc(other); pc < first_pc(other) + words; pc++) {
@@ -136,6 +139,7 @@ static bool find_tail_call(const struct dpu_t *dpu, const struct dpu_elf_symbol 
             return true;
         }
     }
+
     return false;
 }
 
@@ -148,10 +152,12 @@ static bool follows_call(const struct dpu_t *dpu, const struct dpu_elf *elf, uin
     if (back == 0 || back > PC_MASK || !decode(dpu, back - 1, &instruction, &form) ||
         strcmp(form.mnemonic, "call") != 0)
         return false;
+
     *site = back - 1;
     int64_t target = operand(&instruction, &form, DPU_OPERAND_OFF, -1);
     if (target < 0 || operand(&instruction, &form, DPU_OPERAND_RA, -1) != ZERO)
         return true;
+
     const struct dpu_elf_symbol *called = dpu_elf_find_code(elf, (uint32_t)target & PC_MASK, NULL);
     return called == function || (by_tail && find_tail_call(dpu, called, function, site));
 }
@@ -213,6 +219,7 @@ static uint32_t follow(struct dpulib_text *text, const struct dpu_t *dpu, uint32
     const struct dpu_elf *elf = elf_of(dpu);
     if (elf == NULL || !dpu_machine_get_thread(dpu->machine, thread, &state))
         return pc;
+
     uint32_t own = pc;
     for (uint32_t depth = 0; depth < CALLERS_MAX; depth++) {
         const struct dpu_elf_symbol *function = dpu_elf_find_code(elf, own, NULL);
@@ -224,6 +231,7 @@ static uint32_t follow(struct dpulib_text *text, const struct dpu_t *dpu, uint32
             add_one(text, elf, own);
         }
     }
+
     return own;
 }
 
@@ -254,6 +262,7 @@ bool dpulib_is_c(const struct dpu_t *dpu, uint32_t pc)
         const char *dot = strrchr(line.file, '.');
         return dot == NULL || (strcmp(dot, ".S") != 0 && strcmp(dot, ".s") != 0);
     }
+
     return is_runtime_function(elf, dpu_elf_find_code(elf, pc, NULL));
 }
 

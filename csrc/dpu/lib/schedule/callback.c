@@ -36,6 +36,7 @@ DPU_EXPORT dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
     struct dpulib_operation *operation = dpulib_operation_new(dpu_set, &spec);
     if (operation == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (operation)");
+
     operation->callback = (struct dpulib_callback){
         .function = callback,
         .argument = args,

@@ -51,6 +51,7 @@ static struct dpulib_task *take_task(void)
     struct list_node *node = list_pop(&calls.tasks);
     if (node == NULL)
         return NULL;
+
     calls.waiting--;
     return LIST_ENTRY(node, struct dpulib_task, node);
 }
@@ -70,6 +71,7 @@ static void *run_tasks(void *unused)
         dpulib_unlock_and_release();
         dpulib_lock();
     }
+
     calls.threads--;
     dpulib_unlock();
     return NULL;

@@ -127,6 +127,7 @@ static char *make_path(const char *pattern)
     FILE *text = open_memstream(&path, &size);
     if (text == NULL)
         return NULL;
+
     for (const char *at = pattern; *at != 0; at++)
         if (at[0] == '%' && at[1] == 'p') {
             fprintf(text, "%ld", (long)getpid());
@@ -144,6 +145,7 @@ static bool open_file(bool anew)
         tell_failure(destination);
         return false;
     }
+
     file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (anew ? O_TRUNC : 0), 0666);
     if (file < 0 || fstat(file, &file_identity) != 0)
         tell_failure(path);
@@ -167,6 +169,7 @@ static void write_text(const char *text, size_t size)
             return;
         to = file;
     }
+
     ssize_t done = 0;
     while (size != 0 && (done = write(to, text, size)) != 0) {
         if (done < 0 && errno == EINTR)
@@ -241,6 +244,7 @@ static void write_totals(void)
         add(&all, &totals[i]);
         all.count = count + totals[i].count;
     }
+
     if (all.count != 0 && destination != NULL)
         write_line("total", "", &all, all.count);
 }

@@ -19,6 +19,7 @@ struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct
         calloc(1, sizeof *operation + count * sizeof operation->jobs[0]);
     if (operation == NULL)
         return NULL;
+
     operation->spec = *spec;
     operation->count = operation->left = count;
     operation->span = 1;
@@ -33,6 +34,7 @@ struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct
         if (job->rank != NULL)
             operation->dpus += job->dpu != NULL ? 1 : job->rank->count;
     }
+
     dpulib_unlock();
     return operation;
 }
@@ -59,6 +61,7 @@ void dpulib_note_error(struct dpulib_rank_job *job, uint32_t index, dpu_error_t 
         free(job->detail);
         job->detail = strdup(dpulib_detail());
     }
+
     dpulib_unlock();
 }
 

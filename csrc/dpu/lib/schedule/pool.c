@@ -82,6 +82,7 @@ static void *run_tasks(void *unused)
         dpulib_wait_on(&pool.has_task, NULL);
         pool.idle--;
     }
+
     pool.threads--;
     dpulib_unlock();
     return NULL;
@@ -128,5 +129,6 @@ bool dpulib_pool_help(const struct dpulib_operation *operation)
             return true;
         }
     }
+
     return false;
 }

@@ -250,6 +250,7 @@ static void leave(struct dpulib_rank_job *job)
         rank->detached--;
         dpulib_changed();
     }
+
     take_out(job);
 
     advance(rank);

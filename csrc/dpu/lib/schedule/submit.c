@@ -30,6 +30,7 @@ static dpu_error_t check_ranks(const struct dpulib_operation *operation)
         if (status != DPU_OK)
             return status;
     }
+
     return DPU_OK;
 }
 
@@ -51,6 +52,7 @@ static dpu_error_t prepare_async(const struct dpulib_operation *operation)
             return dpulib_fail(DPU_ERR_NO_THREAD_PER_RANK,
                                "asynchronous calls are disabled: the profile says "
                                "nrThreadsPerRank=0");
+
     if (!dpulib_pool_is_ready())
         return dpulib_fail(DPU_ERR_SYSTEM, "no thread could be started");
 
@@ -60,6 +62,7 @@ static dpu_error_t prepare_async(const struct dpulib_operation *operation)
         if (status != DPU_OK)
             return status;
     }
+
     return DPU_OK;
 }
 
@@ -117,6 +120,7 @@ static dpu_error_t result_of(const struct dpulib_operation *operation)
             status =
                 dpulib_fail(job->error, "%s", job->detail != NULL ? job->detail : DPULIB_NO_DETAIL);
     }
+
     return dpulib_count_failures(status, failures);
 }
 
@@ -156,6 +160,7 @@ bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
                (!dpulib_is_past(rank, number) || (rank->detached != 0 && !dpulib_is_in_callback())))
             over = dpulib_wait(deadline);
     }
+
     dpulib_unlock_and_release();
     return over;
 }

@@ -71,6 +71,7 @@ static dpu_error_t publish(struct dpulib_allocation *allocation,
         rank->queued = 0;
         list_append(&dpulib_ranks, &rank->node);
     }
+
     allocation->generation = dpulib_generation();
     list_prepend(&dpulib_allocations, &allocation->node);
     if (profile->host_threads != 0)
@@ -86,12 +87,15 @@ static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count
     uint32_t *ids = calloc(profile->ranks, sizeof *ids);
     if (ids == NULL)
         return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (ranks)");
+
     struct dpulib_allocation *allocation = NULL;
     dpu_error_t status = DPU_OK;
+
     /* Before the work; publish() looks again. */
     dpulib_lock();
     uint32_t found = choose_ids(profile->ranks, count, ids);
     dpulib_unlock();
+
     if (found < count)
         status =
             dpulib_fail(DPU_ERR_ALLOCATION,
@@ -103,12 +107,14 @@ static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count
         if (allocation == NULL)
             status = dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (ranks)");
     }
+
     uint32_t size = DPU_MAX_NR_CIS * profile->members;
     for (uint32_t i = 0; status == DPU_OK && i < count; i++) {
         uint32_t part = dpus < size ? dpus : size;
         status = dpulib_rank_create(profile, ids[i], part, &allocation->ranks[i]);
         dpus -= part;
     }
+
     if (status == DPU_OK) {
         allocation->by_rank = by_rank;
         status = publish(allocation, profile, ids);
@@ -153,6 +159,7 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
     const char *what = in_ranks ? "ranks" : "DPUs";
     if (set == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "dpu_set must not be NULL");
+
     memset(set, 0, sizeof *set);
     struct dpulib_profile profile;
     dpu_error_t status = read_profile(&profile, text);
@@ -162,6 +169,7 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
         dpulib_log(DPULIB_WARNING, "cannot allocate 0 %s", what);
         return dpulib_fail(DPU_ERR_ALLOCATION, "cannot allocate 0 %s", what);
     }
+
     uint32_t size = DPU_MAX_NR_CIS * profile.members;
     uint32_t count = in_ranks ? amount : (uint32_t)(((uint64_t)amount + size - 1) / size);
     if (amount == DPU_ALLOCATE_ALL)
@@ -171,11 +179,13 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
                            "%u %s were requested, but only %u ranks of %u DPUs are simulated; set "
                            "DPU_SOFT_RANKS or softNrRanks in the profile for more",
                            amount, what, profile.ranks, size);
+
     struct dpulib_allocation *allocation;
     bool whole = in_ranks || amount == DPU_ALLOCATE_ALL;
     status = allocate(&profile, count, whole ? count * size : amount, false, &allocation);
     if (status != DPU_OK)
         return status;
+
     set->kind = DPU_SET_RANKS;
     set->list.nr_ranks = count;
     set->list.ranks = allocation->ranks;
@@ -197,6 +207,7 @@ DPU_EXPORT dpu_error_t dpu_get_rank_of_type(const char *profile, struct dpu_rank
 {
     if (rank == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "rank must not be NULL");
+
     *rank = NULL;
     struct dpulib_profile read;
     struct dpulib_allocation *allocation;
@@ -228,6 +239,7 @@ static struct dpulib_allocation *find_allocation(struct dpu_rank_t *const *ranks
                                 : allocation->ranks == ranks && allocation->count == count)
             return allocation;
     }
+
     return NULL;
 }
 
@@ -250,6 +262,7 @@ static dpu_error_t end(struct dpulib_allocation *allocation)
         allocation->ranks[i]->alive = false;
         list_remove(&dpulib_ranks, &allocation->ranks[i]->node);
     }
+
     dpulib_pool_wake();
     dpulib_calls_wake();
     dpulib_changed();
@@ -270,6 +283,7 @@ DPU_EXPORT dpu_error_t dpu_free(struct dpu_set_t dpu_set)
 
     dpu_error_t status = dpulib_check_set_locked(dpu_set);
     dpulib_unlock();
+
     if (status != DPU_OK)
         return status == DPU_ERR_DPU_DISABLED ? DPU_ERR_INVALID_DPU_SET : status;
     return dpulib_fail(DPU_ERR_INVALID_DPU_SET,

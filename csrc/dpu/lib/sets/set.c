@@ -45,11 +45,14 @@ DPU_EXPORT dpu_error_t dpu_get_nr_dpus(struct dpu_set_t dpu_set, uint32_t *nr_dp
     dpu_error_t status = dpulib_check_set_locked(dpu_set);
     for (struct dpulib_cursor at = {0}; status == DPU_OK && dpulib_next_dpu(&dpu_set, &at) != NULL;)
         count++;
+
     dpulib_unlock();
+
     if (status != DPU_OK)
         return status;
     if (nr_dpus == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "the number must not be NULL");
+
     *nr_dpus = count;
     return DPU_OK;
 }
@@ -67,6 +70,7 @@ static struct dpu_set_rank_iterator_t first_rank(struct dpu_set_t *set)
     iterator.set = set;
     if (set == NULL || dpulib_check_set_locked(*set) != DPU_OK)
         return iterator;
+
     iterator.has_next = true;
     iterator.next_idx = 1;
     iterator.next = set_of_rank(dpulib_set_rank(set, 0));
@@ -98,6 +102,7 @@ static void find_dpu(struct dpu_set_dpu_iterator_t *iterator)
             }
         }
     }
+
     iterator->has_next = false;
 }
 

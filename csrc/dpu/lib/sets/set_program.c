@@ -43,6 +43,7 @@ dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **p
                                  "the DPUs have different programs: access them one by one");
         common = dpu->program;
     }
+
     if (status == DPU_OK && common == NULL)
         status = dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED,
                              "no DPU of this set has a program: load one first");
@@ -50,6 +51,7 @@ dpu_error_t dpulib_common_program(struct dpu_set_t set, struct dpu_program_t **p
         dpu_take_program_ref(common);
         *program = common;
     }
+
     dpulib_unlock();
     return status;
 }

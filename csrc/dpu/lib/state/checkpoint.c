@@ -40,6 +40,7 @@ static dpu_error_t save_memories(const struct checkpoint *checkpoint, const stru
         if (c->wram == NULL || !dpu_machine_read_wram(m, 0, c->wram, wram_size))
             return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (WRAM)");
     }
+
     return DPU_OK;
 }
 
@@ -65,6 +66,7 @@ static dpu_error_t run_save(struct dpu_t *dpu, void *argument)
     }
     if ((checkpoint->flags & DPU_CHECKPOINT_INTERNAL) == 0)
         return DPU_OK;
+
     dpulib_context_get_pcs(c, dpu->machine);
     dpulib_context_get_registers(c, dpu->machine);
     dpulib_context_get_running(c, dpu->machine);
@@ -133,8 +135,10 @@ static dpu_error_t restore_state(struct checkpoint *checkpoint, struct dpu_t *dp
     dpu_error_t error = dpulib_context_set_fault(c, dpu->machine);
     if (error != DPU_OK)
         return error;
+
     dpulib_context_set_registers(c, dpu->machine);
     checkpoint->running = in_fault ? 0 : dpulib_context_running(c);
+
     /* All but the one that is resumed by a launch. */
     uint64_t running =
         in_fault ? dpulib_context_running(c) : checkpoint->running & (checkpoint->running - 1);
@@ -192,6 +196,7 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_serialize(struct dpu_context_t *context,
     if (serialized_context == NULL || serialized_context_size == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL,
                            "serialized_context and serialized_context_size must not be NULL");
+
     const uint32_t size = (uint32_t)dpu_checkpoint_size(context);
     if (*serialized_context == NULL) {
         *serialized_context = malloc(size);
@@ -202,6 +207,7 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_serialize(struct dpu_context_t *context,
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "the buffer has %u bytes, the state %u",
                            *serialized_context_size, size);
     }
+
     dpu_checkpoint_write(context, *serialized_context);
     return DPU_OK;
 }

@@ -69,6 +69,7 @@ bool dpu_context_create(struct dpu_context_t *c, uint32_t threads, uint32_t regi
     if (c->registers != NULL && c->pcs != NULL && c->atomic_register != NULL &&
         c->zero_flags != NULL && c->carry_flags != NULL && c->scheduling != NULL)
         return true;
+
     dpu_context_destroy(c);
     return false;
 }
@@ -130,6 +131,7 @@ void dpu_checkpoint_write(const struct dpu_context_t *c, uint8_t *bytes)
             memcpy(bytes, parts[i].data, parts[i].size);
         bytes += parts[i].size;
     }
+
     memcpy(bytes, faults, sizeof faults);
     memcpy(bytes + sizeof faults, &c->bkp_fault_id, sizeof c->bkp_fault_id);
 }
@@ -157,6 +159,7 @@ static bool create_with_memories(struct dpu_context_t *c, const uint32_t *counts
 {
     if (!dpu_context_create(c, counts[0], counts[1], counts[2]))
         return false;
+
     c->info.iram_size = (iram_size_t)counts[3];
     c->info.mram_size = counts[4];
     c->info.wram_size = counts[5];
@@ -185,6 +188,7 @@ static void read_parts(const uint8_t *bytes, struct dpu_context_t *c)
             data[j] = data[j] != 0;
         bytes += parts[i].size;
     }
+
     c->bkp_fault = bytes[0] != 0;
     c->dma_fault = bytes[1] != 0;
     c->mem_fault = bytes[2] != 0;
@@ -202,6 +206,7 @@ enum dpu_checkpoint_status dpu_checkpoint_read(const uint8_t *bytes, size_t size
     memset(c, 0, sizeof *c);
     if (size < sizeof header)
         return DPU_CHECKPOINT_NOT_A_CHECKPOINT;
+
     memcpy(header, bytes, sizeof header);
     if (header[0] != DPU_CHECKPOINT_MAGIC || header[3] != DPU_CHECKPOINT_MAGIC)
         return DPU_CHECKPOINT_NOT_A_CHECKPOINT;
@@ -213,6 +218,7 @@ enum dpu_checkpoint_status dpu_checkpoint_read(const uint8_t *bytes, size_t size
         return DPU_CHECKPOINT_LENGTH;
     if (!create_with_memories(c, counts))
         return DPU_CHECKPOINT_NO_MEMORY;
+
     read_parts(bytes + sizeof header, c);
     return DPU_CHECKPOINT_OK;
 }

@@ -64,6 +64,7 @@ void dpulib_context_get_registers(struct dpu_context_t *c, const struct dpu_mach
         c->zero_flags[t] = state.zero != 0;
         c->carry_flags[t] = state.carry != 0;
     }
+
     for (uint32_t i = 0; i < c->info.nr_atomic_bits; i++)
         (void)dpu_machine_get_atomic(machine, i, &c->atomic_register[i]);
 }
@@ -83,6 +84,7 @@ void dpulib_context_get_fault(struct dpu_context_t *c, const struct dpu_machine 
     const dpu_thread_t thread = (dpu_thread_t)result.fault_thread;
     c->dma_fault = result.fault == DPU_FAULT_DMA;
     c->mem_fault = result.fault == DPU_FAULT_MEMORY;
+
     /* There is no flag for a word that is no instruction. */
     c->bkp_fault = result.fault != DPU_FAULT_NONE && !c->dma_fault && !c->mem_fault;
     c->bkp_fault_thread_index = c->bkp_fault ? thread : 0;
@@ -105,6 +107,7 @@ void dpulib_context_set_registers(const struct dpu_context_t *c, struct dpu_mach
         state.carry = c->carry_flags[t];
         (void)dpu_machine_set_thread(machine, t, &state);
     }
+
     for (uint32_t i = 0; i < c->info.nr_atomic_bits; i++)
         (void)dpu_machine_set_atomic(machine, i, c->atomic_register[i]);
 }
@@ -149,6 +152,7 @@ uint64_t dpulib_context_running(const struct dpu_context_t *c)
             at &= faulted;
         running |= at & -at;
     }
+
     return running & THREAD_BITS;
 }
 

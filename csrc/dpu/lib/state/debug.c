@@ -30,9 +30,11 @@ DPU_EXPORT dpu_error_t dpu_context_fill_from_rank(struct dpu_context_t *context,
 {
     if (context == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "context must not be NULL");
+
     dpu_error_t error = dpulib_check_rank(rank);
     if (error != DPU_OK)
         return error;
+
     struct dpu_set_t set = {.kind = DPU_SET_RANKS, .list = {1, &rank}};
     const struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
     if (dpu == NULL)
@@ -108,6 +110,7 @@ static dpu_error_t initialize(struct dpu_t *dpu, void *argument)
     dpu_error_t error = dpulib_context_check(request->context, dpu->machine);
     if (error != DPU_OK)
         return error;
+
     dpulib_context_get_pcs(request->context, dpu->machine);
     dpulib_context_get_running(request->context, dpu->machine);
     dpulib_context_get_fault(request->context, dpu->machine);
@@ -126,10 +129,12 @@ static dpu_error_t step(struct dpu_t *dpu, void *argument)
     if (request->thread >= c->info.nr_threads)
         return dpulib_fail(DPU_ERR_INVALID_THREAD_ID, "a DPU has %u tasklets, not a tasklet %u",
                            c->info.nr_threads, request->thread);
+
     uint64_t running = dpulib_context_running(c);
     if ((running >> request->thread & 1) == 0)
         return dpulib_fail(DPU_ERR_INTERNAL, "tasklet %u does not run, so it cannot step",
                            request->thread);
+
     uint64_t others = dpu_machine_get_run_bits(dpu->machine);
     dpu_machine_set_run_bits(dpu->machine, others | running);
     (void)dpu_machine_step_thread(dpu->machine, request->thread, NULL);

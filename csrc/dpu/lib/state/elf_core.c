@@ -80,6 +80,7 @@ static bool copy_symbols(const struct dpulib_elf_file *exe, Elf32_Shdr *sections
     *symbols = calloc((size_t)count + 1, sizeof(Elf32_Sym));
     if (*symbols == NULL)
         return false;
+
     for (uint32_t i = 0; i < count; i++) {
         Elf32_Sym symbol;
         memcpy(&symbol, from.data + i * sizeof symbol, sizeof symbol);
@@ -107,6 +108,7 @@ static bool write_all(int fd, const void *bytes, size_t size, uint64_t offset)
         size -= (size_t)done;
         offset += (uint64_t)done;
     }
+
     return true;
 }
 
@@ -142,6 +144,7 @@ static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
             section->sh_size = part->size;
         }
     }
+
     sections[SYMBOLS].sh_type = SHT_SYMTAB;
     sections[SYMBOLS].sh_link = STRINGS;
     sections[SYMBOLS].sh_entsize = sizeof(Elf32_Sym);
@@ -157,6 +160,7 @@ static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
             return false;
         at += sections[i].sh_size;
     }
+
     for (uint32_t i = TEXT; i <= MEMORIES; i++)
         segments[i - TEXT] = (Elf32_Phdr){
             .p_type = PT_LOAD,
@@ -168,6 +172,7 @@ static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
             .p_flags = i == TEXT ? PF_R | PF_X : PF_R | PF_W,
             .p_align = 8,
         };
+
     header.e_shoff = (at + 7) & ~7u;
     return write_all(fd, sections, SECTIONS * sizeof *sections, header.e_shoff) &&
            write_all(fd, segments, sizeof segments, header.e_phoff) &&
@@ -192,12 +197,14 @@ DPU_EXPORT dpu_error_t dpu_elf_create_core_dump(const char *exe_path, const char
     if (parts[TEXT].size > DPU_MACHINE_IRAM * 8 || parts[DATA].size > DPU_MACHINE_WRAM ||
         parts[MRAM].size > DPU_MACHINE_MRAM || parts[REGISTERS].size > DPU_MACHINE_MRAM)
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "a DPU has no memories of these sizes");
+
     dpu_elf_file_t opened = NULL;
     if (exe_path != NULL) {
         dpu_error_t status = dpu_elf_open(exe_path, &opened);
         if (status != DPU_OK)
             return status;
     }
+
     Elf32_Shdr sections[SECTIONS] = {0};
     uint8_t *symbols = NULL;
     const uint8_t *strings = NULL;
@@ -227,6 +234,7 @@ DPU_EXPORT dpu_error_t dpu_create_core_dump(struct dpu_rank_t *rank, const char 
         return status;
     if (context == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "context must not be NULL");
+
     struct dpu_context_t registers = *context;
     registers.info.iram_size = 0;
     registers.info.mram_size = 0;

@@ -24,9 +24,11 @@ static dpu_error_t broadcast(struct dpu_set_t set, struct dpu_symbol_t symbol, u
         return error;
     if (source == NULL && length != 0)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
+
     struct dpulib_transfer *transfer = malloc(sizeof *transfer);
     if (transfer == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
+
     *transfer =
         (struct dpulib_transfer){.place = place, .direction = DPU_XFER_TO_DPU, .everyone = source};
     return dpulib_transfer_submit(set, transfer, set.kind == DPU_SET_RANKS, flags);
@@ -93,6 +95,7 @@ static dpu_error_t copy_from(struct dpu_t *dpu, struct dpu_symbol_t symbol, uint
     dpu_error_t error = dpulib_place_find(&read.place, symbol, offset, length);
     if (error != DPU_OK)
         return error;
+
     /* With the lock, as another thread may free the set. */
     const struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
     dpulib_lock();
@@ -100,10 +103,12 @@ static dpu_error_t copy_from(struct dpu_t *dpu, struct dpu_symbol_t symbol, uint
     if (error == DPU_OK)
         error = dpulib_place_check(&read.place, dpu->machine);
     dpulib_unlock();
+
     if (error != DPU_OK)
         return error;
     if (target == NULL && length != 0)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
+
     const struct dpulib_spec work = {.kind = kinds[read.place.memory],
                                      .run = length != 0 ? run_read : NULL,
                                      .argument = &read,

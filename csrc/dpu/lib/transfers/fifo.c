@@ -68,10 +68,12 @@ static dpu_error_t allocate(struct dpu_fifo_link_t *link, const struct dpu_set_t
     char *memory = calloc(1, front + nr_ranks * sizeof *link->rank_fifos);
     if (memory == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (link to a FIFO)");
+
     struct fifo_owner *owner = (struct fifo_owner *)(void *)memory;
     owner->nr_ranks = nr_ranks;
     for (uint32_t i = 0; i < nr_ranks; i++)
         owner->ranks[i] = set->kind == DPU_SET_RANKS ? set->list.ranks[i] : set->dpu->rank;
+
     memcpy(memory + front - sizeof owner, &owner, sizeof owner);
     link->rank_fifos = (struct dpu_fifo_rank_t *)(void *)(memory + front);
     return DPU_OK;
@@ -170,6 +172,7 @@ static dpu_error_t make_link(struct dpu_set_t set, struct dpu_fifo_link_t *link,
     struct dpu_symbol_t structure, data;
     if (link == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "the link must not be NULL");
+
     memset(link, 0, sizeof *link);
     link->direction = direction;
     dpu_error_t error = dpulib_find_symbol(set, name, &structure);
@@ -179,6 +182,7 @@ static dpu_error_t make_link(struct dpu_set_t set, struct dpu_fifo_link_t *link,
         return error;
     if (!is_in_wram(structure) || !is_in_wram(data))
         return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS, "'%s' is not in WRAM", name);
+
     struct parameters p = {.structure = structure.address};
     struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
     const struct dpulib_spec work = {.run = read_parameters, .argument = &p, .parallel = true};
@@ -189,6 +193,7 @@ static dpu_error_t make_link(struct dpu_set_t set, struct dpu_fifo_link_t *link,
         error = allocate(link, &set);
     if (error != DPU_OK)
         return error;
+
     link->fifo_symbol = structure;
     fill_link(link, &p, data.address);
     return DPU_OK;
@@ -281,12 +286,14 @@ DPU_EXPORT uint16_t get_fifo_max_size(struct dpu_rank_t *rank, struct dpu_fifo_r
     uint16_t most = 0;
     if (fifo == NULL || dpulib_check_rank(rank) != DPU_OK)
         return 0;
+
     for (uint32_t i = 0; i < dpulib_rank_size(rank); i++) {
         const struct dpu_t *dpu = &rank->dpus[i];
         uint16_t size = (uint16_t)(position_of(fifo, dpu, 1) - position_of(fifo, dpu, 0));
         if (dpu->enabled && size > most)
             most = size;
     }
+
     return most;
 }
 
@@ -311,6 +318,7 @@ DPU_EXPORT uint8_t *get_fifo_elem(struct dpu_fifo_link_t *fifo_link, struct dpu_
         fifo = dpulib_fifo_of(fifo_link, one->rank);
     if (fifo == NULL)
         return fifo_data;
+
     uint64_t position = fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(one)] + i;
     uint64_t mask = (UINT64_C(1) << fifo->dpu_fifo_ptr_size) - 1;
     return fifo_data + (position & mask) * fifo->dpu_fifo_data_size;

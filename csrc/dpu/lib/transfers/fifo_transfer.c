@@ -69,12 +69,14 @@ static dpu_error_t run_push(struct dpu_t *dpu, void *argument)
     void **buffer = dpulib_table_entry(push->buffers, dpu);
     if (*buffer == NULL)
         return DPU_OK;
+
     uint8_t *structure = structure_of(fifo, dpu);
     uint64_t *positions = &fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(dpu)];
     const uint64_t count = UINT64_C(1) << fifo->dpu_fifo_ptr_size;
     memcpy(positions, structure, POSITIONS_SIZE);
     if (positions[1] - positions[0] >= count)
         return DPU_OK;
+
     size_t at = (size_t)(positions[1] & (count - 1)) * fifo->dpu_fifo_data_size;
     memcpy(elements_of(fifo, dpu) + at, *buffer, fifo->dpu_fifo_data_size);
     positions[1]++;
@@ -126,6 +128,7 @@ static dpu_error_t push_until_finished(struct dpu_set_t set, struct push *push)
     const struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
     if (dpu == NULL)
         return DPU_OK;
+
     const struct dpu_fifo_rank_t *fifo = fifo_for(push, dpu);
     for (uint32_t retries = 0;; retries++) {
         dpu_error_t error = dpulib_submit(set, &work, false);
@@ -146,6 +149,7 @@ static dpu_error_t check_link(struct dpu_set_t set, const struct dpu_fifo_link_t
     dpu_error_t error = dpulib_check_set(set);
     if (error != DPU_OK)
         return error;
+
     for (struct dpulib_cursor at = {0};
          error == DPU_OK && (dpu = dpulib_next_dpu(&set, &at)) != NULL;) {
         const struct dpu_fifo_rank_t *fifo = dpulib_fifo_of(link, dpu->rank);
@@ -154,6 +158,7 @@ static dpu_error_t check_link(struct dpu_set_t set, const struct dpu_fifo_link_t
                                "the link to the FIFO was made for other ranks, or is freed");
         error = check_fifo(fifo);
     }
+
     return error;
 }
 
@@ -181,6 +186,7 @@ DPU_EXPORT dpu_error_t dpu_fifo_push_xfer(struct dpu_set_t dpu_set,
     dpu_error_t error = check_link(dpu_set, fifo_link);
     if (error != DPU_OK)
         return error;
+
     struct push push = {
         .input = fifo_link->direction == DPU_INPUT_FIFO,
         .link = fifo_link,
@@ -188,9 +194,11 @@ DPU_EXPORT dpu_error_t dpu_fifo_push_xfer(struct dpu_set_t dpu_set,
     };
     if (push.buffers == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
+
     for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&dpu_set, &at)) != NULL;)
         *dpulib_table_entry(push.buffers, dpu) =
             dpulib_fifo_of(fifo_link, dpu->rank)->transfer_matrix.ptr[dpulib_dpu_index(dpu)];
+
     error = push_until_finished(dpu_set, &push);
     free(push.buffers);
     if ((flags & DPU_XFER_NO_RESET) == 0)
@@ -213,14 +221,18 @@ static dpu_error_t transfer_rank(struct dpu_rank_t *rank, struct dpu_fifo_rank_t
     if (matrix == NULL || matrix->type != DPU_DEFAULT_XFER_MATRIX)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
                            "the matrix is NULL, or of type DPU_SG_XFER_MATRIX");
+
     error = check_fifo(fifo);
     if (error != DPU_OK)
         return error;
+
     struct push push = {.input = input, .fifo = fifo, .buffers = dpulib_table_new(&set)};
     if (push.buffers == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
+
     for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(&set, &at)) != NULL;)
         *dpulib_table_entry(push.buffers, dpu) = matrix->ptr[dpulib_dpu_index(dpu)];
+
     error = push_until_finished(set, &push);
     free(push.buffers);
     return error;

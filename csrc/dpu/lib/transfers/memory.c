@@ -33,6 +33,7 @@ static dpu_error_t run_copy(struct dpu_t *dpu, void *argument)
     const uint32_t index = dpulib_dpu_index(dpu);
     if (copy->matrix != NULL && copy->matrix->type == DPU_SG_XFER_MATRIX)
         return copy_list(copy, dpu, copy->matrix->sg_ptr[index]);
+
     void *host = copy->matrix != NULL ? copy->matrix->ptr[index] : copy->host;
     if (host == NULL)
         return DPU_OK;
@@ -63,6 +64,7 @@ static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
         return error;
     if (copy.host == NULL && copy.matrix == NULL)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
+
     enum dpulib_move move = copy.to_dpu ? DPULIB_PARALLEL_TO : DPULIB_PARALLEL_FROM;
     return dpulib_run_on_rank(
         rank, &(struct dpulib_spec){.run = run_copy,

@@ -22,6 +22,7 @@ dpu_error_t dpulib_place_find(struct dpulib_place *place, struct dpu_symbol_t sy
             DPU_ERR_INVALID_SYMBOL_ACCESS,
             "%zu bytes at offset %u are more than the %u bytes of the symbol at 0x%x", length,
             offset, symbol.size, symbol.address);
+
     const uint32_t address = symbol.address + offset;
     place->size = (uint32_t)length;
     if ((address & IRAM_BIT) != 0) {
@@ -40,6 +41,7 @@ dpu_error_t dpulib_place_find(struct dpulib_place *place, struct dpu_symbol_t sy
         place->offset = address & ~MRAM_BIT;
         return DPU_OK;
     }
+
     place->memory = DPU_PLACE_WRAM;
     place->offset = address;
     if (length != 0 && (address % 4 != 0 || length % 4 != 0))
@@ -59,6 +61,7 @@ dpu_error_t dpulib_place_check(const struct dpulib_place *place, const struct dp
 {
     if (place->size == 0)
         return DPU_OK;
+
     switch (place->memory) {
     case DPU_PLACE_IRAM:
         if (!is_inside(place, UINT64_C(8) * dpu_machine_iram_size(machine)))
@@ -78,6 +81,7 @@ dpu_error_t dpulib_place_check(const struct dpulib_place *place, const struct dp
         return DPU_OK;
     case DPU_PLACE_WRAM: break;
     }
+
     if (!is_inside(place, dpu_machine_wram_size(machine)))
         return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS,
                            "%u bytes at 0x%x of WRAM go beyond its %u bytes", place->size,
@@ -95,6 +99,7 @@ void dpulib_place_write(const struct dpulib_place *place, struct dpu_machine *ma
     case DPU_PLACE_WRAM: copy_memory(dpu_machine_wram(machine) + at, host, size); return;
     case DPU_PLACE_IRAM: break;
     }
+
     uint64_t words[IRAM_CHUNK];
     for (uint32_t done = 0; done < size;) {
         uint32_t some = size - done < sizeof words ? size - done : (uint32_t)sizeof words;
@@ -114,6 +119,7 @@ void dpulib_place_read(const struct dpulib_place *place, struct dpu_machine *mac
     case DPU_PLACE_WRAM: copy_memory(host, dpu_machine_wram(machine) + at, size); return;
     case DPU_PLACE_IRAM: break;
     }
+
     uint64_t words[IRAM_CHUNK];
     for (uint32_t done = 0; done < size;) {
         uint32_t some = size - done < sizeof words ? size - done : (uint32_t)sizeof words;

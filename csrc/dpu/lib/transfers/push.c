@@ -29,9 +29,11 @@ static struct dpulib_table *take_prepared(const struct dpu_set_t *set)
     struct dpulib_table *table = dpulib_table_new(set);
     if (table == NULL)
         return NULL;
+
     dpulib_lock();
     for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(set, &at)) != NULL;)
         *dpulib_table_entry(table, dpu) = dpu->xfer_buffer;
+
     dpulib_unlock();
     return table;
 }
@@ -62,6 +64,7 @@ static dpu_error_t transfer_prepared(struct dpu_set_t set, const struct dpulib_p
     dpu_error_t error = dpulib_check_place(set, place);
     if (error != DPU_OK)
         return error;
+
     struct dpulib_transfer *transfer = malloc(sizeof *transfer);
     struct dpulib_table *table = take_prepared(&set);
     if (transfer == NULL || table == NULL) {
@@ -69,6 +72,7 @@ static dpu_error_t transfer_prepared(struct dpu_set_t set, const struct dpulib_p
         free(table);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
     }
+
     *transfer = (struct dpulib_transfer){.place = *place, .direction = direction, .table = table};
     return dpulib_transfer_submit(set, transfer, false, flags);
 }

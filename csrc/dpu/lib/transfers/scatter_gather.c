@@ -42,6 +42,7 @@ static dpu_error_t append(struct sg_xfer_buffer *blocks, const struct sg_block_i
             return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (%u blocks)", room);
         blocks->max_nr_blocks = room;
     }
+
     blocks->blocks_addr[blocks->nr_blocks] = block->addr;
     blocks->blocks_length[blocks->nr_blocks++] = block->length;
     return DPU_OK;
@@ -80,6 +81,7 @@ static dpu_error_t collect(const struct scatter *s, uint32_t index, uint32_t mos
         if (error != DPU_OK)
             return error;
     }
+
     return s->check_length && bytes != s->place.size ? mismatch(s, index, bytes) : DPU_OK;
 }
 
@@ -101,6 +103,7 @@ void dpulib_copy_blocks(const struct dpulib_place *place, struct dpu_machine *ma
             copy_memory(blocks->blocks_addr[i], mram + done, some);
         done += some;
     }
+
     if (to_dpu)
         memset(mram + done, 0, place->size - done);
 }
@@ -138,6 +141,7 @@ static dpu_error_t check_request(struct dpu_set_t set, dpu_xfer_t direction,
     if (set.kind != DPU_SET_RANKS)
         return dpulib_fail(DPU_ERR_INTERNAL,
                            "a scatter/gather transfer takes ranks, not a single DPU");
+
     dpu_error_t error = dpulib_place_find(place, symbol, offset, length);
     if (error == DPU_ERR_INVALID_SYMBOL_ACCESS)
         return error;
@@ -164,6 +168,7 @@ static struct scatter *new_scatter(const struct dpu_set_t *set, const get_block_
     struct scatter *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
+
     pthread_mutex_init(&s->lock, NULL);
     s->get_block = *get_block;
     s->indexes = dpulib_table_new(set);
@@ -177,6 +182,7 @@ static struct scatter *new_scatter(const struct dpu_set_t *set, const get_block_
         release_scatter(s);
         return NULL;
     }
+
     struct dpu_t *dpu;
     uintptr_t index = 0;
     for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(set, &at)) != NULL;)
@@ -192,12 +198,15 @@ static dpu_error_t push_blocks(struct dpu_set_t set, dpu_xfer_t direction,
     dpu_error_t error = check_request(set, direction, symbol, offset, length, get_block, &place);
     if (error != DPU_OK)
         return error;
+
     struct scatter *s = new_scatter(&set, get_block);
     if (s == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
+
     s->place = place;
     s->direction = direction;
     s->check_length = (flags & DPU_SG_XFER_DISABLE_LENGTH_CHECK) == 0;
+
     /* The vendor's library does it in a callback. */
     const struct dpulib_spec work = {.kind = DPULIB_JOB_CALLBACK,
                                      .run = run_scatter,

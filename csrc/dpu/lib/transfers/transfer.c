@@ -25,6 +25,7 @@ static dpu_error_t run_transfer(struct dpu_t *dpu, void *argument)
         dpulib_place_write(&t->place, dpu->machine, 0, t->place.size, t->everyone);
         return DPU_OK;
     }
+
     void *host = *dpulib_table_entry(t->table, dpu);
     if (host == NULL)
         return DPU_OK;
@@ -100,6 +101,7 @@ dpu_error_t dpulib_find_symbol(struct dpu_set_t set, const char *name, struct dp
         error = dpulib_common_program(set, &program);
     if (error != DPU_OK)
         return error;
+
     error = dpu_get_symbol(program, name, symbol);
     dpu_free_program(program);
     return error;
