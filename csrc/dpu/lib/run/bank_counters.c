@@ -99,8 +99,8 @@ static dpu_error_t run_read(struct dpu_t *dpu, void *argument)
     return DPU_OK;
 }
 
-static dpu_error_t work(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t *, void *),
-                        void *argument)
+static dpu_error_t run_on(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t *, void *),
+                          void *argument)
 {
     dpu_error_t error = dpulib_check_set(set);
     if (error != DPU_OK)
@@ -120,17 +120,17 @@ DPU_EXPORT dpu_error_t dpu_bank_interface_pmc_enable(struct dpu_set_t set,
                                                      bank_interface_pmc_config_t configuration)
 {
     dpu_error_t error = check_events(&configuration);
-    return error != DPU_OK ? error : work(set, run_enable, &configuration);
+    return error != DPU_OK ? error : run_on(set, run_enable, &configuration);
 }
 
 DPU_EXPORT dpu_error_t dpu_bank_interface_pmc_disable(struct dpu_set_t set)
 {
-    return work(set, run_disable, NULL);
+    return run_on(set, run_disable, NULL);
 }
 
 DPU_EXPORT dpu_error_t dpu_bank_interface_pmc_stop_counters(struct dpu_set_t set)
 {
-    return work(set, run_stop, NULL);
+    return run_on(set, run_stop, NULL);
 }
 
 DPU_EXPORT dpu_error_t dpu_bank_interface_pmc_read_counters(struct dpu_set_t set,
@@ -138,5 +138,5 @@ DPU_EXPORT dpu_error_t dpu_bank_interface_pmc_read_counters(struct dpu_set_t set
 {
     if (result == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "result must not be NULL");
-    return work(set, run_read, result);
+    return run_on(set, run_read, result);
 }

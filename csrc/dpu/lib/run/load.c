@@ -174,8 +174,8 @@ static dpu_error_t load_image(struct dpu_set_t set, uint8_t *image, size_t size,
 
     status = check_chip(set, &made->elf);
     if (status == DPU_OK) {
-        struct dpulib_spec work = {.run = load, .argument = made, .bytes = size};
-        status = dpulib_submit(set, &work, false);
+        struct dpulib_spec spec = {.run = load, .argument = made, .bytes = size};
+        status = dpulib_submit(set, &spec, false);
     }
     if (status == DPU_OK && program != NULL)
         *program = &made->public;

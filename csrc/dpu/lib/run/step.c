@@ -23,8 +23,8 @@ struct step {
     struct dpusoft_report *report;
 };
 
-static dpu_error_t work_on(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t *, void *),
-                           void *argument)
+static dpu_error_t run_on(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t *, void *),
+                          void *argument)
 {
     struct dpu_t *dpu;
     dpu_error_t status = dpulib_check_single(set, &dpu);
@@ -55,7 +55,7 @@ static dpu_error_t boot(struct dpu_t *dpu, void *unused)
 
 DPU_EXPORT dpu_error_t dpusoft_debug_boot(struct dpu_set_t dpu)
 {
-    return work_on(dpu, boot, NULL);
+    return run_on(dpu, boot, NULL);
 }
 
 static bool is_running(const struct dpu_t *dpu)
@@ -126,7 +126,7 @@ DPU_EXPORT dpu_error_t dpusoft_debug_step(struct dpu_set_t dpu, uint32_t thread,
     if (status != DPU_OK)
         return status;
     struct step what = {thread, count, report};
-    return work_on(dpu, step, &what);
+    return run_on(dpu, step, &what);
 }
 
 static bool has_breakpoint(const struct dpu_t *dpu, uint32_t pc)
@@ -189,7 +189,7 @@ DPU_EXPORT dpu_error_t dpusoft_debug_continue(struct dpu_set_t dpu, uint64_t max
     if (status != DPU_OK)
         return status;
     struct step what = {EVERY_THREAD, max_rounds, report};
-    return work_on(dpu, go_on, &what);
+    return run_on(dpu, go_on, &what);
 }
 
 struct breakpoint {
@@ -230,7 +230,7 @@ static dpu_error_t set_breakpoint(struct dpu_t *dpu, void *argument)
 DPU_EXPORT dpu_error_t dpusoft_debug_set_breakpoint(struct dpu_set_t dpu, uint32_t pc, bool set)
 {
     struct breakpoint breakpoint = {pc, set};
-    return work_on(dpu, set_breakpoint, &breakpoint);
+    return run_on(dpu, set_breakpoint, &breakpoint);
 }
 
 struct access {
@@ -278,7 +278,7 @@ DPU_EXPORT dpu_error_t dpusoft_debug_get_thread(struct dpu_set_t dpu, uint32_t t
     struct access access = {.thread = thread};
     dpu_error_t status = check_thread(state);
     if (status == DPU_OK)
-        status = work_on(dpu, get_thread, &access);
+        status = run_on(dpu, get_thread, &access);
     if (status != DPU_OK)
         return status;
 
@@ -304,5 +304,5 @@ DPU_EXPORT dpu_error_t dpusoft_debug_set_thread(struct dpu_set_t dpu, uint32_t t
     access.state.zero = state->zero != 0;
     access.state.carry = state->carry != 0;
     access.state.running = state->running != 0;
-    return work_on(dpu, set_thread, &access);
+    return run_on(dpu, set_thread, &access);
 }

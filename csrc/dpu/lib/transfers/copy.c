@@ -109,12 +109,12 @@ static dpu_error_t copy_from(struct dpu_t *dpu, struct dpu_symbol_t symbol, uint
     if (target == NULL && length != 0)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
 
-    const struct dpulib_spec work = {.kind = kinds[read.place.memory],
+    const struct dpulib_spec spec = {.kind = kinds[read.place.memory],
                                      .run = length != 0 ? run_read : NULL,
                                      .argument = &read,
                                      .bytes = length,
                                      .move = DPULIB_SERIAL_FROM};
-    return length == 0 ? DPU_OK : dpulib_run_on_dpu(dpu, &work);
+    return length == 0 ? DPU_OK : dpulib_run_on_dpu(dpu, &spec);
 }
 
 DPU_EXPORT dpu_error_t dpu_copy_from_symbol(struct dpu_set_t dpu_set, struct dpu_symbol_t symbol,

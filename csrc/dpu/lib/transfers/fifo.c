@@ -185,8 +185,8 @@ static dpu_error_t make_link(struct dpu_set_t set, struct dpu_fifo_link_t *link,
 
     struct parameters p = {.structure = structure.address};
     struct dpu_t *dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
-    const struct dpulib_spec work = {.run = read_parameters, .argument = &p, .parallel = true};
-    error = dpu != NULL ? dpulib_run_on_dpu(dpu, &work) : DPU_ERR_INVALID_DPU_SET;
+    const struct dpulib_spec spec = {.run = read_parameters, .argument = &p, .parallel = true};
+    error = dpu != NULL ? dpulib_run_on_dpu(dpu, &spec) : DPU_ERR_INVALID_DPU_SET;
     if (error == DPU_OK)
         error = check_parameters(&p, name, structure, data);
     if (error == DPU_OK)

@@ -119,7 +119,7 @@ static bool is_finished(const struct dpulib_table *buffers)
 /* A program that takes elements makes room; the DPU must run while this waits. */
 static dpu_error_t push_until_finished(struct dpu_set_t set, struct push *push)
 {
-    const struct dpulib_spec work = {
+    const struct dpulib_spec spec = {
         .kind = push->input ? DPULIB_JOB_PARALLEL_WRAM_TO_FIFO : DPULIB_JOB_PARALLEL_WRAM_FROM_FIFO,
         .run = push->input ? run_push : run_flush,
         .argument = push,
@@ -131,7 +131,7 @@ static dpu_error_t push_until_finished(struct dpu_set_t set, struct push *push)
 
     const struct dpu_fifo_rank_t *fifo = fifo_for(push, dpu);
     for (uint32_t retries = 0;; retries++) {
-        dpu_error_t error = dpulib_submit(set, &work, false);
+        dpu_error_t error = dpulib_submit(set, &spec, false);
         if (error != DPU_OK || is_finished(push->buffers))
             return error;
         if (retries >= fifo->max_retries)

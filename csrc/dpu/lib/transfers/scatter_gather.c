@@ -208,14 +208,14 @@ static dpu_error_t push_blocks(struct dpu_set_t set, dpu_xfer_t direction,
     s->check_length = (flags & DPU_SG_XFER_DISABLE_LENGTH_CHECK) == 0;
 
     /* The vendor's library does it in a callback. */
-    const struct dpulib_spec work = {.kind = DPULIB_JOB_CALLBACK,
+    const struct dpulib_spec spec = {.kind = DPULIB_JOB_CALLBACK,
                                      .run = run_scatter,
                                      .argument = s,
                                      .release = release_scatter,
                                      .bytes = length,
                                      .move = direction == DPU_XFER_TO_DPU ? DPULIB_PARALLEL_TO
                                                                           : DPULIB_PARALLEL_FROM};
-    return dpulib_submit(set, &work, (flags & DPU_SG_XFER_ASYNC) != 0);
+    return dpulib_submit(set, &spec, (flags & DPU_SG_XFER_ASYNC) != 0);
 }
 
 DPU_EXPORT dpu_error_t dpu_push_sg_xfer_symbol(struct dpu_set_t dpu_set, dpu_xfer_t xfer,

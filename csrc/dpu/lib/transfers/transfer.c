@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ works */
+/* ------------------------------------------------------------------ operations */
 
 static dpu_error_t run_transfer(struct dpu_t *dpu, void *argument)
 {
@@ -78,7 +78,7 @@ dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer 
         move = to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM;
     else if (transfer->table == NULL)
         move = DPULIB_BROADCAST;
-    const struct dpulib_spec work = {
+    const struct dpulib_spec spec = {
         .kind = job_kind(transfer, broadcast, parallel),
         .run = run_transfer,
         .argument = transfer,
@@ -88,7 +88,7 @@ dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer 
         .moved = transfer->table,
         .parallel = parallel,
     };
-    return dpulib_submit(set, &work, (flags & DPU_XFER_ASYNC) != 0);
+    return dpulib_submit(set, &spec, (flags & DPU_XFER_ASYNC) != 0);
 }
 
 /* ------------------------------------------------------------------ symbols and places */

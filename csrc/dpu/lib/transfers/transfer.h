@@ -18,7 +18,7 @@ struct dpulib_transfer {
 
 /*
  * Runs TRANSFER, which is allocated and freed in any case. BROADCAST only chooses what an
- * asynchronous error calls the job.
+ * asynchronous error calls the operation.
  */
 dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer *transfer,
                                    bool broadcast, dpu_xfer_flags_t flags);
