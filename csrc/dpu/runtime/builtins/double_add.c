@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* double_add.c: addition and subtraction, double precision. */
-#include "double_parts.h"
+#include "double_number.h"
 
-uint64_t RUNTIME(__adddf3)(uint64_t a, uint64_t b);
-uint64_t RUNTIME(__subdf3)(uint64_t a, uint64_t b);
-
-static uint64_t add_special(uint64_t a, uint64_t b)
-{
-    uint64_t size_a = a << 1, size_b = b << 1;
-
-    if (size_a > DOUBLE_INFINITY << 1)
-        return a | DOUBLE_QUIET;
-    if (size_b > DOUBLE_INFINITY << 1)
-        return b | DOUBLE_QUIET;
-    if (size_a == DOUBLE_INFINITY << 1)
-        return size_b == DOUBLE_INFINITY << 1 && a != b ? DOUBLE_NAN : a;
-    return b;
-}
+#include "number_add.inc"
 
 uint64_t RUNTIME(__adddf3)(uint64_t a, uint64_t b)
 {
@@ -77,10 +63,4 @@ uint64_t RUNTIME(__adddf3)(uint64_t a, uint64_t b)
         e -= (int32_t)distance;
     }
     return double_round(sign, e, m);
-}
-
-uint64_t RUNTIME(__subdf3)(uint64_t a, uint64_t b)
-{
-    /* The sign of a NaN means nothing. */
-    return RUNTIME(__adddf3)(a, b ^ DOUBLE_SIGN);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* double_convert.c: double precision from and to integers. Too large ones become the nearest. */
-#include "double_parts.h"
+#include "double_number.h"
 
-int32_t RUNTIME(__fixdfsi)(uint64_t a);
-uint32_t RUNTIME(__fixunsdfsi)(uint64_t a);
-int64_t RUNTIME(__fixdfdi)(uint64_t a);
-uint64_t RUNTIME(__fixunsdfdi)(uint64_t a);
 uint64_t RUNTIME(__floatsidf)(int32_t i);
 uint64_t RUNTIME(__floatunsidf)(uint32_t i);
 uint64_t RUNTIME(__floatdidf)(int64_t i);
@@ -17,59 +13,7 @@ INLINE uint32_t magnitude(uint64_t a, uint32_t e)
     return (0x80000000u | high_word(a) << 11 | low_word(a) >> 21) >> (1054 - e);
 }
 
-int32_t RUNTIME(__fixdfsi)(uint64_t a)
-{
-    uint32_t e = double_exponent(a), m;
-
-    if (e < 1023)
-        return 0;
-    if (UNLIKELY(e >= 1054))
-        return (int32_t)high_word(a) < 0 ? INT32_MIN : INT32_MAX;
-    m = magnitude(a, e);
-    return (int32_t)((int32_t)high_word(a) < 0 ? 0u - m : m);
-}
-
-uint32_t RUNTIME(__fixunsdfsi)(uint64_t a)
-{
-    uint32_t e = double_exponent(a);
-
-    if (e < 1023 || (int32_t)high_word(a) < 0)
-        return 0;
-    if (UNLIKELY(e > 1054))
-        return UINT32_MAX;
-    return magnitude(a, e);
-}
-
-static uint64_t wide_magnitude(uint64_t a, uint32_t e)
-{
-    uint64_t m = (a & DOUBLE_FRACTION) | DOUBLE_IMPLICIT;
-
-    return e < 1075 ? m >> (1075 - e) : m << (e - 1075);
-}
-
-int64_t RUNTIME(__fixdfdi)(uint64_t a)
-{
-    uint32_t e = double_exponent(a);
-    uint64_t m;
-
-    if (e < 1023)
-        return 0;
-    if (UNLIKELY(e >= 1086))
-        return (int32_t)high_word(a) < 0 ? INT64_MIN : INT64_MAX;
-    m = wide_magnitude(a, e);
-    return (int64_t)((int32_t)high_word(a) < 0 ? 0u - m : m);
-}
-
-uint64_t RUNTIME(__fixunsdfdi)(uint64_t a)
-{
-    uint32_t e = double_exponent(a);
-
-    if (e < 1023 || (int32_t)high_word(a) < 0)
-        return 0;
-    if (UNLIKELY(e > 1086))
-        return UINT64_MAX;
-    return wide_magnitude(a, e);
-}
+#include "number_to_integer.inc"
 
 /* Any 32 bits fit: there is nothing to round. */
 static uint64_t from_unsigned(uint32_t sign, uint32_t i)

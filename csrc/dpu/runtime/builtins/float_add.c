@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* float_add.c: addition and subtraction, single precision. */
-#include "float_parts.h"
+#include "float_number.h"
 
-uint32_t RUNTIME(__addsf3)(uint32_t a, uint32_t b);
-uint32_t RUNTIME(__subsf3)(uint32_t a, uint32_t b);
-
-static uint32_t add_special(uint32_t a, uint32_t b)
-{
-    uint32_t size_a = a << 1, size_b = b << 1;
-
-    if (size_a > FLOAT_INFINITY << 1)
-        return a | FLOAT_QUIET;
-    if (size_b > FLOAT_INFINITY << 1)
-        return b | FLOAT_QUIET;
-    if (size_a == FLOAT_INFINITY << 1)
-        return size_b == FLOAT_INFINITY << 1 && a != b ? FLOAT_NAN : a;
-    return b;
-}
+#include "number_add.inc"
 
 uint32_t RUNTIME(__addsf3)(uint32_t a, uint32_t b)
 {
@@ -72,10 +58,4 @@ uint32_t RUNTIME(__addsf3)(uint32_t a, uint32_t b)
     if (UNLIKELY((int32_t)distance >= e))
         distance = (uint32_t)e - 1;
     return float_round(sign, e - (int32_t)distance, difference << distance);
-}
-
-uint32_t RUNTIME(__subsf3)(uint32_t a, uint32_t b)
-{
-    /* The sign of a NaN means nothing. */
-    return RUNTIME(__addsf3)(a, b ^ FLOAT_SIGN);
 }

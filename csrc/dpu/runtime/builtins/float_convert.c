@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* float_convert.c: single precision from and to integers. Too large ones become the nearest. */
-#include "float_parts.h"
+#include "float_number.h"
 
-int32_t RUNTIME(__fixsfsi)(uint32_t a);
-uint32_t RUNTIME(__fixunssfsi)(uint32_t a);
-int64_t RUNTIME(__fixsfdi)(uint32_t a);
-uint64_t RUNTIME(__fixunssfdi)(uint32_t a);
 uint32_t RUNTIME(__floatsisf)(int32_t i);
 uint32_t RUNTIME(__floatunsisf)(uint32_t i);
 uint32_t RUNTIME(__floatdisf)(int64_t i);
@@ -17,59 +13,7 @@ INLINE uint32_t magnitude(uint32_t a, uint32_t e)
     return (a << 8 | 0x80000000u) >> (158 - e);
 }
 
-int32_t RUNTIME(__fixsfsi)(uint32_t a)
-{
-    uint32_t e = float_exponent(a), m;
-
-    if (e < 127)
-        return 0;
-    if (UNLIKELY(e >= 158))
-        return (int32_t)a < 0 ? INT32_MIN : INT32_MAX;
-    m = magnitude(a, e);
-    return (int32_t)((int32_t)a < 0 ? 0u - m : m);
-}
-
-uint32_t RUNTIME(__fixunssfsi)(uint32_t a)
-{
-    uint32_t e = float_exponent(a);
-
-    if (e < 127 || (int32_t)a < 0)
-        return 0;
-    if (UNLIKELY(e > 158))
-        return UINT32_MAX;
-    return magnitude(a, e);
-}
-
-static uint64_t wide_magnitude(uint32_t a, uint32_t e)
-{
-    uint32_t m = (a & FLOAT_FRACTION) | FLOAT_IMPLICIT;
-
-    return e < 150 ? m >> (150 - e) : (uint64_t)m << (e - 150);
-}
-
-int64_t RUNTIME(__fixsfdi)(uint32_t a)
-{
-    uint32_t e = float_exponent(a);
-    uint64_t m;
-
-    if (e < 127)
-        return 0;
-    if (UNLIKELY(e >= 190))
-        return (int32_t)a < 0 ? INT64_MIN : INT64_MAX;
-    m = wide_magnitude(a, e);
-    return (int64_t)((int32_t)a < 0 ? 0u - m : m);
-}
-
-uint64_t RUNTIME(__fixunssfdi)(uint32_t a)
-{
-    uint32_t e = float_exponent(a);
-
-    if (e < 127 || (int32_t)a < 0)
-        return 0;
-    if (UNLIKELY(e > 190))
-        return UINT64_MAX;
-    return wide_magnitude(a, e);
-}
+#include "number_to_integer.inc"
 
 /* I times 2^(EXTRA) with the given sign; STICKY says that bits below were lost. */
 static uint32_t from_unsigned(uint32_t sign, uint32_t i, int32_t extra, uint32_t sticky)
