@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "formats/dpu_elf.h"
 
+#include "dpu/isa/chip.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define IRAM_BYTES UINT32_C(0x8000)
-#define WRAM_BYTES UINT32_C(0x10000)
-#define MRAM_BYTES UINT32_C(0x4000000)
-#define ATOMIC_BITS UINT32_C(256)
 
 #define SHT_DPU_ATTRIBUTES (SHT_LOPROC + 3)
 #define ATTRIBUTES_FORMAT 'A'
@@ -24,10 +21,10 @@ static enum dpu_elf_memory memory_at(uint32_t address, uint32_t *offset, uint32_
         uint32_t base, size, span;
         enum dpu_elf_memory memory;
     } map[] = {
-        {0, WRAM_BYTES, DPU_ELF_MRAM_BASE, DPU_ELF_WRAM},
-        {DPU_ELF_MRAM_BASE, MRAM_BYTES, DPU_ELF_MRAM_BASE, DPU_ELF_MRAM},
-        {DPU_ELF_IRAM_BASE, IRAM_BYTES, UINT32_C(0x20000000), DPU_ELF_IRAM},
-        {DPU_ELF_ATOMIC_BASE, ATOMIC_BITS, UINT32_C(0x10000000), DPU_ELF_ATOMIC},
+        {0, DPU_MACHINE_WRAM, DPU_ELF_MRAM_BASE, DPU_ELF_WRAM},
+        {DPU_ELF_MRAM_BASE, DPU_MACHINE_MRAM, DPU_ELF_MRAM_BASE, DPU_ELF_MRAM},
+        {DPU_ELF_IRAM_BASE, 8 * DPU_MACHINE_IRAM, UINT32_C(0x20000000), DPU_ELF_IRAM},
+        {DPU_ELF_ATOMIC_BASE, DPU_MACHINE_ATOMIC_BITS, UINT32_C(0x10000000), DPU_ELF_ATOMIC},
     };
     for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
         if (address >= map[i].base && address - map[i].base < map[i].span) {

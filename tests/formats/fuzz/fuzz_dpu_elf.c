@@ -4,7 +4,7 @@
  * its contract.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/formats/fuzz/fuzz_dpu_elf.c csrc/formats/dpu_elf*.c csrc/formats/lines.c -o fuzz_dpu_elf
+ *     tests/formats/fuzz/fuzz_dpu_elf.c csrc/formats/dpu_elf*.c csrc/formats/lines.c
  * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>

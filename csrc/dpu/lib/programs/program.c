@@ -2,11 +2,11 @@
 /* program.c: a program that was read, its public face, and its symbols. */
 #include "dpu/lib/programs/program.h"
 
+#include "dpu/isa/chip.h"
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/programs/image.h"
 #include "dpu/lib/programs/meetings.h"
-#include "dpu/lib/run/waiting.h"
 #include "dpu_elf.h"
 #include "dpu_program.h"
 #include "formats/dpu_elf.h"

@@ -27,7 +27,6 @@
 #include "dpu/lib/schedule/moves.h"
 #include "dpu/lib/schedule/operation.h"
 #include "dpu/lib/schedule/submit.h"
-#include "dpu/lib/transfers/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
