@@ -214,14 +214,9 @@ static enum dpulib_progress advance(struct dpu_t *dpu, void *argument, dpu_error
 
 dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool async)
 {
-    dpu_error_t status = dpulib_check_set(set);
-    if (status != DPU_OK)
-        return status;
-
     struct launch *launch = calloc(1, sizeof *launch);
     if (launch == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (launch)");
-
     launch->boot = boot;
 
     const struct dpulib_spec spec = {
