@@ -85,7 +85,7 @@ void dpu_elf_get_runtime_info(dpu_elf_file_t file, dpu_elf_runtime_info_t *runti
 void free_runtime_info(dpu_elf_runtime_info_t *runtime_info);
 
 /*
- * Writes a core file: IRAM (8 bytes an instruction), WRAM, MRAM and a serialised context, each of
+ * Writes a core file: IRAM (8 bytes per instruction), WRAM, MRAM and a serialised context, each of
  * which may be NULL with size 0, with the symbols of the program at EXE_PATH, which may be NULL.
  */
 dpu_error_t dpu_elf_create_core_dump(const char *exe_path, const char *core_file_path,

@@ -33,7 +33,7 @@ enum dpu_fifo_direction_t { DPU_INPUT_FIFO, DPU_OUTPUT_FIFO };
 struct dpu_fifo_link_t {
     enum dpu_fifo_direction_t direction;
     struct dpu_symbol_t fifo_symbol;
-    struct dpu_fifo_rank_t *rank_fifos; /* one a rank */
+    struct dpu_fifo_rank_t *rank_fifos; /* one per rank */
 };
 
 /* Makes a link to the FIFO of that name; dpu_fifo_link_free() frees what it has. */

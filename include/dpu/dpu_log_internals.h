@@ -17,7 +17,7 @@ typedef dpu_error_t (*dpu_log_print_fct_t)(void *arg, const char *format, ...);
 
 /* The log of a DPU, without the header. */
 dpu_error_t dpulog_read_for_dpu_(struct dpu_t *dpu, dpu_log_print_fct_t print_fct, void *arg);
-/* The text of log bytes that somebody else has read. */
+/* The text of log bytes that the caller has read. */
 dpu_error_t dpulog_read_and_display_contents_of(void *input, size_t input_size,
                                                 dpu_log_print_fct_t print_fct, void *print_fct_arg);
 /* Prints to a FILE *. */

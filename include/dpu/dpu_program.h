@@ -2,7 +2,7 @@
 /*
  * dpu_program.h: a program that was loaded.
  *
- * It lives for as long as a DPU has it, or somebody has taken a reference; it is only read.
+ * It lives for as long as a DPU has it, or a reference to it is held; it is only read.
  * Addresses are -1 for what the program does not have.
  */
 #ifndef DPU_PROGRAM_H

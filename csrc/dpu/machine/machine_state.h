@@ -76,7 +76,7 @@ struct dpu_ahead {
     uint32_t epoch, mine;
     uint32_t slot;              /* in the order: who runs */
     uint64_t rounds;            /* how many it has to run, and then how many it has run */
-    bool conflict, is_due;      /* it stopped for a word; somebody is known to stop at once */
+    bool conflict, is_due;      /* it stopped at a shared word; a tasklet will stop at once */
     uint32_t size;              /* rounds to try next time */
     uint32_t pause, next_pause; /* rounds in turns, now and after the next failure */
     /* How long the two ways take, and the period that is timed; not from one run to the next,

@@ -253,13 +253,39 @@ DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t opened, const char *n
 
 /* ------------------------------------------------------------------ run time */
 
+/* FILE may be NULL, which has no symbols. */
+static void fill_item(const struct dpulib_elf_file *file, const char *name, uint32_t otherwise,
+                      dpu_elf_runtime_info_item_t *item)
+{
+    const struct dpu_elf_symbol *symbol = file != NULL ? dpu_elf_find(&file->elf, name) : NULL;
+    item->value = otherwise;
+    if (symbol != NULL)
+        *item = (dpu_elf_runtime_info_item_t){dpulib_elf_local_address(symbol->value),
+                                              local_size(symbol->value, symbol->size), true};
+}
+
+/* Adds the symbols whose names begin with PREFIX, without it. False if out of memory. */
+static bool fill_list(const struct dpulib_elf_file *file, const char *prefix,
+                      dpu_elf_symbols_t *list)
+{
+    const size_t length = strlen(prefix);
+    for (size_t i = 0; i < file->elf.nsymbols; i++) {
+        const struct dpu_elf_symbol *symbol = &file->elf.symbols[i];
+        if (strncmp(symbol->name, prefix, length) == 0 &&
+            !add_symbol(list, symbol->name + length, dpulib_elf_local_address(symbol->value),
+                        symbol->size))
+            return false;
+    }
+    return true;
+}
+
 DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_info_t *info)
 {
     const struct dpulib_elf_file *file = opened;
     if (info == NULL)
         return;
-
     memset(info, 0, sizeof *info);
+
     const struct {
         const char *name;
         dpu_elf_runtime_info_item_t *item;
@@ -280,32 +306,13 @@ DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_
         {"__open_print_sequence", &info->open_print_sequence, UINT32_MAX},
         {"__close_print_sequence", &info->close_print_sequence, UINT32_MAX},
     };
-    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
-        items[i].item->value = items[i].otherwise;
-        const struct dpu_elf_symbol *symbol =
-            file != NULL ? dpu_elf_find(&file->elf, items[i].name) : NULL;
-        if (symbol != NULL)
-            *items[i].item =
-                (dpu_elf_runtime_info_item_t){dpulib_elf_local_address(symbol->value),
-                                              local_size(symbol->value, symbol->size), true};
-    }
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
+        fill_item(file, items[i].name, items[i].otherwise, items[i].item);
 
-    const struct {
-        const char *prefix;
-        dpu_elf_symbols_t *list;
-    } lists[] = {
-        {"__atomic_bit_", &info->mutex_info},
-        {"__semaphore_", &info->semaphore_info},
-        {"__barrier_", &info->barrier_info},
-    };
-    for (size_t i = 0; file != NULL && i < file->elf.nsymbols; i++)
-        for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
-            const struct dpu_elf_symbol *symbol = &file->elf.symbols[i];
-            if (strncmp(symbol->name, lists[k].prefix, strlen(lists[k].prefix)) == 0 &&
-                !add_symbol(lists[k].list, symbol->name + strlen(lists[k].prefix),
-                            dpulib_elf_local_address(symbol->value), symbol->size))
-                return;
-        }
+    /* Without memory, some are missing. */
+    if (file != NULL && fill_list(file, "__atomic_bit_", &info->mutex_info) &&
+        fill_list(file, "__semaphore_", &info->semaphore_info))
+        (void)fill_list(file, "__barrier_", &info->barrier_info);
 }
 
 DPU_EXPORT void free_runtime_info(dpu_elf_runtime_info_t *runtime_info)

@@ -86,7 +86,7 @@ DPU_EXPORT PyObject *Py_dpu_get_symbol_names(struct dpu_program_t *program)
 
 /* ------------------------------------------------------------------ buffers */
 
-/* Where the item's bytes are, which somebody else keeps alive; None: NULL. */
+/* Where the item's bytes are, which the caller keeps alive; None: NULL. */
 static dpu_error_t address_of(PyObject *item, void **address, size_t *size)
 {
     Py_buffer view;

@@ -43,7 +43,7 @@ struct dpu_t {
     void *xfer_buffer;             /* what dpu_prepare_xfer() gave; under the lock */
     struct dpu_run_result result;  /* of the last launch; as machine, for operations only */
     uint32_t status;               /* enum dpusoft_status; likewise */
-    uint64_t *breakpoints;         /* a bit an instruction; NULL without any; likewise */
+    uint64_t *breakpoints;         /* one bit per instruction; NULL without any; likewise */
     struct dpulib_bank_counters bank_counters; /* likewise */
     pthread_mutex_t turn;     /* held while the machine runs, and by what runs beside a launch */
     _Atomic uint32_t waiting; /* operations beside a launch that want the turn */
@@ -79,7 +79,7 @@ struct dpu_rank_t {
     char *detail;
     uint32_t failures; /* DPUs of asynchronous rank jobs that failed; likewise */
     bool keeps_warnings;
-    char *warning;     /* the first one that nobody has taken yet */
+    char *warning;     /* the first one that has not been taken */
     uint32_t warnings; /* how many there are */
 };
 

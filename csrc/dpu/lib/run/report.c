@@ -35,7 +35,7 @@ void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_repor
         .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->profile),
     };
     _Static_assert(sizeof full.thread_instructions == sizeof result->thread_instructions,
-                   "a number a tasklet");
+                   "one number per tasklet");
     memcpy(full.thread_instructions, result->thread_instructions, sizeof full.thread_instructions);
     memcpy(report, &full, report->size < sizeof full ? report->size : sizeof full);
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define EVERY_THREAD UINT32_MAX
-/* Rounds between two looks at whether somebody wants an end. */
+/* Rounds between two checks for an interrupt. */
 #define SLICE_ROUNDS 1000000
 
 struct step {

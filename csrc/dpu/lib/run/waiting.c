@@ -105,7 +105,7 @@ static void add_waiting(struct dpulib_text *text, const struct dpu_t *dpu, uint3
     const char *verb = (bits & (bits - 1)) != 0 ? " wait" : " waits", *separator = "";
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
         if ((bits >> i & 1) != 0)
-            /* It is behind the instruction that it stopped at. */
+            /* The pc is after the instruction that it stopped at. */
             places[i] = dpulib_own_pc(dpu, i, (pc_of(dpu, i) - 1) & (DPU_MACHINE_IRAM - 1));
 
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++) {

@@ -38,7 +38,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes a second for one DPU, and what each doubling of the DPUs multiplies it by: the sixth root
+/* Bytes per second for one DPU, and what each doubling of the DPUs multiplies it by: the sixth root
  * of the ratio for 64. */
 static const struct {
     double one, doubling;

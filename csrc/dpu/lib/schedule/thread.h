@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Starts a detached thread to which no signals go. False if there is none to be had. */
+/* Starts a detached thread that has all signals blocked. False if no thread can be started. */
 bool dpulib_make_thread(void *(*function)(void *));
 
 #endif

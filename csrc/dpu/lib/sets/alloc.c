@@ -3,7 +3,7 @@
  * alloc.c: taking ranks, and giving them back.
  *
  * The process has so many ranks as the profile (softNrRanks) or DPU_SOFT_RANKS says, 40 unless
- * told, which is a full server. DPU_ALLOCATE_ALL takes all of them if somebody has said how many
+ * told, which is a full server. DPU_ALLOCATE_ALL takes all of them if the user has said how many
  * there are, and else one rank: 2,560 simulated DPUs are not what a program means that just wants
  * what is there.
  */

@@ -6,9 +6,9 @@
  * All numbers are little-endian. MAGIC, the chip's 18, the format's 3, MAGIC;
  * six 32-bit counts: tasklets, registers of one, atomic bits, instructions of
  * IRAM, bytes of MRAM, words of WRAM (0 for a memory that was not saved); IRAM
- * (8 bytes an instruction), MRAM, WRAM; then registers by tasklet (32 bits
+ * (8 bytes per instruction), MRAM, WRAM; then registers by tasklet (32 bits
  * each), pcs (16 bits), atomic bits, zero flags, carry flags (a byte each), the
- * number of running tasklets (a byte), their order (a byte a tasklet), whether
+ * number of running tasklets (a byte), their order (a byte per tasklet), whether
  * there is a breakpoint, DMA, memory fault (a byte each), the tasklet of each
  * (a byte), the number of the breakpoint (32 bits).
  */

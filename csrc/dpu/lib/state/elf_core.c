@@ -112,6 +112,56 @@ static bool write_all(int fd, const void *bytes, size_t size, uint64_t offset)
     return true;
 }
 
+/* All but where they are in the file. */
+static void describe_sections(const struct part *parts, Elf32_Shdr *sections)
+{
+    for (uint32_t i = TEXT; i < SECTIONS; i++) {
+        sections[i].sh_name = name_of(i);
+        sections[i].sh_addralign = 8;
+    }
+
+    for (uint32_t i = TEXT; i <= MEMORIES; i++) {
+        sections[i].sh_type = SHT_PROGBITS;
+        sections[i].sh_flags = parts[i].flags;
+        sections[i].sh_addr = parts[i].address;
+        sections[i].sh_size = parts[i].size;
+    }
+
+    sections[SYMBOLS].sh_type = SHT_SYMTAB;
+    sections[SYMBOLS].sh_link = STRINGS;
+    sections[SYMBOLS].sh_entsize = sizeof(Elf32_Sym);
+    sections[STRINGS].sh_type = sections[NAMES].sh_type = SHT_STRTAB;
+    sections[NAMES].sh_size = sizeof names;
+}
+
+/* Writes what sections have from *AT on, which becomes their end, and notes where each begins. */
+static bool write_contents(int fd, const void *const *contents, Elf32_Shdr *sections, uint32_t *at)
+{
+    for (uint32_t i = TEXT; i < SECTIONS; i++) {
+        *at = (*at + 7) & ~7u;
+        sections[i].sh_offset = *at;
+        if (!write_all(fd, contents[i], sections[i].sh_size, *at))
+            return false;
+        *at += sections[i].sh_size;
+    }
+    return true;
+}
+
+static Elf32_Phdr segment_of(const Elf32_Shdr *section)
+{
+    return (Elf32_Phdr){
+        .p_type = PT_LOAD,
+        .p_offset = section->sh_offset,
+        .p_vaddr = section->sh_addr,
+        .p_paddr = section->sh_addr,
+        .p_filesz = section->sh_size,
+        .p_memsz = section->sh_size,
+        .p_flags = (section->sh_flags & SHF_EXECINSTR) != 0 ? PF_R | PF_X : PF_R | PF_W,
+        .p_align = 8,
+    };
+}
+
+/* Sizes of SYMBOLS and STRINGS are in SECTIONS already. */
 static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
                        const uint8_t *symbols, const uint8_t *strings)
 {
@@ -129,50 +179,17 @@ static bool write_core(int fd, const struct part *parts, Elf32_Shdr *sections,
         .e_shstrndx = NAMES,
     };
     Elf32_Phdr segments[MEMORIES];
-    const void *contents[SECTIONS] = {0};
-    uint32_t at = (uint32_t)(sizeof header + sizeof segments);
-    for (uint32_t i = TEXT; i < SECTIONS; i++) {
-        Elf32_Shdr *section = &sections[i];
-        section->sh_name = name_of(i);
-        section->sh_addralign = 8;
-        if (i <= MEMORIES) {
-            const struct part *part = &parts[i];
-            contents[i] = part->bytes;
-            section->sh_type = SHT_PROGBITS;
-            section->sh_flags = part->flags;
-            section->sh_addr = part->address;
-            section->sh_size = part->size;
-        }
-    }
+    const void *contents[SECTIONS] = {[SYMBOLS] = symbols, [STRINGS] = strings, [NAMES] = names};
+    for (uint32_t i = TEXT; i <= MEMORIES; i++)
+        contents[i] = parts[i].bytes;
 
-    sections[SYMBOLS].sh_type = SHT_SYMTAB;
-    sections[SYMBOLS].sh_link = STRINGS;
-    sections[SYMBOLS].sh_entsize = sizeof(Elf32_Sym);
-    contents[SYMBOLS] = symbols;
-    sections[STRINGS].sh_type = sections[NAMES].sh_type = SHT_STRTAB;
-    contents[STRINGS] = strings;
-    contents[NAMES] = names;
-    sections[NAMES].sh_size = sizeof names;
-    for (uint32_t i = TEXT; i < SECTIONS; i++) {
-        at = (at + 7) & ~7u;
-        sections[i].sh_offset = at;
-        if (!write_all(fd, contents[i], sections[i].sh_size, at))
-            return false;
-        at += sections[i].sh_size;
-    }
+    describe_sections(parts, sections);
+    uint32_t at = (uint32_t)(sizeof header + sizeof segments);
+    if (!write_contents(fd, contents, sections, &at))
+        return false;
 
     for (uint32_t i = TEXT; i <= MEMORIES; i++)
-        segments[i - TEXT] = (Elf32_Phdr){
-            .p_type = PT_LOAD,
-            .p_offset = sections[i].sh_offset,
-            .p_vaddr = sections[i].sh_addr,
-            .p_paddr = sections[i].sh_addr,
-            .p_filesz = sections[i].sh_size,
-            .p_memsz = sections[i].sh_size,
-            .p_flags = i == TEXT ? PF_R | PF_X : PF_R | PF_W,
-            .p_align = 8,
-        };
-
+        segments[i - TEXT] = segment_of(&sections[i]);
     header.e_shoff = (at + 7) & ~7u;
     return write_all(fd, sections, SECTIONS * sizeof *sections, header.e_shoff) &&
            write_all(fd, segments, sizeof segments, header.e_phoff) &&

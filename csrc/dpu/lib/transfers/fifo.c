@@ -211,7 +211,7 @@ DPU_EXPORT dpu_error_t dpu_link_output_fifo(struct dpu_set_t dpu_set, struct dpu
     return make_link(dpu_set, link, fifo_name, DPU_OUTPUT_FIFO);
 }
 
-/* The FIFO of the next DPU's rank, NULL behind the last. */
+/* The FIFO of the next DPU's rank, NULL after the last. */
 static struct dpu_fifo_rank_t *next_fifo(const struct dpu_fifo_link_t *link,
                                          const struct dpu_set_t *set, struct dpulib_cursor *at)
 {
