@@ -207,6 +207,8 @@ class Mappings(Table):
     def n_computes(self, einsum_name: str | None = None) -> int:
         """Return how many computations an Einsum has, or all of them together.
 
+        Instances of Einsums and of the workload do not count.
+
         Parameters
         ----------
         einsum_name : str, optional
@@ -214,10 +216,7 @@ class Mappings(Table):
         """
         names = self.einsum_names if einsum_name is None else [einsum_name]
         workload = self._workload()
-        return sum(
-            workload.n_computes(name) * workload.n_instances * workload.einsums[name].n_instances
-            for name in names
-        )
+        return sum(workload.n_computes(name) for name in names)
 
     def _workload(self) -> Any:
         evaluated = next(iter((self.evaluated_specs or {}).values()), None)

@@ -173,6 +173,7 @@ def test_instances_multiply(spec):
     assert many.latency() == 6 * once.latency()
     assert many.energy() == pytest.approx(6 * once.energy())
     assert many.resource_usage() == once.resource_usage()
+    assert many.n_computes() == once.n_computes()
 
 
 def test_latency_expressions(spec):
