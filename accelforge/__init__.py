@@ -14,6 +14,7 @@ from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
 from accelforge.util import LiteralString, set_n_parallel_jobs
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
+from accelforge.util.rivals import warn_of_rivals
 
 __all__ = [
     "Arch",
@@ -39,3 +40,5 @@ __all__ = [
     "variables",
     "workload",
 ]
+
+warn_of_rivals()
