@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls that are given by their numbers, and what an `accl` says of its state."""
+"""Calls given by their numbers, and the state of an `accl` as the hardware shows it."""
 
 from __future__ import annotations
 
@@ -152,15 +152,15 @@ class BareCalls:
         self._bare_call(False, words, compress_dtype, stream_flags, (addr_0, addr_1, addr_2))
 
     def get_retcode(self) -> int:
-        """Give the error bits of the last call."""
+        """Return the error bits of the last call."""
         return self._control.exchange_read(RETCODE_OFFSET)
 
     def get_hwid(self) -> int:
-        """Give the word that says what the hardware has."""
+        """Return the word that describes the hardware."""
         return self._control.exchange_read(IDCODE_OFFSET)
 
     def get_duration(self) -> float:
-        """Give the seconds that the last call took in the engine."""
+        """Return the seconds that the last call took in the engine."""
         seconds: float = self._control.last_call()[1]
         return seconds
 

@@ -6,7 +6,7 @@ from cpython.long cimport PyLong_CheckExact
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
-from accl._handle cimport ACCLHandle
+from accl._handle cimport ACCLHandle, run_call, start_call
 from accl._operand cimport Operand, dtype_code, dtype_name, engine_dtype, sync
 from accl._staging cimport Stage
 from accl.libaccl cimport (
@@ -87,10 +87,12 @@ cdef class Caller:
         cdef uint32_t *ranks
         if sizes is NULL:
             raise MemoryError()
+
         self.sizes = sizes
         ranks = <uint32_t *>realloc(self.locals, bytes)
         if ranks is NULL:
             raise MemoryError()
+
         self.locals = ranks
         sizes[self.n_comms] = size
         ranks[self.n_comms] = local_rank
@@ -108,6 +110,7 @@ cdef class Caller:
                         f"configure_arithmetic: there is no arithmetic for {pair[0]}"
                     )
                 singles |= 1u << code
+
         self.configs = configs
         self.singles = singles
         return 0
@@ -122,6 +125,7 @@ cdef class Caller:
             raise ACCLNotConfiguredError(
                 f"{name}: CCLO not configured, cannot call; set up rx buffers and a communicator"
             )
+
         comm = PyLong_AsLongLongAndOverflow(
             comm_id if PyLong_CheckExact(comm_id) else index(comm_id), &overflow
         )
@@ -129,6 +133,7 @@ cdef class Caller:
             raise ACCLArgumentError(
                 f"{name}: there is no communicator {comm_id}; there are {self.n_comms}"
             )
+
         memset(call, 0, sizeof(accl_call))
         call.size = sizeof(accl_call)
         call.operation = operation
@@ -165,9 +170,11 @@ cdef class Caller:
                     raise TypeError(
                         f"{name}: count must be a whole number of elements, not {count!r}"
                     ) from None
+
         value = PyLong_AsLongLongAndOverflow(count, &overflow)
         if overflow or value < 0 or value > 1 << 48:
             raise ACCLArgumentError(f"{name}: a count cannot be {count}")
+
         call.count = value
         return 0
 
@@ -186,6 +193,7 @@ cdef class Caller:
             if _moves(call.operation):
                 call.dtype = engine_dtype(one)
                 return 0
+
         return _set_mixed(self, call, op0, op1, res, compress, name)
 
     cdef object finish(self, accl_call *call, Operand *result, Py_ssize_t elements, bint to_fpga,
@@ -194,22 +202,24 @@ cdef class Caller:
         cdef uint32_t retcode
         if run_async:
             if result is not NULL and result.stage is not NULL:
-                handle = self.device.start(call, name, keep, waitfor)
+                handle = start_call(self.device, call, name, keep, waitfor)
                 handle.elements = elements
                 handle.stage = <object>result.stage
                 return handle
             if not to_fpga and result is not NULL and not self.device.unified:
                 warnings.warn(_ON_DEVICE, stacklevel=1)
-            return self.device.start(call, name, keep, waitfor)
+            return start_call(self.device, call, name, keep, waitfor)
+
         if not waitfor:
-            retcode = self.device.run(call, name, self.check_return_value_flag, keep)
+            retcode = run_call(self.device, call, name, self.check_return_value_flag, keep)
         else:
-            handle = self.device.start(call, name, keep, waitfor)
+            handle = start_call(self.device, call, name, keep, waitfor)
             if self.check_return_value_flag:
                 handle.wait()
             else:
                 handle.exception()
             retcode = handle.retcode
+
         if result is NULL:
             return None
         if result.stage is not NULL:
@@ -217,6 +227,7 @@ cdef class Caller:
                 (<Stage><object>result.stage).copy_back(elements)
         elif not to_fpga:
             sync(result, elements, False)
+
         return None
 
 
@@ -260,7 +271,7 @@ cdef bint _moves(uint32_t operation) noexcept:
 
 cdef int _refuse_moved(Caller caller, accl_call *call, set types, object compress,
                        str name) except -1:
-    """Say why elements that are only moved cannot be in a call."""
+    """Raise the error for elements that a call cannot take."""
     names = sorted(dtype_name(code) for code in types)
     if not _moves(call.operation):
         names = sorted(dtype_name(code) for code in types if code > ACCL_INT64)
@@ -269,10 +280,12 @@ cdef int _refuse_moved(Caller caller, accl_call *call, set types, object compres
             f"{name}: there is no arithmetic configuration for {', '.join(names)}: sums and maxima "
             f"are of {', '.join(known)} in the machine's byte order"
         )
+
     if compress is not None:
         raise ACCLDtypeError(
             f"{name}: there is no compression of {', '.join(names)}, only of float32 to float16"
         )
+
     raise ACCLDtypeError(f"{name}: there is no conversion between {' and '.join(names)}")
 
 
@@ -284,6 +297,7 @@ cdef int _set_mixed(Caller caller, accl_call *call, uint32_t op0, uint32_t op1, 
     types = {op0, op1, res} - {ACCL_NONE}
     if any(code > ACCL_INT64 for code in types):
         _refuse_moved(caller, call, types, compress, name)
+
     types = sorted(types, key=lambda code: np.dtype(dtype_name(code)).itemsize)
     if compress is not None:
         small = dtype_code(compress, name)
@@ -292,20 +306,24 @@ cdef int _set_mixed(Caller caller, accl_call *call, uint32_t op0, uint32_t op1, 
         elif len(types) == 2 and types[1] == small:
             types.reverse()
         call.compression_flags = ACCL_ETH_COMPRESSED
+
     names = [dtype_name(code) for code in types]
     if len(types) > 2:
         raise ACCLDtypeError(
             f"{name}: Unsupported data type combination: {', '.join(names)}"
         )
+
     small, big = types[0], types[len(types) - 1]
     if (names[len(names) - 1], names[0]) not in caller.configs:
         raise ACCLDtypeError(
             f"{name}: there is no arithmetic configuration for {names[len(names) - 1]}"
             + (f" with {names[0]}" if len(names) > 1 else "")
         )
+
     call.dtype = big
     if big == small:
         return 0
+
     call.compressed_dtype = small
     if op0 == small:
         call.compression_flags |= ACCL_OP0_COMPRESSED
@@ -313,4 +331,5 @@ cdef int _set_mixed(Caller caller, accl_call *call, uint32_t op0, uint32_t op1, 
         call.compression_flags |= ACCL_OP1_COMPRESSED
     if res == small:
         call.compression_flags |= ACCL_RES_COMPRESSED
+
     return 0

@@ -10,7 +10,7 @@ to_fpga
 compress_dtype
     Type that the data has on the wire: float16, for float32.
 run_async, async
-    Give a handle instead of waiting; ``async`` is to be written ``**{"async": True}``.
+    Return a handle instead of waiting; ``async`` is to be written ``**{"async": True}``.
 waitfor
     Handles of calls that must have ended before.
 
@@ -154,6 +154,7 @@ cdef object _run(Caller caller, Operation operation, accl_call *call, bint is_ro
         check_elements(&source, reads * call.count, "sbuf", name)
     if result.elements < <Py_ssize_t>(writes * call.count):
         check_elements(&result, writes * call.count, "rbuf", name)
+
     caller.set_types(call, source.dtype, ACCL_NONE, result.dtype, <object>options.compress_dtype,
                      name)
     if call.count == 0 and not operation.may_be_empty:
@@ -161,6 +162,7 @@ cdef object _run(Caller caller, Operation operation, accl_call *call, bint is_ro
 
     if reads and not options.from_fpga:
         sync(&source, reads * call.count, True)
+
     return caller.finish(
         call, &result if writes else NULL, writes * call.count, options.to_fpga,
         options.run_async, <object>options.waitfor,
@@ -203,12 +205,14 @@ cdef class Collectives(Calls):
         cdef object operand_stage
         if more:
             later = take_async(more, later, "bcast")
+
         caller.begin(&call, ACCL_BCAST, comm_id, "bcast")
         caller.set_root(&call, root, "root", "bcast")
         is_root = call.root_src_dst == caller.locals[call.comm]
         if not take_found(caller.device, buf, not is_root, &operand, "buf", "bcast"):
             operand_stage = stage(caller.device, buf, not is_root, from_fpga or to_fpga, &operand,
                                   "buf", "bcast")
+
         call.address[0] = operand.address
         caller.set_count(&call, count, operand.elements, "bcast")
         check_elements(&operand, call.count, "buf", "bcast")
@@ -217,6 +221,7 @@ cdef class Collectives(Calls):
             warnings.warn(zero_size, stacklevel=1)
         if is_root and not from_fpga:
             sync(&operand, operand.elements, True)
+
         return caller.finish(
             &call, NULL if is_root else &operand,
             operand.elements if operand.stage is NULL else <Py_ssize_t>call.count, to_fpga, later,
@@ -251,6 +256,7 @@ cdef class Collectives(Calls):
         cdef bint is_root
         if more:
             run_async = take_async(more, run_async, "scatter")
+
         options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
         caller.begin(&call, ACCL_SCATTER, comm_id, "scatter")
         caller.set_root(&call, root, "root", "scatter")
@@ -285,6 +291,7 @@ cdef class Collectives(Calls):
         cdef bint is_root
         if more:
             run_async = take_async(more, run_async, "gather")
+
         options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
         caller.begin(&call, ACCL_GATHER, comm_id, "gather")
         caller.set_root(&call, root, "root", "gather")
@@ -316,6 +323,7 @@ cdef class Collectives(Calls):
         cdef Options options
         if more:
             run_async = take_async(more, run_async, "allgather")
+
         options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
         caller.begin(&call, ACCL_ALLGATHER, comm_id, "allgather")
         return _run(caller, _ALLGATHER, &call, False, sbuf, rbuf, count, &options)
@@ -350,6 +358,7 @@ cdef class Collectives(Calls):
         cdef bint is_root
         if more:
             run_async = take_async(more, run_async, "reduce")
+
         options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
         caller.begin(&call, ACCL_REDUCE, comm_id, "reduce")
         caller.set_root(&call, root, "root", "reduce")
@@ -384,6 +393,7 @@ cdef class Collectives(Calls):
         cdef Options options
         if more:
             run_async = take_async(more, run_async, "allreduce")
+
         options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
         caller.begin(&call, ACCL_ALLREDUCE, comm_id, "allreduce")
         call.function = to_function(func, "allreduce")
@@ -416,6 +426,7 @@ cdef class Collectives(Calls):
         cdef Options options
         if more:
             run_async = take_async(more, run_async, "reduce_scatter")
+
         options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
         caller.begin(&call, ACCL_REDUCE_SCATTER, comm_id, "reduce_scatter")
         call.function = to_function(func, "reduce_scatter")
@@ -446,6 +457,7 @@ cdef class Collectives(Calls):
         cdef Options options
         if more:
             run_async = take_async(more, run_async, "alltoall")
+
         options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
         caller.begin(&call, ACCL_ALLTOALL, comm_id, "alltoall")
         return _run(caller, _ALLTOALL, &call, False, sbuf, rbuf, count, &options)

@@ -6,6 +6,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from accl._calls cimport Caller
 from accl._device cimport Device
+from accl._handle cimport run_call, start_call
 from accl._operand cimport Operand, dtype_code, dtype_name, engine_dtype, take
 from accl.libaccl cimport (
     ACCL_CONFIG,
@@ -49,6 +50,7 @@ cdef int _dump_text(Device device, int which, uint32_t comm, char *text, size_t 
         return table.accl_dump_communicator(device.c, comm, text, space, needed)
     if which == 2:
         return table.accl_dump_exchange_memory(device.c, text, space, needed)
+
     return table.accl_dump_waits(device.c, text, space, needed)
 
 
@@ -81,13 +83,14 @@ cdef class Control:
         cdef accl_call call
         if not 0 <= index(value) <= 0xffffffff:
             raise ACCLArgumentError(f"{name}: the value has 32 bits, and cannot be {value}")
+
         self.caller.begin(&call, ACCL_CONFIG, comm_id, name)
         call.function = function
         call.count = index(value)
         return self.caller.finish(&call, NULL, 0, True, run_async, (), (), name)
 
     def set_arithmetic(self, configs):
-        """Say which types there are."""
+        """Set the arithmetic configurations."""
         self.caller.set_configs(configs)
 
     cdef Device _enter(self, str name):
@@ -109,6 +112,7 @@ cdef class Control:
         cdef int status
         if index(nbytes) < 0:
             raise ACCLArgumentError(f"bufsize cannot be {nbytes}")
+
         size = index(nbytes)
         self._enter("setup_rx_buffers")
         with nogil:
@@ -125,6 +129,7 @@ cdef class Control:
         cdef accl_rank *c = <accl_rank *>calloc(n + 1, sizeof(accl_rank))
         if c is NULL:
             raise MemoryError()
+
         try:
             for i in range(n):
                 rank = ranks[i]
@@ -146,6 +151,7 @@ cdef class Control:
             self._leave(status, "configure_communicator")
         finally:
             free(c)
+
         self.caller.add_communicator(n, me)
         return id
 
@@ -160,6 +166,7 @@ cdef class Control:
         cdef accl_communicator_info_t info
         if c is NULL:
             raise MemoryError()
+
         try:
             for i in range(n):
                 c[i] = _word(indices[i], "a rank")
@@ -169,6 +176,7 @@ cdef class Control:
             self._leave(status, "split_communicator")
         finally:
             free(c)
+
         memset(&info, 0, sizeof(info))
         info.size = sizeof(info)
         self._enter("split_communicator")
@@ -196,6 +204,7 @@ cdef class Control:
         cdef int status
         if c is NULL:
             raise MemoryError()
+
         try:
             self._enter("communicator")
             with nogil:
@@ -204,6 +213,7 @@ cdef class Control:
         except BaseException:
             free(c)
             raise
+
         return c
 
     def communicator_ranks(self, comm, n):
@@ -225,7 +235,7 @@ cdef class Control:
             free(c)
 
     def has_packets(self):
-        """Whether a rank is reached by packets, which somebody has to carry."""
+        """Whether a rank is reached by packets, which have to be carried."""
         cdef uint32_t n = self.caller.sizes[0] if self.caller.n_comms else 0
         cdef accl_rank *c = self.get_ranks(0, n)
         try:
@@ -277,7 +287,7 @@ cdef class Control:
         return retcode, duration * 1e-9
 
     def dump(self, what, comm=0):
-        """Give a text: 'rx', 'communicator', 'exchange' or 'waits'."""
+        """Return a text: 'rx', 'communicator', 'exchange' or 'waits'."""
         cdef size_t needed = 0
         cdef size_t space = 0
         cdef int status
@@ -311,7 +321,7 @@ cdef class Control:
         addresses : sequence of int
             Device addresses of the operands and the result.
         run_async : bool
-            Give a handle instead of waiting.
+            Return a handle instead of waiting.
         keep : tuple
             What must live until the call has ended.
         """
@@ -327,6 +337,7 @@ cdef class Control:
             with nogil:
                 status = self.device.table.accl_communicator_at(self.device.c, at, &id)
             self._leave(status, "call")
+
         call.comm = id
 
         self.caller.set_count(&call, count, 0, "call")
@@ -337,14 +348,16 @@ cdef class Control:
             call.dtype = engine_dtype(dtype_code(dtypes[0], "call"))
             if dtypes[1] != dtypes[0]:
                 call.compressed_dtype = engine_dtype(dtype_code(dtypes[1], "call"))
+
         call.compression_flags = _word(flags[0], "compression_flags")
         call.stream_flags = _word(flags[1], "stream_flags")
         call.address[0], call.address[1] = addresses[0], addresses[1]
         call.address[2] = addresses[2]
 
         if run_async:
-            return self.device.start(&call, "call", keep, ())
-        return self.device.run(&call, "call", self.caller.check_return_value_flag, keep)
+            return start_call(self.device, &call, "call", keep, ())
+
+        return run_call(self.device, &call, "call", self.caller.check_return_value_flag, keep)
 
     def describe(self, scenario, operands, compress_dtype):
         """Find types, flags and addresses for `operands`: arrays, element types, or None."""
@@ -363,8 +376,10 @@ cdef class Control:
                 take(self.device, operands[i], i == 2, &operand, f"addr_{i}", "prepare_call")
                 codes[i] = operand.dtype
                 addresses[i] = operand.address
+
         if codes[0] == codes[1] == codes[2] == ACCL_NONE:
             return None, None, 0, addresses
+
         self.caller.set_types(&call, codes[0], codes[1], codes[2], compress_dtype, "prepare_call")
         small = call.compressed_dtype if call.compressed_dtype != ACCL_NONE else call.dtype
         return dtype_name(call.dtype), dtype_name(small), call.compression_flags, addresses

@@ -20,26 +20,24 @@ cdef class Device:
     # It is being closed, by the last one to leave if `deferred`.
     cdef bint closing
     cdef bint deferred
-    # The thread that looks at signals, and what came of it.
+    # The thread that checks signals, and what they raised.
     cdef unsigned long checking
     cdef object interruption
     # What calls use that may still run, in their order: objects of Pending.
     cdef object outstanding
-    # What calls that were broken off use, until it is closed.
+    # What interrupted calls use, until it is closed.
     cdef object abandoned
     # Blocks for arrays without device memory.
     cdef object staging
-    # Moves packets to other hosts; `turns`: nobody but the waiting thread does.
+    # Moves packets to other hosts; `turns`: only the waiting thread does.
     cdef object pump
     cdef bint turns
     cdef object hook
 
     cdef int enter(self, str function) except -1
     cdef void leave(self) noexcept
-    # Executes a call; its error bits, 0 if `raises`, as then they are an exception.
-    # A call that is broken off may go on with what is in `keep`.
+    # Executes a call; its error bits, 0 if `raises`, as then they are an exception. An interrupted
+    # call may continue with what is in `keep`.
     cdef uint32_t run(self, accl_call *call, str name, bint raises,
                       tuple keep) except? 0xffffffff
-    # Queues a call that uses the objects in `keep` and begins after the handles in `waitfor`.
-    cdef object start(self, accl_call *call, str name, tuple keep, object waitfor)
     cdef int fail(self, int status, str function) except -1

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An open device: opening, closing, executing calls, and looking at signals meanwhile."""
+"""An open device: opening, closing, executing calls, and checking signals meanwhile."""
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 from posix.time cimport nanosleep, timespec
-from accl._handle cimport ACCLHandle, Pending, start_call
 from accl._memory cimport Block
 from accl._native cimport get_library
 from accl.libaccl cimport (
@@ -29,7 +28,7 @@ from collections import deque
 from threading import get_ident
 
 from accl.constants import ErrorCode
-from accl.errors import ACCLClosedError, ACCLMemoryError, ACCLUnsupportedError
+from accl.errors import ACCLClosedError, ACCLMemoryError
 
 __all__ = ["Device"]
 
@@ -48,10 +47,11 @@ def _end_all():
 atexit.register(_end_all)
 
 
-cdef int _look_at_signals(void *argument) noexcept with gil:
+cdef int _check_signals(void *argument) noexcept with gil:
     cdef Device device = <Device>argument
     if device.closing:
         return 1
+
     device.checking = get_ident()
     try:
         PyErr_CheckSignals()
@@ -60,6 +60,7 @@ cdef int _look_at_signals(void *argument) noexcept with gil:
         return 1
     finally:
         device.checking = 0
+
     return device.closing
 
 
@@ -92,6 +93,7 @@ cdef class Device:
         cdef int status
         if self.c is not NULL or self.closed:
             raise TypeError("a Device is opened once")
+
         texts = [None if t is None else str(t).encode() for t in (job, xclbin, endpoint)]
         self.lib = get_library(library)
         self.table = self.lib.table
@@ -111,6 +113,7 @@ cdef class Device:
             config.xclbin = <bytes>texts[1]
         if texts[2] is not None:
             config.endpoint = <bytes>texts[2]
+
         config.board_index = board
         config.cclo_index = cclo
         with nogil:
@@ -118,7 +121,8 @@ cdef class Device:
         if status != ACCL_OK:
             self.c = NULL
             self.lib.fail(status, "accl_open")
-        self.table.accl_set_interrupt_check(self.c, _look_at_signals, <void *>self)
+
+        self.table.accl_set_interrupt_check(self.c, _check_signals, <void *>self)
         _live.add(self)
 
     def __dealloc__(self):
@@ -154,40 +158,28 @@ cdef class Device:
                 raise error
             if self.closing:
                 raise ACCLClosedError(f"{function}: this accl was deinitialised")
+
         return self.lib.fail(status, function)
 
     cdef uint32_t run(self, accl_call *call, str name, bint raises,
                       tuple keep) except? 0xffffffff:
         cdef uint32_t retcode = 0
         cdef int status
-        if self.turns:
-            return _run_turning(self, call, name, raises, keep)
         self.enter(name)
         with nogil:
             status = self.table.accl_call_sync(self.c, call, &retcode)
         self.leave()
         if status == ACCL_OK:
             return 0
+
         return _after_failure(self, status, retcode, name, raises, keep)
 
-    cdef object start(self, accl_call *call, str name, tuple keep, object waitfor):
-        cdef ACCLHandle handle
-        self.enter(name)
-        try:
-            handle = start_call(self, call, name, keep, waitfor)
-        finally:
-            self.leave()
-        prune(self)
-        self.outstanding.append(handle.pending)
-        if self.turns:
-            self.pump.turn()
-        return handle
-
     def close(self):
-        """End it: calls that run are broken off. Nothing happens the second time."""
+        """Close it: running calls are interrupted. Later calls of this have no effect."""
         cdef timespec pause
         if self.c is NULL:
             return
+
         self.closing = True
         if self.users > 0:
             if self.checking == get_ident():
@@ -196,10 +188,11 @@ cdef class Device:
                 return
             pause.tv_sec = 0
             pause.tv_nsec = 1_000_000
-            # They look every 50 ms.
+            # They check every 50 ms.
             while self.users > 0:
                 with nogil:
                     nanosleep(&pause, NULL)
+
         if self.c is not NULL:
             _close(self)
 
@@ -218,6 +211,7 @@ cdef class Device:
             raise ACCLMemoryError(
                 f"allocate: {nbytes} bytes are more than any device has; a shape is in elements"
             )
+
         size = nbytes
         block.library = self.lib
         self.enter("allocate")
@@ -229,6 +223,7 @@ cdef class Device:
         if status != ACCL_OK:
             block.c = NULL
             self.fail(status, "allocate")
+
         block.host = <char *>self.table.accl_buffer_host(block.c)
         block.address = self.table.accl_buffer_address(block.c)
         block.nbytes = self.table.accl_buffer_bytes(block.c)
@@ -237,7 +232,7 @@ cdef class Device:
         return block
 
     def memory_info(self):
-        """Say how much device memory there is: capacity, allocated, base."""
+        """Return how much device memory there is: capacity, allocated, base."""
         cdef accl_memory_info_t info
         cdef int status
         memset(&info, 0, sizeof(info))
@@ -250,19 +245,21 @@ cdef class Device:
             self.leave()
         if status != ACCL_OK:
             self.fail(status, "memory_info")
+
         return {"capacity": info.capacity, "allocated": info.allocated, "base": info.base}
 
     def set_pump(self, pump):
-        """Have a `PacketPump` carry what goes to other hosts; None: no more."""
+        """Have a `PacketPump` carry packets to other hosts; None: no longer."""
         self.pump = pump
         self.turns = pump is not None and not pump.any_thread
 
 
 cdef void _close(Device device) noexcept:
-    """Close it; nobody is inside."""
+    """Close it; no thread uses it."""
     cdef accl_device *c = device.c
     if c is NULL:
         return
+
     device.c = NULL
     device.closed = True
     device.closing = True
@@ -275,13 +272,6 @@ cdef void _close(Device device) noexcept:
     device.hook = None
 
 
-def prune(Device device):
-    """Let go of what calls used that have ended."""
-    cdef object outstanding = device.outstanding
-    while outstanding and (<Pending>outstanding[0]).ended():
-        outstanding.popleft()
-
-
 cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str name, bint raises,
                              tuple keep) except? 0xffffffff:
     cdef object text
@@ -289,6 +279,7 @@ cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str na
         if device.closing:
             raise ACCLClosedError(f"{name}: this accl was deinitialised")
         device.fail(status, name)
+
     text = device.table.accl_error_message().decode("utf-8", "replace")
     if retcode & _INTERRUPTED:
         if keep:
@@ -298,23 +289,8 @@ cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str na
             raise error
         if device.closing:
             raise ACCLClosedError(f"{name}: this accl was deinitialised", retcode=retcode)
+
     if raises:
         raise device.lib.call_error(retcode, name, text)
+
     return retcode
-
-
-cdef uint32_t _run_turning(Device device, accl_call *call, str name, bint raises,
-                           tuple keep) except? 0xffffffff:
-    """Execute a call while this thread carries its packets."""
-    cdef ACCLHandle handle
-    if get_ident() != device.pump.home:
-        raise ACCLUnsupportedError(
-            f"{name}: MPI was initialised below THREAD_MULTIPLE, so calls that may go to other "
-            "hosts are made in the thread that initialised it"
-        )
-    handle = device.start(call, name, keep, ())
-    handle.wait_for_end()
-    prune(device)
-    if raises:
-        handle.result()
-    return handle.retcode

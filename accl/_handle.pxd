@@ -1,23 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls that run by themselves."""
 
-from accl.libaccl cimport accl_call, accl_request
+from libc.stdint cimport uint32_t
+from accl.libaccl cimport accl_call
 from offchip.request cimport Request
 from accl._device cimport Device
-from accl._native cimport Library
-
-
-cdef class Pending:
-    """A call that may still run: the device has it, also when nobody has the handle."""
-
-    # Whose functions free it. Not the device, which is closed when nobody else has it.
-    cdef Library lib
-    cdef accl_request *c
-    # What the call uses, until it has ended.
-    cdef tuple keep
-
-    # Whether the call has ended; never waits.
-    cdef bint ended(self) noexcept
+from accl._pending cimport Pending
 
 
 cdef class ACCLHandle(Request):
@@ -28,8 +16,12 @@ cdef class ACCLHandle(Request):
     cdef object stage
     cdef Py_ssize_t elements
 
-    # Waits, with looks at signals, and raises nothing of the call's.
+    # Waits, checking signals; does not raise the error of the call.
     cdef int wait_for_end(self) except -1
 
 
+# Executes a call; its error bits, 0 if `raises`, as then they are an exception.
+cdef uint32_t run_call(Device device, accl_call *call, str name, bint raises,
+                       tuple keep) except? 0xffffffff
+# Queues a call that uses the objects in `keep` and begins after the handles in `waitfor`.
 cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep, object waitfor)

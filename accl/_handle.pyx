@@ -2,8 +2,10 @@
 """Handles of asynchronous calls."""
 
 cimport cython
+from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 from accl._device cimport Device
+from accl._pending cimport Pending, prune
 from accl._staging cimport Stage
 from accl.libaccl cimport (
     ACCL_CALL_FAILED,
@@ -14,8 +16,10 @@ from accl.libaccl cimport (
 )
 from offchip.request cimport Request, timeout_ns
 
+from threading import get_ident
+
 from accl.constants import ErrorCode
-from accl.errors import ACCLClosedError, ACCLUnfinishedError
+from accl.errors import ACCLClosedError, ACCLUnfinishedError, ACCLUnsupportedError
 
 __all__ = ["ACCLHandle"]
 
@@ -24,20 +28,6 @@ cdef unsigned int _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
 # How long a thread that carries packets stays away from them.
 cdef enum:
     TURN_NS = 50_000
-    COMPLETED = 2
-
-
-@cython.final
-cdef class Pending:
-    def __dealloc__(self):
-        if self.c is not NULL:
-            self.lib.table.accl_request_free(self.c)
-
-    def __reduce_ex__(self, protocol):
-        raise TypeError("a call cannot be pickled: it runs in this process")
-
-    cdef bint ended(self) noexcept:
-        return self.lib.table.accl_request_state(self.c) == COMPLETED
 
 
 @cython.final
@@ -47,7 +37,7 @@ cdef class ACCLHandle(Request):
 
     Several may be outstanding; they are executed in the order in which they were made. What a
     call uses stays until it has ended, also when the handle is dropped. A handle keeps the device
-    open; when the accl and all handles were dropped it is closed, and what runs is broken off.
+    open. When the accl and all handles are dropped it is closed, which interrupts running calls.
 
     Besides what is below there are `done()`, `result()`, `exception()`, `add_done_callback()` and
     ``await``.
@@ -79,12 +69,14 @@ cdef class ACCLHandle(Request):
         if self.device.turns:
             self.device.pump.turn()
             ns = min(ns, <long long>TURN_NS)
+
         with nogil:
             status = self.device.table.accl_request_wait(c, ns)
         if status == ACCL_PENDING:
             return 0
         if status != ACCL_OK and status != ACCL_CALL_FAILED:
             self.device.fail(status, self.operation)
+
         return _end(self)
 
     cdef int wait_for_end(self) except -1:
@@ -96,15 +88,17 @@ cdef class ACCLHandle(Request):
         cdef unsigned int retcode = self.device.table.accl_request_retcode(self.pending.c)
         if retcode == 0:
             return None
+
         text = self.device.table.accl_request_message(self.pending.c).decode("utf-8", "replace")
         if retcode & _INTERRUPTED:
             # Nobody but deinit() breaks these calls off.
             raise ACCLClosedError(f"{self.operation}: {text}", retcode=retcode)
+
         raise self.device.lib.call_error(retcode, self.operation, text)
 
     def _timeout_error(self, timeout):
         return ACCLUnfinishedError(
-            f"{self.operation}: not finished within {timeout} s; the call goes on, and may be "
+            f"{self.operation}: not finished within {timeout} s; the call continues, and may be "
             "waited for again"
         )
 
@@ -153,20 +147,21 @@ cdef int _end(ACCLHandle handle) except -1:
         if handle.device.table.accl_request_retcode(handle.pending.c) == 0:
             stage.copy_back(handle.elements)
         handle.stage = None
-    handle.pending.keep = None
-    from accl._device import prune
 
-    prune(handle.device)
+    handle.pending.keep = None
+    prune(handle.device.outstanding)
     return 1
 
 
-cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep, object waitfor):
+cdef ACCLHandle _queue(Device device, accl_call *call, str name, tuple keep, object waitfor):
+    """Queue a call."""
     cdef ACCLHandle handle = ACCLHandle.__new__(ACCLHandle)
     cdef accl_request **before = NULL
     cdef Py_ssize_t n = 0
     cdef int status
     if isinstance(waitfor, ACCLHandle):
         waitfor = (waitfor,)
+
     handles = [] if waitfor is None else [h for h in waitfor if h is not None]
     for h in handles:
         if not isinstance(h, ACCLHandle):
@@ -176,6 +171,7 @@ cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep,
             )
         if (<ACCLHandle>h).device.lib is not device.lib:
             raise ValueError(f"{name}: waitfor has a handle of another library")
+
     if handles:
         before = <accl_request **>malloc(len(handles) * sizeof(accl_request *))
         if before is NULL:
@@ -183,6 +179,7 @@ cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep,
         for h in handles:
             before[n] = (<ACCLHandle>h).pending.c
             n += 1
+
     handle.device = device
     handle.operation = name
     handle.pending = Pending.__new__(Pending)
@@ -193,4 +190,45 @@ cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep,
     if status != ACCL_OK:
         handle.pending.c = NULL
         device.fail(status, name)
+
     return handle
+
+
+cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep, object waitfor):
+    cdef ACCLHandle handle
+    device.enter(name)
+    try:
+        handle = _queue(device, call, name, keep, waitfor)
+    finally:
+        device.leave()
+
+    prune(device.outstanding)
+    device.outstanding.append(handle.pending)
+    if device.turns:
+        device.pump.turn()
+    return handle
+
+
+cdef uint32_t _run_turning(Device device, accl_call *call, str name, bint raises,
+                           tuple keep) except? 0xffffffff:
+    """Execute a call while this thread carries its packets."""
+    cdef ACCLHandle handle
+    if get_ident() != device.pump.home:
+        raise ACCLUnsupportedError(
+            f"{name}: MPI was initialised below THREAD_MULTIPLE, so calls that may go to other "
+            "hosts are made in the thread that initialised it"
+        )
+
+    handle = start_call(device, call, name, keep, ())
+    handle.wait_for_end()
+    prune(device.outstanding)
+    if raises:
+        handle.result()
+    return handle.retcode
+
+
+cdef uint32_t run_call(Device device, accl_call *call, str name, bint raises,
+                       tuple keep) except? 0xffffffff:
+    if device.turns:
+        return _run_turning(device, call, name, raises, keep)
+    return device.run(call, name, raises, keep)

@@ -14,7 +14,7 @@ cdef class Block:
     cdef readonly Py_ssize_t nbytes
     # Of the device that it was allocated on; the block does not keep the device open.
     cdef object owner
-    # Calls refuse it; the memory goes with the last array that has it.
+    # Calls refuse it; the memory is released with the last array in it.
     cdef readonly bint freed
     # Host view and device memory are the same pages.
     cdef readonly bint shared

@@ -26,7 +26,7 @@ cdef class Block:
     nbytes : int
         Its size.
     freed : bool
-        Whether it was given up; the memory goes when no array has it any more.
+        Whether it was freed; the memory is released with the last array in it.
     shared : bool
         Whether the host's view and the device's memory are the same pages.
     """
@@ -63,10 +63,12 @@ cdef class Block:
                     status = self.library.table.accl_buffer_sync_from_device(
                         self.c, offset, nbytes
                     )
+
         if status != ACCL_OK:
             self.library.fail(
                 status, "sync_to_device" if to_device else "sync_from_device"
             )
+
         return 0
 
     def copy(self, Py_ssize_t offset, Py_ssize_t nbytes, bint to_device):
@@ -78,5 +80,5 @@ cdef class Block:
         self.sync(offset, nbytes, to_device)
 
     def free(self):
-        """Give it up: no call takes it any more."""
+        """Free it: calls refuse it from now on."""
         self.freed = True

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 from accl.libaccl cimport accl_table
 from offchip.native cimport LoadedLibrary
 
-# Longest stay in C without a look at signals.
+# Longest stay in C without checking signals.
 cdef enum:
     SLICE_NS = 50_000_000
 

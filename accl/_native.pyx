@@ -88,6 +88,7 @@ cdef class Library(LoadedLibrary):
             kind = errors.ACCLPeerError
         elif retcode & <uint32_t>_TIMEOUTS:
             kind = errors.ACCLReceiveTimeoutError
+
         names = ", ".join(error_names(retcode))
         return kind(
             f"{operation}: {names}: {text}" if text else f"{operation}: {names}",
@@ -151,6 +152,7 @@ def _load(choice):
     except BaseException:
         discard(lib, table, NULL)
         raise
+
     return library
 
 
@@ -159,7 +161,7 @@ cdef Library get_library(object which):
 
 
 def _spec():
-    """Say where this library may be."""
+    """Return where this library may be."""
     from offchip.loader import LibrarySpec
 
     folder = os.path.dirname(os.path.abspath(__file__))
@@ -197,7 +199,7 @@ def use_library(library):
 
 
 def library_info(library=None):
-    """Say which library is used and why.
+    """Return which library is used and why.
 
     Parameters
     ----------

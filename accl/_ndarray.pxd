@@ -4,7 +4,7 @@
 Every extension that is compiled against NumPy reads them in place, so they cannot move while
 binaries of other versions are to load. Reading them takes no time; asking through the buffer
 protocol takes longer than a small collective. `_ndarray.pyx` compares them with what an array
-says of itself when the package is imported, and refuses to go on if they differ.
+reports when the package is imported, which fails if they differ.
 """
 
 from cpython.object cimport PyObject

@@ -75,6 +75,7 @@ cdef inline uint32_t _quick_code(PyObject *descr, Py_ssize_t *itemsize) noexcept
     if descr is _float16:
         itemsize[0] = 2
         return ACCL_FLOAT16
+
     return ACCL_NONE
 
 
@@ -95,19 +96,22 @@ cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff:
         raise ACCLDtypeError(
             f"{name}: elements must not refer to Python objects, as those of type {kind} do"
         )
+
     bits = _bits.get(kind.itemsize, ACCL_NONE)
     if bits == ACCL_NONE:
         raise ACCLDtypeError(
             f"{name}: elements must have 1, 2, 4 or 8 bytes, and {kind} has {kind.itemsize} bytes"
             + (": pass x.view(numpy.float64)" if kind.kind == "c" else "")
         )
+
     if kind not in _moved:
         _moved.append(kind)
+
     return bits | <uint32_t>(_moved.index(kind) + 1) << 8
 
 
 def dtype_number(dtype):
-    """Give the number of an element type, 0 for one that the engine does not know."""
+    """Return the number of an element type, 0 for one that the engine does not know."""
     return _codes.get(dtype.name, ACCL_NONE)
 
 
@@ -126,6 +130,7 @@ cdef Block _find_block(accl_ndarray *array):
         if not isinstance(owner, _ndarray):
             return None
         base = fields(owner).base
+
     return None
 
 
@@ -140,9 +145,11 @@ def block_of(array):
     cdef Block block
     if not isinstance(array, _ndarray):
         return None
+
     block = _find_block(fields(array))
     if block is None:
         return None
+
     return block, <Py_ssize_t>(fields(array).data - block.host)
 
 
@@ -159,6 +166,7 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
             f"{name}: {what} is a masked array, and the engine knows no masks: pass "
             "x.filled(value) to send, or x.data to use all elements as they are"
         )
+
     a = fields(array)
     base = a.base
     if base is not NULL and type(<object>base) is Block:
@@ -177,14 +185,17 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
         )
     if writes and not a.flags & ACCL_WRITEABLE:
         raise ValueError(f"{name}: {what} is read-only")
+
     operand.dtype = _quick_code(a.descr, &operand.itemsize)
     if operand.dtype == ACCL_NONE:
         operand.dtype = dtype_code(<object>a.descr, name)
         operand.itemsize = (<object>a.descr).itemsize
+
     operand.elements = element_count(a)
     operand.offset = a.data - block.host
     if operand.elements == 0:
         operand.offset = 0
+
     operand.address = block.address + operand.offset
     operand.block = <PyObject *>block
     return True
@@ -213,5 +224,6 @@ cdef int take_unused(object array, Operand *operand) except -1:
     operand.stage = NULL
     if array is None or not isinstance(array, _ndarray):
         return 0
+
     operand.dtype = _quick_code(fields(array).descr, &operand.itemsize)
     return 0

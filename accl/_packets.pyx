@@ -27,12 +27,13 @@ cdef class PacketQueue:
         self.reference = weakref.ref(device)
 
     def take(self):
-        """Give the next packet as (rank, bytes), or None."""
+        """Return the next packet as (rank, bytes), or None."""
         cdef accl_packet packet
         cdef Device device = self.reference()
         cdef int status
         if device is None or device.closing or device.c is NULL:
             return None
+
         memset(&packet, 0, sizeof(packet))
         packet.size = sizeof(packet)
         device.enter("take")
@@ -51,7 +52,7 @@ cdef class PacketQueue:
             device.leave()
 
     def deliver(self, rank, data):
-        """Take a packet that came from `rank`."""
+        """Deliver a packet from `rank`."""
         cdef accl_packet packet
         cdef Device device = self.reference()
         cdef const unsigned char[::1] view = data
@@ -60,6 +61,7 @@ cdef class PacketQueue:
         cdef int status
         if device is None or device.closing or device.c is NULL:
             return
+
         memset(&packet, 0, sizeof(packet))
         packet.size = sizeof(packet)
         device.enter("deliver")
@@ -82,12 +84,14 @@ cdef class PacketQueue:
         cdef int status
         if device is None or device.closing or device.c is NULL:
             return False
+
         device.enter("wait")
         try:
             with nogil:
                 status = device.table.accl_packet_wait(device.c, limit)
         finally:
             device.leave()
+
         return status == ACCL_OK
 
     def busy(self):
@@ -96,10 +100,11 @@ cdef class PacketQueue:
         return device is not None and (device.users > 0 or len(device.outstanding) > 0)
 
     def farewell(self):
-        """Have the engine tell the others that it leaves; what it says is then to be carried."""
+        """Have the engine queue its last packets, which tell the others that it leaves."""
         cdef Device device = self.reference()
         if device is None or device.closing or device.c is NULL:
             return
+
         device.enter("farewell")
         try:
             device.table.accl_packet_leave(device.c)
@@ -107,12 +112,13 @@ cdef class PacketQueue:
             device.leave()
 
     def lost(self, rank, why):
-        """Say that a rank is gone."""
+        """Report that a rank is gone."""
         cdef Device device = self.reference()
         cdef uint32_t number = rank
         cdef bytes text = why.encode()
         if device is None or device.closing or device.c is NULL:
             return
+
         device.enter("lost")
         try:
             device.table.accl_packet_lost(device.c, number, text)

@@ -69,11 +69,13 @@ cdef bint _typed(Device device, object buffer, bint stream, bint writes, Operand
         operand.dtype = dtype_code(buffer, name)
         operand.elements = 0
         return True
+
     if not stream:
         return take_found(device, buffer, writes, operand, what, name)
     if not take_found(device, buffer, False, operand, what, name):
         operand.dtype = dtype_code(buffer.dtype, name)
         operand.elements = buffer.size
+
     return True
 
 
@@ -103,10 +105,12 @@ cdef object _copy(Caller caller, object srcbuf, object dstbuf, object count, Opt
     if writes:
         check_elements(&result, call.count, "dstbuf", name)
         call.address[2] = result.address
+
     caller.set_types(&call, source.dtype, ACCL_NONE, result.dtype, None, name)
 
     if reads and not options.from_fpga:
         sync(&source, source.elements, True)
+
     return caller.finish(
         &call, &result if writes else NULL,
         result.elements if result.stage is NULL else <Py_ssize_t>call.count,
@@ -126,7 +130,7 @@ cdef class Primitives(Calls):
         Parameters
         ----------
         run_async : bool
-            Give a handle instead of waiting.
+            Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
             What must have ended before.
 
@@ -167,9 +171,9 @@ cdef class Primitives(Calls):
             Type that the data has on the wire.
         stream_flags : ACCLStreamFlags
             ``OP0_STREAM``: the data comes from the stream. ``RES_STREAM``: it goes into stream
-            number `tag` of the receiver, who makes no call.
+            number `tag` of the receiver, which makes no call.
         run_async : bool
-            Give a handle instead of waiting.
+            Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
             What must have ended before.
 
@@ -187,6 +191,7 @@ cdef class Primitives(Calls):
             run_async = take_async(more, run_async, "send")
         if dst is None:
             raise TypeError("send: dst is missing, the rank that receives")
+
         caller.begin(&call, ACCL_SEND, comm_id, "send")
         caller.set_root(&call, dst, "dst", "send")
         call.tag = _tag(tag, "send")
@@ -262,7 +267,7 @@ cdef class Primitives(Calls):
         compress_dtype : dtype, optional
             Type that the data has on the wire; the same as the sender's.
         run_async : bool
-            Give a handle instead of waiting.
+            Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
             What must have ended before.
         stream_flags : ACCLStreamFlags
@@ -276,7 +281,7 @@ cdef class Primitives(Calls):
         Raises
         ------
         ACCLReceiveTimeoutError
-            No matching message came in time.
+            No matching message arrived in time.
         """
         cdef Caller caller = self._caller
         cdef accl_call call
@@ -288,6 +293,7 @@ cdef class Primitives(Calls):
             run_async = take_async(more, run_async, "recv")
         if src is None:
             raise TypeError("recv: src is missing, the rank that sends")
+
         caller.begin(&call, ACCL_RECV, comm_id, "recv")
         caller.set_root(&call, src, "src", "recv")
         call.tag = _tag(tag, "recv")
@@ -328,7 +334,7 @@ cdef class Primitives(Calls):
         from_fpga, to_fpga : bool
             The data is in device memory already; it is to stay there.
         run_async : bool
-            Give a handle instead of waiting.
+            Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
             What must have ended before.
 
@@ -390,7 +396,7 @@ cdef class Primitives(Calls):
         val1_from_fpga, val2_from_fpga, to_fpga : bool
             The operand is in device memory already; the result is to stay there.
         run_async : bool
-            Give a handle instead of waiting.
+            Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
             What must have ended before.
 
@@ -409,6 +415,7 @@ cdef class Primitives(Calls):
         cdef object _out_stage
         if more:
             run_async = take_async(more, run_async, "combine")
+
         caller.begin(&call, ACCL_COMBINE, 0, "combine")
         call.function = to_function(func, "combine")
         if not take_found(caller.device, val1, False, &first, "val1", "combine"):

@@ -82,6 +82,7 @@ class Setup:
             raise ValueError("FPGA bitstream must be provided")
         if unified is None:
             unified = _unified_by_environment()
+
         self.protocol = chosen
         self.sim_mode = bool(sim_mode)
         self.sim_sock = sim_sock
@@ -133,6 +134,7 @@ class Setup:
             bufsize,
         ):
             return
+
         self._control.setup_rx_buffers(nbufs, bufsize)
         self.rx_buffer_size = bufsize
         self.rx_buffer_spares = [RxBuffer(self._mmio, number) for number in range(nbufs)]
@@ -156,6 +158,7 @@ class Setup:
             raise ACCLNotConfiguredError(
                 "RX buffers unconfigured, please call setup_rx_buffers() first"
             )
+
         made = ACCLCommunicator(listed, local_rank, len(self.communicators), self._mmio)
         number = self._control.create_communicator(listed, local_rank)
         self._append(made, number)
@@ -198,6 +201,7 @@ class Setup:
         """
         if not self.communicators:
             raise ACCLNotConfiguredError("No global communicator defined")
+
         chosen = sorted({index(number) for number in indices})
         made = self.communicators[0].split(chosen, len(self.communicators))
         number: int = self._control.split_communicator(GLOBAL_COMM, chosen)[0]
@@ -208,7 +212,7 @@ class Setup:
         self,
         configs: Mapping[tuple[str, str], ACCLArithConfig] = ACCL_DEFAULT_ARITH_CONFIG,
     ) -> None:
-        """Say which types there are.
+        """Set the arithmetic configurations.
 
         Parameters
         ----------
@@ -220,11 +224,13 @@ class Setup:
             raise ACCLNotConfiguredError(
                 "RX buffers unconfigured, please call setup_rx_buffers() first"
             )
+
         for pair in configs:
             if pair not in ACCL_DEFAULT_ARITH_CONFIG:
                 raise ACCLArgumentError(
                     f"configure_arithmetic: the engine has no arithmetic for {pair}"
                 )
+
         self._control.set_arithmetic(configs)
         self.arith_config = dict(configs)
         address = REGISTERS - 4 * sum(len(config.words()) for config in configs.values())
@@ -247,9 +253,9 @@ class Setup:
         Parameters
         ----------
         value : int
-            Milliseconds; 0 for ever.
+            Milliseconds; 0 means no limit.
         run_async : bool
-            Give a handle instead of waiting.
+            Return a handle instead of waiting.
         """
         later = run_async or bool(more.pop("async", False))
         if more:
@@ -270,6 +276,7 @@ class Setup:
                 stacklevel=2,
             )
             return
+
         self._control.configure(CCLOCfgFunc.set_max_segment_size, value, "set_max_segment_size")
         self.segment_size = value
 
@@ -287,11 +294,11 @@ class Setup:
         self._control.configure(CCLOCfgFunc.open_con, 0, "open_con", comm_id)
 
     def use_udp(self, comm_id: int = GLOBAL_COMM) -> None:
-        """Go over to the UDP stack."""
+        """Switch to the UDP stack."""
         self._control.configure(CCLOCfgFunc.set_stack_type, 0, "use_udp", comm_id)
 
     def use_tcp(self, comm_id: int = GLOBAL_COMM) -> None:
-        """Go over to the TCP stack."""
+        """Switch to the TCP stack."""
         self._control.configure(CCLOCfgFunc.set_stack_type, 1, "use_tcp", comm_id)
 
     def allocate(
@@ -325,9 +332,11 @@ class Setup:
         """
         if self._device is None:
             raise ACCLNotConfiguredError("this accl was not initialised")
+
         kind = np.dtype(dtype)
         if kind.hasobject:
             raise TypeError(f"a device cannot have elements of type {kind}")
+
         extent = tuple(map(index, shape)) if isinstance(shape, Iterable) else (index(shape),)
         size = kind.itemsize
         for length in extent:
@@ -336,11 +345,12 @@ class Setup:
             size *= length
         if physical_address is not None:
             _log.warning("allocate: the engine chooses addresses, not %#x", physical_address)
+
         block = self._device.allocate(size, dtype_number(kind), host)
         return ACCLBuffer.of_block(block, extent, kind)
 
     def memory_info(self) -> dict[str, int]:
-        """Say how much device memory there is, in bytes: capacity, allocated, and the base."""
+        """Return how much device memory there is, in bytes: capacity, allocated, and the base."""
         return self._device.memory_info()
 
     @property

@@ -54,6 +54,7 @@ cdef class Stage:
                 whole = self.view.reshape(-1)
                 self.array.flat[:elements] = whole[:elements]
             self.copied = True
+
         return 0
 
 
@@ -63,8 +64,10 @@ cdef int _put_back(Device device, Block block) except -1:
     kept.sort(key=_size)
     while len(kept) > KEPT_BLOCKS:
         del kept[0]
+
     while kept and sum(map(_size, kept)) > KEPT_BYTES:
         kept.pop()
+
     return 0
 
 
@@ -78,6 +81,7 @@ cdef Block _get_block(Device device, Py_ssize_t nbytes):
     for i in range(len(kept)):
         if (<Block>kept[i]).nbytes >= nbytes:
             return kept.pop(i)
+
     # So that calls that grow slowly find one.
     try:
         return device.allocate(max(SMALLEST, nbytes + nbytes // 8))
@@ -119,8 +123,10 @@ cdef object as_array(object given, bint writes, str what, str name):
             f"{name}: {what} must be an array: a buffer of allocate(), a NumPy array, or an object "
             f"with DLPack, not {type(given).__name__}"
         )
+
     if writes and not array.flags.writeable:
         raise BufferError(f"{name}: {what} is read-only, and the result is to be written there")
+
     return array
 
 
@@ -133,6 +139,7 @@ cdef Stage stage(Device device, object given, bint writes, bint on_device, Opera
             f"{name}: {what} has no device memory, so its data cannot be there already, nor stay "
             "there: leave from_fpga and to_fpga out, or use a buffer of allocate()"
         )
+
     operand.dtype = dtype_code(array.dtype, name)
     operand.itemsize = array.itemsize
     operand.elements = array.size
@@ -142,11 +149,13 @@ cdef Stage stage(Device device, object given, bint writes, bint on_device, Opera
     made.array = array
     if device is None:
         raise TypeError(f"{name}: this accl was not initialised")
+
     made.block = _get_block(device, array.nbytes)
     made.view = np.ndarray(array.shape, array.dtype, buffer=made.block)
     made.lock = Lock()
     if not writes:
         np.copyto(made.view, array)
+
     operand.address = made.block.address
     operand.block = <PyObject *>made.block
     operand.stage = <PyObject *>made

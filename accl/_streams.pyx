@@ -56,7 +56,7 @@ cdef class Streams:
         device.enter(name)
         try:
             if mode == ACCL_STREAM_HOOK:
-                # The old one may be at work until the engine says that it has changed.
+                # The old one may be called until the engine has changed it.
                 self.taker = taker
                 # The engine has a bare pointer to this object.
                 device.hook = self
@@ -69,6 +69,7 @@ cdef class Streams:
             device.leave()
         if status != ACCL_OK:
             device.fail(status, name)
+
         return 0
 
     def loopback(self):
@@ -125,7 +126,7 @@ cdef class Streams:
         Returns
         -------
         tuple of (int, bytes) or None
-            The number of the stream, and the data; None if nothing came in time.
+            The number of the stream, and the data; None if nothing arrived in time.
         """
         from accl._waiting import slices
 
@@ -156,4 +157,5 @@ cdef class Streams:
                 return stream, bytes(data[:size])
             if status != ACCL_PENDING:
                 self.device.fail(status, "streams.pull")
+
         return None

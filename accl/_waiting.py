@@ -12,7 +12,7 @@ SLICE_NS = 50_000_000
 
 
 def slices(limit_ns: int) -> Iterator[int]:
-    """Give the lengths of waits, in nanoseconds, until a limit is reached.
+    """Yield the lengths of waits, in nanoseconds, until a limit is reached.
 
     Parameters
     ----------
@@ -22,6 +22,7 @@ def slices(limit_ns: int) -> Iterator[int]:
     if limit_ns < 0:
         while True:
             yield SLICE_NS
+
     deadline = time.monotonic_ns() + limit_ns
     left = limit_ns
     while True:

@@ -166,6 +166,7 @@ class accl(Collectives, Primitives, Setup, BareCalls):
                 }
                 for number in range(nranks)
             ]
+
         self._open(
             protocol=protocol,
             sim_mode=sim_mode,
@@ -195,6 +196,7 @@ class accl(Collectives, Primitives, Setup, BareCalls):
         except BaseException:
             self.deinit()
             raise
+
         _log.info(
             "accl rank %d of %d is ready: library %s, %s memory, %s",
             local_rank,
@@ -263,7 +265,7 @@ class accl(Collectives, Primitives, Setup, BareCalls):
         weakref.finalize(self, self._pump.stop).atexit = False
 
     def deinit(self) -> None:
-        """End it: calls that run are broken off, and further ones refused.
+        """Close it: running calls are interrupted, later ones fail.
 
         Other ranks that wait for this one get an error. Buffers of `allocate()` stay readable. The
         second time nothing happens.
@@ -271,6 +273,7 @@ class accl(Collectives, Primitives, Setup, BareCalls):
         device = getattr(self, "_device", None)
         if device is None or device.closed:
             return
+
         pump, self._pump = self._pump, None
         self.rx_buffer_spares = []
         self.utility_spare = None
@@ -298,5 +301,6 @@ class accl(Collectives, Primitives, Setup, BareCalls):
             return "<accl, deinitialised>"
         if not self.communicators:
             return "<accl, not configured>"
+
         world = self.communicators[0]
         return f"<accl rank {world.local_rank} of {len(world.ranks)}, {self.library.kind} library>"

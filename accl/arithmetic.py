@@ -95,7 +95,7 @@ class ACCLArithConfig:
         Returns
         -------
         int
-            The address behind it.
+            The address after it.
         """
         self.exchmem_addr = addr
         for word in self.words():

@@ -46,6 +46,7 @@ def main() -> int:
     sys.argv[:] = [options.program, *options.arguments]
     if not sys.flags.safe_path:
         sys.path[0] = str(Path(options.program).resolve().parent)
+
     runpy.run_path(options.program, run_name="__main__")
     return 0
 

@@ -33,6 +33,7 @@ def host_identity() -> str:
     except OSError:
         # Without /proc the host's name has to do.
         pass
+
     return f"{os.getuid()} {' '.join(parts)}"
 
 
@@ -53,7 +54,7 @@ def make_ranks(hosts: list[str], me: int, bufsize: int, transport: str) -> list[
     numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
     ranks = []
     for rank, host in enumerate(hosts):
-        # The addresses only say who shares a host with whom; a rank's packets go by MPI.
+        # The addresses only tell which ranks share a host; packets go through MPI.
         number = numbers[host]
         reach = "shared" if host == hosts[me] else "packets"
         if transport == "packets" and rank != me:
@@ -67,6 +68,7 @@ def make_ranks(hosts: list[str], me: int, bufsize: int, transport: str) -> list[
                 "reach": reach,
             }
         )
+
     return ranks
 
 
@@ -79,25 +81,29 @@ def start_from_comm(
     transport: str | None,
     options: dict[str, Any],
 ) -> Started:
-    """Do what `accl.from_comm()` says."""
+    """Implement `accl.from_comm()`."""
     wanted = transport if transport is not None else os.environ.get("ACCL_TRANSPORT") or "auto"
     if wanted not in TRANSPORTS:
         raise ACCLArgumentError(
             f"a transport is one of {', '.join(TRANSPORTS)}, not {wanted!r} (argument, or "
             "ACCL_TRANSPORT)"
         )
+
     job = options.pop("job", None)
     if job is None:
         job = comm.bcast(uuid.uuid4().hex if comm.rank == 0 else None, 0)
+
     answers = comm.allgather((host_identity(), wanted))
     hosts = [host for host, _ in answers]
     if any(other != wanted for _, other in answers):
         raise ACCLArgumentError("from_comm: all ranks must name the same transport")
+
     apart = comm.size > 1 and (wanted == "packets" or len(set(hosts)) > 1)
     if apart and wanted == "shared":
         raise ACCLError(
             f"from_comm: the ranks are on {len(set(hosts))} hosts, and the transport is 'shared'"
         )
+
     return cls(
         comm.size,
         comm.rank,

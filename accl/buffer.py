@@ -118,7 +118,7 @@ class ACCLBuffer(np.ndarray[Any, Any]):
             raise ACCLClosedError("preallocate_memory: the buffer was freed")
 
     def freebuffer(self) -> None:
-        """Give the whole buffer up: calls take neither it nor its slices any more.
+        """Free the whole buffer: calls refuse it and its slices from now on.
 
         The memory is free when no array has it any more, so that the host's view stays valid.
         """

@@ -48,10 +48,12 @@ class ACCLCommunicator:
     ) -> None:
         if not 0 <= local_rank < len(ranks):
             raise ValueError(f"local_rank is {local_rank}, and there are {len(ranks)} ranks")
+
         for number, rank in enumerate(ranks):
             missing = [key for key in NEEDED if key not in rank]
             if missing:
                 raise ValueError(f"rank {number} has no {', '.join(missing)}: {dict(rank)}")
+
         self.mmio = mmio
         self.exchmem_addr: int | None = None
         self.ranks: list[dict[str, Any]] = [dict(rank) for rank in ranks]
@@ -106,7 +108,7 @@ class ACCLCommunicator:
         Returns
         -------
         int
-            The address behind it.
+            The address after it.
         """
         self.exchmem_addr = addr
         for word in self.words():
@@ -115,13 +117,14 @@ class ACCLCommunicator:
         return addr
 
     def readback(self) -> None:
-        """Take what the exchange memory says now, sequence numbers above all."""
+        """Read the exchange memory again, above all the sequence numbers."""
         ask = getattr(self.mmio, "communicator_ranks", None)
         if ask is not None:
             # The engine knows better, and exchange memory may have no room for it.
             for rank, news in zip(self.ranks, ask(self.index, len(self.ranks)), strict=True):
                 rank.update(news)
             return
+
         addr = self.addr
         count = self.mmio.read(addr)
         logging.getLogger("accl").info(
@@ -155,6 +158,7 @@ class ACCLCommunicator:
         beyond = [number for number in chosen if not 0 <= number < len(self.ranks)]
         if beyond:
             raise ValueError(f"there are {len(self.ranks)} ranks, and no rank {beyond[0]}")
+
         assert self.local_rank in chosen, "Local rank must be part of the new communicator"
         made = ACCLCommunicator(
             [self.ranks[number] for number in chosen],
@@ -164,5 +168,6 @@ class ACCLCommunicator:
         )
         for rank in made.ranks:
             rank.update(inbound_seq_number=0, outbound_seq_number=0)
+
         made.global_ranks = tuple(self.global_ranks[number] for number in chosen)
         return made

@@ -90,7 +90,7 @@ class ACCLCompressionFlags(IntEnum):
     OP1_COMPRESSED = 2
     #: The result.
     RES_COMPRESSED = 4
-    #: What goes over the wire.
+    #: Data on the wire.
     ETH_COMPRESSED = 8
 
 

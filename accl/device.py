@@ -35,7 +35,7 @@ class ExchangeMemory:
         self._control = weakref.ref(control)
 
     def control(self) -> Control:
-        """Give what accesses them; an error if the accl is gone."""
+        """Return what accesses them; an error if the accl is gone."""
         control = self._control()
         if control is None:
             raise ACCLClosedError("the accl of these registers is gone")
@@ -46,7 +46,7 @@ class ExchangeMemory:
         return self.control().exchange_read(offset)
 
     def write(self, offset: int, val: int) -> None:
-        """Write a word. It is what is read back; the engine goes by its calls."""
+        """Write a word. It is read back as written; the engine is configured by calls."""
         self.control().exchange_write(offset, int(val))
 
     def communicator_ranks(self, index: int, count: int) -> list[dict[str, Any]]:
@@ -98,6 +98,7 @@ class CCLODevice:
     def _invoke(self, run_async: bool, arguments: tuple[Any, ...]) -> Any:
         if len(arguments) != 12:
             raise TypeError(f"a call has 12 words, not {len(arguments)}")
+
         config, compression, stream = arguments[6:9]
         pair = None
         if config:

@@ -61,7 +61,7 @@ class ACCLPeerError(ACCLError, ConnectionError):
 
 
 class ACCLMemoryError(ACCLError, MemoryError):
-    """There is no memory on the device, or no room in the exchange memory."""
+    """The device is out of memory, or the exchange memory is full."""
 
 
 class ACCLNotConfiguredError(ACCLError, AssertionError):
@@ -77,7 +77,7 @@ class ACCLDtypeError(ACCLError, TypeError, KeyError, AssertionError):
 
 
 class ACCLUnfinishedError(RequestTimeoutError, ACCLError):
-    """A wait reached its limit; the call goes on."""
+    """A wait reached its limit; the call continues."""
 
 
 class ACCLUnsupportedError(ACCLError, NotImplementedError):

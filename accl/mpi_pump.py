@@ -28,7 +28,7 @@ class Queue(Protocol):
     """The engine's side: what leaves, and what has arrived."""
 
     def take(self) -> tuple[int, bytes] | None:
-        """Give the next packet that is to leave, and the rank that it is for."""
+        """Return the next outgoing packet and its destination."""
 
     def deliver(self, rank: int, data: bytearray, /) -> None:
         """Take a packet that arrived, and the rank that sent it."""
@@ -52,9 +52,9 @@ _log = logging.getLogger("accl")
 # another is empty, and says that nothing follows.
 TAG = 0
 END_TAG = 1
-# How many packets of a kind a turn handles before it looks at the others.
+# How many packets of a kind a turn handles before it turns to the others.
 BURST = 64
-# While a call waits, the thread looks all the time for that long after something moved.
+# While a call waits, the thread polls for that long after the last packet.
 EAGER_S = 5e-3
 # Pauses of the thread while nothing moves.
 SHORTEST_PAUSE_S = 20e-6
@@ -89,6 +89,7 @@ class PacketPump:
 
         if not MPI.Is_initialized() or MPI.Is_finalized():
             raise RuntimeError("MPI must be initialised, and not finalised, to reach other hosts")
+
         self._mpi: Any = MPI
         self._queue = queue
         self._pid = os.getpid()
@@ -153,6 +154,7 @@ class PacketPump:
             return False
         if not self._lock.acquire(blocking=False):
             return False
+
         try:
             comm = self._comm
             if comm is None:
@@ -164,10 +166,11 @@ class PacketPump:
 
     def _send(self, comm: MPI.Comm) -> bool:
         moved = False
-        # They end in any order; looking from the front keeps the queue short all the same.
+        # They end in any order; checking from the front keeps the queue short all the same.
         while self._sending and self._sending[0][0].Test():
             self._sending.popleft()
             moved = True
+
         for _ in range(BURST):
             packet = self._queue.take()
             if packet is None:
@@ -176,6 +179,7 @@ class PacketPump:
             kept = bytes(data)
             self._sending.append((comm.Isend([kept, self._mpi.BYTE], rank, TAG), kept))
             moved = True
+
         return moved
 
     def _receive(self, comm: MPI.Comm) -> bool:
@@ -191,15 +195,16 @@ class PacketPump:
             data = bytearray(status.Get_count(self._mpi.BYTE))
             message.Recv([data, self._mpi.BYTE])
             self._queue.deliver(status.Get_source(), data)
+
         return True
 
     def stop(self, limit: float = FLUSH_S) -> bool:
-        """End the thread, and wait for what is under way. May be called again.
+        """End the thread, and wait for packets in flight. May be called again.
 
         Parameters
         ----------
         limit : float
-            Seconds after which packets that nobody receives, and ranks that do not end, are given
+            Seconds after which packets that are not received, and ranks that do not end, are given
             up.
 
         Returns
@@ -210,12 +215,15 @@ class PacketPump:
         self._stopping.set()
         if os.getpid() != self._pid:
             return False
+
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join()
+
         self._thread = None
         if not self._any_thread and threading.get_ident() != self._home:
             return False
+
         with self._lock:
             comm, self._comm = self._comm, None
             if comm is None:
@@ -237,16 +245,19 @@ class PacketPump:
         self._queue.farewell()
         while self._send(comm):
             self._receive(comm)
+
         for rank in range(comm.Get_size()):
             if rank != comm.Get_rank():
                 request = comm.Isend([b"", self._mpi.BYTE], rank, END_TAG)
                 self._sending.append((request, b""))
+
         while self._sending or self._unfinished:
             # The other side may be in the same place, and wait for us to receive.
             if not self._receive(comm) and not self._send(comm):
                 if time.monotonic() > deadline:
                     return False
                 time.sleep(SHORTEST_PAUSE_S)
+
         return True
 
 

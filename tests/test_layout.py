@@ -100,7 +100,6 @@ APART = {
 
 READER = "a form may refer to a unit, which is read by forms"
 WORKER = "what a kernel does when it crashes or loads is part of the loop that calls it"
-EXTENSION = "devices, their requests and their arrays know each other's structures"
 YOUNG = "accelforge is being written"
 
 
@@ -125,7 +124,6 @@ IMPORT_CIRCLES: dict[str, str] = {
     **among("accelforge/frontend", "spec.py", YOUNG),
     **among("accelforge/model", "main.py problem.py", YOUNG),
     **among("accelforge/yaml", "files.py parser.py templates.py", YOUNG),
-    **among("accl", "_device.pyx _handle.pyx _operand.pyx _staging.pyx", EXTENSION),
 }
 # File and name: what is not ours.
 FOREIGN: dict[Pair, str] = {

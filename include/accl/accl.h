@@ -21,12 +21,12 @@
  * Threads. Every function may be called by any thread, several at once for one device too, except
  * that an object must not be in use while it is freed. Only those that say so block.
  *
- * Processes. A device belongs to the process that opened it. In a forked child each function but
- * accl_close() and the free functions (which do nothing there) answers ACCL_FORKED; the child may
- * open devices of its own.
+ * Processes. A device belongs to the process that opened it. In a forked child each function
+ * returns ACCL_FORKED, except accl_close() and the free functions, which have no effect there; the
+ * child may open devices of its own.
  *
  * Structs with a member `size` must have it set to their sizeof by the caller; members added
- * later go to the end, and a library takes those that it is not given for 0.
+ * later go to the end, and a library treats those that it is not given as 0.
  */
 #ifndef ACCL_H
 #define ACCL_H
@@ -40,7 +40,7 @@ extern "C" {
 
 #define ACCL_ABI_VERSION 1
 
-/* --- constants -------------------------------------------------------------------------- */
+/* Constants */
 
 /* X(name, value, text) */
 #define ACCL_STATUS_LIST(X) \
@@ -56,7 +56,7 @@ extern "C" {
     X(IN_USE, 9, "the address is in use") \
     X(SYSTEM, 10, "a system call failed") \
     X(NOT_FOUND, 11, "no such object") \
-    X(INTERRUPTED, 12, "the interrupt check broke the wait off")
+    X(INTERRUPTED, 12, "the interrupt check ended the wait")
 
 enum accl_status {
 #define ACCL_STATUS_ENUM(name, value, text) ACCL_##name = value,
@@ -80,7 +80,7 @@ enum accl_status {
     X(CONFIG_SWITCH_ERROR, 8, "the switch of the data path could not be set") \
     X(DEQUEUE_BUFFER_TIMEOUT_ERROR, 9, "no rx buffer of the receiver became free in time") \
     X(DEQUEUE_BUFFER_SPARE_BUFFER_STATUS_ERROR, 10, "an rx buffer is in the wrong state") \
-    X(RECEIVE_TIMEOUT_ERROR, 11, "no matching message came in time") \
+    X(RECEIVE_TIMEOUT_ERROR, 11, "no matching message arrived in time") \
     X(DEQUEUE_BUFFER_SPARE_BUFFER_DMATAG_MISMATCH, 12, "an rx buffer has the wrong DMA tag") \
     X(DEQUEUE_BUFFER_SPARE_BUFFER_INDEX_ERROR, 13, "an rx buffer has the wrong index") \
     X(COLLECTIVE_NOT_IMPLEMENTED, 14, "no such operation") \
@@ -95,9 +95,9 @@ enum accl_status {
     X(KRNL_TIMEOUT_STS_ERROR, 23, "the kernel stream gave nothing in time") \
     X(KRNL_STS_COUNT_ERROR, 24, "the kernel stream gave another count") \
     X(SEGMENTER_EXPECTED_BTT_ERROR, 25, "a segment of unexpected length") \
-    X(DMA_TAG_MISMATCH_ERROR, 26, "a transfer came back with another tag") \
+    X(DMA_TAG_MISMATCH_ERROR, 26, "a transfer returned with a different tag") \
     X(PEER_LOST_ERROR, 27, "a rank died or left") \
-    X(INTERRUPTED_ERROR, 28, "the caller broke off the call") \
+    X(INTERRUPTED_ERROR, 28, "the caller interrupted the call") \
     X(CALL_MISMATCH_ERROR, 29, "ranks made different collective calls") \
     X(PEER_GAVE_UP_ERROR, 30, "a rank gave up this communicator after an error of its own") \
     X(NOT_READY_ERROR, 31, "the device is not configured")
@@ -138,7 +138,7 @@ enum accl_operation {
 enum accl_config_function {
     ACCL_CFG_RESET = 0,            /* forgets messages, sequence numbers and errors */
     ACCL_CFG_ENABLE_PACKETS = 1,   /* nothing to do */
-    ACCL_CFG_TIMEOUT = 2,          /* milliseconds, 0: for ever. 1,000,000 at first */
+    ACCL_CFG_TIMEOUT = 2,          /* milliseconds, 0: no limit. 1,000,000 by default */
     ACCL_CFG_OPEN_PORT = 3,        /* fails with a UDP stack */
     ACCL_CFG_OPEN_CONNECTION = 4,  /* fails with a UDP stack */
     ACCL_CFG_STACK = 5,            /* enum accl_stack */
@@ -213,7 +213,7 @@ typedef struct accl_device accl_device;
 typedef struct accl_buffer accl_buffer;
 typedef struct accl_request accl_request;
 
-/* --- library ---------------------------------------------------------------------------- */
+/* Library */
 
 /* ACCL_ABI_VERSION of the library. */
 int accl_abi_version(void);
@@ -227,7 +227,7 @@ const char *accl_status_text(int status);
 const char *accl_error_name(unsigned bit);
 const char *accl_error_text(unsigned bit);
 
-/* --- devices ---------------------------------------------------------------------------- */
+/* Devices */
 
 enum accl_memory_mode {
     ACCL_MEMORY_SEPARATE = 0, /* a buffer has host pages and device pages; syncs copy */
@@ -263,11 +263,12 @@ struct accl_config {
 int accl_open(const struct accl_config *config, accl_device **device);
 
 /*
- * Ends it: calls that wait or run end with PEER_LOST/INTERRUPTED, other ranks learn that it left,
- * requests stay valid until they are freed, and so do buffers (their memory lives on until the
- * last is freed). Messages that were sent stay receivable. Waits for the engine's threads, which
- * takes milliseconds (a call that waits ends at its next look, within 50 ms). NULL is allowed. Once
- * only: the handle is gone, and no other thread may be inside a function with it.
+ * Closes it: calls that wait or run fail with PEER_LOST/INTERRUPTED, other ranks learn that it
+ * left, requests stay valid until they are freed, and so do buffers (their memory lives on until
+ * the last is freed). Messages that were sent stay receivable. Waits for the engine's threads,
+ * which takes milliseconds (a waiting call ends at its next check, within 50 ms). NULL is allowed.
+ * To be called once: the handle is invalid afterwards, and no other thread may be inside a function
+ * with it.
  */
 void accl_close(accl_device *device);
 
@@ -280,7 +281,7 @@ void accl_close(accl_device *device);
  */
 void accl_set_interrupt_check(accl_device *device, int (*check)(void *argument), void *argument);
 
-/* --- configuration ---------------------------------------------------------------------- */
+/* Configuration */
 
 /* A rank of a communicator: the six words that exchange memory has, and how it is reached. */
 enum accl_reach {
@@ -350,7 +351,7 @@ int accl_exchange_write(accl_device *device, uint32_t offset, uint32_t value);
 /* Time limit of calls in ms (0: none) and largest segment, as configured by calls. */
 int accl_get_settings(accl_device *device, uint32_t *timeout_ms, uint64_t *segment_size);
 
-/* --- memory ----------------------------------------------------------------------------- */
+/* Memory */
 
 enum accl_buffer_flag {
     ACCL_BUFFER_HOST_ONLY = 1, /* one set of pages, on the host; the engine reaches it there */
@@ -379,7 +380,7 @@ uint32_t accl_buffer_flags(const accl_buffer *buffer);
 int accl_buffer_sync_to_device(accl_buffer *buffer, uint64_t offset, uint64_t bytes);
 int accl_buffer_sync_from_device(accl_buffer *buffer, uint64_t offset, uint64_t bytes);
 
-/* Device memory by address, for whoever has no buffer. ACCL_INVALID outside allocations. */
+/* Device memory by address, without a buffer. ACCL_INVALID outside allocations. */
 int accl_memory_read(accl_device *device, uint64_t address, void *data, uint64_t bytes);
 int accl_memory_write(accl_device *device, uint64_t address, const void *data, uint64_t bytes);
 
@@ -392,7 +393,7 @@ struct accl_memory_info {
 };
 int accl_memory_info(accl_device *device, struct accl_memory_info *info);
 
-/* --- calls ------------------------------------------------------------------------------ */
+/* Calls */
 
 /*
  * One operation. `count` is in elements; of a message, buffer or vector, and for scatter, gather,
@@ -415,7 +416,7 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
  * allgather the own part may be at its place. All ranks of a communicator must make its collective
  * calls in the same order with matching arguments. A difference is CALL_MISMATCH_ERROR on all
  * ranks, with a text that says which rank called what: in the same call, or in the next one of the
- * communicator for a rank that waits for nobody in this one, as the root of a short BCAST does not.
+ * communicator for a rank that does not wait in this one, such as the root of a short BCAST.
  * Any count, 0 too, and any root are allowed.
  *
  * Types: `dtype` is the type of the elements, `compressed_dtype` the one that the compression
@@ -455,7 +456,7 @@ struct accl_call {
 };
 
 /*
- * Executes CALL behind whatever is queued, and blocks until it is done. *RETCODE (may be NULL) gets
+ * Executes CALL after whatever is queued, and blocks until it is done. *RETCODE (may be NULL) gets
  * the error bits. ACCL_OK, ACCL_CALL_FAILED with a message, or ACCL_INVALID, ACCL_NOT_READY, ...
  * if it was not executed at all. The caller's thread does the work.
  */
@@ -487,7 +488,7 @@ const char *accl_request_message(const accl_request *request);
 /* Nanoseconds that the execution took, 0 before it is done. */
 uint64_t accl_request_duration(const accl_request *request);
 /*
- * Drops the caller's hold; a request that is not done goes on all the same. NULL is allowed.
+ * Drops the caller's reference; a request that is not done continues. NULL is allowed.
  */
 void accl_request_free(accl_request *request);
 /*
@@ -499,7 +500,7 @@ int accl_completion_fd(accl_device *device, int *fd);
 /* Return code and duration in ns of the last call that was executed. */
 int accl_last_call(accl_device *device, uint32_t *retcode, uint64_t *duration_ns);
 
-/* --- streams (soft engine) -------------------------------------------------------------- */
+/* Streams (soft engine) */
 
 /*
  * The kernel beside the engine. What the engine puts out on a stream goes to
@@ -517,20 +518,21 @@ enum accl_stream_mode { ACCL_STREAM_LOOPBACK = 0, ACCL_STREAM_HOOK = 1, ACCL_STR
 typedef void (*accl_stream_hook)(void *argument, uint32_t stream, const void *data, size_t bytes);
 
 int accl_stream_mode(accl_device *device, int mode, accl_stream_hook hook, void *argument);
-/* Gives the engine input for ACCL_OP0_STREAM. ACCL_NO_MEMORY if there is too much already. */
+/* Gives the engine input for ACCL_OP0_STREAM. ACCL_NO_MEMORY if the queue is full. */
 int accl_stream_push(accl_device *device, const void *data, size_t bytes);
 /*
  * Takes the next message from the queue: *STREAM and *BYTES say what it is; ACCL_INVALID if SPACE
- * is too small (and the message stays), ACCL_PENDING if none came in TIMEOUT_NS, ACCL_NO_MEMORY
- * if messages to *STREAM and others were lost here for lack of memory (they are not waited for).
+ * is too small (and the message stays), ACCL_PENDING if none arrived within TIMEOUT_NS,
+ * ACCL_NO_MEMORY if messages to *STREAM and others were lost here for lack of memory (they are not
+ * waited for).
  */
 int accl_stream_pull(accl_device *device, uint32_t *stream, void *data, size_t space, size_t *bytes,
                      int64_t timeout_ns);
 
-/* --- dumps ------------------------------------------------------------------------------ */
+/* Dumps */
 
 /*
- * Texts, written like snprintf: *NEEDED (may be NULL) is the length without the zero, and TEXT, of
+ * Texts, written like snprintf: *NEEDED (may be NULL) is the length without the NUL, and TEXT, of
  * SPACE bytes, gets what fits. TEXT may be NULL if SPACE is 0.
  */
 int accl_dump_rx_buffers(accl_device *device, char *text, size_t space, size_t *needed);
@@ -540,28 +542,28 @@ int accl_dump_exchange_memory(accl_device *device, char *text, size_t space, siz
 /* What this rank and those that it has met wait for at this moment. */
 int accl_dump_waits(accl_device *device, char *text, size_t space, size_t *needed);
 
-/* --- packets ---------------------------------------------------------------------------- */
+/* Packets */
 
 /*
- * Optional: a library without them answers ACCL_UNSUPPORTED. The soft engine has them, the vendor's
+ * Optional: a library without them returns ACCL_UNSUPPORTED. The soft engine has them, the vendor's
  * driver has networks of its own.
  *
  * Ranks that are reached so (ACCL_REACH_PACKETS, those on other hosts) have no memory in common.
  * The engine puts what it has for them into packets, and the caller carries these, for example as
- * MPI messages. The engine only has queues: it never calls out. Packets between two ranks must
- * arrive complete, once, and in the order in which they were taken. Each function but
+ * MPI messages. The engine only has queues: it calls no other library. Packets between two ranks
+ * must arrive complete, once, and in the order in which they were taken. Each function but
  * accl_packet_wait() returns at once, and may be called while other threads are inside
- * accl_call_sync(). A thread that carries must be at work while calls are:
+ * accl_call_sync(). A thread must carry packets while calls run:
  *
  *   while (accl_packet_next(device, &p) == ACCL_OK)
  *       send p.bytes bytes at p.data to rank p.rank, then accl_packet_done(device, p.id)
- *   for each packet that came, of n bytes from rank r:
+ *   for each packet of n bytes that arrived from rank r:
  *       accl_packet_space(device, n, &p), fill p.data, accl_packet_arrived(device, r, p.id)
  *
- * and before accl_close(): accl_packet_leave(), then carry until accl_packet_outstanding() says 0.
+ * and before accl_close(): accl_packet_leave(), then carry until accl_packet_outstanding() gives 0.
  * If one rank of communicator 0 is reached by packets, collectives on communicators with such a
  * rank go by packets between all of their ranks. Ranks are those of communicator 0; before that
- * exists, or if it has no such rank, the functions answer ACCL_NOT_READY.
+ * exists, or if it has no such rank, the functions return ACCL_NOT_READY.
  *
  * ACCL_TRANSPORT in the environment of all ranks says what ACCL_REACH_AUTO means: "shared" or
  * "packets" for all ranks, or as usual ("auto").
@@ -574,29 +576,29 @@ struct accl_packet {
     uint64_t bytes;
 };
 
-/* The largest packet there is, for those who want to post receives ahead. */
+/* The largest packet, for carriers that post receives in advance. */
 #define ACCL_PACKET_MAX (UINT64_C(1) << 20)
 
-/* Takes the next packet that is to go out; ACCL_PENDING if there is none. */
+/* Takes the next outgoing packet; ACCL_PENDING if there is none. */
 int accl_packet_next(accl_device *device, struct accl_packet *packet);
-/* It was sent: its memory is the engine's again. */
+/* Packet ID was sent: its memory belongs to the engine again. */
 int accl_packet_done(accl_device *device, uint64_t id);
-/* Room for a packet that is coming. ACCL_NO_MEMORY, ACCL_INVALID if it is too large. */
+/* Room for a packet to be received. ACCL_NO_MEMORY, ACCL_INVALID if it is too large. */
 int accl_packet_space(accl_device *device, uint64_t bytes, struct accl_packet *packet);
 /*
- * It is there. ACCL_INVALID if it makes no sense: it is dropped, and as packets must not be
- * missing, RANK counts as lost from then on.
+ * Packet ID is complete. ACCL_INVALID if it breaks the rules: it is dropped, and as packets must
+ * not be missing, RANK counts as lost from then on.
  */
 int accl_packet_arrived(accl_device *device, uint32_t rank, uint64_t id);
-/* Waits until there is something to send, TIMEOUT_NS at most: ACCL_OK or ACCL_PENDING. */
+/* Waits until there is a packet to send, at most TIMEOUT_NS: ACCL_OK or ACCL_PENDING. */
 int accl_packet_wait(accl_device *device, int64_t timeout_ns);
-/* Ends all present waits of accl_packet_wait(). */
+/* Wakes all threads in accl_packet_wait(). */
 int accl_packet_wake(accl_device *device);
-/* Packets that wait to be taken, or were taken and are not done; 0 before an end is safe. */
+/* Packets that wait to be taken, or were taken and are not done; close the device at 0. */
 int accl_packet_outstanding(accl_device *device, uint64_t *n);
 /* No call will follow: tells the other ranks that this one leaves. */
 int accl_packet_leave(accl_device *device);
-/* The carrier knows that RANK is gone: calls that wait for it end with PEER_LOST_ERROR. */
+/* The carrier knows that RANK is gone: calls that wait for it fail with PEER_LOST_ERROR. */
 int accl_packet_lost(accl_device *device, uint32_t rank, const char *why);
 
 #ifdef __cplusplus

@@ -161,7 +161,7 @@ ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t
         return fail(ACCL_INVALID, "unknown buffer flags or dtype");
     Device &d = *device->d;
     if (!d.driver)
-        return fail(ACCL_NOT_READY, "the driver has memory from the first communicator on");
+        return fail(ACCL_NOT_READY, "create a communicator first: the driver has no memory before");
     return guarded([&] {
         auto b = std::make_unique<accl_buffer>();
         b->d = device->d;
@@ -179,7 +179,7 @@ ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t
                 b->memory = d.driver->create_buffer<int8_t>(length, ACCL::dataType::int8);
         }
         if (!b->memory)
-            return fail(ACCL_NO_MEMORY, "the driver gave no buffer");
+            return fail(ACCL_NO_MEMORY, "the driver returned no buffer");
         if (flags & ACCL_BUFFER_ZERO) {
             std::memset(b->memory->byte_array(), 0, length);
             int status = sync(b.get(), 0, bytes, true);
@@ -222,7 +222,7 @@ ACCL_EXPORT void accl_buffer_free(accl_buffer *buffer)
     bool last = buffer->users.use_count() == 1;
     guarded([&] {
         std::lock_guard<std::mutex> guard(d->driver_lock);
-        /* Without its driver the memory is gone already. */
+        /* Without its driver the memory is already freed. */
         if (last && d->driver)
             buffer->memory->free_buffer();
         delete buffer;
@@ -260,7 +260,7 @@ ACCL_EXPORT int accl_buffer_sync_from_device(accl_buffer *buffer, uint64_t offse
     return sync(buffer, offset, bytes, false);
 }
 
-/* By way of the buffer's host side, which the driver has no way around. */
+/* Through the buffer's host side: the driver has no other way. */
 static int by_address(accl_device *device, uint64_t address, void *data, uint64_t bytes, bool write)
 {
     accl_buffer part;

@@ -112,7 +112,7 @@ uint32_t find_operands(Device &d, const accl_call &c, Operands *o, std::string *
         if (!o->result && needs_result(c, is_root))
             return refuse(ACCL_DMA_DECODE_ERROR_BIT, text, outside);
     }
-    /* Where nothing is used the driver wants a buffer all the same. */
+    /* The driver needs a buffer even for operands that are not used. */
     if (!o->first && o->result)
         o->first = view(d, c.address[2], c.count, result);
     if (!o->result && o->first)
@@ -159,7 +159,7 @@ ACCLRequest *start_reduce(ACCL::ACCL &a, const accl_call &c, Operands &o, unsign
                     o.wire);
 }
 
-/* Makes the call, which the driver has ended when it comes back. */
+/* Makes the call, which has ended when the driver returns. */
 ACCLRequest *start(ACCL::ACCL &a, const accl_call &c, Operands &o)
 {
     auto count = static_cast<unsigned>(c.count);
@@ -236,7 +236,7 @@ uint32_t configure(Device &d, const accl_call &c, uint64_t *duration_ns, std::st
     case ACCL_CFG_OPEN_CONNECTION:
     case ACCL_CFG_STACK: return 0;
     default:
-        return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "no such configuration function");
+        return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "unknown configuration function");
     }
 }
 
@@ -259,17 +259,17 @@ uint32_t perform(Device &d, const accl_call &c, uint64_t *duration_ns, std::stri
         if (c.operation == ACCL_CONFIG)
             return configure(d, c, duration_ns, text);
         if (c.operation > ACCL_ALLTOALL && c.operation != ACCL_NOP)
-            return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "no such operation");
+            return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "unknown operation");
         if (c.comm >= d.communicators.size())
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "no such communicator");
         if (c.stream_flags && !has_streams(c.operation))
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text,
                           "the driver has streams for copy, send, receive and reduce only");
         if (c.count > UINT32_MAX)
-            return refuse(ACCL_DMA_SIZE_ERROR_BIT, text, "the driver counts with 32 bits");
+            return refuse(ACCL_DMA_SIZE_ERROR_BIT, text, "the driver's counts have 32 bits");
         bool empty = c.count == 0 && c.operation != ACCL_BARRIER && c.operation != ACCL_NOP;
         if (empty)
-            return 0; /* the engine is not made for it, and there is nothing to do */
+            return 0; /* the engine has no such call, and there is nothing to do */
         Operands operands;
         if (c.operation != ACCL_NOP) {
             uint32_t bits = find_operands(d, c, &operands, text);
@@ -289,7 +289,7 @@ uint32_t perform(Device &d, const accl_call &c, uint64_t *duration_ns, std::stri
     } catch (const std::exception &error) {
         return refuse(ACCL_DMA_INTERNAL_ERROR_BIT, text, error.what());
     } catch (...) {
-        return refuse(ACCL_DMA_INTERNAL_ERROR_BIT, text, "the driver threw something unknown");
+        return refuse(ACCL_DMA_INTERNAL_ERROR_BIT, text, "the driver threw an unknown exception");
     }
 }
 

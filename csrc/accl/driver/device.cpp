@@ -66,13 +66,13 @@ static void open_board(Device &d)
 static int first_communicator(Device &d, const std::vector<accl_rank> &ranks, uint32_t me)
 {
     if (!d.rx_count)
-        return fail(ACCL_NOT_READY, "rx buffers come first");
+        return fail(ACCL_NOT_READY, "set up rx buffers before communicators");
     if (d.endpoint.empty())
         open_board(d);
     else
         d.driver = std::make_unique<ACCL::ACCL>(first_port(d.endpoint, me), me);
     try {
-        /* An emulator says 0 whatever it has. */
+        /* An emulator reports 0 whatever it has. */
         d.rendezvous = (d.driver->get_hwid() & 3) == 2;
         d.driver->initialize(rank_list(ranks), static_cast<int>(me), static_cast<int>(d.rx_count),
                              d.rx_bytes, d.rendezvous ? d.rx_bytes : UINT32_MAX,
@@ -194,7 +194,7 @@ ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **device
         d->xclbin = hardware ? c.xclbin : "";
         d->endpoint = emulator ? c.endpoint : "";
         d->config.xclbin = d->config.endpoint = d->config.job = nullptr;
-        /* The thread has a share of what it works on. */
+        /* The thread shares ownership of what it works on. */
         d->worker = std::thread([d] { d->run(); });
         handle->d = d;
         *device = handle.release();
@@ -212,7 +212,7 @@ ACCL_EXPORT void accl_close(accl_device *device)
         std::unique_lock<std::mutex> guard(d.lock);
         d.stops = true;
         d.changed.notify_all();
-        /* A call that hangs in the driver cannot be broken off: its thread is left behind. */
+        /* A call that hangs in the driver cannot be interrupted: its thread is abandoned. */
         ended = d.changed.wait_for(guard, std::chrono::seconds(5), [&d] { return d.ended; });
     }
     if (ended) {
@@ -357,7 +357,7 @@ ACCL_EXPORT int accl_exchange_read(accl_device *device, uint32_t offset, uint32_
     });
 }
 
-/* The engine's tables are the driver's: as with the soft engine, calls do not go by these words. */
+/* The engine's tables are the driver's: as with the soft engine, calls do not use these words. */
 ACCL_EXPORT int accl_exchange_write(accl_device *device, uint32_t offset, uint32_t value)
 {
     Device &d = *device->d;

@@ -4,7 +4,7 @@
  *
  * The driver's object exists from the first communicator on, as it wants to know the rank. One
  * thread of the device makes all calls into it, in the order of submission: the driver blocks, is
- * not made for several threads, and cannot be broken off.
+ * not thread-safe, and cannot be interrupted.
  */
 #ifndef ACCL_DRIVER_HPP
 #define ACCL_DRIVER_HPP
@@ -81,7 +81,7 @@ struct Device {
     void run();
 };
 
-/* Sets this thread's message; gives STATUS. */
+/* Sets this thread's message; returns STATUS. */
 int fail(int status, const std::string &text);
 /* Runs BODY, which may throw what the driver throws. */
 template <typename Body> int guarded(Body body)
@@ -93,13 +93,13 @@ template <typename Body> int guarded(Body body)
     } catch (const std::exception &error) {
         return fail(ACCL_SYSTEM, error.what());
     } catch (...) {
-        return fail(ACCL_SYSTEM, "the driver threw something unknown");
+        return fail(ACCL_SYSTEM, "the driver threw an unknown exception");
     }
 }
 
 size_t element_bytes(uint32_t dtype);
 ACCL::dataType data_type(uint32_t dtype);
-/* The elements of DTYPE at ADDRESS, as the driver wants them; NULL outside all buffers. */
+/* The elements of DTYPE at ADDRESS, as the driver takes them; NULL outside all buffers. */
 std::unique_ptr<ACCL::BaseBuffer> view(Device &device, uint64_t address, uint64_t count,
                                        uint32_t dtype);
 /* Device memory for one call at a time, of at least COUNT elements of DTYPE. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The engine's barrier and alltoall speak by rendezvous, which only its RDMA network carries: on
- * the others they would wait for ever. Here they are made of calls that every network carries.
+ * the others they would hang. Here they are made of calls that every network carries.
  */
 #include "driver.hpp"
 
@@ -11,7 +11,7 @@ namespace driver
 /* Smaller messages than a word of the data path have stopped engines of some versions. */
 constexpr unsigned token_elements = 16;
 
-/* The first rank hears from all before it tells all. */
+/* The first rank receives from all, then sends to all. */
 uint32_t eager_barrier(Device &d, uint32_t comm, uint64_t *duration_ns)
 {
     ACCL::ACCL &a = *d.driver;

@@ -16,7 +16,7 @@ void Request::finish(uint32_t bits, const std::string &why)
     done.notify_all();
 }
 
-/* 0 if what R waits for has ended well; else R has ended too. */
+/* 0 if what R waits for has succeeded; otherwise R has failed too. */
 static bool wait_for_others(Device &device, Request &r)
 {
     for (const auto &before : r.waitfor) {
@@ -115,7 +115,7 @@ ACCL_EXPORT int accl_call_sync(accl_device *device, const struct accl_call *call
             accl_request_free(request);
             if (retcode)
                 *retcode = UINT32_C(1) << ACCL_INTERRUPTED_ERROR_BIT;
-            return fail(ACCL_CALL_FAILED, "the caller broke off the wait; the call goes on");
+            return fail(ACCL_CALL_FAILED, "the wait was interrupted; the call continues");
         }
     }
     if (retcode)

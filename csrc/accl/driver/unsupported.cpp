@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the soft engine has and the vendor's driver has not. */
+/* Functions that the vendor's driver does not support. */
 #include "driver.hpp"
 
 /* X(name, parameters) */

@@ -196,63 +196,94 @@ static uint64_t share(const struct operation *op, uint32_t index)
     return op->count / op->comm->n * index / 16 * 16;
 }
 
-static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
-{
-    const struct operation *op = d->op;
-    struct communicator *comm = op->comm;
-    uint32_t kind = op->call->operation, root = op->call->root_src_dst;
+/* What a reduction reads and writes, of all members. */
+struct parts {
     const uint8_t *operands[RANKS_MAX];
     uint8_t *results[RANKS_MAX];
     uint8_t operand_types[RANKS_MAX], result_types[RANKS_MAX];
-    uint32_t n_results = 0;
+    uint32_t n_results;
+};
+
+/* Adds those of member INDEX, once it has posted them. */
+static uint32_t add_part(const struct direct *d, uint32_t index, struct parts *p)
+{
+    const struct operation *op = d->op;
+    uint32_t kind = op->call->operation, me = op->comm->me;
+    struct lane_seen seen;
+    uint32_t bits = wait_for(d, index, &seen);
+    if (bits)
+        return bits;
+
+    size_t size = acclib_dtype_bytes(seen.source_type);
+    uint64_t skip = kind == ACCL_REDUCE_SCATTER ? me * op->count : 0;
+    p->operands[index] = member_memory(d, index, seen.source + skip * size, op->count, size);
+    p->operand_types[index] = seen.source_type;
+    if (p->operands[index] == NULL)
+        return ACCL_ERROR(DMA_DECODE_ERROR);
+
+    bool gets_result = kind == ACCL_ALLREDUCE || index == op->call->root_src_dst;
+    if (kind == ACCL_REDUCE_SCATTER)
+        gets_result = index == me;
+    if (!gets_result)
+        return 0;
+
+    size_t result_size = acclib_dtype_bytes(seen.result_type);
+    uint8_t *result = member_memory(d, index, seen.result, op->count, result_size);
+    if (result == NULL || !result_fits(op, seen.result_type))
+        return ACCL_ERROR(DMA_DECODE_ERROR);
+    p->results[p->n_results] = result;
+    p->result_types[p->n_results++] = seen.result_type;
+    return 0;
+}
+
+/* Computes this rank's share of a reduce or allreduce, in the order of the original. */
+static void reduce_share(const struct direct *d, struct reduction *r)
+{
+    const struct operation *op = d->op;
+    const struct communicator *comm = op->comm;
+    struct order order =
+        acclib_order_of(op->count, comm->n, d->device->segment_size, acclib_dtype_bytes(op->wire));
+    uint64_t from = share(op, comm->me), to = share(op, comm->me + 1), run;
+
+    for (uint64_t at = from; at < to; at += run) {
+        run = to - at;
+        r->first = (op->call->root_src_dst + 1) % comm->n;
+        if (op->call->operation == ACCL_ALLREDUCE)
+            r->first = acclib_order_first(&order, at, &run);
+        /* The order of two operands makes no difference to a sum. */
+        if (run > to - at || (comm->n == 2 && r->function == ACCL_SUM))
+            run = to - at;
+        acclib_reduce(r, at, run);
+    }
+}
+
+static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
+{
+    const struct operation *op = d->op;
+    const struct communicator *comm = op->comm;
+    struct parts p;
+    p.n_results = 0;
 
     publish(d, own);
     for (uint32_t i = 0; i < comm->n; i++) {
-        struct lane_seen seen;
-        uint32_t bits = wait_for(d, i, &seen);
+        uint32_t bits = add_part(d, i, &p);
         if (bits)
             return bits;
-        size_t size = acclib_dtype_bytes(seen.source_type),
-               result_size = acclib_dtype_bytes(seen.result_type);
-        uint64_t skip = kind == ACCL_REDUCE_SCATTER ? comm->me * op->count : 0;
-        operands[i] = member_memory(d, i, seen.source + skip * size, op->count, size);
-        operand_types[i] = seen.source_type;
-        if (operands[i] == NULL)
-            return ACCL_ERROR(DMA_DECODE_ERROR);
-        if (kind == ACCL_REDUCE_SCATTER ? i == comm->me : kind == ACCL_ALLREDUCE || i == root) {
-            results[n_results] = member_memory(d, i, seen.result, op->count, result_size);
-            result_types[n_results] = seen.result_type;
-            if (results[n_results++] == NULL || !result_fits(op, seen.result_type))
-                return ACCL_ERROR(DMA_DECODE_ERROR);
-        }
     }
 
     struct reduction r = {.function = op->call->function,
                           .type = op->arithmetic,
                           .n = comm->n,
-                          .operands = operands,
-                          .operand_types = operand_types,
-                          .n_results = n_results,
-                          .results = results,
-                          .result_types = result_types};
-    if (kind == ACCL_REDUCE_SCATTER) {
-        r.first = (comm->me + 1) % comm->n;
+                          .operands = p.operands,
+                          .operand_types = p.operand_types,
+                          .first = (comm->me + 1) % comm->n,
+                          .n_results = p.n_results,
+                          .results = p.results,
+                          .result_types = p.result_types};
+    if (op->call->operation == ACCL_REDUCE_SCATTER)
         acclib_reduce(&r, 0, op->count);
-    } else {
-        struct order order = acclib_order_of(op->count, comm->n, d->device->segment_size,
-                                             acclib_dtype_bytes(op->wire));
-        uint64_t from = share(op, comm->me), to = share(op, comm->me + 1), run;
-        for (uint64_t at = from; at < to; at += run) {
-            run = to - at;
-            r.first = (root + 1) % comm->n;
-            if (kind == ACCL_ALLREDUCE)
-                r.first = acclib_order_first(&order, at, &run);
-            /* The order of two operands makes no difference to a sum. */
-            if (run > to - at || (comm->n == 2 && r.function == ACCL_SUM))
-                run = to - at;
-            acclib_reduce(&r, at, run);
-        }
-    }
+    else
+        reduce_share(d, &r);
 
     acclib_lane_finish(d->device, op, d->number);
     return acclib_lane_wait_done(d->device, op, d->number);

@@ -110,69 +110,87 @@ static uint32_t small_barrier(const struct small *s)
     return bits;
 }
 
+/* Broadcast and scatter. */
+static uint32_t small_from_root(const struct small *s, const struct lane_post *own)
+{
+    const struct operation *op = s->op;
+    const struct communicator *comm = op->comm;
+    uint32_t root = op->call->root_src_dst;
+    bool is_root = comm->me == root, scatters = op->call->operation == ACCL_SCATTER;
+    struct lane_seen seen = {.source_type = (uint8_t)op->source_type, .data = own->data};
+    if (is_root && !scatters)
+        return 0;
+
+    if (!is_root) {
+        uint32_t bits = acclib_lane_wait_post(s->device, op, root, s->number, s->signature, &seen);
+        if (bits)
+            return bits;
+    }
+
+    size_t skip = scatters ? comm->me * op->count : 0;
+    acclib_convert(op->result, op->result_type,
+                   seen.data + skip * acclib_dtype_bytes(seen.source_type), seen.source_type,
+                   op->count, op->via16 && !is_root);
+    return 0;
+}
+
+/* At the root. */
+static uint32_t small_gather(const struct small *s)
+{
+    const struct operation *op = s->op;
+    const struct communicator *comm = op->comm;
+    size_t part = op->count * acclib_dtype_bytes(op->result_type);
+    struct lane_seen seen;
+    acclib_convert(op->result + comm->me * part, op->result_type, op->source, op->source_type,
+                   op->count, false);
+
+    for (uint32_t i = 1; i < comm->n; i++) {
+        uint32_t from = (comm->me + i) % comm->n;
+        uint32_t bits = acclib_lane_wait_post(s->device, op, from, s->number, s->signature, &seen);
+        if (bits)
+            return bits;
+        acclib_convert(op->result + from * part, op->result_type, seen.data, seen.source_type,
+                       op->count, op->via16);
+    }
+    return 0;
+}
+
+static void post_contribution(const struct small *s, struct lane_post *post, uint64_t posted)
+{
+    const struct operation *op = s->op;
+    post->signature = s->signature;
+    post->source_type = (uint8_t)op->source_type;
+    if (posted)
+        memcpy(post->data, op->source, posted * acclib_dtype_bytes(op->source_type));
+    acclib_lane_publish(s->device, op, post, s->number);
+}
+
 uint32_t acclib_collective_small(accl_device *device, const struct operation *op, uint64_t number,
                                  uint64_t posted)
 {
-    const struct small *s = &(struct small){
-        .device = device, .op = op, .number = number, .signature = op->comm->signature};
-    struct communicator *comm = op->comm;
-    uint32_t root = op->call->root_src_dst, kind = op->call->operation;
-    bool is_root = comm->me == root;
+    const struct communicator *comm = op->comm;
+    struct small s = {.device = device, .op = op, .number = number, .signature = comm->signature};
+    struct lane_post *post = lane_post_of(comm->lanes->own, number);
+    uint32_t kind = op->call->operation, bits = 0;
+    bool is_root = comm->me == op->call->root_src_dst;
     bool from_root = kind == ACCL_BCAST || kind == ACCL_SCATTER;
     bool to_root = kind == ACCL_GATHER || kind == ACCL_REDUCE;
-    struct lane_post *post = lane_post_of(comm->lanes->own, s->number);
 
-    if (from_root ? is_root : !to_root || !is_root) {
-        post->signature = s->signature;
-        post->source_type = (uint8_t)op->source_type;
-        if (posted)
-            memcpy(post->data, op->source, posted * acclib_dtype_bytes(op->source_type));
-        acclib_lane_publish(device, op, post, s->number);
-    }
+    if (from_root ? is_root : !to_root || !is_root)
+        post_contribution(&s, post, posted);
 
-    uint32_t bits = 0;
-    struct lane_seen seen = {.source_type = (uint8_t)op->source_type, .data = post->data};
     switch (kind) {
-    case ACCL_BARRIER: bits = small_barrier(s); break;
+    case ACCL_BARRIER: bits = small_barrier(&s); break;
     case ACCL_BCAST:
-    case ACCL_SCATTER: {
-        if (!is_root)
-            bits = acclib_lane_wait_post(device, op, root, s->number, s->signature, &seen);
-        else if (kind == ACCL_BCAST)
-            break;
-        size_t skip = kind == ACCL_SCATTER ? comm->me * op->count : 0;
-        if (!bits)
-            acclib_convert(op->result, op->result_type,
-                           seen.data + skip * acclib_dtype_bytes(seen.source_type),
-                           seen.source_type, op->count, op->via16 && !is_root);
-        break;
-    }
-    case ACCL_GATHER: {
-        if (!is_root)
-            break;
-        size_t size = acclib_dtype_bytes(op->result_type);
-        acclib_convert(op->result + root * op->count * size, op->result_type, op->source,
-                       op->source_type, op->count, false);
-        for (uint32_t i = 1; !bits && i < comm->n; i++) {
-            uint32_t from = (root + i) % comm->n;
-            bits = acclib_lane_wait_post(device, op, from, s->number, s->signature, &seen);
-            if (!bits)
-                acclib_convert(op->result + from * op->count * size, op->result_type, seen.data,
-                               seen.source_type, op->count, op->via16);
-        }
-        break;
-    }
-    case ACCL_ALLGATHER: bits = small_copy_all(s, false); break;
-    case ACCL_ALLTOALL: bits = small_copy_all(s, true); break;
-    case ACCL_REDUCE:
-        if (is_root)
-            bits = small_reduce(s);
-        break;
-    default: bits = small_reduce(s); break;
+    case ACCL_SCATTER: bits = small_from_root(&s, post); break;
+    case ACCL_GATHER: bits = is_root ? small_gather(&s) : 0; break;
+    case ACCL_ALLGATHER: bits = small_copy_all(&s, false); break;
+    case ACCL_ALLTOALL: bits = small_copy_all(&s, true); break;
+    case ACCL_REDUCE: bits = is_root ? small_reduce(&s) : 0; break;
+    default: bits = small_reduce(&s); break;
     }
 
     if (!bits)
-        acclib_lane_finish(device, op, s->number);
-
+        acclib_lane_finish(device, op, number);
     return bits;
 }

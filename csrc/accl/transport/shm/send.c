@@ -139,26 +139,78 @@ static uint32_t entry_damaged(accl_device *device, const struct sending *s)
         s->to, s->comm->id);
 }
 
-/* Announces the message, waits for the receiver to copy it, and otherwise moves it to rx buffers.
- */
-static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t segments)
-{
-    struct peer *peer = s->peer;
-    uint32_t bits = wait_for_room(device, s, 1, NULL);
-    if (bits)
-        return bits;
+/* An announced message that the receiver may copy from the sender's memory. */
+struct offer {
+    struct sending *sending;
+    struct ring_entry *entry;
+    uint64_t segments; /* that it would take in rx buffers */
+    bool fits;         /* into them */
+    int64_t began;
+    int64_t wait_ends; /* for a receiver that is copying; 0 before that */
+};
 
-    struct ring_entry *entry = entry_fill(s, 1);
-    entry->offset = s->offset;
-    entry_publish(device, s, entry, ENTRY_DIRECT, 1);
-    bool fits = segments <= peer->pool.slot_count;
-    struct waiter w;
-    acclib_wait_begin(&w, device, s->comm, peer_rank(device, peer), false,
-                      ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR));
-    int64_t began = clock_now(), wait_ends = 0;
+/* Moves it to rx buffers, if there are enough and the receiver has not claimed it. */
+static bool move_to_pool(accl_device *device, struct offer *o)
+{
+    struct sending *s = o->sending;
+    struct peer *peer = s->peer;
+    struct slot_list list;
+    if (outstanding(peer) + o->segments - 1 > peer->pool.slot_count ||
+        !acclib_slots_take(peer, (uint32_t)o->segments, device->rank, &list))
+        return false;
+
+    uint32_t offered = ENTRY_DIRECT;
+    if (!atomic_compare_exchange_strong(&o->entry->kind, &offered, ENTRY_MOVING)) {
+        acclib_slots_free(peer, &list);
+        return false;
+    }
+
+    o->entry->first = slots_fill(&peer->pool, &list, s);
+    o->entry->segments = (uint16_t)o->segments;
+    peer->segments += o->segments - 1;
+    atomic_store_explicit(&o->entry->kind, ENTRY_POOL, memory_order_release);
+    wake_later(device, peer_rank(device, peer));
+    return true;
+}
+
+/* Withdraws it when the wait has ended with *BITS; false if the receiver is still copying it. */
+static bool withdraw(accl_device *device, struct offer *o, uint32_t *bits)
+{
+    uint32_t kind = ENTRY_DIRECT;
+    if (atomic_compare_exchange_strong(&o->entry->kind, &kind, ENTRY_MOVING)) {
+        o->entry->bytes = 0;
+        o->entry->stream = STREAM_TAKEN_BACK;
+        atomic_store_explicit(&o->entry->kind, ENTRY_INLINE, memory_order_release);
+        return true;
+    }
+    if (*bits & (ACCL_ERROR(PEER_LOST_ERROR) | ACCL_ERROR(INTERRUPTED_ERROR)))
+        return true;
+
+    /* The receiver is copying, which ends soon, unless the entry was overwritten. */
+    if (kind != ENTRY_TAKEN && kind != ENTRY_DONE && kind != ENTRY_LOST) {
+        *bits = entry_damaged(device, o->sending);
+        return true;
+    }
+    if (!o->wait_ends)
+        o->wait_ends = clock_now() + TAKEN_WAIT_NS;
+    if (clock_now() >= o->wait_ends)
+        return true;
+
+    *bits = 0;
+    return false;
+}
+
+/* Waits until the receiver has copied the message, or it could be moved to rx buffers. */
+static uint32_t wait_until_taken(accl_device *device, struct offer *o)
+{
+    struct sending *s = o->sending;
+    uint32_t rank = peer_rank(device, s->peer), bits = 0;
     bool noted = false;
+    struct waiter w;
+
+    acclib_wait_begin(&w, device, s->comm, rank, false, ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR));
     for (;;) {
-        uint32_t kind = atomic_load_explicit(&entry->kind, memory_order_acquire);
+        uint32_t kind = atomic_load_explicit(&o->entry->kind, memory_order_acquire);
         if (kind == ENTRY_DONE)
             break;
         if (kind == ENTRY_LOST) {
@@ -166,57 +218,43 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
                                              s->count * acclib_dtype_bytes(s->wire_type));
             break;
         }
-        if (kind == ENTRY_DIRECT && fits && w.rounds % 16 == 15 &&
-            clock_now() - began > DIRECT_WAIT_NS &&
-            outstanding(peer) + segments - 1 <= peer->pool.slot_count) {
-            struct slot_list list;
-            if (acclib_slots_take(peer, (uint32_t)segments, device->rank, &list)) {
-                if (atomic_compare_exchange_strong(&entry->kind, &kind, ENTRY_MOVING)) {
-                    entry->first = slots_fill(&peer->pool, &list, s);
-                    entry->segments = (uint16_t)segments;
-                    peer->segments += segments - 1;
-                    atomic_store_explicit(&entry->kind, ENTRY_POOL, memory_order_release);
-                    wake_later(device, peer_rank(device, peer));
-                    break;
-                }
-                acclib_slots_free(peer, &list);
-            }
-        }
+
+        bool moves = kind == ENTRY_DIRECT && o->fits && w.rounds % 16 == 15;
+        if (moves && clock_now() - o->began > DIRECT_WAIT_NS && move_to_pool(device, o))
+            break;
         if (w.armed && !noted) {
             noted = true;
-            acclib_note_wait(device, ACCL_SEND, peer_rank(device, peer), s->tag, s->sequence,
-                             s->comm->key);
+            acclib_note_wait(device, ACCL_SEND, rank, s->tag, s->sequence, s->comm->key);
         }
         bits = acclib_wait_pause(&w);
-        if (bits) {
-            /* Withdrawn, unless the receiver is copying it. */
-            uint32_t posted = ENTRY_DIRECT;
-            if (atomic_compare_exchange_strong(&entry->kind, &posted, ENTRY_MOVING)) {
-                entry->bytes = 0;
-                entry->stream = STREAM_TAKEN_BACK;
-                atomic_store_explicit(&entry->kind, ENTRY_INLINE, memory_order_release);
-                break;
-            }
-            if (bits & (ACCL_ERROR(PEER_LOST_ERROR) | ACCL_ERROR(INTERRUPTED_ERROR)))
-                break;
-            /* The receiver is copying, which ends soon, unless the entry was overwritten. */
-            if (posted != ENTRY_TAKEN && posted != ENTRY_DONE && posted != ENTRY_LOST) {
-                bits = entry_damaged(device, s);
-                break;
-            }
-            if (!wait_ends)
-                wait_ends = clock_now() + TAKEN_WAIT_NS;
-            if (clock_now() >= wait_ends)
-                break;
-            bits = 0;
-        }
+        if (bits && withdraw(device, o, &bits))
+            break;
     }
     acclib_wait_end(&w);
+    return bits;
+}
+
+/* Announces the message, and waits until it was copied or is in rx buffers. */
+static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t segments)
+{
+    uint32_t bits = wait_for_room(device, s, 1, NULL);
+    if (bits)
+        return bits;
+
+    struct ring_entry *entry = entry_fill(s, 1);
+    entry->offset = s->offset;
+    entry_publish(device, s, entry, ENTRY_DIRECT, 1);
+
+    struct offer offer = {.sending = s,
+                          .entry = entry,
+                          .segments = segments,
+                          .fits = segments <= s->peer->pool.slot_count,
+                          .began = clock_now()};
+    bits = wait_until_taken(device, &offer);
     if (bits == ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR) && !device->text[0])
         send_timed_out(device, s,
-                       fits ? "no rx buffer became free"
-                            : "it was not received, and it is larger than all rx buffers,");
-
+                       offer.fits ? "no rx buffer became free"
+                                  : "it was not received, and it is larger than all rx buffers,");
     return bits;
 }
 
