@@ -23,8 +23,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+
+sys.path.append(str(ROOT))  # for `buildtools`
+
+from buildtools.artefacts import INCLUDES, find_artefact  # noqa: E402
+from buildtools.toolchain import STANDARD  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -236,7 +241,7 @@ def compile_c(
     """Compile a C file, named from this folder or by a path, to a program or a library."""
     source = HERE / name
     out = Path(folder) / (source.stem + (".so" if shared else ""))
-    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-O2", "-g", "-pthread"]
+    command = [os.environ.get("CC", "gcc"), *STANDARD, "-O2", "-g", "-pthread"]
     command += ["-shared", "-fPIC"] if shared else []
     subprocess.run([*command, f"-I{ROOT}", "-o", str(out), str(source), *flags], check=True)
     return out
@@ -244,11 +249,9 @@ def compile_c(
 
 def with_libdpu() -> list[str]:
     """List what a C program is compiled with to have the libdpu of this tree in it."""
-    from buildtools.artefacts import INCLUDES, find_artefact
-
     sources = [str(ROOT / name) for name in find_artefact("dpu/lib/libdpu.so").find_sources(ROOT)]
     folders = [f"-I{ROOT / part}" for part in INCLUDES]
-    return ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="benchmark"', *sources, *folders]
+    return ['-DOFFCHIP_VERSION="benchmark"', *sources, *folders]
 
 
 def parse_values(text: str) -> dict[str, list[float]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 __all__ = [
     "ARTEFACTS",
+    "DPU_MACHINE",
     "EXTENSION_PACKAGES",
     "EXTRA_SOURCES",
     "INCLUDES",
@@ -156,6 +157,15 @@ VEO_WORKER = (
     "csrc/common/*.c",
 )
 
+# A simulated DPU with its readers of programs, without the library around it.
+DPU_MACHINE = (
+    "csrc/dpu/machine/*.c",
+    "csrc/dpu/isa/*.c",
+    "csrc/formats/dpu_elf*.c",
+    "csrc/formats/lines.c",
+    "csrc/common/copy.c",
+)
+
 ARTEFACTS = [
     Artefact(
         kind=Kind.SHARED,
@@ -197,15 +207,7 @@ ARTEFACTS = [
     Artefact(
         kind=Kind.SHARED,
         path="dpu/lib/libdpu.so",
-        sources=(
-            "csrc/dpu/lib/*/*.c",
-            "csrc/dpu/machine/*.c",
-            "csrc/dpu/isa/*.c",
-            "csrc/formats/dpu_elf*.c",
-            "csrc/formats/lines.c",
-            "csrc/common/copy.c",
-            "csrc/common/cores.c",
-        ),
+        sources=("csrc/dpu/lib/*/*.c", *DPU_MACHINE, "csrc/common/cores.c"),
         # It calls its own functions, whatever else is loaded; and its threads may be at work when
         # somebody closes it.
         link_flags=(

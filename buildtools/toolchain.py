@@ -22,8 +22,9 @@ from pathlib import Path
 
 from buildtools.progress import Progress
 
-__all__ = ["BuildError", "Toolchain", "python_includes", "read_version"]
+__all__ = ["STANDARD", "WARNINGS", "BuildError", "Toolchain", "python_includes", "read_version"]
 
+STANDARD = ["-std=gnu11", "-D_GNU_SOURCE"]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Wvla"]
 
 
@@ -89,7 +90,7 @@ class Toolchain:
 
     def c_flags(self, *, own: bool) -> list[str]:
         """Return the flags for compiling; `own` marks our C, as opposed to what Cython writes."""
-        flags = ["-std=gnu11", "-fPIC", "-pthread", "-fvisibility=hidden", "-D_GNU_SOURCE"]
+        flags = [*STANDARD, "-fPIC", "-pthread", "-fvisibility=hidden"]
         flags += ["-O1"] if self.sanitize else ["-O2", "-DNDEBUG"]
         flags += self._sanitizer_flags()
         flags += shlex.split(os.environ.get("CFLAGS", ""))

@@ -24,15 +24,19 @@ import pytest
 
 if TYPE_CHECKING:
     from dpu.toolchain import Toolchain
-    from tests.support.c_units import Archives
-    from tests.support.fuzzing import Builder
 
 ROOT = Path(__file__).resolve().parent.parent
-UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
 
 # For what tests import of each other (`tests.`) and of the build (`buildtools.`). Last, so that
 # packages are those that are installed.
 sys.path.append(str(ROOT))
+
+from tests.support.builds import (  # noqa: E402
+    UNDER_VALGRIND,
+    Objects,
+    clean_environment,
+    compiler_name,
+)
 
 if "OFFCHIP_DENY_PROCESS_VM" in os.environ:
     from tests.support.seccomp import deny_process_vm
@@ -137,13 +141,6 @@ def root() -> Path:
     return ROOT
 
 
-def clean_environment(**changes: str) -> dict[str, str]:
-    """Our environment without what a sanitizer run preloads."""
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    environment.update(changes)
-    return environment
-
-
 @pytest.fixture
 def compile_c(tmp_path: Path) -> Callable[..., Path]:
     """Compile C text into a shared library, or into a program with ``shared=False``."""
@@ -154,7 +151,7 @@ def compile_c(tmp_path: Path) -> Callable[..., Path]:
         source = tmp_path / f"{name}.c"
         source.write_text(text)
         target = tmp_path / name
-        command = [os.environ.get("CC", "gcc"), "-O1", "-Wall", "-Werror", "-fPIC"]
+        command = [compiler_name(), "-O1", "-Wall", "-Werror", "-fPIC"]
         command += ["-shared"] if shared else []
         command += ["-o", str(target), str(source), *flags]
         done = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
@@ -218,27 +215,18 @@ def checked() -> Callable[[Path], Path]:
 
 
 @pytest.fixture(scope="session")
-def archives(tmp_path_factory: pytest.TempPathFactory) -> Archives:
-    """Libraries that several C unit tests are linked with."""
-    from tests.support.c_units import Archives
+def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
+    """Sources that several tests are made of, each compiled when it is first needed."""
 
-    return Archives(tmp_path_factory.mktemp("archives"))
-
-
-@pytest.fixture(scope="session")
-def fuzz_builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
-    """What builds fuzz targets."""
-    from tests.support.fuzzing import COMPILE, Builder
-
-    if shutil.which(COMPILE[0]) is None:
-        pytest.skip(f"{COMPILE[0]} is not installed")
-    return Builder(tmp_path_factory.mktemp("objects"))
+    if shutil.which(compiler_name()) is None:
+        pytest.skip(f"{compiler_name()} is not installed")
+    return Objects(tmp_path_factory.mktemp("objects"))
 
 
 @pytest.fixture(scope="session")
 def compiler() -> str:
     """The C compiler."""
-    return os.environ.get("CC", "gcc")
+    return compiler_name()
 
 
 @pytest.fixture(scope="session")

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.support.builds import ROOT, STANDARD, STRICT, find_sources
+
 # The programs have a malloc() of their own.
 pytestmark = pytest.mark.nosanitize
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 FULL = os.environ.get("OFFCHIP_FULL", "0") not in ("", "0")
 LIMIT_S = 1500 if FULL else 250
 Run = Callable[..., str]
@@ -37,8 +37,8 @@ class Library(NamedTuple):
     step: int
 
 
-ENCODER = (ROOT / "tests/dpu/support/instructions.sources").read_text().split()
-DPU_SOURCES = ["tests/dpu/abi/cases/program.c", "tests/dpu/abi/cases/state.c", *ENCODER]
+DPU_SOURCES = ["tests/dpu/abi/cases/program.c", "tests/dpu/abi/cases/state.c"]
+DPU_SOURCES += find_sources("@dpu_isa")
 LIBRARIES = {
     "veo": Library("veo", "libveo.so.1", [], 29),
     "dpu": Library("dpu", "libdpu.so", [ROOT / name for name in DPU_SOURCES], 1),
@@ -51,7 +51,7 @@ class Programs:
 
     def __init__(self, folder: Path, compiler: str, run: Run) -> None:
         self.folder = folder
-        self._compile = [compiler, "-std=gnu11", "-D_GNU_SOURCE", *STRICT, "-g", "-O1"]
+        self._compile = [compiler, *STANDARD, *STRICT, "-g", "-O1"]
         self._run = run
 
     def sweep(self, name: str) -> Path:
@@ -192,7 +192,7 @@ def test_a_planted_fault_is_found(
     source.write_text(PLANTED % (text, fault))
     program = tmp_path / "planted"
     run(
-        [compiler, "-std=gnu11", "-D_GNU_SOURCE", "-g", f"-I{HERE}", "-DLIMIT_S=2"]
+        [compiler, *STANDARD, "-g", f"-I{HERE}", "-DLIMIT_S=2"]
         + [source, HERE / "failing.c", "-o", program, "-pthread"]
     )
     done = subprocess.run([program, "once", "1", "1"], capture_output=True, text=True, timeout=100)

@@ -12,58 +12,38 @@ import importlib
 import os
 import subprocess
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+from tests.support.builds import (
+    OURS,
+    ROOT,
+    SANITIZERS,
+    Objects,
+    clean_environment,
+    compile_c,
+    find_sources,
+)
+
 SECONDS = int(os.environ.get("OFFCHIP_FUZZ_SECONDS", "8"))
 SEED = os.environ.get("OFFCHIP_FUZZ_SEED", "1")
 
-COMPILE = [os.environ.get("CC", "gcc"), "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined"]
-COMPILE += [
-    "-fno-sanitize-recover=all",
-    f"-I{ROOT / 'csrc'}",
-    *(f"-I{ROOT / 'include' / name}" for name in ("veo", "dpu", "accl")),
-]
-COMPILE += ["-D_GNU_SOURCE", '-DOFFCHIP_VERSION="of the tests"', "-pthread"]
 
-
-class Builder:
-    """Compiles each source once, whatever number of targets it is part of."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._objects: dict[Path, Path] = {}
-
-    def _place(self, source: Path) -> Path:
-        target = self._folder / f"{len(self._objects)}-{source.stem}.o"
-        self._objects[source] = target
-        return target
-
-    def build(self, program: Path, *sources: Path) -> Path:
-        """Link a target with the driver."""
-        wanted = [*sources, HERE / "fuzz_main.c"]
-        jobs = [
-            [*COMPILE, "-c", str(source), "-o", str(self._place(source))]
-            for source in wanted
-            if source not in self._objects
-        ]
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            list(pool.map(lambda job: subprocess.run(job, check=True), jobs))
-        objects = [str(self._objects[source]) for source in wanted]
-        subprocess.run([*COMPILE, *objects, "-lm", "-o", str(program)], check=True)
-        return program
+def build_target(objects: Objects, program: Path, target: Path, *sources: str) -> Path:
+    """Link a target with the driver and sources."""
+    flags = SANITIZERS["asan"]
+    wanted = [str(target), *sources, "tests/support/fuzz_main.c"]
+    made = objects.compile(wanted, flags)
+    compile_c(*OURS, *flags, *made, "-lm", "-o", program)
+    return program
 
 
 def fuzz(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     return subprocess.run(
         [str(program), "--seed", SEED, *map(str, arguments)],
         cwd=program.parent,
-        env=environment,
+        env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -80,11 +60,6 @@ def load_corpus(folder: Path, target: str, into: Path) -> list[Path]:
     return inputs
 
 
-def find(globs: str) -> list[Path]:
-    """List the files that globs name, relative to the root."""
-    return [path for pattern in globs.split() for path in sorted(ROOT.glob(pattern))]
-
-
 def make_test(file: str, targets: Mapping[str, str]) -> Callable[..., None]:
     """Give a test that runs targets of the folder that has the file, which are made of sources."""
     folder = Path(file).resolve().parent
@@ -92,11 +67,10 @@ def make_test(file: str, targets: Mapping[str, str]) -> Callable[..., None]:
     # Compiling a whole library takes minutes on a busy machine.
     @pytest.mark.timeout(SECONDS + 600)
     @pytest.mark.parametrize("target", targets)
-    def test_a_reader_survives_damaged_input(
-        tmp_path: Path, target: str, fuzz_builder: Builder
-    ) -> None:
-        sources = find(targets[target])
-        program = fuzz_builder.build(tmp_path / "fuzz", folder / f"fuzz_{target}.c", *sources)
+    def test_a_reader_survives_damaged_input(tmp_path: Path, target: str, objects: Objects) -> None:
+        sources = find_sources(*targets[target].split())
+        source = folder / f"fuzz_{target}.c"
+        program = build_target(objects, tmp_path / "fuzz", source, *sources)
         inputs = load_corpus(folder, target, tmp_path)
         inputs += sorted((folder / "inputs" / target).glob("*"))
         done = fuzz(program, "--seconds", str(SECONDS), "--least", "100", *inputs)

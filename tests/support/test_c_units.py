@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.c_units import UNDER_VALGRIND, Archives, run_program
+from tests.support.builds import UNDER_VALGRIND, Objects
+from tests.support.c_units import run_program
 
 # What the sanitizers, and the check of the status, must find.
 PLANTED = {
@@ -56,7 +57,7 @@ def test_planted_fault_is_found(
     report: str,
     tmp_path: Path,
     unrandomised: tuple[str, ...],
-    archives: Archives,
+    objects: Objects,
     checked: Callable[[Path], Path],
 ) -> None:
     source = tmp_path / "test_planted.c"
@@ -66,4 +67,4 @@ def test_planted_fault_is_found(
         f"int main(int argc, char **argv) {{ (void)argv; (void)argc; (void)count; {body} }}\n"
     )
     with pytest.raises(AssertionError, match=report):
-        run_program(source, sanitizer, tmp_path, unrandomised, archives, checked)
+        run_program(source, sanitizer, tmp_path, unrandomised, objects, checked)

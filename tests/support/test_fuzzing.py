@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.fuzzing import Builder, fuzz
+from tests.support.builds import Objects
+from tests.support.fuzzing import build_target, fuzz
 
 PLANTED = """
 #include <stdint.h>
@@ -34,13 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ids=["overflow", "abort", "hang"],
 )
 def test_a_planted_fault_is_found_and_its_input_kept(
-    tmp_path: Path, fault: str, reported: str, fuzz_builder: Builder
+    tmp_path: Path, fault: str, reported: str, objects: Objects
 ) -> None:
     target = tmp_path / "planted.c"
     target.write_text(PLANTED % fault)
     start = tmp_path / "start"
     start.write_bytes(b"\x7f" + bytes(20))
-    program = fuzz_builder.build(tmp_path / "fuzz", target)
+    program = build_target(objects, tmp_path / "fuzz", target)
     done = fuzz(program, "--count", "100000", "--limit", "1", "--artifact", "kept", start)
     assert done.returncode != 0
     assert reported in done.stdout

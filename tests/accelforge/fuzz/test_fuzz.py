@@ -5,4 +5,4 @@ from __future__ import annotations
 
 from tests.support.fuzzing import make_test
 
-test_a_reader_survives_damaged_input = make_test(__file__, {"problem": "csrc/accelforge/model/*.c"})
+test_a_reader_survives_damaged_input = make_test(__file__, {"problem": "@accelforge"})

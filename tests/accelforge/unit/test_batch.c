@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @tests/accelforge/unit/model.sources -lm tsan
+ * build: @accelforge -lm tsan
  *
  * Batches of the accelforge engine: rows are those of single evaluations, whatever the number of
  * threads, and a batch that was interrupted goes on.

@@ -8,74 +8,52 @@ ThreadSanitizer, from the sources. With OFFCHIP_FULL=1 there is more of it.
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.support.builds import (
+    OURS,
+    SANITIZERS,
+    UNDER_VALGRIND,
+    Objects,
+    clean_environment,
+    compile_c,
+    find_sources,
+)
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-SOURCES = ("csrc/accl/*/*.c", "csrc/accl/transport/*/*.c", "csrc/common/[cr]*.c")
-SANITIZERS = {
-    "asan": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
-    "tsan": ["-fsanitize=thread"],
-    "plain": ["-O2"],
-}
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fPIC", "-fvisibility=hidden", "-pthread"]
-FLAGS += ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fno-omit-frame-pointer"]
-FLAGS += ['-DOFFCHIP_VERSION="of the tests"', "-Iinclude/accl", "-Icsrc"]
 FULL = os.environ.get("OFFCHIP_FULL") == "1"
-UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
 LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", "100"))
 CARRIED = ["ring", "large", "communicators", "mismatch", "streams", "chain"]
 MESSAGES = [*CARRIED, "forked", "again"]
-
-
-def plain_environment() -> dict[str, str]:
-    """Give the environment without what a run of pytest under a sanitizer preloads."""
-    return {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-
-
-def compile_c(*words: str) -> None:
-    """Call the compiler; AssertionError if it fails."""
-    command = [os.environ.get("CC", "gcc"), *FLAGS, *words]
-    done = subprocess.run(
-        command, cwd=ROOT, env=plain_environment(), capture_output=True, text=True
-    )
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
 
 
 class Programs:
     """The engine and the programs, each built when first asked for."""
 
     def __init__(
-        self, folder: Path, unrandomised: tuple[str, ...], checked: Callable[[Path], Path]
+        self,
+        folder: Path,
+        objects: Objects,
+        unrandomised: tuple[str, ...],
+        checked: Callable[[Path], Path],
     ) -> None:
         self._folder = folder
+        self._objects = objects
         self._checked = checked
         self._unrandomised = unrandomised
 
     def build(self, name: str, sanitizer: str) -> Path:
         """Give the program NAME with the engine in it."""
         flags = SANITIZERS[sanitizer]
-        folder = self._folder / sanitizer
-        library = folder / "libaccl.a"
-        if not library.exists():
-            folder.mkdir(exist_ok=True)
-            sources = [path for pattern in SOURCES for path in sorted(ROOT.glob(pattern))]
-            objects = [str(folder / f"{source.parent.name}-{source.stem}.o") for source in sources]
-            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-                pairs = zip(sources, objects, strict=True)
-                jobs = [pool.submit(compile_c, *flags, "-c", str(a), "-o", b) for a, b in pairs]
-                for job in jobs:
-                    job.result()
-            subprocess.run(["ar", "rcs", str(library), *objects], check=True)
-        program = folder / name
+        program = self._folder / sanitizer / name
         if not program.exists():
-            compile_c(*flags, str(HERE / f"{name}.c"), str(library), "-o", str(program))
+            program.parent.mkdir(exist_ok=True)
+            library = self._objects.archive(find_sources("@libaccl"), flags)
+            compile_c(*OURS, *flags, HERE / f"{name}.c", library, "-o", program)
         return program
 
     def run(
@@ -89,7 +67,7 @@ class Programs:
         """Run a program to its "ok"."""
         if UNDER_VALGRIND:
             sanitizer, timeout = "plain", 1000
-        environment = {k: v for k, v in plain_environment().items() if k != "ACCL_JOB"}
+        environment = {k: v for k, v in clean_environment().items() if k != "ACCL_JOB"}
         environment["ACCL_TRANSPORT"] = transport
         prefix = self._unrandomised if sanitizer == "tsan" else ()
         done = subprocess.run(
@@ -105,10 +83,11 @@ class Programs:
 @pytest.fixture(scope="module")
 def programs(
     tmp_path_factory: pytest.TempPathFactory,
+    objects: Objects,
     unrandomised: tuple[str, ...],
     checked: Callable[[Path], Path],
 ) -> Programs:
-    return Programs(tmp_path_factory.mktemp("accl"), unrandomised, checked)
+    return Programs(tmp_path_factory.mktemp("accl"), objects, unrandomised, checked)
 
 
 @pytest.mark.parametrize(("ranks", "memory"), [(1, 0), (2, 1), (3, 0), (5, 1)])

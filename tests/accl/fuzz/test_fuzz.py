@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from tests.support.fuzzing import make_test
 
-ENGINE = "csrc/accl/*/*.c csrc/accl/transport/*/*.c csrc/common/c*.c csrc/common/range_alloc.c"
 # What each target is made of.
-TARGETS = {"packets": ENGINE, "arena": ENGINE}
+TARGETS = {"packets": "@libaccl", "arena": "@libaccl"}
 
 test_a_reader_survives_damaged_input = make_test(__file__, TARGETS)

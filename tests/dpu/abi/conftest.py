@@ -4,23 +4,28 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import subprocess
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests.support.builds import (
+    ROOT,
+    SANITIZERS,
+    STANDARD,
+    STRICT,
+    Objects,
+    find_sources,
+    shared_library,
+)
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
 # Runs one of many cases.
 CASE_RUNNER = ROOT / "tests" / "support" / "case.c"
-STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 # What puts instructions together, for the program that the cases run.
-LISTING = ROOT / "tests" / "dpu" / "support" / "instructions.sources"
-ENCODER = [ROOT / name for name in LISTING.read_text().split()]
+ENCODER = [ROOT / name for name in find_sources("@dpu_isa")]
 
 
 Run = Callable[..., str]
@@ -56,7 +61,7 @@ def build_cases(
     *flags: str,
 ) -> Path:
     """Build the cases and link them with a library as a user of it would."""
-    command: list[str | Path] = [compiler, "-std=gnu11", "-D_GNU_SOURCE", *STRICT, "-g", "-O1"]
+    command: list[str | Path] = [compiler, *STANDARD, *STRICT, "-g", "-O1"]
     command += [*flags, f"-I{include}", f"-I{ROOT}", f"-I{ROOT / 'csrc'}", *sources, *ENCODER]
     command += ["-o", program, library, f"-Wl,-rpath,{library.parent}", "-pthread"]
     run(command)
@@ -86,31 +91,15 @@ def dpu_programs(tmp_path_factory: pytest.TempPathFactory, cases_program: Path) 
 
 @pytest.fixture(scope="session")
 def tsan_cases(
-    tmp_path_factory: pytest.TempPathFactory, compiler: str, case_sources: list[Path], run: Run
+    tmp_path_factory: pytest.TempPathFactory,
+    compiler: str,
+    case_sources: list[Path],
+    run: Run,
+    objects: Objects,
 ) -> Path:
     """The cases and the library, built for ThreadSanitizer."""
     folder = tmp_path_factory.mktemp("tsan")
-    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=thread", "-fPIC"]
-    flags += ["-DNDEBUG", '-DOFFCHIP_VERSION="of the tests"', "-fvisibility=hidden"]
-    flags += [f"-I{ROOT / name}" for name in ("include/dpu", "csrc")]
-    sources = [
-        *(ROOT / "csrc/dpu").glob("lib/*/*.c"),
-        *(ROOT / "csrc/dpu").glob("machine/*.c"),
-        *(ROOT / "csrc/dpu").glob("isa/*.c"),
-        *(ROOT / "csrc/formats").glob("dpu_*.c"),
-        ROOT / "csrc/formats/lines.c",
-    ]
-    sources += [ROOT / "csrc/common/copy.c", ROOT / "csrc/common/cores.c"]
-    objects = [folder / f"{source.parent.name}-{source.stem}.o" for source in sources]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        pairs = zip(sources, objects, strict=True)
-        jobs = [pool.submit(run, [compiler, *flags, "-c", a, "-o", b]) for a, b in pairs]
-        for job in jobs:
-            job.result()
-    library = folder / "libdpu.so"
-    command: list[str | Path] = [compiler, *flags, "-shared", *objects, "-o", library]
-    command += ["-Wl,-soname,libdpu.so", f"-Wl,--version-script={ROOT}/csrc/dpu/lib/libdpu.map"]
-    run([*command, "-Wl,-Bsymbolic", "-pthread"])
+    library = shared_library(objects, "dpu/lib/libdpu.so", "tsan", folder / "libdpu.so")
     return build_cases(
         run,
         folder / "cases",
@@ -118,5 +107,5 @@ def tsan_cases(
         ROOT / "include/dpu",
         compiler,
         case_sources,
-        "-fsanitize=thread",
+        *SANITIZERS["tsan"],
     )

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tests.dpu.abi.case_runs import environment, run_case
+from tests.support.builds import STANDARD, STRICT
 
 HERE = Path(__file__).resolve().parent
-STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 Run = Callable[..., str]
 
 # Tests of their own run these.
@@ -92,7 +92,7 @@ def test_a_program_can_be_killed_while_dpus_run(
 
 def test_layouts_are_those_of_the_vendor(installed: Any, compiler: str, run: Run) -> None:
     run(
-        [compiler, "-std=gnu11", *STRICT, "-fsyntax-only", f"-I{installed.include}"]
+        [compiler, *STANDARD, *STRICT, "-fsyntax-only", f"-I{installed.include}"]
         + [HERE / "layout.c"]
     )
 

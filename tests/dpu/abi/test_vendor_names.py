@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.builds import STANDARD
+
 Run = Callable[..., str]
 
 HOST = """
@@ -75,7 +77,7 @@ def test_a_program_runs_that_asks_for_a_release(
     run([compiler, "-shared", "-fPIC", f"-Wl,-soname,{stand_in.name}", vendor, "-o", stand_in])
 
     others = [f"-l:{name}.so.{release}" for name in LIBRARIES[1:]]
-    command = [compiler, "-std=gnu11", f"-I{installed.include}", '-DPROGRAM="count.dpu"', source]
+    command = [compiler, *STANDARD, f"-I{installed.include}", '-DPROGRAM="count.dpu"', source]
     command += [stand_in, f"-L{installed.library.parent}", "-Wl,--no-as-needed", *others]
     run([*command, "-o", program])
     needed = re.findall(r"NEEDED.*\[(libdpu.*?)\]", run(["readelf", "-dW", program]))
@@ -101,7 +103,7 @@ def test_programs_link_with_a_library_named_after_a_release(
     source.write_text(HOST)
     program = tmp_path / "host"
     named = installed.library.parent / f"{library}.so.2023.2"
-    command = [compiler, "-std=gnu11", f"-I{installed.include}", '-DPROGRAM="count.dpu"', source]
+    command = [compiler, *STANDARD, f"-I{installed.include}", '-DPROGRAM="count.dpu"', source]
     run([*command, "-o", program, f"-fuse-ld={linker}", named])
     needed = re.findall(r"NEEDED.*\[(libdpu.*?)\]", run(["readelf", "-dW", program]))
     assert named.name in needed

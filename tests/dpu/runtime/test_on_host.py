@@ -16,18 +16,19 @@ from pathlib import Path
 import pytest
 
 import dpu
+from tests.support.builds import STANDARD, STRICT, clean_environment, compiler_name
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 # Flat, as it is installed.
 RUNTIME = Path(dpu.__file__).parent / "runtime"
 WARNINGS = [
-    *("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Werror"),
+    *STRICT,
     # Address spaces and sections of the DPU mean nothing to the host.
     *("-Wno-attributes", "-Wno-unknown-attributes", "-Wno-ignored-attributes"),
     "-Wno-unknown-warning-option",
 ]
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-ffp-contract=off", "-fno-builtin"]
+FLAGS = [*STANDARD, "-g", "-O1", "-ffp-contract=off", "-fno-builtin"]
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SEED = os.environ.get("OFFCHIP_TEST_SEED", "20261121")
 ARITHMETIC = ("float_*.c", "double_*.c", "divide64*.c", "integer64.c", "bits.c")
@@ -64,14 +65,9 @@ PLANTED = {
 }
 
 
-def environment() -> dict[str, str]:
-    # The compiler and what it builds do not go under a sanitizer of the interpreter's.
-    return {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-
-
 def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, capture_output=True, text=True, env=environment(), timeout=100, check=False
+        command, capture_output=True, text=True, env=clean_environment(), timeout=100, check=False
     )
 
 
@@ -79,7 +75,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 def build_check(tmp_path: Path) -> Callable[[str, Path], Path]:
     def build(name: str, runtime: Path) -> Path:
         patterns, renamed, _ = CHECKS[name]
-        compiler = [os.environ.get("CC", "gcc"), *FLAGS, *WARNINGS, *SANITIZERS]
+        compiler = [compiler_name(), *FLAGS, *WARNINGS, *SANITIZERS]
         objects = []
         for pattern in patterns:
             for source in sorted(runtime.glob(pattern)):

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.dpu.support.running import Running
+from tests.support.builds import clean_environment
 
 ROOT = Path(__file__).resolve().parents[3]
 SEED = int(os.environ.get("OFFCHIP_TEST_SEED", "20261121"))
@@ -90,7 +91,7 @@ def decode(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], str]:
     library = ROOT / "csrc" / "dpu" / "lib" / "log"
     command = [os.environ.get("CC", "gcc"), f"-I{library}", str(folder / "decode.c")]
     command += [str(library / "log_decode.c"), "-o", str(folder / "decode")]
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    environment = clean_environment()
     subprocess.run(command, check=True, env=environment)
 
     def decode(log: bytes) -> str:

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shlex
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.support.builds import OURS, ROOT, compile_c, find_sources
+
 SOURCES = ROOT / "csrc" / "dpu"
 
 NO_FORM = 0xFFFF_FFFF
@@ -127,25 +125,8 @@ def build(folder: Path) -> ctypes.CDLL:
         + "};\n"
     )
     library = folder / "libmachine.so"
-    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-fPIC"]
-    command += [
-        "-shared",
-        f"-I{ROOT / 'csrc'}",
-        f"-I{ROOT / 'include' / 'dpu'}",
-        "-o",
-        str(library),
-    ]
-    sources = [
-        sizes,
-        *sorted(SOURCES.glob("machine/*.c")),
-        *sorted(SOURCES.glob("isa/*.c")),
-        *sorted((ROOT / "csrc" / "formats").glob("dpu_elf*.c")),
-        ROOT / "csrc" / "common" / "copy.c",
-    ]
-    command += [*map(str, sources), "-pthread"]
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+    flags = [*OURS, "-fPIC", "-shared"]
+    compile_c(*flags, "-o", library, sizes, *find_sources("@dpu_machine"))
 
     loaded = ctypes.CDLL(str(library))
     found = (ctypes.c_size_t * len(STRUCTURES)).in_dll(loaded, "structure_sizes")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpu.toolchain import Toolchain
+from tests.support.builds import clean_environment
 
 __all__ = ["START", "Reference", "find_reference"]
 
@@ -44,7 +45,7 @@ class Reference:
         self.start = _SOURCES / start
         self.is_same_compiler = is_same_compiler
         # What is preloaded under sanitizers is not for other programs.
-        self._environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+        self._environment = clean_environment()
 
     def _run(self, *command: str, folder: Path) -> bytes:
         return subprocess.run(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,9 +16,9 @@ from dpu.toolchain.frontend.unit import compile_object
 from dpu.toolchain.link.program import Program
 from dpu.toolchain.link.runtime import runtime_objects
 from dpu.toolchain.target import RUNTIME_HEADERS, RUNTIME_SOURCES
+from tests.support.builds import STANDARD, STRICT, clean_environment
 
 Compile = Callable[..., Program]
-WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Werror"]
 
 LONG = """
 #include <limits.h>
@@ -87,9 +86,9 @@ def test_mram_that_is_not_loaded_takes_no_place_in_an_object(
 
 def test_runtime_has_no_warnings(toolchain: Toolchain) -> None:
     command = [*toolchain.compiler, *toolchain.target_options, "-D__DPU__", "-D__dpu_v1A__"]
-    command += ["-isystem", str(RUNTIME_HEADERS), f"-I{RUNTIME_SOURCES}", "-std=gnu11", *WARNINGS]
+    command += ["-isystem", str(RUNTIME_HEADERS), f"-I{RUNTIME_SOURCES}", *STANDARD, *STRICT]
     sources = sorted(map(str, RUNTIME_SOURCES.glob("*.c")))
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    environment = clean_environment()
     done = subprocess.run(
         [*command, "-fsyntax-only", *sources],
         capture_output=True,

@@ -3,7 +3,7 @@
  * Tasklets that run ahead of others compute what they compute in turns: a program runs at once on
  * one machine and round by round on another, where nobody can run ahead.
  *
- * build: @tests/dpu/support/machine.sources
+ * build: @dpu_machine
  */
 #include "tests/dpu/support/program.h"
 

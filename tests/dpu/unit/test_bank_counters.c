@@ -2,7 +2,7 @@
 /*
  * Counters of DMA instructions, over launches and while a program runs.
  *
- * build: @tests/dpu/support/lib.sources tsan
+ * build: @libdpu tsan
  */
 #include "echo_program.h"
 

@@ -2,7 +2,7 @@
 /*
  * Faults of each kind, and the switches for what is uncertain.
  *
- * build: @tests/dpu/support/machine.sources
+ * build: @dpu_machine
  */
 #include "tests/dpu/support/program.h"
 

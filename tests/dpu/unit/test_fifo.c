@@ -2,7 +2,7 @@
 /*
  * FIFOs and other transfers beside a program that runs.
  *
- * build: @tests/dpu/support/lib.sources tsan
+ * build: @libdpu tsan
  */
 #include "echo_program.h"
 

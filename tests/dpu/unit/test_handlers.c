@@ -3,7 +3,7 @@
  * Each fast handler of both interpreters does what the general function does, on random
  * instructions of every form.
  *
- * build: @tests/dpu/support/machine.sources
+ * build: @dpu_machine
  */
 #include "dpu/machine/machine_state.h"
 #include "dpu/machine/prepare.h"

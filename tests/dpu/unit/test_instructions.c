@@ -2,7 +2,7 @@
 /*
  * The table of instructions: decode, encode, text.
  *
- * build: @tests/dpu/support/instructions.sources
+ * build: @dpu_isa
  */
 #include "tests/dpu/support/program.h"
 

@@ -2,7 +2,7 @@
 /*
  * Programs on the machine: state, tasklets, locks, memories, instruction memory that changes.
  *
- * build: @tests/dpu/support/machine.sources
+ * build: @dpu_machine
  */
 #include "tests/dpu/support/program.h"
 

@@ -2,7 +2,7 @@
 /*
  * The clock of the machine: rounds, DMA, the performance counter, and how a run is ended.
  *
- * build: @tests/dpu/support/machine.sources tsan
+ * build: @dpu_machine tsan
  */
 #include "tests/dpu/support/program.h"
 

@@ -2,7 +2,7 @@
 /*
  * Copies, prepared transfers, blocks, copies by address: what arrives where, and every refusal.
  *
- * build: @tests/dpu/support/lib.sources tsan
+ * build: @libdpu tsan
  */
 #include "echo_program.h"
 

@@ -2,7 +2,7 @@
 /*
  * Logs, checkpoints and the debugger's functions on DPUs of the library.
  *
- * build: @tests/dpu/support/lib.sources
+ * build: @libdpu
  */
 #include "echo_program.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clang-format off */
 /*
- * build: csrc/formats/dwarf.c csrc/formats/dwarf_elf.c csrc/formats/dwarf_forms.c csrc/formats/dwarf_function.c csrc/formats/dwarf_ranges.c csrc/formats/dwarf_types.c csrc/formats/dwarf_unit.c
+ * build: csrc/formats/dwarf*.c
  *
  * Which function the signature reader finds in debug information written by hand, in what no
  * compiler at hand emits and what none should. Types, parameters and forms have tests of their

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clang-format off */
 /*
- * build: csrc/formats/dwarf.c csrc/formats/dwarf_elf.c csrc/formats/dwarf_forms.c csrc/formats/dwarf_function.c csrc/formats/dwarf_ranges.c csrc/formats/dwarf_types.c csrc/formats/dwarf_unit.c -Wl,--wrap=realloc
+ * build: csrc/formats/dwarf*.c -Wl,--wrap=realloc
  *
  * The encodings that DIEs are read by: forms, abbreviations, indices; and the limit to the work.
  */

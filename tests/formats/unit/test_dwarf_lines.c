@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clang-format off */
 /*
- * build: csrc/formats/dwarf_lines.c csrc/formats/dwarf.c csrc/formats/dwarf_elf.c csrc/formats/dwarf_forms.c csrc/formats/dwarf_function.c csrc/formats/dwarf_ranges.c csrc/formats/dwarf_types.c csrc/formats/dwarf_unit.c
+ * build: csrc/formats/dwarf*.c
  *
  * Line tables written by hand: every opcode, the names of both layouts, several tables, damage.
  */

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.support.builds import OURS, SANITIZERS, compile_c, find_sources
+
 VERSIONS = [2, 3, 4, 5]
 LEVELS = ["-O0", "-O2"]
 
@@ -291,14 +292,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "c.c").write_text(C_SOURCE)
     (folder / "cxx.cc").write_text(CXX_SOURCE)
     (folder / "fortran.f90").write_text(FORTRAN_SOURCE)
-    run(
-        needs("gcc"), "-std=gnu11", "-O1", "-g", "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=all", f"-I{ROOT / 'csrc'}",
-        f"-I{ROOT / 'include' / 'veo'}",
-        ROOT / "tests" / "formats" / "unit" / "dwarf_print.c",
-        *sorted((ROOT / "csrc" / "formats").glob("dwarf*.c")),
-        "-o", folder / "dwarf_print",
-    )  # fmt: skip
+    sources = ["tests/formats/unit/dwarf_print.c", *find_sources("csrc/formats/dwarf*.c")]
+    compile_c(*OURS, *SANITIZERS["asan"], *sources, "-o", folder / "dwarf_print")
     return folder
 
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.support.builds import ROOT, STANDARD, STRICT
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
 # Runs one of many cases.
 CASE_RUNNER = ROOT / "tests" / "support" / "case.c"
-STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 
 Run = Callable[..., str]
@@ -74,7 +74,7 @@ def cases_program(
     program = tmp_path_factory.mktemp("cases") / "cases"
     folder = installed.library.parent
     run(
-        [compiler, "-std=gnu11", *STRICT, "-g", "-O1", f"-I{installed.include}", f"-I{ROOT}"]
+        [compiler, *STANDARD, *STRICT, "-g", "-O1", f"-I{installed.include}", f"-I{ROOT}"]
         + [*case_sources, "-o", program, installed.library]
         + [f"-Wl,-rpath,{folder}", "-pthread"]
     )

@@ -15,9 +15,18 @@ from typing import Any
 
 import pytest
 
+from tests.support.builds import (
+    OURS,
+    ROOT,
+    SANITIZERS,
+    STANDARD,
+    STRICT,
+    Objects,
+    compile_c,
+    shared_library,
+)
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 Run = Callable[..., str]
 
 # A case takes some fifty times as long under valgrind.
@@ -175,7 +184,7 @@ def test_cases_of_hooks_pass_in_an_executable_that_is_not_position_independent(
     """There &veo_alloc_mem is an entry of the executable, not the function itself."""
     program = tmp_path / "cases"
     run(
-        [compiler, "-std=gnu11", "-w", "-no-pie", "-fno-pie", f"-I{installed.include}", f"-I{ROOT}"]
+        [compiler, *STANDARD, "-w", "-no-pie", "-fno-pie", f"-I{installed.include}", f"-I{ROOT}"]
         + [*case_sources, "-o", program, installed.library]
         + [f"-Wl,-rpath,{installed.library.parent}", "-pthread"]
     )
@@ -202,7 +211,7 @@ def test_headers_serve_cplusplus(
 
 @pytest.fixture(scope="session")
 def tsan_cases(
-    tmp_path_factory: pytest.TempPathFactory, compiler: str, case_sources: list[Path], run: Run
+    tmp_path_factory: pytest.TempPathFactory, case_sources: list[Path], objects: Objects
 ) -> Path:
     """The cases and the library, built for ThreadSanitizer.
 
@@ -210,18 +219,10 @@ def tsan_cases(
     sanitizer cannot see.
     """
     folder = tmp_path_factory.mktemp("tsan")
-    flags = [compiler, "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=thread", "-fPIC"]
-    flags += ['-DOFFCHIP_VERSION="of the tests"', "-fvisibility=hidden"]
-    flags += ["-I", ROOT / "include/veo", "-I", ROOT / "csrc", "-I", ROOT]
-    common = sorted((ROOT / "csrc/common").glob("*.c"))
-    library = folder / "libveo.so.1"
-    run(
-        [*flags, "-shared", *sorted((ROOT / "csrc/veo/lib").glob("*.c")), *common, "-o", library]
-        + ["-Wl,-soname,libveo.so.1", f"-Wl,--version-script={ROOT}/csrc/veo/lib/libveo.map"]
-        + ["-pthread", "-ldl"]
-    )
+    library = shared_library(objects, "veo/lib/libveo.so.1", "tsan", folder / "libveo.so.1")
     program = folder / "cases"
-    run([*flags, *case_sources, "-o", program, library, f"-Wl,-rpath,{folder}", "-pthread"])
+    flags = [*OURS, *SANITIZERS["tsan"]]
+    compile_c(*flags, *case_sources, "-o", program, library, f"-Wl,-rpath,{folder}")
     return program
 
 

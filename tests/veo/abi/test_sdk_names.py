@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import veo
+from tests.support.builds import clean_environment
 
 PACKAGE = Path(veo.__file__).resolve().parent
 LIB, INCLUDE = PACKAGE / "lib", PACKAGE / "include"
@@ -58,7 +59,7 @@ int main(void)
 
 
 def environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    return clean_environment()
 
 
 @pytest.mark.nosanitize

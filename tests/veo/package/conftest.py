@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -15,21 +14,21 @@ from pathlib import Path
 import pytest
 
 import veo
+from tests.support.builds import STANDARD, clean_environment, compiler_name
 
 HERE = Path(__file__).resolve().parent
 
 
 def compile_shared(source: Path, target: Path, *flags: str) -> Path:
-    compiler = os.environ.get("CC", "gcc")
+    compiler = compiler_name()
     if shutil.which(compiler) is None:
         pytest.skip(f"kernels cannot be compiled without {compiler}")
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    command = [compiler, "-std=gnu11", "-O1", "-Wall", "-fPIC", "-shared", *flags]
+    command = [compiler, *STANDARD, "-O1", "-Wall", "-fPIC", "-shared", *flags]
     done = subprocess.run(
         [*command, "-o", str(target), str(source), "-lpthread", "-lm"],
         capture_output=True,
         text=True,
-        env=environment,
+        env=clean_environment(),
     )
     assert done.returncode == 0, done.stderr
     return target

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import veo
+from tests.support.builds import clean_environment
 
 PACKAGE = Path(veo.__file__).resolve().parent
 
@@ -89,7 +90,7 @@ def test_program_with_more_rights_than_its_caller_ignores_the_environment(tmp_pa
     command = [compiler, "-o", program, source, f"-I{PACKAGE}/include", "-L", PACKAGE / "lib"]
     subprocess.run(
         [*command, "-l:libveo.so.1", f"-Wl,-rpath,{PACKAGE}/lib"],
-        env={key: value for key, value in os.environ.items() if key != "LD_PRELOAD"},
+        env=clean_environment(),
         check=True,
     )
     os.chown(program, 65534, 65534)

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.builds import clean_environment
+
 KERNELS = r"""
 #include <stdint.h>
 #include <stdio.h>
@@ -145,7 +147,7 @@ def wheel_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     else:
         command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
         command += ["--disable-pip-version-check", "-d", str(folder), "py-veo==1.5.0"]
-        environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+        environment = clean_environment()
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=60, env=environment
