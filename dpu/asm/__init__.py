@@ -102,12 +102,12 @@ def assemble_and_link(
     chip: str = "v1A",
     start_files: bool | None = None,
 ) -> Linked:
-    """Do what `assemble` does, and return what the file would be made of."""
+    """Assemble and link a program; return it before it is written."""
     from .assembler import assemble_unit
     from .linker import CHIPS, link
 
     if chip not in CHIPS:
-        raise AsmError(f"there is no chip {chip!r}: {', '.join(CHIPS)}")
+        raise AsmError(f"unknown chip {chip!r}: {', '.join(CHIPS)}")
     if isinstance(sources, (str, os.PathLike, Source)) or hasattr(sources, "read"):
         sources = [sources]
     units: list[Unit] = []
@@ -115,7 +115,7 @@ def assemble_and_link(
         text = preprocess(read_source(one, index), defines or {}, include_dirs)
         units.append(assemble_unit(text, include_dirs, _symbols_of(defines or {}, nr_tasklets)))
     if not units:
-        raise AsmError("there is no source")
+        raise AsmError("no sources given")
     problems = [problem for unit in units for problem in unit.problems]
     if problems:
         raise AsmError(problems)
@@ -127,7 +127,7 @@ def assemble_and_link(
 
 
 def _symbols_of(defines: Mapping[str, object], nr_tasklets: int | None) -> dict[str, int]:
-    """Return the definitions that are numbers."""
+    """Return the definitions whose value is a number."""
     found = {}
     for name, value in defines.items():
         if value is not None and _NUMBER.fullmatch(str(value).strip()):
@@ -142,7 +142,7 @@ def _defines(units: list[Unit], name: str) -> bool:
 
 
 def _bootstrap(units: list[Unit]) -> Unit:
-    """Make the code that calls main, which need not be global."""
+    """Assemble the start code, which calls main even if that is not global."""
     from .assembler import assemble_unit
     from .bootstrap import bootstrap_source
     from .elf_writer import Binding

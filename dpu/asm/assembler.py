@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads one source, statement by statement."""
+"""Assembles one source, statement by statement."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Assembler:
             self.unit.symbol(name).expression = value
 
     def run(self) -> Unit:
-        """Read everything."""
+        """Assemble the whole source."""
         for line in self.expander:
             self.line = line
             for text, column in statements_of(line):
@@ -83,13 +83,13 @@ class Assembler:
         return self.unit
 
     def problem(self, message: str, column: int = 0) -> None:
-        """Note something that is wrong in this line."""
+        """Record an error in this line."""
         self.unit.problems.append(Problem(message, self.line.location(column)))
 
     # --- statements ---------------------------------------------------------------------------
 
     def statement(self, text: str, column: int) -> None:
-        """Read labels, and what is after them."""
+        """Read labels and the statement after them."""
         start = 0
         while True:
             label = _LABEL.match(text, start)
@@ -120,7 +120,7 @@ class Assembler:
             self.instruction(name, at, rest, rest_column)
 
     def directive(self, name: str, at: int, rest: str, column: int) -> None:
-        """Do what a directive says."""
+        """Execute a directive."""
         known = directives.DIRECTIVES.get(name.lower())
         if known is not None:
             known(self, rest, column)
@@ -129,32 +129,32 @@ class Assembler:
             raise ExpressionError(f"unknown directive {name!r}{hint}", at)
 
     def parser(self, text: str, column: int) -> Parser:
-        """Return a parser of what is left of a statement."""
+        """Return a parser for the rest of a statement."""
         return Parser(tokenize(text, column), self.here, self.find_local, self.unit.reference)
 
     def expect_end(self, parser: Parser) -> None:
-        """Refuse anything more."""
+        """Raise ExpressionError if tokens are left."""
         if not parser.done():
             raise ExpressionError(f"{parser.peek()!r} is not expected here", parser.column)
 
     # --- symbols ------------------------------------------------------------------------------
 
     def here(self) -> Expression:
-        """Return what ``.`` stands for."""
+        """Return the value of ``.``."""
         return ("here", self.section, self.section.size)
 
     def find_local(self, text: str, column: int) -> str:
-        """Return the symbol that ``1b`` or ``1f`` stands for."""
+        """Return the symbol of ``1b`` or ``1f``."""
         digits = str(int(text[:-1])) if len(text) < 12 else text[:-1]
         count = self.locals.get(digits, 0)
         if text[-1] == "f":
             return local_name(digits, count + 1)
         if count == 0:
-            raise ExpressionError(f"there is no label {digits}: before this", column)
+            raise ExpressionError(f"no label {digits}: before this", column)
         return local_name(digits, count)
 
     def define_label(self, name: str, column: int) -> None:
-        """Define a label where the next contents go."""
+        """Define a label at the current position."""
         if name.isdigit():
             digits = str(int(name)) if len(name) < 12 else name
             self.locals[digits] = self.locals.get(digits, 0) + 1
@@ -177,7 +177,7 @@ class Assembler:
         symbol.location = self.line.location(column)
 
     def constant(self, parser: Parser, what: str) -> int:
-        """Take an expression whose value must be known by now."""
+        """Read an expression whose value must be known already."""
         column = parser.column
         value = self.value(parser.expression())
         if value.section is not None:
@@ -185,13 +185,13 @@ class Assembler:
         return value.number
 
     def value(self, expression: Expression) -> Value:
-        """Return the value that an expression has by now."""
+        """Return the current value of an expression."""
         return evaluate(expression, self.unit.resolve)
 
     # --- contents -----------------------------------------------------------------------------
 
     def reserve(self, size: int, fill: bytes = b"\0", column: int = 0) -> None:
-        """Add bytes that are all alike."""
+        """Append equal bytes."""
         section = self.section
         if size < 0:
             raise ExpressionError(f"{size} bytes cannot be added", column)
@@ -213,7 +213,7 @@ class Assembler:
             section.data += (fill * (size // len(fill) + 1))[:size]
 
     def pad_code(self, section: Section) -> None:
-        """Fill up an instruction that data began."""
+        """Pad data in code to a whole instruction."""
         section.data += bytes(-len(section.data) % 8)
 
     def instruction(self, name: str, at: int, rest: str, column: int) -> None:
@@ -316,5 +316,5 @@ def assemble_unit(
     include_dirs: Sequence[str | os.PathLike[str]] = (),
     symbols: Mapping[str, int] | None = None,
 ) -> Unit:
-    """Read a source, which sees these numbers. What is wrong is in the unit's problems."""
+    """Assemble a source with predefined numbers; its errors are in the unit's problems."""
     return Assembler(source, include_dirs, symbols).run()

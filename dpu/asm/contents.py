@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Directives that add contents to a section: numbers, texts, space, other files."""
+"""Directives that add contents to a section: numbers, strings, space, other files."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _strings(end: bytes) -> Directive:
         while not parser.done():
             token = parser.take()
             if token.kind != "string":
-                raise ExpressionError(f"{token.text!r} is no string", token.column)
+                raise ExpressionError(f"{token.text!r} is not a string", token.column)
             data = unescape(token.text[1:-1], token.column)
             # Strings side by side are one.
             while not parser.done() and parser.tokens[parser.at].kind == "string":
@@ -103,7 +103,7 @@ def _floats(format: str) -> Directive:
             try:
                 data = struct.pack(format, float(text))
             except (ValueError, OverflowError):
-                raise ExpressionError(f"{text.strip()!r} is no number", column) from None
+                raise ExpressionError(f"{text.strip()!r} is not a number", column) from None
             assembler.reserve(len(data), data if any(data) else b"\0", column)
 
     return apply
@@ -139,22 +139,22 @@ def _fill(assembler: Assembler, rest: str, column: int) -> None:
     if not 0 <= size <= 8:
         raise ExpressionError(f".fill is for 0 to 8 bytes at a time, not {size}", at)
     if count < 0:
-        raise ExpressionError(f"{count} times cannot be", at)
+        raise ExpressionError(f"{count} is not a valid count", at)
     data = (value % (1 << 8 * size)).to_bytes(size, "little")
     assembler.reserve(count * size, data if any(data) else b"\0", at)
 
 
 def check_alignment(alignment: int, column: int) -> None:
-    """Refuse what is no alignment."""
+    """Raise ExpressionError if a number is not an alignment."""
     if alignment < 1 or alignment & (alignment - 1) or alignment > _BIGGEST_ALIGNMENT:
         raise ExpressionError(
-            f"{alignment} is no alignment: it must be a power of two up to {_BIGGEST_ALIGNMENT}",
+            f"{alignment} is not an alignment: it must be a power of 2 up to {_BIGGEST_ALIGNMENT}",
             column,
         )
 
 
 def align(assembler: Assembler, alignment: int, fill: int | None, most: int, column: int) -> None:
-    """Add space up to a multiple of the alignment, unless that is more than `most`."""
+    """Pad to a multiple of the alignment, unless that takes more than `most` bytes."""
     section = assembler.section
     missing = -section.size % alignment
     if most and missing > most:
@@ -174,7 +174,7 @@ def _alignment(power: bool) -> Directive:
         alignment = assembler.constant(parser, "an alignment") if not parser.done() else 0
         if power:
             if not 0 <= alignment <= 16:
-                raise ExpressionError(f"2 to the power of {alignment} is no alignment", at)
+                raise ExpressionError(f"2 to the power of {alignment} is not an alignment", at)
             alignment = 1 << alignment
         fill, most = None, 0
         if parser.accept(","):
@@ -195,14 +195,14 @@ CONTENTS[".p2align"] = _alignment(True)
 
 
 def go_to(assembler: Assembler, expression: Expression, column: int) -> None:
-    """Add space up to a place in the section."""
+    """Pad to an offset in the section."""
     number, section = assembler.value(expression)
     if section is not None and section is not assembler.section:
         raise ExpressionError("this is in another section", column)
     target = number * 8 if assembler.section.is_code else number
     if target < assembler.section.size:
         raise ExpressionError(
-            f"this goes back, from {assembler.section.size} bytes to {target}", column
+            f"the position moves backwards, from {assembler.section.size} bytes to {target}", column
         )
     missing = target - assembler.section.size
     if assembler.section.is_code and assembler.section.size % 8 == 0:
@@ -239,11 +239,11 @@ def _incbin(assembler: Assembler, rest: str, column: int) -> None:
             count = assembler.constant(parser, "how much to take")
     assembler.expect_end(parser)
     if skip < 0 or (count is not None and count < 0):
-        raise ExpressionError("less than nothing cannot be taken", column)
+        raise ExpressionError("skip and count must not be negative", column)
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ExpressionError(f"{path} cannot be read: {error.strerror}", column) from error
+        raise ExpressionError(f"cannot read {path}: {error.strerror}", column) from error
     data = data[skip:] if count is None else data[skip : skip + count]
     if data:
         assembler.reserve(len(data), data if any(data) else b"\0", column)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What directives do, but for those that choose lines (see macros.py)."""
+"""The directives, except those that select lines (see macros.py)."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ _SYMBOL_TYPES = {
 
 
 def is_ignored(name: str) -> bool:
-    """Tell whether a directive is only for debuggers and the like."""
+    """Tell whether a directive is ignored: it is only for debuggers and the like."""
     return name in _IGNORED or name.startswith(".cfi_")
 
 
 def place_of(name: str, flags: str | None) -> Place | None:
-    """Return where a section goes; None if neither the name nor the flags say."""
+    """Return the place of a section; None if neither its name nor its flags determine it."""
     for start, place in _PLACES:
         if name == start or name.startswith(start + "."):
             return place
@@ -182,7 +182,7 @@ def _name_of(parser: Parser) -> str:
     if token.kind == "string":
         return unescape(token.text[1:-1], token.column).decode("utf-8", "surrogateescape")
     if token.kind != "name" or token.text == ".":
-        raise ExpressionError(f"{token.text!r} is no name of a symbol", token.column)
+        raise ExpressionError(f"{token.text!r} is not a symbol name", token.column)
     return token.text
 
 
@@ -245,7 +245,7 @@ def _type(assembler: Assembler, rest: str, column: int) -> None:
     kind = token.text.strip('"').lower()
     if kind not in _SYMBOL_TYPES:
         raise ExpressionError(
-            f"{token.text!r} is no type of a symbol: say @function, @object or @notype",
+            f"{token.text!r} is not a symbol type: use @function, @object or @notype",
             token.column,
         )
     assembler.expect_end(parser)
@@ -263,7 +263,7 @@ def _size(assembler: Assembler, rest: str, column: int) -> None:
 
 
 def set_symbol(assembler: Assembler, name: str, expression: Expression, column: int) -> None:
-    """Give a symbol a value, maybe not for the first time."""
+    """Set the value of a symbol, which may have one already."""
     if name == ".":
         go_to(assembler, expression, column)
         return
@@ -363,4 +363,4 @@ def _error(assembler: Assembler, rest: str, column: int) -> None:
 
 @_directive(".warning")
 def _warning(assembler: Assembler, rest: str, column: int) -> None:
-    """Say nothing: there is nobody to tell."""
+    """Ignore the directive."""

@@ -153,7 +153,7 @@ class Section:
         if not self.name or "\0" in self.name:
             raise ValueError(f"{what} has no name that a file can hold")
         if self.alignment < 1 or self.alignment & (self.alignment - 1):
-            raise ValueError(f"{what} has alignment {self.alignment}, which is no power of two")
+            raise ValueError(f"{what} has alignment {self.alignment}, which is not a power of two")
         if self.address < 0 or self.length < 0 or self.address + self.length > _LIMIT:
             raise ValueError(
                 f"{what} with {self.length} bytes at {self.address:#x} is outside 32 bits"
@@ -405,7 +405,7 @@ def _check_sections(sections: Sequence[Section]) -> None:
     for section in sections:
         section.check()
         if section.name in seen:
-            raise ValueError(f"there are two sections {section.name!r}")
+            raise ValueError(f"duplicate section {section.name!r}")
         seen.add(section.name)
     placed = sorted(
         (s for s in sections if s.flags & SectionFlags.ALLOC and s.length),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From instructions as they were written to words."""
+"""Encodes instructions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Resolve = Callable[[str, int], Value]
 
 
 def encode(fixup: InstructionFixup, resolve: Resolve) -> int:
-    """Make the word of an instruction.
+    """Encode an instruction.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def _numbers(
     values: list[int | None],
     resolve: Resolve,
 ) -> list[int] | None:
-    """Return the operands of a form, None if a condition is not one of its."""
+    """Return the operands of a form, None if it does not have the condition."""
     numbers = []
     for slot, operand in zip(candidate.slots, candidate.form.operands, strict=True):
         if not isinstance(slot, int):
@@ -81,7 +81,7 @@ def _numbers(
 def _explain(
     fixup: InstructionFixup, values: list[int | None], resolve: Resolve
 ) -> ExpressionError:
-    """Say why no form takes the operands."""
+    """Return why no form accepts the operands."""
     reasons: dict[tuple[str, int], None] = {}
     for candidate in fixup.candidates:
         form = candidate.form
@@ -95,7 +95,7 @@ def _explain(
                 name = expression[1] if isinstance(expression, tuple) else str(expression)
                 if condition_code(form, name) is None:
                     known = ", ".join(form.conditions)
-                    reasons[f"{name!r} is no condition of it: {known}", column] = None
+                    reasons[f"{name!r} is not a condition of it: {known}", column] = None
             elif numbers is not None and not operand.is_register:
                 number = numbers[index]
                 if not operand.low <= number <= operand.high:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the assembler and the linker say when something is wrong."""
+"""Errors of the assembler and the linker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Location:
     column: int = 0
 
     def __str__(self) -> str:
-        """Write it as compilers do."""
+        """Return it as compilers print it."""
         text = self.file
         if self.line:
             text += f":{self.line}"
@@ -31,13 +31,13 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, and where; no location for the program as a whole."""
+    """An error and its location; one about the whole program has none."""
 
     message: str
     location: Location | None = None
 
     def __str__(self) -> str:
-        """Write both."""
+        """Return location and message."""
         if self.location is None:
             return f"error: {self.message}"
         return f"{self.location}: error: {self.message}"

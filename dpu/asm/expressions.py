@@ -74,7 +74,7 @@ _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "a": 7, "e": 27}
 
 
 class ExpressionError(ValueError):
-    """An expression cannot be read or has no value; `column` says where, 0 if not known."""
+    """An expression is invalid or has no value; `column` is 0 if it is unknown."""
 
     def __init__(self, message: str, column: int = 0) -> None:
         super().__init__(message)
@@ -90,7 +90,7 @@ class Unknown(ExpressionError):
 
 
 class Token(NamedTuple):
-    """One word of a statement; columns count from 1."""
+    """A token of a statement; columns count from 1."""
 
     kind: str
     text: str
@@ -122,7 +122,7 @@ def tokenize(text: str, first_column: int = 1) -> list[Token]:
     if rest:
         column = end - len(rest) + first_column
         if rest[0] in "\"'":
-            raise ExpressionError(f"there is no closing {rest[0]}", column)
+            raise ExpressionError(f"missing closing {rest[0]}", column)
         if rest[0].isdigit():
             word = re.match(r"[\w.]+", rest)
             raise ExpressionError(f"{word[0] if word else rest[0]!r} is not a number", column)
@@ -131,7 +131,7 @@ def tokenize(text: str, first_column: int = 1) -> list[Token]:
 
 
 def unescape(text: str, column: int = 0) -> bytes:
-    """Return the bytes of what is between quotes."""
+    """Return the bytes of a quoted string."""
     if "\\" not in text:
         return text.encode("utf-8", "surrogateescape")
     out = bytearray()
@@ -202,25 +202,25 @@ class Parser:
         return self.tokens[self.at].text if self.at < len(self.tokens) else ""
 
     def take(self) -> Token:
-        """Take the next token."""
+        """Consume the next token."""
         if self.at >= len(self.tokens):
             raise ExpressionError("something is missing at the end", self.column)
         self.at += 1
         return self.tokens[self.at - 1]
 
     def accept(self, text: str) -> bool:
-        """Take the next token if it is that."""
+        """Consume the next token if it has a text; return whether it has."""
         if self.peek() != text or self.tokens[self.at].kind == "string":
             return False
         self.at += 1
         return True
 
     def done(self) -> bool:
-        """Tell whether all tokens were taken."""
+        """Tell whether all tokens are consumed."""
         return self.at >= len(self.tokens)
 
     def expression(self, level: int = 1) -> Expression:
-        """Take an expression."""
+        """Parse an expression."""
         self.depth += 1
         if self.depth > _DEEPEST:
             raise ExpressionError("this expression is nested too deeply", self.column)
@@ -296,15 +296,15 @@ def _compute(name: str, x: int, y: int, column: int) -> int:
     if name in ("/", "%") and y == 0:
         raise ExpressionError("division by zero", column)
     if name in ("<<", ">>") and not 0 <= y < 64:
-        raise ExpressionError(f"{y} is no number of bits to shift by", column)
+        raise ExpressionError(f"{y} is not a valid shift count", column)
     result = _BINARY[name][1](x, y)
     if abs(result) > _BIGGEST:
-        raise ExpressionError("this value is too big", column)
+        raise ExpressionError("value too large", column)
     return result
 
 
 def evaluate(expression: Expression, resolve: Callable[[str, int], Value]) -> Value:
-    """Compute an expression.
+    """Evaluate an expression.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which forms a mnemonic and its operands can mean.
+"""The forms that match a mnemonic and its operands.
 
 Every form can be written with all its operands. Besides there are shorter ways: conditions that
 are never true and the place they would go to may be left out, and aliases such as ``move`` and
@@ -57,7 +57,7 @@ SYNONYMS = {
 
 @dataclass(frozen=True)
 class Candidate:
-    """A form that a text can mean.
+    """A form that matches a statement.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _aliases() -> dict[str, list[Candidate]]:
 
 @cache
 def mnemonics() -> dict[str, list[Candidate]]:
-    """Return everything that a mnemonic can mean, what is preferred first."""
+    """Return the candidates of a mnemonic, the preferred ones first."""
     found: dict[str, list[Candidate]] = {}
     shorter: dict[str, list[Candidate]] = {}
     for form in INSTRUCTIONS:
@@ -167,7 +167,7 @@ CONDITIONS = frozenset(name for form in INSTRUCTIONS for name in form.conditions
 
 @cache
 def candidates(mnemonic: str, classes: tuple[str, ...]) -> tuple[Candidate, ...]:
-    """Return what a mnemonic with operands of these classes can mean."""
+    """Return the candidates of a mnemonic with operands of some classes."""
     return tuple(
         candidate
         for candidate in mnemonics()[mnemonic]
@@ -187,7 +187,7 @@ def condition_code(form: Form, name: str) -> int | None:
 
 
 def usage(mnemonic: str, limit: int = 8) -> str:
-    """Write what operands a mnemonic takes."""
+    """Return a description of the operands of a mnemonic."""
     ways = dict.fromkeys(", ".join(c.kinds) or "nothing" for c in mnemonics()[mnemonic])
     shown = [f"'{way}'" for way in list(ways)[:limit]]
     if len(ways) > limit:
@@ -196,6 +196,6 @@ def usage(mnemonic: str, limit: int = 8) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Ask whether something known was meant that is like the name; empty if nothing is."""
+    """Return a question with a similar known name; empty if there is none."""
     close = difflib.get_close_matches(name, list(known), 1)
     return f"; did you mean {close[0]!r}?" if close else ""

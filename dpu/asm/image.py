@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From sections and symbols that have their places to those of the file."""
+"""Converts placed sections and symbols to those of the file."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _empty(name: str, start: int, end: int, base: int = 0, alignment: int = 8) -
 
 
 def make_sections(linker: Linker) -> list[ElfSection]:
-    """Make the sections of the file."""
+    """Return the sections of the file."""
     parts = linker.parts
     found = [
         _filled(".text", 0, linker.code_end, linker.linked.code, IRAM_BASE, _EXECUTE),
@@ -87,7 +87,7 @@ def make_sections(linker: Linker) -> list[ElfSection]:
 
 
 def make_symbols(linker: Linker) -> list[ElfSymbol]:
-    """Make the symbols of the file; what is wrong with them becomes a problem of the linker."""
+    """Return the symbols of the file; record errors as problems of the linker."""
     found = []
     for unit in linker.units:
         found.append(ElfSymbol(name=unit.name, value=0, type=Kind.FILE, binding=Binding.LOCAL))
@@ -143,7 +143,7 @@ def _make(linker: Linker, unit: Unit, symbol: Symbol, sizes: dict[str, int]) -> 
 
 
 def _implied_sizes(unit: Unit) -> dict[str, int]:
-    """Return the bytes up to the next label, for labels that the host sees."""
+    """Return the sizes of host-visible symbols: the bytes up to the next label."""
     found = {}
     by_section: dict[Section, list[Symbol]] = {}
     for symbol in unit.symbols.values():

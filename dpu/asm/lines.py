@@ -25,7 +25,7 @@ _MOST_FILES = 1 << 16
 
 
 class LineRow(NamedTuple):
-    """From an address on, the line of a file; no line where a sequence of code ends."""
+    """The file and line from an address on; line 0 where a sequence of code ends."""
 
     address: int
     file: str
@@ -33,20 +33,20 @@ class LineRow(NamedTuple):
 
 
 class LineTable:
-    """Rows, to be asked for the line of an address."""
+    """Rows that are searched by address."""
 
     def __init__(self, rows: Iterable[LineRow]) -> None:
         self.rows = sorted(rows, key=lambda row: (row.address, row.line != 0))
         self._addresses = [row.address for row in self.rows]
 
     def find(self, address: int) -> LineRow | None:
-        """Return the row that holds for an address, None if there is none."""
+        """Return the row of an address, None if there is none."""
         index = bisect_right(self._addresses, address) - 1
         return self.rows[index] if index >= 0 and self.rows[index].line else None
 
 
 class _Reader:
-    """Takes what is left of bytes apart; IndexError at their end."""
+    """Reads values from bytes; IndexError at their end."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -88,7 +88,7 @@ class _Reader:
 
 
 def read_lines(data: bytes) -> list[LineRow]:
-    """Read a section; addresses are those of the file."""
+    """Decode a section; addresses are those of the file."""
     rows: list[LineRow] = []
     section = _Reader(data)
     try:
@@ -188,7 +188,7 @@ def _sleb(value: int) -> bytes:
 
 
 def write_lines(rows: Sequence[LineRow]) -> bytes:
-    """Write a section with one unit.
+    """Encode a section with one unit.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def write_lines(rows: Sequence[LineRow]) -> bytes:
 
 
 def _step(steps: int, lines: int) -> bytes:
-    """Go on by instructions and lines, and make a row."""
+    """Return the opcodes that advance by instructions and lines and emit a row."""
     if 0 <= lines - _LINE_BASE < _LINE_RANGE:
         opcode = len(_OPERANDS) + 1 + steps * _LINE_RANGE + lines - _LINE_BASE
         if opcode < 256:

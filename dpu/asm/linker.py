@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts sources together: where sections go, what symbols are, and the bytes of instructions.
+"""Links assembled sources: places sections, resolves symbols, and encodes instructions.
 
 | section            | from         | holds |
 |--------------------|--------------|-------|
@@ -37,7 +37,7 @@ _SHOWN_SECTIONS = 4
 
 @dataclass
 class Linked:
-    """A program, before it is written.
+    """A linked program.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Linker:
     # Symbols.
 
     def collect(self) -> None:
-        """Find which source defines what the others can see."""
+        """Collect the global symbols of all sources."""
         for unit in self.units:
             for symbol in unit.symbols.values():
                 if symbol.binding is Binding.LOCAL:
@@ -114,7 +114,7 @@ class Linker:
         return _Resolver(self, unit)
 
     def lookup(self, name: str) -> Value | None:
-        """Return the value of what all sources see, None if there is no such symbol."""
+        """Return the value of a global symbol, None if it does not exist."""
         found = self.globals.get(name)
         if found is not None:
             unit, symbol = found
@@ -138,7 +138,7 @@ class Linker:
             symbol.evaluating = False
 
     def known_number(self, name: str) -> int | None:
-        """Return what a source sets a number to."""
+        """Return the number that a source sets a symbol to."""
         found = self.globals.get(name)
         candidates = [found] if found else []
         candidates += [(unit, unit.symbols[name]) for unit in self.units if name in unit.symbols]
@@ -150,7 +150,7 @@ class Linker:
     # Addresses.
 
     def parts(self, *places: Place) -> list[tuple[Unit, Section]]:
-        """Return the sections of all sources that go to a place, in their order."""
+        """Return the sections of all sources that belong to a place, in their order."""
         return [
             (unit, section)
             for place in places
@@ -160,7 +160,7 @@ class Linker:
         ]
 
     def lay_out(self, parts: Iterable[tuple[Unit, Section]], start: int) -> int:
-        """Give sections their places, one after the other; return where they end."""
+        """Place sections one after the other; return the end of the last."""
         for _, section in parts:
             if section.is_code:
                 section.data += bytes(-len(section.data) % 8)
@@ -240,7 +240,7 @@ class Linker:
         self.provide("__atomic_end_addr", ATOMIC_BASE, ATOMIC_LIMIT, None)
 
     def number(self, name: str, value: int) -> None:
-        """Provide a number."""
+        """Define a symbol that is a number."""
         if name not in self.globals or name == "NR_TASKLETS":
             self.numbers[name] = value
             self.provided[name] = (value, None)
@@ -251,7 +251,7 @@ class Linker:
                     unit.symbols.pop(name, None)
 
     def provide(self, name: str, base: int, value: int, section: str | None) -> None:
-        """Provide an address; for instructions and data it is an offset in its memory."""
+        """Define a symbol that is an address; in expressions it is an offset in its memory."""
         if name not in self.globals:
             self.numbers[name] = value
             self.provided[name] = (base + value, section)
@@ -265,7 +265,7 @@ class Linker:
         )
 
     def wram_symbols(self, end_immediate: int, tasklets: int) -> None:
-        """Place the stacks, if anything uses them, and what comes after them."""
+        """Place the stacks, if anything uses them, and the heap after them."""
         self.provide("__imm_mem_end", 0, end_immediate, ".data")
         at = self.stacks_start
         if self.wants("__sys_stack_thread_", "STACK_SIZE_TASKLET_"):
@@ -303,7 +303,7 @@ class Linker:
         scale: int = 1,
         note: str = "",
     ) -> None:
-        """Say what does not fit, and what is biggest in it."""
+        """Record that a memory overflows, with its largest sections."""
         biggest = sorted(parts, key=lambda part: -part[1].size)[:_SHOWN_SECTIONS]
         listed = ", ".join(
             f"{section.size // scale} in {section.name} of {owner.name}"
@@ -332,7 +332,7 @@ class Linker:
     # --- contents -----------------------------------------------------------------------------
 
     def fill(self) -> None:
-        """Write instructions and numbers into the sections."""
+        """Encode the instructions and numbers of all sections."""
         for unit in self.units:
             resolver = self.resolve_in(unit)
             for section in unit.sections.values():
@@ -356,7 +356,7 @@ class Linker:
 
     @staticmethod
     def fill_number(section: Section, number: DataFixup, resolver: _Resolver) -> None:
-        """Write a number into a section."""
+        """Encode a number in a section."""
         high = 1 << 8 * number.size
         value = evaluate(number.expression, resolver).number
         if not -high // 2 <= value < high:
@@ -366,7 +366,7 @@ class Linker:
 
 
 class _Resolver:
-    """Gives symbols their values as one source sees them."""
+    """Resolves symbols in the scope of one source."""
 
     def __init__(self, linker: Linker, unit: Unit) -> None:
         self.linker = linker
@@ -417,7 +417,7 @@ def link(
     nr_tasklets: int | None = None,
     stack_size: int | None = None,
 ) -> Linked:
-    """Put sources together.
+    """Link sources.
 
     Parameters
     ----------

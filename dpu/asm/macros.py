@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines as they are assembled: conditions, repetitions, macros and included files."""
+"""Expands conditionals, repetitions, macros and included files."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _Condition:
 
 @dataclass
 class _Input:
-    """Lines that are still to come, and how many of them were there before a macro's."""
+    """Pending lines, and how many of them were pending before those of a macro."""
 
     lines: list[Line] = field(default_factory=list)
 
@@ -99,7 +99,7 @@ class _Input:
 
 
 class Expander:
-    """Yields the lines of a source that are to be assembled."""
+    """Yields the lines of a source after expansion."""
 
     def __init__(self, assembler: Assembler, source: Source) -> None:
         self.assembler = assembler
@@ -113,7 +113,7 @@ class Expander:
         self.ended = False
 
     def __iter__(self) -> Iterator[Line]:
-        """Yield them, and note what is wrong with them."""
+        """Yield the lines, and record errors in them."""
         while self.input.lines and not self.ended:
             line = self.input.lines.pop()
             self.assembler.line = line
@@ -127,7 +127,7 @@ class Expander:
                 self.assembler.unit.problems += error.problems
         for condition in self.conditions:
             self.assembler.line = condition.line
-            self.assembler.problem("there is no .endif for this")
+            self.assembler.problem("missing .endif for this")
 
     def _limit(self, line: Line) -> None:
         self.count += 1
@@ -141,7 +141,7 @@ class Expander:
         return not self.conditions or self.conditions[-1].active
 
     def _is_ours(self, line: Line) -> bool:
-        """Deal with a line if it is not for the assembler."""
+        """Process a line if it is a directive of this module; return whether it is."""
         match = _WORD.match(line.text)
         if match is None:
             return not self._active
@@ -178,7 +178,7 @@ class Expander:
             self.assembler.statement(labels, 1)
 
     def _body(self, line: Line, word: str) -> list[Line]:
-        """Take the lines up to the end of a block."""
+        """Consume the lines up to the end of a block."""
         ends = [_BLOCKS[word]]
         body: list[Line] = []
         while self.input.lines:
@@ -196,7 +196,7 @@ class Expander:
                     return body
             body.append(inner)
         self.assembler.line = line
-        raise ExpressionError(f"there is no {_BLOCKS[word]} for this {word}")
+        raise ExpressionError(f"missing {_BLOCKS[word]} for this {word}")
 
     # --- conditions ---------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class Expander:
         if not re.fullmatch(r"[A-Za-z_.$][\w.$]*", name):
             raise ExpressionError("the name of the parameter is missing", column)
         if len(body) * len(values) > _MOST_LINES:
-            raise ExpressionError("this makes too many lines", column)
+            raise ExpressionError("too many lines after expansion", column)
         self.expansions += 1
         lines: list[Line] = []
         for value in values:
@@ -288,7 +288,7 @@ class Expander:
             found = _PARAMETER.match(rest, position)
             if found is None or found.end() == position:
                 raise ExpressionError(
-                    f"{rest[position:].strip()!r} is no parameter", column + position
+                    f"{rest[position:].strip()!r} is not a parameter", column + position
                 )
             position = found.end()
             default = ""
@@ -301,7 +301,7 @@ class Expander:
 
     def _do_purgem(self, line: Line, rest: str, column: int) -> None:
         if self.macros.pop(rest.strip(), None) is None:
-            raise ExpressionError(f"there is no macro {rest.strip()!r}", column)
+            raise ExpressionError(f"unknown macro {rest.strip()!r}", column)
 
     def _do_exitm(self, line: Line, rest: str, column: int) -> None:
         if line.depth == 0:
@@ -336,19 +336,19 @@ class Expander:
     # --- files --------------------------------------------------------------------------------
 
     def find(self, rest: str, column: int) -> tuple[Path, list[str]]:
-        """Find the file that is named first, and return what comes after its name."""
+        """Find the file that is named first; return it with the rest of the line."""
         tokens = tokenize(rest, column)
         if not tokens or tokens[0].kind != "string":
             raise ExpressionError("the name of a file must be in quotes", column)
         name = unescape(tokens[0].text[1:-1], column).decode("utf-8", "surrogateescape")
         if "\0" in name or not name:
-            raise ExpressionError("this is no name of a file", column)
+            raise ExpressionError("invalid file name", column)
         for folder in [*self.assembler.include_dirs, Path()]:
             path = folder / name
             if path.is_file():
                 return path, [token.text for token in tokens[1:]]
         folders = ", ".join(map(str, self.assembler.include_dirs)) or "the current folder"
-        raise ExpressionError(f"there is no file {name!r} in {folders}", column)
+        raise ExpressionError(f"file {name!r} not found in {folders}", column)
 
     def _do_include(self, line: Line, rest: str, column: int) -> None:
         if line.depth >= _DEEPEST:
@@ -365,7 +365,7 @@ _OTHERS = frozenset([".include", ".exitm", ".purgem", ".end"])
 
 
 def _split_arguments(text: str) -> list[str]:
-    """Split at commas that are in no quotes and no parentheses."""
+    """Split at commas outside quotes and parentheses."""
     found, start, depth, quoted = [], 0, 0, False
     i = 0
     while i < len(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes words as assembly that means the same word again."""
+"""Prints words as assembly that assembles to the same words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _length(plain: str, way: tuple[str, Candidate]) -> tuple[int, bool]:
 
 @cache
 def _ways() -> dict[int, list[tuple[str, Candidate]]]:
-    """Return how a form can be written: short ways, and aliases, first."""
+    """Return the ways to write a form; short ones and aliases come first."""
     found: dict[int, list[tuple[str, Candidate]]] = {}
     for mnemonic, ways in mnemonics().items():
         for way in ways:
@@ -60,7 +60,7 @@ def _operand(
 
 
 def _means(mnemonic: str, classes: tuple[str, ...], values: list[int], names: list[str]) -> int:
-    """Return the word that the assembler makes of this, -1 if none."""
+    """Return the word that the assembler encodes, -1 if it rejects the text."""
     for candidate in candidates(mnemonic, classes):
         numbers = []
         for slot, operand in zip(candidate.slots, candidate.form.operands, strict=True):
@@ -79,7 +79,7 @@ def _means(mnemonic: str, classes: tuple[str, ...], values: list[int], names: li
 
 
 def write_word(word: int, label: Callable[[int], str | None] = lambda index: None) -> str:
-    """Write a word as one statement of assembly.
+    """Return a word as one statement of assembly.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what the user gives to lines: files, the C preprocessor, comments, statements."""
+"""Reads sources: files, the C preprocessor, comments, statements."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _PREDEFINED = {"__DPU__": "1", "__dpu__": "1", "__ASSEMBLER__": "1"}
 
 
 class Readable(Protocol):
-    """What can be read as a file."""
+    """An object with a method ``read``."""
 
     def read(self) -> str | bytes:
-        """Return everything."""
+        """Return the whole text."""
 
 
 SourceLike = "str | os.PathLike[str] | Source | Readable"
@@ -61,7 +61,7 @@ class Source:
 
 
 class Line(NamedTuple):
-    """A line with where it is from; depth counts the macros that it is from."""
+    """A line with its origin; depth counts the macros that it was expanded from."""
 
     text: str
     file: str
@@ -69,12 +69,12 @@ class Line(NamedTuple):
     depth: int = 0
 
     def location(self, column: int = 0) -> Location:
-        """Return the place of a column."""
+        """Return the location of a column."""
         return Location(self.file, self.number, column)
 
 
 def read_source(source: str | os.PathLike[str] | Source | Readable, index: int = 0) -> Source:
-    """Read a source: a path, a `Source`, or a file that is open."""
+    """Read a source: a path, a `Source`, or an open file."""
     if isinstance(source, Source):
         return source
     if isinstance(source, (str, os.PathLike)):
@@ -203,7 +203,7 @@ def _without_comments(text: str, name: str) -> str:
         if found.startswith("/*"):
             if not found.endswith("*/") or len(found) < 4:
                 line = text.count("\n", 0, match.start()) + 1
-                raise AsmError("this comment has no end", Location(name, line))
+                raise AsmError("unterminated comment", Location(name, line))
             return " " + "\n" * found.count("\n")
         if found[0] == "#":
             # Lines of the preprocessor say where what follows is from.
@@ -216,7 +216,7 @@ def _without_comments(text: str, name: str) -> str:
 
 
 def lines_of(source: Source) -> Iterator[Line]:
-    """Yield the lines of a source without comments, with where they are from."""
+    """Yield the lines of a source without comments, with their origin."""
     file, number = source.name, 0
     for text in _without_comments(source.text, source.name).split("\n"):
         number += 1
@@ -232,7 +232,7 @@ def lines_of(source: Source) -> Iterator[Line]:
 
 
 def statements_of(line: Line) -> list[tuple[str, int]]:
-    """Split a line at semicolons; every statement with its first column."""
+    """Split a line at semicolons into statements with their first columns."""
     if ";" not in line.text:
         return [(line.text, 1)]
     return [(match[0], match.start() + 1) for match in _STATEMENT.finditer(line.text)]

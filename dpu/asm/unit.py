@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One source, assembled: sections with contents, what is still to be filled in, and symbols."""
+"""An assembled source: sections with contents, fixups, and symbols."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOCAL = "\x01"
 
 
 class Place(Enum):
-    """Where a section goes, by name."""
+    """The part of a memory that a section belongs to."""
 
     TEXT = ".text"
     DATA = ".data"
@@ -34,13 +34,13 @@ class Place(Enum):
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether such sections have no contents in the file."""
+        """Whether such sections have no contents in the file."""
         return self in (Place.MRAM_NOINIT, Place.ATOMIC)
 
 
 @dataclass(slots=True)
 class DataFixup:
-    """A number that is to be filled in."""
+    """A number that the linker computes."""
 
     offset: int
     size: int
@@ -50,7 +50,7 @@ class DataFixup:
 
 @dataclass(slots=True)
 class InstructionFixup:
-    """An instruction that is to be filled in.
+    """An instruction that the linker encodes.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class InstructionFixup:
 
 @dataclass(eq=False)
 class Section:
-    """A section of one source. Contents that are nothing but a size have no data."""
+    """A section of one source; a section without contents has a size and no data."""
 
     name: str
     place: Place
@@ -91,16 +91,16 @@ class Section:
 
     @property
     def size(self) -> int:
-        """Bytes, with those that have no contents."""
+        """The size in bytes, with or without contents."""
         return self.empty_size if self.place.is_empty else len(self.data)
 
     @property
     def is_code(self) -> bool:
-        """Tell whether it holds instructions, which labels count."""
+        """Whether it contains instructions, which its labels count."""
         return self.place is Place.TEXT
 
     def value_at(self, offset: int) -> Value:
-        """Return what a label at an offset stands for in expressions.
+        """Return the value of a label at an offset in expressions.
 
         That is where it is in its memory: a number of instructions for code and of bytes else.
         """
@@ -112,7 +112,7 @@ class Section:
 
 @dataclass(eq=False, slots=True)
 class Symbol:
-    """A name in one source."""
+    """A symbol of one source."""
 
     name: str
     section: Section | None = None
@@ -128,12 +128,12 @@ class Symbol:
 
     @property
     def is_defined(self) -> bool:
-        """Tell whether the source says what it is."""
+        """Whether the source defines it."""
         return self.section is not None or self.expression is not None
 
 
 def local_name(digits: str, count: int) -> str:
-    """Return the symbol that stands for the label `1:`, the one that is COUNTth."""
+    """Return the symbol of the COUNTth label `1:`."""
     return f"{_LOCAL}{digits}{_LOCAL}{count}"
 
 
@@ -144,7 +144,7 @@ def shown_name(name: str) -> str:
 
 @dataclass(eq=False)
 class Unit:
-    """What a source holds.
+    """The result of assembling one source.
 
     Attributes
     ----------
@@ -161,14 +161,14 @@ class Unit:
     problems: list[Problem] = field(default_factory=list)
 
     def symbol(self, name: str) -> Symbol:
-        """Return a symbol, which is new if it was not mentioned before."""
+        """Return a symbol; create it at its first mention."""
         found = self.symbols.get(name)
         if found is None:
             found = self.symbols[name] = Symbol(name)
         return found
 
     def reference(self, name: str, column: int) -> Expression:
-        """Return what a symbol stands for where it is used.
+        """Return the expression that a symbol stands for where it is used.
 
         That is the number that it was set to last; anything else is known when all is linked.
         """
@@ -178,14 +178,14 @@ class Unit:
         return ("symbol", name, column)
 
     def resolve(self, name: str, column: int) -> Value:
-        """Return the value of a symbol of this source as far as it is known."""
+        """Return the value of a symbol of this source if it is known."""
         symbol = self.symbols.get(name)
         if symbol is None or not symbol.is_defined:
             raise Unknown(shown_name(name), column)
         return self.value_of(symbol, column)
 
     def value_of(self, symbol: Symbol, column: int = 0) -> Value:
-        """Return the value of a symbol that is defined here."""
+        """Return the value of a symbol defined in this source."""
         if symbol.section is not None:
             return symbol.section.value_at(symbol.offset)
         assert symbol.expression is not None

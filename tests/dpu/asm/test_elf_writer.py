@@ -124,13 +124,13 @@ def test_the_attributes_name_the_chip() -> None:
     ("sections", "symbols", "message"),
     [
         ([Section(name="")], [], "has no name"),
-        ([Section(name="a", alignment=3)], [], "alignment 3, which is no power of two"),
+        ([Section(name="a", alignment=3)], [], "alignment 3, which is not a power of two"),
         ([Section(name="a", address=4, alignment=8)], [], "is not aligned to 8"),
         ([Section(name="a", address=1 << 32, data=b"a")], [], "outside 32 bits"),
         ([Section(name="a", size=2, data=b"a")], [], "has 1 bytes and says 2"),
         ([Section(name="a", data=b"a", type=SectionType.NOBITS)], [], "is NOBITS"),
         ([Section(name="a", address=0x80000000, data=b"a")], [], "whole instructions"),
-        ([TEXT, TEXT], [], "two sections '.text'"),
+        ([TEXT, TEXT], [], "duplicate section '.text'"),
         (
             [Section(name="a", data=b"ab"), Section(name="b", address=1, size=1)],
             [],

@@ -17,8 +17,8 @@ from tests.dpu.asm.programs_to_run import build_text
     [
         ("nop\n  ad r0, r1, 1", "2:3", "unknown instruction 'ad'; did you mean 'a"),
         ("add r0, r1, d2", "1:5", "'add' does not take a register, a register, a pair"),
-        ("add r0, r1, r2, mi", "1:17", "'mi' is no condition"),
-        ("add r0, r1, 1, sh32, 4", "1:16", "'sh32' is no condition of it: true, z, nz"),
+        ("add r0, r1, r2, mi", "1:17", "'mi' is not a condition"),
+        ("add r0, r1, 1, sh32, 4", "1:16", "'sh32' is not a condition of it: true, z, nz"),
         ("add r0, r1, 0x1ffffffff", "1:13", "imm is -2147483648 to 4294967295"),
         ("lw r0, r1, 1 << 24", "1:12", "off is -8388608 to 16777215"),
         ("sw r1, 4096, 5", "1:8", "off is -2048 to 4095"),
@@ -37,7 +37,7 @@ from tests.dpu.asm.programs_to_run import build_text
         ("move r0, nothing", "1:10", "undefined symbol 'nothing'"),
         ("counter: move r0, countr", "1:19", "did you mean 'counter'?"),
         ("jump 1f", "1:6", "undefined symbol '1'"),
-        ("jump 1b", "1:6", "there is no label 1: before this"),
+        ("jump 1b", "1:6", "no label 1: before this"),
         ("a:\na:", "2:1", "'a' is defined twice, first at test.s:1:1"),
         ("r5:", "1:1", "'r5' is a register"),
         (".data\nadd r0, r1, 1", "2:1", "section .data is not for instructions"),
@@ -47,30 +47,30 @@ from tests.dpu.asm.programs_to_run import build_text
         (".data\n.space a", "2:8", "undefined symbol 'a'"),
         (".data\n.space -1", "2:8", "-1 bytes cannot be added"),
         (".data\n.space 1 << 40", "2:8", "more than any memory"),
-        (".p2align 40", "1:10", "2 to the power of 40 is no alignment"),
-        (".balign 3", "1:9", "3 is no alignment"),
+        (".p2align 40", "1:10", "2 to the power of 40 is not an alignment"),
+        (".balign 3", "1:9", "3 is not an alignment"),
         (".section odd", "1:9", "nothing says where section 'odd' goes"),
         (".section .mram.noinit\n.long 5", "2:7", "has no contents"),
-        (".type a, @thing", "1:11", "'thing' is no type of a symbol"),
-        ('.ascii "abc', "1:8", 'there is no closing "'),
-        (".ascii abc", "1:8", "'abc' is no string"),
-        (".if 1", "1", "there is no .endif for this"),
+        (".type a, @thing", "1:11", "'thing' is not a symbol type"),
+        ('.ascii "abc', "1:8", 'missing closing "'),
+        (".ascii abc", "1:8", "'abc' is not a string"),
+        (".if 1", "1", "missing .endif for this"),
         (".else", "1", ".else without .if"),
-        (".rept 3", "1", "there is no .endr for this .rept"),
+        (".rept 3", "1", "missing .endr for this .rept"),
         (".endm", "1:1", ".endm ends nothing"),
         (".macro m a:req\n.endm\nm", "3:2", "macro 'm' needs a value for 'a'"),
         (".macro m a\n.endm\nm 1, 2", "3:2", "macro 'm' takes 1 arguments, not 2"),
         (".macro m\nm\n.endm\nm", "4", "nested more than 100 deep"),
         (".rept 2000000\nnop\n.endr", "1:6", "too many"),
-        ('.include "nothing.s"', "1:9", "there is no file 'nothing.s'"),
+        ('.include "nothing.s"', "1:9", "file 'nothing.s' not found"),
         ('.error "no good"', "1:7", "no good"),
-        ("/* text", "1", "this comment has no end"),
+        ("/* text", "1", "unterminated comment"),
         ("nop @", "1:5", "'@' cannot begin an operand"),
         ("`", "1:1", "'`' cannot begin a statement"),
         ("add r0, r1, `", "1:13", "'`' means nothing here"),
         (".set a, b\n.set b, a\nmove r0, a", "3:10", "defined by itself"),
         (".set a, b\n.set a, a + 1", "2:6", "'a' would be defined by itself"),
-        (".org 8\n.org 4", "2:6", "this goes back"),
+        (".org 8\n.org 4", "2:6", "the position moves backwards"),
         (".popsection", "1:12", ".popsection without .pushsection"),
         ("move r0, a * b\n.data\na: .long 1\nb: .long 1", "", ""),
     ],
@@ -131,7 +131,7 @@ def test_a_v1b_has_less_room() -> None:
     with pytest.raises(AsmError, match="a v1B has 1 to 16"):
         build_text("nop", chip="v1B", nr_tasklets=17)
     assert build_text("nop", chip="v1B", nr_tasklets=16).chip == "v1B"
-    with pytest.raises(AsmError, match="there is no chip 'v2'"):
+    with pytest.raises(AsmError, match="unknown chip 'v2'"):
         build_text("nop", chip="v2")
 
 
@@ -140,5 +140,5 @@ def test_sources_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         assemble(tmp_path / "missing.s")
     with pytest.raises(AsmError, match="cannot be read: Is a directory"):
         assemble(tmp_path)
-    with pytest.raises(AsmError, match="there is no source"):
+    with pytest.raises(AsmError, match="no sources given"):
         assemble([])
