@@ -99,7 +99,6 @@ APART = {
 # --- what breaks the rules today ---------------------------------------------------------------
 
 READER = "a form may refer to a unit, which is read by forms"
-WORKER = "what a kernel does when it crashes or loads is part of the loop that calls it"
 YOUNG = "accelforge is being written"
 
 
@@ -112,7 +111,6 @@ CROSSING: dict[Pair, str] = {}
 INCLUDE_CIRCLES: dict[str, str] = {}
 CALL_CIRCLES: dict[str, str] = {
     **among("csrc/formats", "dwarf_forms.c dwarf_unit.c", READER),
-    **among("csrc/veo/worker", "call.c classes.c crash.c libraries.c loop.c main.c", WORKER),
 }
 IMPORT_CIRCLES: dict[str, str] = {
     **among("accelforge/fields", "model.py", YOUNG),

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long to look at a word before sleeping.
+ * spin.h: spinning on a word in shared memory before sleeping.
  *
- * Waking a sleeper on another core costs tens of microseconds, a look a few nanoseconds; but
- * more lookers than cores keep the work itself from running. So there is a board, shared by a
- * host process and its workers, on which everybody who looks for longer than a moment counts;
- * and each waiter adapts its patience to the waits that it has seen.
+ * Waking a sleeper on another core costs tens of microseconds, a read of the word a few
+ * nanoseconds; but more spinning threads than cores keep the work itself from running. So there is
+ * a board in memory that a host process and its workers share, on which each thread registers that
+ * spins for longer than a moment; and each waiter adapts its backoff limit to the waits that it has
+ * seen.
+ *
+ * Any thread may wait. Nothing here sleeps or fails: the caller sleeps when spin_again() returns
+ * false.
  */
 #ifndef OFFCHIP_SPIN_H
 #define OFFCHIP_SPIN_H
@@ -17,58 +21,58 @@
 
 #include "common/clock.h"
 
-#define SPIN_BOARD_SEATS 256
+#define SPIN_BOARD_SLOTS 256
 
 /* In shared memory. Advisory: wrong counts cost time, nothing else. */
 struct spin_board {
-    uint32_t cores;                            /* these two are read when a process starts */
-    uint32_t longest_ns;                       /* nobody looks for longer */
-    _Atomic uint32_t seats_used;               /* seats 0..seats_used-1 may be non-zero */
-    _Atomic int32_t looking[SPIN_BOARD_SEATS]; /* one seat a process; 0 is the host's */
+    uint32_t cores;                             /* these two are read when a process starts */
+    uint32_t longest_ns;                        /* upper limit of every spin */
+    _Atomic uint32_t slots_used;                /* slots 0..slots_used-1 may be non-zero */
+    _Atomic int32_t spinning[SPIN_BOARD_SLOTS]; /* threads, one slot per process; 0 is the host's */
 };
 
-/* What a process needs to look at words; in memory of its own. */
+/* What a process needs for spinning; in private memory. */
 struct spin_side {
     struct spin_board *board;
-    unsigned seat;
+    unsigned slot;
     uint32_t cores;
     int64_t longest_ns;
 };
 
-struct spin_patience {
+struct spin_backoff {
     _Atomic int64_t limit_ns; /* 0: not known yet */
 };
 
-/* One wait: zeroed but for the cores, then spin_again() between two looks and spin_end() at last.
+/* One wait: zeroed but for the cores, then spin_again() between two reads and spin_end() at last.
  */
-struct spin_turn {
-    /* Where this side and the one that is waited for were seen last, in memory that both see: the
-     * number of a core + 1. NULL where it is not known who will act. */
+struct spin_wait {
+    /* Where this side and the one that is waited for ran last, in memory that both map: the number
+     * of a core + 1. NULL if it is not known which thread will act. */
     _Atomic uint32_t *my_core;
     const _Atomic uint32_t *their_core;
     bool shares_core; /* result: both are on one */
     uint32_t rounds;
-    bool seated;
+    bool registered;
     int64_t start;
-    int64_t seen; /* when the clock was read last */
+    int64_t seen; /* the last read of the clock */
     int64_t limit;
 };
 
 enum {
-    SPIN_MOMENT_ROUNDS = 40, /* these cost nobody anything and are not counted */
+    SPIN_MOMENT_ROUNDS = 40, /* these disturb no other thread and are not counted */
     SPIN_CLOCK_ROUNDS = 16,  /* the clock is read this often */
     SPIN_ALONE_NS = 3000,
     SPIN_SHORTEST_NS = 4000,
-    /* Between two looks at the clock: then somebody else had the core meanwhile, ... */
+    /* Between two reads of the clock: then another thread had the core meanwhile, ... */
     SPIN_GAP_NS = 20000,
-    /* ... and nobody looks for longer than this. */
+    /* ... and no thread spins for longer than this. */
     SPIN_CONTENDED_NS = 100000,
 };
 
-static inline struct spin_side spin_side_of(struct spin_board *board, unsigned seat)
+static inline struct spin_side spin_side_of(struct spin_board *board, unsigned slot)
 {
     return (struct spin_side){
-        .board = board, .seat = seat, .cores = board->cores, .longest_ns = board->longest_ns};
+        .board = board, .slot = slot, .cores = board->cores, .longest_ns = board->longest_ns};
 }
 
 static inline void spin_relax(void)
@@ -78,34 +82,34 @@ static inline void spin_relax(void)
 #endif
 }
 
-static inline bool spin_sit_down(const struct spin_side *side)
+static inline bool spin_register(const struct spin_side *side)
 {
     struct spin_board *board = side->board;
-    uint32_t seats = atomic_load_explicit(&board->seats_used, memory_order_relaxed);
+    uint32_t slots = atomic_load_explicit(&board->slots_used, memory_order_relaxed);
     int64_t total = 0;
-    for (uint32_t i = 0; i < seats && i < SPIN_BOARD_SEATS; i++)
-        total += atomic_load_explicit(&board->looking[i], memory_order_relaxed);
-    /* One core is for whoever does what is waited for. */
+    for (uint32_t i = 0; i < slots && i < SPIN_BOARD_SLOTS; i++)
+        total += atomic_load_explicit(&board->spinning[i], memory_order_relaxed);
+    /* One core is left for the thread that is waited for. */
     if (total + 1 >= (int64_t)side->cores)
         return false;
-    atomic_fetch_add_explicit(&board->looking[side->seat], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&board->spinning[side->slot], 1, memory_order_relaxed);
     return true;
 }
 
-static inline void spin_stand_up(const struct spin_side *side)
+static inline void spin_unregister(const struct spin_side *side)
 {
-    atomic_fetch_sub_explicit(&side->board->looking[side->seat], 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&side->board->spinning[side->slot], 1, memory_order_relaxed);
 }
 
-static inline int64_t spin_limit(struct spin_patience *p, const struct spin_side *side)
+static inline int64_t spin_limit(struct spin_backoff *p, const struct spin_side *side)
 {
     int64_t limit = atomic_load_explicit(&p->limit_ns, memory_order_relaxed);
     return limit ? limit : side->longest_ns;
 }
 
-/* To be told how long a waiter slept after it lost patience: if a little more patience would
- * have spared the sleep, it gets all there is, else half of what it had. */
-static inline void spin_learn(struct spin_patience *p, const struct spin_side *side,
+/* To be called after a sleep that followed a spin: if a longer spin within the limit of the board
+ * would have avoided it, the backoff limit becomes that limit, else it is halved. */
+static inline void spin_learn(struct spin_backoff *p, const struct spin_side *side,
                               int64_t slept_ns)
 {
     int64_t limit = spin_limit(p, side);
@@ -116,53 +120,54 @@ static inline void spin_learn(struct spin_patience *p, const struct spin_side *s
     atomic_store_explicit(&p->limit_ns, limit, memory_order_relaxed);
 }
 
-static inline void spin_note_core(struct spin_turn *turn)
+static inline void spin_note_core(struct spin_wait *wait)
 {
-    if (!turn->my_core)
+    if (!wait->my_core)
         return;
     uint32_t core = (uint32_t)(sched_getcpu() + 1);
-    if (atomic_load_explicit(turn->my_core, memory_order_relaxed) != core)
-        atomic_store_explicit(turn->my_core, core, memory_order_relaxed);
-    turn->shares_core = atomic_load_explicit(turn->their_core, memory_order_relaxed) == core;
+    if (atomic_load_explicit(wait->my_core, memory_order_relaxed) != core)
+        atomic_store_explicit(wait->my_core, core, memory_order_relaxed);
+    wait->shares_core = atomic_load_explicit(wait->their_core, memory_order_relaxed) == core;
 }
 
-/* Lets a little time pass. False when patience is at its end. */
-static inline bool spin_again(struct spin_turn *turn, const struct spin_side *side,
-                              struct spin_patience *patience)
+/* Lets a little time pass. False when the backoff limit is reached: the caller should sleep. */
+static inline bool spin_again(struct spin_wait *wait, const struct spin_side *side,
+                              struct spin_backoff *backoff)
 {
-    uint32_t round = turn->rounds++;
+    uint32_t round = wait->rounds++;
     if (round < SPIN_MOMENT_ROUNDS) {
         spin_relax();
         return true;
     }
     if (round == SPIN_MOMENT_ROUNDS) {
-        turn->start = turn->seen = clock_now();
-        turn->limit = spin_limit(patience, side);
-        turn->seated = spin_sit_down(side);
-        spin_note_core(turn);
+        wait->start = wait->seen = clock_now();
+        wait->limit = spin_limit(backoff, side);
+        wait->registered = spin_register(side);
+        spin_note_core(wait);
     } else if (round % SPIN_CLOCK_ROUNDS == 0) {
         int64_t now = clock_now();
-        if ((!turn->seated || now - turn->seen > SPIN_GAP_NS) && turn->limit > SPIN_CONTENDED_NS)
-            turn->limit = SPIN_CONTENDED_NS;
-        turn->seen = now;
-        if (now - turn->start >= turn->limit)
+        if ((!wait->registered || now - wait->seen > SPIN_GAP_NS) &&
+            wait->limit > SPIN_CONTENDED_NS)
+            wait->limit = SPIN_CONTENDED_NS;
+        wait->seen = now;
+        if (now - wait->start >= wait->limit)
             return false;
-        spin_note_core(turn);
-        /* Even who has a seat may be on a core that somebody else wants. */
-        if (now - turn->start > SPIN_ALONE_NS)
+        spin_note_core(wait);
+        /* Even a registered thread may be on a core that another thread needs. */
+        if (now - wait->start > SPIN_ALONE_NS)
             sched_yield();
     }
-    if (turn->seated)
+    if (wait->registered)
         spin_relax();
     else
         sched_yield();
     return true;
 }
 
-static inline void spin_end(const struct spin_turn *turn, const struct spin_side *side)
+static inline void spin_end(const struct spin_wait *wait, const struct spin_side *side)
 {
-    if (turn->seated)
-        spin_stand_up(side);
+    if (wait->registered)
+        spin_unregister(side);
 }
 
 #endif

@@ -119,7 +119,7 @@ struct wire_context {
     _Alignas(64) _Atomic uint32_t bell;
     _Atomic uint32_t worker_asleep;
     struct wire_chunk *first;
-    _Atomic uint32_t host_core; /* as of struct spin_turn */
+    _Atomic uint32_t host_core; /* as of struct spin_wait */
     /* For kernels: results of the last requests, each noted by who executed it. */
     uint64_t executed;
     uint64_t history[WIRE_HISTORY];
@@ -147,7 +147,7 @@ enum wire_start {
 
 struct wire_header {
     uint32_t version;
-    uint32_t seat; /* the worker's on the spin board */
+    uint32_t spin_slot; /* the worker's on the spin board */
     uint64_t heap;
     uint64_t heap_size;
     struct wire_context *main;

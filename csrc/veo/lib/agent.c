@@ -19,7 +19,7 @@ struct agent {
     struct list jobs; /* of struct agent_job, oldest first */
     bool stop;
     _Atomic uint32_t orders; /* jobs ever queued, read without the lock */
-    struct spin_patience patience;
+    struct spin_backoff backoff;
 };
 
 static struct agent_job *job_at(struct list_node *node)
@@ -33,12 +33,12 @@ static struct agent_job *job_at(struct list_node *node)
 static void spin_for_job(struct agent *agent)
 {
     uint32_t orders = atomic_load(&agent->orders);
-    struct spin_turn turn = {0};
+    struct spin_wait wait = {0};
     pthread_mutex_unlock(&agent->lock);
     while (atomic_load_explicit(&agent->orders, memory_order_acquire) == orders &&
-           spin_again(&turn, &veolib_spin_side, &agent->patience))
+           spin_again(&wait, &veolib_spin_side, &agent->backoff))
         ;
-    spin_end(&turn, &veolib_spin_side);
+    spin_end(&wait, &veolib_spin_side);
     pthread_mutex_lock(&agent->lock);
 }
 
@@ -74,7 +74,7 @@ static const struct agent_job *next_job(struct veo_thr_ctxt *ctx, struct agent *
         int64_t start = clock_now();
         while (has_nothing_to_do(agent))
             pthread_cond_wait(&agent->work, &agent->lock);
-        spin_learn(&agent->patience, &veolib_spin_side, clock_now() - start);
+        spin_learn(&agent->backoff, &veolib_spin_side, clock_now() - start);
     }
 
     /* The jobs of a dead process are cancelled by the threads that wait for them. */

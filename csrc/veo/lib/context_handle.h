@@ -45,7 +45,7 @@ struct veo_thr_ctxt {
     _Atomic uint64_t harvested; /* requests below this id are out of the queue */
     struct result_table results;
     struct list sleepers; /* of struct sleeper (queue_wait.c) */
-    struct spin_patience patience;
+    struct spin_backoff backoff;
     struct agent *agent; /* NULL until it is needed; submit lock */
 };
 

@@ -62,7 +62,7 @@ static bool open_first_contexts(struct veo_proc_handle *proc)
         return false;
 
     struct wire_header *header = proc->memory.header;
-    header->seat = proc->seat;
+    header->spin_slot = proc->spin_slot;
     header->quiet = veolib_is_quiet();
     header->main = proc->main->wire;
     header->service = proc->service->wire;

@@ -66,7 +66,7 @@ static bool open_board(void)
     size_t longest = veolib_env_size("VEO_SOFT_SPIN_US", SPIN_LONGEST_US);
     board->cores = usable_cores();
     board->longest_ns = (uint32_t)(longest % (SPIN_LONGEST_US_MAX + 1)) * 1000 + 1;
-    atomic_store(&board->seats_used, 1);
+    atomic_store(&board->slots_used, 1);
     table.board = board;
     table.board_fd = fd;
     veolib_spin_side = spin_side_of(board, 0);
@@ -81,20 +81,20 @@ static void close_board(void)
     table.board_fd = -1;
 }
 
-/* The first seat that no process has; the last one is shared if there are too many. */
-static unsigned free_seat(void)
+/* The first slot that no process has; the last one is shared if there are too many. */
+static unsigned free_spin_slot(void)
 {
-    bool taken[SPIN_BOARD_SEATS] = {false};
+    bool taken[SPIN_BOARD_SLOTS] = {false};
     for (const struct veo_proc_handle *p = table.procs; p != NULL; p = p->next)
         if (p->in_use)
-            taken[p->seat] = true;
+            taken[p->spin_slot] = true;
 
-    unsigned seat = 1;
-    while (seat < SPIN_BOARD_SEATS - 1 && taken[seat])
-        seat++;
-    if (seat >= atomic_load(&table.board->seats_used))
-        atomic_store(&table.board->seats_used, seat + 1);
-    return seat;
+    unsigned slot = 1;
+    while (slot < SPIN_BOARD_SLOTS - 1 && taken[slot])
+        slot++;
+    if (slot >= atomic_load(&table.board->slots_used))
+        atomic_store(&table.board->slots_used, slot + 1);
+    return slot;
 }
 
 int veolib_spin_board_fd(void)
@@ -142,7 +142,7 @@ static struct veo_proc_handle *find_free(void)
 static void prepare(struct veo_proc_handle *proc)
 {
     proc->identifier = free_identifier();
-    proc->seat = free_seat();
+    proc->spin_slot = free_spin_slot();
     proc->in_use = true;
     proc->fork_generation = atomic_load(&table.fork_generation);
     proc->main = proc->service = NULL;
@@ -171,7 +171,7 @@ void veolib_proc_release(struct veo_proc_handle *proc)
 {
     bool last = true;
     pthread_mutex_lock(&table.lock);
-    atomic_store(&table.board->looking[proc->seat], 0);
+    atomic_store(&table.board->spinning[proc->spin_slot], 0);
     proc->in_use = false;
     for (const struct veo_proc_handle *p = table.procs; p != NULL; p = p->next)
         last = last && !p->in_use;

@@ -41,8 +41,8 @@ struct veo_proc_handle {
     uint32_t fork_generation;
     int identifier;
     int node;
-    bool unordered; /* synchronous transfers do not wait for the main context's queue */
-    unsigned seat;  /* the worker's on the spin board */
+    bool unordered;     /* synchronous transfers do not wait for the main context's queue */
+    unsigned spin_slot; /* the worker's on the spin board */
     struct veolib_worker worker;
     struct veolib_memory memory;
     pthread_mutex_t contexts_lock;
@@ -54,8 +54,8 @@ struct veo_proc_handle {
 };
 
 /*
- * Takes a free handle, or a new one: with an identifier, a seat and a worker that is not started.
- * NULL (error set) on failure. To be given back with veolib_proc_release().
+ * Takes a free handle, or a new one: with an identifier, a spin slot and a worker that is not
+ * started. NULL (error set) on failure. To be given back with veolib_proc_release().
  */
 struct veo_proc_handle *veolib_proc_take(void);
 

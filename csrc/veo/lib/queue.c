@@ -90,7 +90,7 @@ bool veolib_queue_init(struct veo_thr_ctxt *ctx)
     atomic_store(&ctx->next_id, 0);
     atomic_store(&ctx->harvested, 0);
     ctx->sleepers = (struct list){NULL, NULL};
-    ctx->patience = (struct spin_patience){0};
+    ctx->backoff = (struct spin_backoff){0};
 
     ctx->wire->first = chunk->wire;
     atomic_store(&ctx->wire->wake_at, NO_ID);

@@ -104,11 +104,11 @@ static bool proc_stops(struct veo_proc_handle *proc)
 static bool spin_for(struct veo_thr_ctxt *ctx, const struct target *target)
 {
     bool there = false;
-    struct spin_turn turn = {.my_core = &ctx->wire->host_core,
+    struct spin_wait wait = {.my_core = &ctx->wire->host_core,
                              .their_core = &ctx->wire->worker_core};
-    while (!(there = has_come(ctx, target)) && spin_again(&turn, &veolib_spin_side, &ctx->patience))
+    while (!(there = has_come(ctx, target)) && spin_again(&wait, &veolib_spin_side, &ctx->backoff))
         ;
-    spin_end(&turn, &veolib_spin_side);
+    spin_end(&wait, &veolib_spin_side);
     return there;
 }
 
@@ -141,7 +141,7 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
         veolib_queue_harvest(ctx);
     }
     sleepers_remove(ctx, &me);
-    spin_learn(&ctx->patience, &veolib_spin_side, clock_now() - start);
+    spin_learn(&ctx->backoff, &veolib_spin_side, clock_now() - start);
 }
 
 /*

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sorting VE argument slots into x86 registers, and the result back into a VE register. */
+#include "veo/worker/call.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "veo/worker/worker.h"
+#include "ve_offload.h"
+#include "veo/worker/classes.h"
+#include "veo/worker/crash.h"
+#include "veo/worker/invoke.h"
 
+/* Registers for arguments. */
 enum { INTS = 6, FPS = 8 };
 
+/* What the function returned (rax, xmm0), as a VE register holds a result of type KIND. */
 static uint64_t ve_result(char kind, const uint64_t out[2])
 {
     switch (kind) {
@@ -23,57 +29,71 @@ static uint64_t ve_result(char kind, const uint64_t out[2])
     }
 }
 
-int veow_call(const struct wire_slot *slot, uint64_t *result)
+/* How the arguments of a call are passed: two bits each, and the letter of the result. */
+struct passing {
+    const uint64_t *kinds;
+    uint64_t merged[WIRE_KIND_WORDS]; /* kinds may point here */
+    char ret;
+};
+
+static unsigned kind_at(const uint64_t *kinds, unsigned i)
 {
-    const uint64_t *values = slot->args;
-    const uint64_t *kinds = &slot->kinds;
-    char ret = (char)slot->ret;
-    unsigned nargs = slot->nargs;
-    if (slot->flags & WIRE_BLOCK_ARGS) {
-        const struct wire_args *outside = slot->block;
-        values = outside->values;
-        kinds = outside->kinds;
+    return (unsigned)(kinds[i / 32] >> i % 32 * 2 & 3);
+}
+
+/* Debug info gives the classes of named parameters; further arguments have those of the setters. */
+static void merge(struct passing *passing, const struct veow_classes *classes, unsigned nargs)
+{
+    const uint64_t *setters = passing->kinds;
+    for (unsigned i = 0; i < nargs; i++) {
+        uint64_t kind = kind_at(classes->kinds, i);
+        if (kind == WIRE_KIND_UNSET)
+            kind = kind_at(setters, i);
+        passing->merged[i / 32] |= kind << i % 32 * 2;
     }
-    uint64_t given[WIRE_KIND_WORDS] = {0};
-    if (!(slot->flags & WIRE_SIGNATURE)) {
-        struct veow_classes *classes = veow_classes_of(slot->target);
-        if (classes->refused) {
-            char where[256];
-            veow_describe(slot->target, where, sizeof where);
-            fprintf(stderr, "[VE] ERROR: cannot call %s: %s\n", where, classes->why);
-            return VEO_COMMAND_ERROR;
-        }
-        if (classes->known) {
-            kinds = classes->kinds;
-            ret = classes->ret;
-            /* Arguments behind those that have names go by what the caller said. */
-            const uint64_t *setters = slot->flags & WIRE_BLOCK_ARGS
-                                          ? ((struct wire_args *)slot->block)->kinds
-                                          : &slot->kinds;
-            for (unsigned i = 0; i < nargs; i++) {
-                unsigned shift = i % 32 * 2;
-                uint64_t kind = kinds[i / 32] >> shift & 3;
-                if (kind == WIRE_KIND_UNSET)
-                    kind = setters[i / 32] >> shift & 3;
-                given[i / 32] |= kind << shift;
-            }
-            kinds = given;
-        } else if (!classes->warned) {
-            uint64_t seen = 0;
-            for (unsigned i = 0; i < nargs; i++)
-                seen |= kinds[i / 32] >> i % 32 * 2 & 2;
-            veow_classes_warn(classes, seen != 0);
-        }
+    passing->kinds = passing->merged;
+    passing->ret = classes->ret;
+}
+
+static void warn_of_unknown(const struct passing *passing, struct veow_classes *classes,
+                            unsigned nargs)
+{
+    bool kinds_given = false;
+    for (unsigned i = 0; i < nargs; i++)
+        kinds_given = kinds_given || (kind_at(passing->kinds, i) & 2) != 0;
+    veow_classes_warn(classes, kinds_given);
+}
+
+/* Finds out what the host did not say. False if the function cannot be called. */
+static bool look_up(const struct wire_slot *slot, struct passing *passing)
+{
+    struct veow_classes *classes = veow_classes_of(slot->target);
+    if (classes->refused) {
+        char where[256];
+        veow_describe(slot->target, where, sizeof where);
+        fprintf(stderr, "[VE] ERROR: cannot call %s: %s\n", where, classes->why);
+        return false;
     }
+
+    if (classes->known)
+        merge(passing, classes, slot->nargs);
+    else if (!classes->warned)
+        warn_of_unknown(passing, classes, slot->nargs);
+    return true;
+}
+
+/* Sorts the arguments into registers and stack words, and calls the function. */
+static void invoke(const struct wire_slot *slot, const uint64_t *values, const uint64_t *kinds,
+                   uint64_t out[2])
+{
     uint64_t ints[INTS] = {0};
     uint64_t fps[FPS] = {0};
     uint64_t stack[VEO_MAX_NUM_ARGS];
-    uint64_t out[2];
     unsigned nints = 0;
     unsigned nfps = 0;
     size_t nstack = 0;
-    for (unsigned i = 0; i < nargs; i++) {
-        uint64_t kind = kinds[i / 32] >> i % 32 * 2 & 3;
+    for (unsigned i = 0; i < slot->nargs; i++) {
+        unsigned kind = kind_at(kinds, i);
         uint64_t value = kind == WIRE_KIND_FLOAT ? values[i] >> 32 : values[i];
         if (kind < WIRE_KIND_FLOAT && nints < INTS)
             ints[nints++] = value;
@@ -83,6 +103,22 @@ int veow_call(const struct wire_slot *slot, uint64_t *result)
             stack[nstack++] = value;
     }
     veow_invoke(slot->target, ints, fps, stack, nstack, out);
-    *result = ve_result(ret, out);
+}
+
+int veow_call(const struct wire_slot *slot, uint64_t *result)
+{
+    const uint64_t *values = slot->args;
+    struct passing passing = {.kinds = &slot->kinds, .ret = (char)slot->ret};
+    uint64_t out[2];
+    if (slot->flags & WIRE_BLOCK_ARGS) {
+        const struct wire_args *outside = slot->block;
+        values = outside->values;
+        passing.kinds = outside->kinds;
+    }
+
+    if (!(slot->flags & WIRE_SIGNATURE) && !look_up(slot, &passing))
+        return VEO_COMMAND_ERROR;
+    invoke(slot, values, passing.kinds, out);
+    *result = ve_result(passing.ret, out);
     return VEO_COMMAND_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What debug info says of the functions that were looked up or called, kept by address. */
+#include "veo/worker/classes.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 #include "veo/signature.h"
-#include "veo/worker/worker.h"
+#include "veo/worker/crash.h"
 
 enum { RECENT = 16, BUCKETS = 256 };
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a kernel crashes: telling the host what and where, then ending the process. */
+#include "veo/worker/crash.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,9 @@
 
 #include "common/futex.h"
 #include "formats/dwarf_lines.h"
-#include "veo/worker/worker.h"
+#include "ve_offload.h"
+#include "veo/worker/context.h"
+#include "veo/worker/invoke.h"
 
 /* Files are read again for each frame with a line. */
 enum { SIGNAL_STACK = 128 << 10, FRAMES = 48, FRAMES_WITH_LINES = 8 };
@@ -64,9 +68,6 @@ struct trace {
     int frames;
 };
 
-/* Ends of the code in invoke.S: what called it is the worker itself. */
-extern const char veow_invoke_end[];
-
 /* " at kernel.c:42" for a code address, where debug info says so. */
 static void add_line(struct report *r, uint64_t address)
 {
@@ -101,6 +102,7 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argume
     if (!trace->below && pc != trace->fault)
         return _URC_NO_REASON;
     trace->below = true;
+    /* The caller of that code is the worker itself. */
     if (pc > (uint64_t)(uintptr_t)veow_invoke && pc <= (uint64_t)(uintptr_t)veow_invoke_end)
         return _URC_END_OF_STACK;
     bool named = dladdr((const void *)(uintptr_t)(before ? pc : pc - 1), &info) != 0;

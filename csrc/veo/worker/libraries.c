@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared libraries with kernels, and symbols in them or linked in statically. */
+#include "veo/worker/libraries.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -10,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "veo/worker/classes.h"
+#include "veo/worker/context.h"
 #include "veo/worker/static_symbols.h"
-#include "veo/worker/worker.h"
 
 #define EM_VE 251
 

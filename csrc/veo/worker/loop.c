@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A context: its thread takes one request after the other from its queue and executes it. */
+#include "veo/worker/loop.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,35 +11,17 @@
 
 #include "common/copy.h"
 #include "common/futex.h"
-#include "veo/worker/worker.h"
+#include "ve_offload.h"
+#include "veo/worker/call.h"
+#include "veo/worker/context.h"
+#include "veo/worker/crash.h"
+#include "veo/worker/libraries.h"
+#include "veo/worker/release.h"
 
 /* Between two moves to another core. */
 #define MOVE_INTERVAL (5 * CLOCK_MILLISECOND)
 
-_Thread_local struct veow_context *veow_current;
-
-static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct veow_context *_Atomic contexts;
-
-struct veow_context *veow_contexts(void)
-{
-    return atomic_load(&contexts);
-}
-
-bool veow_is_executing(bool (*belongs)(uint64_t address, const void *to), const void *to)
-{
-    bool found = false;
-    pthread_mutex_lock(&contexts_lock);
-    for (struct veow_context *c = atomic_load(&contexts); c && !found; c = c->next) {
-        uint64_t target = atomic_load(&c->target);
-        found = target && belongs(target, to);
-    }
-    pthread_mutex_unlock(&contexts_lock);
-    return found;
-}
-
-/* --- waiting and answering
- * ------------------------------------------------------------------------ */
+/* --- waiting for the host --- */
 
 /*
  * Goes to another core, if there is one: this side and the host take turns then, at ten times the
@@ -64,12 +47,12 @@ static uint64_t await(struct veow_context *ctx, const struct wire_slot *slot, ui
 {
     struct wire_context *wire = ctx->wire;
     uint64_t state;
-    struct spin_turn turn = {.my_core = &wire->worker_core, .their_core = &wire->host_core};
+    struct spin_wait wait = {.my_core = &wire->worker_core, .their_core = &wire->host_core};
 #define LOOK() (state = atomic_load_explicit(&slot->state, memory_order_acquire))
-    while (LOOK() == unchanged && spin_again(&turn, &veow_side, &ctx->patience))
-        if (turn.shares_core)
+    while (LOOK() == unchanged && spin_again(&wait, &veow_side, &ctx->backoff))
+        if (wait.shares_core)
             leave_core(ctx);
-    spin_end(&turn, &veow_side);
+    spin_end(&wait, &veow_side);
     if (state != unchanged)
         return state;
 
@@ -87,7 +70,7 @@ static uint64_t await(struct veow_context *ctx, const struct wire_slot *slot, ui
     }
 #undef LOOK
     atomic_store(&wire->worker_asleep, 0);
-    spin_learn(&ctx->patience, &veow_side, clock_now() - start);
+    spin_learn(&ctx->backoff, &veow_side, clock_now() - start);
     return state;
 }
 
@@ -97,30 +80,7 @@ static _Noreturn void overwritten(void)
              "write beyond the end of a stack argument?");
 }
 
-static void tell_host(struct wire_context *wire, uint64_t id)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-    if (id >= atomic_load_explicit(&wire->wake_at, memory_order_relaxed)) {
-        atomic_fetch_add(&wire->done_bell, 1);
-        futex_wake_all(&wire->done_bell);
-    }
-}
-
-void veow_finish(struct veow_context *ctx, int outcome, uint64_t result)
-{
-    struct wire_slot *slot = atomic_load_explicit(&ctx->slot, memory_order_relaxed);
-    /* A thread that ends the process has answered already. */
-    if (!slot)
-        return;
-    slot->result = result;
-    slot->outcome = (uint8_t)outcome;
-    atomic_store_explicit(&ctx->slot, NULL, memory_order_relaxed);
-    atomic_store_explicit(&slot->state, WIRE_STATE(ctx->id, WIRE_DONE), memory_order_release);
-    tell_host(ctx->wire, ctx->id);
-}
-
-/* --- executing
- * ------------------------------------------------------------------------------------- */
+/* --- executing --- */
 
 /* A bad address costs the request, not the process. */
 static int transfer(struct veow_context *ctx, const struct wire_slot *slot, uint64_t *result)
@@ -197,7 +157,7 @@ static void hand_over(struct veow_context *ctx, struct wire_slot *slot)
 {
     uint64_t handed = WIRE_STATE(ctx->id, WIRE_HOST_TURN);
     atomic_store_explicit(&slot->state, handed, memory_order_release);
-    tell_host(ctx->wire, ctx->id);
+    veow_tell_host(ctx->wire, ctx->id);
     if (await(ctx, slot, handed) != WIRE_STATE(ctx->id, WIRE_DONE))
         overwritten();
     atomic_store_explicit(&ctx->wire->left, ctx->id + 1, memory_order_release);
@@ -266,31 +226,19 @@ void veow_run_context(struct wire_context *wire)
 {
     struct veow_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx)
-        veow_die("no memory for a context");
+        veow_die("out of memory (context)");
     ctx->wire = wire;
     /* The host seldom needs it, and then at once. */
     if (wire == veow_header->service)
-        atomic_store(&ctx->patience.limit_ns, SPIN_SHORTEST_NS);
+        atomic_store(&ctx->backoff.limit_ns, SPIN_SHORTEST_NS);
     ctx->signal_stack = veow_signal_stack_new();
-    pthread_mutex_lock(&contexts_lock);
-    ctx->next = atomic_load(&contexts);
-    atomic_store(&contexts, ctx);
-    pthread_mutex_unlock(&contexts_lock);
-    veow_current = ctx;
+    veow_context_enter(ctx);
+
     pthread_cleanup_push(thread_ended, NULL);
     serve(ctx);
     pthread_cleanup_pop(0);
-    veow_current = NULL;
-    pthread_mutex_lock(&contexts_lock);
-    struct veow_context *at = atomic_load(&contexts);
-    if (at == ctx) {
-        atomic_store(&contexts, ctx->next);
-    } else {
-        while (at->next != ctx)
-            at = at->next;
-        at->next = ctx->next;
-    }
-    pthread_mutex_unlock(&contexts_lock);
+
+    veow_context_leave(ctx);
     veow_signal_stack_free(ctx->signal_stack);
     free(ctx);
 }

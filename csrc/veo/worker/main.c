@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,9 @@
 #include <unistd.h>
 
 #include "common/futex.h"
-#include "veo/worker/worker.h"
+#include "veo/worker/context.h"
+#include "veo/worker/crash.h"
+#include "veo/worker/loop.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -25,9 +28,6 @@
 /* Of the main context; as for the threads of others. */
 #define MAIN_STACK ((rlim_t)128 << 20)
 #define SERVICE_STACK ((size_t)1 << 20)
-
-struct wire_header *veow_header;
-struct spin_side veow_side;
 
 /* A lifeline alone could be held open by other children of the host; a pidfd is not there on
  * older kernels. */
@@ -89,7 +89,7 @@ static void map_memory(char *argv[])
     close(WIRE_FD_MEMORY);
     close(WIRE_FD_BOARD);
     veow_header = map;
-    veow_side = spin_side_of(board, veow_header->seat);
+    veow_side = spin_side_of(board, veow_header->spin_slot);
     /* What runs over the end of the wire does not get into the heap. */
     uint64_t gap = veow_header->heap - WIRE_GAP;
     mprotect((void *)(uintptr_t)gap, WIRE_GAP, PROT_NONE);

@@ -7,13 +7,13 @@
  * that has pages of its own how far these begin before it. Any other malloc(), as a program may
  * have preloaded, is trusted to check for itself.
  */
+#include "veo/worker/release.h"
+
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "veo/worker/worker.h"
 
 /* AddressSanitizer knows what it has given out. */
 extern int __sanitizer_get_ownership(const volatile void *address) __attribute__((weak));
