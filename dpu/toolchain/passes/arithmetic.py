@@ -68,7 +68,7 @@ def _return(code: Code) -> None:
 
 
 def _add_halves(code: Code, shift: int = 0, *, add: bool = True) -> None:
-    """Add the product of the operands' low halves, or begin with it, in r9."""
+    """Add the product of the low halves of the operands to r9, or set r9 to it."""
     terms = (("ul", "ul", 0), ("uh", "ul", 8), ("ul", "uh", 8), ("uh", "uh", 16))
     for left, right, by in terms:
         if shift + by >= 32:
@@ -88,7 +88,7 @@ def _add_halves(code: Code, shift: int = 0, *, add: bool = True) -> None:
 
 
 def _write_product(code: Code) -> None:
-    """Low word of a product, of bytes: all of those that reach it, if it is not of 16 bits."""
+    """Append the low word of a product: four byte products for 16-bit operands, else ten."""
     code.place(routine_label("mul"))
     wide, end = code.new_label(), code.new_label()
     code.emit("or", "rrr", SPARE_2, SCRATCH_HIGH, SPARE)
@@ -97,6 +97,7 @@ def _write_product(code: Code) -> None:
     _add_more_of_halves(code)
     code.place(end)
     _return(code)
+
     code.place(wide)
     _add_halves(code, add=False)
     code.emit("ror", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 16)
@@ -108,7 +109,7 @@ def _write_product(code: Code) -> None:
 
 
 def _add_more_of_halves(code: Code) -> None:
-    """Add to the product of the lowest bytes in r9 what the others of the low halves give."""
+    """Add the other byte products of the low halves to that of the lowest bytes, in r9."""
     for mnemonic, left, right, shift in (
         ("mul_uh_ul", SCRATCH_HIGH, SPARE, 8),
         ("mul_uh_ul", SPARE, SCRATCH_HIGH, 8),
@@ -119,10 +120,11 @@ def _add_more_of_halves(code: Code) -> None:
 
 
 def _write_wide_product(code: Code) -> None:
-    """Both words of the unsigned product: high in r9, low in r8; four products of halves.
+    """Append the unsigned product of two words: the high word goes to r9, the low one to r8.
 
-    There are five registers for it. What is done with leaves the halves of r8, r13 and r21 that the
-    multiplier does not look at for 16 bits of the result each: jumps do not look at them either.
+    It is the sum of four products of halves, and has five registers. The halves of r8, r13 and r21
+    that are done with hold 16 bits of the result each, since neither the multiplier nor jumps read
+    them.
     """
     code.place(routine_label("mulhu"))
     wide = code.new_label()
@@ -132,11 +134,12 @@ def _write_wide_product(code: Code) -> None:
     code.move(SCRATCH_HIGH, SCRATCH_LOW)
     code.load_immediate(SCRATCH_LOW, 0)
     _return(code)
+
     code.place(wide)
     _add_halves(code, add=False)
     code.emit("lsl_add", "rrri", LINK, LINK, SCRATCH_LOW, 16)
     code.emit("lsr", "rri", SCRATCH_LOW, SCRATCH_LOW, 16)
-    # The sum of a middle product and what is carried to it has 32 bits.
+    # The sum of a middle product and the carry into it has 32 bits.
     code.emit("ror", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 16)
     _add_halves(code)
     code.emit("ror", "rri", SCRATCH_HIGH, SCRATCH_HIGH, 16)
@@ -156,26 +159,43 @@ def _write_wide_product(code: Code) -> None:
 
 
 def _write_division(code: Code) -> None:
-    """Divide with signs by dividing without; then a step for every bit of the quotient."""
+    """Append signed division, which divides the magnitudes, and unsigned division."""
+    by_zero, smaller, end = code.new_label(), code.new_label(), code.new_label()
+    _write_magnitudes(code)
+    _write_steps(code, by_zero, smaller, end)
+    _write_signs(code, by_zero)
+
+    code.place(smaller)
+    code.load_immediate(SCRATCH_HIGH, 0)
+    code.jump(end)
+
+
+def _write_magnitudes(code: Code) -> None:
+    """Negate negative operands, and note in the return address which results to negate."""
+    positive, unsigned = code.new_label(), routine_label("divu")
     code.place(routine_label("div"))
-    positive, by_zero, smaller = code.new_label(), code.new_label(), code.new_label()
-    end, last, done = code.new_label(), code.new_label(), code.new_label()
-    code.emit("or", "rrrci", SPARE_2, SCRATCH_LOW, SPARE, Condition.PLUS, routine_label("divu"))
+    code.emit("or", "rrrci", SPARE_2, SCRATCH_LOW, SPARE, Condition.PLUS, unsigned)
     code.jump_if(Condition.GREATER_EQUAL_SIGNED, SCRATCH_LOW, 0, positive)
     code.emit("sub", "rir", SCRATCH_LOW, 0, SCRATCH_LOW)
     code.emit("or", "rri", LINK, LINK, _NEGATE_REMAINDER | _NEGATE_QUOTIENT)
-    code.jump_if(Condition.GREATER_EQUAL_SIGNED, SPARE, 0, routine_label("divu"))
+    code.jump_if(Condition.GREATER_EQUAL_SIGNED, SPARE, 0, unsigned)
+
     code.place(positive)
     code.emit("sub", "rir", SPARE, 0, SPARE)
     code.emit("xor", "rri", LINK, LINK, _NEGATE_QUOTIENT)
+
+
+def _write_steps(code: Code, by_zero: Label, smaller: Label, end: Label) -> None:
+    """Append one step for each bit of the quotient."""
+    last, first = code.new_label(), code.new_label()
     code.place(routine_label("divu"))
     code.emit("clz", "rrci", SCRATCH_HIGH, SPARE, Condition.MAX, by_zero)
     code.emit("clz", "rr", SPARE_2, SCRATCH_LOW)
     code.emit("sub", "rrrci", SPARE_2, SPARE_2, SCRATCH_HIGH, Condition.GREATER_SIGNED, smaller)
     code.load_immediate(SCRATCH_HIGH, 0)
+
     # As many steps before the last one as the divisor has more leading zeros.
     code.emit("call", "zri", 0, SPARE_2, last)
-    first = code.new_label()
     code.place(first)
     code.entries.add(first)
     for step in range(31, -1, -1):
@@ -183,9 +203,15 @@ def _write_division(code: Code) -> None:
             code.place(last)
         code.emit("div_step", "rrrici", SCRATCH_HIGH, SPARE, SCRATCH_HIGH, step, Condition.FALSE, 0)
     code.place(end)
+
+
+def _write_signs(code: Code, by_zero: Label) -> None:
+    """Append the return, with a negation of the results that the return address asks for."""
+    done = code.new_label()
     code.emit("lsr", "rrici", SPARE_2, LINK, _SIGNS, Condition.ZERO, done)
     code.emit("call", "zri", 0, SPARE_2, done)
-    # What signs to change, times two, is the distance from here.
+
+    # Which results to negate, times two, is the distance from here.
     code.place(done)
     _return(code)
     code.place(by_zero)
@@ -197,6 +223,3 @@ def _write_division(code: Code) -> None:
         for register in registers:
             code.emit("sub", "rir", register, 0, register)
         _return(code)
-    code.place(smaller)
-    code.load_immediate(SCRATCH_HIGH, 0)
-    code.jump(end)
