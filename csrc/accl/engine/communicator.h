@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators. The first says who takes part at all. A communicator's key is made of the global
- * ranks in it and of how often this rank has made one of the same, so all members get the same key
- * without a word to each other. The executor calls these functions.
+ * Communicators. The first one defines all ranks of the job. A communicator's key is made of the
+ * global ranks in it and of how often this rank has made one of the same, so all members get the
+ * same key without a word to each other. The executor calls these functions.
  */
 #ifndef ACCL_ENGINE_COMMUNICATOR_H
 #define ACCL_ENGINE_COMMUNICATOR_H

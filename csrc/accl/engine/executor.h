@@ -11,8 +11,8 @@
 /* Becomes the executor if there is none. */
 static inline bool executor_try(accl_device *device)
 {
-    uint32_t nobody = 0;
-    return atomic_compare_exchange_strong(&device->running, &nobody, 1);
+    uint32_t free_now = 0;
+    return atomic_compare_exchange_strong(&device->running, &free_now, 1);
 }
 
 /* Becomes the executor, after whatever is queued; waits for it. ACCL_INTERRUPTED if the caller's

@@ -136,11 +136,11 @@ uint32_t acclib_wait_pause(struct waiter *w)
 
     w->spins_on = 0;
     if (round == looks) {
-        w->began = w->looked = clock_now();
+        w->began = w->inspected = clock_now();
     } else if (w->armed || round % 16 == 0) {
         int64_t now = clock_now();
-        if (now - w->looked >= INSPECT_NS) {
-            w->looked = now;
+        if (now - w->inspected >= INSPECT_NS) {
+            w->inspected = now;
             uint32_t bits = inspect(w);
             if (bits)
                 return bits;
@@ -182,9 +182,9 @@ uint32_t acclib_wait_pause_briefly(struct waiter *w, int64_t ns)
         return w->timeout_bits;
     }
 
-    if (now - w->looked >= INSPECT_NS) {
-        uint32_t bits = w->looked ? inspect(w) : 0;
-        w->looked = now;
+    if (now - w->inspected >= INSPECT_NS) {
+        uint32_t bits = w->inspected ? inspect(w) : 0;
+        w->inspected = now;
         if (bits)
             return bits;
     }

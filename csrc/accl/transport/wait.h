@@ -24,7 +24,7 @@ struct waiter {
     bool collective;                   /* every member must live */
     uint32_t timeout_bits;
     uint32_t rounds, spins_on;
-    int64_t began, looked;
+    int64_t began, inspected;
     bool armed; /* registered as a sleeper */
     uint32_t bell;
 };

@@ -13,7 +13,7 @@
 #include "accl/transport/packets/send.h"
 #include "common/copy.h"
 
-#define PIECE 65536 /* elements that a reduction hands on at a time */
+#define PIECE 65536 /* elements that a reduction forwards at a time */
 
 struct ring_walk {
     accl_device *device;

@@ -2,8 +2,8 @@
 /*
  * Collectives between ranks that have no memory in common: made of messages in a channel of their
  * own. Reductions go round the ring, as the original's do, so the results are those of ranks that
- * share memory, bit by bit. Which of two ranks sends first follows their numbers: nobody waits in a
- * circle.
+ * share memory, bit by bit. Of two ranks the one with the lower number sends first, so they cannot
+ * deadlock.
  */
 #ifndef ACCL_PACKETS_COLLECTIVE_H
 #define ACCL_PACKETS_COLLECTIVE_H

@@ -11,7 +11,7 @@
 
 /* X(name, value, whether a payload is allowed) */
 #define PACKET_KINDS(X) \
-    X(HELLO, 1, 0)    /* who sends, and its rx buffers; the first of all */ \
+    X(HELLO, 1, 0)    /* the sender and its rx buffers; the first packet */ \
     X(EAGER, 2, 1)    /* a message, from its beginning */ \
     X(DATA, 3, 1)     /* more of one */ \
     X(REQUEST, 4, 0)  /* a message that is too large to be sent eagerly */ \

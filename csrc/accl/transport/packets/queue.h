@@ -15,10 +15,10 @@ static inline struct packet_header *packet_header_of(struct parcel_post *post)
 struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
                                        struct packet_header header, uint64_t payload);
 
-/* The packet goes out. NULL is a packet that could not be made: false. */
+/* Queues the packet for sending. False if it is NULL: it could not be made. */
 bool acclib_packet_put(accl_device *device, struct parcel_post *post);
 
-/* A packet without payload goes out. False if out of memory. */
+/* Queues a packet without payload. False if out of memory. */
 bool acclib_packet_put_plain(accl_device *device, uint32_t rank, enum packet_kind kind,
                              uint32_t channel, uint64_t id, uint64_t key);
 

@@ -4,7 +4,7 @@
  *
  * A rank listens on an abstract unix socket whose name comes from the user, the job and its
  * number. Both sides check the other's user. The name is gone with the socket, so nothing can be
- * left behind, and a rank that comes again has the same name: therefore each side also says which
+ * left behind, and a rank that starts again has the same name: therefore each side also says which
  * of its devices in this job it is (generation), and only equal ones meet.
  *
  * Nothing here waits, but for connecting and looking at /proc.

@@ -31,7 +31,7 @@ int acclib_lane_join(accl_device *device, struct communicator *comm)
     return ACCL_OK;
 }
 
-/* Whether the lane of member INDEX is known; looks for it in its file. */
+/* Whether the lane of member INDEX is known; searches its file. */
 static bool look_for_lane(const struct communicator *comm, uint32_t index, const struct peer *peer)
 {
     struct lane **lane = &comm->lanes->of[index];

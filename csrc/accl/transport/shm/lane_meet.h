@@ -9,7 +9,7 @@
 int acclib_lane_join(accl_device *device, struct communicator *comm);
 
 /* Before the first call of a communicator: waits until every member has found all lanes, so that
- * nobody leaves before. Error bits. */
+ * none leaves before. Error bits. */
 uint32_t acclib_lane_meet(accl_device *device, const struct operation *op);
 
 #endif

@@ -18,9 +18,10 @@ struct peer {
     bool reached;                       /* through this transport; else nothing else is set */
     struct arena_header *_Atomic arena; /* NULL until attached */
     uint64_t arena_bytes;
-    int64_t asked_at;  /* when the receiver last asked for its memory */
-    struct pool pool;  /* its own */
-    _Atomic int pidfd; /* of its process, or -1; also known of who asked for this rank's file */
+    int64_t asked_at; /* when the receiver last asked for its memory */
+    struct pool pool; /* its own */
+    _Atomic int
+        pidfd; /* of its process, or -1; also known of ranks that asked for this rank's file */
     _Atomic bool dead;
 
     /* Outgoing: its ring for this rank. */
