@@ -25,10 +25,12 @@ dpu_error_t dpulib_fail(dpu_error_t code, const char *format, ...)
 
 dpu_error_t dpulib_count_failures(dpu_error_t error, uint32_t failures)
 {
+    if (error == DPU_OK || failures <= 1)
+        return error;
+
     size_t length = strlen(last_detail);
-    if (error != DPU_OK && failures > 1)
-        snprintf(last_detail + length, sizeof last_detail - length,
-                 "; %u more DPU%s failed as well", failures - 1, failures > 2 ? "s" : "");
+    snprintf(last_detail + length, sizeof last_detail - length, "; %u more DPU%s failed as well",
+             failures - 1, failures > 2 ? "s" : "");
     return error;
 }
 

@@ -6,16 +6,6 @@
 #include "dpu/lib/ranks/allocation.h"
 #include "dpu/lib/ranks/rank.h"
 
-uint32_t dpulib_set_ranks(const struct dpu_set_t *set)
-{
-    return set->kind == DPU_SET_DPU ? 1 : set->list.nr_ranks;
-}
-
-struct dpu_rank_t *dpulib_set_rank(const struct dpu_set_t *set, uint32_t index)
-{
-    return set->kind == DPU_SET_DPU ? set->dpu->rank : set->list.ranks[index];
-}
-
 static dpu_error_t check_rank(const struct dpu_rank_t *rank)
 {
     if (rank == NULL || !rank->alive)

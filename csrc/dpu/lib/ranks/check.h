@@ -10,6 +10,7 @@
 #define OFFCHIP_DPU_LIB_CHECK_H
 
 #include "dpu.h"
+#include "dpu/lib/ranks/rank.h"
 
 #include <stdint.h>
 
@@ -35,8 +36,16 @@ struct dpulib_cursor {
 };
 struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor *at);
 
-/* The number of ranks of a set, a DPU's included, and the rank of a number. */
-uint32_t dpulib_set_ranks(const struct dpu_set_t *set);
-struct dpu_rank_t *dpulib_set_rank(const struct dpu_set_t *set, uint32_t index);
+/* The number of ranks of a set, a DPU's included. */
+static inline uint32_t dpulib_set_ranks(const struct dpu_set_t *set)
+{
+    return set->kind == DPU_SET_DPU ? 1 : set->list.nr_ranks;
+}
+
+/* The rank of a number. */
+static inline struct dpu_rank_t *dpulib_set_rank(const struct dpu_set_t *set, uint32_t index)
+{
+    return set->kind == DPU_SET_DPU ? set->dpu->rank : set->list.ranks[index];
+}
 
 #endif

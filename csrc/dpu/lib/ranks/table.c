@@ -29,11 +29,3 @@ uint32_t dpulib_table_count(const struct dpulib_table *table, const struct dpu_r
                 count += table->ranks[i].entries[j] != NULL;
     return count;
 }
-
-void **dpulib_table_entry(struct dpulib_table *table, const struct dpu_t *dpu)
-{
-    uint32_t i = 0;
-    while (i + 1 < table->nr_ranks && table->ranks[i].rank != dpu->rank)
-        i++;
-    return &table->ranks[i].entries[dpulib_dpu_index(dpu)];
-}

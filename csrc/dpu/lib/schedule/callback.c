@@ -33,9 +33,10 @@ DPU_EXPORT dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
         .kind = DPULIB_JOB_CALLBACK,
         .parallel = (options & DPU_CALLBACK_PARALLEL) != 0,
     };
-    struct dpulib_operation *operation = dpulib_operation_new(dpu_set, &spec);
-    if (operation == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (operation)");
+    struct dpulib_operation *operation;
+    status = dpulib_operation_new(dpu_set, &spec, &operation);
+    if (status != DPU_OK)
+        return status;
 
     operation->callback = (struct dpulib_callback){
         .function = callback,

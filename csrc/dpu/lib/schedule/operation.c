@@ -12,31 +12,45 @@
 /* Operations that are over and that nobody waits for. */
 static struct list over;
 
-struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct dpulib_spec *spec)
+/* With the lock, for a set that was checked. NULL if out of memory. */
+static struct dpulib_operation *make_operation(const struct dpu_set_t *set,
+                                               const struct dpulib_spec *spec)
 {
-    const uint32_t count = dpulib_set_ranks(&set);
-    struct dpulib_operation *operation =
-        calloc(1, sizeof *operation + count * sizeof operation->jobs[0]);
+    const uint32_t count = dpulib_set_ranks(set);
+    const size_t size = sizeof(struct dpulib_operation) + count * sizeof(struct dpulib_rank_job);
+    /* Not calloc(), which does not use the thread's cache of freed blocks. */
+    struct dpulib_operation *operation = malloc(size);
     if (operation == NULL)
         return NULL;
-
+    memset(operation, 0, size);
     operation->spec = *spec;
     operation->count = operation->left = count;
     operation->span = 1;
 
-    dpulib_lock();
     for (uint32_t i = 0; i < count; i++) {
         struct dpulib_rank_job *job = &operation->jobs[i];
         job->operation = operation;
-        job->rank = dpulib_set_rank(&set, i);
-        job->dpu = set.kind == DPU_SET_DPU ? set.dpu : NULL;
+        job->rank = dpulib_set_rank(set, i);
+        job->dpu = set->kind == DPU_SET_DPU ? set->dpu : NULL;
         job->index = i;
-        if (job->rank != NULL)
-            operation->dpus += job->dpu != NULL ? 1 : job->rank->count;
+        operation->dpus += job->dpu != NULL ? 1 : job->rank->count;
     }
-
-    dpulib_unlock();
     return operation;
+}
+
+dpu_error_t dpulib_operation_new(struct dpu_set_t set, const struct dpulib_spec *spec,
+                                 struct dpulib_operation **operation)
+{
+    *operation = NULL;
+    dpulib_lock();
+    dpu_error_t status = dpulib_check_set_locked(set);
+    if (status == DPU_OK)
+        *operation = make_operation(&set, spec);
+    dpulib_unlock();
+
+    if (status == DPU_OK && *operation == NULL)
+        status = dpulib_fail(DPU_ERR_SYSTEM, "out of memory (operation)");
+    return status;
 }
 
 void dpulib_operation_free(struct dpulib_operation *operation)

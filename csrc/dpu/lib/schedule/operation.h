@@ -120,9 +120,10 @@ static inline bool dpulib_is_launch(const struct dpulib_operation *operation)
     return operation->spec.advance != NULL;
 }
 
-/* An operation on a set that was checked. NULL if out of memory; the argument of SPEC is then not
- * released. Without the lock. */
-struct dpulib_operation *dpulib_operation_new(struct dpu_set_t set, const struct dpulib_spec *spec);
+/* Makes an operation. An error if the set does not exist, or DPU_ERR_SYSTEM if out of memory; the
+ * argument of SPEC is then not released. Without the lock. */
+dpu_error_t dpulib_operation_new(struct dpu_set_t set, const struct dpulib_spec *spec,
+                                 struct dpulib_operation **operation);
 /* Releases the argument and frees the operation, which is not queued. Without the lock. */
 void dpulib_operation_free(struct dpulib_operation *operation);
 

@@ -26,8 +26,9 @@ static dpu_error_t run_beside(struct dpu_t *dpu, const struct dpulib_spec *spec)
 static void run_on(struct dpulib_rank_job *job, struct dpu_t *dpu, uint32_t index)
 {
     const struct dpulib_spec *spec = &job->operation->spec;
-    dpulib_note_error(job, index,
-                      spec->parallel ? run_beside(dpu, spec) : spec->run(dpu, spec->argument));
+    dpu_error_t error = spec->parallel ? run_beside(dpu, spec) : spec->run(dpu, spec->argument);
+    if (error != DPU_OK)
+        dpulib_note_error(job, index, error);
 }
 
 static void run_on_all(struct dpulib_rank_job *job)
@@ -36,9 +37,12 @@ static void run_on_all(struct dpulib_rank_job *job)
         run_on(job, job->dpu, 0);
         return;
     }
-    for (uint32_t i = 0; i < dpulib_rank_size(job->rank); i++)
-        if (job->rank->dpus[i].enabled)
-            run_on(job, &job->rank->dpus[i], i);
+
+    struct dpu_t *const dpus = job->rank->dpus;
+    const uint32_t size = dpulib_rank_size(job->rank);
+    for (uint32_t i = 0; i < size; i++)
+        if (dpus[i].enabled)
+            run_on(job, &dpus[i], i);
 }
 
 static void call_back(struct dpulib_rank_job *job)

@@ -188,14 +188,9 @@ static void choose_executor(struct dpulib_operation *operation)
 
 dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_spec *spec, bool async)
 {
-    dpu_error_t status = dpulib_check_set(set);
-    struct dpulib_operation *operation = NULL;
-    if (status == DPU_OK) {
-        operation = dpulib_operation_new(set, spec);
-        if (operation == NULL)
-            status = dpulib_fail(DPU_ERR_SYSTEM, "out of memory (operation)");
-    }
-    if (operation == NULL) {
+    struct dpulib_operation *operation;
+    dpu_error_t status = dpulib_operation_new(set, spec, &operation);
+    if (status != DPU_OK) {
         if (spec->release != NULL)
             spec->release(spec->argument);
         return status;
