@@ -41,8 +41,6 @@ def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
         *_OPTIONS,
     ]
     options += ["-isystem", str(RUNTIME_HEADERS), f"-I{RUNTIME_SOURCES}"]
-    # The objects must not depend on the working directory of the process that compiles them.
-    options.append(f"-fdebug-compilation-dir={RUNTIME_SOURCES}")
 
     def make(folder: Path) -> None:
         def compile(source: Path) -> None:
