@@ -4,6 +4,12 @@
  *
  * A VE address from veo_alloc_hmem() has bit 63 set and the process identifier (0..15) in bits
  * 62..59, so that one pointer type serves host and VE memory. Untagged pointers are host memory.
+ *
+ * Threads. Any thread may call any function. veo_free_hmem() and veo_hmemcpy() are synchronous, as
+ * ve_offload.h says: they block until the main context's queue is empty; the others do not block.
+ *
+ * Ownership. Memory is freed with veo_free_hmem(); that of a VE process goes with the process.
+ * Errors are those of ve_offload.h.
  */
 #ifndef VEO_HMEM_H
 #define VEO_HMEM_H
@@ -19,10 +25,11 @@ extern "C" {
 struct veo_proc_handle;
 
 /*
- * Allocates SIZE bytes in PROC, or with malloc() where PROC is NULL. 0, or a negative value
- * (no memory, process gone, or an identifier above 15).
+ * Allocates SIZE bytes in PROC, or with malloc() if PROC is NULL, and stores the tagged address in
+ * *ADDR. 0, or a negative value: no memory, the process is gone, or its identifier is above 15.
  */
 int veo_alloc_hmem(struct veo_proc_handle *proc, void **addr, const size_t size);
+/* Frees it, or host memory with free(). 0, or -1 if no block starts there. */
 int veo_free_hmem(void *addr);
 /*
  * Copies between host and VE, or within one of them, as the tags say. 0, or a negative value

@@ -2,8 +2,14 @@
 /*
  * veosoft.h: what the soft libveo offers beyond the vendor's API.
  *
- * Callers look these up at run time (dlsym) and do without them where they are absent, as they
- * are in the vendor's library. The presence of veosoft_version() is how a program tells.
+ * Callers look these functions up at run time (dlsym) and do without them if they are absent, as in
+ * the vendor's library. A program tells the libraries apart by the presence of veosoft_version().
+ *
+ * Threads. Any thread may call any function. Only those with a timeout block, and
+ * veosoft_death_report(), for up to a second after a crash. Texts are in static storage, belong to
+ * the process handle, or to the calling thread, as each function says; callers free none.
+ *
+ * Errors are those of ve_offload.h.
  */
 #ifndef VEOSOFT_H
 #define VEOSOFT_H
@@ -50,12 +56,13 @@ struct veo_thr_ctxt *veosoft_main_context(struct veo_proc_handle *proc);
 const char *veosoft_error(void);
 /* How the process died, with a traceback, "" while it lives. Valid until it is destroyed. */
 const char *veosoft_death_report(struct veo_proc_handle *proc);
-/* 1: errors are kept for veosoft_error() only and not printed on stderr. The old value. */
+/* With 1, errors are kept for veosoft_error() only and not printed on stderr. Returns the old
+ * value; it applies to the whole host process. */
 int veosoft_set_quiet(int quiet);
 
 /* Process id of the worker, -1 if the handle is not alive. */
 pid_t veosoft_worker_pid(struct veo_proc_handle *proc);
-/* Ends the worker at once, whatever it executes; waits end then as after a crash. The handle stays
+/* Kills the worker at once, whatever it executes; waits end as after a crash. The process is still
  * to be destroyed. 0, or -1 with EINVAL. */
 int veosoft_proc_kill(struct veo_proc_handle *proc);
 /* Whether veo_read_mem(), veo_write_mem() and veo_hmemcpy() wait for what is queued in the main
