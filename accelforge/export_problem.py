@@ -20,7 +20,7 @@ import math
 import sys
 from typing import Any
 
-__all__ = ["export", "main", "read_results"]
+__all__ = ["export", "export_mapped", "main", "make_problem", "read_results"]
 
 
 def peer(name: str) -> Any:
@@ -257,6 +257,15 @@ def projection(access: Any) -> list[Any]:
     return ranks
 
 
+def loop_variable(loop: Any) -> str | dict[str, str]:
+    """Name the rank variable of a loop, or that of each fused Einsum."""
+    variable = loop.rank_variable
+    if isinstance(variable, str):
+        return str(variable)
+    by_einsum = loop._einsum_to_rank_variable or {}
+    return {str(einsum): str(name) for einsum, name in by_einsum.items()}
+
+
 def mapping_nodes(nodes: list[Any]) -> list[dict[str, Any]]:
     """Describe the nodes of a mapping."""
     m = peer("accelforge.frontend.mapping.mapping")
@@ -271,12 +280,12 @@ def mapping_nodes(nodes: list[Any]) -> list[dict[str, Any]]:
                 }
             )
         elif isinstance(node, m.Loop):
-            variable: Any = node.rank_variable
+            variable = loop_variable(node)
             loop: dict[str, Any] = {"tile": number(node.tile_shape)}
             if isinstance(node, m.Spatial):
-                loop |= {"spatial": str(variable), "component": node.component, "dim": node.name}
+                loop |= {"spatial": variable, "component": node.component, "dim": node.name}
             else:
-                loop["temporal"] = str(variable)
+                loop["temporal"] = variable
             if node.initial_tile_shape is not None:
                 loop["initial"] = number(node.initial_tile_shape)
             found.append(loop)
@@ -356,6 +365,23 @@ def read_results(data: Any) -> list[tuple[list[str | None], float]]:
     return found
 
 
+def make_problem(spec: Any, mapping: Any) -> dict[str, Any]:
+    """Write a Spec with a mapping as a problem."""
+    nodes = mapping_nodes(mapping.nodes)
+    computes = leaves(nodes)
+    names = [str(name) for name in spec.workload.einsum_names if str(name) in computes]
+    einsums = [einsum_record(spec, name, computes[name]) for name in names]
+    leaking = dict.fromkeys(leak["component"] for einsum in einsums for leak in einsum["leaks"])
+    return {
+        "format": "accelforge-problem",
+        "version": 1,
+        "n_instances": number(spec.workload.n_instances),
+        "components": [{"name": name} for name in leaking],
+        "einsums": einsums,
+        "mapping": nodes,
+    }
+
+
 def export(spec: Any) -> dict[str, Any]:
     """Write a Spec with a mapping as a problem, and evaluate it.
 
@@ -369,25 +395,29 @@ def export(spec: Any) -> dict[str, Any]:
     dict
         With ``problem``, and ``results`` or ``error``.
     """
-    nodes = mapping_nodes(spec.mapping.nodes)
-    computes = leaves(nodes)
-    names = [str(name) for name in spec.workload.einsum_names if str(name) in computes]
-    einsums = [einsum_record(spec, name, computes[name]) for name in names]
-    leaking = dict.fromkeys(leak["component"] for einsum in einsums for leak in einsum["leaks"])
-    problem = {
-        "format": "accelforge-problem",
-        "version": 1,
-        "n_instances": number(spec.workload.n_instances),
-        "components": [{"name": name} for name in leaking],
-        "einsums": einsums,
-        "mapping": nodes,
-    }
-    case: dict[str, Any] = {"problem": problem}
+    case: dict[str, Any] = {"problem": make_problem(spec, spec.mapping)}
     try:
         case["results"] = read_results(spec.evaluate_mapping().data)
     except Exception as error:  # whatever AccelForge says is part of the case
         case["error"] = {"type": type(error).__name__, "text": str(error)[:2000]}
     return case
+
+
+def export_mapped(spec: Any, mappings: Any, index: int = 0) -> dict[str, Any]:
+    """Write a mapping that AccelForge's mapper found as a problem, with its results.
+
+    Parameters
+    ----------
+    spec : accelforge.Spec
+        What was mapped.
+    mappings : accelforge.mapper.FFM.Mappings
+        What `map_workload_to_arch` returned.
+    index : int
+        Which row.
+    """
+    data = mappings.data.iloc[[index]]
+    mapping = data["Total<SEP>mapping"].iloc[0]()
+    return {"problem": make_problem(spec, mapping), "results": read_results(data)}
 
 
 def main(arguments: list[str] | None = None) -> int:
