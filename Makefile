@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
+# make help        this list
 # make install     install into .venv, with what compiles DPU programs and starts ranks
 # make demo        the same, and run the demonstration
 # make test        install into .venv what the tests need too, and run them
@@ -30,11 +31,19 @@ SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
 C_FILES  = $(shell find include csrc -name '*.[ch]' -o -name '*.[ch]pp') \
            $(shell find tests examples benchmarks buildtools -name '*.[ch]')
 
+# What is compiled for the host; the flags that parsing needs.
+TIDY_FILES = $(shell find csrc -name '*.c' -not -path '*/runtime/*')
+TIDY_FLAGS = -std=gnu11 -D_GNU_SOURCE -DOFFCHIP_VERSION=\"\" -Icsrc -Icsrc/dispatch \
+             $(patsubst %,-I%,$(wildcard include/*))
+
 .DELETE_ON_ERROR:
-.PHONY: all install demo test test-full lint format sanitize tsan fuzz valgrind coverage nightly \
+.PHONY: all help install demo test test-full lint format sanitize tsan fuzz valgrind coverage nightly \
         accl-driver test-bare pythons bare-debian wheel clean
 
 all: test
+
+help:
+	@sed -n 's/^# \(make \)/\1/p' Makefile
 
 install: $(VENV)/runtime
 	@echo "offchip is installed. To have its commands on PATH:  . $(VENV)/bin/activate"
@@ -108,6 +117,9 @@ lint: $(VENV)/linters
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu accl accelforge
 	@echo clang-format --dry-run -Werror ...
 	@$(BIN)/clang-format --dry-run -Werror $(C_FILES)
+	@echo clang-tidy --quiet ...
+	@echo $(TIDY_FILES) | xargs -n 40 -P $$(nproc) sh -c \
+	  '$(BIN)/clang-tidy --quiet "$$@" -- $(TIDY_FLAGS) 2>/dev/null' clang-tidy
 	$(BIN)/mypy
 	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl \
 	  accelforge
