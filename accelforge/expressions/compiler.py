@@ -24,6 +24,8 @@ MAX_STEPS = 1_000_000
 
 Code = Callable[["Environment"], Any]
 
+_SIZED = frozenset((str, list, tuple, dict, set, frozenset, range))
+
 
 class Unsupported(SyntaxError):
     """Syntax that expressions do not have."""
@@ -57,7 +59,16 @@ class Environment:
 
     def step(self) -> None:
         """Count one iteration or call."""
-        self.steps[0] -= 1
+        self._spend(1)
+
+    def charge(self, value: Any) -> Any:
+        """Count the items of a sequence that is made or walked through, and return it."""
+        if type(value) in _SIZED:
+            self._spend(len(value) >> 4)
+        return value
+
+    def _spend(self, steps: int) -> None:
+        self.steps[0] -= steps
         if self.steps[0] < 0:
             raise OverflowError(f"it takes more than {MAX_STEPS} steps")
 
@@ -221,6 +232,8 @@ def _binary(node: ast.BinOp, depth: int) -> Code:
     if function is None:
         raise Unsupported(f"{type(node.op).__name__} is not part of expressions here")
     left, right = _translate(node.left, depth), _translate(node.right, depth)
+    if isinstance(node.op, (ast.Add, ast.Mult)):
+        return lambda env: env.charge(function(left(env), right(env)))
     return lambda env: function(left(env), right(env))
 
 
@@ -254,7 +267,7 @@ def _compare(node: ast.Compare, depth: int) -> Code:
     def run(env: Environment) -> Any:
         left, result = first(env), True
         for function, right in rest:
-            value = right(env)
+            value = env.charge(right(env))
             result = function(left, value)
             if not result:
                 break
@@ -279,7 +292,7 @@ def _attribute(node: ast.Attribute, depth: int) -> Code:
 
 def _subscript(node: ast.Subscript, depth: int) -> Code:
     value, index = _translate(node.value, depth), _translate(node.slice, depth)
-    return lambda env: access.item(value(env), index(env))
+    return lambda env: env.charge(access.item(value(env), index(env)))
 
 
 def _slice(node: ast.Slice, depth: int) -> Code:
@@ -302,7 +315,8 @@ def _call(node: ast.Call, depth: int) -> Code:
     def run(env: Environment) -> Any:
         env.step()
         target = access.callable_value(function(env))
-        return target(*(arg(env) for arg in args), **{str(n): v(env) for n, v in named})
+        given = [env.charge(arg(env)) for arg in args]
+        return env.charge(target(*given, **{str(n): env.charge(v(env)) for n, v in named}))
 
     return run
 

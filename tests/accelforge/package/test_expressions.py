@@ -116,6 +116,12 @@ def test_what_is_not_allowed_is_an_error(text):
         "(lambda f: f(f))(lambda f: f(f))",
         "(lambda f: f(f))(lambda f: f(f) + f(f))",
         "pow(10, 10**7)",
+        "['a' * 2**20 for i in range(10**6)]",
+        "[list(range(10**6)) for i in range(10**6)]",
+        "(lambda r: [sum(r) for i in range(4 * 10**5)])(range(4 * 10**5))",
+        "(lambda r: [-1 in r for i in range(4 * 10**5)])(list(range(4 * 10**5)))",
+        "(lambda r: [r[:] for i in range(4 * 10**5)])(list(range(4 * 10**5)))",
+        "(lambda r: [sorted(r, key=abs) for i in range(4 * 10**5)])(list(range(4 * 10**5)))",
         "sum([[0] * 10**6] * 10**6, [])",
     ],
 )
