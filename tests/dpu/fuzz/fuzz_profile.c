@@ -5,9 +5,8 @@
  * they are refused with a text, or ranks of that kind can be made.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude/dpu
- * -D_GNU_SOURCE tests/dpu/fuzz/fuzz_profile.c csrc/dpu/{lib/*,machine,isa}/[a-z]*.c
- * csrc/formats/{dpu_elf,lines}.c csrc/common/c*.c With any compiler: fuzz_main.c in place of
- * "fuzzer".
+ * -D_GNU_SOURCE tests/dpu/fuzz/fuzz_profile.c and the sources of libdpu (buildtools/artefacts.py).
+ * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -4,9 +4,8 @@
  * it is refused, or loaded, run for a while and asked for what it printed, and every call returns.
  *
  * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude/dpu
- * -D_GNU_SOURCE tests/dpu/fuzz/fuzz_run.c csrc/dpu/{lib/*,machine,isa}/[a-z]*.c
- * csrc/formats/{dpu_elf,lines}.c csrc/common/c*.c With any compiler: fuzz_main.c in place of
- * "fuzzer".
+ * -D_GNU_SOURCE tests/dpu/fuzz/fuzz_run.c and the sources of libdpu (buildtools/artefacts.py). With
+ * any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdbool.h>
 #include <stdint.h>
