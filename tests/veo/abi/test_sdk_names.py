@@ -107,22 +107,21 @@ def test_names_that_are_opened_are_one_library(name: str, order: int) -> None:
     assert done.stdout == f"{veo.library_info('soft')['api_version']}\n", done.stderr
 
 
-def test_kernels_are_linked_with_the_libraries_of_the_ve(
-    proc: veo.VeoProc, compile_c: Callable[..., Path]
-) -> None:
+def test_kernels_are_linked_with_the_libraries_of_the_ve(compile_c: Callable[..., Path]) -> None:
     path = compile_c(
         "#include <veo_hmem.h>\n#include <veo_ve.h>\n"
         "uint64_t plain(void *p) { return (uint64_t)veo_get_hmem_addr(p); }\n"
         "long before(void) { uint64_t r = 0; return veo_prev_req_result(0, &r) ? -1 : (long)r; }\n",
         flags=["-g", f"-I{INCLUDE}", f"-L{LIB}", "-lveohmem", "-laveoVE"],
     )
-    lib = proc.load_library(path)
-    ctx = proc.open_context()
-    # Looked up first: that leaves a result, too.
-    plain, before = lib.plain, lib.before
-    tagged = 0x1234 | 1 << 63 | 3 << 59
-    assert plain(ctx, tagged).wait_result(10) == 0x1234
-    assert before(ctx).wait_result(10) == 0x1234
+    with veo.VeoProc(0, library="soft") as proc:
+        lib = proc.load_library(path)
+        ctx = proc.open_context()
+        # Looked up first: that leaves a result, too.
+        plain, before = lib.plain, lib.before
+        tagged = 0x1234 | 1 << 63 | 3 << 59
+        assert plain(ctx, tagged).wait_result(10) == 0x1234
+        assert before(ctx).wait_result(10) == 0x1234
 
 
 @pytest.mark.parametrize("header", HEADERS)
