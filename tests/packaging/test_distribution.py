@@ -24,7 +24,7 @@ LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
 LIBRARIES += ["accl/lib/libaccl.so", "veo/lib/libveohmem.a", "veo/lib/libaveoVE.a"]
 LIBVEO_NAMES = [f"veo/lib/{name}" for name in ("libveo.so", "libveo.so.1.0.0", "libaveoVH.so")]
 LIBRARIES += LIBVEO_NAMES
-PACKAGES = ("offchip", "veo", "dpu", "accl")
+PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
 HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veo_ve", "veosoft")]
 HEADERS += [f"veo/include/veo_{name}.h" for name in ("vedma", "veshm", "veshm_defs", "vhveshm")]
 HEADERS += ["accl/include/accl.h", "dpu/runtime/include/mram.h", "dpu/runtime/seqread.inc"]
@@ -90,6 +90,12 @@ def test_every_extension_module_is_there_with_its_declarations(wheel, root):
             assert f"{stem}.pxd" in names
 
 
+def test_every_example_is_in_the_wheel(wheel, root):
+    examples = [p.relative_to(root).as_posix() for p in root.glob("accelforge/examples/**/*.yaml")]
+    assert examples
+    assert set(examples) <= set(wheel.namelist())
+
+
 def test_typing_files_are_there(wheel, root):
     names = set(wheel.namelist())
     for package in PACKAGES:
@@ -105,7 +111,7 @@ def test_nothing_else_is_in_the_wheel(wheel):
         rf"|{package}/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
         r"|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
-        r"|dpu/runtime/(include/)?\w+\.(c|h|inc)"
+        r"|dpu/runtime/(include/)?\w+\.(c|h|inc)|accelforge/examples/.*\.yaml"
     )
     known = {*EXECUTABLES, *LIBRARIES, *HEADERS}
     assert [n for n in wheel.namelist() if n not in known and not allowed.fullmatch(n)] == []
@@ -162,7 +168,7 @@ def test_metadata(wheel):
     text = wheel.read(name).decode()
     assert "License-Expression: BSD-3-Clause" in text
     assert "Requires-Python: >=3.11" in text
-    for extra in ("mpi", "toolchain", "plot", "test", "lint"):
+    for extra in ("mpi", "toolchain", "forge", "plot", "test", "lint"):
         assert f"Provides-Extra: {extra}" in text
     required = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", text, re.MULTILINE)
     assert required == ["numpy"]
