@@ -207,7 +207,7 @@ def _part_lines(parts: dict[str, str | None]) -> list[str]:
     missing = [name for name, version in parts.items() if not version]
     lines = [f"    engine    {parts['engine']}", f"    with      {', '.join(found) or 'nothing'}"]
     if "ruamel.yaml" in missing or "jinja2" in missing:
-        lines.append("    missing   what reads YAML; pip install 'offchip[forge]' brings it")
+        lines.append("    missing   what reads YAML; install offchip[forge]")
     return lines
 
 

@@ -29,6 +29,6 @@ def need(module: str, purpose: str) -> Any:
     except ImportError as error:
         raise ImportError(
             f"{purpose} needs {module.partition('.')[0]}, which cannot be imported ({error}). "
-            f"Install it with: pip install 'offchip[forge]'",
+            "Install offchip[forge]; in a checkout: pip install '.[forge]'",
             name=module,
         ) from error

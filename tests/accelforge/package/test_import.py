@@ -72,7 +72,7 @@ for call in (lambda: result.data, spec.mapping.render_pydot):
     printed = run(code).splitlines()
     assert printed[0] == "32.0"
     assert "needs pandas" in printed[1]
-    assert "pip install 'offchip[forge]'" in printed[1]
+    assert "Install offchip[forge]" in printed[1]
     assert "needs pydot" in printed[2]
 
 
