@@ -69,8 +69,11 @@ def _ask_action(component: Component, action: Any, models: list[Any] | None, wan
     found = model.try_call_arbitrary_action(
         action_name=action.name,
         _return_estimation_object=True,
-        **component._attributes_for_component_model(),
-        **action._attributes_for_component_model(),
+        # Both may have a name, such as energy_scale; the action's own counts.
+        **{
+            **component._attributes_for_component_model(),
+            **action._attributes_for_component_model(),
+        },
     )
     component.component_modeling_log.extend(found.messages)
     return getattr(found.value, wanted)

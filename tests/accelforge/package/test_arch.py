@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import types
 
 import pytest
 
@@ -197,6 +199,35 @@ def test_classes_of_hwcomponents_are_named_if_it_is_missing(spec):
     del spec.arch["MAC"].actions["compute"].energy
     with pytest.raises(EvaluationError, match=r"MAC.actions.compute.energy.*hwcomponents"):
         spec.calculate_component_costs()
+
+
+def test_a_class_of_hwcomponents_is_asked(spec, monkeypatch):
+    """A package of that name whose one class has numbers that are known."""
+
+    def answer(value):
+        return types.SimpleNamespace(value=value, messages=[f"says {value}"])
+
+    class IntMAC:
+        area, leak_power = 5, 7
+
+        def try_call_arbitrary_action(self, action_name, _return_estimation_object, **attributes):
+            assert (action_name, attributes["width"]) == ("compute", 8)
+            return answer(types.SimpleNamespace(energy=11, throughput=13))
+
+    package = types.ModuleType("hwcomponents")
+    package.get_models = lambda *_, **__: [IntMAC]
+    package.get_model = lambda name, attributes, **_: answer(IntMAC())
+    monkeypatch.setitem(sys.modules, "hwcomponents", package)
+    unit = spec.arch["MAC"]
+    unit.component_class = "IntMAC"
+    unit.extra_attributes_for_component_model = {"width": 8}
+    unit.energy_scale = 2
+    for name in ("energy", "throughput"):
+        delattr(unit.actions["compute"], name)
+    del unit.area
+    found = spec.calculate_component_costs().arch["MAC"]
+    assert (found.actions["compute"].energy, found.actions["compute"].throughput) == (22, 13)
+    assert found.area == 5
 
 
 def test_the_method_with_latencies(spec):
