@@ -10,45 +10,10 @@
 #include <string.h>
 
 #include "tests/support/check.h"
+#include "tests/support/failing_malloc.h"
 
 #define ALIGN OFFCHIP_RANGE_ALIGN
 #define BASE UINT64_C(0x600000000000)
-
-/* ------------------------------------------------------------------ failing malloc */
-
-static long allocations_left = -1; /* -1: no limit */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-static bool allocation_fails(void)
-{
-    if (allocations_left < 0)
-        return false;
-    if (allocations_left == 0)
-        return true;
-    allocations_left--;
-    return false;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return allocation_fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return allocation_fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return allocation_fails() ? NULL : __real_realloc(p, size);
-}
 
 /* ------------------------------------------------------------------ model */
 
