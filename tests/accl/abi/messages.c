@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages: sizes, order, tags, communicators, streams, time limits, dumps. usage: messages CASE */
+#include <dirent.h>
+#include <sched.h>
+
 #include "ranks.h"
 
 static char job[64];
@@ -217,12 +220,54 @@ static void chain(uint32_t rank, uint32_t n)
     rank_close(&r);
 }
 
-/* A forked child is refused, and may open a device of its own. */
+/* The state of a thread of this process, as in proc(5). */
+static char thread_state(const char *tid)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", tid);
+    FILE *file = fopen(path, "re");
+    CHECK(file && fgets(line, sizeof line, file));
+    fclose(file);
+    const char *end = strrchr(line, ')');
+    CHECK(end && end[1] == ' ');
+    return end[2];
+}
+
+/* Until all other threads of the process sleep. */
+static void wait_for_threads(void)
+{
+    char own[32];
+    snprintf(own, sizeof own, "%d", (int)getpid());
+    for (double deadline = seconds() + 30;;) {
+        uint32_t others = 0, asleep = 0;
+        DIR *folder = opendir("/proc/self/task");
+        CHECK(folder);
+        for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+            if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
+                continue;
+            others++;
+            asleep += thread_state(entry->d_name) == 'S';
+        }
+        closedir(folder);
+        if (others > 0 && others == asleep)
+            return;
+        CHECK(seconds() < deadline);
+        sched_yield();
+    }
+}
+
+/* A forked child is refused, and may open a device of its own. gcc's libasan does not free its own
+ * locks in the child, so no other thread may be inside malloc() at the fork; and it cannot look for
+ * leaks there, as it takes the parent's threads for the child's: hence _exit(). */
 static void forked(uint32_t rank, uint32_t n)
 {
     struct rank r;
+    struct accl_call barrier = make_call(ACCL_BARRIER, 0, 0);
     rank_open(&r, job, rank, n, ACCL_MEMORY_SEPARATE, 4, 1024);
+    CHECK(run_call(&r, &barrier) == 0); /* nobody connects to the rank from here on */
+    wait_for_threads();
     pid_t child = fork();
+    CHECK(child >= 0);
     if (child == 0) {
         struct accl_call nop = make_call(ACCL_NOP, 0, 0);
         CHECK(accl_call_sync(r.device, &nop, NULL) == ACCL_FORKED);
@@ -233,12 +278,11 @@ static void forked(uint32_t rank, uint32_t n)
         rank_open(&own, name, 0, 1, ACCL_MEMORY_UNIFIED, 4, 1024);
         CHECK(run_call(&own, &nop) == 0);
         accl_close(own.device);
-        exit(0);
+        _exit(0);
     }
     int status = -1;
     waitpid(child, &status, 0);
     CHECK(status == 0);
-    struct accl_call barrier = make_call(ACCL_BARRIER, 0, 0);
     CHECK(run_call(&r, &barrier) == 0);
     rank_close(&r);
 }

@@ -148,6 +148,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
+@pytest.mark.nosanitize  # libasan's own locks may be held in the child
 @pytest.mark.parametrize("name", ["report.csv", "report-%p.csv"])
 def test_a_forked_child_reports_for_itself(name: str, tmp_path: Path) -> None:
     subprocess.run(
