@@ -2,6 +2,7 @@
 """Predicts the energy, latency and area of a workload on an accelerator."""
 
 from accelforge import mapper
+from accelforge._registration import register
 from accelforge.examples import examples
 from accelforge.frontend import arch, config, mapping, renames, spec, variables, workload
 from accelforge.frontend.arch import Arch
@@ -41,4 +42,5 @@ __all__ = [
     "workload",
 ]
 
+register()
 warn_of_rivals()

@@ -19,8 +19,8 @@ from accelforge.expressions import (
     is_literal_string,
 )
 from accelforge.fields.lists import EvalableDict, EvalableList
-from accelforge.fields.sections import place_of
 from accelforge.util.exceptions import EvaluationError, ValidationError
+from accelforge.yaml.sections import place_of
 
 if TYPE_CHECKING:
     from accelforge.fields.model import EvalableModel
@@ -392,18 +392,18 @@ class Nodes(Kind):
 
     Parameters
     ----------
-    classes : callable
-        Returns the classes by tag.
+    classes : dict
+        The classes by tag; it may be filled after this object is made.
     """
 
     inert = False
 
-    def __init__(self, classes: Callable[[], dict[str, type[EvalableModel]]]) -> None:
+    def __init__(self, classes: Mapping[str, type[EvalableModel]]) -> None:
         self._classes = classes
 
     def accept(self, value: Any) -> Any:
         """Take an object of one of the classes, or a tagged mapping."""
-        classes = self._classes()
+        classes = self._classes
         if isinstance(value, tuple(classes.values())):
             return value
         if not isinstance(value, dict):

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 from accelforge.fields.dump import dump_value
 from accelforge.fields.kinds import Anything, Kind
 from accelforge.fields.order import evaluation_order
-from accelforge.fields.sections import place_of
 from accelforge.util.exceptions import EvaluationError, Place, ValidationError
+from accelforge.yaml.sections import place_of
 
 __all__ = ["EvalExtras", "EvalableModel", "Field", "field"]
 

@@ -10,9 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from accelforge.fields import EvalableList, EvalableModel, Fixed, Items, Kind, field
-from accelforge.fields.sections import Section
 from accelforge.util.exceptions import EvaluationError, ValidationError
 from accelforge.util.lazy import need
+from accelforge.yaml.sections import Section
 
 __all__ = ["Config"]
 

@@ -8,9 +8,9 @@ import functools
 import re
 from typing import Any
 
-from accelforge.fields.sections import place_of
 from accelforge.frontend.renames import rename_list_factory
 from accelforge.util.exceptions import EvaluationError, ValidationError
+from accelforge.yaml.sections import place_of
 
 __all__ = [
     "IDENTIFIER",

@@ -14,6 +14,7 @@ from accelforge.frontend.config import Config
 from accelforge.frontend.mapper.ffm import FFM
 from accelforge.frontend.mapping import Mapping
 from accelforge.frontend.model import Model
+from accelforge.frontend.operations import operations
 from accelforge.frontend.renames import EinsumName, Renames
 from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
@@ -294,18 +295,14 @@ class Spec(EvalableModel):
         InvalidMappingError
             The mapping does not fit, for example because a memory is too small.
         """
-        from accelforge.model.main import evaluate_mapping
-
-        return evaluate_mapping(self)
+        return operations.evaluate_mapping(self)
 
     def to_problem(self) -> dict[str, Any]:
         """Return the mapping's evaluation as a problem for the engine, which is plain data.
 
         `accelforge.problem` evaluates it, also for many values of its numbers at once.
         """
-        from accelforge.model.problem import build_problem
-
-        return build_problem(self).problem
+        return operations.make_problem(self)
 
     def map_workload_to_arch(
         self,
@@ -328,9 +325,7 @@ class Spec(EvalableModel):
         print_number_of_pmappings : bool
             Whether to print the number of pmappings of each Einsum.
         """
-        from accelforge.mapper.FFM.main import map_workload_to_arch
-
-        return map_workload_to_arch(
+        return operations.map_workload_to_arch(
             self,
             einsum_names=einsum_names,
             one_pbar_only=one_pbar_only,

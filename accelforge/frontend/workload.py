@@ -20,7 +20,6 @@ from accelforge.fields import (
     Text,
     field,
 )
-from accelforge.fields.sections import Sequence, place_of
 from accelforge.frontend.einsum import Einsum, Shape, TensorAccess, WorkloadNames
 from accelforge.frontend.einsum_notation import (
     ImpliedProjection,
@@ -41,6 +40,7 @@ from accelforge.frontend.iteration_space import (
 from accelforge.frontend.renames import EinsumName, Rank, RankVariable, Renames, TensorName
 from accelforge.util.exceptions import EvaluationError, ValidationError
 from accelforge.util.oset import oset
+from accelforge.yaml.sections import Sequence, place_of
 
 __all__ = [
     "Einsum",
@@ -438,7 +438,7 @@ class Workload(EvalableModel):
 
     def render(self) -> str:
         """Draw the Einsums and their tensors; the result is the text of an SVG picture."""
-        from accelforge.plotting.trees import render_workload
+        from accelforge.frontend.workload_picture import render_workload
 
         return render_workload(self)
 

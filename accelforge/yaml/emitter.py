@@ -11,7 +11,6 @@ from enum import Enum
 from typing import Any
 
 from accelforge.expressions import InvertibleSet, LiteralString
-from accelforge.fields.model import EvalableModel
 
 __all__ = ["to_yaml_string"]
 
@@ -23,16 +22,19 @@ READ_AS_OTHER = re.compile(r"~|null|true|false|[-+]?\.inf|\.nan|[-+.\d]*|<<<?", 
 def to_yaml_string(value: Any) -> str:
     """Write a model, a dictionary or a list.
 
+    A model is an object whose class has a method ``_given()``, which returns the fields to write;
+    the class's ``_yaml_tag``, if it has one, becomes the tag.
+
     Parameters
     ----------
     value : object
-        Fields of models that are at their default are left out; nodes get their tags.
+        What to write.
     """
     return "\n".join(_block(value, 0, root=True)) + "\n"
 
 
 def _plain_data(value: Any) -> Any:
-    if isinstance(value, EvalableModel):
+    if hasattr(type(value), "_given"):
         return value._given()
     if isinstance(value, InvertibleSet):
         return " | ".join(value) or "Nothing"

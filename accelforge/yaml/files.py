@@ -9,38 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from accelforge.fields.sections import Section
 from accelforge.util.exceptions import EvaluationError, Place, ValidationError
 from accelforge.util.lazy import need
+from accelforge.yaml.inclusions import Inclusions
+from accelforge.yaml.sections import Section
 
-__all__ = ["Inclusions", "read_file", "read_files"]
-
-MAX_INCLUSIONS = 30
-
-
-class Inclusions:
-    """What the templates of one file asked for.
-
-    Parameters
-    ----------
-    folders : list of str
-        Where files are looked for besides the folder of the file itself.
-    depth : int
-        How many files include one another to get here.
-    """
-
-    def __init__(self, folders: Iterable[str] = (), depth: int = 0) -> None:
-        self.folders = list(folders)
-        self.depth = depth
-        self.loaded: dict[str, Any] = {}
-
-    def deeper(self) -> Inclusions:
-        """Make the same for a file that this one includes."""
-        if self.depth >= MAX_INCLUSIONS:
-            raise EvaluationError(
-                f"files include one another {MAX_INCLUSIONS} levels deep; does one include itself?"
-            )
-        return Inclusions(self.folders, self.depth + 1)
+__all__ = ["read_file", "read_files"]
 
 
 def read_files(
@@ -104,7 +78,7 @@ def read_file(path: str, variables: dict[str, Any], inclusions: Inclusions | Non
     """
     from accelforge.yaml.merge import check_size, resolve_merges
 
-    inclusions = inclusions or Inclusions()
+    inclusions = inclusions or Inclusions(read_file, render_file)
     text, rendered = render_file(path, variables, inclusions)
     need("ruamel.yaml", "Reading YAML")
     from accelforge.yaml.parser import parse

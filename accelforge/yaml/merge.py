@@ -12,8 +12,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from accelforge.fields.sections import Section, Sequence, place_of
 from accelforge.util.exceptions import EvaluationError
+from accelforge.yaml.sections import Section, Sequence, place_of
 
 __all__ = ["check_size", "resolve_merges"]
 

@@ -14,9 +14,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from accelforge.expressions import LiteralString
-from accelforge.fields.sections import Section, Sequence
 from accelforge.util.exceptions import EvaluationError, Place
-from accelforge.yaml.files import Inclusions, read_file
+from accelforge.yaml.inclusions import Inclusions
+from accelforge.yaml.sections import Section, Sequence
 
 __all__ = ["parse"]
 
@@ -132,7 +132,7 @@ class _Constructor:
         if tag == "!include_loaded":
             return self.included(node, text)
         if tag == "!include":
-            return read_file(self.find(node, text), {}, self.inclusions.deeper())
+            return self.inclusions.read(self.find(node, text), {})
         try:
             return _READERS[tag](text)
         except KeyError:

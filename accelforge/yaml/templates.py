@@ -17,7 +17,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from accelforge.expressions import functions
 from accelforge.util.exceptions import EvaluationError, Place
-from accelforge.yaml.files import Inclusions, read_file, render_file
+from accelforge.yaml.inclusions import Inclusions
 from accelforge.yaml.search import find_path, find_paths
 
 __all__ = ["TemplateAssertionError", "render"]
@@ -237,7 +237,7 @@ class _Functions:
         more: dict[str, Any],
     ) -> str:
         variables = self._variables(context, inherit, more)
-        loaded = [read_file(file, variables, self.inclusions.deeper()) for file in files]
+        loaded = [self.inclusions.read(file, variables) for file in files]
         stem = re.sub(r"\W+", "", os.path.basename(self.path).partition(".")[0])
         key = f"{stem}_{len(self.inclusions.loaded)}"
         self.inclusions.loaded[key] = loaded[0] if len(loaded) == 1 else tuple(loaded)
@@ -248,10 +248,5 @@ class _Functions:
         self, context: Context, name: Any, inherit_parse_data: bool = True, **more: Any
     ) -> str:
         variables = self._variables(context, inherit_parse_data, more)
-        texts = []
-        for file in find_paths(name, self.path, self.inclusions.folders):
-            inner = self.inclusions.deeper()
-            # What the text includes is looked up where the text ends up.
-            inner.loaded = self.inclusions.loaded
-            texts.append(render_file(file, variables, inner)[0])
-        return "\n".join(texts)
+        files = find_paths(name, self.path, self.inclusions.folders)
+        return "\n".join(self.inclusions.render(file, variables) for file in files)

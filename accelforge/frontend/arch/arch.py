@@ -141,7 +141,7 @@ class Arch(Hierarchical):
 
     def render(self) -> str:
         """Draw the nodes; the result is the text of an SVG picture."""
-        from accelforge.plotting.trees import render_arch
+        from accelforge.frontend.arch.picture import render_arch
 
         return render_arch(self)
 

@@ -24,7 +24,7 @@ from accelforge.frontend.arch.actions import (
 )
 from accelforge.frontend.arch.component import Component
 from accelforge.frontend.arch.spatial import Spatialable
-from accelforge.frontend.arch.structure import Leaf
+from accelforge.frontend.arch.structure import NODE_CLASSES, Array, Fork, Hierarchical, Leaf
 from accelforge.frontend.arch.tensors import Tensors
 from accelforge.util.exceptions import EvaluationError
 
@@ -153,6 +153,7 @@ class Compute(Component):
     _shape: ClassVar[str] = "ellipse"
     _color: ClassVar[str] = "#e3eefc"
     _default_actions: ClassVar[tuple[str, ...]] = ("compute",)
+    _is_compute: ClassVar[bool] = True
 
     skip_initial_output_write: bool = field(Fixed(bool), True)
     """Whether the first partial sum is written without reading one."""
@@ -201,3 +202,18 @@ class Network(Component):
         if name == "bits_per_value" and value:
             return evaluate_tensor_numbers(value, name, scope)
         return super()._evaluated_value(name, value, scope)
+
+
+NODE_CLASSES.update(
+    {
+        "Compute": Compute,
+        "Memory": Memory,
+        "Toll": Toll,
+        "ProcessingStage": Toll,
+        "Container": Container,
+        "Network": Network,
+        "Hierarchical": Hierarchical,
+        "Array": Array,
+        "Fork": Fork,
+    }
+)

@@ -107,20 +107,8 @@ class ArchNode(EvalableModel):
             parents.append(self)
 
 
-def _node_classes() -> dict[str, type[EvalableModel]]:
-    from accelforge.frontend.arch import components
-
-    return {
-        "Compute": components.Compute,
-        "Memory": components.Memory,
-        "Toll": components.Toll,
-        "ProcessingStage": components.Toll,
-        "Container": components.Container,
-        "Network": components.Network,
-        "Hierarchical": Hierarchical,
-        "Array": Array,
-        "Fork": Fork,
-    }
+# What nodes of a branch may be, by tag; the module of the components fills it.
+NODE_CLASSES: dict[str, type[EvalableModel]] = {}
 
 
 class ArchNodes(EvalableList[Any]):
@@ -141,6 +129,7 @@ class Leaf(ArchNode):
 
     _shape: ClassVar[str] = "box"
     _color: ClassVar[str] = "white"
+    _is_compute: ClassVar[bool] = False
 
     def __str__(self) -> str:
         fanout = getattr(self, "_spatial_str", str)()
@@ -162,7 +151,7 @@ class Leaf(ArchNode):
 class Branch(ArchNode):
     """A node with nodes of its own."""
 
-    nodes: ArchNodes = field(Items(Nodes(_node_classes), ArchNodes, after=_add_node), ArchNodes())
+    nodes: ArchNodes = field(Items(Nodes(NODE_CLASSES), ArchNodes, after=_add_node), ArchNodes())
     """The nodes, from the top."""
 
     def __init__(self, **data: Any) -> None:
@@ -213,8 +202,6 @@ class Hierarchical(Branch):
         return FlattenedArch(nodes)
 
     def _collect(self, compute_node: str, nodes: list[Any]) -> bool:
-        from accelforge.frontend.arch.components import Compute
-
         for node in self.nodes:
             if isinstance(node, Fork) and not node._contains(compute_node):
                 continue
@@ -226,7 +213,7 @@ class Hierarchical(Branch):
                 nodes.append(node)
                 if found:
                     return True
-            elif isinstance(node, Compute):
+            elif node._is_compute:
                 if node.name == compute_node:
                     nodes.append(node)
                     return True
@@ -274,10 +261,8 @@ class Array(Branch, Spatialable):
             yield from node.iterate_hierarchically(list(parents))
 
     def _collect(self, compute_node: str, nodes: list[Any]) -> bool:
-        from accelforge.frontend.arch.components import Compute
-
         for node in self.nodes:
             if isinstance(node, Branch):
                 raise EvaluationError("an Array has no branches inside", source_field=self.name)
             nodes.append(node)
-        return any(isinstance(node, Compute) and node.name == compute_node for node in self.nodes)
+        return any(node._is_compute and node.name == compute_node for node in self.nodes)

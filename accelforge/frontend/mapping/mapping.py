@@ -17,6 +17,7 @@ from accelforge.frontend.mapping.holders import (
 from accelforge.frontend.mapping.loops import Loop, Spatial, Temporal, TilePattern
 from accelforge.frontend.mapping.nodes import MappingNode
 from accelforge.frontend.mapping.tree import (
+    NODE_CLASSES,
     MappingNodeWithChildren,
     Nested,
     NodeList,
@@ -149,7 +150,7 @@ class Mapping(Nested):
         with_tile_shape : bool
             Whether to write tile shapes into loops.
         """
-        from accelforge.plotting.trees import render_mapping
+        from accelforge.frontend.mapping.picture import render_mapping
 
         return render_mapping(self, with_reservations, with_tile_shape)
 
@@ -163,9 +164,27 @@ class Mapping(Nested):
         with_tile_shape : bool
             Whether to write tile shapes into loops.
         """
-        from accelforge.plotting.trees import mapping_to_pydot
+        from accelforge.frontend.mapping.picture import mapping_to_pydot
 
         return mapping_to_pydot(self, with_reservations, with_tile_shape)
 
     def _repr_svg_(self) -> str:
         return self.render()
+
+
+NODE_CLASSES.update(
+    {
+        "Compute": Compute,
+        "Storage": Storage,
+        "Toll": Toll,
+        "Reservation": Reservation,
+        "TextBox": TextBox,
+        "Temporal": Temporal,
+        "Spatial": Spatial,
+        "Sequential": Sequential,
+        "Pipeline": Pipeline,
+        "Split": Split,
+        "Mapping": Mapping,
+        "Nested": Nested,
+    }
+)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, TypeAlias
 
 from accelforge.fields import EvalableList, EvalableModel, Items, Nodes, field
-from accelforge.frontend.mapping import holders, loops
+from accelforge.frontend.mapping import holders
 from accelforge.frontend.mapping.nodes import MappingNode
 from accelforge.util.exceptions import ValidationError
 
@@ -15,29 +15,14 @@ __all__ = ["MappingNodeWithChildren", "Nested", "NodeList", "Pipeline", "Sequent
 NodeList: TypeAlias = EvalableList[Any]
 
 
-def _node_classes() -> dict[str, type[EvalableModel]]:
-    from accelforge.frontend.mapping.mapping import Mapping
-
-    return {
-        "Compute": holders.Compute,
-        "Storage": holders.Storage,
-        "Toll": holders.Toll,
-        "Reservation": holders.Reservation,
-        "TextBox": holders.TextBox,
-        "Temporal": loops.Temporal,
-        "Spatial": loops.Spatial,
-        "Sequential": Sequential,
-        "Pipeline": Pipeline,
-        "Split": Split,
-        "Mapping": Mapping,
-        "Nested": Nested,
-    }
+# What nodes of a mapping may be, by tag; the module of the mapping's root fills it.
+NODE_CLASSES: dict[str, type[EvalableModel]] = {}
 
 
 class MappingNodeWithChildren(MappingNode):
     """A node with nodes of its own. This class is abstract."""
 
-    nodes: NodeList = field(Items(Nodes(_node_classes)), EvalableList())
+    nodes: NodeList = field(Items(Nodes(NODE_CLASSES)), EvalableList())
     """The nodes."""
 
     _abstract: ClassVar[bool] = True
