@@ -26,7 +26,7 @@ from accelforge.model.mapping_nodes import NodeConverter
 from accelforge.model.power_gating import gates_of
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError
 
-__all__ = ["Built", "build_problem"]
+__all__ = ["Built", "build_problem", "cost_for_einsum", "einsum_of_problem"]
 
 _KINDS = {Memory: "memory", Toll: "toll", Compute: "compute", Container: "container"}
 
@@ -67,13 +67,10 @@ def build_problem(spec: Spec) -> Built:
         for name in program.workload.einsum_names:
             if name not in computes:
                 continue
-            costed = program.model_copy()
-            costed._evaluate_arch({**symbols, **program._einsum_symbols(name)})
-            costed._evaluated = True
-            costed._calculate_costs(area=False, energy=True, throughput=True, leak=True)
+            costed = cost_for_einsum(program, name, symbols)
             with Spec._in("arch"):
                 way = costed._way_to(computes[name])
-                einsums.append(_einsum(costed, name, way, components))
+                einsums.append(einsum_of_problem(costed, name, way, components))
             built.evaluated_specs[name] = costed
             built.flattened_arches[name, computes[name]] = way
         variables = {name: program.workload.einsums[name].rank_variables for name in computes}
@@ -86,6 +83,25 @@ def build_problem(spec: Spec) -> Built:
             "mapping": NodeConverter(variables, symbols).nodes(spec.mapping, "mapping"),
         }
     return built
+
+
+def cost_for_einsum(program: Spec, name: str, symbols: dict[str, Any]) -> Spec:
+    """Return a copy whose architecture is evaluated for one Einsum, with its costs.
+
+    Parameters
+    ----------
+    program : Spec
+        With variables and workload evaluated.
+    name : str
+        The Einsum.
+    symbols : dict
+        What expressions can use, besides the names of the Einsum.
+    """
+    costed = program.model_copy()
+    costed._evaluate_arch({**symbols, **program._einsum_symbols(name)})
+    costed._evaluated = True
+    costed._calculate_costs(area=False, energy=True, throughput=True, leak=True)
+    return costed
 
 
 def _computes(spec: Spec) -> dict[str, str]:
@@ -109,9 +125,22 @@ def _computes(spec: Spec) -> dict[str, str]:
     return result
 
 
-def _einsum(
+def einsum_of_problem(
     spec: Spec, name: str, way: FlattenedArch, components: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
+    """Return the entry of an Einsum in a problem.
+
+    Parameters
+    ----------
+    spec : Spec
+        What `cost_for_einsum` returned.
+    name : str
+        The Einsum.
+    way : FlattenedArch
+        The way to the compute that executes it.
+    components : dict
+        Entries of components by name; those that are missing are added.
+    """
     einsum = spec.workload.einsums[name]
     symbols = {
         **spec.variables.shallow_model_dump(),
