@@ -110,7 +110,7 @@ APART = {
     "accelforge/model/columns.py": "accelforge/results",
     **{
         f"accelforge/mapper/FFM/{name}.py": "accelforge/results"
-        for name in ("breakdown", "mappings", "table")
+        for name in ("breakdown", "frame", "mappings", "stacking", "summary", "table")
     },
     "dpu/_isa.pyx": "dpu/isa",
     "dpu/isa.py": "dpu/isa",

@@ -6,11 +6,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["need"]
+__all__ = ["find", "need"]
 
 
-def need(module: str, purpose: str) -> Any:
-    """Import a module of the extra ``forge``.
+def need(module: str, purpose: str, extra: str = "forge") -> Any:
+    """Import a module of an extra.
 
     Parameters
     ----------
@@ -18,6 +18,8 @@ def need(module: str, purpose: str) -> Any:
         Its import name.
     purpose : str
         What it is needed for, as the subject of a sentence.
+    extra : str
+        The extra.
 
     Raises
     ------
@@ -29,6 +31,27 @@ def need(module: str, purpose: str) -> Any:
     except ImportError as error:
         raise ImportError(
             f"{purpose} needs {module.partition('.')[0]}, which cannot be imported ({error}). "
-            "Install offchip[forge]; in a checkout: pip install '.[forge]'",
+            f"Install offchip[{extra}]; in a checkout: pip install '.[{extra}]'",
             name=module,
         ) from error
+
+
+def find(module: str) -> Any:
+    """Import a module if it is installed.
+
+    Parameters
+    ----------
+    module : str
+        Its import name.
+
+    Returns
+    -------
+    module or None
+        None if it is not installed; one that is broken raises its error.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        return None

@@ -75,7 +75,7 @@ def mapping_to_pydot(
     with_tile_shape : bool
         Whether to write tile shapes into loops.
     """
-    pydot = need("pydot", "render_pydot()")
+    pydot = need("pydot", "render_pydot()", "plot")
     graph = pydot.Dot(graph_type="graph", rankdir="TD")
 
     def hang(node: Any, parent: str | None) -> str:

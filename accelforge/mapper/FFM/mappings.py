@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from accelforge.mapper.FFM.breakdown import Breakdown, combine
+from accelforge.mapper.FFM.stacking import stack
+from accelforge.mapper.FFM.summary import summarize, to_html
 from accelforge.mapper.FFM.table import Table
 from accelforge.model.columns import SEPARATOR
 
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from accelforge.frontend.spec import Spec
 
 __all__ = ["Mappings"]
+
+_MAPPING = f"Total{SEPARATOR}mapping"
 
 
 class Mappings(Table):
@@ -35,7 +40,7 @@ class Mappings(Table):
     evaluated_specs : dict
         The evaluated specification for each Einsum.
     columns : dict, optional
-        Instead of `data`, the rows of each column.
+        Instead of `data`, the rows of each column: lists or arrays.
     """
 
     def __init__(
@@ -48,7 +53,7 @@ class Mappings(Table):
         flattened_arches: dict[tuple[str, str], Any] | None = None,
         evaluated_specs: dict[str, Spec] | None = None,
         *,
-        columns: dict[str, list[Any]] | None = None,
+        columns: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(data, columns)
         self.spec = spec
@@ -70,6 +75,33 @@ class Mappings(Table):
         }
         fields.update(kwargs)
         return type(self)(**fields)
+
+    @classmethod
+    def concat(cls, parts: Iterable[Mappings]) -> Self:
+        """Put results of one specification into one table.
+
+        Parameters
+        ----------
+        parts : iterable of Mappings
+            At least one. Columns that a part does not have are 0 in its rows. Numbers of mappings
+            that were looked at are added; everything else is that of the first part.
+        """
+        parts = list(parts)
+        if not parts:
+            raise ValueError("concat() needs at least one Mappings")
+        first = parts[0]
+        return cls(
+            spec=first.spec,
+            einsum_names=first.einsum_names,
+            columns=stack([part._table() for part in parts]),
+            total_mappings=sum(part.total_mappings for part in parts),
+            valid_mappings=sum(part.valid_mappings for part in parts),
+            flattened_arches=first.flattened_arches,
+            evaluated_specs=first.evaluated_specs,
+        )
+
+    def __repr__(self) -> str:
+        return summarize(self)
 
     def drop_components_with_zero_energy_and_latency(self) -> Self:
         """Return the columns without those of components that take neither energy nor time."""
@@ -107,11 +139,8 @@ class Mappings(Table):
             tuple. Several mappings give lists.
         """
         parts = self._breakdown("energy", True)
-        return combine(
-            parts,
-            (per_einsum, per_component, per_tensor, per_action),
-            self._many(list_if_one_mapping),
-        )
+        keep = per_einsum, per_component, per_tensor, per_action
+        return self._combine(parts, keep, list_if_one_mapping)
 
     def actions(
         self,
@@ -135,9 +164,8 @@ class Mappings(Table):
             With keys that end with the name of the action.
         """
         parts = self._breakdown("action", False)
-        return combine(
-            parts, (per_einsum, per_component, per_tensor, True), self._many(list_if_one_mapping)
-        )
+        keep = per_einsum, per_component, per_tensor, True
+        return self._combine(parts, keep, list_if_one_mapping)
 
     def latency(
         self,
@@ -165,8 +193,8 @@ class Mappings(Table):
             for (einsum, _), rows in parts.items():
                 known = largest.get((einsum,), rows)
                 largest[(einsum,)] = [max(a, b) for a, b in zip(known, rows, strict=True)]
-            return combine(largest, (per_einsum,), self._many(list_if_one_mapping))
-        return combine(parts, (per_einsum, True), self._many(list_if_one_mapping))
+            return self._combine(largest, (per_einsum,), list_if_one_mapping)
+        return self._combine(parts, (per_einsum, True), list_if_one_mapping)
 
     def resource_usage(self, list_if_one_mapping: bool = False) -> Any:
         """Return the largest usage of each memory, as a fraction of its size.
@@ -184,10 +212,10 @@ class Mappings(Table):
                 usage[(split[1],)] = [max(a, b) for a, b in zip(known, rows, strict=True)]
         if not usage:
             raise ValueError("there are no reservations among the columns")
-        return combine(usage, (True,), self._many(list_if_one_mapping))
+        return self._combine(usage, (True,), list_if_one_mapping)
 
-    def _many(self, list_if_one_mapping: bool) -> bool:
-        return len(self) != 1 or list_if_one_mapping
+    def _combine(self, parts: Breakdown, keep: tuple[bool, ...], list_if_one_mapping: bool) -> Any:
+        return combine(parts, keep, len(self), len(self) != 1 or list_if_one_mapping)
 
     def _breakdown(self, family: str, with_leak: bool) -> Breakdown:
         """Return the columns of a family by Einsum, component, tensor and action."""
@@ -286,12 +314,22 @@ class Mappings(Table):
         """
         return str(self._mapping_maker(index).render(**kwargs))
 
-    def _repr_svg_(self) -> str:
-        return self.render()
+    def _repr_svg_(self) -> str | None:
+        return self.render() if len(self) == 1 and _MAPPING in self.columns else None
+
+    def _repr_html_(self) -> str:
+        """Make a table; the picture of a single mapping stands below it."""
+        return to_html(self) + (self._repr_svg_() or "")
 
     def _mapping_maker(self, index: int | None) -> Any:
         if index is None and len(self) != 1:
             raise ValueError(
-                f"there are {len(self)} mappings; say which one, as in mappings[i].mapping()"
+                f"there are {len(self)} mappings, and this needs a single one: say mappings[i] "
+                f"for an i from 0 to {len(self) - 1}"
             )
-        return self._table()[f"Total{SEPARATOR}mapping"][index or 0]
+        rows = self._table().get(_MAPPING)
+        if rows is None:
+            raise ValueError(f"the column {_MAPPING} was taken out; call this before access()")
+        if not -len(rows) <= (index or 0) < len(rows):
+            raise IndexError(f"there are {len(rows)} mappings, and no number {index}")
+        return rows[index or 0]

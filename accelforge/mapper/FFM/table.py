@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any, Self
 
+from accelforge.mapper.FFM.frame import Frame
 from accelforge.model.columns import SEPARATOR
-from accelforge.util.lazy import need
+from accelforge.util.lazy import find
 
 __all__ = ["Table"]
 
@@ -21,12 +22,17 @@ class Table:
     data : pandas.DataFrame, optional
         The rows.
     columns : dict, optional
-        Instead of `data`, the rows of each column.
+        Instead of `data`, the rows of each column: lists or arrays of the same length.
     """
 
-    def __init__(self, data: Any = None, columns: dict[str, list[Any]] | None = None) -> None:
+    def __init__(self, data: Any = None, columns: dict[str, Any] | None = None) -> None:
         self._data = data
-        self._columns = columns if columns is not None or data is not None else {}
+        self._columns: dict[str, list[Any]] | None = None
+        if data is None:
+            self._columns = {n: _as_list(rows) for n, rows in (columns or {}).items()}
+            lengths = {len(rows) for rows in self._columns.values()}
+            if len(lengths) > 1:
+                raise ValueError(f"columns have different numbers of rows: {sorted(lengths)}")
 
     def _update(self, **kwargs: Any) -> Self:
         """Return a copy with other columns."""
@@ -34,10 +40,13 @@ class Table:
 
     @property
     def data(self) -> Any:
-        """The table, as a pandas.DataFrame; changing it changes this object."""
+        """The table, whose rows are numbered; changing it changes this object.
+
+        It is a pandas.DataFrame, or a `Frame` if pandas is not installed.
+        """
         if self._data is None:
-            pandas = need("pandas", "The table of mappings as a DataFrame")
-            self._data = pandas.DataFrame(self._columns)
+            columns, pandas = self._columns or {}, find("pandas")
+            self._data = Frame(columns) if pandas is None else pandas.DataFrame(columns)
             self._columns = None
         return self._data
 
@@ -65,7 +74,10 @@ class Table:
         return iter(self.columns)
 
     def __getitem__(self, key: Any) -> Any:
-        """Get a column as a pandas.Series, or a row as a table of its own."""
+        """Get a column as a pandas.Series, or a row as a table of its own.
+
+        Other keys are those of `data`.
+        """
         if isinstance(key, Integral):
             table = self._table()
             if not -len(self) <= int(key) < len(self):
@@ -198,16 +210,20 @@ class Table:
         kept = [keep_key_index] if isinstance(keep_key_index, int) else list(keep_key_index or ())
         if any(not 0 <= index < max(lengths, default=0) for index in kept):
             raise ValueError(f"keep_key_index is from 0 to {max(lengths, default=0) - 1}")
-        sums: dict[str, list[Any]] = {}
+        groups: dict[str, list[list[Any]]] = {}
         for name, rows in table.items():
             parts = name.split(SEPARATOR)
-            target = SEPARATOR.join(parts[index] for index in kept)
-            sums[target] = (
-                [a + b for a, b in zip(sums[target], rows, strict=True)]
-                if target in sums
-                else list(rows)
-            )
+            groups.setdefault(SEPARATOR.join(parts[index] for index in kept), []).append(rows)
+        sums = {
+            target: [sum(values) for values in zip(*members, strict=True)]
+            for target, members in groups.items()
+        }
         return self._update(columns=sums)
+
+
+def _as_list(rows: Any) -> list[Any]:
+    # Arrays give numbers of Python, which print as such.
+    return list(rows.tolist() if hasattr(rows, "tolist") else rows)
 
 
 def _index_of(key: str, table: dict[str, list[Any]], col_idx: int | None) -> int | None:

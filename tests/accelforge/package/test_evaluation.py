@@ -117,7 +117,7 @@ def test_several_rows_give_lists(result):
     assert double.latency(per_component=True)["MAC"] == [COMPUTES] * 2
     assert double.resource_usage()["Main"] == [0, 0]
     assert result.energy(list_if_one_mapping=True) == [result.energy()]
-    with pytest.raises(ValueError, match="say which one"):
+    with pytest.raises(ValueError, match="needs a single one"):
         double.mapping()
     assert double.mapping(1) is result.spec.mapping
 

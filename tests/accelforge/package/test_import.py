@@ -62,18 +62,20 @@ spec = af.Spec(
 result = spec.evaluate_mapping()
 print(result.actions(per_tensor=True)["M", "A", "read"])
 assert spec.to_yaml() and spec.mapping.render()
-for call in (lambda: result.data, spec.mapping.render_pydot):
+print(result.data["Total<SEP>latency"].iloc[0] == result.latency())
+for call in (lambda: result.data.groupby("a"), spec.mapping.render_pydot):
     try:
         call()
-    except ImportError as error:
+    except (AttributeError, ImportError) as error:
         print(error)
 """
     )
     printed = run(code).splitlines()
-    assert printed[0] == "32.0"
-    assert "needs pandas" in printed[1]
-    assert "Install offchip[forge]" in printed[1]
-    assert "needs pydot" in printed[2]
+    assert printed[:2] == ["32.0", "True"]
+    assert "needs pandas" in printed[2]
+    assert "Install offchip[forge]" in printed[2]
+    assert "needs pydot" in printed[3]
+    assert "Install offchip[plot]" in printed[3]
 
 
 @pytest.mark.parametrize(
