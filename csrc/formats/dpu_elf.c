@@ -88,9 +88,11 @@ static enum dpu_elf_status read_segments(struct dpu_elf *elf, struct dpu_elf_byt
         memcpy(&ph, table.data + i * eh->e_phentsize, sizeof ph);
         if (ph.p_type != PT_LOAD || ph.p_memsz == 0)
             continue;
+
         enum dpu_elf_status status = take_segment(image, &ph, &elf->segments[elf->nsegments]);
         if (status != DPU_ELF_OK)
             return status;
+
         elf->nsegments++;
     }
 
@@ -152,9 +154,11 @@ static void read_attributes(struct dpu_elf *elf, struct dpu_elf_bytes from)
             read_uleb(&from);
             continue;
         }
+
         const char *text = read_string(&from);
         if (text == NULL)
             return;
+
         if (tag == ATTRIBUTES_CHIP && strlen(text) < sizeof elf->chip)
             memcpy(elf->chip, text, strlen(text) + 1);
     }
@@ -173,6 +177,7 @@ static void read_chip(struct dpu_elf *elf, struct dpu_elf_bytes from)
         const char *name = read_string(&vendor);
         if (name == NULL || strcmp(name, "upmem") != 0)
             continue;
+
         while (vendor.size > 0) {
             const uint8_t *start = vendor.data;
             uint64_t tag = read_uleb(&vendor);
@@ -247,6 +252,7 @@ static enum dpu_elf_status read_symbols(struct dpu_elf *elf, struct dpu_elf_byte
         memcpy(&sym, table.data + i * sizeof sym, sizeof sym);
         if (sym.st_name >= names.size)
             return DPU_ELF_SYMBOLS_MALFORMED;
+
         if (take_symbol(sections, names, &sym, &elf->symbols[elf->nsymbols]))
             elf->nsymbols++;
     }
@@ -389,6 +395,7 @@ const struct dpu_elf_symbol *dpu_elf_find(const struct dpu_elf *elf, const char 
             continue;
         if (symbol->global)
             return symbol;
+
         if (local == NULL)
             local = symbol;
     }
@@ -413,6 +420,7 @@ const struct dpu_elf_symbol *dpu_elf_find_code(const struct dpu_elf *elf, uint32
         *offset = 0;
     if (first == 0)
         return NULL;
+
     if (offset != NULL)
         *offset = (uint32_t)((address - elf->code[first - 1]->value) / 8);
     return elf->code[first - 1];

@@ -54,6 +54,7 @@ enum dpu_elf_status dpu_elf_read_sections(struct dpu_elf_sections *sections,
         !dpu_elf_slice(image, names.sh_offset, names.sh_size, &sections->names) ||
         !dpu_elf_is_string_table(sections->names))
         return DPU_ELF_NO_SECTION_NAMES;
+
     return DPU_ELF_OK;
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The debug sections of an ELF file, the step budget, and the first reason for giving up. */
+#include "formats/dwarf_elf.h"
+
 #include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "formats/dwarf.h"
 
 /* The scan of a sane file takes less than a step a byte: an attribute has a byte, or nearly. */
 #define STEPS_AT_LEAST (UINT64_C(1) << 20)
@@ -14,14 +13,15 @@
 /* Longer than the name of any section that is looked for. */
 #define MAX_NAME 32
 
-bool dwarf_fail(struct dwarf *d, enum veow_lookup result, const char *format, ...)
+bool dwarf_fail(struct dwarf *d, enum dwarf_lookup result, const char *format, ...)
 {
-    if (d->result != VEOW_FOUND)
+    if (d->result != DWARF_FOUND)
         return false;
+
     d->result = result;
     va_list args;
     va_start(args, format);
-    vsnprintf(d->why, VEOW_SIGNATURE_WHY, format, args);
+    vsnprintf(d->why, DWARF_WHY, format, args);
     va_end(args);
     return false;
 }
@@ -33,20 +33,21 @@ bool dwarf_step(struct dwarf *d, uint64_t n)
         return true;
     }
     d->steps = 0;
-    return dwarf_fail(d, VEOW_MALFORMED, "the debug information does not come to an end");
+    return dwarf_fail(d, DWARF_MALFORMED, "the debug information does not come to an end");
 }
 
 static bool read_header(struct dwarf *d, const uint8_t *image, size_t size, Elf64_Ehdr *eh)
 {
     if (size < sizeof *eh || memcmp(image, ELFMAG, SELFMAG) != 0 || image[EI_CLASS] != ELFCLASS64 ||
         image[EI_DATA] != ELFDATA2LSB)
-        return dwarf_fail(d, VEOW_MALFORMED, "the file is not a 64-bit little-endian ELF file");
+        return dwarf_fail(d, DWARF_MALFORMED, "the file is not a 64-bit little-endian ELF file");
+
     memcpy(eh, image, sizeof *eh);
     if (eh->e_machine != EM_X86_64)
-        return dwarf_fail(d, VEOW_MALFORMED, "the file is for another machine (ELF number %u)",
+        return dwarf_fail(d, DWARF_MALFORMED, "the file is for another machine (ELF number %u)",
                           (unsigned)eh->e_machine);
     if (eh->e_type != ET_DYN && eh->e_type != ET_EXEC)
-        return dwarf_fail(d, VEOW_UNSUPPORTED, "the file is not a shared object or an executable");
+        return dwarf_fail(d, DWARF_UNSUPPORTED, "the file is not a shared object or an executable");
     return true;
 }
 
@@ -79,21 +80,25 @@ static bool take_section(struct dwarf *d, const uint8_t *image, size_t size, con
     bool old_style = strncmp(name, ".zdebug_", 8) == 0;
     if (!old_style && strncmp(name, ".debug_", 7) != 0)
         return true;
+
     name += old_style ? 8 : 7;
     for (size_t i = 0; i < DWARF_NSECTIONS; i++) {
         if (strcmp(name, names[i]) != 0)
             continue;
         if (sh->sh_type == SHT_NOBITS || d->section[i].data != NULL)
             return true;
+
         if (old_style || (sh->sh_flags & SHF_COMPRESSED) != 0)
-            return dwarf_fail(d, VEOW_UNSUPPORTED,
+            return dwarf_fail(d, DWARF_UNSUPPORTED,
                               "the file has compressed debug information; link without -gz");
         if (!inside(sh, size))
-            return dwarf_fail(d, VEOW_MALFORMED, "a debug section ends beyond the file");
+            return dwarf_fail(d, DWARF_MALFORMED, "a debug section ends beyond the file");
+
         d->section[i].data = image + sh->sh_offset;
         d->section[i].size = (size_t)sh->sh_size;
         return true;
     }
+
     return true;
 }
 
@@ -103,19 +108,22 @@ static bool read_sections(struct dwarf *d, const uint8_t *image, size_t size, co
     if (eh->e_shoff == 0)
         return true;
     if (!read_section(image, size, eh, 0, &first))
-        return dwarf_fail(d, VEOW_MALFORMED, "the section headers are beyond the file");
+        return dwarf_fail(d, DWARF_MALFORMED, "the section headers are beyond the file");
+
     /* Numbers that do not fit into the ELF header are in the first section's. */
     uint64_t count = eh->e_shnum != 0 ? eh->e_shnum : first.sh_size;
     uint64_t names_index = eh->e_shstrndx != SHN_XINDEX ? eh->e_shstrndx : first.sh_link;
     if (!read_section(image, size, eh, names_index, &names) || !inside(&names, size))
-        return dwarf_fail(d, VEOW_MALFORMED, "the section names are beyond the file");
+        return dwarf_fail(d, DWARF_MALFORMED, "the section names are beyond the file");
+
     for (uint64_t i = 1; i < count; i++) {
         if (!dwarf_step(d, 1))
             return false;
         if (!read_section(image, size, eh, i, &sh))
-            return dwarf_fail(d, VEOW_MALFORMED, "the section headers are beyond the file");
+            return dwarf_fail(d, DWARF_MALFORMED, "the section headers are beyond the file");
         if (sh.sh_name >= names.sh_size)
             continue;
+
         const uint8_t *name = image + names.sh_offset + sh.sh_name;
         uint64_t room = names.sh_size - sh.sh_name;
         if (memchr(name, 0, room < MAX_NAME ? (size_t)room : MAX_NAME) == NULL)
@@ -123,6 +131,7 @@ static bool read_sections(struct dwarf *d, const uint8_t *image, size_t size, co
         if (!take_section(d, image, size, &sh, (const char *)name))
             return false;
     }
+
     return true;
 }
 
@@ -130,13 +139,14 @@ bool dwarf_open(struct dwarf *d, const uint8_t *image, size_t size, char *why)
 {
     memset(d, 0, sizeof *d);
     d->why = why;
-    d->result = VEOW_FOUND;
+    d->result = DWARF_FOUND;
     d->steps = STEPS_AT_LEAST + (uint64_t)size * STEPS_PER_BYTE;
     Elf64_Ehdr eh;
     if (!read_header(d, image, size, &eh) || !read_sections(d, image, size, &eh))
         return false;
+
     if (d->section[DWARF_INFO].size == 0 || d->section[DWARF_ABBREV].size == 0)
-        return dwarf_fail(d, VEOW_NO_DEBUG_INFO,
+        return dwarf_fail(d, DWARF_NO_DEBUG_INFO,
                           "the file has no debug information; compile with -g");
     return true;
 }

@@ -11,6 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/dwarf_forms.h"
+#include "formats/dwarf_ranges.h"
+#include "formats/dwarf_refer.h"
+#include "formats/dwarf_types.h"
+#include "formats/dwarf_unit.h"
+
 /* Tables 7.17 (languages) and 7.21 (calling conventions). */
 enum language {
     LANG_C89 = 0x01,
@@ -93,6 +99,7 @@ static int next_child(struct dwarf *d, struct children *walk, struct dwarf_die *
         enum dwarf_read got = dwarf_die_at(d, walk->unit, walk->at, die);
         if (got == DWARF_BROKEN)
             return -1;
+
         if (got == DWARF_NULL) {
             walk->at = die->next;
             walk->depth--;
@@ -104,6 +111,7 @@ static int next_child(struct dwarf *d, struct children *walk, struct dwarf_die *
             return walk->at != 0 ? 1 : -1;
         }
     }
+
     return 0;
 }
 
@@ -115,12 +123,14 @@ static bool concrete_parameter(struct dwarf *d, const struct function *f, size_t
     struct dwarf_place origin;
     if (!first_child(d, &f->concrete, &walk))
         return false;
+
     while (next_child(d, &walk, own) == 1) {
         if (own->tag == DWARF_TAG_formal_parameter && dwarf_has(own, DWARF_AT_ABSTRACT_ORIGIN) &&
             dwarf_refer(d, &f->concrete.unit, &own->value[DWARF_AT_ABSTRACT_ORIGIN], &origin) &&
             origin.offset == abstract && origin.unit.section == f->abstract.unit.section)
             return true;
     }
+
     return false;
 }
 
@@ -135,11 +145,13 @@ static bool is_absent(struct dwarf *d, const struct function *f, const struct dw
     size_t length;
     if (!f->is_clone || !dwarf_has(parameter, DWARF_AT_NAME))
         return false;
+
     const char *name =
         dwarf_string(d, &f->abstract.unit, &parameter->value[DWARF_AT_NAME], &length);
     for (size_t i = 0; name != NULL && i < 2; i++)
         if (length == strlen(hidden[i]) && memcmp(name, hidden[i], length) == 0)
             return !concrete_parameter(d, f, parameter->offset, &own);
+
     return false;
 }
 
@@ -151,8 +163,10 @@ static enum dwarf_passing fortran_passing(struct dwarf *d, const struct function
     if (f->is_clone) {
         if (!concrete_parameter(d, f, parameter->offset, &own))
             return DWARF_UNKNOWN;
+
         parameter = &own;
     }
+
     if (!dwarf_has(parameter, DWARF_AT_LOCATION))
         return DWARF_UNKNOWN;
     return dwarf_passing(d, &f->concrete.unit, &parameter->value[DWARF_AT_LOCATION]);
@@ -160,7 +174,7 @@ static enum dwarf_passing fortran_passing(struct dwarf *d, const struct function
 
 /* "" if it has none, as in a declaration. */
 static void parameter_name(struct dwarf *d, const struct dwarf_place *list,
-                           const struct dwarf_die *parameter, char name[VEOW_SIGNATURE_NAME])
+                           const struct dwarf_die *parameter, char name[DWARF_SIGNATURE_NAME])
 {
     struct dwarf_place at = {list->unit, parameter->offset};
     struct dwarf_die named = *parameter;
@@ -170,12 +184,12 @@ static void parameter_name(struct dwarf *d, const struct dwarf_place *list,
         if (dwarf_copy_name(d, &at.unit, &named, text) ||
             !dwarf_origin(d, &at, &named, &is_abstract))
             break;
-    snprintf(name, VEOW_SIGNATURE_NAME, "%.*s", VEOW_SIGNATURE_NAME - 1, text);
+    snprintf(name, DWARF_SIGNATURE_NAME, "%.*s", DWARF_SIGNATURE_NAME - 1, text);
 }
 
 /* Where parameter NUMBER is spoken of: its name in brackets, if it has one. */
 struct label {
-    char text[VEOW_SIGNATURE_NAME + 16];
+    char text[DWARF_SIGNATURE_NAME + 16];
 };
 
 static struct label label_of(unsigned number, const char *name)
@@ -195,9 +209,10 @@ static bool parameter_letter(struct dwarf *d, const struct function *f,
     bool is_abstract;
     for (int depth = 0; !dwarf_has(&typed, DWARF_AT_TYPE); depth++)
         if (depth == DWARF_MAX_ORIGINS || !dwarf_origin(d, &at, &typed, &is_abstract))
-            return dwarf_fail(d, VEOW_UNSUPPORTED, "parameter %s has no type", label.text);
+            return dwarf_fail(d, DWARF_UNSUPPORTED, "parameter %s has no type", label.text);
     if (!dwarf_type_letter(d, &at.unit, &typed.value[DWARF_AT_TYPE], false, letter, name))
         return false;
+
     if (is_fortran(&list->unit) && *letter != 'p') {
         enum dwarf_passing passing = fortran_passing(d, f, parameter);
         /* A word in an integer register either way: all of it is passed on. */
@@ -205,13 +220,14 @@ static bool parameter_letter(struct dwarf *d, const struct function *f,
         if (passing == DWARF_BY_REFERENCE || (passing == DWARF_UNKNOWN && word))
             *letter = 'p';
         else if (passing == DWARF_UNKNOWN)
-            return dwarf_fail(d, VEOW_AMBIGUOUS,
+            return dwarf_fail(d, DWARF_AMBIGUOUS,
                               "the debug information does not say whether parameter %s is passed by"
                               " reference or by value",
                               label.text);
     }
+
     if (*letter == 0 || *letter == 'v')
-        return dwarf_fail(d, VEOW_UNSUPPORTED,
+        return dwarf_fail(d, DWARF_UNSUPPORTED,
                           "parameter %s has type %s, which the soft twin cannot pass", label.text,
                           name);
     /* Without a prototype, C passes float as double. */
@@ -221,28 +237,32 @@ static bool parameter_letter(struct dwarf *d, const struct function *f,
 }
 
 static bool read_parameters(struct dwarf *d, const struct function *f,
-                            const struct dwarf_place *list, struct veow_signature *out)
+                            const struct dwarf_place *list, struct dwarf_signature *out)
 {
     struct children walk;
     struct dwarf_die die;
     int got = -1;
     if (!first_child(d, list, &walk))
         return false;
+
     while ((got = next_child(d, &walk, &die)) == 1) {
         if (die.tag == DWARF_TAG_unspecified_parameters)
             out->variadic = true;
         if (die.tag != DWARF_TAG_formal_parameter || is_absent(d, f, &die))
             continue;
-        if (out->nargs == VEOW_SIGNATURE_ARGS)
-            return dwarf_fail(d, VEOW_UNSUPPORTED, "the function has more than %d parameters",
-                              VEOW_SIGNATURE_ARGS);
+
+        if (out->nargs == DWARF_SIGNATURE_ARGS)
+            return dwarf_fail(d, DWARF_UNSUPPORTED, "the function has more than %d parameters",
+                              DWARF_SIGNATURE_ARGS);
         char *name = out->names[out->nargs];
         parameter_name(d, list, &die, name);
         if (!parameter_letter(d, f, list, &die, label_of(out->nargs + 1U, name),
                               &out->args[out->nargs]))
             return false;
+
         out->nargs++;
     }
+
     out->args[out->nargs] = '\0';
     return got == 0;
 }
@@ -258,6 +278,7 @@ static bool read_function(struct dwarf *d, const struct dwarf_place *place, stru
     struct dwarf_place at = *place;
     if (dwarf_die_at(d, &at.unit, at.offset, &die) != DWARF_DIE)
         return false;
+
     for (int depth = 0; depth < DWARF_MAX_ORIGINS; depth++) {
         f->prototyped = f->prototyped || dwarf_flag(&die, DWARF_AT_PROTOTYPED);
         f->placed_in_source = f->placed_in_source || dwarf_has(&die, DWARF_AT_DECL_LINE);
@@ -266,6 +287,7 @@ static bool read_function(struct dwarf *d, const struct dwarf_place *place, stru
             f->result = die.value[DWARF_AT_TYPE];
             f->result_at = at;
         }
+
         if (f->convention == 0 && dwarf_has(&die, DWARF_AT_CALLING_CONVENTION))
             f->convention = die.value[DWARF_AT_CALLING_CONVENTION].number;
         bool is_abstract;
@@ -280,6 +302,7 @@ static bool read_function(struct dwarf *d, const struct dwarf_place *place, stru
             f->has_declared = true;
         }
     }
+
     return false;
 }
 
@@ -292,10 +315,12 @@ static bool producer_left_out_types(struct dwarf *d, const struct dwarf_unit *un
     bool level1 = false;
     if (!dwarf_unit_root(d, &copy, &root) || !dwarf_has(&root, DWARF_AT_PRODUCER))
         return false;
+
     const char *text = dwarf_string(d, unit, &root.value[DWARF_AT_PRODUCER], &length);
     for (size_t i = 0; text != NULL && i + 2 < length; i++) {
         if (text[i] != ' ' || text[i + 1] != '-' || text[i + 2] != 'g')
             continue;
+
         size_t end = i + 1;
         while (end < length && text[end] != ' ')
             end++;
@@ -306,6 +331,7 @@ static bool producer_left_out_types(struct dwarf *d, const struct dwarf_unit *un
         else if (option == 6 && memcmp(at, "-ggdb", 5) == 0)
             level1 = at[5] == '1';
     }
+
     return level1;
 }
 
@@ -313,7 +339,7 @@ static bool producer_left_out_types(struct dwarf *d, const struct dwarf_unit *un
  * Debug information for backtraces (-g1, assembler) has functions without their types. They look
  * like void f(void) and must not be taken for it.
  */
-static bool has_types(struct dwarf *d, const struct function *f, const struct veow_signature *out)
+static bool has_types(struct dwarf *d, const struct function *f, const struct dwarf_signature *out)
 {
     const struct dwarf_unit *unit = &f->abstract.unit;
     if (unit->language == LANG_Mips_Assembler)
@@ -324,28 +350,31 @@ static bool has_types(struct dwarf *d, const struct function *f, const struct ve
 }
 
 bool dwarf_describe_function(struct dwarf *d, const struct dwarf_place *place,
-                             struct veow_signature *out)
+                             struct dwarf_signature *out)
 {
     struct function f;
     char name[DWARF_TYPE_NAME];
     if (!read_function(d, place, &f))
         return false;
+
     if (f.convention > CC_program)
-        return dwarf_fail(d, VEOW_UNSUPPORTED,
+        return dwarf_fail(d, DWARF_UNSUPPORTED,
                           "the function does not follow the standard calling convention");
     if (!read_parameters(d, &f, &f.abstract, out))
         return false;
     if (out->nargs == 0 && !out->variadic && f.has_declared &&
         !read_parameters(d, &f, &f.declared, out))
         return false;
+
     if (!has_types(d, &f, out))
-        return dwarf_fail(d, VEOW_NOT_DESCRIBED,
+        return dwarf_fail(d, DWARF_NOT_DESCRIBED,
                           "the debug information has no types; compile with -g, not -g1");
     if (!dwarf_type_letter(d, &f.result_at.unit, f.has_result ? &f.result : NULL, true, &out->ret,
                            name))
         return false;
+
     if (out->ret == 0)
-        return dwarf_fail(d, VEOW_UNSUPPORTED,
+        return dwarf_fail(d, DWARF_UNSUPPORTED,
                           "the result has type %s, which the soft twin cannot return", name);
-    return d->result == VEOW_FOUND;
+    return d->result == DWARF_FOUND;
 }

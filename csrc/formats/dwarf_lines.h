@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which line of a source an instruction is of. */
-#ifndef VEO_WORKER_DWARF_LINES_H
-#define VEO_WORKER_DWARF_LINES_H
+/* dwarf_lines.h: which line of a source an instruction is of, in files for the host. */
+#ifndef OFFCHIP_DWARF_LINES_H
+#define OFFCHIP_DWARF_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct veow_line {
+#include "common/symbol.h"
+
+struct dwarf_line {
     char file[64]; /* without folders; plain text */
     uint32_t line;
 };
@@ -17,6 +19,7 @@ struct veow_line {
  * DWARF 2-5, of the ELF file at IMAGE. False if they do not have it. Reads nothing outside IMAGE,
  * whatever it holds, and allocates nothing; takes time in proportion to SIZE.
  */
-bool veow_dwarf_line(const uint8_t *image, size_t size, uint64_t vaddr, struct veow_line *out);
+bool dwarf_find_line(const uint8_t *image, size_t size, uint64_t vaddr, struct dwarf_line *out)
+    OFFCHIP_SYMBOL(dwarf_find_line);
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Address ranges, and what a variable's location says about how it was handed over. */
-#include "formats/dwarf.h"
+#include "formats/dwarf_ranges.h"
 
-#define FORM_EXPRLOC 0x18
-#define FORM_LOCLISTX 0x22
-#define FORM_RNGLISTX 0x23
+#include "formats/dwarf_forms.h"
 
 /* Range and location lists of DWARF 5 share these (tables 7.10 and 7.30 up to 4). */
 enum list_entry {
@@ -31,16 +28,19 @@ bool dwarf_ranges_of(const struct dwarf *d, const struct dwarf_unit *unit,
     uint64_t at = value->number;
     ranges->base = unit->low_pc;
     ranges->lists = unit->version >= 5;
-    if (value->form == FORM_RNGLISTX) {
+
+    if (value->form == DWARF_FORM_rnglistx) {
         uint64_t entry;
         if (__builtin_mul_overflow(at, unit->offset_size, &entry) ||
             __builtin_add_overflow(entry, unit->rnglists_base, &entry))
             return false;
+
         struct dwarf_cursor c = dwarf_cursor(d, DWARF_RNGLISTS, entry);
         at = dwarf_fixed(&c, unit->offset_size);
         if (c.bad || __builtin_add_overflow(at, unit->rnglists_base, &at))
             return false;
     }
+
     ranges->cursor = dwarf_cursor(d, ranges->lists ? DWARF_RNGLISTS : DWARF_RANGES, at);
     return !ranges->cursor.bad;
 }
@@ -54,16 +54,65 @@ static int next_pair(struct dwarf *d, struct dwarf_ranges *ranges, uint64_t *beg
         *end = dwarf_fixed(c, 8);
         if (c->bad)
             return -1;
+
         if (*begin == 0 && *end == 0)
             return 0;
+
         if (*begin != UINT64_MAX) {
             *begin += ranges->base;
             *end += ranges->base;
             return 1;
         }
+
         ranges->base = *end;
     }
+
     return -1;
+}
+
+/* What an entry of a list of DWARF 5 is. */
+enum entry { ENTRY_RANGE, ENTRY_BASE, ENTRY_END, ENTRY_BROKEN };
+
+static enum entry read_entry(struct dwarf *d, const struct dwarf_unit *unit,
+                             struct dwarf_ranges *ranges, uint64_t *begin, uint64_t *end)
+{
+    struct dwarf_cursor *c = &ranges->cursor;
+    enum entry entry = ENTRY_RANGE;
+    bool known = true;
+    switch (dwarf_fixed(c, 1)) {
+    case LE_end_of_list: entry = ENTRY_END; break;
+    case LE_base_addressx:
+        known = dwarf_indexed_address(d, unit, dwarf_uleb(c), &ranges->base);
+        entry = ENTRY_BASE;
+        break;
+    case RLE_base_address:
+        ranges->base = dwarf_fixed(c, 8);
+        entry = ENTRY_BASE;
+        break;
+    case LE_startx_endx:
+        known = dwarf_indexed_address(d, unit, dwarf_uleb(c), begin);
+        known = dwarf_indexed_address(d, unit, dwarf_uleb(c), end) && known;
+        break;
+    case LE_startx_length:
+        known = dwarf_indexed_address(d, unit, dwarf_uleb(c), begin);
+        *end = *begin + dwarf_uleb(c);
+        break;
+    case LE_offset_pair:
+        *begin = ranges->base + dwarf_uleb(c);
+        *end = ranges->base + dwarf_uleb(c);
+        break;
+    case RLE_start_end:
+        *begin = dwarf_fixed(c, 8);
+        *end = dwarf_fixed(c, 8);
+        break;
+    case RLE_start_length:
+        *begin = dwarf_fixed(c, 8);
+        *end = *begin + dwarf_uleb(c);
+        break;
+    default: known = false; break;
+    }
+
+    return c->bad || !known ? ENTRY_BROKEN : entry;
 }
 
 int dwarf_ranges_next(struct dwarf *d, const struct dwarf_unit *unit, struct dwarf_ranges *ranges,
@@ -72,46 +121,16 @@ int dwarf_ranges_next(struct dwarf *d, const struct dwarf_unit *unit, struct dwa
     *begin = *end = 0;
     if (!ranges->lists)
         return next_pair(d, ranges, begin, end);
-    struct dwarf_cursor *c = &ranges->cursor;
+
     while (dwarf_step(d, 1)) {
-        bool known = true, whole = true;
-        switch (dwarf_fixed(c, 1)) {
-        case LE_end_of_list: return c->bad ? -1 : 0;
-        case LE_base_addressx:
-            known = dwarf_indexed_address(d, unit, dwarf_uleb(c), &ranges->base);
-            whole = false;
-            break;
-        case RLE_base_address:
-            ranges->base = dwarf_fixed(c, 8);
-            whole = false;
-            break;
-        case LE_startx_endx:
-            known = dwarf_indexed_address(d, unit, dwarf_uleb(c), begin);
-            known = dwarf_indexed_address(d, unit, dwarf_uleb(c), end) && known;
-            break;
-        case LE_startx_length:
-            known = dwarf_indexed_address(d, unit, dwarf_uleb(c), begin);
-            *end = *begin + dwarf_uleb(c);
-            break;
-        case LE_offset_pair:
-            *begin = ranges->base + dwarf_uleb(c);
-            *end = ranges->base + dwarf_uleb(c);
-            break;
-        case RLE_start_end:
-            *begin = dwarf_fixed(c, 8);
-            *end = dwarf_fixed(c, 8);
-            break;
-        case RLE_start_length:
-            *begin = dwarf_fixed(c, 8);
-            *end = *begin + dwarf_uleb(c);
-            break;
-        default: return -1;
+        switch (read_entry(d, unit, ranges, begin, end)) {
+        case ENTRY_RANGE: return 1;
+        case ENTRY_BASE: continue;
+        case ENTRY_END: return 0;
+        case ENTRY_BROKEN: return -1;
         }
-        if (c->bad || !known)
-            return -1;
-        if (whole)
-            return 1;
     }
+
     return -1;
 }
 
@@ -142,12 +161,15 @@ static bool first_of_list(struct dwarf *d, struct dwarf_cursor *c)
             break;
         default: return false;
         }
+
         uint64_t length = dwarf_uleb(c);
         if (c->bad || length > c->end - c->at)
             return false;
+
         c->end = c->at + (size_t)length;
         return true;
     }
+
     return false;
 }
 
@@ -159,12 +181,15 @@ static bool first_of_pairs(struct dwarf *d, struct dwarf_cursor *c)
             return false;
         if (begin == UINT64_MAX)
             continue;
+
         uint64_t length = dwarf_fixed(c, 2);
         if (c->bad || length > c->end - c->at)
             return false;
+
         c->end = c->at + (size_t)length;
         return true;
     }
+
     return false;
 }
 
@@ -184,8 +209,8 @@ enum operation {
 enum { REGISTER_RBP = 6, REGISTER_RSP = 7 };
 
 /*
- * A variable in a register or in the frame was handed over by value. One that is where a register
- * or a word of the frame points to was handed over by reference.
+ * A variable in a register or in the frame was passed by value. One that is where a register
+ * or a word of the frame points to was passed by reference.
  */
 static enum dwarf_passing passing_of_expression(struct dwarf_cursor *c)
 {
@@ -193,8 +218,10 @@ static enum dwarf_passing passing_of_expression(struct dwarf_cursor *c)
     uint64_t op = dwarf_fixed(c, 1);
     if (c->bad)
         return DWARF_UNKNOWN;
+
     if ((op >= OP_reg0 && op <= OP_reg31) || op == OP_regx)
         return DWARF_BY_VALUE;
+
     if (op == OP_fbreg || (op >= OP_breg0 && op <= OP_breg31)) {
         frame = op == OP_fbreg || op == OP_breg0 + REGISTER_RBP || op == OP_breg0 + REGISTER_RSP;
         dwarf_sleb(c);
@@ -204,10 +231,13 @@ static enum dwarf_passing passing_of_expression(struct dwarf_cursor *c)
     } else {
         return DWARF_UNKNOWN;
     }
+
     if (c->bad)
         return DWARF_UNKNOWN;
+
     if (c->at == c->end)
         return frame ? DWARF_BY_VALUE : DWARF_BY_REFERENCE;
+
     op = dwarf_fixed(c, 1);
     if (op == OP_stack_value)
         return DWARF_BY_VALUE;
@@ -218,9 +248,9 @@ enum dwarf_passing dwarf_passing(struct dwarf *d, const struct dwarf_unit *unit,
                                  const struct dwarf_value *location)
 {
     struct dwarf_cursor c;
-    if (location->form == FORM_EXPRLOC || location->block != NULL) {
+    if (location->form == DWARF_FORM_exprloc || location->block != NULL) {
         c = (struct dwarf_cursor){location->block, 0, location->length, false};
-    } else if (location->form == FORM_LOCLISTX) {
+    } else if (location->form == DWARF_FORM_loclistx) {
         return DWARF_UNKNOWN;
     } else if (unit->version >= 5) {
         c = dwarf_cursor(d, DWARF_LOCLISTS, location->number);
@@ -231,5 +261,6 @@ enum dwarf_passing dwarf_passing(struct dwarf *d, const struct dwarf_unit *unit,
         if (!first_of_pairs(d, &c))
             return DWARF_UNKNOWN;
     }
+
     return passing_of_expression(&c);
 }

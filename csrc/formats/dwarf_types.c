@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a type's DIE to the letter that says how a value of it is passed. */
+#include "formats/dwarf_types.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/dwarf.h"
+#include "formats/dwarf_forms.h"
+#include "formats/dwarf_refer.h"
+#include "formats/dwarf_unit.h"
 
 #define MAX_CHAIN 64
 
@@ -30,6 +33,7 @@ bool dwarf_copy_name(struct dwarf *d, const struct dwarf_unit *unit, const struc
                            : NULL;
     if (text == NULL || length == 0)
         return false;
+
     length = length < DWARF_TYPE_NAME - 16 ? length : DWARF_TYPE_NAME - 16;
     for (size_t i = 0; i < length; i++)
         name[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
@@ -94,11 +98,13 @@ static bool has_negative_member(struct dwarf *d, const struct dwarf_unit *unit,
          at = dwarf_after(d, unit, &member)) {
         if (dwarf_die_at(d, unit, at, &member) != DWARF_DIE)
             return false;
+
         const struct dwarf_value *value = &member.value[DWARF_AT_CONST_VALUE];
         if (dwarf_has(&member, DWARF_AT_CONST_VALUE) && dwarf_is_constant(value) &&
             (int64_t)value->number < 0)
             return true;
     }
+
     return false;
 }
 
@@ -122,6 +128,7 @@ static char member_pointer_letter(struct dwarf *d, const struct dwarf_place *at,
         dwarf_die_at(d, &to.unit, to.offset, &target) != DWARF_DIE ||
         target.tag == DWARF_TAG_subroutine_type)
         return 0;
+
     return 'l';
 }
 
@@ -132,87 +139,127 @@ static bool is_nullptr_type(struct dwarf *d, const struct dwarf_unit *unit,
     return dwarf_copy_name(d, unit, die, name) && strstr(name, "nullptr") != NULL;
 }
 
+/* What is known of a type while typedefs and qualifiers are followed to what they stand for. */
+struct type {
+    struct dwarf_place at;
+    struct dwarf_die die;
+    const struct dwarf_value *next; /* refers to the type that it stands for, or NULL */
+    char letter;                    /* valid if next is NULL; 0 if it has none */
+    const char *kind;               /* for messages */
+    char alias[DWARF_TYPE_NAME];    /* the first typedef on the way, or "" */
+};
+
+/* An attribute of the DIE that refers to a type; NULL if it is absent. */
+static const struct dwarf_value *reference(const struct dwarf_die *die, enum dwarf_attribute which)
+{
+    return dwarf_has(die, which) ? &die->value[which] : NULL;
+}
+
+static void see_enumeration(struct dwarf *d, struct type *type)
+{
+    const struct dwarf_die *die = &type->die;
+    type->kind = "enum";
+    type->next = reference(die, DWARF_AT_SIGNATURE);
+    if (type->next == NULL)
+        type->next = reference(die, DWARF_AT_TYPE);
+    if (type->next == NULL)
+        type->letter = enumeration_letter(d, &type->at.unit, die);
+}
+
+static void see_record(struct type *type)
+{
+    const struct dwarf_die *die = &type->die;
+    type->kind = die->tag == DWARF_TAG_structure_type ? "struct"
+                 : die->tag == DWARF_TAG_union_type   ? "union"
+                                                      : "class";
+    /* Its name may be in a unit of its own. */
+    if (!dwarf_has(die, DWARF_AT_NAME))
+        type->next = reference(die, DWARF_AT_SIGNATURE);
+}
+
+/* Finds out what the DIE of a type says. */
+static void see(struct dwarf *d, struct type *type, bool is_result)
+{
+    const struct dwarf_die *die = &type->die;
+    bool vector = dwarf_flag(die, DWARF_AT_GNU_VECTOR);
+    type->next = NULL;
+    type->letter = 0;
+
+    switch (die->tag) {
+    case DWARF_TAG_typedef:
+    case DWARF_TAG_template_alias:
+        if (*type->alias == '\0')
+            dwarf_copy_name(d, &type->at.unit, die, type->alias);
+        /* fall through */
+    case DWARF_TAG_const_type:
+    case DWARF_TAG_volatile_type:
+    case DWARF_TAG_restrict_type:
+    case DWARF_TAG_atomic_type:
+    case DWARF_TAG_immutable_type:
+    case DWARF_TAG_packed_type:
+    case DWARF_TAG_shared_type:
+    case DWARF_TAG_subrange_type:
+        type->next = reference(die, DWARF_AT_TYPE);
+        type->letter = 'v';
+        break;
+    case DWARF_TAG_base_type: type->letter = base_letter(die); break;
+    case DWARF_TAG_enumeration_type: see_enumeration(d, type); break;
+    case DWARF_TAG_pointer_type:
+    case DWARF_TAG_reference_type:
+    case DWARF_TAG_rvalue_reference_type: type->letter = 'p'; break;
+    case DWARF_TAG_ptr_to_member_type:
+        type->kind = "a pointer to a member";
+        type->letter = member_pointer_letter(d, &type->at, die);
+        break;
+    case DWARF_TAG_array_type:
+        type->kind = vector ? "a vector" : "an array";
+        type->letter = (char)(is_result || vector ? 0 : 'p');
+        break;
+    case DWARF_TAG_string_type:
+    case DWARF_TAG_subroutine_type:
+        type->kind = die->tag == DWARF_TAG_string_type ? "a string" : "a function";
+        type->letter = (char)(is_result ? 0 : 'p');
+        break;
+    case DWARF_TAG_unspecified_type:
+        if (is_nullptr_type(d, &type->at.unit, die))
+            type->letter = 'p';
+        else if (is_result)
+            type->letter = 'v';
+        break;
+    case DWARF_TAG_structure_type:
+    case DWARF_TAG_class_type:
+    case DWARF_TAG_interface_type:
+    case DWARF_TAG_union_type: see_record(type); break;
+    default: type->kind = "a type of an unknown kind"; break;
+    }
+}
+
 bool dwarf_type_letter(struct dwarf *d, const struct dwarf_unit *unit,
                        const struct dwarf_value *value, bool is_result, char *letter,
                        char name[DWARF_TYPE_NAME])
 {
-    struct dwarf_place at = {.unit = *unit};
-    struct dwarf_die die;
-    char alias[DWARF_TYPE_NAME] = "";
-    const char *kind = "";
+    struct type type;
+    type.at = (struct dwarf_place){.unit = *unit};
+    type.next = value;
+    type.letter = 'v';
+    type.kind = "";
+    type.alias[0] = '\0';
     snprintf(name, DWARF_TYPE_NAME, "void");
-    *letter = 'v';
-    for (int depth = 0; value != NULL; depth++) {
-        *letter = 0;
-        if (depth == MAX_CHAIN || !dwarf_refer(d, &at.unit, value, &at) ||
-            dwarf_die_at(d, &at.unit, at.offset, &die) != DWARF_DIE)
-            return dwarf_fail(d, VEOW_MALFORMED, "a type in the debug information is broken");
-        value = NULL;
-        switch (die.tag) {
-        case DWARF_TAG_typedef:
-        case DWARF_TAG_template_alias:
-            if (*alias == '\0')
-                dwarf_copy_name(d, &at.unit, &die, alias);
-            /* fall through */
-        case DWARF_TAG_const_type:
-        case DWARF_TAG_volatile_type:
-        case DWARF_TAG_restrict_type:
-        case DWARF_TAG_atomic_type:
-        case DWARF_TAG_immutable_type:
-        case DWARF_TAG_packed_type:
-        case DWARF_TAG_shared_type:
-        case DWARF_TAG_subrange_type:
-            if (dwarf_has(&die, DWARF_AT_TYPE))
-                value = &die.value[DWARF_AT_TYPE];
-            else
-                *letter = 'v';
-            break;
-        case DWARF_TAG_base_type: *letter = base_letter(&die); break;
-        case DWARF_TAG_enumeration_type:
-            kind = "enum";
-            if (dwarf_has(&die, DWARF_AT_SIGNATURE))
-                value = &die.value[DWARF_AT_SIGNATURE];
-            else if (dwarf_has(&die, DWARF_AT_TYPE))
-                value = &die.value[DWARF_AT_TYPE];
-            else
-                *letter = enumeration_letter(d, &at.unit, &die);
-            break;
-        case DWARF_TAG_pointer_type:
-        case DWARF_TAG_reference_type:
-        case DWARF_TAG_rvalue_reference_type: *letter = 'p'; break;
-        case DWARF_TAG_ptr_to_member_type:
-            kind = "a pointer to a member";
-            *letter = member_pointer_letter(d, &at, &die);
-            break;
-        case DWARF_TAG_array_type:
-            kind = dwarf_flag(&die, DWARF_AT_GNU_VECTOR) ? "a vector" : "an array";
-            *letter = (char)(is_result || dwarf_flag(&die, DWARF_AT_GNU_VECTOR) ? 0 : 'p');
-            break;
-        case DWARF_TAG_string_type:
-        case DWARF_TAG_subroutine_type:
-            kind = die.tag == DWARF_TAG_string_type ? "a string" : "a function";
-            *letter = (char)(is_result ? 0 : 'p');
-            break;
-        case DWARF_TAG_unspecified_type:
-            *letter = (char)(is_nullptr_type(d, &at.unit, &die) ? 'p' : is_result ? 'v' : 0);
-            break;
-        case DWARF_TAG_structure_type:
-        case DWARF_TAG_class_type:
-        case DWARF_TAG_interface_type:
-        case DWARF_TAG_union_type:
-            kind = die.tag == DWARF_TAG_structure_type ? "struct"
-                   : die.tag == DWARF_TAG_union_type   ? "union"
-                                                       : "class";
-            /* Its name may be in a unit of its own. */
-            if (dwarf_has(&die, DWARF_AT_SIGNATURE) && !dwarf_has(&die, DWARF_AT_NAME))
-                value = &die.value[DWARF_AT_SIGNATURE];
-            break;
-        default: kind = "a type of an unknown kind"; break;
-        }
+    *letter = 0;
+
+    for (int depth = 0; type.next != NULL; depth++) {
+        if (depth == MAX_CHAIN || !dwarf_refer(d, &type.at.unit, type.next, &type.at) ||
+            dwarf_die_at(d, &type.at.unit, type.at.offset, &type.die) != DWARF_DIE)
+            return dwarf_fail(d, DWARF_MALFORMED, "a type in the debug information is broken");
+
+        see(d, &type, is_result);
     }
-    if (d->result != VEOW_FOUND)
+
+    if (d->result != DWARF_FOUND)
         return false;
-    if (*letter == 0)
-        describe(d, &at.unit, &die, kind, alias, name);
+
+    *letter = type.letter;
+    if (type.letter == 0)
+        describe(d, &type.at.unit, &type.die, type.kind, type.alias, name);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lines.c: runs the line number programs of DWARF. */
-#include "lines.h"
+/* Runs the line number programs of DWARF. */
+#include "formats/lines.h"
 
 #include <string.h>
 
@@ -103,6 +103,7 @@ static const char *take_string(struct reader *r)
         r->bad = true;
         return "";
     }
+
     r->at = end + 1;
     return text;
 }
@@ -173,52 +174,87 @@ static bool ends_at(const struct row *before, const struct row *row, uint32_t ad
            address < row->address;
 }
 
+/* What an instruction of the program does beside changing the row. */
+enum effect {
+    CHANGES, /* nothing */
+    EMITS,   /* the row is one of the table */
+    ENDS,    /* the same, and the next row starts a new sequence */
+};
+
+static void advance(const struct unit *unit, struct row *row, uint32_t steps)
+{
+    row->address += steps * unit->minimum_length;
+}
+
+static enum effect run_extended(struct reader *program, struct row *row)
+{
+    struct reader operand = take_part(program, take_uleb(program));
+    uint64_t code = take(&operand, 1);
+    if (code == EXTENDED_SET_ADDRESS)
+        row->address = (uint32_t)take(&operand, 4);
+
+    return code == EXTENDED_END_SEQUENCE ? ENDS : CHANGES;
+}
+
+static enum effect run_standard(struct unit *unit, uint8_t opcode, struct row *row)
+{
+    struct reader *program = &unit->program;
+    uint64_t file;
+    switch (opcode) {
+    case STANDARD_COPY: return EMITS;
+    case STANDARD_ADVANCE_PC: advance(unit, row, (uint32_t)take_uleb(program)); break;
+    case STANDARD_ADVANCE_LINE: row->line += (uint64_t)take_sleb(program); break;
+    case STANDARD_SET_FILE:
+        file = take_uleb(program);
+        row->file = file <= UINT32_MAX ? (uint32_t)file : 0;
+        break;
+    case STANDARD_CONST_ADD_PC:
+        advance(unit, row, (255u - unit->opcode_base) / unit->line_range);
+        break;
+    case STANDARD_FIXED_ADVANCE_PC: row->address += (uint32_t)take(program, 2); break;
+    default:
+        for (uint8_t i = 0; i < unit->operand_counts[opcode - 1]; i++)
+            take_uleb(program);
+    }
+
+    return CHANGES;
+}
+
+/* Executes the next instruction of the unit's program. */
+static enum effect step(struct unit *unit, struct row *row)
+{
+    uint8_t opcode = (uint8_t)take(&unit->program, 1);
+    if (opcode >= unit->opcode_base) {
+        uint32_t special = opcode - (uint32_t)unit->opcode_base;
+        advance(unit, row, special / unit->line_range);
+        row->line += (uint64_t)(int64_t)unit->line_base + special % unit->line_range;
+        return EMITS;
+    }
+
+    return opcode == 0 ? run_extended(&unit->program, row) : run_standard(unit, opcode, row);
+}
+
+/* Finds the row whose instructions include the one at ADDRESS. */
 static bool find(struct unit *unit, uint32_t address, struct row *found)
 {
     const struct row start = {.file = 1, .line = 1};
-    struct reader *r = &unit->program;
     struct row row = start, before = {0};
-    while (!r->bad && r->at < r->end) {
-        uint8_t opcode = (uint8_t)take(r, 1);
-        bool emits = opcode == STANDARD_COPY, ends = false;
-        if (opcode >= unit->opcode_base) {
-            uint32_t special = opcode - (uint32_t)unit->opcode_base;
-            row.address += special / unit->line_range * unit->minimum_length;
-            row.line += (uint64_t)(int64_t)unit->line_base + special % unit->line_range;
-            emits = true;
-        } else if (opcode == 0) {
-            struct reader extended = take_part(r, take_uleb(r));
-            uint64_t code = take(&extended, 1);
-            ends = emits = code == EXTENDED_END_SEQUENCE;
-            if (code == EXTENDED_SET_ADDRESS)
-                row.address = (uint32_t)take(&extended, 4);
-        } else if (opcode == STANDARD_ADVANCE_PC) {
-            row.address += (uint32_t)take_uleb(r) * unit->minimum_length;
-        } else if (opcode == STANDARD_ADVANCE_LINE) {
-            row.line += (uint64_t)take_sleb(r);
-        } else if (opcode == STANDARD_SET_FILE) {
-            uint64_t file = take_uleb(r);
-            row.file = file <= UINT32_MAX ? (uint32_t)file : 0;
-        } else if (opcode == STANDARD_CONST_ADD_PC) {
-            uint32_t steps = (255u - unit->opcode_base) / unit->line_range;
-            row.address += steps * unit->minimum_length;
-        } else if (opcode == STANDARD_FIXED_ADVANCE_PC) {
-            row.address += (uint32_t)take(r, 2);
-        } else if (opcode != STANDARD_COPY) {
-            for (uint8_t i = 0; i < unit->operand_counts[opcode - 1]; i++)
-                take_uleb(r);
-        }
-        if (r->bad)
+    while (unit->program.at < unit->program.end) {
+        enum effect effect = step(unit, &row);
+        if (unit->program.bad)
             return false;
+
         /* Line 0 is code of no line: it counts to the one before. */
-        emits = emits && (ends || row.line != 0);
-        if (emits && ends_at(&before, &row, address)) {
+        if (effect == CHANGES || (effect == EMITS && row.line == 0))
+            continue;
+
+        if (ends_at(&before, &row, address)) {
             *found = before;
             return true;
         }
-        if (emits)
-            before = row;
-        if (ends) {
+
+        before = row;
+        if (effect == ENDS) {
             row = start;
             before = (struct row){0};
         }
@@ -239,10 +275,12 @@ bool dpu_lines_find(const uint8_t *table, size_t size, uint32_t address, struct 
         struct row row;
         if (!read_unit(&from, &unit) || !find(&unit, address, &row))
             continue;
+
         name_file(&unit, &row, line);
         line->line = (uint32_t)row.line;
         if (line->file != NULL)
             return true;
+
         *line = (struct dpu_line){0};
     }
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "veo/signature.h"
+#include "formats/dwarf_signature.h"
 #include "veo/worker/crash.h"
 
 enum { RECENT = 16, BUCKETS = 256 };
@@ -32,20 +32,20 @@ static unsigned hash(uint64_t address)
     return (unsigned)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-static enum veow_lookup read_debug_info(const char *path, uint64_t vaddr, const char *symbol,
-                                        struct veow_signature *signature, char *why)
+static enum dwarf_lookup read_debug_info(const char *path, uint64_t vaddr, const char *symbol,
+                                         struct dwarf_signature *signature, char *why)
 {
     struct stat status;
-    enum veow_lookup found = VEOW_MALFORMED;
+    enum dwarf_lookup found = DWARF_MALFORMED;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    snprintf(why, VEOW_SIGNATURE_WHY, "its file cannot be read");
+    snprintf(why, DWARF_WHY, "its file cannot be read");
     if (fd < 0)
         return found;
     if (fstat(fd, &status) == 0 && status.st_size > 0) {
         size_t size = (size_t)status.st_size;
         void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (image != MAP_FAILED) {
-            found = veow_dwarf_signature(image, size, vaddr, symbol, signature, why);
+            found = dwarf_find_signature(image, size, vaddr, symbol, signature, why);
             munmap(image, size);
         }
     }
@@ -65,7 +65,7 @@ __attribute__((format(printf, 3, 4))) static void append(char text[WIRE_SIGNATUR
 }
 
 /* The text of veosoft_signature(); NULL without memory. */
-static char *describe(const struct veow_signature *signature)
+static char *describe(const struct dwarf_signature *signature)
 {
     char text[WIRE_SIGNATURE_SIZE];
     size_t used = 0;
@@ -76,7 +76,7 @@ static char *describe(const struct veow_signature *signature)
         append(text, &used, "\n...");
     return strdup(text);
 }
-_Static_assert(WIRE_SIGNATURE_SIZE > 1 + VEOW_SIGNATURE_ARGS * (3 + VEOW_SIGNATURE_NAME) + 5,
+_Static_assert(WIRE_SIGNATURE_SIZE > 1 + DWARF_SIGNATURE_ARGS * (3 + DWARF_SIGNATURE_NAME) + 5,
                "room for all names");
 
 static char *describe_refusal(const char *why)
@@ -91,8 +91,8 @@ static void look_up(struct veow_classes *classes)
 {
     Dl_info info;
     struct link_map *map = NULL;
-    struct veow_signature signature;
-    char why[VEOW_SIGNATURE_WHY];
+    struct dwarf_signature signature;
+    char why[DWARF_WHY];
     if (!dladdr1((const void *)(uintptr_t)classes->address, &info, (void **)&map,
                  RTLD_DL_LINKMAP) ||
         !map) {
@@ -102,9 +102,9 @@ static void look_up(struct veow_classes *classes)
     const char *symbol =
         (uint64_t)(uintptr_t)info.dli_saddr == classes->address ? info.dli_sname : NULL;
     const char *path = map->l_name && *map->l_name ? map->l_name : "/proc/self/exe";
-    enum veow_lookup found =
+    enum dwarf_lookup found =
         read_debug_info(path, classes->address - map->l_addr, symbol, &signature, why);
-    if (found == VEOW_FOUND) {
+    if (found == DWARF_FOUND) {
         classes->known = true;
         classes->signature = describe(&signature);
         classes->ret = signature.ret;
@@ -117,10 +117,10 @@ static void look_up(struct veow_classes *classes)
         return;
     }
     bool unreadable = strstr(why, "compressed") != NULL || strstr(why, "split") != NULL;
-    if (found == VEOW_UNSUPPORTED && !unreadable)
+    if (found == DWARF_UNSUPPORTED && !unreadable)
         classes->signature = describe_refusal(why);
     /* Who states the types knows what the debug info leaves open. */
-    classes->refused = (found == VEOW_UNSUPPORTED || found == VEOW_AMBIGUOUS) && !unreadable;
+    classes->refused = (found == DWARF_UNSUPPORTED || found == DWARF_AMBIGUOUS) && !unreadable;
     snprintf(classes->why, sizeof classes->why, "%s", why);
 }
 

@@ -74,7 +74,7 @@ static void add_line(struct report *r, uint64_t address)
     Dl_info info;
     struct link_map *map = NULL;
     struct stat status;
-    struct veow_line line;
+    struct dwarf_line line;
     if (!dladdr1((const void *)(uintptr_t)address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
         return;
     int fd = open(map->l_name && *map->l_name ? map->l_name : "/proc/self/exe",
@@ -85,7 +85,7 @@ static void add_line(struct report *r, uint64_t address)
         size_t size = (size_t)status.st_size;
         void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (image != MAP_FAILED) {
-            if (veow_dwarf_line(image, size, address - map->l_addr, &line))
+            if (dwarf_find_line(image, size, address - map->l_addr, &line))
                 add(r, " at %s:%u", line.file, line.line);
             munmap(image, size);
         }

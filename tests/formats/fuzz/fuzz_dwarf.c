@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "formats/dwarf_lines.h"
-#include "veo/signature.h"
+#include "formats/dwarf_signature.h"
 
 #define SYMBOL_BYTES 16
 
@@ -36,14 +36,14 @@ static void require_plain(const char *text, size_t size)
 
 static void look_up(const uint8_t *image, size_t size, uint64_t address, const char *symbol)
 {
-    static struct veow_signature s;
-    char why[VEOW_SIGNATURE_WHY];
+    static struct dwarf_signature s;
+    char why[DWARF_WHY];
     memset(&s, 0x55, sizeof s);
     memset(why, 0x55, sizeof why);
-    enum veow_lookup got = veow_dwarf_signature(image, size, address, symbol, &s, why);
-    require(got >= VEOW_FOUND && got <= VEOW_AMBIGUOUS, "a result that exists");
-    require((got == VEOW_FOUND) == (why[0] == '\0'), "a reason, if and only if there is need");
-    require(s.nargs <= VEOW_SIGNATURE_ARGS, "at most 256 arguments");
+    enum dwarf_lookup got = dwarf_find_signature(image, size, address, symbol, &s, why);
+    require(got >= DWARF_FOUND && got <= DWARF_AMBIGUOUS, "a result that exists");
+    require((got == DWARF_FOUND) == (why[0] == '\0'), "a reason, if and only if there is need");
+    require(s.nargs <= DWARF_SIGNATURE_ARGS, "at most 256 arguments");
     require(memchr(s.args, 0, sizeof s.args) == s.args + s.nargs, "a letter an argument");
     require(strspn(s.args, "bBhHiIlLpfd") == s.nargs, "letters of the alphabet");
     require(s.ret != '\0' && strchr("vbBhHiIlLpfd", s.ret) != NULL, "a result of the alphabet");
@@ -54,9 +54,9 @@ static void look_up(const uint8_t *image, size_t size, uint64_t address, const c
 
 static void look_up_line(const uint8_t *image, size_t size, uint64_t address)
 {
-    struct veow_line line;
+    struct dwarf_line line;
     memset(&line, 0x55, sizeof line);
-    if (!veow_dwarf_line(image, size, address, &line))
+    if (!dwarf_find_line(image, size, address, &line))
         return;
     require_plain(line.file, sizeof line.file);
     require(line.file[0] != '\0', "a file with a name");

@@ -7,7 +7,7 @@
 #define OFFCHIP_TESTS_DWARF_BUILDER_H
 
 #include "tests/support/elf_builder.h"
-#include "veo/signature.h"
+#include "formats/dwarf_signature.h"
 
 enum {
     TAG_array = 0x01,
@@ -254,33 +254,34 @@ static inline void dw_close(struct dwarf_file *f)
 
 /* ------------------------------------------------------------------ looking it up */
 
-static inline enum veow_lookup dw_lookup(struct dwarf_file *f, uint64_t address, const char *symbol,
-                                         struct veow_signature *signature, char *why)
+static inline enum dwarf_lookup dw_lookup(struct dwarf_file *f, uint64_t address,
+                                          const char *symbol, struct dwarf_signature *signature,
+                                          char *why)
 {
     size_t size;
     uint8_t *image = elf_image(&f->elf, &size);
-    enum veow_lookup got = veow_dwarf_signature(image, size, address, symbol, signature, why);
+    enum dwarf_lookup got = dwarf_find_signature(image, size, address, symbol, signature, why);
     free(image);
-    CHECK(memchr(why, 0, VEOW_SIGNATURE_WHY) != NULL);
-    CHECK((got == VEOW_FOUND) == (why[0] == '\0'));
-    CHECK(signature->nargs <= VEOW_SIGNATURE_ARGS);
+    CHECK(memchr(why, 0, DWARF_WHY) != NULL);
+    CHECK((got == DWARF_FOUND) == (why[0] == '\0'));
+    CHECK(signature->nargs <= DWARF_SIGNATURE_ARGS);
     CHECK(strlen(signature->args) == signature->nargs);
     return got;
 }
 
 /* Ends the unit, looks the function "f" at VADDR up and compares with EXPECTED: "d(if...)", or
- * what the reason contains where RESULT is not VEOW_FOUND. */
+ * what the reason contains where RESULT is not DWARF_FOUND. */
 #define EXPECT(f, result, expected) dw_expect(f, "f", result, expected, __LINE__)
-static inline void dw_expect(struct dwarf_file *f, const char *symbol, enum veow_lookup result,
+static inline void dw_expect(struct dwarf_file *f, const char *symbol, enum dwarf_lookup result,
                              const char *expected, int line)
 {
-    static struct veow_signature s;
-    char why[VEOW_SIGNATURE_WHY], text[VEOW_SIGNATURE_ARGS + 16];
-    enum veow_lookup got = dw_lookup(f, VADDR, symbol, &s, why);
+    static struct dwarf_signature s;
+    char why[DWARF_WHY], text[DWARF_SIGNATURE_ARGS + 16];
+    enum dwarf_lookup got = dw_lookup(f, VADDR, symbol, &s, why);
     snprintf(text, sizeof text, "%c(%s%s)", s.ret, s.args, s.variadic ? "..." : "");
-    const char *saw = got == VEOW_FOUND ? text : why;
+    const char *saw = got == DWARF_FOUND ? text : why;
     if (got != result ||
-        (got == VEOW_FOUND ? strcmp(saw, expected) != 0 : strstr(saw, expected) == NULL)) {
+        (got == DWARF_FOUND ? strcmp(saw, expected) != 0 : strstr(saw, expected) == NULL)) {
         fprintf(stderr, "line %d: result %d: %s; expected %d: %s\n", line, (int)got, saw,
                 (int)result, expected);
         abort();

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "veo/signature.h"
+#include "formats/dwarf_signature.h"
 
 /* The files are the test's own, made by a compiler a moment ago: they are taken as sound. */
 static uint64_t symbol_address(const uint8_t *image, const char *name)
@@ -37,13 +37,13 @@ static void print(const uint8_t *image, size_t size, const char *symbol)
 {
     static const char *const results[] = {"FOUND",       "NO_DEBUG_INFO", "NOT_DESCRIBED",
                                           "UNSUPPORTED", "MALFORMED",     "AMBIGUOUS"};
-    struct veow_signature signature;
-    char why[VEOW_SIGNATURE_WHY];
+    struct dwarf_signature signature;
+    char why[DWARF_WHY];
     const char *name = symbol + (*symbol == '=' || *symbol == '@');
     uint64_t address = *symbol == '=' ? 0 : symbol_address(image, name);
-    enum veow_lookup got =
-        veow_dwarf_signature(image, size, address, *symbol == '@' ? NULL : name, &signature, why);
-    if (got != VEOW_FOUND)
+    enum dwarf_lookup got =
+        dwarf_find_signature(image, size, address, *symbol == '@' ? NULL : name, &signature, why);
+    if (got != DWARF_FOUND)
         printf("%s %s\n", results[got], why);
     else
         printf("FOUND %c(%s%s)\n", signature.ret, signature.args, signature.variadic ? "..." : "");

@@ -65,7 +65,7 @@ static void entry_addresses(void)
         bytes_number(b, type, 4);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, VEOW_FOUND, "f()");
+        EXPECT(&f, DWARF_FOUND, "f()");
     }
 }
 
@@ -114,7 +114,7 @@ static void range_lists(void)
         DIE(&f, OWN + 1, 1);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, VEOW_FOUND, "v()");
+        EXPECT(&f, DWARF_FOUND, "v()");
     }
 }
 
@@ -130,7 +130,7 @@ static void functions_that_share_an_address_are_told_apart_by_name(void)
         dw_close(&f);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, VEOW_FOUND, named ? "l()" : "i()");
+        EXPECT(&f, DWARF_FOUND, named ? "l()" : "i()");
     }
 }
 
@@ -152,9 +152,9 @@ static void without_an_address_the_name_counts(void)
         dw_close(&f);
         dw_unit_end(&f);
         if (kind == EXTERNAL || kind == LINKAGE)
-            EXPECT(&f, VEOW_FOUND, "f()");
+            EXPECT(&f, DWARF_FOUND, "f()");
         else
-            EXPECT(&f, VEOW_NOT_DESCRIBED, "does not describe");
+            EXPECT(&f, DWARF_NOT_DESCRIBED, "does not describe");
     }
 }
 
@@ -172,7 +172,7 @@ static void an_address_beats_a_name(void)
     dw_close(&f);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_FOUND, "l()");
+    EXPECT(&f, DWARF_FOUND, "l()");
 }
 
 /* A concrete instance that kept one parameter of three, its abstract one, and a declaration. */
@@ -206,7 +206,7 @@ static void origins_are_followed(void)
     dw_close(&f);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_FOUND, "d(did)");
+    EXPECT(&f, DWARF_FOUND, "d(did)");
 }
 
 static void another_calling_convention_is_refused(void)
@@ -222,9 +222,9 @@ static void another_calling_convention_is_refused(void)
         dw_close(&f);
         dw_unit_end(&f);
         if (convention == 1)
-            EXPECT(&f, VEOW_FOUND, "v()");
+            EXPECT(&f, DWARF_FOUND, "v()");
         else
-            EXPECT(&f, VEOW_UNSUPPORTED, "calling convention");
+            EXPECT(&f, DWARF_UNSUPPORTED, "calling convention");
     }
 }
 
@@ -283,9 +283,9 @@ static void types_in_other_units(void)
         dw_close(&f);
         dw_unit_end(&f);
         if (kind < 3)
-            EXPECT(&f, VEOW_FOUND, "v(d)");
+            EXPECT(&f, DWARF_FOUND, "v(d)");
         else
-            EXPECT(&f, VEOW_UNSUPPORTED, "dwz");
+            EXPECT(&f, DWARF_UNSUPPORTED, "dwz");
     }
 }
 
@@ -312,7 +312,7 @@ static void other_units_do_not_matter(void)
     dw_close(&f);
     dw_unit_end(&f);
     bytes_number(dw_info(&f), 0x7fffffff, 4); /* a unit beyond the section */
-    EXPECT(&f, VEOW_FOUND, "v()");
+    EXPECT(&f, DWARF_FOUND, "v()");
 }
 
 static void split_units_are_reported(void)
@@ -323,7 +323,7 @@ static void split_units_are_reported(void)
     DIE(&f, OWN);
     bytes_string(dw_info(&f), "a.dwo");
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_UNSUPPORTED, ".dwo");
+    EXPECT(&f, DWARF_UNSUPPORTED, ".dwo");
 }
 
 static void a_unit_is_skipped_only_if_it_says_so_clearly(void)
@@ -349,7 +349,7 @@ static void a_unit_is_skipped_only_if_it_says_so_clearly(void)
         dw_close(&f);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, cases[i].found ? VEOW_FOUND : VEOW_NOT_DESCRIBED,
+        EXPECT(&f, cases[i].found ? DWARF_FOUND : DWARF_NOT_DESCRIBED,
                cases[i].found ? "v()" : "does not describe");
     }
 }
@@ -382,36 +382,36 @@ static void files_of_other_kinds(void)
 {
     struct dwarf_file f;
     good_file(&f);
-    EXPECT(&f, VEOW_FOUND, "d(ip...)");
+    EXPECT(&f, DWARF_FOUND, "d(ip...)");
     good_file(&f);
     f.elf.type = ET_EXEC;
-    EXPECT(&f, VEOW_FOUND, "d(ip...)");
+    EXPECT(&f, DWARF_FOUND, "d(ip...)");
     good_file(&f);
     f.elf.type = ET_REL;
-    EXPECT(&f, VEOW_UNSUPPORTED, "not a shared object");
+    EXPECT(&f, DWARF_UNSUPPORTED, "not a shared object");
     good_file(&f);
     f.elf.machine = 251; /* the Vector Engine */
-    EXPECT(&f, VEOW_MALFORMED, "another machine (ELF number 251)");
+    EXPECT(&f, DWARF_MALFORMED, "another machine (ELF number 251)");
     good_file(&f);
     rename_info(&f, ".zdebug_info");
-    EXPECT(&f, VEOW_UNSUPPORTED, "compressed debug information");
+    EXPECT(&f, DWARF_UNSUPPORTED, "compressed debug information");
     good_file(&f);
     for (size_t i = 0; i < f.elf.nsections; i++)
         f.elf.section[i].flags = SHF_COMPRESSED;
-    EXPECT(&f, VEOW_UNSUPPORTED, "compressed debug information");
+    EXPECT(&f, DWARF_UNSUPPORTED, "compressed debug information");
     good_file(&f);
     for (size_t i = 0; i < f.elf.nsections; i++)
         f.elf.section[i].type = SHT_NOBITS;
-    EXPECT(&f, VEOW_NO_DEBUG_INFO, "compile with -g");
+    EXPECT(&f, DWARF_NO_DEBUG_INFO, "compile with -g");
     good_file(&f);
     rename_info(&f, ".info");
-    EXPECT(&f, VEOW_NO_DEBUG_INFO, "compile with -g");
+    EXPECT(&f, DWARF_NO_DEBUG_INFO, "compile with -g");
     f = (struct dwarf_file){0};
     elf_section(&f.elf, ".text");
-    EXPECT(&f, VEOW_NO_DEBUG_INFO, "compile with -g");
+    EXPECT(&f, DWARF_NO_DEBUG_INFO, "compile with -g");
 
-    struct veow_signature s;
-    char why[VEOW_SIGNATURE_WHY];
+    struct dwarf_signature s;
+    char why[DWARF_WHY];
     good_file(&f);
     size_t size;
     uint8_t *image = elf_image(&f.elf, &size);
@@ -424,29 +424,29 @@ static void files_of_other_kinds(void)
         uint64_t was;
         memcpy(&was, field, sizeof was);
         memcpy(field, &too_long, sizeof was);
-        CHECK(veow_dwarf_signature(image, size, VADDR, "f", &s, why) == VEOW_MALFORMED);
+        CHECK(dwarf_find_signature(image, size, VADDR, "f", &s, why) == DWARF_MALFORMED);
         CHECK(strstr(why, "beyond the file") != NULL);
         memcpy(field, &was, sizeof was);
     }
-    CHECK(veow_dwarf_signature(image, size, VADDR, "f", &s, why) == VEOW_FOUND);
+    CHECK(dwarf_find_signature(image, size, VADDR, "f", &s, why) == DWARF_FOUND);
     free(image);
     elf_free(&f.elf);
-    CHECK(veow_dwarf_signature((const uint8_t *)"", 0, VADDR, "f", &s, why) == VEOW_MALFORMED);
-    CHECK(veow_dwarf_signature((const uint8_t *)"#!/bin/sh\n", 10, VADDR, NULL, &s, why) ==
-          VEOW_MALFORMED);
+    CHECK(dwarf_find_signature((const uint8_t *)"", 0, VADDR, "f", &s, why) == DWARF_MALFORMED);
+    CHECK(dwarf_find_signature((const uint8_t *)"#!/bin/sh\n", 10, VADDR, NULL, &s, why) ==
+          DWARF_MALFORMED);
 }
 
 /* The image in a block of its own, so that any read outside it is seen by the sanitizer. */
 static void read_damaged(const uint8_t *image, size_t size)
 {
-    struct veow_signature s;
-    char why[VEOW_SIGNATURE_WHY];
+    struct dwarf_signature s;
+    char why[DWARF_WHY];
     uint8_t *copy = malloc(size != 0 ? size : 1);
     CHECK(copy != NULL);
     memcpy(copy, image, size);
-    enum veow_lookup got = veow_dwarf_signature(copy, size, VADDR, "f", &s, why);
-    CHECK(got >= VEOW_FOUND && got <= VEOW_MALFORMED);
-    CHECK((got == VEOW_FOUND) == (why[0] == '\0'));
+    enum dwarf_lookup got = dwarf_find_signature(copy, size, VADDR, "f", &s, why);
+    CHECK(got >= DWARF_FOUND && got <= DWARF_MALFORMED);
+    CHECK((got == DWARF_FOUND) == (why[0] == '\0'));
     CHECK(strlen(s.args) == s.nargs);
     free(copy);
 }

@@ -135,7 +135,7 @@ static void every_form_has_its_length(void)
             dw_close(&f);
             dw_close(&f);
             dw_unit_end(&f);
-            EXPECT(&f, VEOW_FOUND, "f(f)");
+            EXPECT(&f, DWARF_FOUND, "f(f)");
         }
     }
 }
@@ -152,7 +152,7 @@ static void an_unknown_form_is_not_guessed(void)
         dw_close(&f);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, VEOW_MALFORMED, "cannot be read");
+        EXPECT(&f, DWARF_MALFORMED, "cannot be read");
     }
 }
 
@@ -187,7 +187,7 @@ static void names_and_addresses_by_index(void)
     DIE(&f, OWN + 1, 1, 3); /* beyond the table */
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_FOUND, "v()");
+    EXPECT(&f, DWARF_FOUND, "v()");
 }
 
 /* ------------------------------------------------------------------ abbreviations */
@@ -206,15 +206,15 @@ static void an_unknown_abbreviation_is_not_guessed(void)
         DIE(&f, codes[i]);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, VEOW_MALFORMED, "cannot be read");
+        EXPECT(&f, DWARF_MALFORMED, "cannot be read");
     }
 }
 
 static void large_abbreviation_codes_and_no_memory(void)
 {
     struct dwarf_file f;
-    struct veow_signature s;
-    char why[VEOW_SIGNATURE_WHY];
+    struct dwarf_signature s;
+    char why[DWARF_WHY];
     for (int lacking = 0; lacking < 2; lacking++) {
         dw_begin(&f, 4, LANG_C99);
         ABBREV(&f, 70000, TAG_subprogram, 0, AT_low_pc, FORM_addr, AT_prototyped,
@@ -227,9 +227,9 @@ static void large_abbreviation_codes_and_no_memory(void)
         size_t size;
         uint8_t *image = elf_image(&f.elf, &size);
         no_memory = lacking;
-        enum veow_lookup got = veow_dwarf_signature(image, size, VADDR, NULL, &s, why);
+        enum dwarf_lookup got = dwarf_find_signature(image, size, VADDR, NULL, &s, why);
         no_memory = false;
-        CHECK(got == VEOW_FOUND && s.ret == 'v' && s.nargs == 0);
+        CHECK(got == DWARF_FOUND && s.ret == 'v' && s.nargs == 0);
         free(image);
         elf_free(&f.elf);
     }
@@ -251,7 +251,7 @@ static void work_is_bounded(void)
     dw_close(&f);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_MALFORMED, "does not come to an end");
+    EXPECT(&f, DWARF_MALFORMED, "does not come to an end");
 }
 
 /* Many functions whose name is one that takes long to read. */
@@ -268,7 +268,7 @@ static void work_on_strings_is_bounded(void)
         dw_reference(&f, OWN, 0);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_MALFORMED, "does not come to an end");
+    EXPECT(&f, DWARF_MALFORMED, "does not come to an end");
 }
 
 int main(void)

@@ -123,10 +123,10 @@ static void end(struct table *t)
 #define EXPECT_LINE(t, offset, file, number) expect(t, offset, file, number, __LINE__)
 static void expect(struct table *t, uint64_t offset, const char *file, uint32_t number, int at)
 {
-    struct veow_line line = {.file = "untouched"};
+    struct dwarf_line line = {.file = "untouched"};
     size_t size;
     uint8_t *image = elf_image(&t->elf, &size);
-    bool found = veow_dwarf_line(image, size, VADDR + offset, &line);
+    bool found = dwarf_find_line(image, size, VADDR + offset, &line);
     free(image);
     if (found != (file != NULL) ||
         (found && (strcmp(line.file, file) != 0 || line.line != number))) {
@@ -367,9 +367,9 @@ static void test_a_table_that_is_cut_has_no_lines(void)
 static void test_what_is_no_elf_file_has_no_lines(void)
 {
     static const uint8_t text[] = "no ELF file";
-    struct veow_line line;
-    CHECK(!veow_dwarf_line(text, sizeof text, VADDR, &line));
-    CHECK(!veow_dwarf_line(text, 0, VADDR, &line));
+    struct dwarf_line line;
+    CHECK(!dwarf_find_line(text, sizeof text, VADDR, &line));
+    CHECK(!dwarf_find_line(text, 0, VADDR, &line));
 }
 
 int main(void)

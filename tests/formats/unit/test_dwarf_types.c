@@ -37,7 +37,7 @@ static void letters_follow_encoding_and_size(void)
         dw_close(&f);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, VEOW_FOUND, cases[i].expected);
+        EXPECT(&f, DWARF_FOUND, cases[i].expected);
     }
 }
 
@@ -64,7 +64,7 @@ static void what_cannot_be_passed_is_named(void)
             dw_close(&f);
             dw_close(&f);
             dw_unit_end(&f);
-            EXPECT(&f, VEOW_UNSUPPORTED,
+            EXPECT(&f, DWARF_UNSUPPORTED,
                    result ? "the result has type odd one, which"
                           : "parameter 2 has type odd one, which the soft twin cannot pass");
         }
@@ -84,7 +84,7 @@ static void aggregates_and_hostile_names(void)
     dw_close(&f);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_UNSUPPORTED, "parameter 1 has type struct po?[1m??nt, which");
+    EXPECT(&f, DWARF_UNSUPPORTED, "parameter 1 has type struct po?[1m??nt, which");
 
     char name[4000];
     memset(name, 'x', sizeof name - 1);
@@ -98,7 +98,7 @@ static void aggregates_and_hostile_names(void)
     dw_close(&f);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_UNSUPPORTED, "x, which the soft twin cannot return");
+    EXPECT(&f, DWARF_UNSUPPORTED, "x, which the soft twin cannot return");
 }
 
 static void an_old_enumeration_is_signed_if_a_member_is_negative(void)
@@ -118,7 +118,7 @@ static void an_old_enumeration_is_signed_if_a_member_is_negative(void)
         dw_close(&f);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, VEOW_FOUND, negative ? "i(i)" : "I(I)");
+        EXPECT(&f, DWARF_FOUND, negative ? "i(i)" : "I(I)");
     }
 }
 
@@ -133,7 +133,7 @@ static void endless_chains_end(void)
     dw_close(&f);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_MALFORMED, "type");
+    EXPECT(&f, DWARF_MALFORMED, "type");
 
     dw_begin(&f, 4, LANG_C99);
     ABBREV(&f, OWN, TAG_subprogram, 0, AT_low_pc, FORM_addr, AT_abstract_origin, FORM_ref4);
@@ -143,7 +143,7 @@ static void endless_chains_end(void)
     bytes_number(dw_info(&f), self, 4);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, VEOW_MALFORMED, "function is broken");
+    EXPECT(&f, DWARF_MALFORMED, "function is broken");
 }
 
 /* ------------------------------------------------------------------ parameters */
@@ -166,9 +166,9 @@ static void up_to_256_parameters(void)
         expected[1] = '(';
         memcpy(expected + 2 + count, "...)", 5);
         if (count <= 256)
-            EXPECT(&f, VEOW_FOUND, expected);
+            EXPECT(&f, DWARF_FOUND, expected);
         else
-            EXPECT(&f, VEOW_UNSUPPORTED, "more than 256 parameters");
+            EXPECT(&f, DWARF_UNSUPPORTED, "more than 256 parameters");
     }
 }
 
@@ -187,7 +187,7 @@ static void without_a_prototype_float_is_promoted_in_c_only(void)
         dw_close(&f);
         dw_close(&f);
         dw_unit_end(&f);
-        EXPECT(&f, VEOW_FOUND, languages[i] == LANG_C99 ? "f(d)" : "f(f)");
+        EXPECT(&f, DWARF_FOUND, languages[i] == LANG_C99 ? "f(d)" : "f(f)");
     }
 }
 
@@ -216,7 +216,7 @@ static void fortran(const uint8_t *location, size_t size, uint16_t version, bool
     dw_close(&f);
     dw_close(&f);
     dw_unit_end(&f);
-    EXPECT(&f, *expected == 'v' ? VEOW_FOUND : VEOW_AMBIGUOUS, expected);
+    EXPECT(&f, *expected == 'v' ? DWARF_FOUND : DWARF_AMBIGUOUS, expected);
 }
 
 static void fortran_locations_tell_reference_from_value(void)

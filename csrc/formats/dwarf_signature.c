@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the DIE of a function. What it says about arguments is read in dwarf_function.c. */
-#include <stdio.h>
+#include "formats/dwarf_signature.h"
+
 #include <string.h>
 
+#include "formats/dwarf_elf.h"
+#include "formats/dwarf_forms.h"
 #include "formats/dwarf_function.h"
+#include "formats/dwarf_ranges.h"
+#include "formats/dwarf_unit.h"
 
 /* How well a DIE matches what is looked for; several may, since linkers fold equal functions. */
 enum match { MATCH_NONE, MATCH_NAME, MATCH_ADDRESS, MATCH_BOTH };
@@ -26,10 +31,12 @@ static bool has_address(struct dwarf *d, const struct dwarf_unit *unit, const st
     uint64_t low = unit->low_pc, begin, end;
     bool some = false;
     *here = false;
+
     if (dwarf_has(die, DWARF_AT_LOW_PC)) {
         some = true;
         *here = dwarf_address(d, unit, &v[DWARF_AT_LOW_PC], &low) && low == vaddr;
     }
+
     if (!*here && dwarf_has(die, DWARF_AT_ENTRY_PC)) {
         some = true;
         uint64_t entry;
@@ -38,6 +45,7 @@ static bool has_address(struct dwarf *d, const struct dwarf_unit *unit, const st
         else
             *here = dwarf_address(d, unit, &v[DWARF_AT_ENTRY_PC], &entry) && entry == vaddr;
     }
+
     if (!*here && dwarf_has(die, DWARF_AT_RANGES)) {
         some = true;
         struct dwarf_ranges ranges;
@@ -45,6 +53,7 @@ static bool has_address(struct dwarf *d, const struct dwarf_unit *unit, const st
             while (!*here && dwarf_ranges_next(d, unit, &ranges, &begin, &end) == 1)
                 *here = begin == vaddr && end > begin;
     }
+
     return some;
 }
 
@@ -61,16 +70,20 @@ static bool may_cover(struct dwarf *d, const struct dwarf_unit *unit, const stru
             while ((got = dwarf_ranges_next(d, unit, &ranges, &begin, &end)) == 1)
                 if (vaddr >= begin && vaddr < end)
                     return true;
+
         return got != 0;
     }
+
     /* DWARF 2 has no ranges: a unit in several sections gives the limits of one of them. */
     if (unit->version < 3 || !dwarf_has(root, DWARF_AT_LOW_PC) ||
         !dwarf_has(root, DWARF_AT_HIGH_PC) || !dwarf_address(d, unit, &v[DWARF_AT_LOW_PC], &begin))
         return true;
+
     if (dwarf_is_constant(&v[DWARF_AT_HIGH_PC]))
         end = begin + v[DWARF_AT_HIGH_PC].number;
     else if (!dwarf_address(d, unit, &v[DWARF_AT_HIGH_PC], &end))
         return true;
+
     return end <= begin || (vaddr >= begin && vaddr < end);
 }
 
@@ -95,6 +108,7 @@ static bool has_name(struct dwarf *d, const struct dwarf_unit *unit, const struc
     struct dwarf_die here = *die;
     bool name = false;
     *external = false;
+
     for (int depth = 0; depth < DWARF_MAX_ORIGINS; depth++) {
         *external = *external || dwarf_flag(&here, DWARF_AT_EXTERNAL);
         for (int i = 0; i < 2; i++) {
@@ -104,14 +118,18 @@ static bool has_name(struct dwarf *d, const struct dwarf_unit *unit, const struc
                 continue;
             if (!is_symbol(d, &at.unit, &here.value[which], symbol))
                 return false;
+
             name = true;
         }
+
         if (!name && dwarf_has(&here, DWARF_AT_NAME))
             name = is_symbol(d, &at.unit, &here.value[DWARF_AT_NAME], symbol);
+
         bool is_abstract;
         if (!dwarf_origin(d, &at, &here, &is_abstract))
             break;
     }
+
     return name;
 }
 
@@ -124,14 +142,31 @@ static enum match match_die(struct dwarf *d, const struct search *s, const struc
     if (has_address(d, unit, die, s->vaddr, &here)) {
         if (!here || s->vaddr == 0)
             return MATCH_NONE;
+
         return s->symbol == NULL || has_name(d, unit, die, s->symbol, &external) ? MATCH_BOTH
                                                                                  : MATCH_ADDRESS;
     }
+
     /* A declaration may lack the parameters; and static functions of one name may be many. */
     if (s->symbol == NULL || s->best != MATCH_NONE || dwarf_flag(die, DWARF_AT_DECLARATION) ||
         !has_name(d, unit, die, s->symbol, &external))
         return MATCH_NONE;
+
     return external ? MATCH_NAME : MATCH_NONE;
+}
+
+/* Notes DIE if it is a function that matches better than those before. */
+static void consider(struct dwarf *d, struct search *s, const struct dwarf_unit *unit,
+                     const struct dwarf_die *die)
+{
+    if (die->tag != DWARF_TAG_subprogram && die->tag != DWARF_TAG_entry_point)
+        return;
+
+    enum match match = match_die(d, s, unit, die);
+    if (match > s->best) {
+        s->best = match;
+        s->place = (struct dwarf_place){*unit, die->offset};
+    }
 }
 
 static void search_unit(struct dwarf *d, struct search *s, struct dwarf_unit *unit)
@@ -141,34 +176,31 @@ static void search_unit(struct dwarf *d, struct search *s, struct dwarf_unit *un
         s->broken = true;
         return;
     }
+
     if (!may_cover(d, unit, &die, s->vaddr))
         return;
+
     if (dwarf_has(&die, DWARF_AT_DWO_NAME) || dwarf_has(&die, DWARF_AT_GNU_DWO_NAME)) {
         s->split = true;
         return;
     }
+
     uint64_t depth = die.has_children ? 1 : 0;
-    for (size_t at = die.next; depth > 0; at = die.next) {
+    for (size_t at = die.next; depth > 0 && s->best != MATCH_BOTH; at = die.next) {
         enum dwarf_read got = dwarf_die_at(d, unit, at, &die);
         if (got == DWARF_BROKEN) {
             s->broken = true;
             return;
         }
+
         if (got == DWARF_NULL) {
             depth--;
             continue;
         }
+
         if (die.has_children)
             depth++;
-        if (die.tag != DWARF_TAG_subprogram && die.tag != DWARF_TAG_entry_point)
-            continue;
-        enum match match = match_die(d, s, unit, &die);
-        if (match <= s->best)
-            continue;
-        s->best = match;
-        s->place = (struct dwarf_place){*unit, die.offset};
-        if (match == MATCH_BOTH)
-            return;
+        consider(d, s, unit, &die);
     }
 }
 
@@ -180,6 +212,7 @@ static void search(struct dwarf *d, struct search *s)
         /* Linkers may leave zeros between units. */
         if (unit.end == unit.start + unit.offset_size || unit.type_unit)
             continue;
+
         if (!unit.usable)
             s->broken = true;
         else
@@ -187,36 +220,45 @@ static void search(struct dwarf *d, struct search *s)
     }
 }
 
-enum veow_lookup veow_dwarf_signature(const uint8_t *image, size_t size, uint64_t vaddr,
-                                      const char *symbol, struct veow_signature *out, char *why)
+/* Describes what the search found, or notes why it found nothing. */
+static void conclude(struct dwarf *d, const struct search *s, struct dwarf_signature *out)
+{
+    if (d->steps > 0 && s->best != MATCH_NONE) {
+        /* What is broken elsewhere does not matter. */
+        d->result = DWARF_FOUND;
+        if (!dwarf_describe_function(d, &s->place, out))
+            dwarf_fail(d, DWARF_MALFORMED, "the description of the function is broken");
+    } else if (s->split) {
+        dwarf_fail(d, DWARF_UNSUPPORTED,
+                   "the debug information is in .dwo files; compile without -gsplit-dwarf");
+    } else if (s->broken) {
+        dwarf_fail(d, DWARF_MALFORMED, "a unit of the debug information cannot be read");
+    } else {
+        dwarf_fail(
+            d, DWARF_NOT_DESCRIBED,
+            "the debug information does not describe the function; compile all of it with -g");
+    }
+}
+
+enum dwarf_lookup dwarf_find_signature(const uint8_t *image, size_t size, uint64_t vaddr,
+                                       const char *symbol, struct dwarf_signature *out, char *why)
 {
     struct dwarf d;
     struct search s = {.vaddr = vaddr, .symbol = symbol};
     memset(out, 0, sizeof *out);
     out->ret = 'v';
     why[0] = '\0';
+
     if (dwarf_open(&d, image, size, why)) {
         search(&d, &s);
-        if (d.steps > 0 && s.best != MATCH_NONE) {
-            /* What is broken elsewhere does not matter. */
-            d.result = VEOW_FOUND;
-            if (!dwarf_describe_function(&d, &s.place, out))
-                dwarf_fail(&d, VEOW_MALFORMED, "the description of the function is broken");
-        } else if (s.split) {
-            dwarf_fail(&d, VEOW_UNSUPPORTED,
-                       "the debug information is in .dwo files; compile without -gsplit-dwarf");
-        } else if (s.broken) {
-            dwarf_fail(&d, VEOW_MALFORMED, "a unit of the debug information cannot be read");
-        } else {
-            dwarf_fail(
-                &d, VEOW_NOT_DESCRIBED,
-                "the debug information does not describe the function; compile all of it with -g");
-        }
+        conclude(&d, &s, out);
     }
+
     dwarf_close(&d);
-    if (d.result == VEOW_FOUND)
+
+    if (d.result == DWARF_FOUND)
         why[0] = '\0';
     else
-        *out = (struct veow_signature){.ret = 'v'};
+        *out = (struct dwarf_signature){.ret = 'v'};
     return d.result;
 }
