@@ -219,6 +219,10 @@ static bool new_name(struct dwarf *d, const struct dwarf_unit *unit, struct dwar
         uint64_t count = dwarf_uleb(c);
         for (uint64_t i = 0; i < count && !c->bad; i++) {
             bool have = false;
+            /* An entry may have no columns, and so no bytes. */
+            if (!dwarf_step(d, 1))
+                return false;
+
             for (unsigned k = 0; k < n; k++) {
                 struct dwarf_value value;
                 if (!dwarf_step(d, 1) || !dwarf_read_form(c, unit, forms[k], 0, &value))

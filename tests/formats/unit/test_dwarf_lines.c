@@ -250,6 +250,7 @@ static void test_names_that_cannot_be_read(void)
         {{0, 0, 1, CONTENT_FOLDER, FORM_data1, 2, 1, 1}, 8},             /* no column of names */
         {{0, 0, 1, CONTENT_PATH, FORM_string, 1, 'a', 0}, 8},            /* too few files */
         {{0, 0, 1, CONTENT_PATH, FORM_line_strp, 2, 9, 9, 9, 9, 9}, 11}, /* outside */
+        {{0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1}, 11}, /* 2**64 - 1 of no columns */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct table t = {0};
