@@ -91,7 +91,7 @@ def test_every_extension_module_is_there_with_its_declarations(wheel, root):
 
 
 def test_every_example_is_in_the_wheel(wheel, root):
-    examples = [p.relative_to(root).as_posix() for p in root.glob("accelforge/examples/**/*.yaml")]
+    examples = [p.relative_to(root).as_posix() for p in root.glob("accelforge/**/*.yaml")]
     assert examples
     assert set(examples) <= set(wheel.namelist())
 
@@ -112,6 +112,7 @@ def test_nothing_else_is_in_the_wheel(wheel):
         r"|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
         r"|dpu/runtime/(include/)?\w+\.(c|h|inc)|accelforge/examples/.*\.yaml"
+        r"|accelforge/(devices|kernels)/.*\.(yaml|c)"
     )
     known = {*EXECUTABLES, *LIBRARIES, *HEADERS}
     assert [n for n in wheel.namelist() if n not in known and not allowed.fullmatch(n)] == []
