@@ -80,8 +80,8 @@ def fail(world: MPI.Comm) -> None:
     everywhere = world.gather(problems)
     if everywhere is not None:
         print(json.dumps([text for part in everywhere for text in part]), flush=True)
-    # What is left in MPI cannot be delivered, so nobody finalizes. A launcher ends all ranks when one
-    # leaves so: none does before the result is printed.
+    # What is left in MPI cannot be delivered, so nobody finalizes. A launcher ends all ranks when
+    # one leaves so: none does before the result is printed.
     world.Barrier()
     os._exit(0)
 
