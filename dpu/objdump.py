@@ -15,8 +15,10 @@ from functools import partial
 from pathlib import Path
 
 from .asm.chips import MAX_TASKLETS
-from .asm.elf_reader import ElfError, Program, ReadSection, ReadSymbol, read
-from .asm.elf_writer import (
+from .asm.forms import CONDITIONS, REGISTERS
+from .asm.lines import SECTION, LineTable, read_lines
+from .asm.printer import write_word
+from .elf.format import (
     ATOMIC_BASE,
     IRAM_BASE,
     MRAM_BASE,
@@ -25,9 +27,8 @@ from .asm.elf_writer import (
     SectionType,
     SymbolType,
 )
-from .asm.forms import CONDITIONS, REGISTERS
-from .asm.lines import SECTION, LineTable, read_lines
-from .asm.printer import write_word
+from .elf.program import ProgramFile
+from .elf.reader import ElfError, ElfSection, ElfSymbol
 
 __all__ = ["dump", "main", "source_of"]
 
@@ -45,14 +46,14 @@ def _memory(address: int) -> str:
     return "MRAM" if address >= MRAM_BASE else "WRAM"
 
 
-def _named(program: Program) -> list[ReadSymbol]:
+def _named(program: ProgramFile) -> list[ElfSymbol]:
     hidden = (SymbolType.SECTION, SymbolType.FILE)
     return [
-        one for one in program.symbols if one.name and one.section != "" and one.type not in hidden
+        one for one in program.symbols if one.name and one.is_defined and one.type not in hidden
     ]
 
 
-def _code_names(program: Program) -> dict[int, list[str]]:
+def _code_names(program: ProgramFile) -> dict[int, list[str]]:
     """Return the names of instructions; functions come first, then global symbols."""
     found: dict[int, list[tuple[bool, bool, str]]] = {}
     for one in _named(program):
@@ -62,7 +63,7 @@ def _code_names(program: Program) -> dict[int, list[str]]:
     return {index: [key[2] for key in sorted(keys)] for index, keys in found.items()}
 
 
-def _headers(program: Program) -> Iterator[str]:
+def _headers(program: ProgramFile) -> Iterator[str]:
     yield f"chip {program.chip or 'not said'}, entry {program.entry:#x}, flags {program.flags:#x}"
     yield ""
     yield "segments:"
@@ -76,7 +77,7 @@ def _headers(program: Program) -> Iterator[str]:
             yield f"  {segment.address:08x} {segment.size:8} bytes {rights} {memory}"
 
 
-def _sections(program: Program) -> Iterator[str]:
+def _sections(program: ProgramFile) -> Iterator[str]:
     yield "sections:"
     for section in program.sections:
         if section.type:
@@ -87,16 +88,16 @@ def _sections(program: Program) -> Iterator[str]:
             )
 
 
-def _symbols(program: Program) -> Iterator[str]:
+def _symbols(program: ProgramFile) -> Iterator[str]:
     yield "symbols:"
     for one in sorted(_named(program), key=lambda symbol: symbol.value):
         binding = Binding(one.binding).name.lower() if one.binding < 3 else str(one.binding)
         kind = SymbolType(one.type).name.lower() if one.type < 5 else str(one.type)
-        section = one.section or _ABS
+        section = one.section.name if one.section is not None else _ABS
         yield f"  {one.value:08x} {one.size:8} {binding:6} {kind:6} {section} {one.name}"
 
 
-def _disassembly(program: Program, *, with_lines: bool) -> Iterator[str]:
+def _disassembly(program: ProgramFile, *, with_lines: bool) -> Iterator[str]:
     names = _code_names(program)
     lines = program.section(SECTION) if with_lines else None
     table = LineTable(read_lines(lines.data) if lines is not None else ())
@@ -123,9 +124,9 @@ def _disassembly(program: Program, *, with_lines: bool) -> Iterator[str]:
 class _Names:
     """The symbols that can be labels: their names are unique and have no other meaning."""
 
-    def __init__(self, program: Program) -> None:
-        self.code: dict[int, list[ReadSymbol]] = {}
-        self.data: dict[str, list[ReadSymbol]] = {}
+    def __init__(self, program: ProgramFile) -> None:
+        self.code: dict[int, list[ElfSymbol]] = {}
+        self.data: dict[str, list[ElfSymbol]] = {}
         seen: dict[str, int] = {}
         named = _named(program)
         for one in named:
@@ -143,7 +144,7 @@ class _Names:
                 if one.value % 8 == 0:
                     self.code.setdefault((one.value - IRAM_BASE) // 8, []).append(one)
             else:
-                self.data.setdefault(one.section, []).append(one)
+                self.data.setdefault(one.section.name, []).append(one)
 
     def label(self, index: int) -> str | None:
         """Return the name of an instruction."""
@@ -151,7 +152,7 @@ class _Names:
         return found[0].name if found else None
 
 
-def _declare(one: ReadSymbol) -> Iterator[str]:
+def _declare(one: ElfSymbol) -> Iterator[str]:
     if one.binding == Binding.GLOBAL:
         yield f"        .globl  {one.name}"
     elif one.binding == Binding.WEAK:
@@ -176,9 +177,9 @@ def _bytes(data: bytes) -> Iterator[str]:
         position += len(row)
 
 
-def _data_source(section: ReadSection, symbols: list[ReadSymbol], first: int) -> Iterator[str]:
+def _data_source(section: ElfSection, symbols: list[ElfSymbol], first: int) -> Iterator[str]:
     """Yield the contents of a section from the offset `first` on, with its labels."""
-    marks: dict[int, list[ReadSymbol]] = {}
+    marks: dict[int, list[ElfSymbol]] = {}
     for one in symbols:
         offset = one.value - section.address
         if first <= offset <= section.size:
@@ -196,7 +197,7 @@ def _data_source(section: ReadSection, symbols: list[ReadSymbol], first: int) ->
             yield f"{one.name}:"
 
 
-def source_of(program: Program) -> str:
+def source_of(program: ProgramFile) -> str:
     """Return assembly that `dpu.asm` assembles to the same instructions and data."""
     names = _Names(program)
     tasklets = next((s.value for s in program.symbols if s.name == "NR_TASKLETS"), None)
@@ -238,7 +239,7 @@ _OURS = (".data.stacks", ".data.sw_cache", ".data.heap_pointer_reset")
 
 
 def dump(
-    program: Program,
+    program: ProgramFile,
     *,
     headers: bool = True,
     sections: bool = True,
@@ -250,8 +251,8 @@ def dump(
 
     Parameters
     ----------
-    program : Program
-        The result of `dpu.asm.elf_reader.read`.
+    program : ProgramFile
+        It, as read by `dpu.elf.program`.
     headers, sections, symbols, disassembly : bool
         What to show.
     lines : bool
@@ -302,7 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     status = 0
     for name in options.files:
         try:
-            program = read(Path(name).read_bytes())
+            program = ProgramFile(Path(name).read_bytes())
         except (OSError, ElfError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             status = 1
@@ -314,7 +315,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _text(program: Program, options: argparse.Namespace) -> str:
+def _text(program: ProgramFile, options: argparse.Namespace) -> str:
     """Return the part of the output that is about one program."""
     if options.source:
         return source_of(program)

@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import _isa
-from .asm.elf_reader import ElfError, Program, read
-from .asm.elf_writer import IRAM_BASE, SymbolType
 from .disasm import Instruction, disassemble
+from .elf.format import IRAM_BASE, SymbolType
+from .elf.program import ProgramFile
+from .elf.reader import ElfError
 
 __all__ = ["Function", "analyse", "main"]
 
@@ -172,18 +173,18 @@ def analyse(data: bytes) -> dict[str, Function]:
     ElfError
         If it is not a DPU program.
     """
-    return _analyse(read(data))
+    return _analyse(ProgramFile(data))
 
 
-def _analyse(program: Program) -> dict[str, Function]:
-    text = next((section for section in program.sections if section.name == ".text"), None)
+def _analyse(program: ProgramFile) -> dict[str, Function]:
+    text = program.section(".text")
     if text is None:
         raise ElfError("the program has no section .text")
     words = struct.unpack(f"<{len(text.data) // 8}Q", text.data[: len(text.data) // 8 * 8])
     entries = {
         (symbol.value - IRAM_BASE) // 8: symbol.name
         for symbol in program.symbols
-        if symbol.type == SymbolType.FUNC and symbol.section == ".text"
+        if symbol.type == SymbolType.FUNC and symbol.section is text
     }
     entries.setdefault(0, "__bootstrap")
     links = _links(words)
@@ -246,7 +247,7 @@ def _add_calls(
     return function
 
 
-def _stacks(program: Program) -> list[int]:
+def _stacks(program: ProgramFile) -> list[int]:
     """Return the stack sizes of the tasklets that the program's symbols give."""
     values = {symbol.name: symbol.value for symbol in program.symbols}
     tasklets = min(values.get("NR_TASKLETS", 0), _isa.THREADS)
@@ -275,7 +276,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="write JSON")
     options = parser.parse_args(argv)
     try:
-        program = read(Path(options.program).read_bytes())
+        program = ProgramFile(Path(options.program).read_bytes())
         functions = _analyse(program)
     except (OSError, ElfError) as error:
         print(f"{options.program}: {error}", file=sys.stderr)

@@ -88,13 +88,14 @@ LAYERS: dict[str, str] = {
     "accelforge/devices": "@accelforge/frontend veo",
     "accelforge": "@accelforge/plotting accelforge/examples accelforge/devices",
     "dpu/isa": "",
-    "dpu/asm": "dpu/isa",
+    "dpu/elf": "",
+    "dpu/asm": "dpu/isa dpu/elf",
     "dpu/toolchain/base": "dpu/isa dpu/asm",
     "dpu/toolchain/ir": "dpu/isa dpu/toolchain/base",
     "dpu/toolchain/frontend": "dpu/toolchain/base",
     "dpu/toolchain/translate": "dpu/toolchain/base dpu/toolchain/ir",
     "dpu/toolchain/passes": "dpu/toolchain/ir",
-    "dpu/toolchain/link": "@dpu/toolchain/translate dpu/toolchain/passes dpu/asm",
+    "dpu/toolchain/link": "@dpu/toolchain/translate dpu/toolchain/passes dpu/asm dpu/elf",
     "dpu/toolchain": "@dpu/toolchain/link dpu/toolchain/frontend offchip",
     "dpu": "@dpu/toolchain dpu/asm dpu/isa",
     "dpu/cli": "@dpu",
@@ -118,7 +119,7 @@ APART = {
     **{
         f"dpu/toolchain/{name}.py": "dpu/toolchain/base"
         for name in (
-            *("cache", "commands", "compilers", "elf_reader", "errors", "options", "stacks"),
+            *("cache", "commands", "compilers", "errors", "options", "stacks"),
             "target",
         )
     },

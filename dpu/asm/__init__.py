@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import AsmError, Location, Problem
 from .sources import Readable, Source, preprocess, read_source
 
-# The C toolchain writes programs by `elf_writer` of this package; it starts sooner without the
-# assembler.
+# The C toolchain uses `lines` of this package; it starts sooner without the assembler.
 if TYPE_CHECKING:
     from .linker import Linked
     from .unit import Unit
@@ -143,9 +142,9 @@ def _defines(units: list[Unit], name: str) -> bool:
 
 def _bootstrap(units: list[Unit]) -> Unit:
     """Assemble the start code, which calls main even if that is not global."""
+    from ..elf.format import Binding
     from .assembler import assemble_unit
     from .bootstrap import bootstrap_source
-    from .elf_writer import Binding
     from .unit import Place
 
     for unit in units:

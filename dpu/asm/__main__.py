@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..elf.format import IRAM_BASE
 from . import AsmError, assemble_and_link
-from .elf_writer import IRAM_BASE
 from .linker import CHIPS, Linked
 from .printer import write_word
 from .sources import Source

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..elf.format import Binding, SymbolType, Visibility
 from .contents import CONTENTS, align, check_alignment, go_to
-from .elf_writer import Binding, SymbolType, Visibility
 from .expressions import Expression, ExpressionError, Parser, unescape
 from .forms import REGISTERS
 from .unit import Place, Section

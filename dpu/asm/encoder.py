@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import _isa
+from ..elf.format import IRAM_BASE
 from ..isa import CONSTANT_REGISTERS, REGISTER_COUNT
-from .elf_writer import IRAM_BASE
 from .expressions import ExpressionError, Value, evaluate
 from .forms import Candidate, condition_code
 from .unit import InstructionFixup

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .elf_writer import ATOMIC_BASE, IRAM_BASE, MRAM_BASE, Binding, SectionFlags, SectionType
-from .elf_writer import Section as ElfSection
-from .elf_writer import Symbol as ElfSymbol
-from .elf_writer import SymbolType as Kind
+from ..elf.format import ATOMIC_BASE, IRAM_BASE, MRAM_BASE, Binding, SectionFlags, SectionType
+from ..elf.format import SymbolType as Kind
+from ..elf.writer import Section as ElfSection
+from ..elf.writer import Symbol as ElfSymbol
 from .expressions import ExpressionError, evaluate
 from .unit import Place, Section, Symbol, Unit, shown_name
 

@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ..elf.format import ATOMIC_BASE, MRAM_BASE, Binding
+from ..elf.writer import Section as ElfSection
+from ..elf.writer import Symbol as ElfSymbol
+from ..elf.writer import write
 from .chips import CHIPS, MAX_TASKLETS, MRAM_BYTES, Chip
-from .elf_writer import ATOMIC_BASE, MRAM_BASE, Binding, write
-from .elf_writer import Section as ElfSection
-from .elf_writer import Symbol as ElfSymbol
 from .encoder import encode
 from .errors import AsmError, Location, Problem
 from .expressions import ExpressionError, Unknown, Value, evaluate

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from .. import _isa
+from ..elf.format import IRAM_BASE
 from ..isa import CONSTANT_REGISTERS, INSTRUCTIONS, REGISTER_COUNT, Form
-from .elf_writer import IRAM_BASE
 from .forms import Candidate, candidates, mnemonics
 
 __all__ = ["write_word"]

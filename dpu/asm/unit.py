@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from .elf_writer import Binding, SymbolType, Visibility
+from ..elf.format import Binding, SymbolType, Visibility
 from .errors import Location, Problem
 from .expressions import Expression, Unknown, Value, evaluate
 from .forms import Candidate

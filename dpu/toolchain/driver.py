@@ -11,10 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..elf.reader import ElfError, ElfFile
 from .cache import digest, keep, stamp_of
 from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
-from .elf_reader import ElfFile
 from .errors import ToolchainError
 from .frontend.unit import Unit, compile_unit, preprocess
 from .link.layout import linker_script
@@ -143,7 +143,10 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
                 *(*map(str, objects), *options.link_options, *runtime),
             ]
         )
-        return make_program(ElfFile(linked.read_bytes()), stacks)
+        try:
+            return make_program(ElfFile(linked.read_bytes()), stacks)
+        except ElfError as error:
+            raise ToolchainError(str(error)) from error
 
 
 def _check(sources: Sequence[str | os.PathLike[str]], options: BuildOptions) -> list[Path]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...asm.chips import MRAM_BYTES
-from ...asm.elf_writer import MRAM_BASE, SymbolType
-from ..elf_reader import ElfFile, ElfSection
+from ...elf.format import MRAM_BASE, SymbolType
+from ...elf.reader import ElfFile, ElfSection
 from ..errors import ToolchainError
 from ..stacks import MAX_TASKLETS, Stacks
 

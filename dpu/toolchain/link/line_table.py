@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from ...asm.elf_writer import IRAM_BASE, Section, SectionFlags
 from ...asm.lines import SECTION, LineRow, read_lines, write_lines
-from ..elf_reader import ElfFile, ElfSection
+from ...elf.format import IRAM_BASE, SectionFlags
+from ...elf.reader import ElfFile, ElfSection
+from ...elf.writer import Section
 from ..ir.code import Code
 from ..ir.operands import code_label
 

@@ -6,20 +6,18 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from ...asm.elf_writer import (
+from ...asm.lines import SECTION, LineTable, read_lines
+from ...elf.format import (
     ATOMIC_BASE,
     IRAM_BASE,
     MRAM_BASE,
     Binding,
-    Section,
     SectionFlags,
     SectionType,
-    Symbol,
     SymbolType,
-    write,
 )
-from ...asm.lines import SECTION, LineTable, read_lines
-from ..elf_reader import ElfFile, ElfRelocation, ElfSection, ElfSymbol
+from ...elf.reader import ElfFile, ElfRelocation, ElfSection, ElfSymbol
+from ...elf.writer import Section, Symbol, write
 from ..errors import ToolchainError, TranslationError
 from ..ir.code import Code
 from ..ir.operands import Label, LabelKind, code_label
@@ -210,7 +208,7 @@ class _Maker:
 
     def _data_section(self, section: ElfSection) -> Section:
         flags = SectionFlags.ALLOC | SectionFlags.WRITE
-        if section.kind == SectionType.NOBITS and section.name != ".data":
+        if section.type == SectionType.NOBITS and section.name != ".data":
             return Section(
                 name=section.name,
                 address=section.address,

@@ -8,7 +8,7 @@ pointer from the stack table, and calls `main`.
 
 from __future__ import annotations
 
-from ..elf_reader import ElfFile
+from ...elf.reader import ElfFile
 from ..ir.code import Code
 from ..ir.operands import Condition, Label
 from ..ir.registers import ID, ID8, RETURN, SCRATCH_HIGH, SCRATCH_LOW, STACK_POINTER, ZERO

@@ -6,15 +6,16 @@ from __future__ import annotations
 import struct
 
 from dpu.asm import Source, assemble
-from dpu.asm.elf_reader import Program, ReadSymbol, read
-from dpu.asm.elf_writer import IRAM_BASE, MRAM_BASE
+from dpu.elf.format import IRAM_BASE, MRAM_BASE
+from dpu.elf.program import ProgramFile
+from dpu.elf.reader import ElfSymbol
 from tests.dpu.support.native import DONE, NativeMachine
 
 
-def build_text(text: str, **options: object) -> Program:
+def build_text(text: str, **options: object) -> ProgramFile:
     """Assemble a text that needs no preprocessor."""
     source = Source("test.s", text, preprocess=False)
-    return read(assemble(source, **options))  # type: ignore[arg-type]
+    return ProgramFile(assemble(source, **options))  # type: ignore[arg-type]
 
 
 def words_of(text: str, **options: object) -> list[int]:
@@ -27,7 +28,7 @@ class Runner:
 
     def __init__(self, machine: NativeMachine, image: bytes) -> None:
         self.machine = machine
-        self.program = read(image)
+        self.program = ProgramFile(image)
         for segment in self.program.segments:
             if segment.address >= IRAM_BASE:
                 words = [
@@ -45,7 +46,7 @@ class Runner:
         """Run the program to its end."""
         assert self.machine.launch() == DONE, self.machine.result.fault
 
-    def symbol(self, name: str) -> ReadSymbol:
+    def symbol(self, name: str) -> ElfSymbol:
         """Return a symbol."""
         return next(one for one in self.program.symbols if one.name == name)
 

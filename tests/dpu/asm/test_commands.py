@@ -12,7 +12,7 @@ import pytest
 
 from dpu.asm import Source, assemble
 from dpu.asm.__main__ import main as assemble_command
-from dpu.asm.elf_reader import read
+from dpu.elf.program import ProgramFile
 from dpu.objdump import main as dump_command
 
 TEXT = """
@@ -44,10 +44,10 @@ def test_a_program_is_made_and_listed(
     listed = capsys.readouterr().out
     assert "main:\n80000028 606300700000" in listed
     assert "move    r0, COUNT" in listed
-    program = read(output.read_bytes())
+    program = ProgramFile(output.read_bytes())
     assert {s.name: s.value for s in program.symbols}["NR_TASKLETS"] == 3
     assert assemble_command([*arguments, "-nostartfiles"]) == 0
-    assert len(read(output.read_bytes()).words()) == 3
+    assert len(ProgramFile(output.read_bytes()).words()) == 3
 
 
 def test_errors_are_printed(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +73,7 @@ def test_objdump_shows_everything(
 
 def test_objdump_refuses_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for data, message in (
-        (b"", "this is not an ELF file"),
+        (b"", "not an ELF file"),
         (Path(sys.executable).read_bytes()[:4096], "not a 32-bit little-endian ELF file"),
     ):
         path = tmp_path / "other"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dpu.asm import AsmError, Source, assemble
-from dpu.asm.elf_reader import Program, read
+from dpu.elf.program import ProgramFile
 from dpu.isa import encode
 from tests.dpu.asm.programs_to_run import build_text, words_of
 
@@ -27,7 +27,7 @@ def data_of(text: str, section: str = ".data") -> bytes:
     return found.data if found else b""
 
 
-def values(program: Program) -> dict[str, int]:
+def values(program: ProgramFile) -> dict[str, int]:
     return {symbol.name: symbol.value for symbol in program.symbols}
 
 
@@ -162,7 +162,9 @@ def test_nothing_is_read_after_the_end() -> None:
 
 def test_what_the_caller_defines_wins() -> None:
     source = Source("a.s", ".set N, 1\n.equiv N, 2\nadd r0, r1, N\n", preprocess=False)
-    assert read(assemble(source, defines={"N": 9})).words() == [encode("add:rri", ra=1, imm=9)]
+    assert ProgramFile(assemble(source, defines={"N": 9})).words() == [
+        encode("add:rri", ra=1, imm=9)
+    ]
     assert words_of(".set NR_TASKLETS, 2\nadd r0, r1, NR_TASKLETS", nr_tasklets=5) == [
         encode("add:rri", ra=1, imm=5)
     ]
@@ -229,7 +231,7 @@ def test_sources_go_through_the_preprocessor(tmp_path: Path) -> None:
         "add r0, r1, VALUE // unix\n#endif\n#endif\nadd r0, r1, NEAR\n"
     )
     image = assemble(source, defines={"OTHER": 41, "NR": 3}, include_dirs=[tmp_path / "there"])
-    assert read(image).words() == [encode("add:rri", ra=1, imm=imm) for imm in (42, 5)]
+    assert ProgramFile(image).words() == [encode("add:rri", ra=1, imm=imm) for imm in (42, 5)]
     source.write_text("\n\n#define A 1\nadd r0, r1\n")
     with pytest.raises(AsmError) as error:
         assemble(source)
@@ -244,7 +246,7 @@ def test_a_source_without_anything_to_preprocess_needs_no_compiler(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CC", str(tmp_path / "nowhere"))
     assert words_of("nop") == [encode("nop:")]
-    assert read(assemble(Source("a.S", "nop // A\n"))).words() == [encode("nop:")]
+    assert ProgramFile(assemble(Source("a.S", "nop // A\n"))).words() == [encode("nop:")]
     with pytest.raises(AsmError, match=r"a\.S: error: cannot run the C preprocessor"):
         assemble(Source("a.S", "#define A 1\nnop\n"))
 
@@ -259,13 +261,13 @@ def test_preprocessor_of_the_wheel_is_not_one_of_the_current_folder(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.delenv("CC", raising=False)
     image = assemble(Source("a.S", "#define A nop\nA\n", preprocess=True))
-    assert read(image).words() == [encode("nop:")]
+    assert ProgramFile(image).words() == [encode("nop:")]
 
 
 def test_definitions_that_are_numbers_are_symbols() -> None:
     source = Source("a.s", ".if COUNT == 3\nadd r0, r1, COUNT\n.endif\n", preprocess=False)
     image = assemble(source, defines={"COUNT": "3", "TEXT": "a b"})
-    assert read(image).words() == [encode("add:rri", ra=1, imm=3)]
+    assert ProgramFile(image).words() == [encode("add:rri", ra=1, imm=3)]
 
 
 def test_files_are_included(tmp_path: Path) -> None:
@@ -273,7 +275,7 @@ def test_files_are_included(tmp_path: Path) -> None:
     (tmp_path / "data.bin").write_bytes(b"abcdef")
     source = tmp_path / "a.s"
     source.write_text('.data\n.include "more.s"\n.incbin "data.bin", 1, 3\n.text\nnop\n')
-    section = read(assemble(source)).section(".data")
+    section = ProgramFile(assemble(source)).section(".data")
     assert section is not None
     assert section.data.rstrip(b"\0") == b"\x01bcd"
 
@@ -285,7 +287,7 @@ def test_files_and_open_files_are_sources(tmp_path: Path) -> None:
     image = assemble([path, str(path)], output)
     assert output.read_bytes() == image
     with path.open() as text, path.open("rb") as binary:
-        assert read(assemble([text, binary])).words() == [encode("nop:")] * 2
+        assert ProgramFile(assemble([text, binary])).words() == [encode("nop:")] * 2
 
 
 def test_names_keep_bytes_that_are_no_utf8(tmp_path: Path) -> None:

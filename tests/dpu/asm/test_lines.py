@@ -8,8 +8,8 @@ import struct
 
 import pytest
 
-from dpu.asm.elf_writer import IRAM_BASE
 from dpu.asm.lines import LineRow, LineTable, read_lines, write_lines
+from dpu.elf.format import IRAM_BASE
 
 ROWS = [
     LineRow(IRAM_BASE, "a.c", 12),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from dpu.asm import Source, assemble
-from dpu.asm.elf_reader import read
+from dpu.elf.program import ProgramFile
 from dpu.objdump import source_of
 from tests.dpu.asm.programs_to_run import Runner
 
@@ -81,8 +81,8 @@ def test_tasklets_sum_up_numbers_in_mram(runner: Run) -> None:
 def test_what_objdump_writes_runs_the_same(runner: Run) -> None:
     text = SUM.replace("NUMBER", "7")
     program = assemble(Source("sum.s", text, preprocess=False), nr_tasklets=4)
-    again = assemble(Source("again.s", source_of(read(program)), preprocess=False))
-    assert read(again).words() == read(program).words()
+    again = assemble(Source("again.s", source_of(ProgramFile(program)), preprocess=False))
+    assert ProgramFile(again).words() == ProgramFile(program).words()
     run = runner(again)
     run.launch()
     assert run.words("total") == [4 * 14]

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpu.asm import AsmError, Source, assemble
-from dpu.asm.elf_reader import ElfError, read
+from dpu.elf.program import ProgramFile
+from dpu.elf.reader import ElfError
 from dpu.objdump import dump, source_of
 from tests.dpu.fuzz.damaged_texts import damaged
 
@@ -36,10 +37,10 @@ def check(text: str) -> bool:
         problems = error.problems
         done = False
     else:
-        program = read(image)
+        program = ProgramFile(image)
         dump(program)
         again = assemble(Source("again.s", source_of(program), preprocess=False))
-        assert read(again).words() == program.words()
+        assert ProgramFile(again).words() == program.words()
         done = True
     assert done or problems
     assert time.process_time() - start < SLOWEST
@@ -84,7 +85,7 @@ def test_damaged_programs_are_read_or_refused() -> None:
             )
         data = data[: rng.choice([len(data), rng.randrange(len(data))])]
         try:
-            program = read(bytes(data))
+            program = ProgramFile(bytes(data))
         except ElfError:
             continue
         dump(program)

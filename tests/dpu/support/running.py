@@ -9,8 +9,8 @@ import struct
 from pathlib import Path
 from types import TracebackType
 
-from dpu.asm.elf_writer import IRAM_BASE, MRAM_BASE, SectionType
-from dpu.toolchain.elf_reader import ElfFile
+from dpu.elf.format import IRAM_BASE, MRAM_BASE, SectionType
+from dpu.elf.reader import ElfFile
 from tests.dpu.support.native import NativeMachine
 
 VENDOR_ACCOUNTING = 1
@@ -25,7 +25,7 @@ class Running:
         self.file = ElfFile(elf)
         self.machine = NativeMachine(library, VENDOR_ACCOUNTING)
         for section in self.file.sections:
-            if not section.is_allocated or section.kind == SectionType.NOBITS or not section.size:
+            if not section.is_allocated or section.type == SectionType.NOBITS or not section.size:
                 continue
             data = section.data
             if section.address >= IRAM_BASE:

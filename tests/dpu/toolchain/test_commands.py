@@ -15,11 +15,11 @@ import pytest
 
 from dpu import DpuSet
 from dpu.cli import pkg_config
+from dpu.elf.reader import ElfFile
 from dpu.toolchain import Toolchain, ToolchainError
 from dpu.toolchain.arguments import Goal, parse
 from dpu.toolchain.command import main
 from dpu.toolchain.compilers import find_toolchain
-from dpu.toolchain.elf_reader import ElfFile
 
 HERE = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent

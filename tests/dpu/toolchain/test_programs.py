@@ -12,9 +12,9 @@ import pytest
 
 from dpu import _isa
 from dpu.compiler import Compiler
-from dpu.toolchain import Toolchain, ToolchainError, find_toolchain
+from dpu.elf.reader import ElfFile
+from dpu.toolchain import Toolchain, find_toolchain
 from dpu.toolchain.compilers import Kind
-from dpu.toolchain.elf_reader import ElfFile
 from dpu.toolchain.errors import TranslationError
 from dpu.toolchain.ir.code import Code
 from dpu.toolchain.ir.registers import REGISTERS
@@ -127,14 +127,6 @@ def test_every_register_is_either_mapped_or_reserved() -> None:
 def test_what_a_dpu_cannot_do_is_refused(word: int, message: str) -> None:
     with pytest.raises(TranslationError, match=message):
         translate(word)
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"\x7fELF\x01\x01" + bytes(60), b"\x7fELF\x02\x01" + bytes(60)]
-)
-def test_what_is_no_elf_file_is_refused(data: bytes) -> None:
-    with pytest.raises(ToolchainError):
-        ElfFile(data)
 
 
 def script(path: Path, text: str) -> None:

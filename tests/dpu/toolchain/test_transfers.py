@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpu.toolchain.elf_reader import ElfFile
+from dpu.elf.reader import ElfFile
 from dpu.toolchain.frontend.dma_alignment import align_for_dma
 from dpu.toolchain.link.program import Program
 from tests.dpu.support.native import DONE

@@ -14,9 +14,9 @@ import pytest
 
 from dpu.cli import pkg_config
 from dpu.cli.upmem_home import main, write_home
+from dpu.elf.reader import ElfFile
 from dpu.toolchain import Toolchain
 from dpu.toolchain.compilers import Kind, find_toolchain
-from dpu.toolchain.elf_reader import ElfFile
 
 KERNEL = "#include <defs.h>\n__host int last;\nint main(void) { last = NR_TASKLETS; return 0; }\n"
 HOST = """#include <dpu.h>

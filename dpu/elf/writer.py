@@ -2,10 +2,8 @@
 """Writes DPU programs: ELF32 little-endian executables for machine 245.
 
 A program is a list of sections and a list of symbols, and `write` makes the bytes of a file of
-them. Addresses say which memory is meant: WRAM from 0, MRAM from 0x08000000, IRAM from 0x80000000
-(8 bytes an instruction), atomic bits from 0xF0000000. Every allocated section that has contents
-becomes a segment of its own, which is what is loaded; sections without contents (NOBITS) keep what
-is in memory.
+them. Every allocated section that has contents becomes a segment of its own, which is what is
+loaded; sections without contents (NOBITS) keep what is in memory.
 
 This module knows the file format only: where things go is the business of the linker.
 """
@@ -15,93 +13,35 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
 from itertools import pairwise
 
-__all__ = [
-    "ATOMIC_BASE",
-    "ELF_FLAGS",
-    "ELF_MACHINE",
-    "IRAM_BASE",
-    "MRAM_BASE",
-    "Binding",
-    "Section",
-    "SectionFlags",
-    "SectionType",
-    "Symbol",
-    "SymbolType",
-    "Visibility",
-    "attributes",
-    "write",
-]
+from .format import (
+    ABSOLUTE_INDEX,
+    ATOMIC_BASE,
+    ELF_FLAGS,
+    ELF_MACHINE,
+    HEADER,
+    IRAM_BASE,
+    LOAD,
+    SECTION,
+    SEGMENT,
+    SYMBOL,
+    Binding,
+    SectionFlags,
+    SectionType,
+    SymbolType,
+    Visibility,
+)
 
-ELF_MACHINE = 245
-ELF_FLAGS = 0x2800000
-MRAM_BASE = 0x08000000
-IRAM_BASE = 0x80000000
-ATOMIC_BASE = 0xF0000000
-
-_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
-_SEGMENT = struct.Struct("<IIIIIIII")
-_SECTION = struct.Struct("<IIIIIIIIII")
-_SYMBOL = struct.Struct("<IIIBBH")
+__all__ = ["Section", "Symbol", "attributes", "write"]
 
 _IDENT = b"\x7fELF\x01\x01\x01".ljust(16, b"\0")
-_EXECUTABLE, _VERSION, _LOAD = 2, 1, 1
-_ABSOLUTE = 0xFFF1
+_EXECUTABLE, _VERSION = 2, 1
 _LIMIT = 1 << 32
 # Segments and their contents agree modulo this; a page would only make files longer.
 _SEGMENT_ALIGNMENT = 8
 # Tags of .dpu.attributes: the attributes of the file, and in them the chip.
 _TAG_FILE, _TAG_CHIP = 1, 5
-
-
-class SectionType(IntEnum):
-    """What a section holds."""
-
-    PROGBITS = 1
-    SYMTAB = 2
-    STRTAB = 3
-    NOBITS = 8
-    DPU_ATTRIBUTES = 0x70000003
-
-
-class SectionFlags(IntFlag):
-    """What a section is for; without ALLOC it is only for tools."""
-
-    NONE = 0
-    WRITE = 1
-    ALLOC = 2
-    EXECUTE = 4
-    MERGE = 0x10
-    STRINGS = 0x20
-
-
-class SymbolType(IntEnum):
-    """What a symbol stands for."""
-
-    NOTYPE = 0
-    OBJECT = 1
-    FUNC = 2
-    SECTION = 3
-    FILE = 4
-
-
-class Binding(IntEnum):
-    """Who sees a symbol."""
-
-    LOCAL = 0
-    GLOBAL = 1
-    WEAK = 2
-
-
-class Visibility(IntEnum):
-    """Who sees a symbol after linking."""
-
-    DEFAULT = 0
-    INTERNAL = 1
-    HIDDEN = 2
-    PROTECTED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,20 +220,20 @@ def write(
     _check_sections(every)
     tables = _symbol_table(every, symbols)
     loaded = [section for section in every if section.is_loaded]
-    body = bytearray(_HEADER.size + _SEGMENT.size * len(loaded))
+    body = bytearray(HEADER.size + SEGMENT.size * len(loaded))
 
     places = _append_contents(body, every)
     headers = _section_headers(every, places)
     headers += _append_tables(body, tables, every)
     _pad(body, 4)
     section_table = len(body)
-    body += b"".join([_SECTION.pack(*[0] * 10), *headers])
+    body += b"".join([SECTION.pack(*[0] * 10), *headers])
 
-    position = _HEADER.size
+    position = HEADER.size
     for section, place in zip(every, places, strict=True):
         if section.is_loaded:
-            _SEGMENT.pack_into(body, position, *_segment(section, place))
-            position += _SEGMENT.size
+            SEGMENT.pack_into(body, position, *_segment(section, place))
+            position += SEGMENT.size
     _write_header(body, entry, len(loaded), section_table, len(headers) + 1)
     return bytes(body)
 
@@ -320,7 +260,7 @@ def _section_names(sections: Sequence[Section]) -> _Strings:
 def _section_headers(sections: Sequence[Section], places: Sequence[int]) -> list[bytes]:
     names = _section_names(sections)
     return [
-        _SECTION.pack(
+        SECTION.pack(
             names.add(section.name),
             section.type,
             section.flags,
@@ -345,14 +285,14 @@ def _append_tables(
     link = len(sections) + 3
     headers = []
     for name, kind, data, *link_and_info, size, alignment in (
-        (".symtab", SectionType.SYMTAB, symbols, link, first_global, _SYMBOL.size, 4),
+        (".symtab", SectionType.SYMTAB, symbols, link, first_global, SYMBOL.size, 4),
         (".shstrtab", SectionType.STRTAB, bytes(names.data), 0, 0, 0, 1),
         (".strtab", SectionType.STRTAB, symbol_names, 0, 0, 0, 1),
     ):
         _pad(body, alignment)
         place, length = len(body), len(data)
         headers.append(
-            _SECTION.pack(
+            SECTION.pack(
                 names.add(name), kind, 0, 0, place, length, *link_and_info, alignment, size
             )
         )
@@ -364,7 +304,7 @@ def _write_header(
     body: bytearray, entry: int, segments: int, section_table: int, sections: int
 ) -> None:
     """Write the ELF header; the table of section names is the last but one."""
-    _HEADER.pack_into(
+    HEADER.pack_into(
         body,
         0,
         _IDENT,
@@ -372,13 +312,13 @@ def _write_header(
         ELF_MACHINE,
         _VERSION,
         entry,
-        _HEADER.size if segments else 0,
+        HEADER.size if segments else 0,
         section_table,
         ELF_FLAGS,
-        _HEADER.size,
-        _SEGMENT.size,
+        HEADER.size,
+        SEGMENT.size,
         segments,
-        _SECTION.size,
+        SECTION.size,
         sections,
         sections - 2,
     )
@@ -392,7 +332,7 @@ def _segment(section: Section, place: int) -> tuple[int, ...]:
         rights |= 1
     size, address = section.length, section.address
     alignment = max(section.alignment, _SEGMENT_ALIGNMENT)
-    return _LOAD, place, address, address, size, size, rights, alignment
+    return LOAD, place, address, address, size, size, rights, alignment
 
 
 def _pad(body: bytearray, alignment: int, address: int = 0) -> None:
@@ -427,17 +367,17 @@ def _symbol_table(
     indices = {section.name: index for index, section in enumerate(sections, 1)}
     ordered = sorted(symbols, key=lambda symbol: symbol.binding != Binding.LOCAL)
     names = _Strings()
-    table = bytearray(_SYMBOL.size)
+    table = bytearray(SYMBOL.size)
     for symbol in ordered:
         symbol.check()
-        index = _ABSOLUTE
+        index = ABSOLUTE_INDEX
         if symbol.section is not None:
             if symbol.section not in indices:
                 raise ValueError(
                     f"symbol {symbol.name!r} is in section {symbol.section!r}, which does not exist"
                 )
             index = indices[symbol.section]
-        table += _SYMBOL.pack(
+        table += SYMBOL.pack(
             names.add(symbol.name),
             symbol.value,
             symbol.size,

@@ -4,21 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 
 import pytest
 
-from dpu.asm.elf_reader import ElfError, read
-from dpu.asm.elf_writer import (
-    Binding,
-    Section,
-    SectionFlags,
-    SectionType,
-    Symbol,
-    SymbolType,
-    Visibility,
-    attributes,
-    write,
-)
+from dpu.elf.format import Binding, SectionFlags, SectionType, SymbolType, Visibility
+from dpu.elf.program import ProgramFile
+from dpu.elf.reader import ElfError, ElfFile
+from dpu.elf.writer import Section, Symbol, attributes, write
 
 TEXT = Section(
     name=".text",
@@ -77,7 +70,7 @@ def test_the_machine_reads_what_was_written(machine_library: ctypes.CDLL, chip: 
 
 
 def test_what_was_written_is_read_again() -> None:
-    program = read(write(PARTS, SYMBOLS, entry=0x80000008))
+    program = ProgramFile(write(PARTS, SYMBOLS, entry=0x80000008))
     assert (program.entry, program.flags, program.chip) == (0x80000008, 0x2800000, "v1A")
     named = {one.name: one for one in program.sections}
     for part in PARTS:
@@ -96,7 +89,8 @@ def test_what_was_written_is_read_again() -> None:
     symbols = {one.name: one for one in program.symbols}
     for symbol in SYMBOLS:
         one = symbols[symbol.name]
-        assert (one.value, one.size, one.section) == (symbol.value, symbol.size, symbol.section)
+        section = one.section.name if one.section is not None else None
+        assert (one.value, one.size, section) == (symbol.value, symbol.size, symbol.section)
         assert (one.type, one.binding, one.visibility) == (
             symbol.type,
             symbol.binding,
@@ -117,7 +111,7 @@ def test_contents_are_aligned_in_the_file_as_in_memory() -> None:
 
 def test_the_attributes_name_the_chip() -> None:
     assert attributes("v1A") == b"A\x14\0\0\0upmem\0\x01\x0a\0\0\0\x05v1A\0"
-    assert read(write([TEXT], chip=None)).chip == ""
+    assert ProgramFile(write([TEXT], chip=None)).chip == ""
 
 
 @pytest.mark.parametrize(
@@ -157,4 +151,22 @@ def test_damaged_files_are_refused() -> None:
     image = write(PARTS, SYMBOLS)
     for length in range(0, len(image), 7):
         with pytest.raises(ElfError):
-            read(image[:length])
+            ProgramFile(image[:length])
+
+
+def test_relocations_of_unknown_symbols_are_refused() -> None:
+    # r_offset 0, symbol 9, type 1, addend 0.
+    entry = struct.pack("<IIi", 0, 9 << 8 | 1, 0)
+    section = Section(
+        name=".rela", data=entry, type=SectionType.RELA, flags=SectionFlags.NONE, entry_size=12
+    )
+    with pytest.raises(ElfError, match="a symbol that does not exist"):
+        _ = ElfFile(write([TEXT, section], SYMBOLS[:1])).relocations
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x7fELF\x01\x01" + bytes(40), b"\x7fELF\x02\x01" + bytes(60)]
+)
+def test_what_is_no_elf_file_is_refused(data: bytes) -> None:
+    with pytest.raises(ElfError):
+        ElfFile(data)
