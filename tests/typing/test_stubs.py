@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The check of stubs in `make lint` finds a stub that differs from its extension module."""
+"""Every extension module has a stub, and `make lint` finds one that differs from its module."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ import offchip
 ROOT = Path(__file__).resolve().parents[2]
 ALLOWED = ROOT / "buildtools" / "stubtest-allow.txt"
 PACKAGE = Path(offchip.__file__).parent
+
+PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
 
 PLANTED = {
     "missing parameter": (
@@ -63,3 +65,29 @@ def test_difference_between_stub_and_module_is_found(run_stubtest, case):
     done = run_stubtest(old, new)
     assert (done.returncode != 0) == bool(complaint), done.stdout + done.stderr
     assert complaint in done.stdout
+
+
+def modules_without_stub(root: Path) -> list[str]:
+    sources = [path for package in PACKAGES for path in root.glob(f"{package}/**/*.pyx")]
+    return sorted(
+        path.relative_to(root).as_posix()
+        for path in sources
+        if not path.with_suffix(".pyi").exists()
+    )
+
+
+def test_every_extension_module_has_a_stub() -> None:
+    # The check passes over a module without one.
+    assert list(ROOT.glob("accelforge/*.pyx"))
+    assert modules_without_stub(ROOT) == []
+
+
+def test_every_package_is_checked() -> None:
+    recipe = (ROOT / "Makefile").read_text().partition("mypy.stubtest")[2].partition("\n\n")[0]
+    assert set(PACKAGES) <= set(recipe.split())
+
+
+def test_planted_module_without_stub_is_found(tmp_path: Path) -> None:
+    (tmp_path / "veo").mkdir()
+    (tmp_path / "veo" / "_log.pyx").touch()
+    assert modules_without_stub(tmp_path) == ["veo/_log.pyx"]
