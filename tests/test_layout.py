@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Folders use what is below them, files have no circles, and comments name files that exist.
+"""Folders use what is below them, files have no cycles, and comments name files that exist.
 
 LAYERS says what each folder may use: include, call or import. What breaks a rule today is listed
 with its reason; an entry that is no longer needed fails too, so that the lists only shrink.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.layout import Edges, calls, circles, crossings, imports, includes
+from tests.support.layout import Edges, calls, crossings, cycles, imports, includes
 from tests.support.mentions import find_absent
 
 Pair = tuple[str, str]
@@ -127,9 +127,9 @@ APART = {
 # --- what breaks the rules today ---------------------------------------------------------------
 
 CROSSING: dict[Pair, str] = {}
-INCLUDE_CIRCLES: dict[str, str] = {}
-CALL_CIRCLES: dict[str, str] = {}
-IMPORT_CIRCLES: dict[str, str] = {}
+INCLUDE_CYCLES: dict[str, str] = {}
+CALL_CYCLES: dict[str, str] = {}
+IMPORT_CYCLES: dict[str, str] = {}
 # File and name: what is not ours.
 FOREIGN: dict[Pair, str] = {
     ("docs/dpu_toolchain.md", "include/host/DpuHost"): "a file of UPMEM's SDK",
@@ -171,27 +171,27 @@ def crossed(edges: Edges) -> dict[Pair, list[str]]:
     }
 
 
-def broken(edges: Edges, excused: Collection[Pair]) -> list[str]:
-    """Say which edges neither the table nor an excuse has."""
+def broken(edges: Edges, exceptions: Collection[Pair]) -> list[str]:
+    """List the edges that are neither in the table nor in the exceptions."""
     return [
         f"{pair[0]} may not use {pair[1]}: {', '.join(files)}"
         for pair, files in crossed(edges).items()
-        if pair not in excused
+        if pair not in exceptions
     ]
 
 
-def entangled(edges: Edges, excused: Collection[str]) -> list[str]:
-    """Say which circles have a file without an excuse."""
+def find_cycles(edges: Edges, exceptions: Collection[str]) -> list[str]:
+    """List the cycles with a file that is not in the exceptions."""
     return [
-        " <-> ".join(circle)
-        for circle in circles(edges)
-        if not all(file in excused for file in circle)
+        " <-> ".join(cycle)
+        for cycle in cycles(edges)
+        if not all(file in exceptions for file in cycle)
     ]
 
 
-def needless(edges: Edges, excused: Collection[str]) -> list[str]:
-    """List files with an excuse that are in no circle."""
-    return sorted(set(excused) - {file for circle in circles(edges) for file in circle})
+def unused_exceptions(edges: Edges, exceptions: Collection[str]) -> list[str]:
+    """List the exceptions that are in no cycle."""
+    return sorted(set(exceptions) - {file for cycle in cycles(edges) for file in cycle})
 
 
 # --- tests --------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def used(root: Path) -> dict[str, dict[str, set[str]]]:
 def test_folders_use_what_is_below_them(used: dict[str, Edges]) -> None:
     assert [line for edges in used.values() for line in broken(edges, CROSSING)] == []
     needed = {pair for edges in used.values() for pair in crossed(edges)}
-    assert sorted(CROSSING.keys() - needed) == [], "these excuses are not needed any more"
+    assert sorted(CROSSING.keys() - needed) == [], "these exceptions are no longer needed"
 
 
 def test_layers_are_a_stack() -> None:
@@ -221,20 +221,20 @@ def test_every_layer_has_files(used: dict[str, Edges]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "excused"),
-    [("include", INCLUDE_CIRCLES), ("call", CALL_CIRCLES), ("import", IMPORT_CIRCLES)],
+    ("kind", "exceptions"),
+    [("include", INCLUDE_CYCLES), ("call", CALL_CYCLES), ("import", IMPORT_CYCLES)],
 )
-def test_files_have_no_circles(
-    kind: str, excused: Mapping[str, str], used: dict[str, Edges]
+def test_files_have_no_cycles(
+    kind: str, exceptions: Mapping[str, str], used: dict[str, Edges]
 ) -> None:
-    assert entangled(used[kind], excused) == []
-    assert needless(used[kind], excused) == [], "these excuses are not needed any more"
+    assert find_cycles(used[kind], exceptions) == []
+    assert unused_exceptions(used[kind], exceptions) == [], "these exceptions are no longer needed"
 
 
 def test_comments_and_pages_name_what_exists(root: Path) -> None:
     named = {(file, name) for file, names in find_absent(root).items() for name in names}
     assert sorted(named - FOREIGN.keys()) == []
-    assert sorted(FOREIGN.keys() - named) == [], "these excuses are not needed any more"
+    assert sorted(FOREIGN.keys() - named) == [], "these exceptions are no longer needed"
 
 
 def drawn(page: str) -> list[Pair]:
@@ -299,7 +299,7 @@ def test_planted_edges_are_found(plant: Callable[..., Path]) -> None:
     assert broken(imports(root), [("offchip", "veo")]) == []
 
 
-def test_planted_circles_are_found(plant: Callable[..., Path]) -> None:
+def test_planted_cycles_are_found(plant: Callable[..., Path]) -> None:
     root = plant(
         {
             "csrc/common/a.h": '#include "b.h"\n',
@@ -314,13 +314,13 @@ def test_planted_circles_are_found(plant: Callable[..., Path]) -> None:
             "veo/__init__.py": "",
         }
     )
-    assert entangled(includes(root), []) == ["csrc/common/a.h <-> csrc/common/b.h"]
-    assert entangled(calls(root), []) == ["csrc/common/a.c <-> csrc/common/b.c"]
-    assert entangled(imports(root), []) == ["veo/a.py <-> veo/b.pyx"]
+    assert find_cycles(includes(root), []) == ["csrc/common/a.h <-> csrc/common/b.h"]
+    assert find_cycles(calls(root), []) == ["csrc/common/a.c <-> csrc/common/b.c"]
+    assert find_cycles(imports(root), []) == ["veo/a.py <-> veo/b.pyx"]
     known = ["veo/a.py", "veo/b.pyx"]
-    assert entangled(imports(root), known) == []
-    assert needless(imports(root), known) == []
-    assert needless(imports(root), [*known, "veo/c.py"]) == ["veo/c.py"]
+    assert find_cycles(imports(root), known) == []
+    assert unused_exceptions(imports(root), known) == []
+    assert unused_exceptions(imports(root), [*known, "veo/c.py"]) == ["veo/c.py"]
 
 
 def test_planted_names_are_found(plant: Callable[..., Path]) -> None:

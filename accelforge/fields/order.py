@@ -24,7 +24,7 @@ def evaluation_order(values: Mapping[str, Any]) -> list[str]:
     Raises
     ------
     EvaluationError
-        Expressions use one another in a circle.
+        Expressions depend on one another in a cycle.
     """
     needs = {
         name: (names_in(value) & values.keys()) - {name}
@@ -40,7 +40,7 @@ def evaluation_order(values: Mapping[str, Any]) -> list[str]:
         # Plain text first: models and lists are evaluated when all around them is known.
         ready = [name for name in waiting if needs.get(name, done) <= done]
         if not ready:
-            raise EvaluationError(f"these use one another in a circle: {', '.join(waiting)}")
+            raise EvaluationError(f"circular dependency among {', '.join(waiting)}")
         first = next((name for name in ready if isinstance(values[name], str)), ready[0])
         order.append(first)
         done.add(first)

@@ -16,8 +16,8 @@ from pathlib import Path
 __all__ = [
     "Edges",
     "calls",
-    "circles",
     "crossings",
+    "cycles",
     "imports",
     "includes",
 ]
@@ -195,7 +195,7 @@ def crossings(edges: Edges, folder_of: Mapping[str, str]) -> dict[tuple[str, str
     return {pair: sorted(files) for pair, files in found.items()}
 
 
-def circles(edges: Edges) -> list[list[str]]:
+def cycles(edges: Edges) -> list[list[str]]:
     """Find the largest sets of files in which each one reaches every other one."""
     order: list[str] = []
     seen: set[str] = set()

@@ -148,7 +148,7 @@ def test_fields_use_one_another_in_any_order():
 
 def test_circles_are_an_error():
     spec = af.Spec(variables={"a": "b", "b": "a"})
-    with pytest.raises(EvaluationError, match=r"spec.variables.*circle: a, b"):
+    with pytest.raises(EvaluationError, match=r"spec.variables.*circular dependency among a, b"):
         spec._spec_eval_expressions()
 
 
