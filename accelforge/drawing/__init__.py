@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of trees as SVG, without other packages."""
+"""Pictures of trees and graphs as SVG, without other packages."""

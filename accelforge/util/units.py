@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["with_unit"]
+__all__ = ["size_text", "with_unit"]
 
 _PREFIXES = ("y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y")
 
@@ -42,3 +42,26 @@ def with_unit(value: float, unit: str, digits: int = 3) -> str:
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return f"{text} {_PREFIXES[step + 8]}{unit}".strip()
+
+
+def size_text(bits: object) -> str:
+    """Write the size of a memory, in bytes if these are whole.
+
+    Parameters
+    ----------
+    bits : float or str
+        The size; text is an expression that is not evaluated yet.
+    """
+    if not isinstance(bits, (int, float)):
+        return f"size: {bits}"
+    if not math.isfinite(bits) or bits < 8 or bits % 8:
+        return with_unit(bits, "bit") if math.isfinite(bits) else f"size: {bits}"
+    amount, step = bits / 8, 0
+    while amount % 1024 == 0 and amount and step < 4:
+        amount, step = amount / 1024, step + 1
+    # 10.5 MiB rather than 10752 KiB.
+    while amount >= 1024 and step < 4 and amount * 64 % 1024 == 0:
+        amount, step = amount / 1024, step + 1
+    if amount >= 10000:
+        return with_unit(amount * 1024**step, "B")
+    return f"{amount:g} {('', 'Ki', 'Mi', 'Gi', 'Ti')[step]}B"

@@ -27,6 +27,7 @@ from accelforge.frontend.arch.spatial import Spatialable
 from accelforge.frontend.arch.structure import NODE_CLASSES, Array, Fork, Hierarchical, Leaf
 from accelforge.frontend.arch.tensors import Tensors
 from accelforge.util.exceptions import EvaluationError
+from accelforge.util.units import size_text
 
 __all__ = [
     "Component",
@@ -94,7 +95,7 @@ class Memory(TensorHolder):
     """Capacity of one instance, in bits."""
 
     def _render_node_label(self) -> str:
-        return f"{self}\nsize: {self.size}"
+        return f"{super()._render_node_label()}\n{size_text(self.size)}"
 
     skip_initial_output_write: bool = field(Fixed(bool), True)
     """Whether the first partial sum is written without reading one from above."""

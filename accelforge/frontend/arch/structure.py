@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from accelforge.drawing.pydot_node import make_node
 from accelforge.fields import (
     EvalableList,
     EvalableModel,
@@ -139,13 +140,17 @@ class Leaf(ArchNode):
         return f"{type(self).__name__}_{id(self)}"
 
     def _render_node_label(self) -> str:
-        return str(self)
+        fanout = getattr(self, "_spatial_str", str)()
+        return f"{self.name}\n{fanout}".rstrip()
 
     def _render_node_shape(self) -> str:
         return self._shape
 
     def _render_node_color(self) -> str:
         return self._color
+
+    def _render_node(self) -> Any:
+        return make_node(self, self._render_node_label())
 
 
 class Branch(ArchNode):

@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from accelforge.drawing.boxes import SVG, Box, draw
+from accelforge.drawing.boxes import Box
+from accelforge.drawing.pydot_node import make_node
+from accelforge.drawing.svg import SVG
+from accelforge.drawing.trees import Tree, draw_trees
 from accelforge.frontend.mapping.holders import Reservation
 from accelforge.frontend.mapping.tree import Nested, Split
 from accelforge.util.lazy import need
@@ -31,34 +34,33 @@ def render_mapping(
     with_tile_shape : bool
         Whether to write tile shapes into loops.
     """
-    root = Box("Root", "none")
-    _walk(
-        mapping, root, with_reservations, lambda node, parent: _hang(node, parent, with_tile_shape)
-    )
-    return draw(root.children, mapping.title)
+    root = Tree(Box(""))
+
+    def hang(node: Any, parent: Tree) -> Tree:
+        label = node.text or node._render_node_label(with_tile_shape=with_tile_shape)
+        tree = Tree(Box(label, node._render_node_shape(), node._render_node_color()))
+        parent.below.append(tree)
+        return tree
+
+    _walk(mapping, root, with_reservations, hang)
+    return draw_trees(root.below, mapping.title)
 
 
-def _hang(node: Any, parent: Box, with_tile_shape: bool) -> Box:
-    label = node.text or node._render_node_label(with_tile_shape=with_tile_shape)
-    box = Box(label, node._render_node_shape(), node._render_node_color())
-    parent.children.append(box)
-    return box
-
-
-def _walk(node: Any, parent: Any, with_reservations: bool, hang: Callable[[Any, Any], Any]) -> None:
+def _walk(root: Any, above: Any, with_reservations: bool, hang: Callable[[Any, Any], Any]) -> None:
     """Visit the nodes of a mapping, each with what stands for the node above it."""
-    if isinstance(node, Nested):
-        for inner in node.nodes:
-            if isinstance(inner, (Nested, Split)):
-                _walk(inner, parent, with_reservations, hang)
-            elif with_reservations or not isinstance(inner, Reservation):
-                parent = hang(inner, parent)
-    elif isinstance(node, Split):
+    waiting = [(root, above)]
+    while waiting:
+        node, parent = waiting.pop()
+        if isinstance(node, Nested):
+            for inner in node.nodes:
+                if isinstance(inner, (Nested, Split)):
+                    waiting.append((inner, parent))
+                elif with_reservations or not isinstance(inner, Reservation):
+                    parent = hang(inner, parent)
+            continue
         own = hang(node, parent)
-        for branch in node.nodes:
-            _walk(branch, own, with_reservations, hang)
-    else:
-        hang(node, parent)
+        if isinstance(node, Split):
+            waiting += [(branch, own) for branch in reversed(node.nodes)]
 
 
 def mapping_to_pydot(
@@ -81,15 +83,7 @@ def mapping_to_pydot(
     def hang(node: Any, parent: str | None) -> str:
         name = str(node._render_node_name())
         label = node.text or node._render_node_label(with_tile_shape=with_tile_shape)
-        graph.add_node(
-            pydot.Node(
-                name,
-                label=label,
-                shape=node._render_node_shape(),
-                style="filled",
-                fillcolor=node._render_node_color(),
-            )
-        )
+        graph.add_node(make_node(node, label))
         if parent is not None:
             graph.add_edge(pydot.Edge(parent, name))
         return name

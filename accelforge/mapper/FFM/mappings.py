@@ -39,6 +39,9 @@ class Mappings(Table):
         The nodes on the way to the compute, by Einsum and compute.
     evaluated_specs : dict
         The evaluated specification for each Einsum.
+    bounds : dict, optional
+        Lower bounds by column such as ``Total<SEP>energy``, if the mapper stopped at a limit; None
+        if no mapping is better than these.
     columns : dict, optional
         Instead of `data`, the rows of each column: lists or arrays.
     """
@@ -52,6 +55,7 @@ class Mappings(Table):
         valid_mappings: int = 1,
         flattened_arches: dict[tuple[str, str], Any] | None = None,
         evaluated_specs: dict[str, Spec] | None = None,
+        bounds: dict[str, float] | None = None,
         *,
         columns: dict[str, Any] | None = None,
     ) -> None:
@@ -62,6 +66,7 @@ class Mappings(Table):
         self.valid_mappings = valid_mappings
         self.flattened_arches = flattened_arches
         self.evaluated_specs = evaluated_specs
+        self.bounds = bounds
 
     def _update(self, **kwargs: Any) -> Self:
         """Return a copy with other columns, or other fields."""
@@ -72,7 +77,10 @@ class Mappings(Table):
             "valid_mappings": self.valid_mappings,
             "flattened_arches": self.flattened_arches,
             "evaluated_specs": self.evaluated_specs,
+            "bounds": self.bounds,
         }
+        if "columns" not in kwargs and "data" not in kwargs:
+            fields["columns"] = self._table()
         fields.update(kwargs)
         return type(self)(**fields)
 
@@ -98,6 +106,7 @@ class Mappings(Table):
             valid_mappings=sum(part.valid_mappings for part in parts),
             flattened_arches=first.flattened_arches,
             evaluated_specs=first.evaluated_specs,
+            bounds=first.bounds,
         )
 
     def __repr__(self) -> str:

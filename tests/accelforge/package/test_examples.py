@@ -64,6 +64,7 @@ MAPPINGS = [
     ("unfused_matmuls_to_simple", "simple", "basic.matmuls", {"N_EINSUMS": 3}, 3 * 128**3),
     ("fused_matmuls_to_simple", "simple", "basic.matmuls", {"N_EINSUMS": 3}, 3 * 128**3),
     ("fused_attention_to_simple", "simple", "transformers.attention", {"TOKENS": 4}, None),
+    ("unfused_matvecs_to_simple", "simple", "basic.matvecs", {"SIZE": 4}, 32),
     ("matmul_to_weight_stationary", "weight_stationary", "basic.matmuls", {}, 128**3),
     ("matmul_to_tpu_v4i", "tpu_v4i", "basic.matmuls", {"M": 512, "KN": 512}, 512**3),
     ("convolution_to_eyeriss", "eyeriss", "cnns.convolution", {}, 256 * 384 * 13**2 * 9),

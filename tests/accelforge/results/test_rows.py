@@ -118,6 +118,9 @@ def test_results_are_put_together(one):
     assert both.columns == one.columns
     assert both.total_mappings == 2
     assert both.spec is one.spec
+    assert both.bounds is None
+    limited = one._update(bounds={ENERGY: 3.0})
+    assert limited[0].per_compute().bounds == Mappings.concat([limited]).bounds == {ENERGY: 3.0}
     with pytest.raises(ValueError, match="at least one"):
         Mappings.concat([])
 
