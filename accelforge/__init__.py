@@ -13,6 +13,7 @@ from accelforge.frontend.renames import Renames
 from accelforge.frontend.spec import Spec
 from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
+from accelforge.prediction import measure, predict
 from accelforge.util import LiteralString, set_n_parallel_jobs
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
 from accelforge.util.rivals import warn_of_rivals
@@ -36,6 +37,8 @@ __all__ = [
     "examples",
     "mapper",
     "mapping",
+    "measure",
+    "predict",
     "renames",
     "set_n_parallel_jobs",
     "spec",

@@ -86,7 +86,9 @@ LAYERS: dict[str, str] = {
     "accelforge/mapper": "@accelforge/model",
     "accelforge/plotting": "@accelforge/mapper",
     "accelforge/devices": "@accelforge/frontend veo",
-    "accelforge": "@accelforge/plotting accelforge/examples accelforge/devices",
+    "accelforge/prediction": "@accelforge/mapper",
+    "accelforge": "@accelforge/plotting accelforge/prediction accelforge/devices"
+    " accelforge/examples",
     "dpu/isa": "",
     "dpu/elf": "",
     "dpu/asm": "dpu/isa dpu/elf",
@@ -99,6 +101,8 @@ LAYERS: dict[str, str] = {
     "dpu/toolchain": "@dpu/toolchain/link dpu/toolchain/frontend offchip",
     "dpu": "@dpu/toolchain dpu/asm dpu/isa",
     "dpu/cli": "@dpu",
+    # programs of the others, whose cost it predicts
+    "accelforge/kernels": "@accelforge/prediction accelforge/devices veo dpu accl",
 }
 # Modules that are a layer of their own in a folder of several.
 APART = {

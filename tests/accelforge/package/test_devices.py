@@ -153,10 +153,10 @@ def stream(tasklets: int, *, block: int, instructions: float, bits: int = 64) ->
         {"T": tasklets, "I": values},
         [
             hold("MRAM", "A", "Z"),
+            spread("t", "Tasklet", "tasklets"),
             hold("WRAM", "Z"),
             loop("i", block * 8 // bits),
             hold("WRAM", "A"),
-            spread("t", "Tasklet", "tasklets"),
             loop("i", 1),
             Compute(component="Pipeline", einsum="Z"),
         ],
@@ -224,12 +224,12 @@ def mapping(tmp_path: Path) -> Path:
         lines = ["- !Spatial {rank_variable: d, tile_shape: 1, name: DPUs, component: MRAM}"]
         if einsum == "Z":
             lines += ["- !Temporal {rank_variable: m, tile_shape: 16}"]
-            lines += ["- !Storage {component: WRAM, tensors: [Z]}"]
-            lines += ["- !Temporal {rank_variable: k, tile_shape: 64}"]
-            lines += ["- !Storage {component: WRAM, tensors: [A, x]}"]
             lines += [
                 "- !Spatial {rank_variable: m, tile_shape: 1, name: tasklets, component: Tasklet}"
             ]
+            lines += ["- !Storage {component: WRAM, tensors: [Z]}"]
+            lines += ["- !Temporal {rank_variable: k, tile_shape: 64}"]
+            lines += ["- !Storage {component: WRAM, tensors: [A, x]}"]
         lines += [f"- !Temporal {{rank_variable: {v}, tile_shape: 1}}" for v in variables]
         lines += [f"- !Compute {{einsum: {einsum}, component: Pipeline}}"]
         branches += ["    - !Nested", "      nodes:", *("      " + line for line in lines)]
