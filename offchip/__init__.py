@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the packages of the offchip distribution share: errors, loader, buffers, requests.
+"""Shared by the packages of the offchip distribution: errors, loader, buffers, requests.
 
-Importing this package does nothing but make its version known.
+Importing this package only defines its version.
 """
 
 __all__ = ["__version__"]

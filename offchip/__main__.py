@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"offchip {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     info = commands.add_parser(
-        "info", help="show which library each package uses, and what is in the way"
+        "info", help="show which library each package uses, and any problems"
     )
     info.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args(argv)
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _info(as_json=arguments.json)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever reads has enough, as in `offchip info | head`; the exit flushes once more.
+        # The reader closed the pipe, as in `offchip info | head`; the exit flushes once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return status

@@ -31,7 +31,7 @@ cdef bint _holds_objects(const char *text) noexcept:
 
 
 cdef int _refuse(object obj, bint writable, object cause) except -1:
-    """Raise what says best why the memory of `obj` cannot be used as asked."""
+    """Raise the error that explains why the memory of `obj` cannot be used."""
     cdef Py_buffer view
     cdef bint readonly, contiguous
     kind = type(obj).__name__
@@ -97,14 +97,14 @@ cdef class Buffer:
         if not PyObject_CheckBuffer(obj):
             raise TypeError(
                 "an object with the buffer protocol (bytes, bytearray, numpy array, ...) is "
-                f"needed, not {type(obj).__name__}"
+                f"required, not {type(obj).__name__}"
             )
         if writable:
             flags |= PyBUF_WRITABLE
         try:
             PyObject_GetBuffer(obj, &self._view, flags | PyBUF_FORMAT)
         except (BufferError, ValueError):
-            # Some element types (numpy.datetime64) have no format, which is no matter here.
+            # Some element types (numpy.datetime64) have no format, which does not matter here.
             try:
                 PyObject_GetBuffer(obj, &self._view, flags)
             except (BufferError, ValueError) as error:
@@ -113,7 +113,7 @@ cdef class Buffer:
             PyBuffer_Release(&self._view)
             raise TypeError(
                 f"the elements of this {type(obj).__name__} are Python objects, whose addresses "
-                "mean nothing elsewhere; convert it to a numeric type first"
+                "are meaningless outside this process; convert it to a numeric type first"
             )
         self._held = True
         self.ptr = self._view.buf
@@ -121,7 +121,7 @@ cdef class Buffer:
         return 0
 
     cpdef int release(self) except -1:
-        """Let go of the memory. May be called again."""
+        """Release the memory. May be called again."""
         if self._held:
             self._held = False
             self.ptr = NULL

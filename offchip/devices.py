@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a library runs programs on, in words: hardware, or what the soft twin has in its place."""
+"""Describes the devices of a library: hardware, or what the soft twin replaces it with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["describe_devices"]
 
-# One device of a package, and what its soft twin does without any.
+# The name of a package's device, and what its soft twin uses instead.
 HARDWARE = {"veo": "Vector Engine", "dpu": "DPU rank", "accl": "FPGA board"}
 SOFT = {
     "veo": "none needed: kernels are compiled for this host and run in a worker process",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The root of all errors that the packages raise about a native library."""
+"""The base class of all errors that the packages raise about a native library."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class OffchipError(Exception):
     code : int, optional
         The number that the library gave.
     name : str, optional
-        The name of that number in the library's own words, or of the thing that is concerned
-        (a symbol, say).
+        The library's name for that number, or the name of the object concerned, such as a
+        symbol.
     function : str, optional
         The C function that failed.
     """
@@ -27,7 +27,7 @@ class OffchipError(Exception):
     code: int | None
     function: str | None
     # Builtins such as AttributeError and ImportError have a ``name`` of their own, which a
-    # derived class then uses; an annotation here would clash with theirs.
+    # derived class then uses; an annotation here would conflict with theirs.
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class OffchipError(Exception):
         function: str | None = None,
     ) -> None:
         super().__init__(message)
-        # Of two builtin bases only the first sees the line above.
+        # With two builtin bases, only the first is initialised by the line above.
         self.args = (message,)
         self.code = code
         self.name = name
@@ -49,14 +49,14 @@ class OffchipError(Exception):
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The reduce methods of ImportError, OSError and AttributeError each lose something.
+        # The reduce methods of ImportError, OSError and AttributeError each drop an attribute.
         state = dict(self.__dict__)
         state.update(code=self.code, name=self.name, function=self.function)
         return _restore, (type(self), self.args, state)
 
 
 def _restore(cls: type[OffchipError], args: tuple[Any, ...], state: dict[str, Any]) -> OffchipError:
-    """Make an exception again without calling the constructor, whose signature may differ."""
+    """Recreate an exception without calling the constructor, whose signature may differ."""
     error = cls.__new__(cls)
     error.args = args
     for key, value in state.items():
@@ -69,4 +69,4 @@ class LibraryNotFoundError(OffchipError, ImportError):
 
 
 class RequestTimeoutError(OffchipError, TimeoutError):
-    """A request was not finished within the time given; it goes on."""
+    """A request did not finish within the timeout; it continues."""

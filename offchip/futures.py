@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `concurrent.futures.wait()` and `as_completed()` look at in a future, for requests.
+"""The internals of a future that `concurrent.futures.wait()` and `as_completed()` use.
 
-A request gets it when it is first handed to one of them, so that others cost nothing.
+A request gets them when it is first passed to one of these functions; others pay nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _lock = threading.Lock()
 class Face:
     """The lock, the state and the waiters of one request.
 
-    The state changes under the lock, once, and tells those who wait by then: the functions hold
-    the lock while they count what is unfinished.
+    The state changes once, under the lock, and notifies the waiters that are registered by then;
+    the functions hold the lock while they count unfinished requests.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Face:
         self.waiters: list[Any] = []
 
     def finish(self, request: Request) -> None:
-        """Take up that the request has ended."""
+        """Record that the request has finished."""
         failed = request.exception() is not None
         with self.condition:
             self.state = "FINISHED"
@@ -44,7 +44,7 @@ class Face:
 
 
 def face_of(request: Request) -> Face:
-    """Return the face of a request, and begin to watch the request if it is the first time."""
+    """Return the face of a request; the first call starts watching the request."""
     with _lock:
         face = _faces.get(request)
         if face is not None:

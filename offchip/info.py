@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is installed: which library each package uses and why, and what is in the way."""
+"""Reports what is installed: the library that each package uses, why, and any problems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["PackageInfo", "Report", "collect", "format_report"]
 
 DISTRIBUTION = "offchip"
 
-# Import names and what they drive.
+# Import names and their purposes.
 PACKAGES = {
     "veo": "NEC Vector Engine offloading",
     "dpu": "UPMEM processing-in-memory",
@@ -40,11 +40,12 @@ class PackageInfo(NamedTuple):
     name, purpose : str
         Import name, and what it is for.
     library : dict or None
-        What its ``library_info()`` says.
+        Its ``library_info()``.
     error : str or None
         Why it cannot be used.
     parts : dict or None
-        Of a package without a library: its engine, and versions of what it reads files with.
+        For a package without a library: its engine, and versions of the packages it reads files
+        with.
     """
 
     name: str
@@ -55,7 +56,7 @@ class PackageInfo(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Everything that ``offchip info`` shows; `problems` is empty when all is well."""
+    """The contents of ``offchip info``; `problems` is empty if there are none."""
 
     version: str
     python: str
@@ -64,7 +65,7 @@ class Report(NamedTuple):
     problems: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Return the report as ``--json`` prints it."""
         result = self._asdict()
         result["packages"] = [package._asdict() for package in self.packages]
         result["problems"] = list(self.problems)
@@ -72,15 +73,15 @@ class Report(NamedTuple):
 
 
 def collect() -> Report:
-    """Look at every package of this distribution."""
+    """Examine every package of this distribution."""
     packages = []
     problems = []
     for name, purpose in PACKAGES.items():
-        in_the_way = find_rivals(name)
-        problems += in_the_way
+        rivals = find_rivals(name)
+        problems += rivals
         library, error = None, None
-        if in_the_way:
-            error = "the name is not ours alone"
+        if rivals:
+            error = "another package has the same import name"
         else:
             library, error = _ask(name)
             if error is not None:
@@ -97,11 +98,11 @@ def collect() -> Report:
 
 
 def _ask(name: str) -> tuple[dict[str, Any] | None, str | None]:
-    """Get a package's own account of its library, or the reason why there is none."""
+    """Return a package's `library_info()`, or the reason why it has none."""
     try:
         answer = dict(importlib.import_module(name).library_info())
     except Exception as error:
-        # Whatever it is, the other packages are still to be reported.
+        # Any error: the other packages are still reported.
         return None, f"{name} cannot be used: {error}"
     answer["refused"] = [_refused_as_dict(item) for item in answer.get("refused", ())]
     answer["missing"] = list(answer.get("missing", ()))
@@ -109,13 +110,13 @@ def _ask(name: str) -> tuple[dict[str, Any] | None, str | None]:
 
 
 def _ask_forge(problems: list[str]) -> PackageInfo:
-    """Look at accelforge, which has an engine of its own and reads files with other packages."""
+    """Examine accelforge, which has its own engine and reads files with other packages."""
     error = None
     versions: dict[str, str | None] = {}
-    in_the_way = find_rivals(FORGE)
-    problems += in_the_way
-    if in_the_way:
-        error = "the name is not ours alone"
+    rivals = find_rivals(FORGE)
+    problems += rivals
+    if rivals:
+        error = "another package has the same import name"
     else:
         try:
             versions["engine"] = importlib.import_module(f"{FORGE}._model").__file__
@@ -135,25 +136,25 @@ def _refused_as_dict(item: Any) -> dict[str, str]:
 
 
 def find_rivals(name: str) -> list[str]:
-    """Say which other distribution or folder has, or hides, one of our import names.
+    """Find other distributions or folders that have, or hide, one of our import names.
 
     Parameters
     ----------
     name : str
-        Import name of a package of ours.
+        Import name of one of our packages.
 
     Returns
     -------
     list of str
-        One sentence for each problem.
+        One sentence per problem.
     """
     problems = []
     ours = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), name)
     for owner in _owners(name):
         if owner != DISTRIBUTION:
             problems.append(
-                f"the distribution {owner} also installs the package {name!r}: the files of the "
-                f"two are mixed. Uninstall both (pip uninstall {owner} {DISTRIBUTION}), then "
+                f"the distribution {owner} also installs the package {name!r}: the files of "
+                f"both are mixed. Uninstall both (pip uninstall {owner} {DISTRIBUTION}), then "
                 "install the one you want"
             )
     spec = importlib.util.find_spec(name)
@@ -170,7 +171,7 @@ def find_rivals(name: str) -> list[str]:
 
 
 def _owners(name: str) -> list[str]:
-    """List the distributions that have files of a package, in their normal spelling."""
+    """List the distributions that have files of a package, by normalised names."""
     owners = set()
     for distribution in importlib.metadata.distributions():
         title = distribution.metadata["Name"]
@@ -188,7 +189,7 @@ def _owners(name: str) -> list[str]:
 
 
 def format_report(report: Report) -> str:
-    """Lay a report out for reading."""
+    """Format a report for people."""
     lines = [f"offchip {report.version}, Python {report.python}, {report.machine}", ""]
     for package in report.packages:
         lines.append(f"{package.name:<11} {package.purpose}")
@@ -207,7 +208,7 @@ def _part_lines(parts: dict[str, str | None]) -> list[str]:
     missing = [name for name, version in parts.items() if not version]
     lines = [f"    engine    {parts['engine']}", f"    with      {', '.join(found) or 'nothing'}"]
     if "ruamel.yaml" in missing or "jinja2" in missing:
-        lines.append("    missing   what reads YAML; install offchip[forge]")
+        lines.append("    missing   packages that read YAML; install offchip[forge]")
     return lines
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The libraries that a package has loaded: each once, and one of them the default."""
+"""The libraries that a package has loaded, each once, and the default one."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Libraries", "describe"]
 
 
 class Libraries:
-    """What a package has loaded, found by the rule of `offchip.loader`. A library stays loaded.
+    """The loaded libraries of a package, which `offchip.loader` finds. A library stays loaded.
 
     Parameters
     ----------
     kind : type
         The package's `Library`.
     spec : callable
-        Makes the package's `LibrarySpec`, when a library is looked for.
+        Makes the package's `LibrarySpec`, when a library is searched for.
     load : callable
-        Loads what a `Choice` names; returns a `Library`.
+        Loads the library of a `Choice`; returns a `Library`.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Libraries:
         self._default: Any = None
 
     def get(self, which: object) -> Any:
-        """Give a library: one that is loaded, one by name or path, the default for None."""
+        """Return a library: a loaded one, one by name or path, or the default for None."""
         if isinstance(which, self._kind):
             if which.path is None:
                 raise ValueError("this Library was not loaded")
@@ -48,14 +48,14 @@ class Libraries:
         return self._default
 
     def use(self, which: object) -> Any:
-        """Make a library the default, and give it."""
+        """Make a library the default, and return it."""
         if which is None:
             raise TypeError("a library is required: 'vendor', 'soft', a path or a Library")
         self._default = self.get(which)
         return self._default
 
     def _find(self, which: Any) -> Any:
-        # Nothing but extension modules is loaded before a library is asked for.
+        # Imported late: before a library is needed, only extension modules are loaded.
         from offchip.loader import choose
 
         choice = choose(self._spec(), which)
@@ -66,7 +66,7 @@ class Libraries:
 
 
 def describe(library: Any) -> dict[str, Any]:
-    """Say which library this is, and why: what `library_info()` of a package returns."""
+    """Describe a library and why it was chosen; `library_info()` of a package returns this."""
     names = ("path", "kind", "found_via", "version", "api_version", "devices")
     return {
         **{name: getattr(library, name) for name in names},

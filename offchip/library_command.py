@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ``python -m`` of a package does: say which library is used, and why the others are not."""
+"""The ``python -m`` command of a package: shows which library is used, and why not others."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def make_parser(package: str, library: str) -> argparse.ArgumentParser:
     """
     parser = argparse.ArgumentParser(
         prog=f"python -m {package}",
-        description=f"Say which {library} is used, and why the others are not.",
+        description=f"Show which {library} is used, and why the others are not.",
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
-    parser.add_argument("--library", help="look at this one: vendor, soft, or a path")
+    parser.add_argument("--library", help="examine this one: vendor, soft, or a path")
     return parser
 
 
@@ -41,19 +41,19 @@ def show_library(
     look: Callable[[str | None], dict[str, Any]],
     shown: Callable[[dict[str, Any]], Mapping[str, str]] = lambda _info: {},
 ) -> int:
-    """Print what `look` says of the library that is asked for.
+    """Print what `look` returns for the library that the options name.
 
     Parameters
     ----------
     package : str
         Import name of the package.
     options : argparse.Namespace
-        What `make_parser()` has parsed.
+        From `make_parser()`.
     look : callable
         The package's ``library_info()``.
     shown : callable, optional
-        Gives the lines that differ between packages, by their labels: ``version`` unless it is
-        plain, and others, which come last.
+        Returns the lines that differ between packages, by label: ``version`` if it needs a format
+        of its own, and others, which come last.
 
     Returns
     -------

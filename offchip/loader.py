@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which library a package uses, by one rule: a vendor's where there is a device, else the twin.
+"""Chooses the library of a package: a vendor's if there is a device, else the soft twin.
 
 In this order: an explicit argument; the environment variable ``<PKG>_LIBRARY``, which holds a
 path or one of the words ``vendor`` and ``soft``; the vendor's library, if it loads, has the
 functions and the version that are needed, and finds a device; the soft twin. A vendor's library
-is looked at in a process of its own, so that a broken one cannot take this one down.
+is probed in a separate process, so that a broken one cannot crash this one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Candidate = str | Callable[[], Iterable[str]]
 
 
 class LibrarySpec(NamedTuple):
-    """What is known of a package's library before any is looked at.
+    """How a package's library is searched for.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class LibrarySpec(NamedTuple):
         Where the vendor's library may be: paths, names without a slash that the dynamic loader
         searches for, or functions that list either.
     probe : str
-        What ``offchip-probe`` calls this library.
+        The name of this library for ``offchip-probe``.
     """
 
     package: str
@@ -52,7 +52,7 @@ class LibrarySpec(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A candidate that was not taken."""
+    """A candidate that was rejected, and why."""
 
     path: str
     found_via: str
@@ -60,19 +60,19 @@ class Refused(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The library to load, and how it came to be chosen.
+    """The library to load, and how it was chosen.
 
     Parameters
     ----------
     path : str
         Absolute path of the file to load.
     kind : str
-        ``vendor`` (found where vendors put it), ``soft`` (the twin, wherever it was found) or
+        ``vendor`` (found where vendors install it), ``soft`` (the twin, wherever it was found) or
         ``path`` (another library, given by its path).
     found_via : str
-        In words.
+        A description.
     version, api_version, devices : str, int, int or None
-        What the probe said; None for the twin that comes with the package, which is not probed.
+        From the probe; None for the twin that comes with the package, which is not probed.
     refused : tuple of Refused
         The candidates before it.
     """
@@ -87,7 +87,7 @@ class Choice(NamedTuple):
 
 
 class ProbeResult(NamedTuple):
-    """What ``offchip-probe`` found out about a library.
+    """What ``offchip-probe`` reports about a library.
 
     `error` says why it cannot be used (`ok` is False) or why it has no device.
     """
@@ -103,7 +103,7 @@ class ProbeResult(NamedTuple):
 
 
 def probe(name: str, path: str, *, limit: float = PROBE_LIMIT_S) -> ProbeResult:
-    """Look at a library in a process of its own.
+    """Examine a library in a separate process.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def probe(name: str, path: str, *, limit: float = PROBE_LIMIT_S) -> ProbeResult:
     path : str
         Its file.
     limit : float
-        Seconds after which it is given up.
+        Timeout in seconds.
     """
     import json
     import subprocess
@@ -129,17 +129,17 @@ def probe(name: str, path: str, *, limit: float = PROBE_LIMIT_S) -> ProbeResult:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return failed(f"it did not answer within {limit:g} s when it was tried")
+        return failed(f"the probe timed out after {limit:g} s")
     except OSError as error:
-        return failed(f"it could not be tried: {PROBE_PATH}: {error.strerror}")
+        return failed(f"cannot run the probe {PROBE_PATH}: {error.strerror}")
     if done.returncode < 0:
-        return failed(f"it crashed when it was tried ({_signal_name(-done.returncode)})")
+        return failed(f"the probe crashed in it ({_signal_name(-done.returncode)})")
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         text = done.stderr.decode(errors="replace").strip().splitlines()
         last = f": {text[-1]}" if text else ""
-        return failed(f"it ended the process that tried it (status {done.returncode}{last})")
+        return failed(f"it ended the probe (status {done.returncode}{last})")
     answer["missing"] = tuple(answer["missing"])
     answer["path"] = answer["path"] or path
     return ProbeResult(**answer)
@@ -162,14 +162,14 @@ def choose(spec: LibrarySpec, explicit: str | os.PathLike[str] | None = None) ->
     spec : LibrarySpec
         The package's.
     explicit : str or path, optional
-        ``vendor``, ``soft``, a path, or a name for the dynamic loader's search; None leaves it
-        to the environment variable and then to what is there.
+        ``vendor``, ``soft``, a path, or a name for the dynamic loader's search; None uses
+        the environment variable, and then the first usable candidate.
 
     Raises
     ------
     LibraryNotFoundError
-        What was asked for cannot be used, or there is nothing at all. The message lists every
-        candidate with the reason.
+        The requested library cannot be used, or none was found. The message lists every candidate
+        with the reason.
     """
     asked, asked_via = explicit, "argument"
     if asked is None and os.environ.get(spec.env_var):
@@ -202,7 +202,7 @@ def _choose_asked(spec: LibrarySpec, asked: str | os.PathLike[str], via: str) ->
         choice = _try_path(spec, asked, via, refused)
     if choice is None:
         shown = os.fspath(asked)
-        raise _not_found(spec, f"{shown!r}, asked for by {via}, cannot be used", refused)
+        raise _not_found(spec, f"{shown!r}, requested by {via}, cannot be used", refused)
     return choice
 
 
@@ -214,7 +214,7 @@ def _try_vendor(spec: LibrarySpec, refused: list[Refused], *, prefix: str) -> Ch
         else:
             found = search_library(name)
             if found is None:
-                refused.append(Refused(name, f"{prefix}search", "the dynamic loader has none"))
+                refused.append(Refused(name, f"{prefix}search", "the dynamic loader finds none"))
                 continue
             path, via = found
         path, via = os.path.abspath(path), prefix + via
@@ -254,7 +254,7 @@ def _try_path(
     if isinstance(asked, str) and "/" not in name:
         found = search_library(name)
         if found is None:
-            reason = "the dynamic loader has none of this name (a path has a slash: ./" + name + ")"
+            reason = f"the dynamic loader finds no such library (a path has a slash: ./{name})"
             refused.append(Refused(name, via, reason))
             return None
         name, via = found[0], f"{via}, {found[1]}"
@@ -262,7 +262,7 @@ def _try_path(
     if not os.path.exists(path):
         refused.append(Refused(path, via, "there is no such file"))
         return None
-    # Without a device it is taken all the same: who gives a path may know more than the probe.
+    # It is used even without a device: a user who gives a path may know more than the probe.
     result = probe(spec.probe, path)
     if result.ok:
         return _made(result, path, "soft" if result.soft else "path", via, refused)
@@ -293,7 +293,7 @@ def _not_found(spec: LibrarySpec, what: str, refused: Iterable[Refused]) -> Libr
 
 
 def _log(spec: LibrarySpec, choice: Choice) -> None:
-    # Without the module nobody has asked for messages of this level.
+    # If the module is not loaded, logging is not configured.
     logging = sys.modules.get("logging")
     if logging is None:
         return

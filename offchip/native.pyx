@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the packages' classes of loaded C libraries share, and the count of forks."""
+"""The base class of loaded C libraries, and the count of forks."""
 
 from libc.stdlib cimport calloc, free
 from offchip.libloader cimport (
@@ -55,22 +55,22 @@ cdef list missing_names(const offchip_library *lib):
 
 
 cdef class LoadedLibrary:
-    """A loaded C library. Each package has a subclass, of which `use_library()` returns objects.
+    """A loaded C library. Each package has a subclass; `use_library()` returns its objects.
 
     Attributes
     ----------
     path : str
         The file that was loaded.
     kind : {"soft", "vendor", "path"}
-        The package's twin, the vendor's library, or another that was given by its path.
+        The package's soft twin, the vendor's library, or another one given by path.
     found_via : str
         How it was found.
     version, api_version : object
-        What it says of itself; the subclass tells.
+        What it reports about itself; see the subclass.
     missing : tuple of str
-        Functions of the API that it lacks.
+        Functions of the API that it does not have.
     refused : tuple
-        The candidates before it, and why they were not used.
+        The rejected candidates before it, with reasons.
     """
 
     def __init__(self):

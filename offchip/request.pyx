@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The face of every asynchronous operation: poll, wait, result, callbacks, await."""
+"""The interface of every asynchronous operation: poll, wait, result, callbacks, await."""
 
 from cpython.exc cimport PyErr_CheckSignals
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 __all__ = ["PythonRequest", "Request"]
 
-# Longest wait without a look at signals.
+# The longest wait without a check for signals.
 cdef long long SLICE_NS = 100_000_000
-# Longer limits than this (292 years) would overflow and are no limits.
+# Timeouts longer than this (292 years) would overflow, and count as none.
 cdef double LONGEST_S = 9.2e9
 
 
@@ -42,10 +42,10 @@ cdef long long timeout_ns(object timeout) except? -2:
 
 
 cdef class Request:
-    """An operation that was started and ends by itself.
+    """An operation that was started, and finishes on its own.
 
     Objects come from the calls that start operations. A request keeps what the operation needs
-    (buffers, arguments, its parent) until it has ended, also when the user drops it.
+    (buffers, arguments, its parent) until it has finished, even if the user drops it.
     """
 
     cdef int _poll(self) except -1:
@@ -69,7 +69,7 @@ cdef class Request:
         if ns == 0:
             return self._check()
         deadline = _now_ns()
-        # A sum beyond the clock's range is no limit.
+        # A deadline beyond the clock's range counts as none.
         if ns < 0 or deadline > 0x7fffffffffffffff - ns:
             deadline = 0x7fffffffffffffff
         else:
@@ -87,62 +87,62 @@ cdef class Request:
                 return self._check()
 
     def _timeout_error(self, timeout):
-        """Make the exception for a wait that reached its limit; subclasses replace it."""
+        """Make the exception for a wait that timed out; subclasses override it."""
         from offchip.errors import RequestTimeoutError
 
         return RequestTimeoutError(
-            f"the request was not finished within {timeout} s; it goes on, and may be waited "
+            f"the request did not finish within {timeout} s; it continues, and may be waited "
             "for again"
         )
 
     def done(self):
-        """Whether the operation has ended, in success or failure."""
+        """Whether the operation has finished, successfully or not."""
         return self._check() != 0
 
     def wait(self, timeout=None):
-        """Wait for the end.
+        """Wait for the operation.
 
         Parameters
         ----------
         timeout : float, optional
-            Limit in seconds; None waits as long as it takes.
+            Timeout in seconds; None waits without limit.
 
         Returns
         -------
         bool
-            True when the operation has ended, False when the limit was reached first.
+            True if the operation has finished, False if the wait timed out.
         """
         return self._wait_limited(timeout_ns(timeout)) != 0
 
     def result(self, timeout=None):
-        """Wait for the end and return what the operation gave, or raise its error.
+        """Wait for the operation and return its result, or raise its error.
 
         Parameters
         ----------
         timeout : float, optional
-            Limit in seconds; None waits as long as it takes.
+            Timeout in seconds; None waits without limit.
 
         Raises
         ------
         TimeoutError
-            The limit was reached first. The operation goes on.
+            The wait timed out. The operation continues.
         """
         if not self._finished and not self._wait_limited(timeout_ns(timeout)):
             raise self._timeout_error(timeout)
         return self._outcome()
 
     def exception(self, timeout=None):
-        """Wait for the end and return the operation's error, None if there was none.
+        """Wait for the operation and return its error, or None.
 
         Parameters
         ----------
         timeout : float, optional
-            Limit in seconds; None waits as long as it takes.
+            Timeout in seconds; None waits without limit.
 
         Raises
         ------
         TimeoutError
-            The limit was reached first. The operation goes on.
+            The wait timed out. The operation continues.
         """
         if not self._finished and not self._wait_limited(timeout_ns(timeout)):
             raise self._timeout_error(timeout)
@@ -153,10 +153,10 @@ cdef class Request:
         return None
 
     def add_done_callback(self, fn):
-        """Have `fn` called with this request once it has ended.
+        """Call `fn` with this request when it finishes.
 
-        It is called at once if that is so already, else from the watcher thread, in the order
-        in which functions were added. What it raises is logged and otherwise ignored.
+        It is called immediately if the request has finished, else from the watcher thread, in the
+        order in which functions were added. Exceptions in it are logged and otherwise ignored.
 
         Parameters
         ----------
@@ -164,15 +164,15 @@ cdef class Request:
             Takes the request.
         """
         if not callable(fn):
-            raise TypeError(f"a callable is needed, not {type(fn).__name__}")
+            raise TypeError(f"a callable is required, not {type(fn).__name__}")
         from offchip import watcher
 
         watcher.watch(self, fn)
 
     def cancel(self):
-        """Return False: what was started cannot be withdrawn, and is not taken for cancelled.
+        """Return False: an operation that was started cannot be cancelled.
 
-        A future has this method for those that have not begun.
+        A future has this method for operations that have not started.
         """
         return False
 
@@ -181,10 +181,10 @@ cdef class Request:
         return False
 
     def running(self):
-        """Whether the operation waits or runs: the opposite of `done()`."""
+        """Whether the operation is pending or running: the opposite of `done()`."""
         return not self.done()
 
-    # What concurrent.futures.wait() and as_completed() look at.
+    # Used by concurrent.futures.wait() and as_completed().
 
     @property
     def _condition(self):
@@ -210,7 +210,7 @@ cdef class Request:
         return watcher.await_request(self)
 
     def _watch_slice(self, double seconds):
-        """Wait at most that long without a look at signals: the watcher thread's wait."""
+        """Wait at most that long without checking for signals; for the watcher thread."""
         if self._finished:
             return True
         if self._wait_ns(<long long>(seconds * 1e9)):
@@ -221,7 +221,7 @@ cdef class Request:
 cdef class PythonRequest(Request):
     """A request whose behaviour is written in Python.
 
-    A subclass defines `poll` and `outcome`, and `wait_slice` if it can do better than to poll.
+    A subclass defines `poll` and `outcome`, and `wait_slice` if it can do better than polling.
     """
 
     cdef int _poll(self) except -1:
@@ -234,18 +234,18 @@ cdef class PythonRequest(Request):
         return self.outcome()
 
     def poll(self):
-        """Whether the operation has ended."""
+        """Whether the operation has finished."""
         raise NotImplementedError(f"{type(self).__name__} does not define poll()")
 
     def wait_slice(self, seconds):
-        """Wait at most `seconds` (or less) for the end and say whether it is there."""
+        """Wait at most `seconds` (or less); return whether the operation has finished."""
         import time
 
-        # A subclass that only polls is looked at every millisecond.
+        # A subclass that only polls is polled every millisecond.
         if not self.poll():
             time.sleep(min(seconds, 1e-3))
         return self.poll()
 
     def outcome(self):
-        """Return or raise what the operation gave; called after its end only."""
+        """Return the operation's result or raise its error; called only after it has finished."""
         raise NotImplementedError(f"{type(self).__name__} does not define outcome()")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the dynamic loader would find a library, without loading it or starting a program."""
+"""Finds a library as the dynamic loader would, without loading it or starting a program."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def search_library(name: str, *, cache_path: str = CACHE_PATH) -> tuple[str, str
     Returns
     -------
     tuple of str or None
-        The path, and where it was found in words.
+        The path, and a description of where it was found.
     """
     for folder in os.environ.get("LD_LIBRARY_PATH", "").replace(";", ":").split(":"):
         path = os.path.join(folder, name)
@@ -62,7 +62,7 @@ def _look_into_cache(name: str, cache_path: str) -> str | None:
             data = file.read()
     except OSError:
         return None
-    # Old systems have a table of another format before this one.
+    # On old systems a table in an older format precedes this one.
     start = data.find(CACHE_MAGIC)
     wanted = os.fsencode(name) + b"\0"
     if start < 0 or wanted not in data:
@@ -80,6 +80,6 @@ def _look_into_cache(name: str, cache_path: str) -> str | None:
                 if os.path.isfile(path):
                     return path
     except (struct.error, ValueError):
-        # A damaged cache is no cache.
+        # A damaged cache is ignored.
         return None
     return None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one thread of a process that sees requests end for callbacks and awaits.
+"""The thread of a process that waits for requests, for callbacks and awaits.
 
-It is started when first needed, keeps what it watches alive, and ends when nothing is left. A
-forked child has none, and forgets what its parent watched.
+It starts when first needed, keeps the requests alive, and ends when none is left. A forked child
+has none, and forgets the requests of its parent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Callback = Callable[[Any], object]
 
 
 class _Watcher:
-    """The requests that are watched, and the thread that does it."""
+    """The watched requests, and the thread that watches them."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition(threading.Lock())
@@ -44,7 +44,7 @@ class _Watcher:
             _call(fn, request)
             return
         with self._changed:
-            # At the end of the interpreter there is nobody left to call back.
+            # At interpreter exit callbacks can no longer run.
             if not self._stopping:
                 self._pending.setdefault(id(request), (request, []))[1].append(fn)
                 if self._thread is None:
@@ -61,7 +61,7 @@ class _Watcher:
             raise
 
     def stop(self) -> None:
-        """End the thread, at the end of the interpreter; what is pending is forgotten."""
+        """Stop the thread at interpreter exit; pending requests are forgotten."""
         with self._changed:
             self._stopping = True
             self._pending.clear()
@@ -84,7 +84,7 @@ class _Watcher:
                 ended = [requests[0]] if _ended_in_slice(requests[0]) else []
             else:
                 ended = [request for request in requests if _ended(request)]
-            # A request must not be kept by this frame until the next turn.
+            # This frame must not keep a request alive until the next iteration.
             del requests
             if ended:
                 pause = SHORTEST_PAUSE_S
@@ -108,11 +108,11 @@ class _Watcher:
 
 
 def _ended(request: Request) -> bool:
-    # One that cannot be asked any more has ended as far as callbacks go: result() says why.
+    # A request that can no longer be polled counts as finished; result() raises the reason.
     try:
         return request.done()
     except Exception:
-        _log("offchip could not look at %r", request)
+        _log("offchip cannot poll %r", request)
         return True
 
 
@@ -120,7 +120,7 @@ def _ended_in_slice(request: Request) -> bool:
     try:
         return request._watch_slice(SLICE_S)
     except Exception:
-        _log("offchip could not wait for %r", request)
+        _log("offchip cannot wait for %r", request)
         return True
 
 
@@ -138,12 +138,12 @@ def _log(text: str, request: Request) -> None:
 
 
 _watcher = _Watcher()
-# What a parent watched: kept for ever, as a child must not run the destructors of it.
+# The parent's requests: kept forever, as a child must not run their destructors.
 _inherited: list[_Watcher] = []
 
 
 def _forget() -> None:
-    """Begin anew in a forked child."""
+    """Start again in a forked child."""
     global _watcher
     _inherited.append(_watcher)
     _watcher = _Watcher()
@@ -158,7 +158,7 @@ atexit.register(_stop)
 
 
 def watch(request: Request, fn: Callback) -> None:
-    """Call `fn` with `request` when it has ended, at once if it has already.
+    """Call `fn` with `request` when it finishes, immediately if it has already finished.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def watch(request: Request, fn: Callback) -> None:
 
 
 def await_request(request: Request) -> Generator[Any, None, Any]:
-    """Make the iterator that ``await request`` runs through, for any asyncio event loop.
+    """Return the iterator of ``await request``, for any asyncio event loop.
 
     Cancelling the task that awaits does not end the operation.
     """
@@ -186,7 +186,7 @@ def await_request(request: Request) -> Generator[Any, None, Any]:
                 future.set_result(None)
 
         def ended(_: Request) -> None:
-            # A loop that was closed in the meantime waits for nothing any more.
+            # The loop was closed in the meantime: there is nothing to wake.
             if not loop.is_closed():
                 try:
                     loop.call_soon_threadsafe(wake)

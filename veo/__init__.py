@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Offload functions to NEC vector engines, or to a process of the host that stands in for one.
+"""Offload functions to NEC Vector Engines, or to a host process that simulates one.
 
-A program for py-veo runs as it is. With a vector engine and NEC's libveo it runs there; without
-them the kernels, compiled for the host, run in a worker process. `library_info()` and
-``python -m veo`` say which it is.
+Programs for py-veo run unchanged. With a Vector Engine and NEC's libveo, kernels run on it;
+otherwise they are compiled for the host and run in a worker process. `library_info()` and
+``python -m veo`` show which library is used.
 
 >>> import veo
 >>> with veo.VeoProc(0) as proc:
@@ -156,7 +156,7 @@ __all__ = [
     "vebuild",
 ]
 
-# The compilers' side is loaded when first asked for: most programs never do.
+# The compilers are imported on first use: most programs never need them.
 _FROM_VEBUILD = frozenset(
     [
         "COMPILER",

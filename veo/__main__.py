@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m veo``: which libveo is used, and why the others are not."""
+"""``python -m veo``: shows which libveo is used, and why the others are not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _shown(info: dict[str, Any]) -> dict[str, str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print what `library_info()` says.
+    """Print `library_info()`.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from veo._context_handle cimport CtxHandle
 from veo._request cimport VeoRequest
 
 
-# The memory of an object that gets bytes; if it is read-only with a DeprecationWarning.
+# The memory of an object that receives bytes; with a DeprecationWarning if it is read-only.
 cdef Buffer destination(object memory)
 
 

@@ -25,7 +25,7 @@ cdef Buffer destination(object memory):
     import warnings
 
     warnings.warn(
-        f"a transfer overwrites a read-only {type(memory).__name__}; constants that are equal may "
+        f"a transfer overwrites a read-only {type(memory).__name__}; equal constants may "
         "share its memory. Use a bytearray or a writable numpy array",
         DeprecationWarning,
         # Extension modules have no frames.
@@ -36,10 +36,10 @@ cdef Buffer destination(object memory):
 
 @cython.no_gc_clear
 cdef class VeoCtxt:
-    """A thread of a VE process and the queue of what it is to do.
+    """A thread of a VE process, and its queue of requests.
 
-    Requests of one context are executed in the order in which they were made; contexts of one
-    process run side by side and share its memory. The first context of a process is its main
+    Requests of one context are executed in order; contexts of one process run concurrently and
+    share its memory. The first context of a process is its main
     one, on which the synchronous functions of `VeoProc` run as well.
 
     Parameters
@@ -57,7 +57,7 @@ cdef class VeoCtxt:
         if not isinstance(proc, ProcessOwner):
             raise TypeError(f"a VeoProc is required, not {type(proc).__name__}")
         if self.handle is not None:
-            raise TypeError("a VeoCtxt is initialised once")
+            raise TypeError("this VeoCtxt is already initialised")
         if (<ProcessOwner>proc).handle is None:
             raise VeoClosedError("the VeoProc was not initialised")
         self.handle = open_context((<ProcessOwner>proc).handle)
@@ -93,8 +93,8 @@ cdef class VeoCtxt:
         Parameters
         ----------
         dst : object with the buffer protocol
-            Contiguous memory that gets the bytes. The request holds it. Read-only memory is
-            written as well, with a DeprecationWarning.
+            Contiguous memory that receives the bytes. The request holds it. Read-only memory is
+            written too, with a DeprecationWarning.
         src : VEMemPtr or int
             VE address.
         size : int
@@ -109,7 +109,7 @@ cdef class VeoCtxt:
         TypeError, ValueError
             `dst` has no buffer, is not contiguous, or is smaller than `size`.
         VeoError
-            The request was refused; the process is dead, for example.
+            The library rejected the request, for example because the process is dead.
         """
         return self._transfer(dst, src, size, True)
 
@@ -135,7 +135,7 @@ cdef class VeoCtxt:
         TypeError, ValueError
             `src` has no buffer, is not contiguous, or is smaller than `size`.
         VeoError
-            The request was refused; the process is dead, for example.
+            The library rejected the request, for example because the process is dead.
         """
         return self._transfer(src, dst, size, False)
 
@@ -155,7 +155,7 @@ cdef class VeoCtxt:
             )
         name = "async_read_mem" if reading else "async_write_mem"
         request = new_request(VeoMemRequest, handle, self, c"i", name)
-        # What the user's objects ran may have closed it.
+        # Methods of the user's objects may have closed it.
         ctx = handle.usable()
         handle.enter()
         # The vendor's library copies here.
@@ -167,7 +167,7 @@ cdef class VeoCtxt:
         handle.leave()
         if id == VEO_REQUEST_ID_INVALID:
             handle.proc.library.fail(
-                f"{name} of {nbytes} bytes at {address:#x} was refused", f"veo_{name}",
+                f"{name} of {nbytes} bytes at {address:#x} was rejected", f"veo_{name}",
                 handle.proc.handle,
             )
         request.start(id, buffer)
@@ -178,20 +178,20 @@ cdef class VeoCtxt:
         return request
 
     def context_sync(self):
-        """Wait until everything queued has been executed; results stay to be asked for."""
+        """Wait until everything queued has been executed; results remain available."""
         self.get().drain()
 
     def close(self):
         """Execute what is queued, keep the results, and end the thread. May be called again.
 
-        Requests can be asked for their results afterwards. The thread of the main context goes
-        on, as the process needs it.
+        Results of requests remain available. The thread of the main context keeps running, as
+        the process needs it.
         """
         if self.handle is not None:
             self.handle.close(-1)
 
     def context_close(self):
-        """Do what `close()` does."""
+        """Close it, as `close()` does."""
         self.close()
 
     def __enter__(self):

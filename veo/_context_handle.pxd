@@ -32,13 +32,13 @@ cdef class CtxHandle(ContextBase):
     cdef int ask(self, veopkg_request *request) noexcept
     # The same, waiting at most that long.
     cdef int wait(self, veopkg_request *request, long long ns) noexcept
-    # A wait for it reached its limit.
+    # A wait for it timed out.
     cdef void note_given_up(self, const veopkg_request *request) noexcept
-    # Its owner is going away.
+    # Its owner is being destroyed.
     cdef void drop(self, veopkg_request *request) noexcept
-    # Frees what at most `limit` orphans kept, as far as they are done.
+    # Frees what the finished ones of at most `limit` orphans kept.
     cdef void reap(self, size_t limit) noexcept
-    # Waits for the oldest request or orphan: 1 when none is left, 2 after progress, else 0.
+    # Waits for the oldest request or orphan: 1 if none is left, 2 after progress, otherwise 0.
     cdef int settle_oldest(self, long long ns) noexcept
     # Waits until everything queued is executed.
     cdef int drain(self) except -1

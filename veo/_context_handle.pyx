@@ -85,9 +85,9 @@ cdef class CtxHandle(ContextBase):
         cdef long long deadline
         if self.proc is None:
             return
-        # Before the GIL is released nobody may be able to find this object any more.
+        # Before the GIL is released, this object must not be reachable any more.
         self._forget()
-        # Every request holds this object: what is left are orphans.
+        # Every pending request holds this object: only orphans are left.
         if handle is not NULL and self.proc.forks == native.fork_count:
             self.proc.users += 1
             deadline = patience_ends(self.has_given_up())
@@ -98,7 +98,7 @@ cdef class CtxHandle(ContextBase):
                 try:
                     PyErr_CheckSignals()
                 except BaseException:
-                    # The process will see to it; the signal is for the main program.
+                    # The process handles the rest; the signal is for the main program.
                     PyErr_SetInterruptEx(SIGINT)
                     break
             self.handle = NULL
@@ -219,7 +219,7 @@ cdef class CtxHandle(ContextBase):
             return 1
         self.reap(<size_t>-1)
         if oldest is not NULL:
-            # It must not go away while this thread is without the GIL.
+            # It must stay alive while this thread does not hold the GIL.
             _owner = <object>oldest.owner
             if self.wait(oldest, ns):
                 return 2
@@ -227,8 +227,8 @@ cdef class CtxHandle(ContextBase):
             id = veopkg_requests_oldest_orphan(&self.requests)
             self.enter()
             with nogil:
-                # This takes the result away: then the library says that the request is unknown,
-                # which reap() takes for done, as it is.
+                # This consumes the result: the library then reports the request as unknown, which
+                # reap() treats as done.
                 if self.soft.veosoft_call_wait_timed is not NULL:
                     self.soft.veosoft_call_wait_timed(handle, id, &value, ns)
                 else:

@@ -16,5 +16,5 @@ cdef object from_bits(char code, uint64_t bits)
 
 # A VE address that the user gave; ValueError if it belongs to another process than `owner`.
 cdef int to_address(object value, object owner, uint64_t *address) except -1
-# A number of bytes; ValueError if negative, TypeError if it is none.
+# A number of bytes; ValueError if negative, TypeError if it is not a number.
 cdef Py_ssize_t to_size(object value, object what) except -1

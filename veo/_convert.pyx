@@ -41,7 +41,7 @@ _NAMES = {
 
 
 def _integer_letter(list words):
-    """Give the letter for words such as ``unsigned long int`` in any order, None if invalid."""
+    """Return the letter for words such as ``unsigned long int`` in any order, None if invalid."""
     signs = words.count("signed") + words.count("unsigned")
     longs = words.count("long")
     kinds = (words.count("char"), words.count("short"), words.count("int"))
@@ -94,14 +94,14 @@ cdef str _spelling(char code):
 
 
 cdef object _as_integer(object value):
-    """Turn what is not an int into one: an index, or a number that is whole."""
+    """Convert an index, or a number that is whole, to an int."""
     cdef double number
     kind = type(value)
     try:
         return index(value)
     except TypeError:
         pass
-    # Arrays of one element convert to float, and are no numbers all the same.
+    # Arrays of one element convert to float, but are not numbers.
     if hasattr(kind, "__float__") and not getattr(value, "ndim", 0):
         number = float(value)
         if not isnan(number) and not isinf(number) and floor(number) == number:
@@ -232,7 +232,7 @@ cdef Py_ssize_t to_size(object value, object what) except -1:
 
 
 class ConvToI64:
-    """Python values to the 64-bit patterns in which they are passed, one function a type."""
+    """Python values to the 64-bit patterns in which they are passed, one function per type."""
 
     @staticmethod
     def _convert(code, value):

@@ -6,7 +6,7 @@ from veo._process_handle cimport ProcHandle
 from veo.libveo cimport veo_args
 
 
-# What a VeoLibrary is to its functions.
+# The part of a VeoLibrary that its functions use.
 cdef class LibraryOwner:
     cdef readonly object proc
     cdef bint unloaded
@@ -20,10 +20,10 @@ cdef class VeoFunction:
     cdef readonly object _ret_type
     cdef ProcHandle proc
     cdef uint64_t address
-    # What debug info says: a DebugInfo or None.
+    # From debug info: a DebugInfo or None.
     cdef object info
     # Letters of the arguments' types and of the result's: as stated, else from debug info; NULL
-    # where neither says them.
+    # if neither has them.
     cdef char *codes
     cdef Py_ssize_t count
     cdef char ret

@@ -34,14 +34,14 @@ cdef extern from "Python.h":
     bint PyFloat_CheckExact(object value)
 
 
-# More arguments than this are not written into the queue itself, and then the library may have
-# to wait for memory.
+# More arguments than this do not fit into the queue entry, and then the library may have to
+# wait for memory.
 cdef enum:
     SHORT_CALL = 12
 
 
 cdef str _signature_text(ProcHandle proc, uint64_t address):
-    """Give what the library knows of a function from debug info."""
+    """Return the library's debug info of a function."""
     cdef veo_proc_handle *handle
     cdef size_t length
     if proc.soft.veosoft_signature is NULL or not proc.is_open():
@@ -52,7 +52,7 @@ cdef str _signature_text(ProcHandle proc, uint64_t address):
         if length == 0:
             return ""
         text = PyBytes_FromStringAndSize(NULL, <Py_ssize_t>length)
-        # It may be gone by now, with its library.
+        # The function may be gone by now, with its library.
         if proc.soft.veosoft_signature(handle, address, text, length + 1) != length:
             return ""
         return text.decode("ascii", "replace")
@@ -61,7 +61,7 @@ cdef str _signature_text(ProcHandle proc, uint64_t address):
 
 
 cdef class LibraryOwner:
-    """What has functions."""
+    """Base class of objects that have functions."""
 
 
 @cython.no_gc_clear
@@ -69,7 +69,7 @@ cdef class VeoFunction:
     """A function of a library in a VE process.
 
     Calling it queues the call in a context and returns a request. Types of arguments and result
-    that the program does not state are those of the function's debug info, where it has some, and
+    that the program does not state come from the function's debug info, if there is any;
     `inspect.signature()` shows them.
 
     Parameters
@@ -98,7 +98,7 @@ cdef class VeoFunction:
         if not isinstance(lib, LibraryOwner) or (<LibraryOwner>lib).proc is None:
             raise TypeError(f"a VeoLibrary is required, not {type(lib).__name__}")
         if self.proc is not None:
-            raise TypeError("a VeoFunction is initialised once")
+            raise TypeError("this VeoFunction is already initialised")
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"a name is a str or bytes, not {type(name).__name__}")
         to_bits(c"p", addr, &self.address)
@@ -137,7 +137,7 @@ cdef class VeoFunction:
         return 0
 
     cdef tuple _types(self):
-        """Spell the types of the arguments: as stated, else as C does. None if not known."""
+        """Return the types of the arguments as stated, else as C spells them; None if unknown."""
         if self._args_type is not None or self.codes is NULL:
             return self._args_type
         return tuple([SPELLING[chr(self.codes[i])] for i in range(self.count)])
@@ -157,10 +157,10 @@ cdef class VeoFunction:
         return VEMemPtr(self.lib.proc, self.address)
 
     def args_type(self, *types):
-        """Say what the types of the arguments are.
+        """State the types of the arguments.
 
-        They are compared with the function's debug info, where it has some. Widths of integers may
-        differ: then those that are stated count.
+        They are checked against the function's debug info, if there is any. Widths of integers may
+        differ: the stated ones are used.
 
         Parameters
         ----------
@@ -199,9 +199,9 @@ cdef class VeoFunction:
         self._forget_args()
 
     def ret_type(self, rettype):
-        """Say what the type of the result is.
+        """State the type of the result.
 
-        It is that of the function's debug info unless said, and ``"int"`` without debug info.
+        By default it comes from the function's debug info, and is ``"int"`` without any.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ cdef class VeoFunction:
             self.proc.table.veo_args_free(args)
 
     cdef int _reject(self, args, Py_ssize_t n) except -1:
-        """Say what is wrong with the arguments of a call as such."""
+        """Raise the error about wrong arguments of a call."""
         if n < 0:
             raise TypeError(f"{self.name}() is called with a VeoCtxt, then its arguments")
         if not isinstance(args[0], VeoCtxt):
@@ -324,20 +324,24 @@ cdef class VeoFunction:
         cdef object keep = None
         cdef object value
         cdef VeoRequest request
+
         if (n < 0 or not isinstance(<object>PyTuple_GET_ITEM(args, 0), VeoCtxt)
                 or self.proc is None or self.codes is NULL or n != self.count
                 or n > VEO_MAX_NUM_ARGS or self.lib.unloaded):
             self._reject(args, n)
+
         ctx = <VeoCtxt>PyTuple_GET_ITEM(args, 0)
         handle = ctx.handle
         if handle is None or handle.proc is not self.proc:
             self._reject(args, n)
         handle.usable()
+
         hold_gil = n <= SHORT_CALL and self.proc.soft.veosoft_version is not NULL
-        # Made before the call is queued: making it may run anything.
+        # Made before the call is queued, as it may run any code.
         request = new_request(VeoRequest, handle, ctx, self.ret, self.name)
         generation = self.generation
         list_ = self._take_args()
+
         try:
             try:
                 for i in range(n):
@@ -353,7 +357,7 @@ cdef class VeoFunction:
                         if type(value) is VEMemPtr:
                             self._check_owner(value)
                         else:
-                            # What it stands for must not go before the call is done.
+                            # The memory that it refers to must outlive the call.
                             keep = args
                             value = getattr(value, "_ve_array", value)
                         to_bits(self.codes[i], value, &bits)
@@ -365,10 +369,11 @@ cdef class VeoFunction:
                     f"{error!r} : args conversion: f = {self.name}, argument {i + 1} of type "
                     f"{self._types()!r}, x = {args[i + 1]!r}"
                 ) from error
+
             if keep is not None:
-                # Without the context, which would keep itself alive.
+                # Not the context, which would keep itself alive.
                 keep = args[1:]
-            # A conversion may have run anything, and may have closed the context.
+            # A conversion may have run any code, and may have closed the context.
             thread = handle.usable()
             if hold_gil:
                 id = self.proc.table.veo_call_async(thread, self.address, list_)
@@ -381,10 +386,12 @@ cdef class VeoFunction:
                 request.start(id, keep)
         finally:
             self._put_args(list_, generation)
+
         if id == VEO_REQUEST_ID_INVALID:
             self.proc.library.fail(
-                f"the call of {self.name} was refused", "veo_call_async", self.proc.handle
+                f"the call of {self.name} was rejected", "veo_call_async", self.proc.handle
             )
+
         if log_on():
             log_info(f"call_async name={self.name} reqid={id}")
         if handle.requests.norphans:

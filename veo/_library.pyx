@@ -28,7 +28,7 @@ cdef str _name(object name):
 cdef class VeoLibrary(LibraryOwner):
     """A library in a VE process; its functions are attributes.
 
-    ``lib.kernel`` is the function ``kernel``, looked up when first asked for, with the types
+    ``lib.kernel`` is the function ``kernel``, looked up on first use, with the types
     that were set on it since. Libraries come from `VeoProc.load_library()`.
 
     Parameters
@@ -38,25 +38,25 @@ cdef class VeoLibrary(LibraryOwner):
     name : str or bytes
         Path or name.
     handle : int
-        The number that libveo gave; 0 for what is linked into the worker.
+        The number that libveo returned; 0 for the functions linked into the worker.
 
     Attributes
     ----------
     proc : VeoProc
         The process.
     name : str
-        What was loaded; ``"__static__"`` for what is linked into the worker.
+        Its path or name; ``"__static__"`` for the functions linked into the worker.
     func : dict
-        Functions that were found, by name; both str and bytes are understood.
+        Functions found so far, by name, as str or bytes.
     symbol : dict
-        Addresses that were found, by name; both str and bytes are understood.
+        Addresses found so far, by name, as str or bytes.
     """
 
     def __init__(self, proc, name, handle):
         if not isinstance(proc, ProcessOwner) or (<ProcessOwner>proc).handle is None:
             raise TypeError(f"a VeoProc is required, not {type(proc).__name__}")
         if self.proc is not None:
-            raise TypeError("a VeoLibrary is initialised once")
+            raise TypeError("this VeoLibrary is already initialised")
         self.name = _name(name)
         to_bits(c"p", handle, &self.library_handle)
         self.func = NameDict()
@@ -77,7 +77,7 @@ cdef class VeoLibrary(LibraryOwner):
             raise VeoClosedError(f"the library {self.name} was unloaded")
         encoded = os.fsencode(name)
         if b"\0" in encoded:
-            raise ValueError(f"a symbol's name has no zero bytes: {name!r}")
+            raise ValueError(f"the name of a symbol contains a NUL byte: {name!r}")
         if len(encoded) > VEO_SYMNAME_LEN_MAX:
             raise VeoSymbolError(
                 f"veo_get_sym '{name}' failed: names have at most {VEO_SYMNAME_LEN_MAX} characters",
@@ -92,7 +92,7 @@ cdef class VeoLibrary(LibraryOwner):
                 address = proc.table.veo_get_sym(handle, self.library_handle, text)
             if address == 0:
                 why = explain(proc.soft, handle)
-                # A dead process says nothing about what the library has.
+                # A dead process cannot tell whether the library has the symbol.
                 raise (VeoError if death_report(proc.soft, handle) else VeoSymbolError)(
                     f"veo_get_sym '{name}' failed in {self.name}{': ' if why else ''}{why}",
                     name=name, function="veo_get_sym",
@@ -116,7 +116,7 @@ cdef class VeoLibrary(LibraryOwner):
         Raises
         ------
         VeoSymbolError
-            There is none. It is a RuntimeError and an AttributeError.
+            There is no such symbol. It is a RuntimeError and an AttributeError.
         """
         text = _name(name)
         pointer = VEMemPtr(self.proc, self._lookup(text))
@@ -126,7 +126,7 @@ cdef class VeoLibrary(LibraryOwner):
     def find_function(self, name):
         """Find a function.
 
-        Each call makes a new object, which from now on is what ``lib.name`` gives.
+        Each call makes a new object, which ``lib.name`` returns from then on.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ cdef class VeoLibrary(LibraryOwner):
         Raises
         ------
         VeoSymbolError
-            There is none. It is a RuntimeError and an AttributeError.
+            There is no such symbol. It is a RuntimeError and an AttributeError.
         """
         text = _name(name)
         function = VeoFunction(self, self._lookup(text), text)
@@ -149,7 +149,7 @@ cdef class VeoLibrary(LibraryOwner):
 
     def __getattr__(self, str name):
         if self.func is None or (name.startswith("__") and name.endswith("__")):
-            # Python asks for such names by itself; find_function() takes any.
+            # Python itself looks up such names; find_function() accepts any.
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = self.func.get(name)
         if found is None:

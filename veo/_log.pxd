@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether anybody listens to the package's messages, asked on every call."""
+"""Whether the package's messages are enabled, checked on every call."""
 
-# Whether messages of level INFO are wanted.
+# Whether messages of level INFO are enabled.
 cdef bint log_on() noexcept
-# Emits one; what a handler raises is reported as unraisable.
+# Emits one; exceptions of handlers are reported as unraisable.
 cdef void log_info(object text) noexcept

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether anybody listens to the package's messages, asked on every call.
+"""Whether the package's messages are enabled, checked on every call.
 
-Importing `logging` takes longer than importing this package; until somebody else has done it
-nobody can have asked for messages. After that the answer is in the logger's own cache, which
-the standard module clears in place whenever a level changes.
+Importing `logging` takes longer than importing this package; until another
+module imports it, logging cannot be configured. After that the answer is in the logger's own cache,
+which the standard module clears in place whenever a level changes.
 """
 
 from cpython.dict cimport PyDict_GetItem
@@ -22,7 +22,7 @@ cdef bint _silent = False
 
 
 def _be_silent():
-    """At the end of the interpreter handlers may be closed already."""
+    """Handlers may already be closed at interpreter exit."""
     global _silent
     _silent = True
 

@@ -16,7 +16,7 @@ from veo.errors import VeoError
 
 __all__ = ["OnStack", "VEO_HMEM", "VeoArgs"]
 
-# Where an argument without bytes points to.
+# The address of an argument without bytes.
 cdef char _nothing[8]
 
 
@@ -31,17 +31,17 @@ cdef class OnStack:
     buff : object with the buffer protocol
         Contiguous memory.
     size : int, optional
-        Number of bytes; all of them unless given.
+        Number of bytes; all by default.
     inout : ArgsIntent
-        ``INTENT_IN``: copied when the call is made. ``INTENT_OUT``: zeros for the kernel, copied
-        back before the request is reported as done. ``INTENT_INOUT``: both.
+        ``INTENT_IN``: copied when the call is made. ``INTENT_OUT``: zero-filled for the kernel,
+        copied back before the request counts as done. ``INTENT_INOUT``: both.
 
     Raises
     ------
     TypeError
         `buff` has no buffer.
     ValueError
-        It is not contiguous, is smaller than `size`, or `inout` is no intent.
+        It is not contiguous, is smaller than `size`, or `inout` is not an intent.
     BufferError
         It is read-only and would have to be written.
     """
@@ -75,7 +75,7 @@ cdef class OnStack:
         if memory is NULL:
             memory = _nothing
         if library.table.veo_args_set_stack(args, self.intent, argnum, memory, self.nbytes) != 0:
-            library.fail(f"stack argument {argnum} was refused", "veo_args_set_stack")
+            library.fail(f"stack argument {argnum} was rejected", "veo_args_set_stack")
         return 0
 
     def c_pointer(self):
@@ -121,7 +121,7 @@ cdef class VeoArgs:
     def __init__(self, library=None):
         cdef Library chosen = get_library(library)
         if self.args is not NULL:
-            raise TypeError("a VeoArgs is initialised once")
+            raise TypeError("this VeoArgs is already initialised")
         self.library = chosen
         self.forks = native.fork_count
         self._stacks = {}
@@ -146,8 +146,8 @@ cdef class VeoArgs:
             self._stacks.pop(argnum, None)
             return 0
         if not 0 <= argnum < VEO_MAX_NUM_ARGS:
-            raise IndexError(f"an argument number is 0 to {VEO_MAX_NUM_ARGS - 1}, not {argnum}")
-        raise VeoError(f"argument {argnum} was refused")
+            raise IndexError(f"argument numbers are 0 to {VEO_MAX_NUM_ARGS - 1}, not {argnum}")
+        raise VeoError(f"argument {argnum} was rejected")
 
     cdef int _check_number(self, int argnum) except -1:
         # The vendor's library does not check.
@@ -200,13 +200,13 @@ cdef class VeoArgs:
 
 
 cdef Library _library_of(object address):
-    """Find the library that made a tagged address, as far as it can be told."""
+    """Find the library that made a tagged address, if possible."""
     proc = getattr(address, "proc", None)
     return get_library(getattr(proc, "library", None))
 
 
 class VEO_HMEM:
-    """Functions on addresses that say which memory they are in.
+    """Functions on tagged addresses, which identify the memory that they are in.
 
     Such an address comes from `VeoProc.alloc_hmem()` or `VeoProc.set_proc_identifier()`; any
     other is one of host memory.
@@ -262,19 +262,19 @@ class VEO_HMEM:
         handle = library.table.veo_get_proc_handle_from_hmem(<const void *>bits)
         if handle is NULL:
             library.fail(
-                f"{bits:#x} is no address of a living VE process", "veo_get_proc_handle_from_hmem"
+                f"{bits:#x} is not in a running VE process", "veo_get_proc_handle_from_hmem"
             )
         return <size_t>handle
 
     @staticmethod
     def hmemcpy(dst, src, size):
-        """Copy bytes between host memory and that of a VE process, as the addresses say.
+        """Copy bytes between host memory and that of a VE process, as the addresses' tags say.
 
         Parameters
         ----------
         dst, src : int or object with the buffer protocol
             Tagged or host addresses. A buffer stands for its memory, and its size is checked;
-            a host address given as a number is taken as it is.
+            a host address given as a number is not checked.
         size : int
             Number of bytes.
 
@@ -299,7 +299,7 @@ class VEO_HMEM:
 
 
 cdef Buffer _host_memory(object memory, Py_ssize_t nbytes, bint writable, uint64_t *address):
-    """Take an address, or the memory of a buffer that is large enough; the caller keeps it."""
+    """Return an address, or that of a large enough buffer, which the caller keeps alive."""
     cdef Buffer buffer
     if isinstance(memory, int) or hasattr(memory, "__index__") and not hasattr(memory, "shape"):
         to_address(memory, None, address)

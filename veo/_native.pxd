@@ -10,17 +10,17 @@ cdef class Library(LoadedLibrary):
     cdef const veo_table *table
     cdef const veosoft_table *soft
 
-    # Raises VeoError: `what` failed, with the library's own words where it has some.
+    # Raises VeoError: `what` failed, with the library's error text if there is one.
     cdef int fail(self, str what, str function, veo_proc_handle *proc=*, int code=*,
                   object cls=*) except -1
-    # VeoError if the library lacks a function that not all have.
+    # VeoError if the library does not have an optional function.
     cdef int need(self, const void *function, str name) except -1
 
 # The report without its trace, for errors other than that of the kernel that crashed.
 cdef str without_trace(str report)
-# The text of the last failure in this thread and how the process died, where there are any.
+# The text of the last failure in this thread, and how the process died, if known.
 cdef str explain(const veosoft_table *soft, veo_proc_handle *proc)
-# How the process died, "" if it lives or the library does not say.
+# How the process died, "" if it is alive or the library does not report it.
 cdef str death_report(const veosoft_table *soft, veo_proc_handle *proc)
-# None for the one that the process uses by default, a Library, or what loader.choose() takes.
+# None for the default library, a Library, or an argument of loader.choose().
 cdef Library get_library(object which)

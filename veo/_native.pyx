@@ -31,7 +31,7 @@ from veo.errors import VeoError
 
 __all__ = ["Library", "library_info", "use_library"]
 
-# What a Library has that was not loaded: no functions.
+# The table of a Library that was not loaded: no functions.
 cdef veo_table _no_table
 cdef veosoft_table _no_soft
 
@@ -63,15 +63,15 @@ cdef class Library(LoadedLibrary):
     path : str
         The file that was loaded.
     kind : {"soft", "vendor", "path"}
-        Our twin, the vendor's, or another that was given by its path.
+        The soft twin, the vendor's library, or another one given by path.
     found_via : str
         How it was found.
     version : str
-        What it calls itself.
+        The version that it reports.
     api_version : int
         The version of the VEO API.
     missing : tuple of str
-        Functions of the API that it lacks.
+        Functions of the API that it does not have.
     """
 
     def __cinit__(self):
@@ -90,12 +90,12 @@ cdef class Library(LoadedLibrary):
 
     @property
     def is_soft(self):
-        """Whether it runs kernels in a process of the host."""
+        """Whether it runs kernels in a host process."""
         return self.soft.veosoft_version is not NULL
 
     @property
     def devices(self):
-        """Numbers of the nodes that can be used."""
+        """Numbers of the usable nodes."""
         if self.soft.veosoft_node_count is not NULL:
             return list(range(self.soft.veosoft_node_count()))
         try:
@@ -106,7 +106,7 @@ cdef class Library(LoadedLibrary):
 
 
 def _load(choice):
-    """Load what the loader chose."""
+    """Load the library that the loader chose."""
     cdef offchip_library *lib = NULL
     cdef veo_table *table = NULL
     cdef veosoft_table *soft = NULL
@@ -124,13 +124,13 @@ def _load(choice):
         lacking = _REQUIRED.intersection(missing)
         if lacking:
             raise VeoError(
-                f"{choice.path} is no libveo of API version {VEO_API_VERSION}: it has no "
+                f"{choice.path} is not a libveo of API version {VEO_API_VERSION}: it has no "
                 + ", ".join(sorted(lacking))
             )
         if table.veo_api_version() < VEO_API_VERSION:
             raise VeoError(
                 f"{choice.path} has version {table.veo_api_version()} of the VEO API, and "
-                f"{VEO_API_VERSION} is needed"
+                f"{VEO_API_VERSION} is required"
             )
         library = Library.__new__(Library)
         library.table = table
@@ -144,13 +144,13 @@ def _load(choice):
     except BaseException:
         discard(lib, table, soft)
         raise
-    # What went wrong is said by the exception, not on stderr as well.
+    # The exception reports what went wrong; nothing is printed on stderr.
     if soft.veosoft_set_quiet is not NULL:
         soft.veosoft_set_quiet(1)
     return library
 
 
-# What is called without a look whether it is there.
+# Functions that are called without checking that the library has them.
 _REQUIRED = frozenset("""
     veo_api_version veo_version_string veo_proc_create veo_proc_create_static veo_proc_destroy
     veo_load_library veo_get_sym veo_context_open veo_context_close veo_args_alloc veo_args_clear
@@ -166,7 +166,7 @@ cdef Library get_library(object which):
 
 
 def _spec():
-    """Say where this library may be."""
+    """Return where this library may be."""
     from offchip.loader import LibrarySpec
 
     folder = os.path.dirname(os.path.abspath(__file__))
@@ -194,7 +194,7 @@ def _beside_py_veo():
     """List the copies of libveo that py-veo's wheel puts beside its modules."""
     found = []
     for folder in sys.path:
-        # The current folder, however it is spelled, is no place to run code from unasked.
+        # Never run code from the current folder, however it is spelled, unless asked to.
         if not os.path.isabs(folder):
             continue
         libs = os.path.join(folder, "py_veo.libs")
@@ -210,13 +210,13 @@ def _beside_py_veo():
 
 
 def use_library(library):
-    """Choose the library for the processes that are made from now on.
+    """Choose the library of processes created from now on.
 
     Parameters
     ----------
     library : str, path or Library
-        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a library
-        that is loaded.
+        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a loaded
+        library.
 
     Returns
     -------
@@ -231,12 +231,12 @@ def use_library(library):
 
 
 def library_info(library=None):
-    """Say which libveo is used and why.
+    """Describe which libveo is used and why.
 
     Parameters
     ----------
     library : str, path or Library, optional
-        As for `use_library()`; the default library unless given.
+        As for `use_library()`; by default the default library.
 
     Returns
     -------

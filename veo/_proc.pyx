@@ -25,23 +25,23 @@ _init_hooks = []
 
 
 def set_proc_init_hook(v):
-    """Have a function called with every process that is made from now on.
+    """Call a function with every process that is created from now on.
 
     Parameters
     ----------
     v : callable
-        Takes the `VeoProc`. What it raises comes out of the constructor, and the process ends.
+        Takes the `VeoProc`. The constructor passes on its exceptions, after ending the process.
     """
     _init_hooks.append(v)
 
 
 def del_proc_init_hook(v):
-    """Take a function away that was given to `set_proc_init_hook()`.
+    """Remove a function that was passed to `set_proc_init_hook()`.
 
     Raises
     ------
     ValueError
-        It is not there.
+        There is no such function.
     """
     _init_hooks.remove(v)
 
@@ -55,9 +55,9 @@ def get_ve_arch(pid):
 
 
 def _node_number(node):
-    """Take a number, or the text of one, as environment variables have it."""
+    """Convert a number, or its text, as in an environment variable."""
     if isinstance(node, float):
-        # py-veo cuts off what is behind the point.
+        # py-veo truncates fractions.
         return int(node)
     if isinstance(node, str):
         try:
@@ -73,17 +73,17 @@ def _node_number(node):
 cdef class VeoProc(ProcMemory):
     """A process on a VE node.
 
-    It is also a context manager, which closes it: at once if there was an exception, after what
-    is queued otherwise.
+    It is also a context manager, which closes it: immediately after an exception, otherwise after
+    queued requests have been executed.
 
     Parameters
     ----------
     nodeid : int or str
-        Number of the node, also as text; -1 for the one that VE_NODE_NUMBER names, else 0.
+        Number of the node, or its text; -1 for that in VE_NODE_NUMBER, or else 0.
     veorun_bin : str, bytes or path, optional
         Worker binary with kernels linked into it.
     library : str, path or Library, optional
-        As for `use_library()`; the default library unless given.
+        As for `use_library()`; by default the default library.
 
     Raises
     ------
@@ -97,7 +97,7 @@ cdef class VeoProc(ProcMemory):
     context : list of VeoCtxt
         Contexts from `open_context()`.
     lib : dict
-        Loaded libraries by name; both str and bytes are understood.
+        Loaded libraries by name, as str or bytes.
     """
 
     cdef object __weakref__
@@ -110,12 +110,12 @@ cdef class VeoProc(ProcMemory):
         cdef int node
         cdef bytes veorun = None
         if self.handle is not None:
-            raise TypeError("a VeoProc is initialised once")
+            raise TypeError("this VeoProc is already initialised")
         node = _node_number(nodeid)
         if veorun_bin is not None:
             veorun = os.fsencode(veorun_bin)
             if b"\0" in veorun:
-                raise ValueError("a path has no zero bytes")
+                raise ValueError("the path contains a NUL byte")
         chosen = get_library(library)
         self.nodeid = node
         self.context = []
@@ -128,7 +128,7 @@ cdef class VeoProc(ProcMemory):
 
     def __reduce_ex__(self, protocol):
         raise TypeError(
-            "a VeoProc cannot be pickled: it is a process that only this one can talk to"
+            "a VeoProc cannot be pickled: only this process can talk to its worker"
         )
 
     # --- about the process -------------------------------------------------------------------
@@ -145,7 +145,7 @@ cdef class VeoProc(ProcMemory):
 
     @property
     def pid(self):
-        """Process id of the worker, None where the library does not say."""
+        """Process id of the worker, None if the library does not report it."""
         cdef ProcHandle proc = self.handle
         if proc is None or not proc.is_open() or proc.soft.veosoft_worker_pid is NULL:
             return None
@@ -153,7 +153,7 @@ cdef class VeoProc(ProcMemory):
 
     @property
     def heap_used(self):
-        """Bytes of VE memory in use, None where the library does not say."""
+        """Bytes of VE memory in use, None if the library does not report it."""
         cdef ProcHandle proc = self.handle
         if proc is None or not proc.is_open() or proc.soft.veosoft_heap_used is NULL:
             return None
@@ -166,9 +166,9 @@ cdef class VeoProc(ProcMemory):
 
     @property
     def alive(self):
-        """Whether the process runs: it is neither closed nor was it ended by a kernel or a signal.
+        """Whether the process runs: it was neither closed nor ended by a kernel or a signal.
 
-        NEC's library does not say; then a process that is not closed counts as alive.
+        NEC's library does not report this; then a process counts as alive until it is closed.
         """
         return not self.closed and not self.death_report
 
@@ -176,7 +176,7 @@ cdef class VeoProc(ProcMemory):
     def death_report(self):
         """How the process died, with a trace of the kernel that crashed; "" if it did not.
 
-        It is lost when the process is closed.
+        The report is lost when the process is closed.
         """
         cdef ProcHandle proc = self.handle
         cdef veo_proc_handle *handle
@@ -199,8 +199,8 @@ cdef class VeoProc(ProcMemory):
         Parameters
         ----------
         timeout : float, optional
-            Limit in seconds for what is queued; what is not done then is given up, and its
-            requests raise VeoClosedError. None waits as long as it takes.
+            Timeout in seconds for queued requests; those that are not done by then are abandoned,
+            and raise VeoClosedError. None waits without limit.
         """
         cdef int rc
         if self.handle is None or not self.handle.is_open():
@@ -212,7 +212,7 @@ cdef class VeoProc(ProcMemory):
             self.handle.library.fail("veo_proc_destroy failed", "veo_proc_destroy", NULL, rc)
 
     def proc_destroy(self):
-        """Do what `close()` does."""
+        """Close it, as `close()` does."""
         self.close()
 
     def __enter__(self):
@@ -261,7 +261,7 @@ cdef class VeoProc(ProcMemory):
         Returns
         -------
         VeoLibrary
-            A new object every time; `lib` has the last one of each name.
+            A new object each time; `lib` has the last one of each name.
 
         Raises
         ------
@@ -279,7 +279,7 @@ cdef class VeoProc(ProcMemory):
                 f"libname must be a str, bytes or path, not {type(libname).__name__}"
             ) from None
         if b"\0" in encoded:
-            raise ValueError("a path has no zero bytes")
+            raise ValueError("the path contains a NUL byte")
         path = encoded
         handle = proc.enter()
         try:
@@ -340,7 +340,7 @@ cdef class VeoProc(ProcMemory):
             del self.lib[library.name]
 
     def get_function(self, name):
-        """Return a function that was found before in one of the libraries, None if there is none.
+        """Return a function that was already found in one of the libraries, or None.
 
         Parameters
         ----------
@@ -373,7 +373,7 @@ cdef class VeoProc(ProcMemory):
         return ctx
 
     def close_context(self, ctx):
-        """Close a context that `open_context()` gave; see `VeoCtxt.close()`.
+        """Close a context that `open_context()` returned; see `VeoCtxt.close()`.
 
         Raises
         ------

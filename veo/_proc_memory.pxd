@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a VE process does with its memory: one half of VeoProc."""
+"""Operations on the memory of a VE process: one half of VeoProc."""
 
 from offchip.buffer cimport Buffer
 from veo._process_handle cimport ProcessOwner, ProcHandle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a VE process does with its memory: one half of VeoProc."""
+"""Operations on the memory of a VE process: one half of VeoProc."""
 
 from libc.stdint cimport uint64_t
 from offchip.buffer cimport Buffer, get_buffer
@@ -19,10 +19,10 @@ __all__ = ["ProcMemory"]
 
 cdef int _fail_allocation(ProcHandle proc, veo_proc_handle *handle, str function,
                           uint64_t nbytes, int rc) except -1:
-    # -1 is said for a lack of memory, -2 by veo_alloc_mem() for a process that is gone.
+    # -1 means out of memory; veo_alloc_mem() returns -2 if the process is gone.
     if rc == -1:
         return proc.library.fail(
-            f"Out of memory on VE: {nbytes} bytes were asked for", function, handle, rc,
+            f"Out of memory on VE: {nbytes} bytes requested", function, handle, rc,
             VeoMemoryError,
         )
     return proc.library.fail(f"{function} failed", function, handle, rc)
@@ -51,7 +51,7 @@ cdef class ProcMemory(ProcessOwner):
         Raises
         ------
         VeoMemoryError
-            There is not enough. It is a MemoryError and a RuntimeError.
+            Out of memory. It is a MemoryError and a RuntimeError.
         """
         cdef ProcHandle proc = self.get()
         cdef uint64_t nbytes
@@ -78,7 +78,7 @@ cdef class ProcMemory(ProcessOwner):
         Parameters
         ----------
         addr : VEMemPtr or int
-            What `alloc_mem()` gave.
+            From `alloc_mem()`.
 
         Raises
         ------
@@ -107,12 +107,12 @@ cdef class ProcMemory(ProcessOwner):
             log_info(f"free_mem addr={address:#x}")
 
     def read_mem(self, dst, src, size):
-        """Copy VE memory into a Python object, after what is queued in the main context.
+        """Copy VE memory into a Python object, after the requests queued in the main context.
 
         Parameters
         ----------
         dst : object with the buffer protocol
-            Contiguous memory that gets the bytes. Read-only memory is written as well, with a
+            Contiguous memory that receives the bytes. Read-only memory is written too, with a
             DeprecationWarning.
         src : VEMemPtr or int
             VE address.
@@ -130,7 +130,7 @@ cdef class ProcMemory(ProcessOwner):
         self._copy(destination(dst), src, size, True)
 
     def write_mem(self, dst, src, size):
-        """Copy a Python object's memory to the VE, after what is queued in the main context.
+        """Copy a Python object's memory to the VE, after the requests queued in the main context.
 
         Parameters
         ----------
@@ -185,16 +185,16 @@ cdef class ProcMemory(ProcessOwner):
         return 0
 
     def i64_to_addr(self, x):
-        """Return the address that a 64-bit result stands for, as an unsigned integer."""
+        """Return the address in a 64-bit result, as an unsigned integer."""
         cdef uint64_t bits
         to_bits(c"l" if x < 0 else c"L", x, &bits)
         return bits
 
     def i64_to_memptr(self, x):
-        """Return the address that a 64-bit result stands for, as a `VEMemPtr`."""
+        """Return the address in a 64-bit result, as a `VEMemPtr`."""
         return VEMemPtr(self, self.i64_to_addr(x))
 
-    # --- addresses that say where they are ---------------------------------------------------
+    # --- tagged addresses --------------------------------------------------------------------
 
     def alloc_hmem(self, size):
         """Allocate VE memory with a tagged address; see `VEO_HMEM`.
@@ -206,7 +206,7 @@ cdef class ProcMemory(ProcessOwner):
         Raises
         ------
         VeoMemoryError
-            There is not enough, or the process has a number above 15.
+            Out of memory, or the number of the process is above 15.
         """
         cdef ProcHandle proc = self.get()
         cdef uint64_t nbytes
@@ -227,12 +227,12 @@ cdef class ProcMemory(ProcessOwner):
         return VEMemPtr(self, <uint64_t>address, nbytes)
 
     def free_hmem(self, addr):
-        """Free what `alloc_hmem()` gave.
+        """Free memory from `alloc_hmem()`.
 
         Raises
         ------
         VeoError
-            It is no such address. It is a RuntimeError.
+            It is not such an address. It is a RuntimeError.
         """
         cdef ProcHandle proc = self.get()
         cdef uint64_t address
@@ -243,8 +243,8 @@ cdef class ProcMemory(ProcessOwner):
         try:
             proc.library.need(<const void *>proc.table.veo_free_hmem, "veo_free_hmem")
             if not address >> 63:
-                # libveo would take it for memory of this process' malloc().
-                raise VeoError(f"{address:#x} is no tagged VE address", function="veo_free_hmem")
+                # libveo would treat it as memory from this process's malloc().
+                raise VeoError(f"{address:#x} is not a tagged VE address", function="veo_free_hmem")
             proc.settle_main()
             with nogil:
                 rc = proc.table.veo_free_hmem(<void *>address)

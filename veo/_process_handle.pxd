@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C handle of a process.
 
-A handle holds what it depends on, so a context always goes before its process. All fields are
-changed with the GIL held only; `users` counts the calls that have let go of it meanwhile, and
-nothing is freed under them.
+A handle holds what it depends on, so a context is always destroyed before its process. Fields
+change only with the GIL held; `users` counts the calls that have released it, and nothing that they
+use is freed.
 """
 
 from cpython.object cimport PyObject
@@ -11,21 +11,21 @@ from veo._native cimport Library
 from veo.libveo cimport veo_proc_handle, veo_table, veo_thr_ctxt, veosoft_table
 
 
-# What a context is to its process: see CtxHandle.
+# The part of a context that its process uses: see CtxHandle.
 cdef class ContextBase:
     cdef PyObject *prev_ctx
     cdef PyObject *next_ctx
 
-    # Settles all requests; 0 when done, 1 at the limit.
+    # Settles all requests; 0 when done, 1 after a timeout.
     cdef int finish(self, long long ns) except -1
-    # Whether something is not done for which somebody waited in vain.
+    # Whether a request whose wait timed out is still not done.
     cdef bint has_given_up(self) noexcept
-    # Settles what is pending as closed; what it kept lives until the process is gone.
+    # Settles pending requests as closed; what they kept lives until the process is gone.
     cdef void bury(self) noexcept
 
 
 cdef enum:
-    # For kernels that somebody gave up.
+    # For kernels whose wait timed out.
     GIVEN_UP_NS = 1_500_000_000
 
 
@@ -43,20 +43,20 @@ cdef class ProcHandle:
     cdef int nodeid
     cdef int users
     cdef bint closing
-    cdef bint leaving                  # waiters are to come back
+    cdef bint leaving                  # waiters must return
     cdef bint opened                   # a context was opened, the main one being the first
 
     # Usable, or VeoClosedError. Between the two calls the handle stays valid without the GIL.
     cdef veo_proc_handle *enter(self) except NULL
     cdef void leave(self) noexcept
     cdef bint is_open(self) noexcept
-    # Waits, with an eye on signals, until the main context's queue is empty. Inside enter/leave.
+    # Waits until the main context's queue is empty, checking for signals. Inside enter/leave.
     cdef int settle_main(self) except -1
     cdef int refuse(self) except -1
     # Settles requests for at most `ns` nanoseconds (negative: no limit), then ends the process.
     # The result of veo_proc_destroy(); 0 when it is closed already.
     cdef int close(self, long long ns) except? -1
-    # Ends the worker, where the library says which process it is: its kernels may never end.
+    # Kills the worker, if the library can: its kernels may never return.
     cdef void give_up(self) noexcept
     cdef list contexts(self)
     cdef int wait_for_users(self) except -1
@@ -64,12 +64,12 @@ cdef class ProcHandle:
 
 # Starts a process; VeoError if it cannot be.
 cdef ProcHandle open_process(Library library, int nodeid, bytes veorun)
-# Whether the program ends by an exception: then nobody waits for what is still queued.
+# Whether an exception ends the program: then queued requests are not waited for.
 cdef bint in_a_hurry() noexcept
-# Until when that is waited for, in nanoseconds: not for ever, where nobody will learn the outcome.
+# The deadline of that wait, in nanoseconds: finite, as the outcome will never be used.
 cdef long long patience_ends(bint given_up) noexcept
 
 
-# What a Python object that has a process is, to those who are defined before VeoProc.
+# An object that has a process, for modules below VeoProc.
 cdef class ProcessOwner:
     cdef ProcHandle handle

@@ -68,7 +68,7 @@ cdef class ProcHandle:
         self.grave = []
 
     def __dealloc__(self):
-        # Contexts hold this object: there are none any more.
+        # Contexts hold this object: none is left.
         cdef veo_proc_handle *handle = self.handle
         if handle is not NULL and self.forks == native.fork_count:
             if self.unfinished:
@@ -104,8 +104,8 @@ cdef class ProcHandle:
         cdef ContextBase opened
         cdef int rc
         if self.soft.veosoft_context_drain is NULL or main is NULL:
-            # Synchronous functions of the vendor block where no signal is seen; what is known
-            # to be queued before them is waited for here.
+            # Synchronous functions of the vendor's library do not see signals; requests known to be
+            # queued before them are waited for here.
             if self.main_opened is not NULL:
                 opened = <ContextBase>self.main_opened
                 opened.finish(-1)
@@ -167,7 +167,7 @@ cdef class ProcHandle:
         except BaseException:
             self.closing = self.leaving = False
             raise
-        # From here to the end of the process nobody is in C, and nobody can get there.
+        # From here to the end of the process no thread is in C, and none can enter.
         contexts = self.contexts()
         for ctx in contexts:
             ctx.bury()
@@ -184,7 +184,7 @@ cdef class ProcHandle:
 
 
 cdef str _no_device(Library library):
-    # A library that was given by its path is used although the probe found nothing.
+    # A library given by path is used even if the probe found no device.
     if library.devices:
         return ""
     return (
@@ -225,4 +225,4 @@ cdef ProcHandle open_process(Library library, int nodeid, bytes veorun):
 
 
 cdef class ProcessOwner:
-    """What has a VE process."""
+    """Base class of objects that have a VE process."""

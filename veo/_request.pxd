@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests: what calls and asynchronous transfers give."""
+"""Requests: the results of calls and asynchronous transfers."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests: what calls and asynchronous transfers give.
+"""Requests: the results of calls and asynchronous transfers.
 
 A request is in its context's set (csrc/veo/package/requests.h) until its outcome is known. If the
 user drops it before, the set keeps its id and what it kept.
@@ -42,9 +42,9 @@ def _signal_name(number):
 cdef class VeoRequest(Request):
     """A call that was queued in a context.
 
-    Besides the methods here it has those of every request: `done()`, `wait()`, `result()`,
-    `exception()`, `add_done_callback()`, and it can be awaited. The outcome is kept: it may be
-    asked for any number of times, also after the context was closed.
+    It also has the methods of every request: `done()`, `wait()`, `result()`, `exception()`,
+    `add_done_callback()`, and it can be awaited. The outcome is kept: it can be retrieved any
+    number of times, even after the context was closed.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ cdef class VeoRequest(Request):
     def __cinit__(self):
         self.node.keep = NULL
         self.node.text = NULL
-        # Until new_request() has made it one.
+        # Until new_request() has filled it in.
         self.node.settled = True
         self.node.state = VEOPKG_CLOSED
 
@@ -95,7 +95,7 @@ cdef class VeoRequest(Request):
 
     def _timeout_error(self, timeout):
         return VeoTimeoutError(
-            f"request {self.node.id} was not finished within {timeout} s; it goes on, and may be "
+            f"request {self.node.id} did not finish within {timeout} s; it continues, and may be "
             "waited for again",
             function="veo_call_wait_result",
         )
@@ -154,7 +154,7 @@ cdef class VeoRequest(Request):
         Parameters
         ----------
         timeout : float, optional
-            Limit in seconds; None waits as long as it takes.
+            Timeout in seconds; None waits without limit.
 
         Returns
         -------
@@ -164,13 +164,13 @@ cdef class VeoRequest(Request):
         Raises
         ------
         VeoKernelException
-            The kernel was ended by a signal. It is an ArithmeticError.
+            A signal ended the kernel. It is an ArithmeticError.
         VeoError
             The request could not be executed. It is a RuntimeError.
         VeoTimeoutError
-            The limit was reached; the request goes on. It is a TimeoutError.
+            The wait timed out; the request continues. It is a TimeoutError.
         """
-        # The outcome is often there already, and then the GIL is not released.
+        # If the outcome is already known, the GIL is not released.
         if not (self.node.settled or self.handle.ask(&self.node)):
             if not self._wait_limited(-1 if timeout is None else timeout_ns(timeout)):
                 raise self._timeout_error(timeout)
@@ -185,13 +185,13 @@ cdef class VeoRequest(Request):
         Raises
         ------
         VeoUnfinished
-            It is not. It is a NameError.
+            It is not done. It is a NameError.
         VeoKernelException, VeoError
-            As of `wait_result()`.
+            As for `wait_result()`.
         """
         if not (self.node.settled or self.handle.ask(&self.node)):
             raise VeoUnfinished(
-                f"peek_result command unfinished: request {self.node.id} waits or runs",
+                f"peek_result command unfinished: request {self.node.id} is queued or running",
                 function="veo_call_peek_result",
             )
         self._finished = True
@@ -207,7 +207,7 @@ cdef class VeoRequest(Request):
 cdef class VeoMemRequest(VeoRequest):
     """An asynchronous transfer that was queued in a context.
 
-    It holds the buffer until the transfer is done, whether or not somebody waits for it.
+    It holds the buffer until the transfer is done, whether or not it is waited for.
     """
 
 

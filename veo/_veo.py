@@ -77,6 +77,6 @@ _veo_max_num_args = 256
 
 def __getattr__(name: str) -> Any:
     if name == "_veo_version":
-        # Asking loads the library, which importing does not.
+        # Loads the library, which the import must not do.
         return library_info()["version"]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The compilers that kernels are built with: NEC's for a Vector Engine, else the host's.
+"""The compilers of kernels: NEC's for a Vector Engine, otherwise the host's.
 
 The soft libveo runs kernels on the host, NEC's library runs them on the VE; code built for one
 cannot be loaded by the other. :func:`select_toolchain` chooses by the library in use.
@@ -40,8 +40,8 @@ TARGET_VARIABLE = "VEBUILD_TARGET"
 #: Suffix of a source file by language.
 SUFFIX: dict[str, str] = {"C": ".c", "C++": ".cpp", "F": ".f90"}
 
-#: Compiler by language. A program may change an entry; the host toolchain puts its own in place
-#: of NEC's and takes any other as it is.
+#: Compiler by language. Programs may change entries; the host toolchain replaces NEC's compilers
+#: by its own, and uses any other unchanged.
 COMPILER: dict[str, str] = {
     "C": "/opt/nec/ve/bin/ncc",
     "C++": "/opt/nec/ve/bin/nc++",
@@ -68,10 +68,10 @@ _HOST_COMPILERS = {
     "C++": ("CXX", ("g++", "c++", "clang++"), "g++"),
     "F": ("FC", ("gfortran", "flang"), "gfortran"),
 }
-# What the ziglang wheel calls its compilers.
+# The names of the compilers in the ziglang wheel.
 _ZIG_COMPILERS = {"C": "cc", "C++": "c++"}
 
-# What NEC's compilers have and GNU's do not. Spelled the same in both, and kept: -O, -f[no-]openmp,
+# Options that only NEC's compilers have. These are kept, as GNU's have them too: -O, -f[no-]openmp,
 # -fpic, -ffast-math, -finline[-functions], -funroll-loops, -fassociative-math and most others.
 _NEC_ONLY = re.compile(
     r"""
@@ -102,7 +102,7 @@ class VeoBuildError(OffchipError, RuntimeError):
     Attributes
     ----------
     command : str
-        The command that failed, "" if there was none to run.
+        The command that failed, "" if none was run.
     output : str
         What the compiler printed.
     """
@@ -135,7 +135,7 @@ class Toolchain:
         ----------
         language : {"C", "C++", "F"}
         requested : str, optional
-            What the program asks for; ``COMPILER[language]`` unless given. NEC's compilers are
+            The program's choice; by default ``COMPILER[language]``. NEC's compilers are
             replaced when the target is the host: by ``$CC``, ``$CXX`` or ``$FC``, else by the
             first of the usual ones that is installed, else (not for Fortran) by that of the
             ziglang wheel.
@@ -186,7 +186,7 @@ class Toolchain:
         return words
 
     def search_flag(self, option: str, folder: str) -> list[str]:
-        """Return where the host's compilers find ``veo_hmem.h``, ``-lveohmem`` and the like.
+        """Return the options with which the host's compilers find ``veo_hmem.h`` and ``-lveohmem``.
 
         NEC's compilers find them by themselves.
 
@@ -216,9 +216,9 @@ class Toolchain:
         return words
 
     def runtime_libraries(self, linker: str, languages: set[str]) -> list[str]:
-        """Return what NEC's compilers link by themselves and the host's do not (host only).
+        """Return what NEC's compilers link implicitly and the host's do not (host only).
 
-        That is libm, and what languages other than the linker's need.
+        That is libm, and the run-time libraries of languages other than the linker's.
         """
         if self.target != "host":
             return []
@@ -235,7 +235,7 @@ class ObjectFile:
 
 
 def _zig_compiler(language: str) -> list[str]:
-    """Return the command of the ziglang wheel's compiler, nothing if it is not installed."""
+    """Return the command of the ziglang wheel's compiler, empty if it is not installed."""
     if language not in _ZIG_COMPILERS or importlib.util.find_spec("ziglang") is None:
         return []
     # -P: a ziglang in the current folder is not the wheel's. Without optimisation zig would
@@ -277,7 +277,7 @@ def select_toolchain(target: str = "auto") -> Toolchain:
     ValueError
         Another target.
     """
-    reason = "asked for by the program"
+    reason = "requested by the program"
     if target == "auto" and os.environ.get(TARGET_VARIABLE):
         target = os.environ[TARGET_VARIABLE]
         reason = f"{TARGET_VARIABLE} is set"
@@ -308,7 +308,7 @@ def run_compiler(
     Raises
     ------
     VeoBuildError
-        It could not be started or failed.
+        It could not be started, or failed.
     """
     words = [os.fspath(word) for word in command]
     shown = shlex.join(words)

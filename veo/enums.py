@@ -9,7 +9,7 @@ __all__ = ["ArgsIntent", "CommandState", "ContextState"]
 
 
 class ArgsIntent(IntEnum):
-    """Which way the memory of an `OnStack` argument is copied."""
+    """The direction in which the memory of an `OnStack` argument is copied."""
 
     #: Copied to the VE before the call.
     INTENT_IN = 0

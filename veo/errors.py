@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the package raises; each class is also the builtin that a py-veo program expects."""
+"""The package's exceptions; each also derives from the builtin that py-veo raises."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class VeoError(OffchipError, RuntimeError):
 
 
 class VeoKernelException(VeoError, ArithmeticError):
-    """A kernel was ended by a signal; ``code`` is its number and ``name`` its name."""
+    """A signal ended a kernel; ``code`` is its number and ``name`` its name."""
 
 
 class VeoMemoryError(VeoError, MemoryError):
-    """There is not enough memory on the VE."""
+    """Out of memory on the VE."""
 
 
 class VeoSymbolError(VeoError, AttributeError):
@@ -33,11 +33,11 @@ class VeoSymbolError(VeoError, AttributeError):
 
 
 class VeoUnfinished(VeoError, NameError):
-    """`peek_result()` was asked for a request that still runs or waits for its turn."""
+    """`peek_result()` was called for a request that is queued or running."""
 
 
 class VeoTimeoutError(RequestTimeoutError, VeoError):
-    """A wait reached its limit. The request goes on."""
+    """A wait timed out. The request continues."""
 
 
 class VeoClosedError(VeoError, ValueError):

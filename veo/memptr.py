@@ -68,6 +68,6 @@ class VEMemPtr(int):
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError(
-            "a VEMemPtr cannot be pickled: it means something only to the VeoProc that it "
-            "belongs to; pickle int(pointer) if the bare number is wanted"
+            "a VEMemPtr cannot be pickled: it is only meaningful to the VeoProc that it "
+            "belongs to; pickle int(pointer) for the bare number"
         )

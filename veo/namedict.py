@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dictionaries whose keys are names, asked for as str or as bytes."""
+"""Dictionaries whose keys are names, looked up as str or as bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _name(key: Any) -> Any:
 
 
 class NameDict(dict[str, Any]):
-    """A dict that takes ``b"x"`` for ``"x"``; its keys are str."""
+    """A dict that treats ``b"x"`` as ``"x"``; its keys are str."""
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(_name(key))

@@ -13,7 +13,7 @@ cdef extern from "veo/package/requests.h":
     struct veopkg_request:
         void *owner         # the VeoRequest, borrowed
         void *keep
-        void *text          # a str, the library's words about a failure, or NULL
+        void *text          # a str, the library's text about a failure, or NULL
         uint64_t id
         uint64_t value
         int state

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What debug info says of a function, and whether what the program states agrees with it."""
+"""Signatures of functions from debug info, and checks of the program's types against them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def parse(text: str) -> DebugInfo | None:
 
 
 def _class_of(kind: str) -> str:
-    """Return what must agree: widths of integers need not."""
+    """Return what must match: widths of integers may differ."""
     return kind if kind in "fdv" else "integer"
 
 
@@ -96,16 +96,16 @@ def check_arguments(
     function : str
         Its name.
     info : DebugInfo or None
-        What debug info says; None where there is none.
+        From debug info; None if there is none.
     kinds : str
         Letters of the types stated.
     stated : sequence of str or bytes
-        The types as the program has them.
+        The types as the program spells them.
 
     Raises
     ------
     TypeError
-        Their number is wrong, or one is an integer where the function has floating point, or the
+        The number of types is wrong, an integer is stated for a floating-point parameter or the
         reverse, or the function cannot be called at all. The message names the parameter.
     """
     if info is None:
@@ -143,7 +143,7 @@ def check_result(function: str, info: DebugInfo | None, kind: str, stated: str |
 
 
 def missing_arguments(info: DebugInfo | None, count: int) -> str:
-    """Say which parameters of a call have no argument, or how many arguments are too many."""
+    """Describe which parameters of a call lack an argument, or how many arguments are excess."""
     return "" if info is None or info.variadic else f": {_difference(info, count, 'argument')}"
 
 

@@ -32,7 +32,7 @@ WORKER_ARCHIVE = Path(__file__).parent / "lib" / "libveorun.a"
 
 # nm's letters: text, data, bss, read-only, common, small data and bss, weak, unique, indirect.
 _EXPORTED = frozenset("TDBRCGSVWui")
-# What an assembler takes for a symbol; a name with a version ("f@@V1") is none.
+# A symbol for an assembler; a name with a version ("f@@V1") is not one.
 _NAME = re.compile(r"[\w.$]+")
 
 
@@ -107,10 +107,10 @@ def build_static_worker(
                 "-Wl,--whole-archive",
                 str(WORKER_ARCHIVE),
                 "-Wl,--no-whole-archive",
-                # libm is for the kernels that the worker will load, too.
+                # libm is also for the kernels that the worker will load.
                 "-Wl,--no-as-needed",
                 *_runtime_libraries(symbols.undefined),
-                # gcc and clang link an unwinder by themselves, zig where it is told to.
+                # gcc and clang link an unwinder by default, zig only on request.
                 *(["-lunwind"] if "ziglang" in command else []),
                 "-pthread",
                 "-ldl",
@@ -124,7 +124,7 @@ def symbol_table_source(names: Iterable[str]) -> str:
 
     Each symbol is declared under a name of the table's own with the real one as its assembler
     label: symbols of other languages need not be C identifiers, and a declaration of ``memcpy``
-    or ``main`` would clash with what the compiler knows.
+    or ``main`` would conflict with the compiler's builtins.
     """
     quoted = [_c_string(name) for name in names]
     declarations = "".join(f"extern char s{i}[] __asm__({q});\n" for i, q in enumerate(quoted))
@@ -149,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("-o", dest="out", required=True, metavar="OUT", help="executable to make")
     parser.add_argument("--cc", metavar="COMMAND", help="C compiler; else $CC, gcc, cc or clang")
     parser.add_argument("--verbose", action="store_true", help="print the commands")
-    # Files and linker options stay in their order because argparse is told of neither.
+    # argparse knows neither files nor linker options, so they keep their order.
     arguments, inputs = parser.parse_known_args(argv)
     if not any(not word.startswith("-") for word in inputs):
         parser.error("no object or archive given")
@@ -174,8 +174,8 @@ def _read_symbols(files: Sequence[str]) -> _Symbols:
     if not files:
         return _Symbols((), frozenset())
     if shutil.which("nm") is None:
-        raise VeoBuildError("nm not found, which lists the symbols: install the package binutils")
-    # The sysv format has a column that tells thread-local symbols; the letter does not.
+        raise VeoBuildError("nm not found (it lists the symbols): install the package binutils")
+    # The sysv format has a column that identifies thread-local symbols; the letter does not.
     listing = run_compiler(["nm", "--extern-only", "--format=sysv", "--no-demangle", *files])
     defined: dict[str, None] = {}
     undefined: set[str] = set()
@@ -192,7 +192,7 @@ def _read_symbols(files: Sequence[str]) -> _Symbols:
 
 
 def _runtime_libraries(undefined: frozenset[str]) -> list[str]:
-    """Return what the languages of the objects need, which a C compiler does not link."""
+    """Return the run-time libraries of the objects' languages that a C compiler does not link."""
     libraries = []
     if any(name.startswith("GOMP_") for name in undefined):
         libraries.append("-fopenmp")

@@ -3,7 +3,7 @@
 
 A :class:`VeBuild` holds sources by label and makes a shared library of them for
 :meth:`VeoProc.load_library`, or a worker executable with the kernels linked in for
-``VeoProc(nodeid, veorun_bin)``. Which compilers are used: :mod:`veo.compilers`.
+``VeoProc(nodeid, veorun_bin)``. :mod:`veo.compilers` chooses the compilers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class VeObj:
-    """One source and how it is compiled; use a subclass, which says the language.
+    """One source and how it is compiled; use the subclass of its language.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class VeObj:
         Returns
         -------
         bool
-            Whether it worked. Messages of the compiler are printed on stderr.
+            Whether it succeeded. The compiler's messages are printed on stderr.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class VeObj:
         flags = toolchain.compile_flags(self._type, self._flags)
         command = [*toolchain.compiler(self._type, self._compiler), *flags]
         (directory / source).write_text(self._src)
-        # Run in the directory because NEC's compilers write listings to where they run.
+        # Run in the directory because NEC's compilers write listings to the current one.
         search = toolchain.search_flag("-I", "include")
         run_compiler(
             [*command, *search, "-c", source, "-o", oname + ".o"], cwd=directory, verbose=verbose
@@ -117,12 +117,12 @@ class VeObj:
         return ObjectFile(directory / (oname + ".o"), self._type, tuple(flags))
 
     def clean(self, oname: str | os.PathLike[str]) -> None:
-        """Remove the source, object and listing called ``oname``, as far as they exist."""
+        """Remove the source, object and listing called ``oname``, if they exist."""
         for suffix in (SUFFIX[self._type], ".o", ".L"):
             Path(os.fspath(oname) + suffix).unlink(missing_ok=True)
 
     def get_compiler(self) -> str:
-        """Return the compiler command that was asked for."""
+        """Return the requested compiler command."""
         return self._compiler or COMPILER[self._type]
 
     def set_compiler(self, compiler: str | None) -> None:
@@ -166,8 +166,8 @@ class VeBuild:
         can load: VE code for NEC's, host code for the soft twin.
     check : bool
         Whether a failure raises :class:`VeoBuildError`. Otherwise, as in py-veo, the compiler's
-        messages are printed (on stderr) and the build methods return None. A compiler that is
-        not installed raises always.
+        messages are printed (on stderr) and the build methods return None. A missing
+        compiler always raises.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class VeBuild:
 
     @property
     def toolchain(self) -> Toolchain:
-        """The toolchain, chosen when first asked for."""
+        """The toolchain, chosen on first use."""
         if self._toolchain is None:
             self._toolchain = select_toolchain(self._target)
         return self._toolchain
@@ -215,7 +215,7 @@ class VeBuild:
         self._set(label, VeFtnObj(content, flags, compiler, target=self._target))
 
     def set_build_dir(self, dirname: str | os.PathLike[str]) -> None:
-        """Set the directory of all files; it is made, with its parents, when something is built."""
+        """Set the directory of all files; a build makes it, with its parents."""
         name = os.fspath(dirname)
         self._blddir = name if name.endswith("/") or not name else name + "/"
 
@@ -330,7 +330,7 @@ class VeBuild:
         return self._build(label, ".veorun", link, verbose, check)
 
     def clean(self) -> None:
-        """Remove sources, objects and listings; keep what was built from them."""
+        """Remove sources, objects and listings; keep libraries and workers."""
         for label, obj in self._obj.items():
             obj.clean(self._blddir + label)
 
@@ -341,9 +341,9 @@ class VeBuild:
         self._blddir = ""
 
     def realclean(self) -> None:
-        """Remove everything that was made, also the libraries, and the build directory.
+        """Remove everything that was built, including libraries, and the build directory.
 
-        A directory that was there before is removed only when nothing else is in it.
+        A directory that existed before is removed only if it is empty.
         """
         self.clean()
         for name in self._built:
@@ -443,7 +443,7 @@ class VeBuild:
             env = dict(os.environ, CFLAGS=flags) if flags else None
             run_compiler([MK_VEORUN_STATIC, out, *paths, *libs], env=env, verbose=verbose)
             return
-        # Imported here so that "python -m veo.static_worker" finds its module not yet loaded.
+        # Imported here, as "python -m veo.static_worker" must not find its module already loaded.
         from veo.static_worker import build_static_worker
 
         build_static_worker(

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time and pauses without the GIL, and waiting with the vendor's functions only."""
+"""Time and pauses without the GIL, and waiting with the vendor's functions alone."""
 
 from libc.stdint cimport uint64_t
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, nanosleep, timespec
 from veo.libveo cimport VEO_COMMAND_UNFINISHED, veo_table, veo_thr_ctxt
 
-# Longest stay in C without a look at signals.
+# The longest stay in C without a check for signals.
 cdef enum:
     SLICE_NS = 100_000_000
 
@@ -23,7 +23,7 @@ cdef inline void pause_ns(long long ns) noexcept nogil:
     nanosleep(&span, NULL)
 
 
-# The longer it takes the less often is looked.
+# The pauses between polls grow.
 cdef inline int wait_by_peeking(const veo_table *table, veo_thr_ctxt *ctx, uint64_t id,
                                 uint64_t *value, long long ns) noexcept nogil:
     cdef long long deadline = now_ns() + ns

@@ -94,7 +94,7 @@ def test_accelforge_of_another_distribution_is_named(run_offchip, tmp_path):
     done = run_offchip("info", in_front=folder)
     assert done.returncode == 1
     assert "accelforge  predictions" in done.stdout
-    assert "NOT USABLE: the name is not ours alone" in done.stdout
+    assert "NOT USABLE: another package has the same import name" in done.stdout
     assert f"{folder}/accelforge/__init__.py, which hides ours" in done.stderr
 
 

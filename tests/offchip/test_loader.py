@@ -102,8 +102,8 @@ def test_output_of_the_library_does_not_spoil_the_answer(make_library):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"code": CRASH}, r"crashed when it was tried \(SIGABRT\)"),
-        ({"code": EXIT}, r"ended the process that tried it \(status 3"),
+        ({"code": CRASH}, r"probe crashed in it \(SIGABRT\)"),
+        ({"code": EXIT}, r"it ended the probe \(status 3"),
         ({"arch_code": "raise(SIGTRAP);", "code": "#include <signal.h>"}, r"SIGTRAP"),
         ({"without": ["veo_hmemcpy"]}, r"lacks 1 function: veo_hmemcpy"),
         (
@@ -128,7 +128,7 @@ def test_broken_library_is_refused_with_the_reason(make_library, make_spec, chan
 def test_library_that_hangs_is_given_up(make_library):
     result = probe("veo", str(make_library(code=HANG)), limit=0.3)
     assert not result.ok
-    assert "did not answer within 0.3 s" in result.error
+    assert "the probe timed out after 0.3 s" in result.error
 
 
 def test_file_that_is_no_library(tmp_path):
@@ -143,7 +143,7 @@ def test_probe_that_is_not_there(monkeypatch):
     monkeypatch.setattr("offchip.loader.PROBE_PATH", "/nowhere/offchip-probe")
     result = probe("veo", "/nowhere/x.so")
     assert not result.ok
-    assert "could not be tried: /nowhere/offchip-probe" in result.error
+    assert "cannot run the probe /nowhere/offchip-probe" in result.error
 
 
 # --- the rule ---------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_explicit_choice_that_fails_raises(make_library, make_spec, monkeypatch,
     text = str(caught.value)
     assert isinstance(caught.value, ImportError)
     assert caught.value.name == "offchip_test"
-    assert f"asked for by {ENV if by_environment else 'argument'}" in text
+    assert f"requested by {ENV if by_environment else 'argument'}" in text
     assert f"{path} (" in text
     assert "lacks 1 function: veo_hmemcpy" in text
     assert f"Set {ENV}" in text

@@ -82,7 +82,7 @@ def test_limit_is_reached(timeout):
     request = Manual()
     assert request.wait(timeout) is False
     for call in (request.result, request.exception):
-        with pytest.raises(RequestTimeoutError, match="not finished within"):
+        with pytest.raises(RequestTimeoutError, match="did not finish within"):
             call(timeout)
     request.end(5)
     assert request.wait(timeout) is True

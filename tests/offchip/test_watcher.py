@@ -149,7 +149,7 @@ def test_request_that_cannot_be_asked_any_more_counts_as_ended(caplog):
 
 
 def test_callback_must_be_callable():
-    with pytest.raises(TypeError, match="callable is needed, not int"):
+    with pytest.raises(TypeError, match="callable is required, not int"):
         Manual().add_done_callback(3)
 
 

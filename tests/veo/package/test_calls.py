@@ -286,7 +286,7 @@ def test_calls_after_death_raise(typed, ctx, lib, proc):
     function = typed("count_up", "int")
     with pytest.raises(ArithmeticError):
         typed("segfault", "int")(ctx).wait_result(20)
-    with pytest.raises(RuntimeError, match=r"(?s)count_up was refused.*SIGSEGV"):
+    with pytest.raises(RuntimeError, match=r"(?s)count_up was rejected.*SIGSEGV"):
         function(ctx)
     with pytest.raises(RuntimeError):
         proc.alloc_mem(8)

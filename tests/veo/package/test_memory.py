@@ -268,7 +268,7 @@ def test_tagged_addresses(proc):
         with pytest.raises(RuntimeError):
             proc.set_proc_identifier(plain, number)
     proc.free_hmem(address)
-    with pytest.raises(RuntimeError, match="no tagged VE address"):
+    with pytest.raises(RuntimeError, match="not a tagged VE address"):
         proc.free_hmem(0x1000)
 
 

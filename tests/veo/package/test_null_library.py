@@ -31,7 +31,7 @@ def test_it_is_a_library_like_a_vendors(proc):
 def test_call_that_is_refused_raises(typed, ctx, null):
     memory = bytearray(4)
     refuse = typed("refuse", "int", "char *")
-    with pytest.raises(RuntimeError, match="the call of refuse was refused") as caught:
+    with pytest.raises(RuntimeError, match="the call of refuse was rejected") as caught:
         refuse(ctx, veo.OnStack(memory, inout=veo.INTENT_OUT))
     assert caught.value.function == "veo_call_async"
     del caught

@@ -182,7 +182,7 @@ def test_onstack_for_any_declared_type(typed, ctx):
 
 def test_more_than_63_megabytes_are_refused(typed, ctx):
     stack = veo.OnStack(bytearray(64 << 20))
-    with pytest.raises(RuntimeError, match="refused"):
+    with pytest.raises(RuntimeError, match="rejected"):
         typed("sum_bytes", "long", "char *", "size_t")(ctx, stack, 1)
 
 

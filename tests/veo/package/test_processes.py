@@ -43,7 +43,7 @@ def test_worker_binaries(make_proc, tmp_path):
         make_proc(0, tmp_path / "nothing")
     with pytest.raises(TypeError):
         make_proc(0, 3)
-    with pytest.raises(ValueError, match="zero"):
+    with pytest.raises(ValueError, match="NUL byte"):
         make_proc(0, "a\0b")
 
 

@@ -56,7 +56,7 @@ def test_result_can_be_asked_for_again(typed, ctx):
 def test_timeout(typed, ctx, latch):
     request = typed("wait_for", "int", "int *")(ctx, latch.address)
     started = time.monotonic()
-    with pytest.raises(TimeoutError, match=r"not finished within 0\.05 s") as caught:
+    with pytest.raises(TimeoutError, match=r"did not finish within 0\.05 s") as caught:
         request.wait_result(timeout=0.05)
     assert 0.04 < time.monotonic() - started < 5
     assert isinstance(caught.value, veo.VeoTimeoutError)
