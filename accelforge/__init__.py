@@ -14,7 +14,7 @@ from accelforge.frontend.spec import Spec
 from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
 from accelforge.prediction import measure, predict
-from accelforge.util import LiteralString, set_n_parallel_jobs
+from accelforge.util import LiteralString, set_n_parallel_jobs, sweep
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
 from accelforge.util.rivals import warn_of_rivals
 
@@ -42,6 +42,7 @@ __all__ = [
     "renames",
     "set_n_parallel_jobs",
     "spec",
+    "sweep",
     "variables",
     "workload",
 ]

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The errors of this package."""
 
-from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
+from accelforge.util.exceptions import (
+    EvaluationError,
+    InvalidMappingError,
+    MapperError,
+    MapperLimitWarning,
+    ValidationError,
+)
 
-__all__ = ["EvaluationError", "InvalidMappingError", "ValidationError"]
+__all__ = [
+    "EvaluationError",
+    "InvalidMappingError",
+    "MapperError",
+    "MapperLimitWarning",
+    "ValidationError",
+]

@@ -22,6 +22,8 @@ from accelforge.util.exceptions import EvaluationError
 from accelforge.util.lazy import need
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from accelforge.mapper.FFM.mappings import Mappings
 
 __all__ = ["Spec", "Specification"]
@@ -311,19 +313,39 @@ class Spec(EvalableModel):
         print_progress: bool = True,
         print_number_of_pmappings: bool = False,
         _pmapping_row_filter_function: Callable[[Any], bool] | None = None,
+        *,
+        executor: Executor | None = None,
     ) -> Mappings:
         """Look for the best mappings of the workload onto the architecture.
+
+        The objectives are ``mapper.metrics``; `accelforge.mapper.FFM.map_workload_to_arch` says
+        more.
 
         Parameters
         ----------
         einsum_names : list of str, optional
             The Einsums to map; without it, all of them.
         one_pbar_only : bool
-            Whether to show one progress bar instead of several.
+            Show one progress bar, and print nothing.
         print_progress : bool
-            Whether to print progress.
+            Print progress, with progress bars on stderr.
         print_number_of_pmappings : bool
-            Whether to print the number of pmappings of each Einsum.
+            Print the numbers of pmappings of each Einsum.
+        executor : Executor, optional
+            Executes the searches of Einsums, on other processes or machines.
+
+        Returns
+        -------
+        Mappings
+            The Pareto-optimal mappings.
+
+        Raises
+        ------
+        ValueError
+            An Einsum has no pmappings, for example because a memory is too small, or none of them
+            fit together.
+        EvaluationError
+            The specification is wrong or incomplete.
         """
         return operations.map_workload_to_arch(
             self,
@@ -332,6 +354,7 @@ class Spec(EvalableModel):
             print_progress=print_progress,
             print_number_of_pmappings=print_number_of_pmappings,
             _pmapping_row_filter_function=_pmapping_row_filter_function,
+            executor=executor,
         )
 
 

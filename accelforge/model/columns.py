@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from accelforge.frontend.mapper.metrics import Metrics
@@ -11,24 +12,33 @@ from accelforge.frontend.mapper.metrics import Metrics
 if TYPE_CHECKING:
     from accelforge.frontend.spec import Spec
 
-__all__ = ["SEPARATOR", "columns_of"]
+__all__ = ["SEPARATOR", "MappingOf", "columns_of"]
 
 SEPARATOR = "<SEP>"
 
 
-def columns_of(result: Any, spec: Spec, einsum_names: list[str]) -> dict[str, list[Any]]:
+def columns_of(
+    result: Any,
+    metrics: Metrics,
+    einsum_names: list[str],
+    mapping: Any,
+    mapping_of_einsum: Mapping[str, Any] | None = None,
+) -> dict[str, list[Any]]:
     """Turn a result of the engine into columns with one row.
 
     Parameters
     ----------
     result : Result
         Of the engine.
-    spec : Spec
-        Whose ``model.metrics`` say what is reported.
+    metrics : Metrics
+        What is reported.
     einsum_names : list of str
         The Einsums, in order.
+    mapping : callable
+        Returns the mapping, as a cell of the table.
+    mapping_of_einsum : mapping, optional
+        Such a cell for each Einsum; without it, all have `mapping`.
     """
-    metrics = spec.model.metrics
     totals: dict[str, Any] = {}
     first: dict[str, list[Any]] = {}
     of_einsum: dict[str, dict[str, list[Any]]] = {name: {} for name in einsum_names}
@@ -54,10 +64,10 @@ def columns_of(result: Any, spec: Spec, einsum_names: list[str]) -> dict[str, li
             columns[f"Total{SEPARATOR}{name}"] = [totals[name]]
     for einsum, found in of_einsum.items():
         columns.update(found)
-        columns[f"{einsum}{SEPARATOR}mapping"] = [_MappingOf(spec)]
+        columns[f"{einsum}{SEPARATOR}mapping"] = [(mapping_of_einsum or {}).get(einsum, mapping)]
     if metrics & Metrics.ENERGY_DELAY_PRODUCT:
         columns[f"Total{SEPARATOR}energy_delay_product"] = [totals["energy_delay_product"]]
-    columns[f"Total{SEPARATOR}mapping"] = [_MappingOf(spec)]
+    columns[f"Total{SEPARATOR}mapping"] = [mapping]
     return columns
 
 
@@ -85,13 +95,20 @@ _TOTALS = {
 }
 
 
-class _MappingOf:
-    """Returns the mapping of a row when it is called."""
+class MappingOf:
+    """Returns the mapping of a specification when it is called.
+
+    Parameters
+    ----------
+    spec : Spec
+        The specification.
+    """
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
 
     def __call__(self) -> Any:
+        """Return the mapping."""
         return self._spec.mapping
 
     def render(self, **kwargs: Any) -> str:

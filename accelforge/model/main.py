@@ -36,7 +36,7 @@ def evaluate_mapping(spec: Spec) -> Mappings:
     """
     from accelforge import _model
     from accelforge.mapper.FFM.mappings import Mappings
-    from accelforge.model.columns import columns_of
+    from accelforge.model.columns import MappingOf, columns_of
     from accelforge.model.problem import build_problem
 
     assert not spec._evaluated, (
@@ -50,10 +50,11 @@ def evaluate_mapping(spec: Spec) -> Mappings:
         raise EvaluationError(f"in the problem for the engine: {error}") from error
     if not result.valid:
         raise InvalidMappingError(result.reason)
+    names = list(built.evaluated_specs)
     return Mappings(
         spec=spec,
-        einsum_names=list(built.evaluated_specs),
-        columns=columns_of(result, spec, list(built.evaluated_specs)),
+        einsum_names=names,
+        columns=columns_of(result, spec.model.metrics, names, MappingOf(spec)),
         total_mappings=1,
         valid_mappings=1,
         flattened_arches=built.flattened_arches,

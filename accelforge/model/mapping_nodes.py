@@ -105,6 +105,8 @@ class NodeConverter:
                     f"there are: {', '.join(sorted(self.known))}"
                 )
             return name
+        if isinstance(name, dict):
+            return dict(name)
         result = {}
         for einsum, variables in self.variables.items():
             own = node._einsum_to_rank_variable.get(einsum)

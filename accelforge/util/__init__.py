@@ -10,6 +10,7 @@ from accelforge.util.parallel import (
     is_using_parallel_processing,
     parallel,
     set_n_parallel_jobs,
+    sweep,
 )
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "oset",
     "parallel",
     "set_n_parallel_jobs",
+    "sweep",
 ]

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors that name the field they are about, and where the file has it."""
+"""Errors, which name the field they are about and where the file has it, and warnings."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["EvaluationError", "InvalidMappingError", "Place", "ValidationError"]
+__all__ = [
+    "EvaluationError",
+    "InvalidMappingError",
+    "MapperError",
+    "MapperLimitWarning",
+    "Place",
+    "ValidationError",
+]
 
 
 class Place(NamedTuple):
@@ -92,3 +99,11 @@ class ValidationError(EvaluationError, ValueError):
 
 class InvalidMappingError(Exception):
     """A mapping does not fit its architecture or its workload."""
+
+
+class MapperError(RuntimeError):
+    """The mapper contradicts the model: an error of this package, which should be reported."""
+
+
+class MapperLimitWarning(UserWarning):
+    """The mapper stopped at a limit; its result may not be the best."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from accelforge.util.progress import Progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = [
     "delayed",
@@ -13,6 +18,7 @@ __all__ = [
     "is_using_parallel_processing",
     "parallel",
     "set_n_parallel_jobs",
+    "sweep",
 ]
 
 Job = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -73,7 +79,7 @@ def parallel(
     n_jobs : int, optional
         How many at a time; without it, what `set_n_parallel_jobs` was told.
     pbar : str, optional
-        Label of a progress bar on stderr, if tqdm is installed.
+        Label of a progress bar on stderr.
     pbar_position : int
         Line of the progress bar.
     return_as : str, optional
@@ -114,9 +120,61 @@ def _run(jobs: list[Job], count: int, unordered: bool) -> Iterator[Any]:
 
 
 def _progress(results: Iterator[Any], total: int, label: str, position: int) -> Iterator[Any]:
-    try:
-        from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
-    except ImportError:
-        yield from results
-        return
-    yield from tqdm(results, total=total, desc=label, position=position, leave=True)
+    with Progress(total, label, position) as progress:
+        for result in results:
+            progress.update()
+            yield result
+
+
+def sweep(
+    function: Callable[[Any], Any],
+    specs: Iterable[Any] | dict[Any, Any],
+    *,
+    executor: Executor | None = None,
+    pbar: str | None = None,
+) -> Any:
+    """Call a function for each of many specifications, on many processes or machines.
+
+    Parameters
+    ----------
+    function : callable
+        For example one that maps a Spec and returns the energy. An executor with processes must be
+        able to pickle it, and what it returns: it must be defined in a module.
+    specs : list or dict
+        What it is called with, for example Specs that differ in the size of a memory.
+    executor : Executor, optional
+        Executes the calls: a ``ProcessPoolExecutor``, or the one that
+        ``mpi4py.futures.MPICommExecutor`` gives the first process. Without it, they are executed
+        here, one after the other.
+    pbar : str, optional
+        Label of a progress bar on stderr.
+
+    Returns
+    -------
+    list or dict
+        The results, in the order of `specs`, whatever the number of processes.
+    """
+    if isinstance(specs, dict):
+        results = sweep(function, list(specs.values()), executor=executor, pbar=pbar)
+        return dict(zip(specs, results, strict=True))
+    items = list(specs)
+    found: list[Any] = [None] * len(items)
+    with Progress(len(items), pbar) as progress:
+        if executor is None:
+            for number, item in enumerate(items):
+                found[number] = function(item)
+                progress.update()
+            return found
+
+        from concurrent.futures import as_completed
+
+        numbers = {executor.submit(function, item): n for n, item in enumerate(items)}
+        try:
+            for future in as_completed(numbers):
+                found[numbers[future]] = future.result()
+                progress.update()
+        except BaseException:
+            for future in numbers:
+                future.cancel()
+            raise
+    return found

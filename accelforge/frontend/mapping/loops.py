@@ -64,12 +64,14 @@ class TilePattern(NamedTuple):
 
 
 class _RankVariables(Kind):
-    """A rank variable, or a set of those that fused Einsums have for one loop."""
+    """A rank variable, or those that fused Einsums have for one loop."""
 
     def accept(self, value: Any) -> Any:
-        """Take text, or a collection of texts."""
+        """Take text, a collection of texts, or a text for each Einsum."""
         if value is None or isinstance(value, str):
             return value
+        if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+            return dict(value)
         if isinstance(value, (set, frozenset, list, tuple)) and all(
             isinstance(item, str) for item in value
         ):
@@ -80,8 +82,9 @@ class _RankVariables(Kind):
 class Loop(MappingNode):
     """A loop over tiles of a rank variable. This class is abstract."""
 
-    rank_variable: str | set[str] | None = field(_RankVariables(), None)
-    """The rank variable; a set if fused Einsums call it differently."""
+    rank_variable: str | set[str] | dict[str, str] | None = field(_RankVariables(), None)
+    """The rank variable; a set if fused Einsums call it differently, or what each Einsum calls it
+    if one of them has two of that set."""
 
     tile_shape: int | str = field(Expression(int, lazy=True), "symbol")
     """Extent of a tile. The loop runs over as many tiles as the enclosing tile has."""
@@ -118,6 +121,8 @@ class Loop(MappingNode):
 
     def _variable_str(self) -> str:
         name = self.rank_variable
+        if isinstance(name, dict):
+            name = oset(name.values())
         return name if isinstance(name, str) else ",".join(name or ())
 
     def __str__(self) -> str:

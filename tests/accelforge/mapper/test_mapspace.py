@@ -14,30 +14,7 @@ pytest.importorskip("jinja2")
 
 import accelforge as af
 from accelforge.mapper.FFM.mapspace import list_mapspaces, objectives_of
-
-COSTS = {"leak_power": 0, "area": 0}
-
-
-def memory(name: str, **tensors: Any) -> af.arch.Memory:
-    actions = [{"name": action, "energy": 1, "throughput": 1} for action in ("read", "write")]
-    return af.arch.Memory(name=name, size=1000, tensors=tensors, actions=actions, **COSTS)
-
-
-def toll(name: str, **tensors: Any) -> af.arch.Toll:
-    actions = [{"name": "read", "energy": 1, "throughput": 1}]
-    return af.arch.Toll(name=name, direction="down", tensors=tensors, actions=actions, **COSTS)
-
-
-def mac(**fields: Any) -> af.arch.Compute:
-    actions = [{"name": "compute", "energy": 1, "throughput": 1}]
-    return af.arch.Compute(name="MAC", actions=actions, **{**COSTS, **fields})
-
-
-def spec(*nodes: Any, einsums: Any = ("Z[m] = A[m, k]",), **workload: Any) -> af.Spec:
-    given = {"rank_sizes": {"M": 4, "K": 2}, "bits_per_value": {"All": 8}, **workload}
-    return af.Spec(
-        arch=af.Arch(nodes=list(nodes)), workload=af.Workload(einsums=list(einsums), **given)
-    )
+from tests.accelforge.mapper.small import mac, memory, spec, toll
 
 
 def held(placement: dict[str, Any]) -> dict[str, list[str]]:

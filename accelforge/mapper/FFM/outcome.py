@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the search of one Einsum found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accelforge.mapper.FFM.group import PmappingGroup
+from accelforge.mapper.FFM.mapspace import EinsumSpace
+
+__all__ = ["Outcome", "Searched"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the search of a mapspace found.
+
+    Attributes
+    ----------
+    groups : list of PmappingGroup
+        The pmappings.
+    templates, total, valid, evaluated : float
+        How many templates there are, and how many pmappings: all, those that fit, and those that
+        were evaluated.
+    complete : bool
+        Whether everything was looked at.
+    bound : tuple of float
+        No pmapping that was not looked at has a smaller objective; one number for each.
+    reasons : tuple of str
+        Why pmappings do not fit.
+    """
+
+    groups: list[PmappingGroup]
+    templates: float = 0
+    total: float = 0
+    valid: float = 0
+    evaluated: float = 0
+    complete: bool = True
+    bound: tuple[float, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return sum(len(group) for group in self.groups)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The mapspace of an Einsum on one compute, and what its search found.
+
+    Attributes
+    ----------
+    space : EinsumSpace
+        The mapspace.
+    outcome : Outcome
+        What was found.
+    """
+
+    space: EinsumSpace
+    outcome: Outcome
