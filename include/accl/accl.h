@@ -512,7 +512,8 @@ int accl_last_call(accl_device *device, uint32_t *retcode, uint64_t *duration_ns
  * memory for is lost. Whoever reads next is told so, once: accl_stream_pull() by ACCL_NO_MEMORY, a
  * call that takes the engine's input by DMA_INTERNAL_ERROR; the text names the stream and the rank
  * that put. So is its sender, by the same error, if its put had more bytes than this rank's rx
- * buffers.
+ * buffers. One whose description was overwritten in shared memory is lost too: its reader gets
+ * ACCL_CALL_FAILED, or DEQUEUE_BUFFER_SPARE_BUFFER_INDEX_ERROR.
  */
 enum accl_stream_mode { ACCL_STREAM_LOOPBACK = 0, ACCL_STREAM_HOOK = 1, ACCL_STREAM_QUEUE = 2 };
 typedef void (*accl_stream_hook)(void *argument, uint32_t stream, const void *data, size_t bytes);
@@ -524,7 +525,7 @@ int accl_stream_push(accl_device *device, const void *data, size_t bytes);
  * Takes the next message from the queue: *STREAM and *BYTES say what it is; ACCL_INVALID if SPACE
  * is too small (and the message stays), ACCL_PENDING if none arrived within TIMEOUT_NS,
  * ACCL_NO_MEMORY if messages to *STREAM and others were lost here for lack of memory (they are not
- * waited for).
+ * waited for), ACCL_CALL_FAILED if they were damaged.
  */
 int accl_stream_pull(accl_device *device, uint32_t *stream, void *data, size_t space, size_t *bytes,
                      int64_t timeout_ns);

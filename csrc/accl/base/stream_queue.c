@@ -52,12 +52,18 @@ static bool queue_take_loss(struct stream_queue *queue, struct stream_loss *loss
 
 void acclib_stream_describe_loss(const struct stream_loss *loss, char *text, size_t space)
 {
+    static const char *const causes[] = {
+        [STREAM_LOST_NO_MEMORY] = "out of memory here",
+        [STREAM_LOST_DAMAGED] =
+            "it refers to rx buffers or memory that do not belong to it; another "
+            "process has overwritten this rank's memory",
+    };
     char more[48] = "";
     if (loss->puts > 1)
         snprintf(more, sizeof more, ", and %u more after it", loss->puts - 1);
-    snprintf(text, space,
-             "a stream put of %llu bytes from rank %u to stream %u was lost%s: out of memory here",
-             (unsigned long long)loss->bytes, loss->source, loss->stream, more);
+    snprintf(text, space, "a stream put of %llu bytes from rank %u to stream %u was lost%s: %s",
+             (unsigned long long)loss->bytes, loss->source, loss->stream, more,
+             causes[loss->cause]);
 }
 
 void acclib_streams_init(struct streams *streams)
@@ -105,14 +111,15 @@ static struct stream_queue *queue_of(struct streams *streams)
     return streams->mode == ACCL_STREAM_QUEUE ? &streams->output : &streams->input;
 }
 
-void acclib_stream_lose(struct streams *streams, uint32_t stream, uint32_t source, uint64_t bytes)
+void acclib_stream_lose(struct streams *streams, const struct stream_loss *lost)
 {
     pthread_mutex_lock(&streams->lock);
     struct stream_queue *queue = queue_of(streams);
     struct stream_loss *loss = queue->first != NULL ? &queue->last->loss : &queue->loss;
-    if (!loss->puts)
-        *loss = (struct stream_loss){.stream = stream, .source = source, .bytes = bytes};
-    loss->puts++;
+    if (loss->puts)
+        loss->puts += lost->puts;
+    else
+        *loss = *lost;
     pthread_mutex_unlock(&streams->lock);
 }
 
@@ -212,7 +219,7 @@ int acclib_stream_pull(struct streams *streams, uint32_t *stream, void *data, si
     struct stream_chunk *chunk = streams->output.first;
     if (queue_take_loss(&streams->output, loss)) {
         *stream = loss->stream;
-        status = ACCL_NO_MEMORY;
+        status = loss->cause == STREAM_LOST_NO_MEMORY ? ACCL_NO_MEMORY : ACCL_CALL_FAILED;
     } else if (chunk != NULL) {
         *stream = chunk->stream;
         *bytes = chunk->bytes;

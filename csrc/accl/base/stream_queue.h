@@ -18,10 +18,16 @@
 /* Bytes that a queue holds at most, unless a single message has more. */
 #define STREAM_MOST ((size_t)64 << 20)
 
-/* Puts that were lost for lack of memory; the reader at that place gets an error. */
+enum stream_loss_cause {
+    STREAM_LOST_NO_MEMORY, /* out of memory here */
+    STREAM_LOST_DAMAGED,   /* what describes the data was overwritten */
+};
+
+/* Puts that were lost; the reader at that place gets an error. */
 struct stream_loss {
-    uint32_t puts;           /* 0: nothing was lost */
-    uint32_t stream, source; /* of the first: its stream, and the rank that it came from */
+    uint32_t puts;                /* 0: nothing was lost */
+    enum stream_loss_cause cause; /* the rest is of the first: why it was lost, */
+    uint32_t stream, source;      /* its stream, and the global rank that it came from */
     uint64_t bytes;
 };
 
@@ -67,8 +73,8 @@ bool acclib_stream_deliver(struct streams *streams, uint32_t stream, const void 
 struct stream_chunk *acclib_stream_chunk_new(uint32_t stream, uint64_t bytes);
 void acclib_stream_give(struct streams *streams, struct stream_chunk *chunk);
 
-/* Notes a put of global rank SOURCE that was lost for lack of memory. */
-void acclib_stream_lose(struct streams *streams, uint32_t stream, uint32_t source, uint64_t bytes);
+/* Notes puts that were lost, after what is in the queue now. */
+void acclib_stream_lose(struct streams *streams, const struct stream_loss *lost);
 void acclib_stream_describe_loss(const struct stream_loss *loss, char *text, size_t space);
 
 /* Moves up to BYTES of input to DATA; how many there were. Stops at a loss, which LOSS gets. */
@@ -79,7 +85,7 @@ size_t acclib_stream_take(struct streams *streams, uint8_t *data, size_t bytes,
 int acclib_stream_push(struct streams *streams, const void *data, size_t bytes);
 
 /* ACCL_OK: the next output is in DATA. ACCL_PENDING: there is none. ACCL_INVALID: SPACE is too
- * small for its *BYTES. ACCL_NO_MEMORY: LOSS was in its place. */
+ * small for its *BYTES. ACCL_NO_MEMORY, ACCL_CALL_FAILED: LOSS was in its place, by its cause. */
 int acclib_stream_pull(struct streams *streams, uint32_t *stream, void *data, size_t space,
                        size_t *bytes, struct stream_loss *loss);
 

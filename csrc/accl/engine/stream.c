@@ -13,7 +13,10 @@ static uint32_t read_failed(accl_device *device, const struct stream_loss *loss)
 {
     char text[256];
     acclib_stream_describe_loss(loss, text, sizeof text);
-    return acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "%s", text);
+    uint32_t bits = loss->cause == STREAM_LOST_NO_MEMORY
+                        ? ACCL_ERROR(DMA_INTERNAL_ERROR)
+                        : ACCL_ERROR(DEQUEUE_BUFFER_SPARE_BUFFER_INDEX_ERROR);
+    return acclib_call_fail(device, bits, "%s", text);
 }
 
 uint32_t acclib_stream_read(accl_device *device, uint8_t *data, uint64_t bytes)
@@ -105,14 +108,16 @@ ACCL_EXPORT int accl_stream_pull(accl_device *device, uint32_t *stream, void *da
         struct stream_loss loss;
         char text[256];
         progress(device);
-        switch (acclib_stream_pull(&device->streams, stream, data, space, bytes, &loss)) {
+        status = acclib_stream_pull(&device->streams, stream, data, space, bytes, &loss);
+        switch (status) {
         case ACCL_OK: return ACCL_OK;
         case ACCL_INVALID:
             return acclib_fail(ACCL_INVALID, "the message has %zu bytes, the buffer %zu", *bytes,
                                space);
         case ACCL_NO_MEMORY:
+        case ACCL_CALL_FAILED:
             acclib_stream_describe_loss(&loss, text, sizeof text);
-            return acclib_fail(ACCL_NO_MEMORY, "%s", text);
+            return acclib_fail(status, "%s", text);
         default: break;
         }
 

@@ -226,7 +226,11 @@ static bool lose_put(accl_device *device, uint32_t rank, struct incoming *m)
                                .key = m->header.key,
                                .tag = DROP_NO_MEMORY};
     if (!m->lost)
-        acclib_stream_lose(&device->streams, m->header.stream - 1, rank, m->header.total);
+        acclib_stream_lose(&device->streams, &(struct stream_loss){.puts = 1,
+                                                                   .cause = STREAM_LOST_NO_MEMORY,
+                                                                   .stream = m->header.stream - 1,
+                                                                   .source = rank,
+                                                                   .bytes = m->header.total});
     m->lost = true;
     if (m->asked && !acclib_packet_put(device, acclib_packet_make(device, rank, no, 0)))
         return false;

@@ -80,6 +80,19 @@ static bool copy_direct(struct peer *peer, const struct ring_entry *entry, const
     return true;
 }
 
+/* Copies the data of a message; false if it is not where the entry says. */
+static bool copy_data(accl_device *device, struct peer *peer, const struct arrival *a,
+                      const struct wanted *to)
+{
+    if (a->data != NULL) {
+        acclib_convert(to->data, to->type, a->data, to->wire_type, to->count, false);
+        return true;
+    }
+
+    return a->kind == ENTRY_POOL ? copy_chain(device, a->entry.first, to)
+                                 : copy_direct(peer, &a->entry, to);
+}
+
 static uint32_t take(accl_device *device, struct peer *peer, const struct arrival *a,
                      const struct wanted *to)
 {
@@ -93,14 +106,7 @@ static uint32_t take(accl_device *device, struct peer *peer, const struct arriva
         return acclib_transport_mismatch(device, &shape, to->wire_type, to->count);
     }
 
-    bool good = true;
-    if (a->data != NULL)
-        acclib_convert(to->data, to->type, a->data, to->wire_type, to->count, false);
-    else if (a->kind == ENTRY_POOL)
-        good = copy_chain(device, entry->first, to);
-    else
-        good = copy_direct(peer, entry, to);
-    if (!good)
+    if (!copy_data(device, peer, a, to))
         return acclib_call_fail(
             device, ACCL_ERROR(DEQUEUE_BUFFER_SPARE_BUFFER_INDEX_ERROR),
             "a message refers to rx buffers or memory that do not belong to it");
@@ -225,8 +231,9 @@ static bool reaches_memory(accl_device *device, struct peer *peer)
     return peer->arena != NULL;
 }
 
-/* Gives the data of a stream put to the stream: DONE, or LOST without memory. Later messages
- * must not wait for memory. False if it has to wait. */
+/* Gives the data of a stream put to the stream, or has its reader told that it is lost: *END is
+ * DONE, or LOST without memory. Later messages must not wait for memory. False if it has to wait.
+ */
 static bool deliver_put(accl_device *device, struct peer *peer, const struct arrival *a,
                         enum entry_kind *end)
 {
@@ -238,9 +245,14 @@ static bool deliver_put(accl_device *device, struct peer *peer, const struct arr
         return false;
 
     struct stream_chunk *chunk = acclib_stream_chunk_new(stream, entry->bytes);
+    struct stream_loss loss = {.puts = 1,
+                               .cause = STREAM_LOST_NO_MEMORY,
+                               .stream = stream,
+                               .source = peer_rank(device, peer),
+                               .bytes = entry->bytes};
     *end = chunk != NULL ? ENTRY_DONE : ENTRY_LOST;
     if (chunk == NULL) {
-        acclib_stream_lose(&device->streams, stream, peer_rank(device, peer), entry->bytes);
+        acclib_stream_lose(&device->streams, &loss);
         return true;
     }
 
@@ -248,10 +260,13 @@ static bool deliver_put(accl_device *device, struct peer *peer, const struct arr
                         .type = entry->wire_type,
                         .wire_type = entry->wire_type,
                         .count = entry->bytes / acclib_dtype_bytes(entry->wire_type)};
-    if (take(device, peer, a, &to) == 0)
+    if (copy_data(device, peer, a, &to)) {
         acclib_stream_give(&device->streams, chunk);
-    else
+    } else {
         free(chunk);
+        loss.cause = STREAM_LOST_DAMAGED;
+        acclib_stream_lose(&device->streams, &loss);
+    }
 
     return true;
 }
