@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/arrival.h"
+
+#include "accl/arithmetic/convert.h"
+#include "accl/arithmetic/dtype.h"
+#include "accl/transport/shm/attach.h"
+#include "accl/transport/shm/slots.h"
+#include "accl/transport/wake.h"
+#include "common/clock.h"
+
+#define ATTACH_AGAIN_NS (2 * CLOCK_MILLISECOND)
+
+/* Returns the sender's credit for these segments. */
+void acclib_arrival_credit(accl_device *device, struct peer *peer, const struct ring_entry *entry,
+                           uint32_t kind)
+{
+    if (kind == ENTRY_POOL)
+        acclib_slots_release(&device->pool, entry->first);
+    if (peer->in != NULL && entry->segments) {
+        atomic_fetch_add_explicit(&peer->in->consumed, entry->segments, memory_order_release);
+        wake_later(device, peer_rank(device, peer));
+    }
+}
+
+/* Copies from a chain of rx buffers; false if the chain is not what the entry says. */
+static bool copy_chain(accl_device *device, uint32_t chain, const struct wanted *to)
+{
+    const struct pool *pool = &device->pool;
+    size_t wire = acclib_dtype_bytes(to->wire_type), size = acclib_dtype_bytes(to->type);
+    uint64_t at = 0;
+
+    for (uint32_t k = 0; at < to->count && k < pool->slot_count; k++) {
+        if (!chain || chain > pool->slot_count)
+            return false;
+        const struct rx_slot *slot = &pool->slots[chain - 1];
+        uint32_t bytes = READ_ONCE(slot->bytes);
+        uint64_t n = bytes / wire;
+        if (bytes > pool->slot_bytes || n > to->count - at)
+            return false;
+        acclib_convert(to->data + at * size, to->type, pool->data + (chain - 1) * pool->slot_bytes,
+                       to->wire_type, n, false);
+        at += n;
+        chain = atomic_load(&slot->next);
+    }
+
+    return at == to->count;
+}
+
+/* Whether elements of FROM can become some of TO. */
+static bool types_convert(uint32_t from, uint32_t to)
+{
+    return from == to || (from == ACCL_FLOAT16 && to == ACCL_FLOAT32) ||
+           (from == ACCL_FLOAT32 && to == ACCL_FLOAT16);
+}
+
+static bool copy_direct(struct peer *peer, const struct ring_entry *entry, const struct wanted *to)
+{
+    size_t from = acclib_dtype_bytes(entry->source_type);
+    if (!from || !types_convert(entry->source_type, to->type) || entry->offset % from ||
+        entry->offset > peer->arena_bytes || to->count > (peer->arena_bytes - entry->offset) / from)
+        return false;
+
+    acclib_convert(to->data, to->type, (const uint8_t *)peer->arena + entry->offset,
+                   entry->source_type, to->count, to->wire_type == ACCL_FLOAT16);
+    return true;
+}
+
+/* Copies the data of a message; false if it is not where the entry says. */
+bool acclib_arrival_copy(accl_device *device, struct peer *peer, const struct arrival *a,
+                         const struct wanted *to)
+{
+    if (a->data != NULL) {
+        acclib_convert(to->data, to->type, a->data, to->wire_type, to->count, false);
+        return true;
+    }
+
+    return a->kind == ENTRY_POOL ? copy_chain(device, a->entry.first, to)
+                                 : copy_direct(peer, &a->entry, to);
+}
+
+void acclib_entry_read(struct ring_entry *to, const struct ring_entry *shared)
+{
+    to->tag = READ_ONCE(shared->tag);
+    to->key = READ_ONCE(shared->key);
+    to->bytes = READ_ONCE(shared->bytes);
+    to->sequence = READ_ONCE(shared->sequence);
+    to->segments = READ_ONCE(shared->segments);
+    to->wire_type = READ_ONCE(shared->wire_type);
+    to->source_type = READ_ONCE(shared->source_type);
+    to->stream = READ_ONCE(shared->stream);
+    to->first = READ_ONCE(shared->first);
+    to->offset = READ_ONCE(shared->offset);
+    to->numbers = READ_ONCE(shared->numbers);
+}
+
+static const char *find_flaw(const accl_device *device, const struct peer *peer,
+                             const struct arrival *a)
+{
+    const struct ring_entry *entry = &a->entry;
+    size_t size = acclib_dtype_bytes(entry->wire_type);
+    if (a->kind != ENTRY_INLINE && a->kind != ENTRY_POOL && a->kind != ENTRY_DIRECT)
+        return "an unknown kind";
+
+    /* Sizes are powers of two. */
+    if (!size || entry->bytes & (size - 1))
+        return "no element type";
+    if (!entry->segments || entry->segments > device->pool.slot_count)
+        return "an impossible number of segments";
+    if (entry->stream > ACCL_STREAM_ID_MAX + 1 && entry->stream != STREAM_TAKEN_BACK)
+        return "an invalid stream number";
+    if (a->kind == ENTRY_INLINE && entry->bytes > RING_INLINE)
+        return "more data than an entry holds";
+    if (a->kind == ENTRY_POOL && (!entry->first || entry->first > device->pool.slot_count ||
+                                  entry->bytes > entry->segments * device->pool.slot_bytes))
+        return "no rx buffers";
+    if (a->kind == ENTRY_DIRECT &&
+        (!types_convert(entry->source_type, entry->wire_type) ||
+         (peer->arena != NULL &&
+          (entry->offset > peer->arena_bytes ||
+           entry->bytes / size >
+               (peer->arena_bytes - entry->offset) / acclib_dtype_bytes(entry->source_type)))))
+        return "data outside the sender's memory";
+
+    return NULL;
+}
+
+/* The next entry of PEER's ring; false if there is none, or none that makes sense: peer->flaw. */
+bool acclib_arrival_next(const accl_device *device, struct peer *peer, struct arrival *a)
+{
+    if (peer->in == NULL || peer->flaw != NULL)
+        return false;
+
+    struct ring_entry *shared = &peer->in->entries[peer->received % RING_ENTRIES];
+    if (atomic_load_explicit(&shared->number, memory_order_acquire) != peer->received + 1)
+        return false;
+
+    a->kind = atomic_load_explicit(&shared->kind, memory_order_acquire);
+    if (a->kind == ENTRY_MOVING)
+        return false; /* its sender is moving it */
+
+    a->shared = shared;
+    acclib_entry_read(&a->entry, shared);
+    a->data = a->kind == ENTRY_INLINE ? shared->data : NULL;
+
+    /* An entry that has moved meanwhile is checked again. */
+    const char *flaw = find_flaw(device, peer, a);
+    if (flaw != NULL && atomic_load_explicit(&shared->kind, memory_order_acquire) == a->kind)
+        peer->flaw = flaw;
+
+    return flaw == NULL;
+}
+
+bool acclib_arrival_claim(const struct peer *peer, const struct arrival *a)
+{
+    uint32_t posted = ENTRY_DIRECT;
+    return peer->arena != NULL &&
+           atomic_compare_exchange_strong(&a->shared->kind, &posted, ENTRY_TAKEN);
+}
+
+/* Done with the head, which was taken: DONE, or LOST. */
+void acclib_arrival_pass(accl_device *device, struct peer *peer, const struct arrival *a,
+                         enum entry_kind end)
+{
+    peer->received++;
+    if (a->kind == ENTRY_DIRECT) {
+        wake_later(device, peer_rank(device, peer));
+        atomic_store_explicit(&a->shared->kind, end, memory_order_release);
+    }
+
+    acclib_arrival_credit(device, peer, &a->entry, a->kind);
+}
+
+/* Whether the memory of PEER is here; a put that is copied from there may be the first to need it.
+ */
+bool acclib_arrival_reach(accl_device *device, struct peer *peer)
+{
+    if (peer->arena == NULL && clock_now() - peer->asked_at > ATTACH_AGAIN_NS) {
+        acclib_attach_try(device, peer);
+        peer->asked_at = clock_now();
+    }
+    return peer->arena != NULL;
+}
+
+void acclib_arrival_open(const struct parcel *parcel, struct arrival *a)
+{
+    a->shared = NULL;
+    a->entry = parcel->entry;
+    a->kind = atomic_load_explicit(&parcel->entry.kind, memory_order_relaxed);
+    a->data = parcel->heap != NULL      ? parcel->heap
+              : a->kind == ENTRY_INLINE ? parcel->entry.data
+                                        : NULL;
+}
