@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "accl.h"
+#include "common/list.h"
 
 #define RANKS_MAX 1024
 /* Calls that a communicator has notes of: more than twice as many as a rank can be ahead. */
@@ -24,7 +25,7 @@ struct member {
 };
 
 struct communicator {
-    struct communicator *next;
+    struct list_node in_device;
     uint32_t id, n, me;
     uint64_t key; /* the same on all members */
     uint32_t exchange_address;
@@ -40,5 +41,10 @@ struct communicator {
     uint32_t broken;                   /* error bits that ended it */
     bool met;                          /* the transport has found all members */
 };
+
+static inline struct communicator *communicator_of(struct list_node *node)
+{
+    return LIST_ENTRY(node, struct communicator, in_device);
+}
 
 #endif

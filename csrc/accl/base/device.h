@@ -23,6 +23,7 @@
 #include "accl/base/rx_pool.h"
 #include "accl/base/stream_queue.h"
 #include "accl/base/ticks.h"
+#include "common/list.h"
 
 #define NO_RANK UINT32_MAX
 #define EXCHANGE_WORDS 65536
@@ -42,8 +43,8 @@ struct world_rank {
 struct accl_device {
     _Atomic uint32_t refs; /* the handle and its requests */
     _Atomic bool closed;
-    unsigned fork_count;       /* of the process that opened it */
-    accl_device *next, **link; /* all of this process; guarded by acclib_fork_lock() */
+    unsigned fork_count;         /* of the process that opened it */
+    struct list_node in_process; /* all of this process; guarded by acclib_fork_lock() */
 
     /* Memory. */
     struct heap *heap;
@@ -59,7 +60,7 @@ struct accl_device {
     const struct transport *transports[TRANSPORTS_MAX]; /* in use; up to the first NULL */
     struct shm *shm;                                    /* of transport/shm */
     struct packets *_Atomic packets;                    /* of transport/packets, or NULL */
-    struct communicator *communicators, **communicators_end;
+    struct list communicators;                          /* in the order of their ids */
     uint32_t communicator_count;
 
     /* Configuration. */
@@ -78,7 +79,7 @@ struct accl_device {
     _Atomic uint32_t interest; /* threads that wait for running to end */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct accl_request *queue, **queue_end;
+    struct list queue;
     pthread_t service;
     bool service_runs;
     bool service_stops;

@@ -25,18 +25,22 @@ static struct stream_chunk *chunk_of(uint32_t stream, const void *data, size_t b
 
 static void queue_add(struct stream_queue *queue, struct stream_chunk *chunk)
 {
-    if (queue->first != NULL)
-        queue->last->next = chunk;
-    else
-        queue->first = chunk;
-    queue->last = chunk;
+    list_append(&queue->chunks, &chunk->in_queue);
     queue->bytes += chunk->bytes;
+}
+
+/* NULL if the queue is empty. */
+static struct stream_chunk *queue_first(const struct stream_queue *queue)
+{
+    return list_is_empty(&queue->chunks)
+               ? NULL
+               : LIST_ENTRY(queue->chunks.first, struct stream_chunk, in_queue);
 }
 
 static void queue_drop_first(struct stream_queue *queue)
 {
-    struct stream_chunk *chunk = queue->first;
-    queue->first = chunk->next;
+    struct stream_chunk *chunk = queue_first(queue);
+    list_remove(&queue->chunks, &chunk->in_queue);
     queue->bytes -= chunk->bytes - chunk->taken;
     queue->loss = chunk->loss;
     free(chunk);
@@ -74,9 +78,9 @@ void acclib_streams_init(struct streams *streams)
 void acclib_streams_clear(struct streams *streams)
 {
     pthread_mutex_lock(&streams->lock);
-    while (streams->input.first != NULL)
+    while (queue_first(&streams->input) != NULL)
         queue_drop_first(&streams->input);
-    while (streams->output.first != NULL)
+    while (queue_first(&streams->output) != NULL)
         queue_drop_first(&streams->output);
     pthread_mutex_unlock(&streams->lock);
 }
@@ -115,7 +119,10 @@ void acclib_stream_lose(struct streams *streams, const struct stream_loss *lost)
 {
     pthread_mutex_lock(&streams->lock);
     struct stream_queue *queue = queue_of(streams);
-    struct stream_loss *loss = queue->first != NULL ? &queue->last->loss : &queue->loss;
+    struct stream_loss *loss =
+        list_is_empty(&queue->chunks)
+            ? &queue->loss
+            : &LIST_ENTRY(queue->chunks.last, struct stream_chunk, in_queue)->loss;
     if (loss->puts)
         loss->puts += lost->puts;
     else
@@ -172,8 +179,8 @@ size_t acclib_stream_take(struct streams *streams, uint8_t *data, size_t bytes,
     size_t have = 0;
     *loss = (struct stream_loss){0};
     pthread_mutex_lock(&streams->lock);
-    while (have < bytes && !queue_take_loss(queue, loss) && queue->first != NULL) {
-        struct stream_chunk *chunk = queue->first;
+    struct stream_chunk *chunk;
+    while (have < bytes && !queue_take_loss(queue, loss) && (chunk = queue_first(queue)) != NULL) {
         size_t n = chunk->bytes - chunk->taken;
         if (n > bytes - have)
             n = bytes - have;
@@ -216,7 +223,7 @@ int acclib_stream_pull(struct streams *streams, uint32_t *stream, void *data, si
 {
     int status = ACCL_PENDING;
     pthread_mutex_lock(&streams->lock);
-    struct stream_chunk *chunk = streams->output.first;
+    struct stream_chunk *chunk = queue_first(&streams->output);
     if (queue_take_loss(&streams->output, loss)) {
         *stream = loss->stream;
         status = loss->cause == STREAM_LOST_NO_MEMORY ? ACCL_NO_MEMORY : ACCL_CALL_FAILED;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "accl.h"
+#include "common/list.h"
 
 /* Bytes that a queue holds at most, unless a single message has more. */
 #define STREAM_MOST ((size_t)64 << 20)
@@ -32,7 +33,7 @@ struct stream_loss {
 };
 
 struct stream_chunk {
-    struct stream_chunk *next;
+    struct list_node in_queue;
     size_t bytes, taken;
     uint32_t stream;
     struct stream_loss loss; /* after it */
@@ -40,7 +41,7 @@ struct stream_chunk {
 };
 
 struct stream_queue {
-    struct stream_chunk *first, *last;
+    struct list chunks;
     size_t bytes;
     struct stream_loss loss; /* before the first */
 };

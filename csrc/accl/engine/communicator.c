@@ -12,10 +12,10 @@
 
 struct communicator *acclib_communicator_find(accl_device *device, uint32_t id)
 {
-    struct communicator *comm = device->communicators;
-    while (comm != NULL && comm->id != id)
-        comm = comm->next;
-    return comm;
+    struct list_node *at = device->communicators.first;
+    while (at != NULL && communicator_of(at)->id != id)
+        at = at->next;
+    return at != NULL ? communicator_of(at) : NULL;
 }
 
 static void communicator_free(struct communicator *comm)
@@ -32,18 +32,19 @@ static void communicator_free(struct communicator *comm)
 
 void acclib_communicators_free(accl_device *device)
 {
-    while (device->communicators != NULL) {
-        struct communicator *comm = device->communicators;
-        device->communicators = comm->next;
-        communicator_free(comm);
-    }
+    struct list_node *node;
+    while ((node = list_pop(&device->communicators)) != NULL)
+        communicator_free(communicator_of(node));
 }
 
 static uint64_t key_of(const accl_device *device, const uint32_t *world, uint32_t n)
 {
     uint64_t times = 0;
-    for (const struct communicator *c = device->communicators; c != NULL; c = c->next)
+    for (struct list_node *at = device->communicators.first; at != NULL; at = at->next) {
+        const struct communicator *c = communicator_of(at);
         times += c->n == n && memcmp(c->world, world, n * sizeof *world) == 0;
+    }
+
     uint64_t key = hash_mix(UINT64_C(0x6b657920), times);
     key = hash_mix(key, n);
     for (uint32_t i = 0; i < n; i++)
@@ -86,8 +87,7 @@ static int add(accl_device *device, const struct accl_rank *ranks, const uint32_
     }
 
     comm->exchange_address = acclib_exchange_add_communicator(device, comm);
-    *device->communicators_end = comm;
-    device->communicators_end = &comm->next;
+    list_append(&device->communicators, &comm->in_device);
     device->communicator_count++;
     *id = comm->id;
 
@@ -276,14 +276,14 @@ ACCL_EXPORT int accl_communicator_at(accl_device *device, uint32_t address, uint
     if (status != ACCL_OK)
         return status;
 
-    const struct communicator *comm = device->communicators;
-    while (comm != NULL && comm->exchange_address != address)
-        comm = comm->next;
-    if (comm != NULL)
-        *id = comm->id;
+    struct list_node *at = device->communicators.first;
+    while (at != NULL && communicator_of(at)->exchange_address != address)
+        at = at->next;
+    if (at != NULL)
+        *id = communicator_of(at)->id;
     acclib_executor_leave(device);
 
-    return comm != NULL
+    return at != NULL
                ? ACCL_OK
                : acclib_fail(ACCL_NOT_FOUND, "no communicator at exchange memory 0x%x", address);
 }

@@ -5,15 +5,23 @@
 
 #define SEGMENT_END 8388544
 
+/* Sequence numbers start again. */
+static void forget_numbers(accl_device *device)
+{
+    for (struct list_node *at = device->communicators.first; at != NULL; at = at->next) {
+        const struct communicator *c = communicator_of(at);
+        for (uint32_t i = 0; i < c->n; i++)
+            c->members[i].inbound = c->members[i].outbound = 0;
+    }
+}
+
 uint32_t acclib_configure(accl_device *device, const struct accl_call *call)
 {
     uint64_t value = call->count;
     switch (call->function) {
     case ACCL_CFG_RESET:
         acclib_transport_reset(device);
-        for (struct communicator *c = device->communicators; c != NULL; c = c->next)
-            for (uint32_t i = 0; i < c->n; i++)
-                c->members[i].inbound = c->members[i].outbound = 0;
+        forget_numbers(device);
         return 0;
     case ACCL_CFG_ENABLE_PACKETS: return 0;
     case ACCL_CFG_TIMEOUT:

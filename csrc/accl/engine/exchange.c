@@ -71,7 +71,8 @@ void acclib_exchange_refresh(accl_device *device)
 
     struct rx_picture picture = {.device = device};
     acclib_transport_visit(device, show_message, &picture);
-    for (const struct communicator *c = device->communicators; c != NULL; c = c->next) {
+    for (struct list_node *at = device->communicators.first; at != NULL; at = at->next) {
+        const struct communicator *c = communicator_of(at);
         if (c->exchange_address == UINT32_MAX)
             continue;
         uint32_t *w = &x[c->exchange_address / 4];

@@ -46,7 +46,7 @@ static int enter(accl_device *device, bool checks)
     int64_t look = clock_now() + LOOK_NS;
     pthread_mutex_lock(&device->lock);
     atomic_fetch_add(&device->interest, 1);
-    while (device->queue != NULL || !executor_try(device)) {
+    while (!list_is_empty(&device->queue) || !executor_try(device)) {
         if (!checks) {
             pthread_cond_wait(&device->changed, &device->lock);
         } else if (!look_while_waiting(device, &look)) {

@@ -17,37 +17,32 @@
 
 /* All devices of the process: the one piece of global state besides that of base/fork.c, whose lock
  * guards it. */
-static accl_device *all_devices;
+static struct list all_devices;
 
 /* A forked child closes its copies of sockets, or the names would stay in use while it lives. */
 static void forked_child(void)
 {
-    for (accl_device *d = all_devices; d != NULL; d = d->next) {
+    for (struct list_node *at = all_devices.first; at != NULL; at = at->next) {
+        accl_device *d = LIST_ENTRY(at, accl_device, in_process);
         for (uint32_t i = 0; i < TRANSPORTS_MAX && d->transports[i] != NULL; i++)
             d->transports[i]->forked(d);
         close(d->heap->fd);
     }
 
-    all_devices = NULL;
+    all_devices = (struct list){NULL, NULL};
 }
 
 static void list_device(accl_device *d)
 {
     acclib_fork_lock();
-    d->next = all_devices;
-    d->link = &all_devices;
-    if (d->next != NULL)
-        d->next->link = &d->next;
-    all_devices = d;
+    list_prepend(&all_devices, &d->in_process);
     acclib_fork_unlock();
 }
 
 static void unlist_device(accl_device *d)
 {
     acclib_fork_lock();
-    *d->link = d->next;
-    if (d->next != NULL)
-        d->next->link = d->link;
+    list_remove(&all_devices, &d->in_process);
     acclib_fork_unlock();
 }
 
@@ -116,8 +111,6 @@ ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **result
     cores_add(&d->core_set, 0);
     atomic_store(&d->cores, usable_cores());
     ticks_start(&d->ticks);
-    d->queue_end = &d->queue;
-    d->communicators_end = &d->communicators;
     pthread_mutex_init(&d->lock, NULL);
     acclib_streams_init(&d->streams);
     pthread_condattr_t attributes;

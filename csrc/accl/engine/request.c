@@ -23,7 +23,7 @@
 struct accl_request {
     _Atomic uint32_t refs; /* the caller and the queue */
     accl_device *device;   /* holds a reference of it */
-    struct accl_request *next;
+    struct list_node in_queue;
     struct accl_call call;
     struct accl_request **waitfor;
     size_t n_waitfor;
@@ -112,15 +112,12 @@ static void request_run(accl_device *device, accl_request *r, bool checks)
 /* With the lock held and running claimed: takes the first request, or none. */
 static accl_request *queue_take(accl_device *device)
 {
-    accl_request *r = device->queue;
-    if (r != NULL) {
-        device->queue = r->next;
-        if (device->queue == NULL)
-            device->queue_end = &device->queue;
-        atomic_fetch_sub(&device->queued, 1);
-    }
+    struct list_node *node = list_pop(&device->queue);
+    if (node == NULL)
+        return NULL;
 
-    return r;
+    atomic_fetch_sub(&device->queued, 1);
+    return LIST_ENTRY(node, accl_request, in_queue);
 }
 
 static void *service_main(void *argument)
@@ -128,7 +125,7 @@ static void *service_main(void *argument)
     accl_device *device = argument;
     pthread_mutex_lock(&device->lock);
     for (;;) {
-        if (device->queue != NULL && executor_try(device)) {
+        if (!list_is_empty(&device->queue) && executor_try(device)) {
             accl_request *r = queue_take(device);
             pthread_mutex_unlock(&device->lock);
             request_run(device, r, false);
@@ -244,8 +241,7 @@ ACCL_EXPORT int accl_call_start(accl_device *device, const struct accl_call *cal
                                    : start_service(device);
     if (status == ACCL_OK) {
         atomic_fetch_add(&device->queued, 1);
-        *device->queue_end = r;
-        device->queue_end = &r->next;
+        list_append(&device->queue, &r->in_queue);
         pthread_cond_broadcast(&device->changed);
     }
     pthread_mutex_unlock(&device->lock);

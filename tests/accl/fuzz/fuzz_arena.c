@@ -93,16 +93,17 @@ struct step {
 static uint8_t *find_place(const struct ranks *r, uint32_t rank, uint8_t which, size_t *bytes)
 {
     const accl_device *device = r->device[rank];
-    const struct communicator *comm = device->communicators;
+    const struct communicator *first = communicator_of(device->communicators.first);
+    const struct communicator *second = communicator_of(first->in_device.next);
     switch (which) {
     case 0: *bytes = offsetof(struct arena_header, lanes) + 64; return device->heap->base;
     case 1: *bytes = sizeof(struct ring); return (uint8_t *)device->shm->peers[1 - rank].in;
     case 2:
         *bytes = device->pool.slot_count * sizeof(struct rx_slot);
         return (uint8_t *)device->pool.slots;
-    case 3: *bytes = offsetof(struct lane, posts); return (uint8_t *)comm->lanes->own;
-    case 4: *bytes = sizeof(struct lane); return (uint8_t *)comm->lanes->own;
-    case 5: *bytes = sizeof(struct lane); return (uint8_t *)comm->next->lanes->own;
+    case 3: *bytes = offsetof(struct lane, posts); return (uint8_t *)first->lanes->own;
+    case 4: *bytes = sizeof(struct lane); return (uint8_t *)first->lanes->own;
+    case 5: *bytes = sizeof(struct lane); return (uint8_t *)second->lanes->own;
     case 6:
         *bytes = sizeof(struct ring_entry) * 4;
         return (uint8_t *)device->shm->peers[1 - rank].in->entries;

@@ -25,10 +25,8 @@ static const char *greet(accl_device *device, struct packet_link *link,
 
 static void add_part(struct incoming *m, struct parcel_post *post)
 {
-    post->next = NULL;
     post->taken = sizeof(struct packet_header);
-    *m->parts_end = post;
-    m->parts_end = &post->next;
+    list_append(&m->parts, &post->in_list);
 }
 
 static const char *begin_message(accl_device *device, struct packet_channel_state *state,
@@ -56,14 +54,12 @@ static const char *begin_message(accl_device *device, struct packet_channel_stat
     m->header = *h;
     m->asked = asked;
     m->have = h->payload;
-    m->parts_end = &m->parts;
     if (h->payload) {
         add_part(m, post);
         *kept = true;
     }
 
-    *state->end = m;
-    state->end = &m->next;
+    list_append(&state->messages, &m->in_channel);
     state->next_id++;
     state->came += h->segments;
     state->wants_count = false;
@@ -75,10 +71,10 @@ static const char *begin_message(accl_device *device, struct packet_channel_stat
 
 static struct incoming *find_message(const struct packet_channel_state *state, uint64_t id)
 {
-    struct incoming *m = state->first;
-    while (m != NULL && m->header.id != id)
-        m = m->next;
-    return m;
+    struct list_node *at = state->messages.first;
+    while (at != NULL && incoming_of(at)->header.id != id)
+        at = at->next;
+    return at != NULL ? incoming_of(at) : NULL;
 }
 
 static const char *continue_message(accl_device *device, uint32_t rank,
@@ -147,20 +143,20 @@ static const char *cancel(accl_device *device, uint32_t rank, struct packet_chan
 static const char *note_gave_up(struct packets *p, uint32_t rank, const struct packet_header *h)
 {
     uint32_t n = 0;
-    for (const struct gave_up *g = p->gave_up; g != NULL; g = g->next, n++)
-        if (g->rank == rank && g->key == h->key)
+    for (struct list_node *at = p->gave_up.first; at != NULL; at = at->next, n++)
+        if (gave_up_of(at)->rank == rank && gave_up_of(at)->key == h->key)
             return NULL;
+
     struct gave_up *g = n < GAVE_UP_MAX ? malloc(sizeof *g) : NULL;
     if (g == NULL)
         return "out of memory (note)";
 
     *g = (struct gave_up){
-        .next = p->gave_up,
         .key = h->key,
         .rank = rank,
         .told = {.number = h->tag, .note = h->call, .signature = h->sequence},
     };
-    p->gave_up = g;
+    list_prepend(&p->gave_up, &g->in_packets);
 
     return NULL;
 }

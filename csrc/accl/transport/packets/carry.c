@@ -36,14 +36,16 @@ static void give(struct accl_packet *packet, const struct parcel_post *post)
 }
 
 /* Takes the packet ID off LIST; NULL if it is not there. */
-static struct parcel_post *unlink_post(struct parcel_post **list, uint64_t id)
+static struct parcel_post *unlink_post(struct list *list, uint64_t id)
 {
-    while (*list && (*list)->id != id)
-        list = &(*list)->next;
-    struct parcel_post *post = *list;
-    if (post != NULL)
-        *list = post->next;
-    return post;
+    struct list_node *at = list->first;
+    while (at != NULL && post_of(at)->id != id)
+        at = at->next;
+    if (at == NULL)
+        return NULL;
+
+    list_remove(list, at);
+    return post_of(at);
 }
 
 ACCL_EXPORT int accl_packet_next(accl_device *device, struct accl_packet *packet)
@@ -56,15 +58,11 @@ ACCL_EXPORT int accl_packet_next(accl_device *device, struct accl_packet *packet
         return status;
 
     struct packets *p = device->packets;
-    struct parcel_post *post = p->out;
-    status = post != NULL ? ACCL_OK : ACCL_PENDING;
-    if (post != NULL) {
-        p->out = post->next;
-        if (p->out == NULL)
-            p->out_end = &p->out;
-        post->next = p->carried;
-        p->carried = post;
-        give(packet, post);
+    struct list_node *node = list_pop(&p->out);
+    status = node != NULL ? ACCL_OK : ACCL_PENDING;
+    if (node != NULL) {
+        list_prepend(&p->carried, node);
+        give(packet, post_of(node));
     }
     pthread_mutex_unlock(&p->lock);
 
@@ -114,8 +112,7 @@ ACCL_EXPORT int accl_packet_space(accl_device *device, uint64_t bytes, struct ac
 
     struct packets *p = device->packets;
     post->id = ++p->next_id;
-    post->next = p->filling;
-    p->filling = post;
+    list_prepend(&p->filling, &post->in_list);
     give(packet, post);
     pthread_mutex_unlock(&p->lock);
 
@@ -167,10 +164,10 @@ ACCL_EXPORT int accl_packet_wait(accl_device *device, int64_t timeout_ns)
                           .tv_nsec = (long)(deadline % CLOCK_SECOND)};
     uint64_t wakes = p->wakes;
     int error = timeout_ns == 0 ? ETIMEDOUT : 0;
-    while (p->out == NULL && p->wakes == wakes && error != ETIMEDOUT)
+    while (list_is_empty(&p->out) && p->wakes == wakes && error != ETIMEDOUT)
         error = deadline == CLOCK_NEVER ? pthread_cond_wait(&p->changed, &p->lock)
                                         : pthread_cond_timedwait(&p->changed, &p->lock, &ts);
-    status = p->out != NULL ? ACCL_OK : ACCL_PENDING;
+    status = list_is_empty(&p->out) ? ACCL_PENDING : ACCL_OK;
     pthread_mutex_unlock(&p->lock);
 
     return status;

@@ -53,7 +53,8 @@ uint32_t acclib_packets_gave_up(accl_device *device, const struct communicator *
     struct packets *p = device->packets;
     uint32_t bits = 0;
     pthread_mutex_lock(&p->lock);
-    for (const struct gave_up *g = p->gave_up; g != NULL && !bits; g = g->next) {
+    for (struct list_node *at = p->gave_up.first; at != NULL && !bits; at = at->next) {
+        const struct gave_up *g = gave_up_of(at);
         if (g->key != comm->key)
             continue;
         bits = acclib_call_compare(device, comm, index_of(comm, g->rank), &g->told);

@@ -27,16 +27,13 @@ static int packets_open(accl_device *device)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&p->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    p->out_end = &p->out;
     p->list_key = UINT64_C(0x6c697374);
     for (uint32_t i = 0; i < n; i++) {
         const struct accl_rank *address = &device->world[i].address;
         uint64_t word = (uint64_t)address->ip << 32 | address->port;
         p->list_key = hash_mix(p->list_key, word);
-        for (uint32_t c = 0; c < CHANNELS; c++) {
+        for (uint32_t c = 0; c < CHANNELS; c++)
             p->links[i].channel[c].next_id = 1;
-            p->links[i].channel[c].end = &p->links[i].channel[c].first;
-        }
     }
 
     device->packets = p;
@@ -58,29 +55,23 @@ static int packets_open(accl_device *device)
 static void packets_close(accl_device *device)
 {
     struct packets *p = device->packets;
+    struct list_node *node;
     if (p == NULL)
         return;
 
     for (uint32_t i = 0; i < device->ranks; i++) {
         for (uint32_t c = 0; c < CHANNELS; c++) {
-            struct incoming *m = p->links[i].channel[c].first;
-            while (m != NULL) {
-                struct incoming *next = m->next;
-                acclib_incoming_free(m);
-                m = next;
-            }
+            while ((node = list_pop(&p->links[i].channel[c].messages)) != NULL)
+                acclib_incoming_free(incoming_of(node));
         }
     }
 
-    while (p->gave_up != NULL) {
-        struct gave_up *next = p->gave_up->next;
-        free(p->gave_up);
-        p->gave_up = next;
-    }
+    while ((node = list_pop(&p->gave_up)) != NULL)
+        free(gave_up_of(node));
 
-    acclib_packets_free(p->out);
-    acclib_packets_free(p->carried);
-    acclib_packets_free(p->filling);
+    acclib_packets_free(&p->out);
+    acclib_packets_free(&p->carried);
+    acclib_packets_free(&p->filling);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
     free(p->links);

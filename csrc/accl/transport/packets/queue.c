@@ -4,18 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void acclib_packets_free(struct parcel_post *post)
+void acclib_packets_free(struct list *posts)
 {
-    while (post != NULL) {
-        struct parcel_post *next = post->next;
-        free(post);
-        post = next;
-    }
+    struct list_node *node;
+    while ((node = list_pop(posts)) != NULL)
+        free(post_of(node));
 }
 
 void acclib_incoming_free(struct incoming *incoming)
 {
-    acclib_packets_free(incoming->parts);
+    acclib_packets_free(&incoming->parts);
     free(incoming->room);
     free(incoming);
 }
@@ -46,10 +44,9 @@ bool acclib_packet_put(accl_device *device, struct parcel_post *post)
     struct packet_link *link = &p->links[post->rank];
     for (uint32_t c = 0; c < CHANNELS; c++)
         packet_header_of(post)->consumed[c] = link->channel[c].consumed;
-    post->next = NULL;
+
     post->id = ++p->next_id;
-    *p->out_end = post;
-    p->out_end = &post->next;
+    list_append(&p->out, &post->in_list);
     p->outstanding++;
     atomic_fetch_add(&p->out_bytes, post->bytes);
     pthread_cond_broadcast(&p->changed);
@@ -67,12 +64,7 @@ bool acclib_packet_put_plain(accl_device *device, uint32_t rank, enum packet_kin
 
 void acclib_incoming_unlink(struct packet_channel_state *state, struct incoming *incoming)
 {
-    struct incoming **link = &state->first;
-    while (*link != incoming)
-        link = &(*link)->next;
-    *link = incoming->next;
-    if (*link == NULL)
-        state->end = link;
+    list_remove(&state->messages, &incoming->in_channel);
     if (state->partial == incoming)
         state->partial = NULL;
 }

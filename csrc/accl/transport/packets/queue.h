@@ -23,7 +23,7 @@ bool acclib_packet_put_plain(accl_device *device, uint32_t rank, enum packet_kin
                              uint32_t channel, uint64_t id, uint64_t key);
 
 /* Frees packets, and a message with its parts. With or without the lock. */
-void acclib_packets_free(struct parcel_post *post);
+void acclib_packets_free(struct list *posts);
 void acclib_incoming_free(struct incoming *incoming);
 
 /* Takes a message off its list. */

@@ -16,17 +16,17 @@ struct place {
 };
 
 /* Copies parts to their place, and frees them. */
-static void fill(struct place *place, struct parcel_post *parts)
+static void fill(struct place *place, struct list *parts)
 {
     size_t wire = acclib_dtype_bytes(place->wire_type), size = acclib_dtype_bytes(place->type);
-    while (parts != NULL) {
-        struct parcel_post *next = parts->next;
-        uint64_t n = (parts->bytes - parts->taken) / wire;
-        acclib_convert(place->data + place->filled * size, place->type, parts->data + parts->taken,
+    struct list_node *node;
+    while ((node = list_pop(parts)) != NULL) {
+        struct parcel_post *part = post_of(node);
+        uint64_t n = (part->bytes - part->taken) / wire;
+        acclib_convert(place->data + place->filled * size, place->type, part->data + part->taken,
                        place->wire_type, n, false);
         place->filled += n;
-        free(parts);
-        parts = next;
+        free(part);
     }
 }
 
@@ -38,17 +38,23 @@ static bool tag_matches(const struct wish *w, const struct packet_header *h)
 
 static bool has_message(struct wish *w)
 {
-    struct incoming *m = w->state->first;
-    while (m != NULL && (m->header.key != w->comm->key || m->header.stream || m->discarded))
-        m = m->next;
-    bool here = m != NULL && tag_matches(w, &m->header) && (m->asked || m->have == m->header.total);
+    struct incoming *m = NULL;
+    struct list_node *at = w->state->messages.first;
+    for (; at != NULL; at = at->next) {
+        m = incoming_of(at);
+        if (m->header.key == w->comm->key && !m->header.stream && !m->discarded)
+            break;
+    }
+
+    bool here =
+        at != NULL && tag_matches(w, &m->header) && (m->asked || m->have == m->header.total);
     w->found = here ? m : NULL;
     return here;
 }
 
 static bool has_parts(struct wish *w)
 {
-    return w->found->parts != NULL || w->found->cancelled ||
+    return !list_is_empty(&w->found->parts) || w->found->cancelled ||
            w->found->have == w->found->header.total;
 }
 
@@ -78,11 +84,10 @@ static uint32_t collect(struct wish *w, struct place *place, bool *again)
             *again = true;
             break;
         }
-        struct parcel_post *parts = m->parts;
-        m->parts = NULL;
-        m->parts_end = &m->parts;
+
+        struct list parts = list_take_all(&m->parts);
         wish_unlock(w);
-        fill(place, parts);
+        fill(place, &parts);
     }
 
     if (!*again)
@@ -148,10 +153,8 @@ static uint32_t take_message(struct wish *w, struct place *place, bool *again)
         acclib_packet_put_plain(w->device, w->rank, PACKET_DROP, h.channel, h.id, h.key);
     finish(w, m);
     wish_unlock(w);
-    if (fits) {
-        fill(place, m->parts);
-        m->parts = NULL;
-    }
+    if (fits)
+        fill(place, &m->parts);
 
     acclib_incoming_free(m);
     return fits ? 0 : mismatch(w, &h, place);
@@ -164,7 +167,8 @@ static uint32_t timed_out(struct wish *w)
     uint64_t held = 0;
 
     wish_lock(w);
-    for (const struct incoming *m = w->state->first; m != NULL; m = m->next) {
+    for (struct list_node *at = w->state->messages.first; at != NULL; at = at->next) {
+        const struct incoming *m = incoming_of(at);
         held += m->header.segments;
         if (m->header.key == w->comm->key && !m->header.stream && next[0] == 'n')
             snprintf(next, sizeof next, "its next message has tag %u, sequence %u, %llu bytes",
@@ -254,9 +258,10 @@ static bool make_room(struct incoming *m)
 static struct incoming *next_put(accl_device *device, uint32_t rank)
 {
     struct packet_channel_state *state = &device->packets->links[rank].channel[CHANNEL_USER];
-    struct incoming *next;
-    for (struct incoming *m = state->first; m != NULL; m = next) {
-        next = m->next;
+    struct list_node *next;
+    for (struct list_node *at = state->messages.first; at != NULL; at = next) {
+        struct incoming *m = incoming_of(at);
+        next = at->next;
         if (!m->header.stream || m->discarded)
             continue;
         if (m->cancelled) {
@@ -300,8 +305,7 @@ void acclib_packets_progress(accl_device *device)
                                   .type = ACCL_INT8,
                                   .wire_type = ACCL_INT8,
                                   .count = m->header.total};
-            fill(&place, m->parts);
-            m->parts = NULL;
+            fill(&place, &m->parts);
             acclib_stream_give(&device->streams, m->room);
             m->room = NULL;
             acclib_incoming_free(m);
@@ -318,9 +322,10 @@ void acclib_packets_reset(accl_device *device)
     pthread_mutex_lock(&p->lock);
     for (uint32_t i = 0; i < device->ranks; i++) {
         struct packet_channel_state *state = &p->links[i].channel[CHANNEL_USER];
-        struct incoming *next;
-        for (struct incoming *m = state->first; m != NULL; m = next) {
-            next = m->next;
+        struct list_node *next;
+        for (struct list_node *at = state->messages.first; at != NULL; at = next) {
+            struct incoming *m = incoming_of(at);
+            next = at->next;
             if (m->have < m->header.total && (m->granted || !m->asked)) {
                 m->discarded = true; /* the rest of it is on its way */
                 continue;
@@ -344,8 +349,9 @@ void acclib_packets_visit(accl_device *device, pending_visit visit, void *argume
 
     pthread_mutex_lock(&p->lock);
     for (uint32_t i = 0; i < device->ranks; i++) {
-        for (const struct incoming *m = p->links[i].channel[CHANNEL_USER].first; m != NULL;
-             m = m->next) {
+        struct list_node *at = p->links[i].channel[CHANNEL_USER].messages.first;
+        for (; at != NULL; at = at->next) {
+            const struct incoming *m = incoming_of(at);
             const struct packet_header *h = &m->header;
             visit(argument, &(struct pending){.source = i,
                                               .tag = h->tag,

@@ -20,23 +20,33 @@
 
 /* A packet in memory: to go out, being carried, being filled, or the data of a message. */
 struct parcel_post {
-    struct parcel_post *next;
+    struct list_node in_list;
     uint64_t id;
     uint32_t rank;
     uint64_t bytes, taken;
     _Alignas(8) uint8_t data[];
 };
 
+static inline struct parcel_post *post_of(struct list_node *node)
+{
+    return LIST_ENTRY(node, struct parcel_post, in_list);
+}
+
 struct incoming {
-    struct incoming *next;
+    struct list_node in_channel;
     struct packet_header header; /* of its first packet */
     bool asked;                  /* came as a request */
     bool granted, cancelled, discarded;
-    bool lost;     /* a stream put that there was no memory for */
-    uint64_t have; /* bytes that have come */
-    struct parcel_post *parts, **parts_end;
+    bool lost;                 /* a stream put that there was no memory for */
+    uint64_t have;             /* bytes that have come */
+    struct list parts;         /* struct parcel_post */
     struct stream_chunk *room; /* of a stream put */
 };
+
+static inline struct incoming *incoming_of(struct list_node *node)
+{
+    return LIST_ENTRY(node, struct incoming, in_channel);
+}
 
 struct packet_link {
     bool greeted, left, lost;
@@ -53,29 +63,34 @@ struct packet_link {
         /* incoming */
         uint64_t came, consumed; /* segments */
         uint64_t next_id;
-        bool wants_count; /* it waits for what is consumed */
-        struct incoming *first, **end;
+        bool wants_count;         /* it waits for what is consumed */
+        struct list messages;     /* struct incoming, in the order of their ids */
         struct incoming *partial; /* eager, and not complete yet */
     } channel[CHANNELS];
 };
 
 struct gave_up {
-    struct gave_up *next;
+    struct list_node in_packets;
     uint64_t key;
     uint32_t rank;
     struct call_told told; /* of the collective at which it did */
 };
 
+static inline struct gave_up *gave_up_of(struct list_node *node)
+{
+    return LIST_ENTRY(node, struct gave_up, in_packets);
+}
+
 struct packets {
     pthread_mutex_t lock;
-    pthread_cond_t changed;    /* something to carry, or a wake-up */
-    uint64_t list_key;         /* of the list of ranks: the same for all */
-    struct packet_link *links; /* by rank */
-    struct parcel_post *out, **out_end, *carried, *filling;
+    pthread_cond_t changed;            /* something to carry, or a wake-up */
+    uint64_t list_key;                 /* of the list of ranks: the same for all */
+    struct packet_link *links;         /* by rank */
+    struct list out, carried, filling; /* struct parcel_post */
     uint64_t next_id, outstanding, wakes;
     _Atomic uint64_t out_bytes;
     _Atomic uint64_t news; /* grows with everything that came */
-    struct gave_up *gave_up;
+    struct list gave_up;   /* struct gave_up */
 };
 
 #endif

@@ -4,21 +4,25 @@
 #include <stdlib.h>
 
 #include "accl/base/fork.h"
+#include "common/list.h"
 
 struct generation {
-    struct generation *next;
+    struct list_node in_process;
     uint64_t job;
     uint32_t rank, used;
 };
 
-static struct generation *generations;
+static struct list generations;
 
 static struct generation *find(uint64_t job, uint32_t rank)
 {
-    struct generation *g = generations;
-    while (g != NULL && (g->job != job || g->rank != rank))
-        g = g->next;
-    return g;
+    for (struct list_node *at = generations.first; at != NULL; at = at->next) {
+        struct generation *g = LIST_ENTRY(at, struct generation, in_process);
+        if (g->job == job && g->rank == rank)
+            return g;
+    }
+
+    return NULL;
 }
 
 uint32_t acclib_generation_of(uint64_t job, uint32_t rank)
@@ -37,8 +41,7 @@ void acclib_generation_used(uint64_t job, uint32_t rank)
     if (g == NULL && (g = calloc(1, sizeof *g)) != NULL) {
         g->job = job;
         g->rank = rank;
-        g->next = generations;
-        generations = g;
+        list_prepend(&generations, &g->in_process);
     }
 
     if (g != NULL)

@@ -5,27 +5,20 @@
 
 void acclib_parcel_append(struct peer *peer, struct parcel *parcel)
 {
-    parcel->next = NULL;
-    if (peer->parcels == NULL)
-        peer->parcels_end = &peer->parcels;
-    *peer->parcels_end = parcel;
-    peer->parcels_end = &parcel->next;
+    list_append(&peer->parcels, &parcel->in_peer);
 }
 
-void acclib_parcel_remove(struct peer *peer, struct parcel **link)
+void acclib_parcel_remove(struct peer *peer, struct parcel *parcel)
 {
-    struct parcel *parcel = *link;
-    *link = parcel->next;
-    if (*link == NULL)
-        peer->parcels_end = link;
+    list_remove(&peer->parcels, &parcel->in_peer);
     free(parcel->heap);
     free(parcel);
 }
 
-struct parcel **acclib_parcel_find(struct peer *peer, uint64_t key)
+struct parcel *acclib_parcel_find(const struct peer *peer, uint64_t key)
 {
-    struct parcel **link = &peer->parcels;
-    while (*link && (*link)->entry.key != key)
-        link = &(*link)->next;
-    return link;
+    struct list_node *at = peer->parcels.first;
+    while (at != NULL && parcel_of(at)->entry.key != key)
+        at = at->next;
+    return at != NULL ? parcel_of(at) : NULL;
 }

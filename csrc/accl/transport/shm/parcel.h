@@ -8,10 +8,10 @@
 /* Takes PARCEL, which was allocated with calloc(). */
 void acclib_parcel_append(struct peer *peer, struct parcel *parcel);
 
-/* The link to the first parcel of the communicator with KEY; *link is NULL if there is none. */
-struct parcel **acclib_parcel_find(struct peer *peer, uint64_t key);
+/* The first parcel of the communicator with KEY; NULL if there is none. */
+struct parcel *acclib_parcel_find(const struct peer *peer, uint64_t key);
 
-/* Unlinks and frees *LINK. */
-void acclib_parcel_remove(struct peer *peer, struct parcel **link);
+/* Takes PARCEL off the list and frees it. */
+void acclib_parcel_remove(struct peer *peer, struct parcel *parcel);
 
 #endif

@@ -9,10 +9,15 @@
 
 /* A message that was taken from its ring, or never had one (to itself). */
 struct parcel {
-    struct parcel *next;
+    struct list_node in_peer;
     struct ring_entry entry; /* a copy */
     uint8_t *heap;           /* data of a message to itself, else NULL */
 };
+
+static inline struct parcel *parcel_of(struct list_node *node)
+{
+    return LIST_ENTRY(node, struct parcel, in_peer);
+}
 
 struct peer {
     bool reached;                       /* through this transport; else nothing else is set */
@@ -32,9 +37,9 @@ struct peer {
 
     /* Incoming: this rank's ring for it. */
     struct ring *in;
-    uint64_t received; /* messages taken from the ring */
-    const char *flaw;  /* of the ring's next entry, which cannot be taken; NULL if it is sound */
-    struct parcel *parcels, **parcels_end;
+    uint64_t received;   /* messages taken from the ring */
+    const char *flaw;    /* of the ring's next entry, which cannot be taken; NULL if it is sound */
+    struct list parcels; /* in the order of their arrival */
 };
 
 struct shm {

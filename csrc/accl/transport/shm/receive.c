@@ -140,22 +140,20 @@ static int receive_once(accl_device *device, struct communicator *comm, struct p
                         struct member *member, const struct wanted *to, uint32_t *bits)
 {
     uint32_t tag = to->tag;
-    if (peer->parcels != NULL) {
-        struct parcel **link = acclib_parcel_find(peer, comm->key);
-        if (*link) {
-            struct arrival a;
-            acclib_arrival_open(*link, &a);
-            if (!tags_match(&a.entry, tag))
-                return 0;
-            *bits = take(device, peer, &a, to);
-            member->inbound += a.entry.numbers;
-            acclib_arrival_credit(device, peer, &a.entry, a.kind);
-            acclib_parcel_remove(peer, link);
-            return 1;
-        }
+    struct arrival a;
+    struct parcel *parcel = acclib_parcel_find(peer, comm->key);
+    if (parcel != NULL) {
+        acclib_arrival_open(parcel, &a);
+        if (!tags_match(&a.entry, tag))
+            return 0;
+
+        *bits = take(device, peer, &a, to);
+        member->inbound += a.entry.numbers;
+        acclib_arrival_credit(device, peer, &a.entry, a.kind);
+        acclib_parcel_remove(peer, parcel);
+        return 1;
     }
 
-    struct arrival a;
     while (acclib_arrival_next(device, peer, &a)) {
         if (a.entry.stream) {
             if (!pass_other(device, peer, &a))
@@ -191,7 +189,7 @@ static uint32_t receive_timed_out(accl_device *device, const struct communicator
     for (uint32_t i = 0; i < pool->slot_count; i++)
         held += atomic_load(&pool->slots[i].status) == ACCL_RX_RESERVED;
     char next[96] = "none of its messages is here";
-    struct parcel *parcel = *acclib_parcel_find(peer, comm->key);
+    const struct parcel *parcel = acclib_parcel_find(peer, comm->key);
     if (parcel != NULL)
         snprintf(next, sizeof next, "its next message has tag %u, sequence %u, %llu bytes",
                  parcel->entry.tag, parcel->entry.sequence,
@@ -248,10 +246,11 @@ void acclib_shm_reset(accl_device *device)
         struct arrival a;
         while (acclib_arrival_next(device, peer, &a) && set_aside(peer, &a))
             ;
-        while (peer->parcels != NULL) {
-            acclib_arrival_open(peer->parcels, &a);
+        while (!list_is_empty(&peer->parcels)) {
+            struct parcel *parcel = parcel_of(peer->parcels.first);
+            acclib_arrival_open(parcel, &a);
             acclib_arrival_credit(device, peer, &a.entry, a.kind);
-            acclib_parcel_remove(peer, &peer->parcels);
+            acclib_parcel_remove(peer, parcel);
         }
     }
 }
@@ -271,8 +270,10 @@ void acclib_shm_visit(accl_device *device, pending_visit visit, void *argument)
 {
     for (uint32_t i = 0; i < device->ranks; i++) {
         struct peer *peer = peer_of(device, i);
-        for (const struct parcel *p = peer->parcels; p != NULL; p = p->next)
+        for (struct list_node *at = peer->parcels.first; at != NULL; at = at->next) {
+            const struct parcel *p = parcel_of(at);
             show(visit, argument, i, &p->entry, atomic_load(&p->entry.kind));
+        }
         if (peer->in == NULL)
             continue;
 
