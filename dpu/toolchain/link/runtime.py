@@ -41,6 +41,9 @@ def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
         *_OPTIONS,
     ]
     options += ["-isystem", str(RUNTIME_HEADERS), f"-I{RUNTIME_SOURCES}"]
+    # Otherwise the objects depend on the working directory of the process that compiles them, which
+    # is cut off the names of files below it. The root is never cut off.
+    options.append("-fdebug-compilation-dir=/")
 
     def make(folder: Path) -> None:
         def compile(source: Path) -> None:

@@ -13,9 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dpu.toolchain.elf_reader import ElfFile
 
+from dpu.asm.lines import SECTION, read_lines
 from dpu.toolchain import Toolchain, build_cached, cache
 from dpu.toolchain.link.runtime import runtime_objects
+from dpu.toolchain.target import RUNTIME_SOURCES
 
 NAME = "thing-0123"
 NOBODY = 65534
@@ -154,6 +157,26 @@ def test_a_program_and_the_run_time_survive_damage(
     build_cached([source], output, toolchain=toolchain)
     assert output.read_bytes() == whole
     assert objects[0].read_bytes() == before
+
+
+def test_the_run_time_is_the_same_whoever_compiles_it(
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for folder in (RUNTIME_SOURCES, tmp_path):
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache {len(made)}"))
+        made.append({file.name: file.read_bytes() for file in runtime_objects(toolchain, "v1A")})
+    assert made[0] == made[1]
+
+    # The table of lines has whole paths, so that a fault leads to the source from everywhere.
+    files = set()
+    for content in made[0].values():
+        table = ElfFile(content).section(SECTION)
+        rows = read_lines(table.data) if table is not None else []
+        files |= {row.file for row in rows if row.line}
+    assert str(RUNTIME_SOURCES / "memory.c") in files
+    assert [file for file in files if not Path(file).is_absolute()] == []
 
 
 def give_away(path: Path, mode: int) -> None:
