@@ -333,12 +333,11 @@ struct accl_communicator_info {
     uint64_t key;              /* what its messages carry; the same on all its ranks */
 };
 /* ACCL_NOT_FOUND if there is no such communicator. */
-int accl_communicator_info(accl_device *device, uint32_t comm, struct accl_communicator_info *info);
+int accl_communicator_info(accl_device *device, uint32_t id, struct accl_communicator_info *info);
 /* Fills N entries at most, with the sequence numbers of this moment. */
-int accl_communicator_ranks(accl_device *device, uint32_t comm, struct accl_rank *ranks,
-                            uint32_t n);
+int accl_communicator_ranks(accl_device *device, uint32_t id, struct accl_rank *ranks, uint32_t n);
 /* The communicator whose exchange memory starts at ADDRESS; ACCL_NOT_FOUND. */
-int accl_communicator_at(accl_device *device, uint32_t address, uint32_t *comm);
+int accl_communicator_at(accl_device *device, uint32_t address, uint32_t *id);
 
 /*
  * A word of exchange memory; OFFSET is a multiple of 4 below ACCL_EXCHANGE_SIZE (ACCL_INVALID).

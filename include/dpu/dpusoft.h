@@ -65,9 +65,9 @@ struct dpusoft_thread {
 };
 
 /* Of a set that is one DPU; waits for its rank's queue. */
-dpu_error_t dpusoft_get_report(struct dpu_set_t dpu, struct dpusoft_report *report);
+dpu_error_t dpusoft_get_report(struct dpu_set_t set, struct dpusoft_report *report);
 /* A sentence about the fault of a DPU, "" without one; waits for its rank's queue. */
-dpu_error_t dpusoft_describe_fault(struct dpu_set_t dpu, char *text, size_t size);
+dpu_error_t dpusoft_describe_fault(struct dpu_set_t set, char *text, size_t size);
 
 /*
  * Warnings about launches that ended, such as tasklets that sleep at a barrier, go to stderr. A

@@ -85,12 +85,12 @@ static void choose_job(accl_device *device, const char *job)
     snprintf(device->job, sizeof device->job, "%s%s", kind, name);
 }
 
-ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **result)
+ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **device)
 {
-    if (result == NULL)
-        return acclib_is_null("accl_open", "result");
+    if (device == NULL)
+        return acclib_is_null("accl_open", "device");
 
-    *result = NULL;
+    *device = NULL;
     struct accl_config c = {.size = sizeof c};
     if (config != NULL)
         memcpy(&c, config, config->size < sizeof c ? config->size : sizeof c);
@@ -131,7 +131,7 @@ ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **result
     d->header->waits.operation = NO_RANK;
     acclib_exchange_init(d);
     list_device(d);
-    *result = d;
+    *device = d;
 
     return ACCL_OK;
 }

@@ -30,9 +30,9 @@ struct agent_job {
     void *owned; /* freed with the job, executed or not */
 };
 
-/* Submits a copy of JOB, of which run() and what it needs are set. The request's id, or
+/* Submits a copy of ORDER, of which run() and what it needs are set. The request's id, or
  * VEO_REQUEST_ID_INVALID (error set); then the caller still has what the job owns. */
-uint64_t veolib_agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *job);
+uint64_t veolib_agent_submit(struct veo_thr_ctxt *ctx, const struct agent_job *order);
 
 /* Same, for a call of FUNCTION(ARGUMENT), whose value is the result. */
 uint64_t veolib_agent_submit_function(struct veo_thr_ctxt *ctx, uint64_t (*function)(void *),

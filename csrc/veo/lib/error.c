@@ -14,7 +14,7 @@
 #include "veosoft.h"
 
 static _Thread_local char last_error[2048];
-static _Atomic int quiet;
+static _Atomic int is_quiet;
 
 void veolib_fail(int error, const char *format, ...)
 {
@@ -23,7 +23,7 @@ void veolib_fail(int error, const char *format, ...)
     vsnprintf(last_error, sizeof last_error, format, args);
     va_end(args);
 
-    if (!atomic_load(&quiet))
+    if (!atomic_load(&is_quiet))
         fprintf(stderr, "[VH] [TID %ld] ERROR: %s\n", (long)syscall(SYS_gettid), last_error);
     errno = error;
 }
@@ -56,7 +56,7 @@ void veolib_log_debug(const char *format, ...)
 
 bool veolib_is_quiet(void)
 {
-    return atomic_load(&quiet) != 0;
+    return atomic_load(&is_quiet) != 0;
 }
 
 VEO_EXPORT const char *veosoft_error(void)
@@ -64,7 +64,7 @@ VEO_EXPORT const char *veosoft_error(void)
     return last_error;
 }
 
-VEO_EXPORT int veosoft_set_quiet(int value)
+VEO_EXPORT int veosoft_set_quiet(int quiet)
 {
-    return atomic_exchange(&quiet, value != 0);
+    return atomic_exchange(&is_quiet, quiet != 0);
 }

@@ -64,14 +64,14 @@ DPU_EXPORT dpu_error_t dpu_elf_map(uint8_t *memory, unsigned int size, dpu_elf_f
     return open_image(image, size, filename_or_null, file);
 }
 
-DPU_EXPORT void dpu_elf_close(dpu_elf_file_t opened)
+DPU_EXPORT void dpu_elf_close(dpu_elf_file_t file)
 {
-    struct dpulib_elf_file *file = opened;
-    if (file == NULL)
+    struct dpulib_elf_file *opened = file;
+    if (opened == NULL)
         return;
-    dpu_elf_close_image(&file->elf);
-    free(file->image);
-    free(file);
+    dpu_elf_close_image(&opened->elf);
+    free(opened->image);
+    free(opened);
 }
 
 /* ------------------------------------------------------------------ sections */
@@ -93,14 +93,14 @@ static dpu_error_t no_such_section(const char *name)
     return dpulib_fail(DPU_ERR_ELF_NO_SUCH_SECTION, "the file has no section '%s'", name);
 }
 
-DPU_EXPORT dpu_error_t dpu_elf_get_sections(dpu_elf_file_t opened, unsigned int *nr_sections,
+DPU_EXPORT dpu_error_t dpu_elf_get_sections(dpu_elf_file_t file, unsigned int *nr_sections,
                                             char ***sections)
 {
-    const struct dpulib_elf_file *file = opened;
-    if (file == NULL || nr_sections == NULL || sections == NULL)
+    const struct dpulib_elf_file *opened = file;
+    if (opened == NULL || nr_sections == NULL || sections == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file, nr_sections and sections must not be NULL");
 
-    const struct dpu_elf_sections *all = &file->elf.sections;
+    const struct dpu_elf_sections *all = &opened->elf.sections;
     unsigned int count = 0;
     char **names = calloc((size_t)all->count + 1, sizeof *names);
     if (names == NULL)
@@ -116,20 +116,20 @@ DPU_EXPORT dpu_error_t dpu_elf_get_sections(dpu_elf_file_t opened, unsigned int 
     return DPU_OK;
 }
 
-DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t opened, const char *name,
+DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t file, const char *name,
                                             unsigned int *size, uint8_t **buffer)
 {
-    const struct dpulib_elf_file *file = opened;
-    if (file == NULL || name == NULL || size == NULL || buffer == NULL)
+    const struct dpulib_elf_file *opened = file;
+    if (opened == NULL || name == NULL || size == NULL || buffer == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file, name, size and buffer must not be NULL");
 
     uint32_t index;
-    if (!find_section(file, name, &index))
+    if (!find_section(opened, name, &index))
         return no_such_section(name);
 
-    const Elf32_Shdr section = dpu_elf_section(&file->elf.sections, index);
+    const Elf32_Shdr section = dpu_elf_section(&opened->elf.sections, index);
     struct dpu_elf_bytes bytes = {NULL, 0};
-    bool present = dpu_elf_section_bytes(&file->elf.sections, &section, &bytes);
+    bool present = dpu_elf_section_bytes(&opened->elf.sections, &section, &bytes);
     if (!present && section.sh_type != SHT_NOBITS)
         return dpulib_fail(DPU_ERR_ELF_INVALID_FILE, "the section '%s' is not all in the file",
                            name);
@@ -229,20 +229,20 @@ static bool collect(const struct dpulib_elf_file *file, uint32_t wanted, dpu_elf
     return true;
 }
 
-DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t opened, const char *name,
+DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t file, const char *name,
                                             dpu_elf_symbols_t **symbols)
 {
-    const struct dpulib_elf_file *file = opened;
-    if (file == NULL || name == NULL || symbols == NULL)
+    const struct dpulib_elf_file *opened = file;
+    if (opened == NULL || name == NULL || symbols == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file, name and symbols must not be NULL");
 
     *symbols = NULL;
     uint32_t index;
-    if (!find_section(file, name, &index))
+    if (!find_section(opened, name, &index))
         return no_such_section(name);
 
     dpu_elf_symbols_t *list = calloc(1, sizeof *list);
-    if (list == NULL || !collect(file, index, list)) {
+    if (list == NULL || !collect(opened, index, list)) {
         dpu_elf_free_symbols(list);
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (symbols of '%s')", name);
     }
@@ -279,9 +279,9 @@ static bool fill_list(const struct dpulib_elf_file *file, const char *prefix,
     return true;
 }
 
-DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_info_t *info)
+DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t file, dpu_elf_runtime_info_t *info)
 {
-    const struct dpulib_elf_file *file = opened;
+    const struct dpulib_elf_file *opened = file;
     if (info == NULL)
         return;
     memset(info, 0, sizeof *info);
@@ -307,12 +307,12 @@ DPU_EXPORT void dpu_elf_get_runtime_info(dpu_elf_file_t opened, dpu_elf_runtime_
         {"__close_print_sequence", &info->close_print_sequence, UINT32_MAX},
     };
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
-        fill_item(file, items[i].name, items[i].otherwise, items[i].item);
+        fill_item(opened, items[i].name, items[i].otherwise, items[i].item);
 
     /* Without memory, some are missing. */
-    if (file != NULL && fill_list(file, "__atomic_bit_", &info->mutex_info) &&
-        fill_list(file, "__semaphore_", &info->semaphore_info))
-        (void)fill_list(file, "__barrier_", &info->barrier_info);
+    if (opened != NULL && fill_list(opened, "__atomic_bit_", &info->mutex_info) &&
+        fill_list(opened, "__semaphore_", &info->semaphore_info))
+        (void)fill_list(opened, "__barrier_", &info->barrier_info);
 }
 
 DPU_EXPORT void free_runtime_info(dpu_elf_runtime_info_t *runtime_info)

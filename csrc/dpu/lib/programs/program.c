@@ -26,26 +26,26 @@ DPU_EXPORT void dpu_take_program_ref(struct dpu_program_t *program)
         __atomic_add_fetch(&program->reference_count, 1, __ATOMIC_RELAXED);
 }
 
-DPU_EXPORT void dpu_free_program(struct dpu_program_t *public)
+DPU_EXPORT void dpu_free_program(struct dpu_program_t *program)
 {
-    if (public == NULL || __atomic_sub_fetch(&public->reference_count, 1, __ATOMIC_ACQ_REL) > 0)
+    if (program == NULL || __atomic_sub_fetch(&program->reference_count, 1, __ATOMIC_ACQ_REL) > 0)
         return;
 
-    struct dpulib_program *program = dpulib_program_of(public);
-    if (program == NULL) {
-        dpu_elf_free_symbols(public->symbols);
-        free(public->program_path);
-        free(public);
+    struct dpulib_program *ours = dpulib_program_of(program);
+    if (ours == NULL) {
+        dpu_elf_free_symbols(program->symbols);
+        free(program->program_path);
+        free(program);
         return;
     }
 
-    dpu_elf_close_image(&program->elf);
-    free(program->meetings);
-    free(program->iram);
-    free(program->symbols.map);
-    free(program->image);
-    free(public->program_path);
-    free(program);
+    dpu_elf_close_image(&ours->elf);
+    free(ours->meetings);
+    free(ours->iram);
+    free(ours->symbols.map);
+    free(ours->image);
+    free(program->program_path);
+    free(ours);
 }
 
 static int32_t address_of(const struct dpulib_program *program, enum dpu_elf_known known)

@@ -39,6 +39,6 @@ static inline struct dpulib_program *dpulib_program_of(struct dpu_program_t *pro
  * reference, for dpu_free_program(). PATH is copied, and may be NULL.
  */
 dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
-                                  struct dpulib_program **program);
+                                  struct dpulib_program **made);
 
 #endif

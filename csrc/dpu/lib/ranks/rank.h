@@ -105,7 +105,7 @@ static inline struct dpu_rank_t *dpulib_rank_at(struct list_node *node)
 /* A rank with COUNT DPUs enabled, which is not in dpulib_ranks yet. DPU_ERR_ALLOCATION if out of
  * memory. Without the lock. */
 dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id, uint32_t count,
-                               struct dpu_rank_t **rank);
+                               struct dpu_rank_t **made);
 /* Ends a rank that has left dpulib_ranks and whose queue is empty. Without the lock. */
 void dpulib_rank_destroy(struct dpu_rank_t *rank);
 

@@ -84,17 +84,17 @@ static dpu_error_t load_segment(const struct dpu_elf_segment *segment, dpu_loade
     return status;
 }
 
-DPU_EXPORT dpu_error_t dpu_elf_load(dpu_elf_file_t opened, dpu_loader_context_t context)
+DPU_EXPORT dpu_error_t dpu_elf_load(dpu_elf_file_t file, dpu_loader_context_t context)
 {
-    const struct dpulib_elf_file *file = opened;
-    if (file == NULL || context == NULL)
+    const struct dpulib_elf_file *opened = file;
+    if (opened == NULL || context == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "file and context must not be NULL");
 
     dpu_error_t status = context->env.target == DPU_LOADER_TARGET_DPU
                              ? dpulib_check_dpu(context->env.dpu)
                              : dpulib_check_rank(context->env.rank);
-    for (size_t i = 0; i < file->elf.nsegments && status == DPU_OK; i++) {
-        const struct dpu_elf_segment *segment = &file->elf.segments[i];
+    for (size_t i = 0; i < opened->elf.nsegments && status == DPU_OK; i++) {
+        const struct dpu_elf_segment *segment = &opened->elf.segments[i];
         if (segment->memory == DPU_ELF_IRAM || segment->memory == DPU_ELF_WRAM ||
             segment->memory == DPU_ELF_MRAM)
             status = load_segment(segment, context);
