@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dpu.toolchain.elf_reader import ElfFile
 
 from dpu.asm.lines import SECTION, read_lines
+from dpu.elf.reader import ElfFile
 from dpu.toolchain import Toolchain, build_cached, cache
 from dpu.toolchain.link.runtime import runtime_objects
 from dpu.toolchain.target import RUNTIME_SOURCES
