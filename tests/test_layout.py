@@ -81,10 +81,11 @@ LAYERS: dict[str, str] = {
     "accelforge/fields": "@accelforge/yaml",
     "accelforge/frontend/mapper": "accelforge/fields",
     "accelforge/frontend": "@accelforge/fields accelforge/drawing accelforge/frontend/mapper",
+    "accelforge/tracegen": "accelforge/frontend",
     "accelforge/results": "@accelforge/frontend",
     "accelforge/model": "@accelforge/results accelforge/_model",
     "accelforge/mapper": "@accelforge/model",
-    "accelforge/plotting": "@accelforge/mapper",
+    "accelforge/plotting": "@accelforge/mapper accelforge/examples",
     "accelforge/devices": "@accelforge/frontend veo",
     "accelforge/prediction": "@accelforge/mapper",
     "accelforge": "@accelforge/plotting accelforge/prediction accelforge/devices"

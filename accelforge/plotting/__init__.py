@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures."""
+"""Plots of results and specifications; they need matplotlib, the extra ``plot``."""
+
+from accelforge.plotting import mappings, roofline, skislope, specs
+
+__all__ = ["mappings", "roofline", "skislope", "specs"]

@@ -192,11 +192,7 @@ class Mappings(Table):
         list_if_one_mapping : bool
             Whether values are lists also if there is one mapping.
         """
-        parts: Breakdown = {}
-        for name, rows in self._table().items():
-            split = name.split(SEPARATOR)
-            if len(split) == 3 and split[1] == "latency" and split[0] in self.einsum_names:
-                parts[split[0], split[2]] = rows
+        parts = self._latencies()
         if not per_component:
             largest: Breakdown = {}
             for (einsum, _), rows in parts.items():
@@ -225,6 +221,15 @@ class Mappings(Table):
 
     def _combine(self, parts: Breakdown, keep: tuple[bool, ...], list_if_one_mapping: bool) -> Any:
         return combine(parts, keep, len(self), len(self) != 1 or list_if_one_mapping)
+
+    def _latencies(self) -> Breakdown:
+        """Return the latencies by Einsum and component."""
+        parts: Breakdown = {}
+        for name, rows in self._table().items():
+            split = name.split(SEPARATOR)
+            if len(split) == 3 and split[1] == "latency" and split[0] in self.einsum_names:
+                parts[split[0], split[2]] = rows
+        return parts
 
     def _breakdown(self, family: str, with_leak: bool) -> Breakdown:
         """Return the columns of a family by Einsum, component, tensor and action."""
