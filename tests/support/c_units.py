@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the C unit tests of a folder, each a program of its own, under sanitizers.
 
-The first comment of a file has a line ``build:`` with the sources that it is linked with,
-relative to the root or ``@name`` for those of a library (``builds.py``), further flags, and the
-word ``tsan`` if it is to be run under ThreadSanitizer too. A source is compiled once for all tests.
+The first comment of a file has a line ``build:``, which goes on in indented lines, with the sources
+that it is linked with, relative to the root or ``@name`` for those of a library (``builds.py``),
+further flags, and the word ``tsan`` if it is to be run under ThreadSanitizer too. A source is
+compiled once for all tests.
 A test that fails exits with a status other than 0, after saying why.
 """
 
@@ -34,10 +35,11 @@ LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", "1000" if UNDER_VALGRIND
 
 def build_line(source: Path) -> list[str]:
     """Read the words of the line ``build:``."""
-    comment = re.search(r"/\*.*?\bbuild:(?P<words>[^\n]*)", source.read_text(), re.DOTALL)
+    pattern = r"/\*.*?\bbuild:(?P<words>[^\n]*(?:\n \*   [^\n]*)*)"
+    comment = re.search(pattern, source.read_text(), re.DOTALL)
     if comment is None:
         pytest.fail(f"{source} has no line 'build:' in its first comment")
-    return shlex.split(comment["words"].partition("*/")[0])
+    return shlex.split(comment["words"].partition("*/")[0].replace("\n *", ""))
 
 
 def programs(folder: Path) -> list[object]:

@@ -16,8 +16,6 @@
 
 #define BLOCK 2048 /* elements */
 
-typedef void (*combine_fn)(void *to, const void *a, const void *b, size_t n);
-
 /* Vectors of 64 bytes: the compiler makes of them what the target has. MAX is a > b ? a : b. */
 #define KERNELS(suffix, attribute, type, itype, addtype) \
     typedef addtype add_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
@@ -76,26 +74,34 @@ ALL_KERNELS(_avx2, __attribute__((target("avx2"))))
 ALL_KERNELS(_avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
 #endif
 
-static combine_fn kernel(uint32_t function, uint32_t type)
+enum reduce_vectors acclib_reduce_vectors(void)
 {
-    static const combine_fn base[2][4] = TABLE(_base);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return REDUCE_AVX512;
+    if (__builtin_cpu_supports("avx2"))
+        return REDUCE_AVX2;
+#endif
+
+    return REDUCE_BASE;
+}
+
+reduce_fn acclib_reduce_kernel(uint32_t function, uint32_t type, enum reduce_vectors vectors)
+{
+    static const reduce_fn kernels[][2][4] = {
+        [REDUCE_BASE] = TABLE(_base),
+#if defined(__x86_64__)
+        [REDUCE_AVX2] = TABLE(_avx2),
+        [REDUCE_AVX512] = TABLE(_avx512),
+#endif
+    };
     unsigned column = type == ACCL_FLOAT64 ? 1
                       : type == ACCL_INT32 ? 2
                       : type == ACCL_INT64 ? 3
                                            : 0;
-    unsigned row = function == ACCL_MAX;
-#if defined(__x86_64__)
-    static const combine_fn avx2[2][4] = TABLE(_avx2);
-    static const combine_fn avx512[2][4] = TABLE(_avx512);
 
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return avx512[row][column];
-    if (__builtin_cpu_supports("avx2"))
-        return avx2[row][column];
-#endif
-
-    return base[row][column];
+    return kernels[vectors][function == ACCL_MAX][column];
 }
 
 /* An operand's block as float32 with the values of float16. */
@@ -110,7 +116,7 @@ static void load_half(float *to, const uint8_t *from, uint32_t type, size_t at, 
 static void reduce_half(const struct reduction *r, size_t start, size_t count)
 {
     float acc[BLOCK], next[BLOCK];
-    combine_fn combine = kernel(r->function, ACCL_FLOAT32);
+    reduce_fn combine = acclib_reduce_kernel(r->function, ACCL_FLOAT32, acclib_reduce_vectors());
     for (size_t at = start; at < start + count; at += BLOCK) {
         size_t n = start + count - at < BLOCK ? start + count - at : BLOCK;
         uint32_t k = r->first;
@@ -147,7 +153,7 @@ void acclib_reduce(const struct reduction *r, size_t start, size_t count)
     }
 
     _Alignas(64) uint8_t block[BLOCK * sizeof(double)];
-    combine_fn combine = kernel(r->function, r->type);
+    reduce_fn combine = acclib_reduce_kernel(r->function, r->type, acclib_reduce_vectors());
     for (size_t at = start; at < start + count; at += BLOCK) {
         size_t n = start + count - at < BLOCK ? start + count - at : BLOCK;
         uint32_t k = r->first;

@@ -21,4 +21,18 @@ struct reduction {
 /* Computes elements [START, START + COUNT) of the results from those of the operands. */
 void acclib_reduce(const struct reduction *r, size_t start, size_t count);
 
+/* --- for tests: what acclib_reduce() consists of --- */
+
+/* Instructions for vectors, each of which includes those before it. */
+enum reduce_vectors { REDUCE_BASE, REDUCE_AVX2, REDUCE_AVX512 };
+
+/* The best that the processor has, which acclib_reduce() uses. */
+enum reduce_vectors acclib_reduce_vectors(void);
+
+/* Combines N elements of A with those of B; TO may be either. */
+typedef void (*reduce_fn)(void *to, const void *a, const void *b, size_t n);
+
+/* The function for a type other than float16. The processor must have VECTORS. */
+reduce_fn acclib_reduce_kernel(uint32_t function, uint32_t type, enum reduce_vectors vectors);
+
 #endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * build: csrc/accl/base/heap.c csrc/accl/base/fork.c csrc/common/range_alloc.c
+ *     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+ *     -Wl,--wrap=fallocate,--wrap=mmap,--wrap=ftruncate,--wrap=fopen
+ *
+ * The memory of a rank: blocks, what is valid, and what happens when the system has no more.
+ */
+#include "accl/base/heap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "accl/base/arena.h"
+#include "accl/base/fork.h"
+#include "tests/support/check.h"
+#include "tests/support/failing_malloc.h"
+
+#define PAGE 4096
+#define MIB (UINT64_C(1) << 20)
+
+/* Calls that are refused: the next ones, each from 0 on. */
+static int fallocate_left = -1, mmap_left = -1, ftruncate_left = -1;
+static uint64_t largest_file = UINT64_MAX, punched;
+static const char *meminfo;
+
+static bool refuses(int *left)
+{
+    return *left >= 0 && (*left)-- == 0;
+}
+
+int __real_fallocate(int fd, int mode, off_t offset, off_t length);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t length);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t length)
+{
+    if (refuses(&fallocate_left)) {
+        errno = ENOSPC;
+        return -1;
+    }
+    if (mode & FALLOC_FL_PUNCH_HOLE)
+        punched += (uint64_t)length;
+    return __real_fallocate(fd, mode, offset, length);
+}
+
+void *__real_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    if (refuses(&mmap_left)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return __real_mmap(at, bytes, protection, flags, fd, offset);
+}
+
+int __real_ftruncate(int fd, off_t bytes);
+int __wrap_ftruncate(int fd, off_t bytes);
+int __wrap_ftruncate(int fd, off_t bytes)
+{
+    if ((uint64_t)bytes > largest_file || refuses(&ftruncate_left)) {
+        errno = EFBIG;
+        return -1;
+    }
+    return __real_ftruncate(fd, bytes);
+}
+
+/* /proc/meminfo: as it is, missing ("") or with a text of ours. */
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    if (meminfo == NULL || strcmp(path, "/proc/meminfo") != 0)
+        return __real_fopen(path, mode);
+    if (*meminfo == 0)
+        return NULL;
+    return fmemopen((void *)(uintptr_t)meminfo, strlen(meminfo), "r");
+}
+
+static int count_descriptors(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static void test_blocks(void)
+{
+    struct heap *heap = acclib_heap_open(0);
+    CHECK(heap != NULL && acclib_heap_used(heap) == 0);
+    CHECK(acclib_heap_is_sealed(heap->fd) && !acclib_heap_is_sealed(0));
+    CHECK(ftruncate(heap->fd, 0) != 0);
+
+    /* Of pages, behind the header, apart from each other, and writable. */
+    uint64_t nothing = acclib_heap_get(heap, 0), two = acclib_heap_get(heap, PAGE + 1);
+    CHECK(nothing >= ARENA_HEADER_BYTES && two >= ARENA_HEADER_BYTES);
+    CHECK(nothing % PAGE == 0 && two % PAGE == 0);
+    CHECK(two + 2 * PAGE <= nothing || nothing + PAGE <= two);
+    CHECK(acclib_heap_used(heap) == 3 * PAGE);
+    memset(heap->base + two, 7, 2 * PAGE);
+    CHECK(heap_offset(heap, heap->base + two) == two);
+
+    /* What is valid: inside one block. */
+    uint64_t at = ADDRESS_BASE + two;
+    CHECK(acclib_heap_valid(heap, at, 2 * PAGE) && acclib_heap_valid(heap, at + 5, 0));
+    CHECK(acclib_heap_valid(heap, at + 2 * PAGE - 1, 1));
+    CHECK(!acclib_heap_valid(heap, at, 2 * PAGE + 1));
+    CHECK(!acclib_heap_valid(heap, at - 1, 2));
+    CHECK(!acclib_heap_valid(heap, at + 2 * PAGE, 1) || two + 2 * PAGE == nothing);
+    CHECK(!acclib_heap_valid(heap, ADDRESS_BASE - 1, 1));
+    CHECK(!acclib_heap_valid(heap, ADDRESS_BASE + heap->bytes, 0));
+    CHECK(!acclib_heap_valid(heap, at, UINT64_MAX));
+    CHECK(!acclib_heap_valid(heap, ADDRESS_BASE, 1)); /* the header */
+
+    acclib_heap_put(heap, two);
+    CHECK(!acclib_heap_valid(heap, at, 1) && acclib_heap_used(heap) == PAGE);
+    acclib_heap_put(heap, two + 1); /* there is no such block */
+    CHECK(acclib_heap_used(heap) == PAGE);
+    CHECK(acclib_heap_get(heap, heap->bytes + 1) == 0);
+    CHECK(acclib_heap_get(heap, heap->bytes) == 0);
+    acclib_heap_release(heap);
+}
+
+/* Much memory that was freed goes back to the system, a little stays. */
+static void test_freed_memory_is_given_back(void)
+{
+    struct heap *heap = acclib_heap_open(300 * MIB);
+    CHECK(heap != NULL);
+    struct stat status;
+    uint64_t little = acclib_heap_get(heap, MIB), much = acclib_heap_get(heap, 80 * MIB);
+    CHECK(little && much);
+    acclib_heap_put(heap, little);
+    CHECK(punched == 0);
+    acclib_heap_put(heap, much);
+    CHECK(punched >= 80 * MIB);
+    CHECK(fstat(heap->fd, &status) == 0 && (uint64_t)status.st_blocks * 512 < 17 * MIB);
+    acclib_heap_release(heap);
+}
+
+/* A block that the system could not back is refused before it is touched. */
+static void test_no_memory_for_a_block(void)
+{
+    struct heap *heap = acclib_heap_open(300 * MIB);
+    CHECK(heap != NULL);
+
+    fallocate_left = 0;
+    CHECK(acclib_heap_get(heap, PAGE) == 0 && acclib_heap_used(heap) == 0);
+    CHECK(acclib_heap_get(heap, PAGE) != 0);
+
+    meminfo = "MemTotal: 1 kB\nMemAvailable: 65536 kB\n"; /* 64 MiB */
+    CHECK(acclib_heap_get(heap, 64 * MIB + PAGE) == 0);
+    CHECK(acclib_heap_get(heap, 64 * MIB) != 0);
+    /* A system that does not say how much there is. */
+    meminfo = "MemTotal: 1 kB\n";
+    CHECK(acclib_heap_get(heap, 65 * MIB) != 0);
+    meminfo = "";
+    CHECK(acclib_heap_get(heap, 65 * MIB) != 0);
+    meminfo = NULL;
+    acclib_heap_release(heap);
+}
+
+static void test_sizes(void)
+{
+    CHECK(acclib_heap_open((UINT64_C(1) << 44) + 1) == NULL);
+    struct heap *heap = acclib_heap_open(1);
+    CHECK(heap != NULL && heap->bytes == MIB + ARENA_HEADER_BYTES);
+    acclib_heap_release(heap);
+
+    /* Where the default is too large, a smaller one will do; not in place of what was asked for. */
+    largest_file = UINT64_C(2) << 30;
+    heap = acclib_heap_open(0);
+    CHECK(heap != NULL && heap->bytes == UINT64_C(1) << 30);
+    acclib_heap_release(heap);
+    errno = 0;
+    CHECK(acclib_heap_open(UINT64_C(3) << 30) == NULL && errno == EFBIG);
+    largest_file = UINT64_MAX;
+}
+
+/* Whatever is refused, nothing is left. */
+static void test_no_memory_for_a_heap(void)
+{
+    int before = count_descriptors();
+    int *const refused[] = {&fallocate_left, &mmap_left, &ftruncate_left};
+    for (size_t i = 0; i < 3; i++) {
+        int calls = i == 1 ? 2 : 1;
+        for (int call = 0; call < calls; call++) {
+            *refused[i] = call;
+            CHECK(acclib_heap_open(MIB) == NULL);
+            CHECK(*refused[i] == -1);
+        }
+    }
+
+    long n = 0;
+    struct heap *heap = NULL;
+    for (; heap == NULL; n++) {
+        CHECK(n < 10);
+        allocations_left = n;
+        heap = acclib_heap_open(MIB);
+    }
+    allocations_left = -1;
+    CHECK(n > 1);
+    acclib_heap_release(heap);
+    CHECK(count_descriptors() == before);
+}
+
+/* Each holder has a reference; a forked child leaves the descriptor alone, which may be another's.
+ */
+static void test_references(void)
+{
+    acclib_fork_watch(NULL);
+    struct heap *heap = acclib_heap_open(MIB);
+    CHECK(heap != NULL);
+    atomic_fetch_add(&heap->refs, 1);
+    acclib_heap_release(heap);
+    CHECK(acclib_heap_get(heap, 1) != 0);
+
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        int fd = heap->fd;
+        acclib_heap_release(heap);
+        _exit(fcntl(fd, F_GETFD) >= 0 ? 0 : 1);
+    }
+    int status = -1, fd = heap->fd;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    acclib_heap_release(heap);
+    CHECK(fcntl(fd, F_GETFD) < 0);
+}
+
+int main(void)
+{
+    test_blocks();
+    test_freed_memory_is_given_back();
+    test_no_memory_for_a_block();
+    test_sizes();
+    test_no_memory_for_a_heap();
+    test_references();
+    return 0;
+}
