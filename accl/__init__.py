@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives that are offloaded, to FPGAs with ACCL or to an engine in software.
+"""Collectives that are offloaded to FPGAs with ACCL, or to an engine in software.
 
-A program for pyaccl runs as it is, with the import changed. Without FPGAs the collectives are
-done by a soft engine: over shared memory on one host, and over MPI between hosts.
-`library_info()` and ``python -m accl`` say which it is.
+Programs for pyaccl run unchanged but for the import. Without FPGAs a soft engine executes the
+collectives, over shared memory on one host and over MPI between hosts. `library_info()` and
+``python -m accl`` show which library is used.
 
 >>> from mpi4py import MPI
 >>> from accl import accl

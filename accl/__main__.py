@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m accl``: which library is used, and why the others are not."""
+"""``python -m accl``: shows which library is used, and why the others are not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print what `library_info()` says.
+    """Print `library_info()`.
 
     Parameters
     ----------

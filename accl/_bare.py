@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls given by their numbers, and the state of an `accl` as the hardware shows it."""
+"""Calls given as numbers, and the state of an `accl` in the form of the hardware."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["BareCalls"]
 
 
 class BareCalls:
-    """The part of an `accl` that shows the hardware's own view."""
+    """The part of an `accl` with the view of the hardware."""
 
     if TYPE_CHECKING:
         # Of the whole class.
@@ -38,9 +38,9 @@ class BareCalls:
         _mmio: ExchangeMemory
 
     class dummy_address:
-        """Stands for an operand that a call does not have, or that comes from a stream.
+        """Placeholder for an operand that is absent, or comes from a stream.
 
-        Its `dtype` may be set, to say of what type the elements of the stream are.
+        Its `dtype` may be set to the type of the stream's elements.
         """
 
         def __init__(self, adr: int = 0) -> None:
@@ -57,7 +57,7 @@ class BareCalls:
         addr_2: Any,
         compress_dtype: Any = None,
     ) -> tuple[int, int, int, int, int]:
-        """Find what a call needs for its operands.
+        """Determine the types, flags and addresses of a call's operands.
 
         Returns
         -------
@@ -66,7 +66,7 @@ class BareCalls:
             device addresses.
         """
         pair, flags, addresses = self._prepare(scenario, (addr_0, addr_1, addr_2), compress_dtype)
-        # What is only moved has no configuration.
+        # Data that is only moved needs no configuration.
         known = pair is not None and pair in self.arith_config
         config = self.arith_config[pair].addr if known and pair is not None else 0
         return (config, flags, addresses[0], addresses[1], addresses[2])
@@ -107,21 +107,20 @@ class BareCalls:
         addr_1: Any = None,
         addr_2: Any = None,
     ) -> ACCLHandle:
-        """Start a call that is given by its numbers; nothing is synchronised.
+        """Start a call given as numbers; nothing is synchronised.
 
         Parameters
         ----------
         scenario : CCLOp
-            What is done.
+            The operation.
         count : int
             Number of elements; the value, for configuration.
         comm : int
             Address of the communicator in exchange memory: ``communicators[i].addr``.
         root_src_dst, function, tag, compress_dtype, stream_flags
-            As the calls have them.
+            As for the calls.
         addr_0, addr_1, addr_2 : ACCLBuffer or dtype, optional
-            First operand, second operand, result; for one that is a stream, the type of its
-            elements.
+            First operand, second operand, result; for a stream, the type of its elements.
 
         Returns
         -------
@@ -147,7 +146,7 @@ class BareCalls:
         addr_1: Any = None,
         addr_2: Any = None,
     ) -> None:
-        """Execute a call that is given by its numbers; parameters as of `call_async()`."""
+        """Execute a call given as numbers; parameters as for `call_async()`."""
         words = (scenario, count, comm, root_src_dst, function, tag)
         self._bare_call(False, words, compress_dtype, stream_flags, (addr_0, addr_1, addr_2))
 
@@ -170,7 +169,7 @@ class BareCalls:
         Parameters
         ----------
         label : str
-            What the call was.
+            The name of the call.
         """
         retcode = self.get_retcode()
         if retcode:
@@ -188,7 +187,7 @@ class BareCalls:
         Parameters
         ----------
         nbufs : int, optional
-            How many of them; all unless given.
+            How many; all by default.
         """
         lines = self._control.dump("rx").splitlines()
         shown = lines if nbufs is None else lines[: len(lines) - self._hidden(nbufs)]
@@ -198,7 +197,7 @@ class BareCalls:
         return max(0, len(self.rx_buffer_spares) - max(0, nbufs))
 
     def dump_communicator(self, comm_id: int = GLOBAL_COMM) -> None:
-        """Print a communicator with the sequence numbers of this moment."""
+        """Print a communicator with its current sequence numbers."""
         print(self._control.dump("communicator", comm_id))
 
     def dump_exchange_memory(self) -> None:
@@ -206,5 +205,5 @@ class BareCalls:
         print(self._control.dump("exchange"))
 
     def dump_waits(self) -> None:
-        """Print what this rank and those that it has met wait for at this moment."""
+        """Print what this rank, and those that it has met, currently wait for."""
         print(self._control.dump("waits"))

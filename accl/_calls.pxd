@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every call needs: the device, the communicators' sizes, the element types."""
+"""The state that all calls use: the device, the communicators' sizes, the element types."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
@@ -39,7 +39,7 @@ cdef class Calls:
     cdef readonly Caller _caller
 
 
-# What the keywords of a call say. The objects are borrowed from the method that has them.
+# The keyword arguments of a call, borrowed from the method.
 cdef struct Options:
     bint from_fpga
     bint to_fpga
@@ -59,7 +59,7 @@ cdef inline Options make_options(bint from_fpga, bint to_fpga, object compress_d
     return options
 
 
-# Takes `async` out of the further keywords; anything else in there is a mistake.
+# Removes `async` from the further keywords; any other one is an error.
 cdef bint take_async(dict more, bint run_async, str name) except -1
 cdef int check_elements(Operand *operand, uint64_t needed, str what, str name) except -1
 cdef uint32_t to_function(object func, str name) except? 0xffffffff

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every call needs, so that the calls themselves are short and quick."""
+"""The steps that all calls share."""
 
 cimport cython
 from cpython.long cimport PyLong_CheckExact
@@ -55,7 +55,7 @@ cdef bint take_async(dict more, bint run_async, str name) except -1:
 cdef int check_elements(Operand *operand, uint64_t needed, str what, str name) except -1:
     if <uint64_t>operand.elements < needed:
         raise ACCLArgumentError(
-            f"{name}: {what} has {operand.elements} elements, and {needed} are needed"
+            f"{name}: {what} has {operand.elements} elements, but {needed} are required"
         )
     return 0
 
@@ -66,13 +66,13 @@ cdef uint32_t to_function(object func, str name) except? 0xffffffff:
         func if PyLong_CheckExact(func) else index(func), &overflow
     )
     if overflow or not 0 <= value <= 1:
-        raise ACCLArgumentError(f"{name}: func is SUM (0) or MAX (1), not {func!r}")
+        raise ACCLArgumentError(f"{name}: func must be SUM (0) or MAX (1), not {func!r}")
     return <uint32_t>value
 
 
 @cython.final
 cdef class Caller:
-    """The device of an `accl` and what calls have to know of its configuration."""
+    """The device of an `accl`, and the configuration that calls use."""
 
     def __cinit__(self):
         self.check_return_value_flag = True
@@ -107,7 +107,7 @@ cdef class Caller:
                 code = dtype_code(pair[0], "configure_arithmetic")
                 if code > ACCL_INT64:
                     raise ACCLDtypeError(
-                        f"configure_arithmetic: there is no arithmetic for {pair[0]}"
+                        f"configure_arithmetic: no arithmetic for {pair[0]}"
                     )
                 singles |= 1u << code
 
@@ -131,7 +131,7 @@ cdef class Caller:
         )
         if overflow or comm < 0 or comm >= self.n_comms:
             raise ACCLArgumentError(
-                f"{name}: there is no communicator {comm_id}; there are {self.n_comms}"
+                f"{name}: no communicator {comm_id}; there are {self.n_comms}"
             )
 
         memset(call, 0, sizeof(accl_call))
@@ -173,7 +173,7 @@ cdef class Caller:
 
         value = PyLong_AsLongLongAndOverflow(count, &overflow)
         if overflow or value < 0 or value > 1 << 48:
-            raise ACCLArgumentError(f"{name}: a count cannot be {count}")
+            raise ACCLArgumentError(f"{name}: count must not be negative, but is {count}")
 
         call.count = value
         return 0
@@ -232,10 +232,10 @@ cdef class Caller:
 
 
 cdef class Calls:
-    """What the classes with the methods of an `accl` share: the state that its calls need.
+    """The state that the classes with the methods of an `accl` share.
 
-    They are extension types, as a call of four bytes takes less than a microsecond, and only have
-    methods, so a class can be made of several.
+    They are extension types, as a call of four bytes takes less than a microsecond, and have
+    methods only, so that a class can derive from several.
     """
 
     def __cinit__(self):
@@ -255,7 +255,7 @@ cdef class Calls:
 
     @property
     def check_return_value_flag(self):
-        """Whether calls that fail raise."""
+        """Whether failed calls raise an exception."""
         return self._caller.check_return_value_flag
 
     @check_return_value_flag.setter
@@ -264,29 +264,29 @@ cdef class Calls:
 
 
 cdef bint _moves(uint32_t operation) noexcept:
-    """Whether an operation takes elements of any type."""
+    """Whether an operation accepts elements of any type."""
     return operation in (ACCL_COPY, ACCL_SEND, ACCL_RECV, ACCL_BCAST, ACCL_SCATTER, ACCL_GATHER,
                          ACCL_ALLGATHER, ACCL_ALLTOALL)
 
 
 cdef int _refuse_moved(Caller caller, accl_call *call, set types, object compress,
                        str name) except -1:
-    """Raise the error for elements that a call cannot take."""
+    """Raise the error for elements that a call does not support."""
     names = sorted(dtype_name(code) for code in types)
     if not _moves(call.operation):
         names = sorted(dtype_name(code) for code in types if code > ACCL_INT64)
         known = sorted({pair[1] for pair in caller.configs})
         raise ACCLDtypeError(
-            f"{name}: there is no arithmetic configuration for {', '.join(names)}: sums and maxima "
+            f"{name}: no arithmetic configuration for {', '.join(names)}: sums and maxima "
             f"are of {', '.join(known)} in the machine's byte order"
         )
 
     if compress is not None:
         raise ACCLDtypeError(
-            f"{name}: there is no compression of {', '.join(names)}, only of float32 to float16"
+            f"{name}: no compression of {', '.join(names)}, only of float32 to float16"
         )
 
-    raise ACCLDtypeError(f"{name}: there is no conversion between {' and '.join(names)}")
+    raise ACCLDtypeError(f"{name}: no conversion between {' and '.join(names)}")
 
 
 cdef int _set_mixed(Caller caller, accl_call *call, uint32_t op0, uint32_t op1, uint32_t res,
@@ -316,7 +316,7 @@ cdef int _set_mixed(Caller caller, accl_call *call, uint32_t op0, uint32_t op1, 
     small, big = types[0], types[len(types) - 1]
     if (names[len(names) - 1], names[0]) not in caller.configs:
         raise ACCLDtypeError(
-            f"{name}: there is no arithmetic configuration for {names[len(names) - 1]}"
+            f"{name}: no arithmetic configuration for {names[len(names) - 1]}"
             + (f" with {names[0]}" if len(names) > 1 else "")
         )
 

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The collectives, as methods. What all of them take:
+"""The collectives, as methods. Parameters of all of them:
 
 comm_id
     Number of the communicator.
 from_fpga
-    The data is in device memory already: nothing is copied there first.
+    The data is already in device memory: it is not copied there.
 to_fpga
-    The result is to stay in device memory.
+    The result stays in device memory.
 compress_dtype
-    Type that the data has on the wire: float16, for float32.
+    Type of the data on the wire: float16, for float32.
 run_async, async
     Return a handle instead of waiting; ``async`` is to be written ``**{"async": True}``.
 waitfor
-    Handles of calls that must have ended before.
+    Handles of calls that must finish first.
 
-Buffers of `allocate()` are operands as they are. Other arrays, of NumPy or with DLPack, are copied
-to the device when the call is made, and results back when it has ended.
+Buffers of `allocate()` are used directly. Other arrays, of NumPy or with DLPack, are copied to the
+device when the call is made, and results back when it has finished.
 """
 
 cimport cython
@@ -52,11 +52,11 @@ __all__ = ["Collectives"]
 
 
 cdef enum:
-    # In place of how many times its count an operation reads or writes: once for each rank.
+    # For how many times its count an operation reads or writes: once per rank.
     EACH = -1
 
 cdef enum:
-    # Which operand has the count where none is given: all of it, or a rank's part.
+    # Which operand has the default of the count: all of it, or a rank's part.
     SOURCE
     RESULT
     PART_OF_SOURCE
@@ -118,7 +118,7 @@ cdef inline uint64_t _times(int multiple, uint64_t ranks) noexcept:
 
 cdef object _run(Caller caller, Operation operation, accl_call *call, bint is_root, object sbuf,
                  object rbuf, object count, Options *options):
-    """Execute `call`, whose root and function are set: what is the same for all of the table."""
+    """Execute `call`, whose root and function are set, for any operation of the table."""
     cdef Operand source
     cdef Operand result
     cdef str name = operation.name
@@ -179,14 +179,14 @@ cdef class Collectives(Calls):
 
     def bcast(self, buf, count=None, root=0, comm_id=0, from_fpga=False, to_fpga=False,
               compress_dtype=None, run_async=False, waitfor=(), **more):
-        """Give all ranks what the root has.
+        """Send the root's data to all ranks.
 
         Parameters
         ----------
         buf : ACCLBuffer
-            Is sent at the root, and written elsewhere.
+            Sent at the root, written elsewhere.
         count : int, optional
-            Number of elements; all of `buf` unless given.
+            Number of elements; all of `buf` by default.
         root : int
             The rank that sends.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
@@ -230,16 +230,16 @@ cdef class Collectives(Calls):
 
     def scatter(self, sbuf, rbuf, count=None, root=0, comm_id=0, from_fpga=False, to_fpga=False,
                 compress_dtype=None, run_async=False, waitfor=(), **more):
-        """Give each rank its part of what the root has.
+        """Send each rank its part of the root's data.
 
         Parameters
         ----------
         sbuf : ACCLBuffer or None
-            A part of `count` elements for each rank; needed at the root only.
+            A part of `count` elements per rank; required at the root only.
         rbuf : ACCLBuffer
             Receives this rank's part.
         count : int, optional
-            Number of elements of a part; the size of `rbuf` unless given.
+            Number of elements of a part; the size of `rbuf` by default.
         root : int
             The rank that sends.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
@@ -272,9 +272,9 @@ cdef class Collectives(Calls):
         sbuf : ACCLBuffer
             This rank's part.
         rbuf : ACCLBuffer or None
-            Receives a part from each rank; needed at the root only.
+            Receives a part from each rank; required at the root only.
         count : int, optional
-            Number of elements of a part; the size of `sbuf` unless given.
+            Number of elements of a part; the size of `sbuf` by default.
         root : int
             The rank that receives.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
@@ -309,7 +309,7 @@ cdef class Collectives(Calls):
         rbuf : ACCLBuffer
             Receives a part from each rank.
         count : int, optional
-            Number of elements of a part; the size of `sbuf` unless given.
+            Number of elements of a part; the size of `sbuf` by default.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
             As for all collectives.
 
@@ -337,9 +337,9 @@ cdef class Collectives(Calls):
         sbuf : ACCLBuffer
             This rank's vector.
         rbuf : ACCLBuffer or None
-            Receives the result; needed at the root only.
+            Receives the result; required at the root only.
         count : int, optional
-            Number of elements; the size of `sbuf` unless given.
+            Number of elements; the size of `sbuf` by default.
         root : int
             The rank that receives.
         func : ACCLReduceFunctions
@@ -377,7 +377,7 @@ cdef class Collectives(Calls):
         rbuf : ACCLBuffer
             Receives the result.
         count : int, optional
-            Number of elements; the size of `sbuf` unless given.
+            Number of elements; the size of `sbuf` by default.
         func : ACCLReduceFunctions
             SUM or MAX.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
@@ -401,16 +401,16 @@ cdef class Collectives(Calls):
 
     def reduce_scatter(self, sbuf, rbuf, count=None, func=0, comm_id=0, from_fpga=False,
                        to_fpga=False, compress_dtype=None, run_async=False, waitfor=(), **more):
-        """Combine the vectors of all ranks, and give each rank its part of the result.
+        """Combine the vectors of all ranks, and send each rank its part of the result.
 
         Parameters
         ----------
         sbuf : ACCLBuffer
-            This rank's vector, with a part of `count` elements for each rank.
+            This rank's vector, with a part of `count` elements per rank.
         rbuf : ACCLBuffer
             Receives this rank's part of the result.
         count : int, optional
-            Number of elements of a part; the size of `rbuf` unless given.
+            Number of elements of a part; the size of `rbuf` by default.
         func : ACCLReduceFunctions
             SUM or MAX.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
@@ -434,16 +434,17 @@ cdef class Collectives(Calls):
 
     def alltoall(self, sbuf, rbuf, count=None, comm_id=0, from_fpga=False, to_fpga=False,
                  compress_dtype=None, run_async=False, waitfor=(), **more):
-        """Give each rank its part of what every rank has.
+        """Send each rank its part of every rank's data.
 
         Parameters
         ----------
         sbuf : ACCLBuffer
-            A part of `count` elements for each rank.
+            A part of `count` elements per rank.
         rbuf : ACCLBuffer
             Receives a part from each rank.
         count : int, optional
-            Number of elements of a part; the size of `sbuf` by the number of ranks unless given.
+            Number of elements of a part; by default the size of `sbuf` divided by the number of
+            ranks.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
             As for all collectives.
 
@@ -463,7 +464,7 @@ cdef class Collectives(Calls):
         return _run(caller, _ALLTOALL, &call, False, sbuf, rbuf, count, &options)
 
     def barrier(self, comm_id=0, run_async=False, waitfor=(), **more):
-        """Wait until all ranks are here.
+        """Wait until all ranks have called it.
 
         Parameters
         ----------

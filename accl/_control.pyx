@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Configuration, registers and memory of a device, and calls by their bare numbers."""
+"""Configuration, registers and memory of a device, and calls given as numbers."""
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -55,12 +55,12 @@ cdef int _dump_text(Device device, int which, uint32_t comm, char *text, size_t 
 
 
 cdef class Control:
-    """What there is to set and to ask, by number: configuration, registers, memory, bare calls.
+    """Access by numbers: configuration, registers, memory, and calls.
 
     Parameters
     ----------
     caller : Caller
-        State that it shares with the calls of its `accl`.
+        The state that it shares with the calls of its `accl`.
     """
 
     cdef object __weakref__
@@ -74,7 +74,7 @@ cdef class Control:
         raise TypeError("the registers of an accl cannot be pickled")
 
     def open(self, Device device not None):
-        """Begin to use a device."""
+        """Attach to a device."""
         self.device = self.caller.device = device
 
     def configure(self, uint32_t function, object value, str name, object comm_id=0,
@@ -120,7 +120,7 @@ cdef class Control:
         self._leave(status, "setup_rx_buffers")
 
     def create_communicator(self, ranks, local_rank):
-        """Add a communicator; its number."""
+        """Add a communicator; return its number."""
         cdef uint32_t n = len(ranks)
         cdef uint32_t me = _word(local_rank, "local_rank")
         cdef uint32_t id = 0
@@ -140,7 +140,7 @@ cdef class Control:
                 reach = rank.get("reach", "auto")
                 if reach not in _REACH:
                     raise ACCLArgumentError(
-                        f"reach of rank {i} is one of {', '.join(_REACH)}, not {reach!r}"
+                        f"reach of rank {i} must be one of {', '.join(_REACH)}, not {reach!r}"
                     )
                 c[i].reach = _REACH[reach]
             self._enter("configure_communicator")
@@ -156,7 +156,7 @@ cdef class Control:
         return id
 
     def split_communicator(self, comm, indices):
-        """Add a communicator of some ranks of another; its number, size and local rank."""
+        """Add a communicator of some ranks of another; return its number, size and local rank."""
         cdef uint32_t parent = _word(comm, "comm_id")
         cdef uint32_t n = len(indices)
         cdef uint32_t id = 0
@@ -187,7 +187,7 @@ cdef class Control:
         return id, info.ranks, info.local_rank
 
     def communicator_address(self, comm):
-        """Where exchange memory shows a communicator."""
+        """Address of a communicator in exchange memory."""
         cdef uint32_t id = comm
         cdef accl_communicator_info_t info
         cdef int status
@@ -217,7 +217,7 @@ cdef class Control:
         return c
 
     def communicator_ranks(self, comm, n):
-        """List the ranks of a communicator, with the sequence numbers of this moment."""
+        """List the ranks of a communicator, with their current sequence numbers."""
         cdef accl_rank *c = self.get_ranks(comm, n)
         try:
             return [
@@ -235,7 +235,7 @@ cdef class Control:
             free(c)
 
     def has_packets(self):
-        """Whether a rank is reached by packets, which have to be carried."""
+        """Whether a rank is reached through packets, which must be carried."""
         cdef uint32_t n = self.caller.sizes[0] if self.caller.n_comms else 0
         cdef accl_rank *c = self.get_ranks(0, n)
         try:
@@ -307,7 +307,7 @@ cdef class Control:
             text = bytearray(space)
 
     def call(self, words, dtypes, flags, addresses, run_async, keep):
-        """Make a call of bare numbers; a handle, or the return code if it is not `run_async`.
+        """Make a call given as numbers; return a handle if `run_async`, else the return code.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ cdef class Control:
         run_async : bool
             Return a handle instead of waiting.
         keep : tuple
-            What must live until the call has ended.
+            Objects that must outlive the call.
         """
         cdef accl_call call
         cdef uint32_t id = 0
@@ -360,7 +360,7 @@ cdef class Control:
         return run_call(self.device, &call, "call", self.caller.check_return_value_flag, keep)
 
     def describe(self, scenario, operands, compress_dtype):
-        """Find types, flags and addresses for `operands`: arrays, element types, or None."""
+        """Determine types, flags and addresses of `operands`: arrays, element types, or None."""
         cdef accl_call call
         cdef Operand operand
         cdef uint32_t codes[3]

@@ -11,21 +11,21 @@ cdef class Device:
     cdef Library lib
     cdef const accl_table *table
     cdef accl_device *c
-    # What blocks of it are known by.
+    # Identifies the device to its blocks.
     cdef object token
     cdef readonly bint unified
     cdef readonly bint closed
-    # Threads that are inside the library with it.
+    # Number of threads inside the library with it.
     cdef unsigned int users
     # It is being closed, by the last one to leave if `deferred`.
     cdef bint closing
     cdef bint deferred
-    # The thread that checks signals, and what they raised.
+    # The thread that checks for signals, and the exception that they raised.
     cdef unsigned long checking
     cdef object interruption
-    # What calls use that may still run, in their order: objects of Pending.
+    # Calls that may still run, in order: objects of Pending.
     cdef object outstanding
-    # What interrupted calls use, until it is closed.
+    # Operands of interrupted calls, until it is closed.
     cdef object abandoned
     # Blocks for arrays without device memory.
     cdef object staging
@@ -36,7 +36,7 @@ cdef class Device:
 
     cdef int enter(self, str function) except -1
     cdef void leave(self) noexcept
-    # Executes a call; its error bits, 0 if `raises`, as then they are an exception. An interrupted
+    # Executes a call; returns its error bits, 0 if `raises`, which raises them. An interrupted
     # call may continue with what is in `keep`.
     cdef uint32_t run(self, accl_call *call, str name, bint raises,
                       tuple keep) except? 0xffffffff

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An open device: opening, closing, executing calls, and checking signals meanwhile."""
+"""An open device: opening, closing, executing calls, and checking for signals during them."""
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -80,11 +80,11 @@ cdef class Device:
     stack : int
         0 for UDP, 1 for TCP.
     job : str or None
-        The name by which ranks find each other.
+        The name by which the ranks find each other.
     xclbin, endpoint : str or None
         Bit stream, or address of an emulator, of the vendor's driver.
     board, cclo : int
-        Which board, and which engine on it.
+        The board, and the engine on it.
     """
 
     def __init__(self, library, *, unified=False, memory_bytes=0, stack=1, job=None, xclbin=None,
@@ -92,7 +92,7 @@ cdef class Device:
         cdef accl_config config
         cdef int status
         if self.c is not NULL or self.closed:
-            raise TypeError("a Device is opened once")
+            raise TypeError("this Device is already open")
 
         texts = [None if t is None else str(t).encode() for t in (job, xclbin, endpoint)]
         self.lib = get_library(library)
@@ -175,7 +175,7 @@ cdef class Device:
         return _after_failure(self, status, retcode, name, raises, keep)
 
     def close(self):
-        """Close it: running calls are interrupted. Later calls of this have no effect."""
+        """Close it, interrupting running calls. Later calls of this have no effect."""
         cdef timespec pause
         if self.c is NULL:
             return
@@ -183,7 +183,7 @@ cdef class Device:
         self.closing = True
         if self.users > 0:
             if self.checking == get_ident():
-                # A signal handler, inside a call of this very thread.
+                # A signal handler, inside a call of this thread.
                 self.deferred = True
                 return
             pause.tv_sec = 0
@@ -209,7 +209,7 @@ cdef class Device:
             flags |= ACCL_BUFFER_ZERO
         if not 0 <= nbytes <= LARGEST:
             raise ACCLMemoryError(
-                f"allocate: {nbytes} bytes are more than any device has; a shape is in elements"
+                f"allocate: no device has {nbytes} bytes; a shape is in elements"
             )
 
         size = nbytes
@@ -232,7 +232,7 @@ cdef class Device:
         return block
 
     def memory_info(self):
-        """Return how much device memory there is: capacity, allocated, base."""
+        """Return the capacity, the allocated bytes and the base of device memory."""
         cdef accl_memory_info_t info
         cdef int status
         memset(&info, 0, sizeof(info))
@@ -249,13 +249,13 @@ cdef class Device:
         return {"capacity": info.capacity, "allocated": info.allocated, "base": info.base}
 
     def set_pump(self, pump):
-        """Have a `PacketPump` carry packets to other hosts; None: no longer."""
+        """Set the `PacketPump` that carries packets to other hosts; None removes it."""
         self.pump = pump
         self.turns = pump is not None and not pump.any_thread
 
 
 cdef void _close(Device device) noexcept:
-    """Close it; no thread uses it."""
+    """Close it, when no thread uses it."""
     cdef accl_device *c = device.c
     if c is NULL:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls that run by themselves."""
+"""Asynchronous calls."""
 
 from libc.stdint cimport uint32_t
 from accl.libaccl cimport accl_call
@@ -12,15 +12,15 @@ cdef class ACCLHandle(Request):
     cdef Device device
     cdef readonly str operation
     cdef Pending pending
-    # What stands for a result without device memory, and how much of it is written.
+    # The block of a result without device memory, and how much of it is written.
     cdef object stage
     cdef Py_ssize_t elements
 
-    # Waits, checking signals; does not raise the error of the call.
+    # Waits, checking for signals; does not raise the error of the call.
     cdef int wait_for_end(self) except -1
 
 
-# Executes a call; its error bits, 0 if `raises`, as then they are an exception.
+# Executes a call; returns its error bits, 0 if `raises`, which raises them.
 cdef uint32_t run_call(Device device, accl_call *call, str name, bint raises,
                        tuple keep) except? 0xffffffff
 # Queues a call that uses the objects in `keep` and begins after the handles in `waitfor`.

@@ -25,7 +25,7 @@ __all__ = ["ACCLHandle"]
 
 cdef unsigned int _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
 
-# How long a thread that carries packets stays away from them.
+# The longest wait of a thread that carries packets.
 cdef enum:
     TURN_NS = 50_000
 
@@ -33,19 +33,18 @@ cdef enum:
 @cython.final
 @cython.no_gc_clear
 cdef class ACCLHandle(Request):
-    """A call that runs by itself. Objects come from calls with ``run_async=True``.
+    """An asynchronous call. Objects come from calls with ``run_async=True``.
 
-    Several may be outstanding; they are executed in the order in which they were made. What a
-    call uses stays until it has ended, also when the handle is dropped. A handle keeps the device
-    open. When the accl and all handles are dropped it is closed, which interrupts running calls.
+    Several may be outstanding; they are executed in order. The operands of a call stay allocated
+    until it has finished, even if the handle is dropped. A handle keeps the device open.
+    When the accl and all handles are dropped it is closed, which interrupts running calls.
 
-    Besides what is below there are `done()`, `result()`, `exception()`, `add_done_callback()` and
-    ``await``.
+    It also has `done()`, `result()`, `exception()`, `add_done_callback()` and ``await``.
 
     Attributes
     ----------
     operation : str
-        What is done.
+        The operation.
     """
 
     def __init__(self):
@@ -91,29 +90,29 @@ cdef class ACCLHandle(Request):
 
         text = self.device.table.accl_request_message(self.pending.c).decode("utf-8", "replace")
         if retcode & _INTERRUPTED:
-            # Nobody but deinit() breaks these calls off.
+            # Only deinit() interrupts these calls.
             raise ACCLClosedError(f"{self.operation}: {text}", retcode=retcode)
 
         raise self.device.lib.call_error(retcode, self.operation, text)
 
     def _timeout_error(self, timeout):
         return ACCLUnfinishedError(
-            f"{self.operation}: not finished within {timeout} s; the call continues, and may be "
+            f"{self.operation}: did not finish within {timeout} s; the call continues, and may be "
             "waited for again"
         )
 
     def wait(self, timeout=None):
-        """Wait for the end, and raise the call's error if it failed.
+        """Wait for the call, and raise its error if it failed.
 
         Parameters
         ----------
         timeout : float, optional
-            Limit in seconds; None waits as long as it takes.
+            Timeout in seconds; None waits without limit.
 
         Returns
         -------
         bool
-            True when the call has ended, False when the limit was reached first.
+            True if the call has finished, False if the wait timed out.
 
         Raises
         ------
@@ -126,22 +125,22 @@ cdef class ACCLHandle(Request):
         return True
 
     def test(self):
-        """Whether the call has ended, in success or failure."""
+        """Whether the call has finished, successfully or not."""
         return self.done()
 
     @property
     def retcode(self):
-        """Error bits of the call, 0 for success or as long as it runs."""
+        """Error bits of the call, 0 after success or while it runs."""
         return self.device.table.accl_request_retcode(self.pending.c)
 
     @property
     def duration(self):
-        """Seconds that the execution took, 0 as long as it runs."""
+        """Duration of the execution in seconds, 0 while it runs."""
         return self.device.table.accl_request_duration(self.pending.c) * 1e-9
 
 
 cdef int _end(ACCLHandle handle) except -1:
-    # Not let go of before the copy is there: another thread may ask for the end meanwhile.
+    # Kept until the copy is complete: another thread may wait for it meanwhile.
     cdef Stage stage = handle.stage
     if stage is not None:
         if handle.device.table.accl_request_retcode(handle.pending.c) == 0:

@@ -12,9 +12,9 @@ cdef class Block:
     cdef char *host
     cdef readonly uint64_t address
     cdef readonly Py_ssize_t nbytes
-    # Of the device that it was allocated on; the block does not keep the device open.
+    # Identifies its device, which the block does not keep open.
     cdef object owner
-    # Calls refuse it; the memory is released with the last array in it.
+    # Calls reject it; the memory is released with the last array that uses it.
     cdef readonly bint freed
     # Host view and device memory are the same pages.
     cdef readonly bint shared

@@ -9,7 +9,7 @@ from accl.errors import ACCLClosedError
 
 __all__ = ["Block"]
 
-# Shorter copies are done before another thread could take over.
+# Shorter copies finish before another thread could take the GIL.
 cdef enum:
     LONG_COPY = 16384
 
@@ -22,11 +22,11 @@ cdef class Block:
     Attributes
     ----------
     address : int
-        Where it is on the device.
+        Its device address.
     nbytes : int
         Its size.
     freed : bool
-        Whether it was freed; the memory is released with the last array in it.
+        Whether it was freed; the memory is released with the last array that uses it.
     shared : bool
         Whether the host's view and the device's memory are the same pages.
     """
@@ -80,5 +80,5 @@ cdef class Block:
         self.sync(offset, nbytes, to_device)
 
     def free(self):
-        """Free it: calls refuse it from now on."""
+        """Free it: calls then reject it."""
         self.freed = True

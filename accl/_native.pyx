@@ -38,7 +38,7 @@ from accl.constants import ErrorCode, error_names
 
 __all__ = ["Library", "library_info", "use_library"]
 
-# What a Library has that was not loaded: no functions.
+# The table of a Library that was not loaded: no functions.
 cdef accl_table _no_table
 
 _BY_STATUS = {
@@ -62,7 +62,7 @@ cdef class Library(LoadedLibrary):
     path : str
         The file that was loaded.
     kind : {"soft", "vendor", "path"}
-        Our soft engine, the bridge to the vendor's driver, or another that was given by its path.
+        The soft engine, the bridge to the vendor's driver, or another library given by path.
     found_via : str
         How it was found.
     version : str
@@ -70,7 +70,7 @@ cdef class Library(LoadedLibrary):
     api_version : int
         Version of the interface.
     missing : tuple of str
-        Functions of the interface that it lacks.
+        Functions of the interface that it does not have.
     """
 
     def __cinit__(self):
@@ -99,12 +99,12 @@ cdef class Library(LoadedLibrary):
 
     @property
     def is_soft(self):
-        """Whether it is our engine, and not the vendor's driver."""
+        """Whether it is the soft engine, not the vendor's driver."""
         return self.table.accl_version is not NULL and _is_soft(self)
 
     @property
     def devices(self):
-        """Number of FPGA boards in this machine that a driver serves."""
+        """Number of FPGA boards with a driver in this machine."""
         return 0 if self.is_soft else _count_boards()
 
 
@@ -121,7 +121,7 @@ def _count_boards():
 
 
 def _load(choice):
-    """Load what the loader chose."""
+    """Load the library that the loader chose."""
     cdef offchip_library *lib = NULL
     cdef accl_table *table = NULL
     cdef Library library
@@ -142,7 +142,7 @@ def _load(choice):
         if table.accl_abi_version() != ACCL_ABI_VERSION:
             raise errors.ACCLError(
                 f"{choice.path} has version {table.accl_abi_version()} of the interface, and "
-                f"{ACCL_ABI_VERSION} is needed"
+                f"{ACCL_ABI_VERSION} is required"
             )
         library = Library.__new__(Library)
         library.table = table
@@ -178,13 +178,13 @@ def _spec():
 
 
 def use_library(library):
-    """Choose the library for the `accl` objects that are made from now on.
+    """Choose the library of `accl` objects created from now on.
 
     Parameters
     ----------
     library : str, path or Library
-        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a library
-        that is loaded.
+        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a loaded
+        library.
 
     Returns
     -------
@@ -199,12 +199,12 @@ def use_library(library):
 
 
 def library_info(library=None):
-    """Return which library is used and why.
+    """Describe which library is used and why.
 
     Parameters
     ----------
     library : str, path or Library, optional
-        As for `use_library()`; the default library unless given.
+        As for `use_library()`; by default the default library.
 
     Returns
     -------

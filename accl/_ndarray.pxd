@@ -2,8 +2,8 @@
 """The fields of a NumPy array that its C headers make part of NumPy's ABI.
 
 Every extension that is compiled against NumPy reads them in place, so they cannot move while
-binaries of other versions are to load. Reading them takes no time; asking through the buffer
-protocol takes longer than a small collective. `_ndarray.pyx` compares them with what an array
+binaries of other versions must load. Reading them costs nothing; the buffer protocol takes longer
+than a small collective. `_ndarray.pyx` compares them with what an array
 reports when the package is imported, which fails if they differ.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The check that NumPy's arrays are laid out as `_ndarray.pxd` has it."""
+"""Checks that NumPy's arrays have the layout of `_ndarray.pxd`."""
 
 from accl._ndarray cimport ACCL_C_CONTIGUOUS, ACCL_WRITEABLE, accl_ndarray, element_count, fields
 
@@ -9,12 +9,12 @@ __all__ = ["check_layout"]
 
 
 def check_layout():
-    """Compare the fields of a few arrays with what they say of themselves.
+    """Compare fields of some arrays with their attributes.
 
     Raises
     ------
     ImportError
-        They differ: this NumPy is none that the package can work with.
+        They differ: the package does not support this version of NumPy.
     """
     cdef accl_ndarray *array
     whole = np.zeros((3, 4, 5), dtype=np.float32)
@@ -35,7 +35,7 @@ def check_layout():
         )
         if not same:
             raise ImportError(
-                f"accl does not know how the arrays of NumPy {np.__version__} are laid out"
+                f"accl does not support the array layout of NumPy {np.__version__}"
             )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An array that is an operand or a result of a call: where it is, and of what."""
+"""The operands and results of calls: addresses and element types of arrays."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
@@ -12,23 +12,22 @@ cdef struct Operand:
     Py_ssize_t elements
     Py_ssize_t itemsize
     Py_ssize_t offset  # in the block
-    uint32_t dtype     # ACCL_NONE: there is no operand
-    # Borrowed: the array of the caller has it.
+    uint32_t dtype     # ACCL_NONE: no operand
+    # Borrowed from the caller's array.
     PyObject *block
-    # The Stage that the block is of, also borrowed; NULL where the array has device memory.
+    # The Stage of the block, also borrowed; NULL if the array has device memory.
     PyObject *stage
 
 
-# Looks at an array; false if it has no device memory. WHAT and NAME are for messages.
+# Examines an array; false if it has no device memory. WHAT and NAME are for messages.
 cdef bint take_found(Device device, object array, bint writes, Operand *operand, str what,
                      str name) except -1
-# The same where it must have some.
+# The same; it must have device memory.
 cdef int take(Device device, object array, bint writes, Operand *operand, str what,
               str name) except -1
-# The same for one that this rank does not need: its type if it has one.
+# The same for an array that this rank does not need: only its type, if it has one.
 cdef int take_unused(object array, Operand *operand) except -1
-# The number of an element type; raises for those that there are not. The low byte is what the
-# engine knows it by.
+# The number of an element type; raises for unsupported ones. The low byte is the engine's number.
 cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff
 cdef inline uint32_t engine_dtype(uint32_t code) noexcept:
     return code & 0xff

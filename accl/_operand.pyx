@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From arrays to device addresses and element types, without calling NumPy."""
+"""Converts arrays to device addresses and element types, without calling NumPy."""
 
 from cpython.object cimport PyObject, PyObject_TypeCheck, PyTypeObject
 from libc.stdint cimport uint32_t
@@ -28,7 +28,7 @@ from accl.libaccl cimport (
 
 import numpy as np
 
-# Refuses a NumPy whose arrays are laid out in another way.
+# Rejects a NumPy whose arrays have another layout.
 import accl._ndarray  # no-cython-lint
 from accl.errors import ACCLClosedError, ACCLDtypeError
 
@@ -54,8 +54,8 @@ cdef object _names = {
 }
 cdef object _codes = {name: code for code, name in _names.items()}
 cdef object _bits = {1: ACCL_BITS8, 2: ACCL_BITS16, 4: ACCL_BITS32, 8: ACCL_BITS64}
-# Other element types are only moved. Each has a number of its own above the engine's, so that two
-# of them are not taken for the same.
+# Other element types are only moved. Each has its own number above the engine's, so that they do
+# not compare equal.
 cdef object _moved = []
 
 
@@ -111,12 +111,12 @@ cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff:
 
 
 def dtype_number(dtype):
-    """Return the number of an element type, 0 for one that the engine does not know."""
+    """Return the number of an element type, 0 for one unknown to the engine."""
     return _codes.get(dtype.name, ACCL_NONE)
 
 
 cdef Block _find_block(accl_ndarray *array):
-    """Follow the bases of an array to the block that it is in; None."""
+    """Follow the bases of an array to its block; return None if it has none."""
     cdef PyObject *base = array.base
     cdef object owner
     while base is not NULL:
@@ -163,7 +163,7 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
         return False
     if PyObject_TypeCheck(array, _masked):
         raise TypeError(
-            f"{name}: {what} is a masked array, and the engine knows no masks: pass "
+            f"{name}: {what} is a masked array, and the engine does not support masks: pass "
             "x.filled(value) to send, or x.data to use all elements as they are"
         )
 
@@ -181,7 +181,7 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
         raise ACCLClosedError(f"{name}: {what} was freed")
     if not a.flags & ACCL_C_CONTIGUOUS:
         raise ValueError(
-            f"{name}: {what} is not contiguous: the engine takes whole ranges of memory"
+            f"{name}: {what} is not contiguous: the engine accesses contiguous memory only"
         )
     if writes and not a.flags & ACCL_WRITEABLE:
         raise ValueError(f"{name}: {what} is read-only")
@@ -207,7 +207,7 @@ cdef int take(Device device, object array, bint writes, Operand *operand, str wh
         return 0
     if not isinstance(array, _ndarray):
         raise TypeError(
-            f"{name}: {what} must be an ACCLBuffer, as allocate() makes them, not "
+            f"{name}: {what} must be an ACCLBuffer from allocate(), not "
             f"{type(array).__name__}"
         )
     raise TypeError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets of a device to ranks that it does not share memory with, and from them."""
+"""Packets between a device and ranks that it does not share memory with."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -16,7 +16,7 @@ cdef class PacketQueue:
     Parameters
     ----------
     device : Device
-        Whose packets they are. It is not kept open.
+        The device, which is not kept open.
     """
 
     cdef object reference
@@ -78,7 +78,7 @@ cdef class PacketQueue:
             device.leave()
 
     def wait(self, seconds):
-        """Wait until there is something to take, or the time is over; say which."""
+        """Wait for an outgoing packet; return whether there is one, False after a timeout."""
         cdef Device device = self.reference()
         cdef int64_t limit = <int64_t>(<double>seconds * 1e9)
         cdef int status
@@ -95,12 +95,12 @@ cdef class PacketQueue:
         return status == ACCL_OK
 
     def busy(self):
-        """Whether a call runs, so that packets may come at any moment."""
+        """Whether a call runs, so that packets may arrive at any time."""
         cdef Device device = self.reference()
         return device is not None and (device.users > 0 or len(device.outstanding) > 0)
 
     def farewell(self):
-        """Have the engine queue its last packets, which tell the others that it leaves."""
+        """Make the engine queue its last packets, which tell the other ranks that it leaves."""
         cdef Device device = self.reference()
         if device is None or device.closing or device.c is NULL:
             return

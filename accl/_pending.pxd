@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls that may still run, as their device keeps them."""
+"""Calls that may still run, which their device keeps."""
 
 from accl.libaccl cimport accl_request
 from accl._native cimport Library
@@ -8,15 +8,15 @@ from accl._native cimport Library
 cdef class Pending:
     """A call that may still run: the device keeps it, even if the handle was dropped."""
 
-    # Whose functions free it. Not the device, which is closed with its last other reference.
+    # Has the function that frees it. Not the device, which is closed with its last other reference.
     cdef Library lib
     cdef accl_request *c
-    # What the call uses, until it has ended.
+    # The operands, until the call has finished.
     cdef tuple keep
 
-    # Whether the call has ended; never waits.
+    # Whether the call has finished; never waits.
     cdef bint ended(self) noexcept
 
 
-# Drops those at the front of a deque that have ended, and what they used.
+# Drops finished calls at the front of a deque, and their operands.
 cdef int prune(object outstanding) except -1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages, copies and the combination of two vectors, as methods."""
+"""Messages, copies, and combining two vectors, as methods."""
 
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
@@ -45,27 +45,27 @@ cdef uint32_t _tag(object tag, str name) except? 0xfffffffe:
         return 0xffffffff
     value = index(tag)
     if not 0 <= value <= 0xffffffff:
-        raise ACCLArgumentError(f"{name}: a tag has 32 bits, and cannot be {tag}")
+        raise ACCLArgumentError(f"{name}: a tag has 32 bits, which {tag} does not fit into")
     return value
 
 
 cdef uint32_t _flags(object flags, str name) except? 0xffffffff:
     value = index(flags)
     if not 0 <= value <= 3:
-        raise ACCLArgumentError(f"{name}: stream_flags are 0 to 3, not {flags!r}")
+        raise ACCLArgumentError(f"{name}: stream_flags must be 0 to 3, not {flags!r}")
     return value
 
 
 cdef bint _typed(Device device, object buffer, bint stream, bint writes, Operand *operand,
                  str what, str name) except -1:
-    """Look at a buffer, or at a type in place of one that a stream stands for.
+    """Examine a buffer, or the element type of a stream in its place.
 
     False if it is an array without device memory.
     """
     memset(operand, 0, sizeof(Operand))
     if stream and not isinstance(buffer, np.ndarray):
         if buffer is None:
-            raise TypeError(f"{name}: in place of {what} the type of its elements is needed")
+            raise TypeError(f"{name}: in place of {what}, the type of its elements is required")
         operand.dtype = dtype_code(buffer, name)
         operand.elements = 0
         return True
@@ -122,17 +122,17 @@ cdef object _copy(Caller caller, object srcbuf, object dstbuf, object count, Opt
 
 
 cdef class Primitives(Calls):
-    """The calls of an `accl` that are no collectives."""
+    """The calls of an `accl` that are not collectives."""
 
     def nop(self, run_async=False, waitfor=(), **more):
-        """Do nothing, to see how long a call takes, or as a link between calls.
+        """Do nothing, to measure the time of a call, or to chain calls.
 
         Parameters
         ----------
         run_async : bool
             Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
-            What must have ended before.
+            Calls that must finish first.
 
         Returns
         -------
@@ -150,32 +150,32 @@ cdef class Primitives(Calls):
              compress_dtype=None, stream_flags=0, run_async=False, waitfor=(), **more):
         """Send a message to a rank.
 
-        It returns when the data is in rx buffers of the receiver, or was taken: what fits into
-        the pool is sent without a receive.
+        It returns when the data is in rx buffers of the receiver, or was received: data that fits
+        into the pool is sent without waiting for a receive.
 
         Parameters
         ----------
         srcbuf : ACCLBuffer
-            What is sent; with ``OP0_STREAM``, of which only the type counts, a dtype will do.
+            The data; with ``OP0_STREAM``, which only uses its type, may be a dtype.
         count : int, optional
-            Number of elements; all of `srcbuf` unless given.
+            Number of elements; all of `srcbuf` by default.
         dst : int
             The receiver, as a rank of the communicator.
         tag : int
-            What the receiver checks; TAG_ANY fits every receive.
+            Compared by the receiver; TAG_ANY matches every receive.
         comm_id : int
             Number of the communicator.
         from_fpga : bool
-            The data is in device memory already.
+            The data is already in device memory.
         compress_dtype : dtype, optional
-            Type that the data has on the wire.
+            Type of the data on the wire.
         stream_flags : ACCLStreamFlags
             ``OP0_STREAM``: the data comes from the stream. ``RES_STREAM``: it goes into stream
             number `tag` of the receiver, which makes no call.
         run_async : bool
             Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
-            What must have ended before.
+            Calls that must finish first.
 
         Returns
         -------
@@ -208,7 +208,7 @@ cdef class Primitives(Calls):
                                    "send")
         if call.stream_flags & ACCL_RES_STREAM and call.tag > <uint32_t>STREAM_ID_MAX:
             raise ACCLArgumentError(
-                f"send: streams have the numbers 0 to {STREAM_ID_MAX}, given as the tag"
+                f"send: streams have numbers 0 to {STREAM_ID_MAX}, passed as the tag"
             )
 
         caller.set_count(&call, count, source.elements, "send")
@@ -226,7 +226,7 @@ cdef class Primitives(Calls):
 
     def stream_put(self, srcbuf, count=None, dst=None, stream_id=0, comm_id=0, from_fpga=False,
                    compress_dtype=None, run_async=False, waitfor=(), **more):
-        """Put data into a stream of another rank, which makes no call for it.
+        """Write data into a stream of another rank, which makes no call for it.
 
         Parameters
         ----------
@@ -247,29 +247,29 @@ cdef class Primitives(Calls):
              compress_dtype=None, run_async=False, waitfor=(), *, stream_flags=0, **more):
         """Receive the next message of a rank.
 
-        Messages of a rank are received in order. A tag is a check: where it differs from the
-        message's, and neither is TAG_ANY, the receive waits until the time limit.
+        Messages of a rank are received in order. The tag is only compared: if it differs from the
+        message's, and neither is TAG_ANY, the receive waits until it times out.
 
         Parameters
         ----------
         dstbuf : ACCLBuffer
-            Is written; with ``RES_STREAM``, where only its type counts, a dtype will do.
+            Receives the data; with ``RES_STREAM``, which only uses its type, may be a dtype.
         count : int, optional
-            Number of elements; all of `dstbuf` unless given.
+            Number of elements; all of `dstbuf` by default.
         src : int
             The sender, as a rank of the communicator.
         tag : int
-            What the message's tag must be.
+            The tag that the message must have.
         comm_id : int
             Number of the communicator.
         to_fpga : bool
-            The data is to stay in device memory.
+            The data stays in device memory.
         compress_dtype : dtype, optional
-            Type that the data has on the wire; the same as the sender's.
+            Type of the data on the wire; same as the sender's.
         run_async : bool
             Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
-            What must have ended before.
+            Calls that must finish first.
         stream_flags : ACCLStreamFlags
             ``RES_STREAM``: the data goes into the stream.
 
@@ -328,15 +328,15 @@ cdef class Primitives(Calls):
         Parameters
         ----------
         srcbuf, dstbuf : ACCLBuffer
-            From where, and to where.
+            Source and destination.
         count : int, optional
-            Number of elements; all of `srcbuf` unless given.
+            Number of elements; all of `srcbuf` by default.
         from_fpga, to_fpga : bool
-            The data is in device memory already; it is to stay there.
+            The source is already in device memory; the result stays there.
         run_async : bool
             Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
-            What must have ended before.
+            Calls that must finish first.
 
         Returns
         -------
@@ -351,7 +351,7 @@ cdef class Primitives(Calls):
 
     def copy_from_stream(self, dstbuf, count=None, to_fpga=False, run_async=False, waitfor=(),
                          **more):
-        """Copy from the kernel's stream into a buffer; parameters as of `copy()`."""
+        """Copy from the kernel's stream into a buffer; parameters as for `copy()`."""
         cdef Options options
         if more:
             run_async = take_async(more, run_async, "copy_from_stream")
@@ -362,7 +362,7 @@ cdef class Primitives(Calls):
 
     def copy_to_stream(self, srcbuf, count=None, from_fpga=False, run_async=False, waitfor=(),
                        **more):
-        """Copy from a buffer into the kernel's stream; parameters as of `copy()`."""
+        """Copy from a buffer into the kernel's stream; parameters as for `copy()`."""
         cdef Options options
         if more:
             run_async = take_async(more, run_async, "copy_to_stream")
@@ -394,11 +394,11 @@ cdef class Primitives(Calls):
         val1, val2, result : ACCLBuffer
             Operands and result; all may be the same.
         val1_from_fpga, val2_from_fpga, to_fpga : bool
-            The operand is in device memory already; the result is to stay there.
+            The operand is already in device memory; the result stays there.
         run_async : bool
             Return a handle instead of waiting.
         waitfor : sequence of ACCLHandle
-            What must have ended before.
+            Calls that must finish first.
 
         Returns
         -------

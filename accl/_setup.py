@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How an `accl` is set up: its device, rx buffers, communicators, types, limits, and memory."""
+"""Configuration of an `accl`: its device, rx buffers, communicators, types, limits and memory."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ __all__ = ["Setup"]
 
 _log = logging.getLogger("accl")
 
-# Registers begin there; the words of arithmetic configurations end there.
+# Registers begin here; the words of arithmetic configurations end here.
 REGISTERS = 0x1FC0
-# Longer segments do not go through the original's data movers.
+# The data movers of the original take no longer segments.
 SEGMENT_LIMIT = 8388544
 RX_RECORD_BYTES = 32
 DEFAULT_TIMEOUT_MS = 1_000_000
@@ -118,14 +118,14 @@ class Setup:
         self.streams = Streams(self._device)
 
     def setup_rx_buffers(self, nbufs: int, bufsize: int, devicemem: Any = None) -> None:
-        """Make the pool of rx buffers. Comes before the first communicator.
+        """Make the pool of rx buffers, before the first communicator.
 
         Parameters
         ----------
         nbufs : int
-            How many, 1 to 254.
+            Number of buffers, 1 to 254.
         bufsize : int
-            Bytes of each; rounded up to a multiple of 64.
+            Bytes per buffer; rounded up to a multiple of 64.
         devicemem : object
             Accepted: there is one memory.
         """
@@ -144,14 +144,14 @@ class Setup:
     def configure_communicator(
         self, ranks: Sequence[Mapping[str, Any]] | Mapping[int, Mapping[str, Any]], local_rank: int
     ) -> None:
-        """Add a communicator. The first has all ranks, and says which of them this is.
+        """Add a communicator. The first one has all ranks, and sets the rank of this instance.
 
         Parameters
         ----------
         ranks : sequence of dict
-            As of the constructor.
+            As for the constructor.
         local_rank : int
-            Which of them this is.
+            The rank of this instance.
         """
         listed = list(ranks.values()) if isinstance(ranks, Mapping) else list(ranks)
         if not self.rx_buffer_spares:
@@ -172,7 +172,7 @@ class Setup:
 
     def _become_ready(self) -> None:
         self.config_rdy = True
-        # The vendor's driver has no memory before.
+        # The vendor's driver has no memory before this.
         self.utility_spare = self.allocate((self.rx_buffer_size,), dtype=np.int8)
         self.configure_arithmetic(self._pending_arithmetic)
         self.cclo.write(CFGRDY_OFFSET, 1)
@@ -187,12 +187,13 @@ class Setup:
     def split_communicator(self, indices: Iterable[int]) -> int:
         """Add a communicator of some ranks of the global one.
 
-        All ranks that are in it must call this in the same order.
+        All of its ranks must make these calls in the same order.
 
         Parameters
         ----------
         indices : iterable of int
-            Which; they are sorted, and counted once each. This rank must be among them.
+            Its ranks in the global one, which are sorted without duplicates. This rank must be
+            among them.
 
         Returns
         -------
@@ -218,7 +219,7 @@ class Setup:
         ----------
         configs : dict
             Configurations by names of the uncompressed and the compressed type. The engine has
-            those of the default, so others cannot be added.
+            the default ones; others cannot be added.
         """
         if not self.rx_buffer_spares:
             raise ACCLNotConfiguredError(
@@ -241,7 +242,7 @@ class Setup:
 
     @property
     def next_free_exchmem_addr(self) -> int:
-        """Where the next communicator would be in exchange memory."""
+        """Address of the next communicator in exchange memory."""
         if not self.communicators:
             return 4 + RX_RECORD_BYTES * len(self.rx_buffer_spares)
         last = self.communicators[-1]
@@ -310,7 +311,7 @@ class Setup:
         *,
         host: bool = False,
     ) -> ACCLBuffer:
-        """Allocate a buffer. Its content is anything.
+        """Allocate a buffer, with undefined contents.
 
         Parameters
         ----------
@@ -321,27 +322,27 @@ class Setup:
         physical_address : int, optional
             Accepted and ignored: the engine chooses addresses.
         prealloc : bool
-            Accepted: the memory is always there.
+            Accepted and ignored: memory is always allocated at once.
         host : bool
-            One set of pages on the host, which the engine reaches there.
+            The host's view is the only copy, which the engine accesses.
 
         Raises
         ------
         ACCLMemoryError
-            There is no more memory. What is allocated is really there.
+            Out of memory. Allocated memory is committed.
         """
         if self._device is None:
             raise ACCLNotConfiguredError("this accl was not initialised")
 
         kind = np.dtype(dtype)
         if kind.hasobject:
-            raise TypeError(f"a device cannot have elements of type {kind}")
+            raise TypeError(f"a device does not support elements of type {kind}")
 
         extent = tuple(map(index, shape)) if isinstance(shape, Iterable) else (index(shape),)
         size = kind.itemsize
         for length in extent:
             if length < 0:
-                raise ACCLArgumentError(f"a shape cannot be {shape}")
+                raise ACCLArgumentError(f"the shape {shape} is not supported")
             size *= length
         if physical_address is not None:
             _log.warning("allocate: the engine chooses addresses, not %#x", physical_address)
@@ -350,22 +351,22 @@ class Setup:
         return ACCLBuffer.of_block(block, extent, kind)
 
     def memory_info(self) -> dict[str, int]:
-        """Return how much device memory there is, in bytes: capacity, allocated, and the base."""
+        """Return the device memory's capacity and allocated bytes, and its base address."""
         return self._device.memory_info()
 
     @property
     def library(self) -> Library:
-        """The library that it runs on."""
+        """The library that it uses."""
         return self._device.library
 
     @property
     def cclo(self) -> CCLODevice:
-        """The registers, and calls of bare words."""
+        """The registers, and calls given as words."""
         return CCLODevice(self._mmio, self.protocol, self._pairs)
 
 
 def _unified_by_environment() -> bool:
     word = os.environ.get("ACCL_MEMORY", "").lower()
     if word not in ("", "unified", "separate"):
-        raise ACCLArgumentError(f"ACCL_MEMORY is 'unified' or 'separate', not {word!r}")
+        raise ACCLArgumentError(f"ACCL_MEMORY must be 'unified' or 'separate', not {word!r}")
     return word == "unified"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays without device memory as operands: a block of the device stands for them in a call."""
+"""Arrays without device memory as operands: a block of device memory replaces them in a call."""
 
 from accl._device cimport Device
 from accl._memory cimport Block
@@ -9,7 +9,7 @@ from accl._operand cimport Operand
 cdef class Stage:
     cdef Device device
     cdef Block block
-    # What the caller gave, and the block seen as the same array.
+    # The caller's array, and the block as an array of the same shape.
     cdef object array
     cdef object view
     cdef object lock
@@ -19,10 +19,10 @@ cdef class Stage:
     cdef int copy_back(self, Py_ssize_t elements) except -1
 
 
-# An array for anything that has one. WRITES: it must be possible to write to it.
+# Converts to an array. WRITES: it must be writable.
 cdef object as_array(object given, bint writes, str what, str name)
 # Finds or makes the block for an array without device memory, and fills it if it is not WRITES.
-# OPERAND borrows what is returned. ON_DEVICE: from_fpga or to_fpga, which have no meaning here.
+# OPERAND borrows the result. ON_DEVICE: from_fpga or to_fpga, which is an error here.
 #
 # Calls have it in a variable that is assigned only then: counting references to None takes a
 # tenth of a short call.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays without device memory as operands: a block of the device stands for them in a call.
+"""Arrays without device memory as operands: a block of device memory replaces them in a call.
 
-Operands are copied when the call is made, results when it has ended. Blocks are kept for the next
-calls, a few for each device.
+Operands are copied when the call is made, results when it has finished. A few blocks per device
+are kept for later calls.
 """
 
 cimport cython
@@ -19,7 +19,7 @@ from accl.errors import ACCLMemoryError
 
 __all__ = ["Stage"]
 
-# Blocks that wait for their next use: how many, and how many bytes of them.
+# Limits of the blocks that are kept: their number, and their bytes.
 cdef enum:
     KEPT_BLOCKS = 4
     KEPT_BYTES = 64 * 1024 * 1024
@@ -29,7 +29,7 @@ cdef enum:
 @cython.final
 @cython.no_gc_clear
 cdef class Stage:
-    """A block in place of an array, for one call."""
+    """A block that replaces an array in one call."""
 
     def __init__(self):
         raise TypeError("a Stage comes from a call")
@@ -38,7 +38,7 @@ cdef class Stage:
         raise TypeError("a Stage cannot be pickled: it is memory of a device")
 
     def __dealloc__(self):
-        # The call has ended, as it keeps what stands for its operands.
+        # The call has finished, as it keeps the blocks of its operands.
         if self.block is not None and not self.device.closing:
             _put_back(self.device, self.block)
 
@@ -82,7 +82,7 @@ cdef Block _get_block(Device device, Py_ssize_t nbytes):
         if (<Block>kept[i]).nbytes >= nbytes:
             return kept.pop(i)
 
-    # So that calls that grow slowly find one.
+    # Rounded up, so that slowly growing calls find one.
     try:
         return device.allocate(max(SMALLEST, nbytes + nbytes // 8))
     except ACCLMemoryError:
@@ -96,22 +96,22 @@ cdef object as_array(object given, bint writes, str what, str name):
     if isinstance(given, np.ndarray):
         array = given
     elif hasattr(given, "__dlpack__"):
-        # PyTorch negates some views lazily, and its DLPack gives their numbers without that.
+        # PyTorch negates some views lazily, and its DLPack exports them without the negation.
         if hasattr(given, "is_neg") and given.is_neg():
             raise BufferError(
-                f"{name}: {what} is a view whose negation is still to be made: pass "
+                f"{name}: {what} is a view with a pending negation: pass "
                 "x.resolve_neg()"
             )
         try:
             array = np.from_dlpack(given)
         except Exception as error:
             raise BufferError(
-                f"{name}: {what}, of type {type(given).__name__}, gives no array in this "
-                f"machine's memory: {error}"
+                f"{name}: {what}, of type {type(given).__name__}, cannot be used as an "
+                f"array: {error}"
             ) from error
         if writes and not array.flags.writeable:
-            # Producers of the first DLPack cannot say that it may be written to; they may have
-            # another way to.
+            # Producers of the first DLPack cannot mark arrays as writable; they may have
+            # another way.
             try:
                 other = np.asarray(given)
             except Exception:
@@ -125,7 +125,7 @@ cdef object as_array(object given, bint writes, str what, str name):
         )
 
     if writes and not array.flags.writeable:
-        raise BufferError(f"{name}: {what} is read-only, and the result is to be written there")
+        raise BufferError(f"{name}: {what} is read-only, but receives the result")
 
     return array
 
@@ -136,7 +136,7 @@ cdef Stage stage(Device device, object given, bint writes, bint on_device, Opera
     cdef object array = as_array(given, writes, what, name)
     if on_device:
         raise ValueError(
-            f"{name}: {what} has no device memory, so its data cannot be there already, nor stay "
+            f"{name}: {what} has no device memory, so its data cannot already be there, nor stay "
             "there: leave from_fpga and to_fpga out, or use a buffer of allocate()"
         )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel beside the engine: its streams, as Python sees them."""
+"""The streams between the engine and a kernel beside it, in Python."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t
@@ -29,15 +29,15 @@ cdef void _hook(void *argument, uint32_t stream, const void *data, size_t size) 
 
 
 cdef class Streams:
-    """What an `accl` has as ``streams``: the other end of its engine's streams.
+    """The attribute ``streams`` of an `accl`: the other end of its engine's streams.
 
-    At first whatever the engine puts out comes back as its input, as on the original's test
-    system. `hook()` gives it to a function, `queue()` keeps it for `pull()`.
+    By default the engine's output returns as its input, as in the original's test system.
+    `hook()` passes it to a function, `queue()` keeps it for `pull()`.
 
     Parameters
     ----------
     device : Device
-        Whose streams they are.
+        The owner of the streams.
     """
 
     cdef Device device
@@ -56,9 +56,9 @@ cdef class Streams:
         device.enter(name)
         try:
             if mode == ACCL_STREAM_HOOK:
-                # The old one may be called until the engine has changed it.
+                # The old function may be called until the engine has replaced it.
                 self.taker = taker
-                # The engine has a bare pointer to this object.
+                # The engine has a borrowed pointer to this object.
                 device.hook = self
                 with nogil:
                     status = device.table.accl_stream_mode(device.c, mode, _hook, argument)
@@ -73,7 +73,7 @@ cdef class Streams:
         return 0
 
     def loopback(self):
-        """Have the engine's output come back as its input, as at first."""
+        """Return the engine's output as its input, which is the default."""
         self._mode(ACCL_STREAM_LOOPBACK, None, "streams.loopback")
 
     def queue(self):
@@ -81,21 +81,20 @@ cdef class Streams:
         self._mode(ACCL_STREAM_QUEUE, None, "streams.queue")
 
     def hook(self, function):
-        """Give the engine's output to a function.
+        """Pass the engine's output to a function.
 
         Parameters
         ----------
         function : callable
-            Gets the number of the stream, and bytes. It is called by a thread that executes a
-            call; it may call `push()`, and no other function of this accl. What it raises is
-            logged.
+            Takes the number of the stream, and bytes. A thread that executes a call calls it; it
+            may call `push()`, but no other function of this accl. Exceptions are logged.
         """
         if not callable(function):
-            raise TypeError(f"a callable is needed, not {type(function).__name__}")
+            raise TypeError(f"a callable is required, not {type(function).__name__}")
         self._mode(ACCL_STREAM_HOOK, function, "streams.hook")
 
     def push(self, data):
-        """Give the engine input, for calls with ``OP0_STREAM``.
+        """Write input of the engine, for calls with ``OP0_STREAM``.
 
         Parameters
         ----------
@@ -116,12 +115,12 @@ cdef class Streams:
             self.device.fail(status, "streams.push")
 
     def pull(self, timeout=None):
-        """Take the next piece of the engine's output.
+        """Return the next piece of the engine's output.
 
         Parameters
         ----------
         timeout : float, optional
-            Limit in seconds; None waits as long as it takes.
+            Timeout in seconds; None waits without limit.
 
         Returns
         -------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Long waits as a sequence of short ones, so that signals are seen between them."""
+"""Divides long waits into short ones, so that signals are handled between them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ SLICE_NS = 50_000_000
 
 
 def slices(limit_ns: int) -> Iterator[int]:
-    """Yield the lengths of waits, in nanoseconds, until a limit is reached.
+    """Yield the lengths of waits, in nanoseconds, until a timeout.
 
     Parameters
     ----------
     limit_ns : int
-        Of all together; negative for none.
+        The timeout; negative for none.
     """
     if limit_ns < 0:
         while True:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The class `accl`: one rank of collectives that are offloaded."""
+"""The class `accl`: one rank of offloaded collectives."""
 
 from __future__ import annotations
 
@@ -71,42 +71,42 @@ class accl(Collectives, Primitives, Setup, BareCalls):
     Parameters
     ----------
     nranks : int
-        How many ranks there are, if `ranks` is None.
+        Number of ranks, if `ranks` is None.
     local_rank : int
-        Which of them this is.
+        The rank of this instance.
     ranks : sequence of dict, optional
         For each rank ``ip`` (dotted), ``port``, ``max_segment_size``, and optionally
-        ``session_id`` and ``reach`` (``auto``, ``shared`` or ``packets``). Ports from 9000 on this
-        host unless given.
+        ``session_id`` and ``reach`` (``auto``, ``shared`` or ``packets``). By default
+        ports from 9000 on this host.
     protocol : {"TCP", "UDP", "AXIS"}, optional
-        The network stack; TCP unless given.
+        The network stack; TCP by default.
     nbufs, bufsize : int
-        The pool of rx buffers: their number, and bytes of each.
+        The pool of rx buffers: their number, and bytes per buffer.
     arith_config : dict
         Arithmetic configurations by names of the uncompressed and the compressed type.
     sim_mode : bool
-        Accepted: without hardware the soft engine is taken anyway.
+        Accepted and ignored: without hardware the soft engine is used anyway.
     xclbin, board_idx, cclo_idx
         Bit stream, board and engine, for the vendor's driver.
     sim_sock : str, optional
         Endpoint of an emulator, for the vendor's driver.
     unified : bool, optional
-        Host view and device memory are the same pages. Without it they are separate, as on
-        hardware, and are copied by syncs. The environment variable ``ACCL_MEMORY`` (``unified`` or
-        ``separate``) is asked if it is None.
+        Host view and device memory are the same pages. Otherwise they are separate, as on
+        hardware, and copied by syncs. None uses the environment variable ``ACCL_MEMORY``
+        (``unified`` or ``separate``).
     job : str, optional
-        The name by which the ranks find each other; see ``docs/accl.md`` for what is taken else.
+        The name by which the ranks find each other; see ``docs/accl.md`` for the default.
     library : Library, str or path, optional
         As for `use_library()`.
     memory_bytes : int
-        Largest amount of device memory; 0 for as much as there is.
+        Largest amount of device memory; 0 for no limit.
     comm : mpi4py.MPI.Comm, optional
-        Carries what goes to other hosts; its ranks are those of `ranks`. `from_comm()` gives it.
+        Carries packets to other hosts; its ranks are those of `ranks`. `from_comm()` passes it.
 
     Attributes
     ----------
     communicators : list of ACCLCommunicator
-        The first has all ranks.
+        The first one has all ranks.
     rx_buffer_spares : list of RxBuffer
         The pool.
     rx_buffer_size, segment_size : int
@@ -120,15 +120,15 @@ class accl(Collectives, Primitives, Setup, BareCalls):
     config_rdy : bool
         Whether calls can be made.
     check_return_value_flag : bool
-        Whether calls that fail raise. Without it ask `get_retcode()`.
+        Whether failed calls raise an exception. If not, see `get_retcode()`.
     ignore_safety_checks : bool
-        Has no effect: everything is safe.
+        Has no effect: checks are always made.
     streams : Streams
         The other end of the engine's streams.
     """
 
     def __new__(cls, *_arguments: Any, **_options: Any) -> Self:
-        """Make one that is not open yet, so that its calls say so."""
+        """Make an instance that is not open yet, whose calls raise an error that says so."""
         made = super().__new__(cls)
         made._control = Control(made._caller)
         return made
@@ -187,7 +187,7 @@ class accl(Collectives, Primitives, Setup, BareCalls):
                 if comm is None:
                     raise ACCLArgumentError(
                         "some ranks do not share memory with this one (see ip and reach of "
-                        "`ranks`, and ACCL_TRANSPORT): MPI is needed to reach them; start with "
+                        "`ranks`, and ACCL_TRANSPORT): MPI is required to reach them; start with "
                         "accl.from_comm(comm)"
                     )
                 self._start_pump(comm)
@@ -210,12 +210,12 @@ class accl(Collectives, Primitives, Setup, BareCalls):
     def unconfigured(cls, **options: Any) -> Self:
         """Open a device that is configured by hand, as programs of 2021 do.
 
-        Call `setup_rx_buffers()`, `configure_communicator()`, `open_port()` and `open_con()` next.
+        `setup_rx_buffers()`, `configure_communicator()`, `open_port()` and `open_con()` come next.
 
         Parameters
         ----------
         **options
-            Those of the constructor that concern the device: protocol, xclbin, board_idx,
+            Options of the constructor for the device: protocol, xclbin, board_idx,
             cclo_idx, unified, job, library, memory_bytes.
         """
         made = cls.__new__(cls)
@@ -233,42 +233,42 @@ class accl(Collectives, Primitives, Setup, BareCalls):
         transport: str | None = None,
         **options: Any,
     ) -> Self:
-        """Make the rank that this process is in an mpi4py communicator.
+        """Make the instance for this process's rank in an mpi4py communicator.
 
-        It is a collective operation of MPI. Ranks on this host are reached by shared memory,
-        others by MPI's messages.
+        It is a collective MPI operation. Ranks on this host are reached through shared memory,
+        others through MPI messages.
 
         Parameters
         ----------
         comm : mpi4py.MPI.Comm
             The ranks, in their order.
         protocol, nbufs, bufsize
-            As of the constructor.
+            As for the constructor.
         transport : {"auto", "shared", "packets"}, optional
-            ``packets`` has MPI carry everything, ``shared`` refuses other hosts. The environment
-            variable ``ACCL_TRANSPORT`` is asked if it is None, then it is ``auto``.
+            ``packets`` sends everything through MPI, ``shared`` rejects other hosts. None uses the
+            environment variable ``ACCL_TRANSPORT``, or else ``auto``.
         **options
-            Further ones of the constructor.
+            Further options of the constructor.
         """
         from accl.bootstrap import start_from_comm
 
         return start_from_comm(cls, comm, protocol, nbufs, bufsize, transport, options)
 
     def _start_pump(self, comm: MPI.Comm) -> None:
-        """Have MPI carry packets; collective."""
+        """Start carrying packets through MPI; collective."""
         from accl._packets import PacketQueue
         from accl.mpi_pump import PacketPump
 
         self._pump = PacketPump(comm, PacketQueue(self._device))
         self._device.set_pump(self._pump)
-        # One that is dropped without deinit() is not to be carried for any more.
+        # No packets are carried any more for an instance dropped without deinit().
         weakref.finalize(self, self._pump.stop).atexit = False
 
     def deinit(self) -> None:
         """Close it: running calls are interrupted, later ones fail.
 
-        Other ranks that wait for this one get an error. Buffers of `allocate()` stay readable. The
-        second time nothing happens.
+        Other ranks that wait for this one get an error. Buffers of `allocate()` stay readable.
+        Later calls do nothing.
         """
         device = getattr(self, "_device", None)
         if device is None or device.closed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arithmetic configurations: which types a CCLO can add and compress, and with what."""
+"""Arithmetic configurations: the types that a CCLO can add and compress, and how."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ class _Registers(Protocol):
 
 
 class ACCLArithConfig:
-    """What the datapath does with one pair of types.
+    """How the datapath handles one pair of types.
 
     Parameters
     ----------
     uncompressed_elem_bytes, compressed_elem_bytes : int
-        Size of an element in either form.
+        Size of an element in each form.
     elem_ratio_log : int
-        Logarithm of how many uncompressed elements make a compressed one.
+        Logarithm of the number of uncompressed elements per compressed one.
     compressor_tdest, decompressor_tdest : int
         Ids of the hardware functions that convert.
     arith_is_compressed : bool
-        Whether sums are made in the compressed form.
+        Whether sums are computed in the compressed form.
     arith_tdest : sequence of int
         Ids of the reduction functions; the first is SUM, a second one MAX.
     """
@@ -48,7 +48,7 @@ class ACCLArithConfig:
         self.arith_is_compressed = arith_is_compressed
         self.arith_nfunctions = len(arith_tdest)
         self.arith_tdest = list(arith_tdest)
-        #: Where it is in the exchange memory, None before it was written there.
+        #: Its address in exchange memory, None until it is written there.
         self.exchmem_addr: int | None = None
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class ACCLArithConfig:
         )
 
     def words(self) -> list[int]:
-        """Make the words that describe it in the exchange memory."""
+        """Return the words that describe it in exchange memory."""
         return [
             self.uncompressed_elem_bytes,
             self.compressed_elem_bytes,
@@ -78,19 +78,19 @@ class ACCLArithConfig:
 
     @property
     def addr(self) -> int:
-        """Where it is in the exchange memory."""
-        assert self.exchmem_addr is not None, "the arithmetic configuration was not written yet"
+        """Its address in exchange memory."""
+        assert self.exchmem_addr is not None, "the arithmetic configuration is not written yet"
         return self.exchmem_addr
 
     def write(self, mmio: _Registers, addr: int) -> int:
-        """Write it into the exchange memory.
+        """Write it into exchange memory.
 
         Parameters
         ----------
         mmio : object
             Has ``write(offset, value)``.
         addr : int
-            Where to begin.
+            Start address.
 
         Returns
         -------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Have ``import pyaccl`` give this package, for programs that are not to be changed.
+"""Makes ``import pyaccl`` import this package, for programs that cannot be changed.
 
 ``import accl.as_pyaccl`` first, or run such a program as ``python -m accl.as_pyaccl program.py``.
 """
@@ -18,22 +18,22 @@ SUBMODULES = ("accl", "buffer", "constants", "device")
 
 
 def install() -> None:
-    """Put the package into the table of modules under the other name as well.
+    """Add the package to the table of modules under that name, too.
 
     Raises
     ------
     ImportError
-        pyaccl itself was imported already.
+        pyaccl itself is already imported.
     """
     ours = importlib.import_module("accl")
     if sys.modules.setdefault("pyaccl", ours) is not ours:
-        raise ImportError("pyaccl was imported before: import accl.as_pyaccl first")
+        raise ImportError("pyaccl is already imported: import accl.as_pyaccl first")
     for name in SUBMODULES:
         sys.modules[f"pyaccl.{name}"] = importlib.import_module(f"accl.{name}")
 
 
 def main() -> int:
-    """Run the program that the arguments name, with the arguments that follow it."""
+    """Run a program with the rest of the arguments."""
     parser = argparse.ArgumentParser(
         prog="python -m accl.as_pyaccl",
         description="Run a program that imports pyaccl, unchanged, on offchip's accl.",
@@ -42,7 +42,7 @@ def main() -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
     options = parser.parse_args()
 
-    # The program sees what it would see if it were run by itself.
+    # The program sees the same arguments as if it were run directly.
     sys.argv[:] = [options.program, *options.arguments]
     if not sys.flags.safe_path:
         sys.path[0] = str(Path(options.program).resolve().parent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From an mpi4py communicator to an `accl` on each of its ranks."""
+"""Makes an `accl` on each rank of an mpi4py communicator."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Started = TypeVar("Started", bound="accl")
 
 
 def host_identity() -> str:
-    """Name what processes must have in common to share memory: kernel and network namespace."""
+    """Identify what processes need in common to share memory: kernel and network namespace."""
     parts = [socket.gethostname()]
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             parts.append(file.read().strip())
         parts.append(os.readlink("/proc/self/ns/net"))
     except OSError:
-        # Without /proc the host's name has to do.
+        # Without /proc, use the host's name.
         pass
 
     return f"{os.getuid()} {' '.join(parts)}"
@@ -45,16 +45,16 @@ def make_ranks(hosts: list[str], me: int, bufsize: int, transport: str) -> list[
     hosts : list of str
         `host_identity()` of each rank.
     me : int
-        This one.
+        This rank.
     bufsize : int
         Bytes of an rx buffer.
     transport : {"auto", "shared", "packets"}
-        How ranks are reached.
+        How to reach ranks.
     """
     numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
     ranks = []
     for rank, host in enumerate(hosts):
-        # The addresses only tell which ranks share a host; packets go through MPI.
+        # The addresses only identify the ranks that share a host; packets go through MPI.
         number = numbers[host]
         reach = "shared" if host == hosts[me] else "packets"
         if transport == "packets" and rank != me:
@@ -85,7 +85,7 @@ def start_from_comm(
     wanted = transport if transport is not None else os.environ.get("ACCL_TRANSPORT") or "auto"
     if wanted not in TRANSPORTS:
         raise ACCLArgumentError(
-            f"a transport is one of {', '.join(TRANSPORTS)}, not {wanted!r} (argument, or "
+            f"the transport must be one of {', '.join(TRANSPORTS)}, not {wanted!r} (argument, or "
             "ACCL_TRANSPORT)"
         )
 
@@ -96,7 +96,7 @@ def start_from_comm(
     answers = comm.allgather((host_identity(), wanted))
     hosts = [host for host, _ in answers]
     if any(other != wanted for _, other in answers):
-        raise ACCLArgumentError("from_comm: all ranks must name the same transport")
+        raise ACCLArgumentError("from_comm: all ranks must choose the same transport")
 
     apart = comm.size > 1 and (wanted == "packets" or len(set(hosts)) > 1)
     if apart and wanted == "shared":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Buffers: arrays whose elements are in a device's memory as well."""
+"""Buffers: arrays whose elements are also in a device's memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ACCLBuffer(np.ndarray[Any, Any]):
     It is the host's view. With separate memory, `sync_to_device()` and `sync_from_device()` copy
     between this view and the device; with unified memory both are the same pages. Slices are
     buffers too, at their own address; so are contiguous reshaped and retyped views. Results of
-    calculations have no device memory.
+    computations have no device memory.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ class ACCLBuffer(np.ndarray[Any, Any]):
     dtype : dtype
         Type of the elements.
     target : accl
-        On which it is allocated.
+        The instance that allocates it.
     zmqsocket : object
-        Taken for `target` if that is None.
+        Used as `target` if that is None.
     physical_address, prealloc : int, bool
-        Accepted and ignored: the engine chooses addresses, and memory is always there.
+        Accepted and ignored: the engine chooses addresses, and memory is allocated at once.
     host : bool
-        One set of pages on the host, which the engine reaches there.
+        The host's view is the only copy, which the engine accesses.
     """
 
     def __new__(
@@ -55,7 +55,7 @@ class ACCLBuffer(np.ndarray[Any, Any]):
         """Allocate it."""
         owner = target if target is not None else zmqsocket
         if owner is None or not hasattr(owner, "allocate"):
-            raise TypeError("a buffer belongs to an accl: use its allocate()")
+            raise TypeError("a buffer needs an accl: use its allocate()")
         made: ACCLBuffer = owner.allocate(
             shape, dtype, physical_address=physical_address, prealloc=prealloc, host=host
         )
@@ -63,16 +63,16 @@ class ACCLBuffer(np.ndarray[Any, Any]):
 
     @classmethod
     def of_block(cls, block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ACCLBuffer:
-        """Make the buffer that is a block of device memory."""
+        """Make a buffer of a block of device memory."""
         return np.ndarray.__new__(cls, shape, dtype, buffer=memoryview(block))
 
     if TYPE_CHECKING:
-        # A part is a buffer, or an element.
+        # An index gives a buffer, or an element.
         def __getitem__(self, key: Any, /) -> Any: ...
 
     @property
     def physical_address(self) -> int | None:
-        """Where its first element is on the device; None if it has no device memory."""
+        """Device address of its first element; None if it has no device memory."""
         found = block_of(self)
         return None if found is None else found[0].address + found[1]
 
@@ -105,22 +105,22 @@ class ACCLBuffer(np.ndarray[Any, Any]):
         block.copy(offset, self.nbytes, False)
 
     def flush(self) -> None:
-        """Do what `sync_to_device()` does, by the name that PYNQ has for it."""
+        """Call `sync_to_device()`, under PYNQ's name."""
         self.sync_to_device()
 
     def invalidate(self) -> None:
-        """Do what `sync_from_device()` does, by the name that PYNQ has for it."""
+        """Call `sync_from_device()`, under PYNQ's name."""
         self.sync_from_device()
 
     def preallocate_memory(self) -> None:
-        """Check that there is memory; there always is, until it is freed."""
+        """Check that the buffer has memory, as it always does until it is freed."""
         if self._part("preallocate_memory")[0].freed:
             raise ACCLClosedError("preallocate_memory: the buffer was freed")
 
     def freebuffer(self) -> None:
-        """Free the whole buffer: calls refuse it and its slices from now on.
+        """Free the whole buffer: calls then reject it and its slices.
 
-        The memory is free when no array has it any more, so that the host's view stays valid.
+        The memory is released when no array refers to it, so that the host's view stays valid.
         """
         self._part("freebuffer")[0].free()
 
@@ -138,5 +138,5 @@ class ACCLBuffer(np.ndarray[Any, Any]):
         self.freebuffer()
 
     def __reduce__(self) -> Any:
-        # A pickle or a deep copy is an ordinary array: memory of a device cannot travel.
+        # A pickle or a deep copy is an ordinary array, without device memory.
         return np.asarray(self).__reduce__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A communicator: an ordered set of ranks, as the exchange memory describes it."""
+"""Communicators: ordered sets of ranks, as described in exchange memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class ACCLCommunicator:
     Parameters
     ----------
     ranks : sequence of mappings
-        One for each rank, with ``ip`` (dotted), ``port``, ``max_segment_size`` and optionally
+        One per rank, with ``ip`` (dotted), ``port``, ``max_segment_size`` and optionally
         ``session_id``. They are copied.
     local_rank : int
-        Which of them this instance is.
+        The rank of this instance.
     index : int
         Its number among the communicators of the instance.
     mmio : object
@@ -38,7 +38,7 @@ class ACCLCommunicator:
     Attributes
     ----------
     exchmem_addr : int or None
-        Where it is in the exchange memory.
+        Its address in exchange memory.
     global_ranks : tuple of int
         The ranks' numbers in the communicator that this one was split from.
     """
@@ -47,7 +47,7 @@ class ACCLCommunicator:
         self, ranks: Sequence[Mapping[str, Any]], local_rank: int, index: int, mmio: _Registers
     ) -> None:
         if not 0 <= local_rank < len(ranks):
-            raise ValueError(f"local_rank is {local_rank}, and there are {len(ranks)} ranks")
+            raise ValueError(f"local_rank is {local_rank}, but there are {len(ranks)} ranks")
 
         for number, rank in enumerate(ranks):
             missing = [key for key in NEEDED if key not in rank]
@@ -79,12 +79,12 @@ class ACCLCommunicator:
 
     @property
     def addr(self) -> int:
-        """Where it is in the exchange memory."""
-        assert self.exchmem_addr is not None, "the communicator was not written yet"
+        """Its address in exchange memory."""
+        assert self.exchmem_addr is not None, "the communicator is not written yet"
         return self.exchmem_addr
 
     def words(self) -> list[int]:
-        """Make the words that describe it in the exchange memory."""
+        """Return the words that describe it in exchange memory."""
         words = [len(self.ranks), self.local_rank]
         for rank in self.ranks:
             words += [
@@ -98,12 +98,12 @@ class ACCLCommunicator:
         return words
 
     def write(self, addr: int) -> int:
-        """Write it into the exchange memory, with sequence numbers of 0.
+        """Write it into exchange memory, with sequence numbers of 0.
 
         Parameters
         ----------
         addr : int
-            Where to begin.
+            Start address.
 
         Returns
         -------
@@ -117,10 +117,10 @@ class ACCLCommunicator:
         return addr
 
     def readback(self) -> None:
-        """Read the exchange memory again, above all the sequence numbers."""
+        """Read it again from exchange memory, in particular its sequence numbers."""
         ask = getattr(self.mmio, "communicator_ranks", None)
         if ask is not None:
-            # The engine knows better, and exchange memory may have no room for it.
+            # The engine has the current ones, and exchange memory may have no room for them.
             for rank, news in zip(self.ranks, ask(self.index, len(self.ranks)), strict=True):
                 rank.update(news)
             return
@@ -145,14 +145,15 @@ class ACCLCommunicator:
             )
 
     def split(self, indices: Iterable[int], index: int | None = None) -> ACCLCommunicator:
-        """Make a communicator of some of the ranks.
+        """Make a communicator from some of the ranks.
 
         Parameters
         ----------
         indices : iterable of int
-            Which; they are sorted, and counted once each. This rank must be among them.
+            Its ranks in this one, which are sorted without duplicates. This rank must be among
+            them.
         index : int, optional
-            The new one's number; the next after this one's if None.
+            The number of the new one; None for the next after this one's.
         """
         chosen = sorted(set(indices))
         beyond = [number for number in chosen if not 0 <= number < len(self.ranks)]

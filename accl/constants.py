@@ -22,11 +22,11 @@ __all__ = [
     "error_names",
 ]
 
-#: Matches every tag, whichever side gives it.
+#: Matches every tag, on either side.
 TAG_ANY = 0xFFFF_FFFF
 #: The communicator of all ranks.
 GLOBAL_COMM = 0x0
-#: Where the exchange memory begins, and its bytes.
+#: Base address of exchange memory, and its size in bytes.
 EXCHANGE_MEM_OFFSET_ADDRESS = 0x0
 EXCHANGE_MEM_ADDRESS_RANGE = 0x2000
 #: Registers: the last call's return code, the hardware's id, whether it is configured.
@@ -71,7 +71,7 @@ class CCLOCfgFunc(IntEnum):
 
 @unique
 class ACCLReduceFunctions(IntEnum):
-    """How two vectors become one."""
+    """How two vectors are combined."""
 
     #: Sum of the elements; integers wrap.
     SUM = 0
@@ -81,7 +81,7 @@ class ACCLReduceFunctions(IntEnum):
 
 @unique
 class ACCLCompressionFlags(IntEnum):
-    """What of a call is in the compressed type of its pair."""
+    """The parts of a call that use the compressed type of its pair."""
 
     NO_COMPRESSION = 0
     #: The first operand.
@@ -96,7 +96,7 @@ class ACCLCompressionFlags(IntEnum):
 
 @unique
 class ACCLStreamFlags(IntEnum):
-    """What of a call is a stream instead of memory."""
+    """The parts of a call that are streams instead of memory."""
 
     #: Nothing.
     NO_STREAM = 0
@@ -137,7 +137,7 @@ class ErrorCode(IntEnum):
     KRNL_STS_COUNT_ERROR = 1 << 24
     SEGMENTER_EXPECTED_BTT_ERROR = 1 << 25
     DMA_TAG_MISMATCH_ERROR = 1 << 26
-    # Those from here on are not the original's.
+    # The original does not have those from here on.
     PEER_LOST_ERROR = 1 << 27
     INTERRUPTED_ERROR = 1 << 28
     CALL_MISMATCH_ERROR = 1 << 29
@@ -146,12 +146,12 @@ class ErrorCode(IntEnum):
 
 
 def error_names(retcode: int) -> list[str]:
-    """Name the bits that are set in a return code.
+    """Return the names of the bits that are set in a return code.
 
     Parameters
     ----------
     retcode : int
-        What the CCLO gave.
+        From the CCLO.
 
     Returns
     -------

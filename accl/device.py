@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The CCLO of an `accl` as PYNQ shows it: registers, and calls of bare numbers."""
+"""The CCLO of an `accl` in the form of PYNQ: registers, and calls given as numbers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["CCLODevice", "ExchangeMemory"]
 
 
 class ExchangeMemory:
-    """The registers and tables of an `accl`: 8 KiB, read and written by words.
+    """The registers and tables of an `accl`: 8 KiB, accessed by words.
 
     Parameters
     ----------
     control : Control
-        Whose they are. It is not kept alive.
+        Their owner, which is not kept alive.
 
     Attributes
     ----------
     base_addr : int
-        Where they would be on the board's bus: at 0.
+        Their address on the board's bus: 0.
     """
 
     base_addr = 0
@@ -35,7 +35,7 @@ class ExchangeMemory:
         self._control = weakref.ref(control)
 
     def control(self) -> Control:
-        """Return what accesses them; an error if the accl is gone."""
+        """Return the object that accesses them; raise an error if the accl is gone."""
         control = self._control()
         if control is None:
             raise ACCLClosedError("the accl of these registers is gone")
@@ -46,16 +46,16 @@ class ExchangeMemory:
         return self.control().exchange_read(offset)
 
     def write(self, offset: int, val: int) -> None:
-        """Write a word. It is read back as written; the engine is configured by calls."""
+        """Write a word, which is only stored; calls configure the engine."""
         self.control().exchange_write(offset, int(val))
 
     def communicator_ranks(self, index: int, count: int) -> list[dict[str, Any]]:
-        """List the ranks of a communicator with the sequence numbers of this moment."""
+        """List the ranks of a communicator with their current sequence numbers."""
         return self.control().communicator_ranks(index, count)
 
 
 class CCLODevice:
-    """What an `accl` has as ``cclo``.
+    """The attribute ``cclo`` of an `accl`.
 
     Parameters
     ----------
@@ -123,6 +123,6 @@ class CCLODevice:
         self._invoke(False, arguments)
 
     def start(self, *arguments: Any) -> ACCLHandle:
-        """Start a call; parameters as of `call()`. Its memory must stay until it has ended."""
+        """Start a call; parameters as for `call()`. Its memory must outlive it."""
         handle: ACCLHandle = self._invoke(True, arguments)
         return handle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the package raises; each class is also the builtin that a program would expect."""
+"""The package's exceptions; each also derives from the builtin that fits it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = [
 
 
 class ACCLError(OffchipError, RuntimeError):
-    """A call of the CCLO failed, or its driver did.
+    """A call of the CCLO, or its driver, failed.
 
     Attributes
     ----------
     retcode : int
-        What the CCLO gave, 0 when it was never asked.
+        From the CCLO; 0 if it was never called.
     """
 
     retcode: int = 0
@@ -49,15 +49,15 @@ class ACCLError(OffchipError, RuntimeError):
 
 
 class ACCLArgumentError(ACCLError, ValueError):
-    """An argument cannot be: no such rank or communicator, a count beyond the buffer, ..."""
+    """An invalid argument: an unknown rank or communicator, a count beyond the buffer, ..."""
 
 
 class ACCLReceiveTimeoutError(ACCLError, TimeoutError):
-    """Nobody sent what was to be received, or received what was sent, until the timeout."""
+    """A receive found no matching send, or a send no receive, before the timeout."""
 
 
 class ACCLPeerError(ACCLError, ConnectionError):
-    """Another rank has ended, or cannot be reached."""
+    """Another rank has terminated, or cannot be reached."""
 
 
 class ACCLMemoryError(ACCLError, MemoryError):
@@ -65,7 +65,7 @@ class ACCLMemoryError(ACCLError, MemoryError):
 
 
 class ACCLNotConfiguredError(ACCLError, AssertionError):
-    """The instance is not configured yet, or not any more."""
+    """The instance is not configured yet, or no longer."""
 
 
 class ACCLClosedError(ACCLNotConfiguredError, ValueError):
@@ -73,12 +73,12 @@ class ACCLClosedError(ACCLNotConfiguredError, ValueError):
 
 
 class ACCLDtypeError(ACCLError, TypeError, KeyError, AssertionError):
-    """There is no arithmetic configuration for these types."""
+    """No arithmetic configuration supports these types."""
 
 
 class ACCLUnfinishedError(RequestTimeoutError, ACCLError):
-    """A wait reached its limit; the call continues."""
+    """A wait timed out; the call continues."""
 
 
 class ACCLUnsupportedError(ACCLError, NotImplementedError):
-    """The library that is used cannot do it."""
+    """The library in use does not support the operation."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets of the engine to ranks on other hosts and from them, through mpi4py.
+"""Carries the engine's packets to and from ranks on other hosts, through mpi4py.
 
-The engine never calls Python and never calls MPI: it has a queue of packets that are to leave,
-and takes those that arrive. A `PacketPump` moves them. Whoever waits for a call turns it, and
-where MPI allows calls from any thread a daemon thread does so as well, so that calls go on while
-the program computes. No MPI symbol is linked; any MPI that mpi4py was built for will do.
+The engine calls neither Python nor MPI: it queues outgoing packets, and takes those that arrive. A
+`PacketPump` moves them. A thread that waits for a call turns the pump; if MPI allows calls from any
+thread, a daemon thread does too, so that calls progress while the program computes. No MPI symbol
+is linked; any MPI that mpi4py was built for works.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["PacketPump", "Queue"]
 
 
 class Queue(Protocol):
-    """The engine's side: what leaves, and what has arrived."""
+    """The engine's side: outgoing and incoming packets."""
 
     def take(self) -> tuple[int, bytes] | None:
         """Return the next outgoing packet and its destination."""
@@ -34,13 +34,13 @@ class Queue(Protocol):
         """Take a packet that arrived, and the rank that sent it."""
 
     def wait(self, seconds: float, /) -> bool:
-        """Wait that long for something to take."""
+        """Wait at most that long for an outgoing packet."""
 
     def busy(self) -> bool:
         """Whether a call waits for packets."""
 
     def lost(self, rank: int, why: str, /) -> None:
-        """Take note that a rank cannot be reached any more."""
+        """Record that a rank can no longer be reached."""
 
     def farewell(self) -> None:
         """Put the last packets into the queue."""
@@ -48,22 +48,22 @@ class Queue(Protocol):
 
 _log = logging.getLogger("accl")
 
-# The communicator is the pump's own, and packets say what they are; the last message of a rank to
-# another is empty, and says that nothing follows.
+# The pump has its own communicator, and packets identify themselves; the last message of a rank to
+# another one is empty: nothing follows.
 TAG = 0
 END_TAG = 1
-# How many packets of a kind a turn handles before it turns to the others.
+# How many packets of a kind a turn handles before the next kind.
 BURST = 64
-# While a call waits, the thread polls for that long after the last packet.
+# While a call waits, the thread polls this long after the last packet.
 EAGER_S = 5e-3
-# Pauses of the thread while nothing moves.
+# Pauses of the thread while it is idle.
 SHORTEST_PAUSE_S = 20e-6
 LONGEST_PAUSE_S = 1e-3
-# How long the end waits for packets that were handed to MPI.
+# How long stop() waits for packets that were passed to MPI.
 FLUSH_S = 2.0
 
-# MPI reads a packet's memory until the other side has it: a pump that is dropped lives on until
-# it is stopped, and one that had to give up packets for ever.
+# MPI reads a packet's memory until it is delivered: a dropped pump stays alive until it is stopped,
+# and one that abandoned packets forever.
 _living: set[PacketPump] = set()
 
 
@@ -73,8 +73,8 @@ class PacketPump:
     Parameters
     ----------
     comm : mpi4py.MPI.Comm
-        The ranks that packets go to, by their number in it. It is duplicated, so that our
-        packets never meet the program's messages; this is a collective operation.
+        The ranks that packets go to, by their number in it. It is duplicated, so that
+        packets cannot match the program's messages; this is a collective operation.
     queue : Queue
         The engine's side.
 
@@ -115,32 +115,32 @@ class PacketPump:
 
     @property
     def any_thread(self) -> bool:
-        """Whether calls go on by themselves: MPI was initialised with THREAD_MULTIPLE."""
+        """Whether calls progress on their own: MPI was initialised with THREAD_MULTIPLE."""
         return self._any_thread
 
     @property
     def home(self) -> int:
-        """The thread that made it: the only one that moves anything unless `any_thread`."""
+        """The thread that made it: the only one that moves packets unless `any_thread`."""
         return self._home
 
     @property
     def stopped(self) -> bool:
-        """Whether it moves nothing any more."""
+        """Whether it is stopped."""
         return self._comm is None
 
     def turn(self) -> bool:
-        """Move what can be moved without waiting.
+        """Move packets without waiting.
 
         Returns
         -------
         bool
-            Whether anything moved. False also in a thread that must not call MPI, in a forked
+            Whether a packet moved. Also False in a thread that must not call MPI, in a forked
             child, and while another thread turns the pump.
 
         Raises
         ------
         Exception
-            What MPI or the engine raised in the daemon thread, once.
+            An error of MPI or the engine in the daemon thread, once.
         """
         if self._error is not None:
             error, self._error = self._error, None
@@ -166,7 +166,7 @@ class PacketPump:
 
     def _send(self, comm: MPI.Comm) -> bool:
         moved = False
-        # They end in any order; checking from the front keeps the queue short all the same.
+        # They finish in any order; checking from the front still keeps the queue short.
         while self._sending and self._sending[0][0].Test():
             self._sending.popleft()
             moved = True
@@ -199,18 +199,18 @@ class PacketPump:
         return True
 
     def stop(self, limit: float = FLUSH_S) -> bool:
-        """End the thread, and wait for packets in flight. May be called again.
+        """Stop the thread, and wait for packets in flight. May be called again.
 
         Parameters
         ----------
         limit : float
-            Seconds after which packets that are not received, and ranks that do not end, are given
-            up.
+            Timeout in seconds, after which undelivered packets and ranks that still run are
+            abandoned.
 
         Returns
         -------
         bool
-            Whether all packets have left, and those of others have arrived.
+            Whether all packets were sent and received.
         """
         self._stopping.set()
         if os.getpid() != self._pid:
@@ -229,17 +229,17 @@ class PacketPump:
             if comm is None:
                 return not self._sending and not self._unfinished
             complete = self._finish(comm, time.monotonic() + limit)
-            # With a message in it, its number must not be given to another communicator. It is
-            # not collective in practice, unlike Disconnect(), which would wait for others.
+            # While a message is in flight, its number must not be reused for another
+            # communicator. It is not collective in practice, unlike Disconnect(), which would wait.
             if complete:
                 comm.Free()
                 _living.discard(self)
             return complete
 
     def _give_up(self, error: Exception) -> None:
-        """Have calls that wait for other ranks fail at once."""
+        """Make calls that wait for other ranks fail immediately."""
         for rank in sorted(self._unfinished):
-            self._queue.lost(rank, f"packets are not carried any more: {error}")
+            self._queue.lost(rank, f"packets are no longer carried: {error}")
 
     def _finish(self, comm: MPI.Comm, deadline: float) -> bool:
         self._queue.farewell()
@@ -252,7 +252,7 @@ class PacketPump:
                 self._sending.append((request, b""))
 
         while self._sending or self._unfinished:
-            # The other side may be in the same place, and wait for us to receive.
+            # The other side may be at the same point, and wait for us to receive.
             if not self._receive(comm) and not self._send(comm):
                 if time.monotonic() > deadline:
                     return False
@@ -269,14 +269,14 @@ def _pump_until_stopped(pump: PacketPump, stopping: threading.Event) -> None:
             moved = pump._turn()
         except Exception as error:
             pump._error = error
-            _log.exception("packets cannot be carried any more")
+            _log.exception("packets can no longer be carried")
             pump._give_up(error)
             return
         if moved:
             pause, moved_at = SHORTEST_PAUSE_S, time.monotonic()
         elif pump._queue.busy() and time.monotonic() < moved_at + EAGER_S:
             time.sleep(0)
-        # What is to leave ends the wait at once; what arrives is seen after it.
+        # An outgoing packet ends the wait immediately; incoming ones are seen after it.
         elif pump._queue.wait(pause):
             moved_at = time.monotonic()
         else:
@@ -284,7 +284,7 @@ def _pump_until_stopped(pump: PacketPump, stopping: threading.Event) -> None:
 
 
 def _stop_before_finalize(pump: PacketPump) -> None:
-    """Have a pump stopped at MPI_Finalize(), and at the end of the interpreter.
+    """Arrange that a pump is stopped at MPI_Finalize(), and at interpreter exit.
 
     MPI_Finalize() deletes the attributes of COMM_SELF before all else. mpi4py calls it when the
     interpreter is past its exit handlers, where no Python code should run any more.

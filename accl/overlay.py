@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of 2021, which find the CCLO in an overlay and configure it by hand.
+"""The interface of 2021, in which the CCLO is in an overlay and configured by hand.
 
 In such a program ``from pynq import Overlay, allocate`` becomes
 ``from accl.overlay import Overlay, allocate``.
@@ -25,14 +25,14 @@ class MemoryBank:
     Parameters
     ----------
     owner : accl
-        Whose memory it is.
+        The owner of the memory.
     """
 
     def __init__(self, owner: accl) -> None:
         self._owner = owner
 
     def allocate(self, *arguments: Any, **options: Any) -> ACCLBuffer:
-        """Do what `accl.allocate()` does."""
+        """Call `accl.allocate()`."""
         return self._owner.allocate(*arguments, **options)
 
 
@@ -42,9 +42,9 @@ class Overlay:
     Parameters
     ----------
     bitfile_name : str or path, optional
-        The bit stream; the soft engine does without.
+        The bit stream; the soft engine needs none.
     **options
-        Those of `accl` that concern the device: unified, job, library, memory_bytes, board_idx,
+        Options of `accl` for the device: unified, job, library, memory_bytes, board_idx,
         cclo_idx, protocol.
 
     Attributes
@@ -81,5 +81,5 @@ def allocate(
         Where; there is no default overlay.
     """
     if target is None:
-        raise TypeError("allocate: a target is needed, such as overlay.bank0")
+        raise TypeError("allocate: a target is required, such as overlay.bank0")
     return target.allocate(shape, dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One of the rx buffers into which messages arrive."""
+"""Rx buffers, which receive messages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ RECORD_BYTES = 32
 
 
 class RxBuffer:
-    """An rx buffer, as exchange memory describes it at the moment.
+    """An rx buffer, as currently described in exchange memory.
 
     Parameters
     ----------
     mmio : ExchangeMemory
         The registers.
     number : int
-        Which buffer.
+        Number of the buffer.
     """
 
     def __init__(self, mmio: ExchangeMemory, number: int) -> None:
@@ -35,7 +35,7 @@ class RxBuffer:
 
     @property
     def physical_address(self) -> int:
-        """Where it is on the device."""
+        """Its device address."""
         return self._word(1) | self._word(2) << 32
 
     @property

@@ -42,7 +42,7 @@ def test_wait_has_a_limit(make):
     assert handle.wait(0) is False
     assert handle.wait(0.05) is False
     assert not handle.test()
-    with pytest.raises(ACCLUnfinishedError, match="recv: not finished within 0.01 s"):
+    with pytest.raises(ACCLUnfinishedError, match="recv: did not finish within 0.01 s"):
         handle.result(0.01)
     b, _ = pair(second)
     second.send(b, 16, 0)

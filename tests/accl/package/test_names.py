@@ -140,4 +140,4 @@ def test_pyaccl_itself_is_not_replaced(run_python):
         "sys.modules['pyaccl'] = types.ModuleType('pyaccl')\n"
         "import accl.as_pyaccl\n"
     )
-    assert "pyaccl was imported before" in done.stderr
+    assert "pyaccl is already imported" in done.stderr

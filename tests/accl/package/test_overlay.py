@@ -78,7 +78,7 @@ def test_nothing_is_called_before_it_is_configured(overlays):
             call()
         assert isinstance(caught.value, AssertionError)
     configure(overlays[0], 0)
-    with pytest.raises(TypeError, match="a target is needed"):
+    with pytest.raises(TypeError, match="a target is required"):
         allocate(4)
 
 
