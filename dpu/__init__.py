@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Drive UPMEM's processing-in-memory DPUs, or a simulation of them.
 
-A program for UPMEM's package of this name runs as it is. With UPMEM's hardware and libdpu it runs
-there; without them the DPUs are simulated on this host. `library_info()` and ``python -m dpu``
-say which it is.
+Programs for UPMEM's package of this name run unchanged. With UPMEM's hardware and libdpu they run
+there; otherwise the DPUs are simulated on this host. `library_info()` and ``python -m dpu`` show
+which library is used.
 
 >>> from dpu import DpuSet
 >>> with DpuSet(nr_dpus=64, binary="checksum.dpu") as dpus:

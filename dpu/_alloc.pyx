@@ -50,7 +50,7 @@ cdef SetHandle allocate(Library library, object nr_dpus, object nr_ranks, bytes 
     if rc != DPU_OK:
         library.fail(rc, "dpu_alloc_ranks" if by_rank else "dpu_alloc")
     handle.live = True
-    # They become warnings of Python.
+    # Printed by the library; they become Python warnings.
     if handle.soft.dpusoft_keep_warnings is not NULL:
         handle.soft.dpusoft_keep_warnings(handle.whole, True)
     try:
@@ -63,7 +63,7 @@ cdef SetHandle allocate(Library library, object nr_dpus, object nr_ranks, bytes 
 
 
 cdef int _list_parts(SetHandle handle) except -1:
-    """Note the set of each rank and each DPU."""
+    """Record the set of each rank and each DPU."""
     cdef dpu_set_rank_iterator_t ranks
     cdef dpu_set_dpu_iterator_t dpus
     cdef uint32_t nr_ranks = 0
@@ -110,7 +110,7 @@ cdef int release(SetHandle handle) except -1:
     pause.tv_sec = 0
     pause.tv_nsec = 1_000_000
     try:
-        # What is queued is done first, and other threads leave the library.
+        # Queued jobs finish first, and other threads leave the library.
         view = SetView.__new__(SetView)
         view.handle, view.c = handle, whole
         view.rank1, view.dpu1 = handle.nr_ranks, handle.nr_dpus
@@ -126,7 +126,7 @@ cdef int release(SetHandle handle) except -1:
     handle.live = False
     handle.users -= 1
     with nogil:
-        # Errors of jobs that nobody asked for are nobody's.
+        # Errors of jobs that were never waited for are dropped.
         handle.table.dpu_sync(whole)
         rc = handle.table.dpu_free(whole)
     handle.programs = [None] * handle.nr_dpus

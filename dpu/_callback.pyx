@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python functions that the library calls in their turn.
+"""Python functions in the queue of a set, called by the library.
 
-They run in threads of the library. What they raise comes out of `DpuSet.call()`, or of the next
-`sync()` for asynchronous calls.
+They run in threads of the library. `DpuSet.call()` raises their exceptions, or the next `sync()`
+for asynchronous calls.
 """
 
 from libc.stdint cimport uint32_t
@@ -26,15 +26,15 @@ __all__ = []
 
 
 cdef class _Job:
-    """A function to be called, once or once a rank."""
+    """A function to be called, once or once per rank."""
 
     cdef object fn
     cdef object arg
     cdef SetView view
     cdef list views
-    # Where exceptions go: a list of this call's own, or None for that of the handle.
+    # Receives exceptions: a list of this call, or None for that of the handle.
     cdef list errors
-    # How often it is still to be called.
+    # The number of remaining calls.
     cdef int left
 
 
@@ -43,12 +43,12 @@ cdef dpu_error_t _run(dpu_set_t c, uint32_t number, void *pointer) noexcept nogi
         begin_callback()
         _call(pointer, number)
         end_callback()
-    # The set's queue goes on; who waits for it gets the exception.
+    # The set's queue continues; the thread that waits for it gets the exception.
     return DPU_OK
 
 
 cdef int _call(void *pointer, uint32_t number) noexcept:
-    # A reference of our own: the last other one goes with the last call.
+    # Keeps a reference: the last call drops the last other one.
     cdef _Job job = <_Job>pointer
     cdef SetHandle handle = job.view.handle
     cdef dict threads = handle.callback_threads
@@ -90,7 +90,7 @@ cdef int call_back(SetView view, list views, object fn, object arg, bint asynchr
     cdef bint queued
     cdef int flags = DPU_CALLBACK_DEFAULT
     if not callable(fn):
-        raise TypeError(f"a callable is needed, not {type(fn).__name__}")
+        raise TypeError(f"a callable is required, not {type(fn).__name__}")
     if not asynchronous and not is_blocking:
         raise DpuError(
             "nonblocking and synchronous callback is invalid",
@@ -105,7 +105,7 @@ cdef int call_back(SetView view, list views, object fn, object arg, bint asynchr
         job.fn, job.arg, job.view, job.views = fn, arg, view, views
         job.errors = None if asynchronous else []
         job.left = len(views)
-        # A wait that sees signals is for a queued call; in a callback nothing is waited for.
+        # Queued calls are waited for with checks for signals; a callback does not wait.
         queued = asynchronous or (
             handle.soft.dpusoft_wait is not NULL and not handle.in_callback()
         )

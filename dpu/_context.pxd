@@ -9,7 +9,7 @@ from dpu.libdpu cimport dpu_context_t
 cdef class DpuContext:
     cdef dpu_context_t c
     cdef Library library
-    # The C structure has been filled in, and is to be freed.
+    # The C structure is filled in, and must be freed.
     cdef bint filled
 
 

@@ -31,7 +31,7 @@ cdef class DpuThreadContext:
 
     def __init__(self, DpuContext ctx not None, int idx):
         if not 0 <= idx < <int>ctx.c.info.nr_threads:
-            raise IndexError(f"there are {ctx.c.info.nr_threads} threads, and no number {idx}")
+            raise IndexError(f"there are {ctx.c.info.nr_threads} threads, but no thread {idx}")
         self._context = ctx
         self.idx = idx
 
@@ -108,7 +108,7 @@ cdef class DpuContext:
         return (self.c.bkp_fault_thread_index, self.c.bkp_fault_id) if self.c.bkp_fault else None
 
     def dma_fault(self):
-        """Tell whether a transfer between memories was impossible.
+        """Tell whether a transfer between memories failed.
 
         Returns
         -------
@@ -118,7 +118,7 @@ cdef class DpuContext:
         return self.c.dma_fault_thread_index if self.c.dma_fault else None
 
     def mem_fault(self):
-        """Tell whether an access to WRAM was impossible.
+        """Tell whether an access to WRAM failed.
 
         Returns
         -------
@@ -142,7 +142,7 @@ cdef class DpuContext:
     def mram(self):
         """Get a copy of MRAM, None if it was not saved.
 
-        A list of 67,108,864 numbers is large; `mram_bytes()` is not.
+        `mram_bytes()` takes less memory than a list of 67,108,864 numbers.
 
         Returns
         -------
@@ -176,7 +176,7 @@ cdef class DpuContext:
         return (<const char *>self.c.wram)[:4 * self.c.info.wram_size]
 
     def serialize(self):
-        """Make bytes of it, in the vendor's format.
+        """Convert it to bytes in the vendor's format.
 
         Returns
         -------
@@ -194,7 +194,7 @@ cdef class DpuContext:
 
     @staticmethod
     def from_buffer(buf):
-        """Make a snapshot of the bytes that `serialize()` gave.
+        """Make a snapshot from the bytes of `serialize()`.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ cdef class DpuContext:
         Raises
         ------
         DpuError
-            They are none.
+            The bytes are not a snapshot.
         """
         cdef Library library = get_library(None)
         cdef DpuContext context = DpuContext.__new__(DpuContext)
@@ -217,7 +217,7 @@ cdef class DpuContext:
         context.library = library
         with buffer:
             if buffer.nbytes > 0xffffffff:
-                raise ValueError("no snapshot is as large as that")
+                raise ValueError("larger than any snapshot")
             rc = library.table.dpu_checkpoint_deserialize(
                 <const uint8_t *>(buffer.ptr if buffer.nbytes else &_nothing),
                 <uint32_t>buffer.nbytes, &context.c,
@@ -264,7 +264,7 @@ cdef int restore_context(SetView view, DpuContext context, int flags) except -1:
     cdef dpu_set_t c = view.c
     cdef dpu_error_t rc
     if not context.filled:
-        raise ValueError("this DpuContext holds nothing")
+        raise ValueError("this DpuContext is empty")
     if context.c.iram is NULL:
         flags &= ~IRAM
     if context.c.mram is NULL:

@@ -11,41 +11,41 @@ cdef class SetHandle:
     cdef Library library
     cdef const dpu_table *table
     cdef const dpusoft_table *soft
-    # The set is there; `closing` while somebody waits to free it.
+    # The set is allocated; `closing` while a thread waits to free it.
     cdef bint live
     cdef bint closing
-    # Calls of the library that are under way, in any thread.
+    # Calls in progress inside the library, of all threads.
     cdef int users
     cdef unsigned int forks
     cdef dpu_set_t whole
-    # Ranks, DPUs, and where the DPUs of a rank begin (one more than there are ranks).
+    # Ranks, DPUs, and the first DPU of each rank (and one more entry, the end).
     cdef uint32_t nr_ranks
     cdef uint32_t nr_dpus
     cdef dpu_set_t *rank_sets
     cdef dpu_set_t *dpu_sets
     cdef uint32_t *first_dpu
-    # Of each DPU the DpuProgram that was loaded, or None; `loads` counts changes.
+    # For each DPU the DpuProgram loaded into it, or None; `loads` counts changes.
     cdef list programs
     cdef unsigned long loads
-    # What is given to asynchronous operations, until it is known that they ended. The garbage
-    # collector does not know of the list, or it would empty it when the set is dropped.
+    # Arguments of asynchronous operations, until these are known to have finished. The list is
+    # hidden from the garbage collector, which would empty it when the set is dropped.
     cdef list kept
     cdef unsigned long sequence
     # Exceptions of asynchronous callbacks: [mask of ranks, exception].
     cdef list raised
     # Threads of the library that are in a callback of this set: how deeply.
     cdef dict callback_threads
-    # Pairs of dpu_prepare_xfer() and dpu_push_xfer() must not be torn apart.
+    # Keeps pairs of dpu_prepare_xfer() and dpu_push_xfer() together.
     cdef object transfer_lock
-    # Defaults that all views share.
+    # Defaults shared by all views.
     cdef object log
     cdef bint async_mode
 
-    # Before every use of the C set, which refuses what is freed, or inherited by a fork.
+    # Before every use of the C set: rejects sets that were freed, or inherited by a fork.
     cdef int enter(self, str function) except -1
     cdef bint in_callback(self) except -1
     cdef int keep_only(self, list entries) except -1
-    # Drops an entry of `kept` that is about this object.
+    # Drops the entry of `kept` for this object.
     cdef int forget(self, object what) except -1
     # Interrupts, waits and frees, without exceptions; the GIL is released. In a callback another
     # thread does it.
@@ -53,12 +53,12 @@ cdef class SetHandle:
     cdef int orphan(self) except -1
 
 
-# Around a callback, with everything that is dropped at its end.
+# Around a callback, including the objects dropped at its end.
 cdef int begin_callback() except -1
 cdef int end_callback() except -1
 
 
-# A range of ranks and DPUs of a handle; what users have of them is a DpuSet.
+# A range of ranks and DPUs of a handle; users see it as a DpuSet.
 cdef class SetView:
     cdef object __weakref__
     cdef SetHandle handle
@@ -68,20 +68,20 @@ cdef class SetView:
     cdef uint32_t dpu0
     cdef uint32_t dpu1
 
-    # Around what uses the C set.
+    # Around uses of the C set.
     cdef int enter(self, str function) except -1
     cdef void leave(self) noexcept
     cdef object mask(self)
     # DpuError if `code` is one.
     cdef int check(self, dpu_error_t code, str function) except -1
-    # Waits until nothing is queued or runs, with a look at signals. Only the soft twin can; else,
-    # and in a callback, it returns at once.
+    # Waits until the set is idle, checking for signals. Only the soft twin can; otherwise, and in
+    # a callback, it returns immediately.
     cdef int wait_idle(self) except -1
-    # The same for at most `ns`; 1 when idle. Where the library cannot wait it is asked.
+    # The same for at most `ns`; 1 if idle. A library that cannot wait is polled.
     cdef int wait_for(self, long long ns) except -1
-    # Keeps `what` for an operation that is submitted next; its result goes to submitted().
+    # Keeps `what` for the operation submitted next; its result is the argument of submitted().
     cdef list keep(self, object what)
     cdef void submitted(self, list entry) noexcept
-    # What was submitted before `mark` (a former value of handle.sequence) has ended.
+    # Operations submitted before `mark` (a former value of handle.sequence) have finished.
     cdef int settle(self, unsigned long mark) except -1
     cdef list take_raised(self)

@@ -53,7 +53,7 @@ cdef extern from "dpu/isa/instructions.h" nogil:
 
 FORM_COUNT = DPU_FORM_COUNT
 
-# What a chip has, from csrc/dpu/isa/chip.def. These are enough for every chip.
+# Properties of chips, from csrc/dpu/isa/chip.def: the maximum of all chips.
 THREADS = DPU_MACHINE_THREADS
 REGISTERS = DPU_MACHINE_REGISTERS
 IRAM = DPU_MACHINE_IRAM
@@ -84,7 +84,7 @@ def form(unsigned int index):
     """
     cdef dpu_form_info_t info
     if not dpu_form_info(index, &info):
-        raise IndexError(f"there are forms 0 to {FORM_COUNT - 1}, not {index}")
+        raise IndexError(f"forms are numbered 0 to {FORM_COUNT - 1}, not {index}")
     operands = tuple(
         (dpu_operand_name(info.operands[i]).decode(), info.widths[i], bool(info.is_signed[i]))
         for i in range(info.operand_count)
@@ -104,12 +104,12 @@ def form(unsigned int index):
 
 
 def encode(unsigned int index, values):
-    """Make the word of a form, None if there is no such one.
+    """Encode a word of a form, None if the form cannot encode the operands.
 
     Parameters
     ----------
     index : int
-        Of the form.
+        Index of the form.
     values : sequence of int
         Its operands; an operand ``zero`` has a value too, which does not matter.
     """
@@ -120,7 +120,7 @@ def encode(unsigned int index, values):
     if len(values) > 6:
         return None
     for value in values:
-        # Wider numbers fit into no operand.
+        # Wider numbers do not fit into any operand.
         if not -0x1_0000_0000 <= value <= 0x1_0000_0000:
             return None
         instruction.values[count] = value
@@ -130,7 +130,7 @@ def encode(unsigned int index, values):
 
 
 def decode(word):
-    """Find the form of a word and its operands, None if it is no instruction.
+    """Find the form of a word and its operands, None if it is not an instruction.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def decode(word):
 
 
 def disassemble(word):
-    """Write a word as text without aliases; ``.word`` and a number if it is no instruction."""
+    """Write a word as text without aliases; ``.word`` and a number if it is not an instruction."""
     cdef char text[DPU_TEXT_MAX]
     dpu_disassemble(word & 0xFFFF_FFFF_FFFF, text, DPU_TEXT_MAX, NULL)
     return text.decode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches, and waiting for their end."""
+"""Launches, and waiting for them."""
 
 from dpu._handle cimport SetView
 from dpu.libdpu cimport dpusoft_report
@@ -7,7 +7,7 @@ from dpu.libdpu cimport dpusoft_report
 cdef int launch(SetView view, bint asynchronous) except -1
 cdef int synchronise(SetView view) except -1
 cdef int interrupt(SetView view) except -1
-# A DpuReport for each DPU of the view, in a list.
+# A list with a DpuReport per DPU of the view.
 cdef object get_reports(SetView view)
 # The same numbers as a DpuReport.
 cdef object report_of(const dpusoft_report *report)

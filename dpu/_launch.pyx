@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches, waiting for their end, requests that stand for them, and what they report."""
+"""Launches: starting them, waiting for them, requests, and reports."""
 
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
@@ -33,7 +33,7 @@ cdef int launch(SetView view, bint asynchronous) except -1:
     view.enter("dpu_launch")
     handle = view.handle
     try:
-        # A wait that sees signals is for a queued launch; in a callback nothing is waited for.
+        # Queued launches are waited for with checks for signals; a callback does not wait.
         queued = asynchronous or (
             handle.soft.dpusoft_wait is not NULL and not handle.in_callback()
         )
@@ -47,7 +47,7 @@ cdef int launch(SetView view, bint asynchronous) except -1:
             try:
                 view.wait_idle()
             except BaseException as error:
-                # Whoever breaks off exec() does not want it to go on.
+                # A user who interrupts exec() does not want it to continue.
                 _stop(view, error)
                 raise
             with nogil:
@@ -62,7 +62,7 @@ cdef int launch(SetView view, bint asynchronous) except -1:
 
 
 cdef int _stop(SetView view, object error) except -1:
-    """End what runs. Where it was is a note of the exception."""
+    """End running launches. The exception gets a note with their position."""
     cdef dpu_set_t c = view.c
     cdef SetHandle handle = view.handle
     cdef dpu_error_t rc
@@ -78,7 +78,7 @@ cdef int _stop(SetView view, object error) except -1:
 
 
 cdef int _pass_warnings(SetView view) except -1:
-    """Warn of what launches had to say that ended well."""
+    """Issue the warnings of launches that succeeded."""
     cdef SetHandle handle = view.handle
     cdef dpu_set_t c = view.c
     cdef char text[2048]
@@ -177,10 +177,10 @@ cdef object get_reports(SetView view):
 
 
 cdef class DpuRequest(Request):
-    """Everything that is queued on a set, from `DpuSet.exec_async()`.
+    """All operations queued on a set, from `DpuSet.exec_async()`.
 
-    It is done when nothing is queued or runs any more on these DPUs, later operations included.
-    Its result is that of `DpuSet.sync()`: errors of the set that nobody has fetched.
+    It is done when these DPUs are idle, later operations included. Its result is that of
+    `DpuSet.sync()`: errors of the set that were not fetched before.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ cdef class DpuRequest(Request):
 
     def __init__(self, dpu_set):
         if not isinstance(dpu_set, SetView):
-            raise TypeError(f"a DpuSet is needed, not {type(dpu_set).__name__}")
+            raise TypeError(f"a DpuSet is required, not {type(dpu_set).__name__}")
         self.dpu_set = dpu_set
 
     def __reduce_ex__(self, protocol):
@@ -232,6 +232,7 @@ cdef class DpuRequest(Request):
 
     def _timeout_error(self, timeout):
         return DpuTimeoutError(
-            f"the DPUs were not done within {timeout} s; they go on, and may be waited for again",
+            f"the DPUs did not finish within {timeout} s; they continue, and may be waited for "
+            "again",
             function="dpu_sync",
         )

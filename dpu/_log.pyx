@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What DPUs have printed."""
+"""The printed output of DPUs."""
 
 from libc.stdio cimport FILE, fclose
 from libc.stdlib cimport free

@@ -4,7 +4,7 @@
 from offchip.native cimport LoadedLibrary
 from dpu.libdpu cimport dpu_error_t, dpu_table, dpusoft_table
 
-# Longest stay in C without a look at signals.
+# The longest stay in C without checking for signals.
 cdef enum:
     SLICE_NS = 100_000_000
 
@@ -14,14 +14,14 @@ cdef class Library(LoadedLibrary):
     cdef const dpu_table *table
     cdef const dpusoft_table *soft
 
-    # DpuError with the library's text for `code`. To be called in the thread that got the code,
-    # and next: the explanation belongs to the last call.
+    # Raises DpuError with the library's text for `code`. Must be the next call in the thread that
+    # got the code: the explanation is that of the last call.
     cdef int fail(self, dpu_error_t code, str function, str detail=*) except -1
-    # DpuError if the library, being a vendor's, lacks an extension of the soft twin.
+    # DpuError if the library is a vendor's, without an extension of the soft twin.
     cdef int need(self, const void *function, str what) except -1
 
 
-# `invalid action for this dpu set`, found out before the library was asked.
+# `invalid action for this dpu set`, detected before the library is called.
 cdef int fail_set(str function, str detail) except -1
-# None for the one that the process uses by default, a Library, or what loader.choose() takes.
+# None for the default library, a Library, or an argument of loader.choose().
 cdef Library get_library(object which)

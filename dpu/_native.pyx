@@ -35,7 +35,7 @@ from dpu.errors import DpuError
 
 __all__ = ["Library", "library_info", "use_library"]
 
-# What a Library has that was not loaded: no functions.
+# The table of a Library that was not loaded: no functions.
 cdef dpu_table _no_table
 cdef dpusoft_table _no_soft
 
@@ -58,15 +58,15 @@ cdef class Library(LoadedLibrary):
     path : str
         The file that was loaded.
     kind : {"soft", "vendor", "path"}
-        Our twin, the vendor's, or another that was given by its path.
+        The soft twin, the vendor's library, or another one given by path.
     found_via : str
         How it was found.
     version : str or None
-        Its version, as far as that is known.
+        Its version, if known.
     api_version : int or None
         Version of the twin's extensions; the vendor's API has no number.
     missing : tuple of str
-        Functions of the API that it lacks.
+        Functions of the API that it does not have.
     """
 
     def __cinit__(self):
@@ -79,7 +79,7 @@ cdef class Library(LoadedLibrary):
             detail = text_of(self.soft.dpusoft_last_error_detail()).strip()
         said = self.table.dpu_error_to_string(code)
         text = text_of(said) or f"error {<unsigned int>code} of libdpu"
-        # Older libraries of the vendor give a constant.
+        # Older libraries of the vendor return a constant.
         if self.is_soft:
             free(<void *>said)
         raise DpuError(
@@ -89,7 +89,7 @@ cdef class Library(LoadedLibrary):
     cdef int need(self, const void *function, str what) except -1:
         if function is NULL:
             raise DpuError(
-                f"{what}: not with this libdpu",
+                f"{what}: not supported by this libdpu",
                 detail=f"{self.path} is not the soft twin (DPU_LIBRARY=soft chooses it)",
             )
         return 0
@@ -114,13 +114,13 @@ def _count_ranks():
 
 
 def _version_of_vendor(path):
-    """Take the version from the file's name: the library has no function for it."""
+    """Derive the version from the file's name: the library has no function for it."""
     found = re.search(r"\.so\.(\d[\d.]*)$", os.path.realpath(path))
     return found[1] if found else None
 
 
 def _load(choice):
-    """Load what the loader chose."""
+    """Load the library that the loader chose."""
     cdef offchip_library *lib = NULL
     cdef dpu_table *table = NULL
     cdef dpusoft_table *soft = NULL
@@ -139,7 +139,7 @@ def _load(choice):
         required = {text_of(dpu_symbol_names[i]) for i in range(DPU_REQUIRED_COUNT)}
         lacking = sorted(required.intersection(missing))
         if lacking:
-            raise DpuError(f"{choice.path} is no libdpu: it has no {', '.join(lacking)}")
+            raise DpuError(f"{choice.path} is not a libdpu: it has no {', '.join(lacking)}")
         library = Library.__new__(Library)
         library.table = table
         library.soft = soft
@@ -160,7 +160,7 @@ cdef Library get_library(object which):
 
 
 def _spec():
-    """Say where this library may be."""
+    """Return where this library may be."""
     from offchip.loader import LibrarySpec
 
     folder = os.path.dirname(os.path.abspath(__file__))
@@ -174,7 +174,7 @@ def _spec():
 
 
 def _in_vendor_folders():
-    """List the files in the folders that the vendor's own variables name."""
+    """List the files in the folders that the vendor's variables name."""
     folders = []
     if os.environ.get("UPMEM_RUNTIME_LIBRARY_PATH"):
         folders.append(os.environ["UPMEM_RUNTIME_LIBRARY_PATH"])
@@ -184,13 +184,13 @@ def _in_vendor_folders():
 
 
 def use_library(library):
-    """Choose the library for the sets that are allocated from now on.
+    """Choose the library of sets allocated from now on.
 
     Parameters
     ----------
     library : str, path or Library
-        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a library
-        that is loaded.
+        ``"vendor"``, ``"soft"``, a path, a name for the dynamic loader's search, or a loaded
+        library.
 
     Returns
     -------
@@ -205,12 +205,12 @@ def use_library(library):
 
 
 def library_info(library=None):
-    """Say which libdpu is used and why.
+    """Describe which libdpu is used and why.
 
     Parameters
     ----------
     library : str, path or Library, optional
-        As for `use_library()`; the default library unless given.
+        As for `use_library()`; by default the default library.
 
     Returns
     -------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program that was loaded."""
+"""Loaded programs."""
 
 from dpu.libdpu cimport dpu_program_t, dpu_table
 
@@ -10,5 +10,5 @@ cdef class DpuProgram:
     cdef size_t _address
 
 
-# Copies what the package needs: the C structure lives only as long as a DPU has the program.
+# Copies the symbols: the C structure is freed when no DPU has the program any more.
 cdef DpuProgram new_program(const dpu_table *table, dpu_program_t *c, object path)

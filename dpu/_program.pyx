@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program that was loaded, with the symbols that the host may access."""
+"""Loaded programs, with the symbols that the host may access."""
 
 from dpu._symbol cimport DpuSymbol
 from dpu.libdpu cimport DPU_OK, dpu_elf_symbol_t, dpu_program_t, dpu_symbol_t, dpu_table
@@ -13,7 +13,7 @@ cdef class DpuProgram:
     Attributes
     ----------
     path : str or None
-        The file that it was loaded from, None if it was built or given in memory.
+        The file that it was loaded from, None if it was built from source or passed in memory.
     """
 
     def __init__(self):
@@ -82,7 +82,7 @@ cdef DpuProgram new_program(const dpu_table *table, dpu_program_t *c, object pat
         symbol.name = name
         symbol.c.address = entry.value
         symbol.c.size = entry.size
-        # The one symbol whose size the library works out.
+        # The only symbol whose size the library computes.
         if (name == "__sys_used_mram_end"
                 and table.dpu_get_symbol(c, entry.name, &found) == DPU_OK):
             symbol.c = found

@@ -5,7 +5,7 @@ from dpu._handle cimport SetView
 
 
 cdef class ProgramSet(SetView):
-    # What _program() found, and the number of loads then.
+    # The result of _program(), and the number of loads then.
     cdef object _found_program
     cdef unsigned long _found_at
 

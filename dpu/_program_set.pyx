@@ -23,7 +23,7 @@ cdef uint8_t _nothing = 0
 
 
 cdef class ProgramSet(SetView):
-    """What a `DpuSet` does with programs."""
+    """The operations of a `DpuSet` on programs."""
 
     def load(self, binary=None, c_source=None, asm_source=None):
         """Load a program into the DPUs.
@@ -31,9 +31,9 @@ cdef class ProgramSet(SetView):
         Parameters
         ----------
         binary : str, path or bytes-like, optional
-            Its file, or the content of it.
+            Its file, or the contents of the file.
         c_source, asm_source : str, path, text stream or list of them, optional
-            Sources to build it of. Both may be given, but not together with `binary`.
+            Sources to build it from. Both may be given, but not together with `binary`.
 
         Returns
         -------
@@ -42,7 +42,7 @@ cdef class ProgramSet(SetView):
         Raises
         ------
         DpuError
-            It is no DPU program, or does not fit.
+            It is not a DPU program, or does not fit.
         """
         from_source = c_source is not None or asm_source is not None
         if (binary is not None) == from_source:
@@ -64,7 +64,7 @@ cdef class ProgramSet(SetView):
         cdef SetHandle handle
         encoded = os.fsencode(path)
         if b"\0" in encoded:
-            raise ValueError("a path has no zero characters")
+            raise ValueError("the path contains a NUL character")
         name = encoded
         self.enter("dpu_load")
         handle = self.handle
@@ -106,7 +106,7 @@ cdef class ProgramSet(SetView):
         hidden = sorted(name for name in program._symbols if hasattr(type(self), name))
         if hidden:
             warnings.warn(
-                f"the program has variables or functions with names that DpuSet has for itself: "
+                f"the program has variables or functions with names of DpuSet's own attributes: "
                 f"{', '.join(hidden)}; use dpu_set.symbols[name] for them",
                 RuntimeWarning,
                 stacklevel=1,
@@ -114,7 +114,7 @@ cdef class ProgramSet(SetView):
         return program
 
     cdef object _program(self):
-        """Find the program that all DPUs of this set were loaded with at once, or None."""
+        """Find the program that one call loaded into all DPUs of this set, or None."""
         cdef SetHandle handle = self.handle
         cdef uint32_t i
         if handle is None or self.dpu0 == self.dpu1:
@@ -131,14 +131,14 @@ cdef class ProgramSet(SetView):
 
     @property
     def program(self):
-        """The `DpuProgram` that was loaded into all DPUs of the set at once, None without one."""
+        """The `DpuProgram` that one call loaded into all DPUs of the set, or None."""
         return self._program()
 
     @property
     def symbols(self):
         """The variables of the program, by name: a mapping to `DpuVariable`.
 
-        Assigning an item copies to the DPUs. Names that are methods of DpuSet are here too.
+        Assigning an item copies it to the DPUs. It also has names that are methods of DpuSet.
         """
         return ProgramSymbols(self, self._program())
 
@@ -187,18 +187,18 @@ cdef class ProgramSet(SetView):
     def copy(self, dst, src, size=None, offset=0, async_mode=None):
         """Copy between the host and the DPUs.
 
-        One side is a symbol. The other is a buffer, which goes to all DPUs, or a list with a
-        buffer for each DPU, all of one size; None skips a DPU.
+        One side is a symbol. The other is a buffer for all DPUs, or a list with one buffer per
+        DPU, all of the same size; None skips a DPU.
 
         Parameters
         ----------
         dst, src : str, DpuSymbol, bytes-like or list
-            Destination and source. Buffers are whatever has contiguous memory: bytes,
+            Destination and source. Buffers are objects with contiguous memory: bytes,
             bytearray, memoryview, array.array, numpy arrays.
         size : int, optional
-            Number of bytes, that of the buffer unless given.
+            Number of bytes; by default the size of the buffer.
         offset : int
-            Where in the symbol, in bytes.
+            Offset in the symbol, in bytes.
         async_mode : bool, optional
             Whether to return at once. Until the next `sync()` the buffers must not be changed;
             the set keeps them alive.
@@ -206,9 +206,9 @@ cdef class ProgramSet(SetView):
         Raises
         ------
         DpuError
-            There is no such symbol, or the bytes are not all inside it, or not aligned.
+            The symbol does not exist, or the range is outside it or not aligned.
         TypeError, BufferError
-            A buffer is none, or cannot be written to.
+            An object is not a buffer, or not writable.
         """
         copy_buffers(self, dst, src, size, offset, self._is_async(async_mode))
 

@@ -9,5 +9,5 @@ cdef class DpuSet(ProgramSet):
     cdef bint is_top
     cdef list _rank_list
     cdef list _dpu_list
-    # A DPU knows its rank without keeping it.
+    # A DPU has a weak reference to its rank.
     cdef object _rank_ref

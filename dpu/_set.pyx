@@ -24,7 +24,7 @@ from dpu.reports import SetReport
 
 __all__ = ["ALLOCATE_ALL", "DpuSet"]
 
-#: As a number of DPUs or ranks: all that are free.
+#: As a number of DPUs or ranks: all free ones.
 ALLOCATE_ALL = 0xffffffff
 
 cdef int _CHECKPOINT_INTERNAL = 1, _IRAM = 2, _MRAM = 8, _WRAM = 16
@@ -40,7 +40,7 @@ cdef DpuSet _make_part(SetHandle handle, dpu_set_t c, uint32_t rank0, uint32_t r
 
 
 cdef DpuSet _make_rank(SetHandle handle, uint32_t rank, DpuSet member):
-    """Make a rank with its DPUs, one of which may be there already."""
+    """Make a rank with its DPUs, one of which may already exist."""
     cdef DpuSet made, dpu
     cdef uint32_t i
     made = _make_part(handle, handle.rank_sets[rank], rank, rank + 1,
@@ -62,32 +62,32 @@ cdef class DpuSet(ProgramSet):
     """A set of DPUs.
 
     It is also a context manager, which frees it, and iterates over its DPUs. After `load()`
-    the variables of the program are attributes: reading one gives a `DpuVariable`, assigning a
-    buffer (or a list with one for each DPU) copies it to the DPUs.
+    the variables of the program are attributes: reading one returns a `DpuVariable`, assigning a
+    buffer (or a list with one per DPU) copies it to the DPUs.
 
     Parameters
     ----------
     nr_dpus : int, optional
-        How many DPUs to allocate, ALLOCATE_ALL for all that are free.
+        How many DPUs to allocate, ALLOCATE_ALL for all free ones.
     nr_ranks : int, optional
-        How many ranks instead. With neither all is allocated.
+        How many ranks instead. With neither, all are allocated.
     profile : str
-        What DPUs: ``key=value`` pairs, separated by commas.
+        Properties of the DPUs: ``key=value`` pairs, separated by commas.
     binary : str, path or bytes-like, optional
         A program to load: its file, or its content.
     c_source, asm_source : str, path, text stream or list of them, optional
         Sources of a program to build and load.
     log : stream or list of streams, optional
-        Where the DPUs' text goes after each `exec()`; a list has a stream (or None) a DPU.
+        Receives the DPUs' output after each `exec()`; a list has one stream (or None) per DPU.
     async_mode : bool
-        Whether `copy()`, `exec()` and `call()` return at once unless told otherwise.
+        Whether `copy()`, `exec()` and `call()` are asynchronous by default.
     library : str, path or Library, optional
         As for `dpu.use_library()`; the default library unless given.
 
     Raises
     ------
     DpuError
-        There are not enough DPUs, or the program cannot be loaded.
+        Not enough DPUs are free, or the program cannot be loaded.
     """
 
     def __init__(self, nr_dpus=None, nr_ranks=None, profile="", binary=None, c_source=None,
@@ -97,7 +97,7 @@ cdef class DpuSet(ProgramSet):
         cdef DpuSet rank
         cdef uint32_t number
         if self.handle is not None:
-            raise TypeError("a DpuSet is initialised once")
+            raise TypeError("this DpuSet is already initialised")
         if not _do_internals:
             return
         if nr_dpus is not None and nr_ranks is not None:
@@ -106,7 +106,7 @@ cdef class DpuSet(ProgramSet):
             nr_dpus = ALLOCATE_ALL
         text = os.fsencode(profile if profile is not None else "")
         if b"\0" in text:
-            raise ValueError("a profile has no zero characters")
+            raise ValueError("the profile contains a NUL character")
         handle = allocate(get_library(library), nr_dpus, nr_ranks, text)
         self.handle = handle
         self.c = handle.whole
@@ -136,7 +136,7 @@ cdef class DpuSet(ProgramSet):
 
     def __exit__(self, exc_type, exc_value, traceback):
         if exc_type is not None and self.is_top and self.handle.live:
-            # The error is of more interest than the end of what runs.
+            # The exception matters more than the result of running operations.
             if self.handle.soft.dpusoft_interrupt is not NULL:
                 try:
                     interrupt(self)
@@ -154,7 +154,7 @@ cdef class DpuSet(ProgramSet):
     def __iter__(self):
         return iter(self.dpus())
 
-    # It would be taken from __len__.
+    # By default it would be derived from __len__.
     def __bool__(self):
         return True
 
@@ -207,20 +207,20 @@ cdef class DpuSet(ProgramSet):
     def exec(self, log=None, async_mode=None):
         """Run the program on all DPUs of the set.
 
-        A signal whose handler raises (Ctrl-C) ends a launch that is waited for.
+        A signal whose handler raises (Ctrl-C) ends a synchronous launch.
 
         Parameters
         ----------
         log : stream, list or dict, optional
-            Where the text of the DPUs goes: for all of them, a stream (or None) for each, or by
-            set. The constructor's unless given. Ignored when asynchronous.
+            Receives the output of the DPUs: one stream, one (or None) per DPU, or by set. By
+            default the constructor's. Ignored if asynchronous.
         async_mode : bool, optional
-            Whether to return at once; `sync()` waits for the end.
+            Whether to return immediately; `sync()` waits for the DPUs.
 
         Raises
         ------
         DpuError
-            A DPU is in fault; ``error.detail`` says which, where and why.
+            A DPU is in fault; ``error.detail`` names it, the location and the reason.
         """
         if self._is_async(async_mode):
             launch(self, True)
@@ -235,7 +235,7 @@ cdef class DpuSet(ProgramSet):
         Returns
         -------
         DpuRequest
-            Can be polled, waited for with a limit, and awaited.
+            Can be polled, waited for with a timeout, and awaited.
         """
         launch(self, True)
         return DpuRequest(self)
@@ -243,25 +243,25 @@ cdef class DpuSet(ProgramSet):
     def sync(self):
         """Wait for all asynchronous operations.
 
-        A signal whose handler raises (Ctrl-C) ends the wait, and not what is waited for.
+        A signal whose handler raises (Ctrl-C) ends the wait, but not the operations.
 
         Raises
         ------
         DpuError
-            An operation failed, or a DPU is in fault. What a callback raised is raised as it is.
+            An operation failed, or a DPU is in fault. Exceptions of callbacks are raised unchanged.
         """
         synchronise(self)
 
     def interrupt(self):
-        """End the launches that run or are queued, also those that would never end.
+        """End running and queued launches, even those that would never end.
 
-        `sync()` then raises "result timeout"; the DPUs have to be loaded again.
+        `sync()` then raises "result timeout"; programs must be loaded into the DPUs again.
         """
         interrupt(self)
 
     @property
     def report(self):
-        """What the last launch took: a `dpu.reports.SetReport`, with an item for each DPU."""
+        """The report of the last launch: a `dpu.reports.SetReport`, with one item per DPU."""
         return SetReport(get_reports(self))
 
     # --- logs --------------------------------------------------------------------------------
@@ -287,12 +287,12 @@ cdef class DpuSet(ProgramSet):
                 stream.write(read_log(<DpuSet>dpu))
 
     def log(self, stream=None):
-        """Write what the DPUs printed in their last launch.
+        """Write the output of the DPUs' last launch.
 
         Parameters
         ----------
         stream : stream, list or dict, optional
-            As for `exec()`; standard output where neither this nor the constructor names one.
+            As for `exec()`; standard output if neither this nor the constructor names one.
 
         Raises
         ------
@@ -304,29 +304,29 @@ cdef class DpuSet(ProgramSet):
     # --- the rest ----------------------------------------------------------------------------
 
     def call(self, fn, arg, async_mode=None, is_blocking=True, single_call=False):
-        """Have a function called once what is queued on the set is done.
+        """Call a function after the operations queued on the set.
 
-        It is called as ``fn(dpu_set, index, arg)``: once a rank, with the rank and its index, at
-        the same time for several ranks; or once, with this set and 0xffffffff, for
-        `single_call` and for single DPUs.
+        It is called as ``fn(dpu_set, index, arg)``: once per rank, with the rank and its index,
+        concurrently for several ranks; or once, with this set and 0xffffffff, for `single_call`
+        and for single DPUs.
 
         Parameters
         ----------
         fn : callable
             The function. It runs in a thread of the library.
         arg : object
-            Passed on.
+            Passed to the function.
         async_mode : bool, optional
-            Whether to return at once.
+            Whether to return immediately.
         is_blocking : bool
-            Whether what is queued after it waits for its end; else `async_mode` is needed.
+            Whether later operations wait for it; if not, `async_mode` is required.
         single_call : bool
             Whether to call once for the whole set.
 
         Raises
         ------
         DpuError
-            The operation failed. What `fn` raised is raised as it is, by `sync()` if
+            The operation failed. Exceptions of `fn` are raised unchanged, by `sync()` if
             asynchronous.
         """
         single = bool(single_call)
@@ -334,12 +334,12 @@ cdef class DpuSet(ProgramSet):
         call_back(self, views, fn, arg, self._is_async(async_mode), bool(is_blocking), single)
 
     def checkpoint(self, iram=True, mram=True, wram=True):
-        """Save the whole state of a DPU, which ends its fault.
+        """Save the whole state of a DPU, which clears its fault.
 
         Parameters
         ----------
         iram, mram, wram : bool
-            Which memories are saved.
+            Which memories to save.
 
         Returns
         -------
@@ -353,14 +353,14 @@ cdef class DpuSet(ProgramSet):
         return save_context(self, _flags(iram, mram, wram))
 
     def restore(self, context, iram=True, mram=True, wram=True):
-        """Put a saved state into a DPU. Tasklets that ran then go on.
+        """Restore a saved state of a DPU. Tasklets that were running continue.
 
         Parameters
         ----------
         context : DpuContext
             From `checkpoint()`.
         iram, mram, wram : bool
-            Which memories are restored, if they were saved.
+            Which memories to restore, if they were saved.
 
         Raises
         ------
@@ -368,19 +368,19 @@ cdef class DpuSet(ProgramSet):
             The set is not a single DPU.
         """
         if not isinstance(context, DpuContext):
-            raise TypeError(f"a DpuContext is needed, not {type(context).__name__}")
+            raise TypeError(f"a DpuContext is required, not {type(context).__name__}")
         restore_context(self, <DpuContext>context, _flags(iram, mram, wram))
 
     def free(self):
-        """Give the DPUs back, when what is queued is done.
+        """Free the DPUs, after the queued operations.
 
         Raises
         ------
         DpuError
-            They were given back already, or this is only a part of what was allocated.
+            They were already freed, or this is only a part of an allocated set.
         """
         if not self.is_top and self.handle is not None:
-            fail_set("dpu_free", "this is a part of the set that was allocated; free that")
+            fail_set("dpu_free", "this is a part of an allocated set; free that one")
         self.enter("dpu_free")
         self.leave()
         release(self.handle)

@@ -11,12 +11,12 @@ __all__ = ["DpuSymbol"]
 cdef uint32_t _number(object value, str what) except? 0xffffffff:
     number = index(value)
     if not 0 <= number <= 0xffffffff:
-        raise ValueError(f"the {what} of a symbol has 32 bits: {number} has not")
+        raise ValueError(f"the {what} of a symbol has 32 bits, which {number} does not fit into")
     return number
 
 
 cdef class DpuSymbol:
-    """A place in the memory of a DPU, by name.
+    """A named location in the memory of a DPU.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ cdef class DpuSymbol:
         The name, for the reader.
     c_symbol : tuple of int
         Address and size in bytes. Addresses from 0 are WRAM, from 0x08000000 MRAM, from
-        0x80000000 IRAM (8 bytes an instruction).
+        0x80000000 IRAM (8 bytes per instruction).
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ cdef class DpuSymbol:
                 address, size = c_symbol
             except (TypeError, ValueError):
                 raise TypeError(
-                    f"a symbol has an address and a size, such as (0x08000000, 64), and not "
+                    f"a symbol has an address and a size, such as (0x08000000, 64), not "
                     f"{c_symbol!r}"
                 ) from None
             self.c.address = _number(address, "address")

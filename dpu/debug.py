@@ -130,7 +130,7 @@ class Debugger:
         if len(dpu_set) != 1:
             raise DpuError(
                 "invalid action for this dpu set",
-                detail=f"a debugger needs a set of one DPU, and this one has {len(dpu_set)}",
+                detail=f"a debugger needs a set of one DPU, but this one has {len(dpu_set)}",
             )
         self._set = dpu_set.dpus()[0]
         self._breakpoints: set[int] = set()

@@ -78,7 +78,7 @@ def disassemble_raw(word: int) -> tuple[str, dict[str, int]] | None:
     -------
     tuple of (str, dict), optional
         Name of the form such as ``add:rri`` and the operands by their names; None if the word is
-        no instruction.
+        not an instruction.
     """
     instruction = disassemble(word)
     return None if instruction is None else (instruction.form.name, instruction.operands)

@@ -56,7 +56,7 @@ class ErrorCode(IntEnum):
     DPU_ERR_SG_NOT_MRAM_SYMBOL = 42
 
 
-# Without the DPU_ in front.
+# Without the prefix DPU_.
 _TEXTS = {
     "success": "OK",
     "internal error": "ERR_INTERNAL",
@@ -109,7 +109,7 @@ _TEXTS = {
 
 
 def name_of(text: str) -> str | None:
-    """Find the name of an error by its text: older libraries number some in another way."""
+    """Find the name of an error by its text: older libraries number some differently."""
     name = _TEXTS.get(text)
     if name is None and text.startswith("asynchronous operation error ("):
         # "asynchronous operation error (<job>): <text> (0x<number>)"

@@ -140,7 +140,7 @@ DPU_ERR_SG_NOT_MRAM_SYMBOL = ErrorCode.DPU_ERR_SG_NOT_MRAM_SYMBOL
 
 
 class RawSet(NamedTuple):
-    """A ``struct dpu_set_t``: pointers are addresses, 0 where the kind has none.
+    """A ``struct dpu_set_t``: pointers are addresses, 0 if the kind has none.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def check_constructor_log(log: Any, nr_dpus: int) -> None:
         if len(log) != nr_dpus:
             raise DpuError(
                 "log list length does not match number of DPUs in DpuSet",
-                detail=f"the list has {len(log)}, and the set {nr_dpus} DPUs",
+                detail=f"the list has {len(log)} streams, but the set has {nr_dpus} DPUs",
             )
         for stream in log:
             if stream is not None:
@@ -38,7 +38,7 @@ def check_constructor_log(log: Any, nr_dpus: int) -> None:
 def choose_streams(
     asked: Any, defaults: Sequence[Any], dpus: Sequence[Any], groups: Sequence[tuple[Any, range]]
 ) -> list[Any]:
-    """Return the stream of each DPU, None for one whose output is dropped.
+    """Return the stream of each DPU, None if its output is dropped.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def choose_streams(
         if len(asked) != len(dpus):
             raise DpuError(
                 "cannot log, log list length does not match the number of DPUs in DpuSet",
-                detail=f"the list has {len(asked)}, and the set {len(dpus)} DPUs",
+                detail=f"the list has {len(asked)} streams, but the set has {len(dpus)} DPUs",
             )
         streams = [new if new is not None else old for new, old in zip(asked, streams, strict=True)]
     elif isinstance(asked, dict):

@@ -64,7 +64,7 @@ def _code_names(program: ProgramFile) -> dict[int, list[str]]:
 
 
 def _headers(program: ProgramFile) -> Iterator[str]:
-    yield f"chip {program.chip or 'not said'}, entry {program.entry:#x}, flags {program.flags:#x}"
+    yield f"chip {program.chip or 'unknown'}, entry {program.entry:#x}, flags {program.flags:#x}"
     yield ""
     yield "segments:"
     for segment in program.segments:
@@ -252,7 +252,7 @@ def dump(
     Parameters
     ----------
     program : ProgramFile
-        It, as read by `dpu.elf.program`.
+        The program.
     headers, sections, symbols, disassembly : bool
         What to show.
     lines : bool

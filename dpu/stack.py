@@ -3,7 +3,7 @@
 
 It follows the stack pointer through the instructions of each function, and the calls among
 functions. A call through a pointer counts as a call of the deepest function that is never called by
-name. What the instructions do not tell is marked: such calls, recursion, and frames whose size is
+name. Results that may be too small are marked: such calls, recursion, and frames whose size is
 computed.
 """
 

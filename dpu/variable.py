@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of program symbols, converted to the type that is asked for."""
+"""Values of program symbols, converted to the requested type."""
 
 from __future__ import annotations
 

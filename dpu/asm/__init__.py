@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The assembler and linker of DPU programs.
 
-`assemble` takes sources in the assembly language of the DPU and makes a program of them that can
-be loaded. ``python -m dpu.asm`` does the same from a shell.
+`assemble` turns sources in the DPU's assembly language into a program that can be loaded.
+``python -m dpu.asm`` does the same from a shell.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ def assemble(
     Parameters
     ----------
     sources : path, file, Source, or a sequence of them
-        What can be read as a file is text; texts go through the C preprocessor as files named
-        ``.S`` do, and other files do not.
+        Open files are text; text and files named ``.S`` go through the C preprocessor, other
+        files do not.
     output : path, optional
-        Where to write the program too.
+        Where to write the program.
     defines : mapping, optional
-        Names for the preprocessor with their values, None for none. Those that are numbers are
-        symbols of the program too.
+        Names for the preprocessor with their values, None for none. Numbers also become symbols
+        of the program.
     include_dirs : sequence of paths, optional
-        Where included files are looked for, after the folder of the source.
+        Where included files are searched for, after the folder of the source.
     nr_tasklets : int, optional
-        How many tasklets main runs in; else NR_TASKLETS of the sources, else 1.
+        How many tasklets run main; by default NR_TASKLETS of the sources, or else 1.
     stack_size : int, optional
-        Bytes of stack a tasklet; else STACK_SIZE_DEFAULT of the sources, else 1024.
+        Bytes of stack per tasklet; by default STACK_SIZE_DEFAULT of the sources, or else 1024.
     chip : str
         ``v1A`` or ``v1B``.
     start_files : bool, optional
-        Whether code is added that starts all tasklets and calls main. By default it is if the
-        sources define main, and no ``__bootstrap`` of their own; else the program starts with its
-        first instruction, in one tasklet.
+        Whether to add code that starts all tasklets and calls main. By default it is added if the
+        sources define main but not ``__bootstrap``; otherwise the program starts at its first
+        instruction, in one tasklet.
 
     Returns
     -------

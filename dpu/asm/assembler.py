@@ -39,9 +39,9 @@ class Assembler:
     Attributes
     ----------
     unit : Unit
-        What was read so far.
+        The result so far.
     section : Section
-        The one that contents go to.
+        The section that contents are added to.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Assembler:
         self.locals: dict[str, int] = {}
         self.line = Line("", source.name, 0)
         self.expander = Expander(self, source)
-        # What the caller gives wins over what the source sets.
+        # Definitions of the caller take precedence over those of the source.
         self.given = frozenset(symbols or {})
         for name, value in (symbols or {}).items():
             self.unit.symbol(name).expression = value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs before main: every tasklet starts the next one, takes its stack and calls main.
+"""The start code: every tasklet starts the next one, takes its stack and calls main.
 
 A program is started with one tasklet at instruction 0. It empties the buffer of printf, if there
 is one, and releases the atomic bits, which keep their state between launches.
@@ -81,7 +81,7 @@ def bootstrap_source(*, has_output: bool, has_atomic_bits: bool) -> str:
     has_output : bool
         Whether the program defines ``__stdout_buffer_state``.
     has_atomic_bits : bool
-        Whether it has any.
+        Whether it has atomic bits.
     """
     # `ld` takes the first word to the odd register.
     table = "\n".join(

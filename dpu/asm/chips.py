@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the chips have room for."""
+"""The capacities of the chips."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .. import _isa
 
 __all__ = ["CHIPS", "MAX_TASKLETS", "MRAM_BYTES", "Chip"]
 
-# Of any chip.
+# The largest of any chip.
 MAX_TASKLETS = _isa.THREADS
 MRAM_BYTES = _isa.MRAM
 
 
 @dataclass(frozen=True)
 class Chip:
-    """What a chip has room for."""
+    """The capacities of a chip."""
 
     name: str
     tasklets: int

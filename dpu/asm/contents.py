@@ -78,7 +78,7 @@ def _strings(end: bytes) -> Directive:
             if token.kind != "string":
                 raise ExpressionError(f"{token.text!r} is not a string", token.column)
             data = unescape(token.text[1:-1], token.column)
-            # Strings side by side are one.
+            # Adjacent strings are concatenated.
             while not parser.done() and parser.tokens[parser.at].kind == "string":
                 token = parser.take()
                 data += unescape(token.text[1:-1], token.column)

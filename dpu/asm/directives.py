@@ -42,7 +42,7 @@ _IGNORED = frozenset(
     ]
 )
 
-# The first that a name begins with says where the section goes.
+# The first prefix that matches a name decides where the section goes.
 _PLACES = (
     (".text", Place.TEXT),
     (".init", Place.TEXT),
@@ -74,7 +74,7 @@ _SYMBOL_TYPES = {
 
 
 def is_ignored(name: str) -> bool:
-    """Tell whether a directive is ignored: it is only for debuggers and the like."""
+    """Tell whether a directive is ignored, as one for debuggers."""
     return name in _IGNORED or name.startswith(".cfi_")
 
 
@@ -124,7 +124,7 @@ def _section(assembler: Assembler, rest: str, column: int) -> None:
     if token.kind == "string":
         name = unescape(name[1:-1], token.column).decode("utf-8", "surrogateescape")
     else:
-        # Names such as .text.a-b are of several tokens without a space.
+        # Names such as .text.a-b consist of several tokens without spaces.
         while not parser.done() and parser.peek() != "," and parser.column == end:
             token = parser.take()
             name, end = name + token.text, token.end
@@ -263,7 +263,7 @@ def _size(assembler: Assembler, rest: str, column: int) -> None:
 
 
 def set_symbol(assembler: Assembler, name: str, expression: Expression, column: int) -> None:
-    """Set the value of a symbol, which may have one already."""
+    """Set the value of a symbol, which may already have one."""
     if name == ".":
         go_to(assembler, expression, column)
         return
@@ -345,7 +345,7 @@ def _common(local: bool) -> Directive:
         symbol.size = size
         symbol.type = SymbolType.OBJECT
         if not local:
-            # Of several the linker takes one.
+            # The linker uses one of several definitions.
             symbol.common = size
             symbol.binding = Binding.WEAK
 

@@ -25,7 +25,7 @@ def encode(fixup: InstructionFixup, resolve: Resolve) -> int:
     fixup : InstructionFixup
         The instruction.
     resolve : callable
-        Gives symbols their values, as for `evaluate`.
+        Returns the values of symbols, as for `evaluate`.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def _numbers(
         if value >= IRAM_BASE and (
             operand.name == "pc" or (operand.name == "off" and candidate.form.mnemonic == "call")
         ):
-            # An address, as programs that take others apart print it.
+            # An address, as disassemblers print it.
             if value % 8:
                 raise ExpressionError(
                     f"{value:#x} is not the address of an instruction", fixup.columns[slot]

@@ -20,7 +20,7 @@ class Location:
     column: int = 0
 
     def __str__(self) -> str:
-        """Return it as compilers print it."""
+        """Format it as compilers do."""
         text = self.file
         if self.line:
             text += f":{self.line}"
@@ -49,7 +49,7 @@ class AsmError(ValueError):
     Attributes
     ----------
     problems : tuple of Problem
-        All that was found; the message shows the first of them.
+        All errors; the message shows the first of them.
     """
 
     def __init__(self, problems: Sequence[Problem] | str, location: Location | None = None) -> None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tokens and expressions.
 
-An expression is an int, or a tuple that begins with what it is: ``("symbol", name, column)``,
+An expression is an int, or a tuple that starts with its kind: ``("symbol", name, column)``,
 ``("here", section, offset)``, ``("unary", operator, x)`` or ``("binary", operator, x, y)``. Its
-value is a `Value`: a number, and the section that the number is relative to, as long as nobody
-knows where that section goes.
+value is a `Value`: a number, and the section that the number is relative to until the section is
+placed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 Expression = int | tuple[Any, ...]
 
-# Numbers wrap at no width here, but no program needs more than this.
+# Numbers do not wrap here; no program needs larger ones than this.
 _BIGGEST = 1 << 80
 _DEEPEST = 100
 
@@ -82,7 +82,7 @@ class ExpressionError(ValueError):
 
 
 class Unknown(ExpressionError):
-    """A symbol has no value, or none yet."""
+    """A symbol has no value (yet)."""
 
     def __init__(self, name: str, column: int = 0) -> None:
         super().__init__(f"undefined symbol {name!r}", column)
@@ -169,11 +169,11 @@ class Parser:
     tokens : list of Token
         A statement, or the rest of one.
     here : callable
-        Returns the expression that ``.`` stands for.
+        Returns the expression of ``.``.
     local : callable
-        Returns the symbol that ``1b`` or ``1f`` stands for.
+        Returns the symbol of ``1b`` or ``1f``.
     symbol : callable
-        Returns the expression that a symbol stands for from its name and column.
+        Returns the expression of a symbol, given its name and column.
     """
 
     def __init__(
@@ -261,7 +261,7 @@ class Parser:
             value = unescape(body, column)
             return int.from_bytes(value[:4], "little")
         if kind == "string":
-            # Quotes make a name of any text.
+            # Any text in quotes is a name.
             name = unescape(text[1:-1], column).decode("utf-8", "surrogateescape")
             return self.symbol(name, column)
         if text == "(":
@@ -309,9 +309,9 @@ def evaluate(expression: Expression, resolve: Callable[[str, int], Value]) -> Va
     Parameters
     ----------
     expression : Expression
-        What `Parser.expression` returned.
+        From `Parser.expression`.
     resolve : callable
-        Gives the value of a symbol from its name and column; raises `Unknown` if it has none.
+        Returns the value of a symbol given its name and column; raises `Unknown` if it has none.
     """
     if isinstance(expression, int):
         return Value(expression)

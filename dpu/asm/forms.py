@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The forms that match a mnemonic and its operands.
 
-Every form can be written with all its operands. Besides there are shorter ways: conditions that
-are never true and the place they would go to may be left out, and aliases such as ``move`` and
-``jeq`` stand for a form with some operands fixed.
+Every form can be written with all its operands. There are also shorter ways: conditions that are
+never true may be left out with their target, and aliases such as ``move`` and ``jeq`` stand for a
+form with some operands fixed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["CONDITIONS", "REGISTERS", "Candidate", "candidates", "mnemonics", "s
 ZERO = REGISTER_COUNT
 LNEG = ZERO + CONSTANT_REGISTERS.index("lneg")
 
-# Text of registers: the class that operands are chosen by, and the number.
+# Text of registers: the class that selects operands, and the number.
 REGISTERS: dict[str, tuple[str, int]] = {
     **{f"r{i}": ("R", i) for i in range(REGISTER_COUNT)},
     **{f"d{i}": ("D", i) for i in range(0, REGISTER_COUNT, 2)},
@@ -29,8 +29,8 @@ REGISTERS: dict[str, tuple[str, int]] = {
     "zero": ("Z", ZERO),
 }
 
-# Which kinds of operands a class of text can be. C is a name that some condition has, and may be
-# a symbol as well.
+# The kinds of operands that a class of text can be. C is the name of a condition, which may also
+# be a symbol.
 _FITS = {
     "R": frozenset(["rc", "ra", "rb"]),
     "D": frozenset(["dc", "db"]),
@@ -44,7 +44,7 @@ _FITS = {
 _ORDERS = {"eq": "z", "neq": "nz", "z": "z", "nz": "nz"}
 _ORDERS |= {name: name for name in ["ltu", "gtu", "leu", "geu", "lts", "gts", "les", "ges"]}
 
-# Other names of conditions, tried after the form's own. What they mean depends on the class.
+# Other names of conditions, tried after the form's own. Their meaning depends on the class.
 SYNONYMS = {
     "eq": "z",
     "neq": "nz",
@@ -66,7 +66,7 @@ class Candidate:
     kinds : tuple of str
         Kinds of the operands in the text.
     slots : tuple
-        For every operand of the form the place of it in the text, or (value,) if it is fixed.
+        For each operand of the form its index in the text, or (value,) if it is fixed.
     """
 
     form: Form
@@ -87,7 +87,7 @@ def _written(form: Form, leave_out: dict[str, int]) -> Candidate:
 
 
 def _alias(text: str, name: str, **fixed: int | str) -> Candidate:
-    """Make a candidate of ``kind:operand`` words, and what is fixed as a number or a condition."""
+    """Make a candidate from ``kind:operand`` words, and fixed numbers or conditions."""
     form = FORMS_BY_NAME[name]
     words = [word.partition(":") for word in text.split()]
     kinds = tuple(kind for kind, _, _ in words)

@@ -27,7 +27,7 @@ _BASES = {
     Place.MRAM_NOINIT: MRAM_BASE,
     Place.ATOMIC: ATOMIC_BASE,
 }
-# Where the host sees symbols.
+# Sections whose symbols the host sees.
 _FOR_HOST = (Place.HOST, Place.MRAM, Place.MRAM_NOINIT, Place.ATOMIC)
 # Symbols of the linker that are in every program.
 _ALWAYS = frozenset(["NR_TASKLETS", "__sys_used_mram_end", "__sys_heap_pointer_reset"])
@@ -124,7 +124,7 @@ def _make(linker: Linker, unit: Unit, symbol: Symbol, sizes: dict[str, int]) -> 
         name = ".data" if section.place is Place.IMMEDIATE else section.place.value
         if section.is_code:
             value *= 8
-            # Differences of labels count instructions, and sizes bytes.
+            # Differences of labels are in instructions, sizes in bytes.
             size *= 1 if isinstance(symbol.size, int) else 8
         value += _BASES.get(section.place, 0)
         if symbol.size is None and symbol.name in sizes:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Line tables: which line of a source an instruction is of, as ``.debug_line`` of DWARF has it.
+"""Line tables: the source lines of instructions, as in DWARF's ``.debug_line``.
 
-Versions 2 to 4 are read, what is damaged or of another version has no rows; version 4 is written.
+Versions 2 to 4 are read; damaged tables and other versions have no rows. Version 4 is written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["SECTION", "LineRow", "LineTable", "read_lines", "write_lines"]
 SECTION = ".debug_line"
 
 _LIMIT = 1 << 32
-# Those of the standard, without and with an operand.
+# The standard opcodes, without and with an operand.
 _OPERANDS = bytes([0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1])
 _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _CONST_ADD_PC, _FIXED_ADVANCE_PC = 1, 2, 3, 4, 8, 9
 _END_SEQUENCE, _SET_ADDRESS = 1, 2
@@ -135,7 +135,7 @@ def _run(
     def emit(number: int) -> None:
         name = files[file] if 0 < file < len(files) else ""
         known = number if name and 0 < number < _LIMIT else 0
-        # Line 0 is code of no line: it counts to the one before.
+        # Line 0 marks code without a line: it belongs to the line before.
         if number:
             rows.append(LineRow(address % _LIMIT, name, known))
 

@@ -43,7 +43,7 @@ class Linked:
     Attributes
     ----------
     sections, symbols
-        What the file holds.
+        The contents of the file.
     code : list of (Unit, Section)
         Sections of instructions with their addresses, for a listing.
     """
@@ -73,7 +73,7 @@ class Linker:
         self.problems: list[Problem] = []
         self.globals: dict[str, tuple[Unit, Symbol]] = {}
         self.numbers: dict[str, int] = {}
-        # Symbols that are the linker's: value in the file and the section it is in.
+        # Symbols of the linker: value in the file, and section.
         self.provided: dict[str, tuple[int, str | None]] = {}
         self.undefined: set[str] = set()
         self.linked = Linked(chip)
@@ -246,7 +246,7 @@ class Linker:
             self.numbers[name] = value
             self.provided[name] = (value, None)
             if name == "NR_TASKLETS":
-                # Also a source that says otherwise sees what there is.
+                # A source that sets another value also sees the actual one.
                 self.globals.pop(name, None)
                 for unit in self.units:
                     unit.symbols.pop(name, None)
@@ -380,7 +380,7 @@ class _Resolver:
             try:
                 value = self.cache[name] = self._find(name, column)
             except ExpressionError as error:
-                # Also what is wrong in a definition is said where it is used.
+                # Errors in a definition are reported where it is used.
                 error.column = column
                 raise
         return value
@@ -425,15 +425,14 @@ def link(
     units : list of Unit
         In the order of their code.
     chip : Chip
-        What the program must fit.
+        The chip that the program must fit.
     nr_tasklets, stack_size : int, optional
-        In place of NR_TASKLETS and STACK_SIZE_DEFAULT, which the sources may set.
+        Take precedence over NR_TASKLETS and STACK_SIZE_DEFAULT of the sources.
 
     Raises
     ------
     AsmError
-        If symbols are missing or defined twice, if a value does not fit, or if a memory is too
-        small.
+        If symbols are missing or defined twice, or if a value or a memory overflows.
     """
     problems = [problem for unit in units for problem in unit.problems]
     if problems:

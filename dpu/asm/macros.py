@@ -202,7 +202,7 @@ class Expander:
 
     def _begin_condition(self, line: Line, word: str, rest: str, column: int) -> None:
         outer = self._active
-        # Also one that cannot be told has an .endif.
+        # An invalid one has an .endif, too.
         self.conditions.append(_Condition(line, False, True, outer))
         holds = outer and self._holds(word, rest, column)
         self.conditions[-1] = _Condition(line, holds, holds or not outer, outer)

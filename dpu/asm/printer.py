@@ -28,7 +28,7 @@ def _ways() -> dict[int, list[tuple[str, Candidate]]]:
         for way in ways:
             found.setdefault(way.form.index, []).append((mnemonic, way))
     for form in INSTRUCTIONS:
-        # Aliases before what is as long.
+        # Aliases come before other forms of the same length.
         found[form.index].sort(key=partial(_length, form.text_mnemonic))
     return found
 
@@ -86,12 +86,12 @@ def write_word(word: int, label: Callable[[int], str | None] = lambda index: Non
     word : int
         48 bits.
     label : callable, optional
-        Gives the name of an instruction from its index, None if it has none.
+        Returns the name of an instruction given its index, None if it has none.
 
     Returns
     -------
     str
-        An instruction; ``.quad`` if the word is none, or has bits that no instruction in text has.
+        An instruction; ``.quad`` if the word is none, or has bits that text cannot express.
     """
     word &= 0xFFFF_FFFF_FFFF
     found = _isa.decode(word)

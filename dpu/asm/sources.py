@@ -45,13 +45,13 @@ class Source:
     Parameters
     ----------
     name : str
-        What errors call it.
+        Its name in errors.
     text : str
         The program.
     preprocess : bool
         Whether it goes through the C preprocessor, as files named ``.S`` do.
     folder : Path, optional
-        Where included files are looked for first.
+        Where included files are searched for first.
     """
 
     name: str
@@ -81,7 +81,7 @@ def read_source(source: str | os.PathLike[str] | Source | Readable, index: int =
         path = Path(source)
         if "\n" in str(source):
             raise AsmError(
-                "this is a source, and not the path of one: give its text as Source(name, text) "
+                "this is source text, not a path: pass it as Source(name, text) "
                 "or io.StringIO(text)"
             )
         try:
@@ -206,7 +206,7 @@ def _without_comments(text: str, name: str) -> str:
                 raise AsmError("unterminated comment", Location(name, line))
             return " " + "\n" * found.count("\n")
         if found[0] == "#":
-            # Lines of the preprocessor say where what follows is from.
+            # Line markers of the preprocessor give the origin of the lines that follow.
             before = text.rfind("\n", 0, match.start()) + 1
             if not text[before : match.start()].strip() and _MARKER.match(found):
                 return found

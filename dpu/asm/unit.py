@@ -15,7 +15,7 @@ from .sources import Line
 
 __all__ = ["DataFixup", "InstructionFixup", "Place", "Section", "Symbol", "Unit", "local_name"]
 
-# What begins the names of `1:` and the like, which no source can write.
+# The prefix of names for labels such as `1:`, which no source can contain.
 _LOCAL = "\x01"
 
 
@@ -57,15 +57,15 @@ class InstructionFixup:
     offset : int
         In its section.
     mnemonic : str
-        As it was written.
+        As written in the source.
     candidates : tuple of Candidate
-        What it can mean, what is preferred first.
+        Its possible meanings, the preferred ones first.
     operands : list
-        Registers as numbers, names of conditions as (name, symbol), all else as expressions.
+        Registers as numbers, names of conditions as (name, symbol), others as expressions.
     columns : list of int
-        Where the operands are.
+        The columns of the operands.
     line : Line
-        Where it is from.
+        Its line.
     """
 
     offset: int
@@ -102,7 +102,7 @@ class Section:
     def value_at(self, offset: int) -> Value:
         """Return the value of a label at an offset in expressions.
 
-        That is where it is in its memory: a number of instructions for code and of bytes else.
+        That is its position in its memory, in instructions for code, otherwise in bytes.
         """
         number = offset // 8 if self.is_code else offset
         if self.address is None:
@@ -138,7 +138,7 @@ def local_name(digits: str, count: int) -> str:
 
 
 def shown_name(name: str) -> str:
-    """Return a symbol's name as the source has it."""
+    """Return a symbol's name as in the source."""
     return name.split(_LOCAL)[1] if name.startswith(_LOCAL) else name
 
 
@@ -151,7 +151,7 @@ class Unit:
     sections : dict
         By name, in the order of their first mention.
     symbols : dict
-        All that the source mentions, by name.
+        All symbols that the source mentions, by name.
     """
 
     name: str
@@ -168,9 +168,9 @@ class Unit:
         return found
 
     def reference(self, name: str, column: int) -> Expression:
-        """Return the expression that a symbol stands for where it is used.
+        """Return the expression of a symbol where it is used.
 
-        That is the number that it was set to last; anything else is known when all is linked.
+        That is the number that it was last set to; anything else is known after linking.
         """
         symbol = self.symbol(name)
         if isinstance(symbol.expression, int) and symbol.binding is not Binding.WEAK:

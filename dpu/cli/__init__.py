@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that `pip` installs; those that are modules too (`python -m dpu.objdump`) are beside."""
+"""Commands that `pip` installs; modules that are commands (`python -m dpu.objdump`) are in dpu."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command ``dpu-pkg-config``: how C programs for the host are compiled and linked.
+"""The command ``dpu-pkg-config``: options to compile and link C programs for the host.
 
-For the package ``dpu`` it says where this installation has its headers and its libdpu; everything
-else is for ``pkg-config``. If UPMEM_HOME has the vendor's command, that one is used.
+For the package ``dpu`` it prints the paths of this installation's headers and libdpu; everything
+else is passed to ``pkg-config``. If UPMEM_HOME has the vendor's command, that one is used.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _VARIABLES = {
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=_NAME, description="Say how C programs that use libdpu are compiled and linked."
+        prog=_NAME, description="Print the options to compile and link C programs that use libdpu."
     )
     parser.add_argument(
-        "packages", nargs="*", metavar="package", help="dpu, or what pkg-config has"
+        "packages", nargs="*", metavar="package", help="dpu, or a package of pkg-config"
     )
     for name in ("cflags", "cflags-only-I", "libs", "libs-only-L", "libs-only-l"):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--libs-only-other", action="store_true")
     parser.add_argument("--cflags-only-other", action="store_true")
     parser.add_argument("--modversion", action="store_true", help="print the version of the API")
-    parser.add_argument("--exists", action="store_true", help="say by the status if it is there")
+    parser.add_argument("--exists", action="store_true", help="exit with 0 if it exists")
     parser.add_argument("--variable", help="print one of prefix, includedir and libdir")
     for name in ("static", "print-errors", "silence-errors", "short-errors", "debug"):
         parser.add_argument(f"--{name}", action="store_true", help=argparse.SUPPRESS)
@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what a command line says.
+    """Run a command line.
 
     Parameters
     ----------
@@ -67,9 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown or len(others) == len(options.packages):
         return _leave_to_pkg_config(words, options.packages)
     if others:
-        print(
-            f"{_NAME}: error: ask for dpu and for {', '.join(others)} one by one", file=sys.stderr
-        )
+        print(f"{_NAME}: error: query dpu and {', '.join(others)} separately", file=sys.stderr)
         return 1
     if options.modversion:
         print(VERSION)

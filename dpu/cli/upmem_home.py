@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command ``dpu-env``: a folder like that of UPMEM's SDK, for projects that look into it.
+"""The command ``dpu-env``: a folder like that of UPMEM's SDK, for projects that use its files.
 
-It has the commands, among them a ``clang`` that knows ``--target=dpu-upmem-dpurte`` and leaves
+It has the commands, among them a ``clang`` that handles ``--target=dpu-upmem-dpurte`` and passes
 everything else to the next clang on PATH, the files that CMake projects include, a file for
 pkg-config, and the headers and libraries of this installation. The command writes the folder and
-prints what a shell has to evaluate.
+prints commands for a shell to evaluate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MODULES = {
     "dpu-clang": "dpu.toolchain.command",
     "dpu-pkg-config": "dpu.cli.pkg_config",
 }
-# The comment is how the commands are told from the vendor's.
+# The comment distinguishes the commands from the vendor's.
 _COMMAND = """#!/bin/sh
 # Written by dpu-env: main() from dpu. The installation is that of this interpreter.
 exec {python} -P -m {module} "$@"

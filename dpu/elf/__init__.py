@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ELF32 files: programs of the DPU, and what the linker of the C toolchain writes."""
+"""ELF32 files: programs of the DPU, and the output of the C toolchain's linker."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The format: records, numbers and where a DPU program's memories are.
+"""The format: records, constants, and the addresses of the memories of a DPU program.
 
-Addresses say which memory is meant: WRAM from 0, MRAM from 0x08000000, IRAM from 0x80000000
+Addresses select the memory: WRAM from 0, MRAM from 0x08000000, IRAM from 0x80000000
 (8 bytes per instruction), atomic bits from 0xF0000000.
 """
 
@@ -45,12 +45,12 @@ RELOCATION = struct.Struct("<IIi")
 
 # The type of segments that are loaded.
 LOAD = 1
-# Indices of sections that stand for something else begin here; one is that of absolute numbers.
+# The first reserved section index, and that of absolute symbols.
 RESERVED_INDEX, ABSOLUTE_INDEX = 0xFF00, 0xFFF1
 
 
 class SectionType(IntEnum):
-    """What a section holds."""
+    """The type of a section."""
 
     PROGBITS = 1
     SYMTAB = 2
@@ -61,7 +61,7 @@ class SectionType(IntEnum):
 
 
 class SectionFlags(IntFlag):
-    """What a section is for; without ALLOC it is only for tools."""
+    """The flags of a section; one without ALLOC is only for tools."""
 
     NONE = 0
     WRITE = 1
@@ -72,7 +72,7 @@ class SectionFlags(IntFlag):
 
 
 class SymbolType(IntEnum):
-    """What a symbol stands for."""
+    """The type of a symbol."""
 
     NOTYPE = 0
     OBJECT = 1
@@ -82,7 +82,7 @@ class SymbolType(IntEnum):
 
 
 class Binding(IntEnum):
-    """The files that see a symbol."""
+    """The linkage of a symbol."""
 
     LOCAL = 0
     GLOBAL = 1
@@ -90,7 +90,7 @@ class Binding(IntEnum):
 
 
 class Visibility(IntEnum):
-    """What sees a symbol after linking."""
+    """The visibility of a symbol in the linked file."""
 
     DEFAULT = 0
     INTERNAL = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads DPU programs, for tools that show them."""
+"""Reads DPU programs, for the tools that display them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ProgramFile(ElfFile):
 
     @cached_property
     def chip(self) -> str:
-        """The chip that it is for, such as ``v1A``; empty if it does not say."""
+        """The chip that it is for, such as ``v1A``; empty if not stated."""
         found = [s for s in self.sections if s.type == SectionType.DPU_ATTRIBUTES]
         return _chip(found[-1].data) if found else ""
 
@@ -47,7 +47,7 @@ class ProgramFile(ElfFile):
 
 
 def _chip(data: bytes) -> str:
-    """Return what a ``.dpu.attributes`` with one attribute says."""
+    """Read the chip from a ``.dpu.attributes`` with one attribute."""
     start = data.find(b"\x05", 16) if data[:1] == b"A" and data[5:11] == b"upmem\0" else -1
     end = data.find(b"\0", start)
     return data[start + 1 : end].decode("ascii", "replace") if 0 <= start < end else ""

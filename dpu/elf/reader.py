@@ -27,7 +27,7 @@ class ElfError(ValueError):
 
 @dataclass(frozen=True)
 class ElfSegment:
-    """What is loaded."""
+    """A segment, which is loaded."""
 
     type: int
     address: int
@@ -93,7 +93,7 @@ class ElfFile:
     Attributes
     ----------
     entry, flags, machine : int
-        What the header says.
+        From the header.
     segments, sections, symbols : list
         In the order of the file.
 
@@ -206,7 +206,7 @@ def _read_sections(data: bytes, rows: list[tuple[int, ...]], names_index: int) -
         for row in rows
     ]
     if rows and names_index >= len(rows):
-        raise ElfError("there are no names of sections")
+        raise ElfError("the section names are missing")
     sections = []
     for index, (row, content) in enumerate(zip(rows, contents, strict=True)):
         name, kind, flags, address, _, size, _, info, alignment, _ = row
@@ -233,7 +233,7 @@ def _read_symbols(sections: list[ElfSection], rows: list[tuple[int, ...]]) -> li
         return []
     link = rows[table.index][6]
     if link >= len(sections):
-        raise ElfError("there are no names of symbols")
+        raise ElfError("the symbol names are missing")
     names = sections[link].data
 
     symbols = []

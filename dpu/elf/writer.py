@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes DPU programs: ELF32 little-endian executables for machine 245.
 
-A program is a list of sections and a list of symbols, and `write` makes the bytes of a file of
-them. Every allocated section that has contents becomes a segment of its own, which is what is
-loaded; sections without contents (NOBITS) keep what is in memory.
+`write` makes a file from a list of sections and a list of symbols. Every allocated section with
+contents becomes a segment of its own, which is loaded; sections without contents (NOBITS) leave
+the memory unchanged.
 
-This module knows the file format only: where things go is the business of the linker.
+This module only knows the file format: the linker decides where things go.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ class Section:
         )
 
     def check(self) -> None:
-        """Raise ValueError if the section cannot be."""
+        """Raise ValueError if the section is invalid."""
         what = f"section {self.name!r}"
         if not self.name or "\0" in self.name:
-            raise ValueError(f"{what} has no name that a file can hold")
+            raise ValueError(f"{what} has no valid name")
         if self.alignment < 1 or self.alignment & (self.alignment - 1):
             raise ValueError(f"{what} has alignment {self.alignment}, which is not a power of two")
         if self.address < 0 or self.length < 0 or self.address + self.length > _LIMIT:
@@ -102,9 +102,9 @@ class Section:
             raise ValueError(f"{what} at {self.address:#x} is not aligned to {self.alignment}")
         if self.type == SectionType.NOBITS:
             if self.data:
-                raise ValueError(f"{what} has contents and is NOBITS")
+                raise ValueError(f"{what} has contents, but type NOBITS")
         elif self.length != len(self.data):
-            raise ValueError(f"{what} has {len(self.data)} bytes and says {self.length}")
+            raise ValueError(f"{what} has {len(self.data)} bytes, but size {self.length}")
         in_iram = IRAM_BASE <= self.address < ATOMIC_BASE and self.is_loaded
         if in_iram and (self.address % 8 or self.length % 8):
             raise ValueError(f"{what} does not consist of whole instructions of 8 bytes")
@@ -135,9 +135,9 @@ class Symbol:
     visibility: Visibility = Visibility.DEFAULT
 
     def check(self) -> None:
-        """Raise ValueError if the symbol cannot be."""
+        """Raise ValueError if the symbol is invalid."""
         if "\0" in self.name:
-            raise ValueError(f"symbol {self.name!r} has a name that a file cannot hold")
+            raise ValueError(f"symbol {self.name!r} has a name with a NUL character")
         if not 0 <= self.value < _LIMIT or not 0 <= self.size < _LIMIT:
             raise ValueError(
                 f"symbol {self.name!r} with value {self.value:#x} and size {self.size:#x} is "
@@ -146,24 +146,24 @@ class Symbol:
 
 
 class _Strings:
-    """A string table in the making."""
+    """A string table under construction."""
 
     def __init__(self) -> None:
         self.data = bytearray(b"\0")
         self.places: dict[str, int] = {"": 0}
 
     def add(self, text: str) -> int:
-        """Return where the string is."""
+        """Return the offset of a string."""
         place = self.places.get(text)
         if place is None:
             place = self.places[text] = len(self.data)
-            # Bytes of a source that are no UTF-8 come out as they were.
+            # Bytes of a source that are not UTF-8 are written unchanged.
             self.data += text.encode("utf-8", "surrogateescape") + b"\0"
         return place
 
 
 def attributes(chip: str) -> bytes:
-    """Make the contents of ``.dpu.attributes``, which say what chip a program is for.
+    """Make the contents of ``.dpu.attributes``, which name the chip that a program is for.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def write(
     entry : int
         Address of the first instruction.
     chip : str, optional
-        What ``.dpu.attributes`` says; None for a program without it, or if it is given.
+        The chip in ``.dpu.attributes``; None for a program without it, or if `sections` has it.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def write(
     Raises
     ------
     ValueError
-        If a section or a symbol cannot be, if sections have the same name or overlap, or if a
+        If a section or a symbol is invalid, if sections have the same name or overlap, or if a
         symbol is in a section that does not exist.
     """
     every = list(sections)
@@ -336,7 +336,7 @@ def _segment(section: Section, place: int) -> tuple[int, ...]:
 
 
 def _pad(body: bytearray, alignment: int, address: int = 0) -> None:
-    """Go on to where the position is that of the address, modulo the alignment."""
+    """Pad until the position equals the address, modulo the alignment."""
     body += bytes((address - len(body)) % alignment)
 
 

@@ -194,7 +194,7 @@ def test_faults_have_the_short_text(vendor_set):
 def test_what_only_the_twin_has_is_refused(vendor_set):
     one = vendor_set.dpus()[0]
     for use in (lambda: vendor_set.report, vendor_set.interrupt, lambda: Debugger(one)):
-        with pytest.raises(DpuError, match="not with this libdpu") as caught:
+        with pytest.raises(DpuError, match="not supported by this libdpu") as caught:
             use()
         assert "is not the soft twin" in caught.value.detail
     with pytest.raises(DpuError, match="logging context missing"):
