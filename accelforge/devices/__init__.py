@@ -24,6 +24,7 @@ __all__ = [
     "calibrate",
     "fpga",
     "host",
+    "host_ranks",
     "upmem_rank",
     "upmem_server",
     "vector_engine",
@@ -31,7 +32,7 @@ __all__ = [
 
 FILES: dict[str, Path] = {
     name: Path(__file__).with_name(f"{name}.yaml")
-    for name in ("vector_engine", "upmem", "fpga", "host")
+    for name in ("vector_engine", "upmem", "fpga", "host", "ranks")
 }
 """The YAML file of each device."""
 
@@ -140,8 +141,8 @@ def calibrate() -> HostFigures:
 
     Three loops in C are timed: multiplication with addition in registers, loads, and stores, the
     last two in half of the first and of the second level of the cache, and in 64 MiB. They are
-    compiled by `veo.VeBuild` and run in the worker of veo, as kernels are. The fastest of some runs
-    counts, and nothing is written to disk.
+    compiled by `veo.VeBuild` and run in the worker of veo, as kernels are. The fastest of 25 runs
+    counts, in processor time, and nothing is written to disk.
 
     Raises
     ------
@@ -155,16 +156,34 @@ def calibrate() -> HostFigures:
     return measure_host()
 
 
-def host(figures: HostFigures | None = None) -> Arch:
+def host(figures: HostFigures | None = None, *, unaligned: bool = False) -> Arch:
     """Return one core of this computer's processor.
 
     Parameters
     ----------
     figures : HostFigures, optional
         What was measured; by default that of `calibrate`.
+    unaligned : bool
+        Whether loads are from addresses that are no multiple of a vector, which takes longer.
     """
     figures = calibrate() if figures is None else figures
-    return _read("host", **{name.upper(): value for name, value in figures._asdict().items()})
+    variables = {name.upper(): value for name, value in figures._asdict().items()}
+    return _read("host", UNALIGNED=unaligned, **variables)
+
+
+def host_ranks(ranks: int, *, sync: float, link: float, call: float, add: float) -> Arch:
+    """Return ranks of accl that share the memory of this host.
+
+    Parameters
+    ----------
+    ranks : int
+        How many.
+    sync, link : float
+        Seconds to start a transfer, and bytes per second.
+    call, add : float
+        Seconds to start an addition of vectors of float32, and bytes of one of them per second.
+    """
+    return _read("ranks", RANKS=ranks, SYNC=sync, LINK=link, CALL=call, ADD=add)
 
 
 def _check(name: str, value: object, allowed: tuple[object, ...]) -> None:

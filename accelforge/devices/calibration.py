@@ -4,21 +4,21 @@
 from __future__ import annotations
 
 import re
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from accelforge.devices.figures import HostFigures
-from accelforge.devices.host_programs import HostProgram, best_time
+from accelforge.devices.host_programs import HostProgram
 
 __all__ = ["measure_host"]
 
 SOURCE = Path(__file__).with_name("host.c")
-REPEAT = 15
+RUNS = 25
 MEMORY_BYTES = 64 << 20
-LEAST_BYTES = 8 << 20  # that are moved in one call
-STEPS = 200_000
+LEAST_BYTES = 4 << 20  # that are moved in one call
+STEPS = 50_000
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
@@ -45,15 +45,20 @@ def _measure() -> HostFigures:
     # Where the kernel does not tell: what is usual, and not too large.
     first, second = _cache_size(1, 32 << 10), _cache_size(2, 512 << 10)
     with HostProgram(SOURCE) as program:
-        seconds = best_time(partial(program.call, "multiply_and_add", STEPS), REPEAT)
-        rates = [STEPS * program.call("lanes") / seconds]
+        fma = program.call("fma_rate", RUNS, STEPS)
         data = program.put(np.ones(MEMORY_BYTES // 8))
+        rates = []
         for size in (first // 2, second // 2, MEMORY_BYTES):
             count = size // 8 // 512 * 512
             rounds = max(1, LEAST_BYTES // size)
-            for loop in (
-                partial(program.call, "load", data, count, rounds),
-                partial(program.call, "store", data, count, rounds, 1.0),
-            ):
-                rates.append(8 * count * rounds / best_time(loop, REPEAT))
-    return HostFigures(rates[0], first, second, *rates[1:])
+            rates += [
+                program.call(name, RUNS, data, count, rounds)
+                for name in ("load_rate", "store_rate")
+            ]
+        count = first // 2 // 8 // 512 * 512
+        vector = program.call("vector_bytes")
+        unaligned = program.call("load_rate", RUNS, data + 8, count, LEAST_BYTES // first)
+    l1, l2, memory = rates[:2], rates[2:4], rates[4:]
+    return HostFigures(
+        fma, first, second, l1[0], l1[1], l2[0], l2[1], memory[0], memory[1], unaligned, vector
+    )

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host.c: what a core of this host does in a second; calibration.py times these loops. */
-#include <stdint.h>
+/* host.c: how long loops take on a core of this host, for calibration.py. */
+#include "timed.h"
 
 /* As many bytes as a vector register has. */
 #if defined(__AVX512F__)
@@ -14,9 +14,12 @@
 #define CHAINS 12 /* independent sums: enough to hide the latency of an addition */
 
 typedef double vector __attribute__((vector_size(WIDTH)));
+typedef double unaligned __attribute__((vector_size(WIDTH), aligned(8)));
+
+static volatile double sink;
 
 /* Multiplies and adds, in registers: rounds * CHAINS * LANES times. */
-double multiply_and_add(long rounds)
+__attribute__((noinline)) static void multiply_and_add(long rounds)
 {
     vector sums[CHAINS] = {{0}}, factor = {0}, addend = {0}, total = {0};
     factor += 0.999999;
@@ -34,36 +37,30 @@ double multiply_and_add(long rounds)
 #pragma GCC unroll 12
     for (int i = 0; i < CHAINS; i++)
         total += sums[i];
-    return total[0];
+    sink = total[0];
 }
 
-long lanes(void)
-{
-    return (long)CHAINS * LANES;
-}
-
-/* Loads a number of doubles, a multiple of 8 vectors, so many times. */
-double load(const double *data, long count, long rounds)
+/* Loads so many doubles, a multiple of 8 vectors, again and again. */
+__attribute__((noinline)) static void load(const double *data, long count, long rounds)
 {
     vector sums[8] = {{0}};
     for (long r = 0; r < rounds; r++) {
         for (long i = 0; i < count; i += 8 * LANES) {
 #pragma GCC unroll 8
             for (int k = 0; k < 8; k++)
-                sums[k] += *(const vector *)(data + i + k * LANES);
+                sums[k] += *(const unaligned *)(data + i + k * LANES);
         }
         __asm__ volatile("" ::: "memory");
     }
     for (int k = 1; k < 8; k++)
         sums[0] += sums[k];
-    return sums[0][0];
+    sink = sums[0][0];
 }
 
-/* Stores as many. */
-void store(double *data, long count, long rounds, double value)
+__attribute__((noinline)) static void store(double *data, long count, long rounds)
 {
     vector values = {0};
-    values += value;
+    values += 1.0;
     for (long r = 0; r < rounds; r++) {
         for (long i = 0; i < count; i += 8 * LANES) {
 #pragma GCC unroll 8
@@ -72,4 +69,28 @@ void store(double *data, long count, long rounds, double value)
         }
         __asm__ volatile("" ::: "memory");
     }
+}
+
+/* Bytes of a vector register. */
+long vector_bytes(void)
+{
+    return WIDTH;
+}
+
+/* Multiplications with addition in a second. */
+double fma_rate(long runs, long rounds)
+{
+    double seconds = BEST_OF(runs, multiply_and_add(rounds));
+    return (double)(rounds * CHAINS * LANES) / seconds;
+}
+
+/* Bytes in a second: loaded, from addresses that are a multiple of a vector or not, or stored. */
+double load_rate(long runs, const double *data, long count, long rounds)
+{
+    return 8.0 * (double)(count * rounds) / BEST_OF(runs, load(data, count, rounds));
+}
+
+double store_rate(long runs, double *data, long count, long rounds)
+{
+    return 8.0 * (double)(count * rounds) / BEST_OF(runs, store(data, count, rounds));
 }

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import io
 import tempfile
-import time
-from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -16,8 +14,9 @@ import numpy as np
 if TYPE_CHECKING:
     import veo
 
-__all__ = ["HostProgram", "best_time"]
+__all__ = ["HostProgram"]
 
+HERE = Path(__file__).parent
 FLAGS = "-O3 -march=native -g"
 
 
@@ -48,7 +47,7 @@ class HostProgram:
             folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="accelforge-"))
             build = veo.VeBuild()
             build.set_build_dir(folder)
-            build.set_c_src(source.stem, source.read_text(), flags=FLAGS)
+            build.set_c_src(source.stem, source.read_text(), flags=f"{FLAGS} -I{HERE}")
             self._process = veo.VeoProc(0)
             self._stack.callback(self._process.proc_destroy)
             with redirect_stdout(io.StringIO()):  # which file is compiled is of no interest here
@@ -78,14 +77,3 @@ class HostProgram:
         data = np.empty_like(like)
         self._process.read_mem(data, pointer, data.nbytes)
         return data
-
-
-def best_time(work: Callable[[], Any], repeat: int) -> float:
-    """Return the seconds of the fastest of several runs, after one that is not counted."""
-    work()
-    best = float("inf")
-    for _ in range(repeat):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best

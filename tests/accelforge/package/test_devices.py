@@ -336,7 +336,7 @@ def test_files_of_devices_can_be_read_by_themselves(name: str) -> None:
 
 
 def test_host_has_what_was_measured() -> None:
-    figures = devices.HostFigures(8e9, 32768, 2**20, 2e11, 1e11, 1e11, 5e10, 1e10, 5e9)
+    figures = devices.HostFigures(8e9, 32768, 2**20, 2e11, 1e11, 1e11, 5e10, 1e10, 5e9, 1.5e11, 32)
     result = evaluate(
         devices.host(figures),
         "Z[i] = A[i]",

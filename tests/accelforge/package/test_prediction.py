@@ -11,6 +11,7 @@ import pytest
 import accelforge as af
 from accelforge import kernels
 from accelforge.devices import HostFigures, host
+from accelforge.kernels.accl_calibration import time_calls
 from accelforge.kernels.operations import INSTRUCTIONS, OPERATIONS, count_instructions
 from accelforge.prediction import (
     Kernel,
@@ -23,7 +24,7 @@ from accelforge.prediction import (
     make_spec,
 )
 
-FIGURES = HostFigures(1e9, 32768, 2**20, 2e11, 1e11, 1e11, 5e10, 1e10, 5e9)
+FIGURES = HostFigures(1e9, 32768, 2**20, 2e11, 1e11, 1e11, 5e10, 1e10, 5e9, 1.5e11, 32)
 
 
 class Planted(Kernel):
@@ -150,3 +151,85 @@ def test_sizes_that_tasklets_cannot_share_are_refused() -> None:
         kernels.dpu_gemv(100)
     with pytest.raises(ValueError, match="count must be a multiple of 2048, not 1000"):
         kernels.dpu_reduction(1000)
+
+
+# --- the host ------------------------------------------------------------------------------------
+
+
+def test_dgemm_is_predicted_from_figures_of_the_host() -> None:
+    figures = HostFigures(6e10, 49152, 2 << 20, 3e11, 2e11, 2e11, 5e10, 2e10, 1e10, 2e11, 64)
+    (row,) = af.predict(kernels.veo_dgemm(240, figures=figures))
+    packing = 2 * 8 * 240**2 * (1 / 2e11 + 1 / 5e10)
+    assert row.predicted == pytest.approx(240**3 / 6e10 + packing)
+    assert row.bound == "L2, FMA"
+
+
+@pytest.mark.parametrize("vector", [16, 32, 64])
+def test_stencil_is_predicted_from_figures_of_the_host(vector: int) -> None:
+    figures = HostFigures(6e10, 49152, 2 << 20, 3e11, 2e11, 2e11, 5e10, 2e10, 1e10, 1e11, vector)
+    (row,) = af.predict(kernels.veo_stencil(64, 512, figures=figures))
+    assert row.predicted == pytest.approx(9 * 8 * 64 * 512 / 1e11)
+    assert row.bound == "L1"
+
+
+def test_allreduce_is_predicted_from_transfers_and_additions() -> None:
+    sizes = (1024, 65536)
+    # A microsecond and a nanosecond per byte; half of that.
+    transfer = kernels.Timing(sizes, tuple(1e-6 + 1e-9 * size for size in sizes))
+    addition = kernels.Timing(sizes, tuple(0.5e-6 + 0.5e-9 * size for size in sizes))
+    figures = kernels.RankFigures(1e-6, transfer, addition)
+    (small,) = af.predict(kernels.accl_allreduce(4096, figures=figures))
+    assert small.predicted == pytest.approx(1.5e-6 + 1.5e-9 * 4096)
+    # Half of the data is fetched, added, and sent.
+    (large,) = af.predict(kernels.accl_allreduce(8192, figures=figures))
+    assert large.predicted == pytest.approx(1.5e-6 + 2.5e-9 * 4096)
+    (four,) = af.predict(kernels.accl_allreduce(8192, ranks=4, figures=figures))
+    assert four.predicted == pytest.approx(1.5e-6 + 3 * 2.5e-9 * 2048)
+
+
+def test_times_between_sizes_and_beyond_them_are_on_lines() -> None:
+    timing = kernels.Timing((100, 200, 400), (2.0, 3.0, 7.0))
+    assert timing.line(50) == pytest.approx((1.0, 100))
+    assert timing.line(150) == pytest.approx((1.0, 100))
+    assert timing.line(1000) == pytest.approx((0.0, 50))
+    start, rate = kernels.Timing((100, 200), (3.0, 2.0)).line(150)
+    assert start == pytest.approx(2.0)
+    assert 150 / rate < 1e-9
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [kernels.veo_dgemm(48), kernels.veo_stencil(8, 64), kernels.accl_allreduce(8192)],
+    ids=lambda kernel: kernel.name,
+)
+def test_kernels_of_the_host_compute_what_they_should(kernel: Kernel) -> None:
+    # How long they take depends on what else the host does; docs/accelforge.md has figures.
+    assert 0 < kernel.run().seconds < 10
+
+
+def test_wrong_result_of_the_host_is_an_error() -> None:
+    kernel = kernels.veo_dgemm(24)
+    kernel.a = np.full_like(kernel.a, np.nan)
+    with pytest.raises(RuntimeError, match="dgemm 24 computed something else than NumPy"):
+        kernel.run()
+
+
+def test_failing_ranks_are_reported() -> None:
+    with pytest.raises(RuntimeError, match="a rank of accl ended with status 1:(.|\n)*no call nap"):
+        time_calls(2, [("nap", 4)])
+
+
+def test_sizes_that_kernels_cannot_have_are_refused() -> None:
+    with pytest.raises(ValueError, match="multiple of 24, not 100"):
+        kernels.veo_dgemm(100)
+    with pytest.raises(ValueError, match="columns one of 32, not 4 and 100"):
+        kernels.veo_stencil(4, 100)
+    with pytest.raises(ValueError, match="2 ranks or more, not 1"):
+        kernels.accl_allreduce(ranks=1)
+    with pytest.raises(ValueError, match="multiple of 8, not 12"):
+        kernels.accl_allreduce(12)
+
+
+def test_there_are_ten_kernels() -> None:
+    names = [kernel.name for kernel in kernels.list_kernels()]
+    assert len(set(names)) == 10
