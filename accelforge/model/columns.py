@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from accelforge.frontend.mapper.metrics import Metrics
+from accelforge.frontend.mapping.annotations import annotate
 
 if TYPE_CHECKING:
+    from accelforge.frontend.mapping import Mapping as MappingTree
     from accelforge.frontend.spec import Spec
+    from accelforge.frontend.workload import Workload
 
 __all__ = ["SEPARATOR", "MappingOf", "columns_of"]
 
@@ -102,18 +105,21 @@ class MappingOf:
     ----------
     spec : Spec
         The specification.
+    workload : Workload
+        Its workload, evaluated.
     """
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, workload: Workload) -> None:
         self._spec = spec
+        self._workload = workload
 
-    def __call__(self) -> Any:
-        """Return the mapping."""
-        return self._spec.mapping
+    def __call__(self) -> MappingTree:
+        """Return the mapping, with numbers of iterations and reservations."""
+        return annotate(self._spec.mapping, self._workload)
 
     def render(self, **kwargs: Any) -> str:
         """Draw the mapping."""
-        return self._spec.mapping.render(**kwargs)
+        return self().render(**kwargs)
 
     def _repr_svg_(self) -> str:
         return self.render()

@@ -51,10 +51,11 @@ def evaluate_mapping(spec: Spec) -> Mappings:
     if not result.valid:
         raise InvalidMappingError(result.reason)
     names = list(built.evaluated_specs)
+    mapping = MappingOf(spec, built.evaluated_specs[names[0]].workload)
     return Mappings(
         spec=spec,
         einsum_names=names,
-        columns=columns_of(result, spec.model.metrics, names, MappingOf(spec)),
+        columns=columns_of(result, spec.model.metrics, names, mapping),
         total_mappings=1,
         valid_mappings=1,
         flattened_arches=built.flattened_arches,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from accelforge.frontend.mapping import Compute, Loop, Nested, Spatial, Split
+from accelforge.frontend.mapping.annotations import einsums_below
 
 if TYPE_CHECKING:
     from accelforge.frontend.mapping import Mapping
@@ -43,14 +44,7 @@ def trace_iterations(mapping: Mapping, spec: Spec) -> Trace:
     """
     workload = spec._spec_eval_expressions().workload
     bounds = {name: workload._rank_variable_bounds(name) for name in workload.einsum_names}
-    return _trace(mapping, {name: bounds[name] for name in _einsums(mapping)})
-
-
-def _einsums(node: Any) -> list[str]:
-    """List the Einsums that are computed at or below a node."""
-    if isinstance(node, Compute):
-        return [str(node.einsum)]
-    return [str(inner.einsum) for inner in node.get_nodes_of_type(Compute)]
+    return _trace(mapping, {name: bounds[name] for name in einsums_below(mapping)})
 
 
 def _trace(node: Any, extents: dict[str, Extents]) -> Trace:
@@ -62,7 +56,7 @@ def _trace(node: Any, extents: dict[str, Extents]) -> Trace:
     if isinstance(node, Split):
         return _one_after_another(
             [
-                _trace(branch, {name: extents[name] for name in _einsums(branch)})
+                _trace(branch, {name: extents[name] for name in einsums_below(branch)})
                 for branch in node.nodes
             ]
         )

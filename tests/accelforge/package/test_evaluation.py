@@ -106,7 +106,7 @@ def test_rows(result):
     assert result[0].energy() == result.energy()
     with pytest.raises(IndexError, match="no number 1"):
         result[1]
-    assert result.mapping().compact_str() == result.spec.mapping.compact_str()
+    assert len(result.mapping().get_nodes_of_type(Compute)) == 1
     assert result.render().startswith("<svg")
 
 
@@ -119,7 +119,7 @@ def test_several_rows_give_lists(result):
     assert result.energy(list_if_one_mapping=True) == [result.energy()]
     with pytest.raises(ValueError, match="needs a single one"):
         double.mapping()
-    assert double.mapping(1) is result.spec.mapping
+    assert double.mapping(1).to_yaml() == result.mapping().to_yaml()
 
 
 def test_picking_columns(result):
