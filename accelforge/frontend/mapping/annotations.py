@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["annotate", "einsums_below"]
 
 _Variables = dict[str, set[str]]
+_Extents = dict[str, dict[str, float]]
 _RELEVANT, _PARTLY, _IRRELEVANT = range(3)
 
 
@@ -51,7 +52,7 @@ def annotate(mapping: Mapping, workload: Workload) -> Mapping:
         Evaluated. Loops whose tile shape is text stay without a count.
     """
     names = [name for name in workload.einsum_names if name in einsums_below(mapping)]
-    extents: dict[str, dict[str, float]] = {n: workload._rank_variable_bounds(n) for n in names}
+    extents: _Extents = {name: {**workload._rank_variable_bounds(name)} for name in names}
     relevance = {name: _relevance(workload.einsums[name]) for name in names}
     copy = mapping.model_copy()
     copy.__dict__["nodes"] = type(mapping.nodes)(
@@ -93,13 +94,11 @@ class _Annotator:
     def __init__(self, relevance: dict[str, dict[str, dict[str, int]]]) -> None:
         self.relevance = relevance
 
-    def chain(
-        self, nodes: list[Any], extents: dict[str, dict[str, float]], held: frozenset[str]
-    ) -> list[Any]:
+    def chain(self, nodes: list[Any], extents: _Extents, held: frozenset[str]) -> list[Any]:
         """Copy the nodes of a chain; `held` are the tensors that a memory above holds."""
         variables = {name: set(own) for name, own in extents.items()}
         reserved: dict[int, dict[tuple[str, bool], list[str]]] = {}
-        copies = []
+        copies: list[Any] = []
         for index, node in enumerate(nodes):
             if isinstance(node, Storage):
                 for number, tensor in enumerate(node.tensors):
@@ -115,7 +114,7 @@ class _Annotator:
                 copies.append(_counted(node, extents))
             else:
                 copies.append(node.model_copy())
-        result = []
+        result: list[Any] = []
         for index in range(len(nodes) + 1):
             result += [
                 Reservation(purposes=tensors, resource=memory, persistent=persistent)
@@ -124,9 +123,7 @@ class _Annotator:
             result += copies[index : index + 1]
         return result
 
-    def _split(
-        self, split: Split, extents: dict[str, dict[str, float]], held: frozenset[str]
-    ) -> Split:
+    def _split(self, split: Split, extents: _Extents, held: frozenset[str]) -> Split:
         copy = split.model_copy()
         copy.__dict__["nodes"] = type(split.nodes)(
             Nested(
@@ -168,13 +165,14 @@ class _Annotator:
         return max(kinds, default=_IRRELEVANT)
 
 
-def _counted(loop: Loop, extents: dict[str, dict[str, float]]) -> Loop:
+def _counted(loop: Loop, extents: _Extents) -> Loop:
     """Copy a loop with its number of iterations, and reduce extents to its tile."""
-    copy, names, tile = loop.model_copy(), _names(loop), loop.tile_shape
+    copy, names = loop.model_copy(), _names(loop)
+    tile = loop.tile_shape if isinstance(loop.tile_shape, int) else math.nan
     around = {own[name] for own in extents.values() for name in names & own.keys()}
-    known = isinstance(tile, int)
-    if known and around and not any(math.isnan(extent) for extent in around):
-        copy.calculated_n_iterations = max(math.ceil(extent / tile) for extent in around)
+    counts = [extent / tile for extent in around]
+    if counts and not any(math.isnan(count) for count in counts):
+        copy.calculated_n_iterations = max(map(math.ceil, counts))
     for own in extents.values():
-        own.update(dict.fromkeys(names & own.keys(), tile if known else math.nan))
+        own.update(dict.fromkeys(names & own.keys(), tile))
     return copy
