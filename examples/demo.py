@@ -3,7 +3,8 @@
 
 Then checksum text on 64 UPMEM DPUs (dpu_checksum.py), which zlib checks, and add up counts of four
 ranks (accl_allreduce.py), which one rank checks, and predict the cost of two matrix products
-(accelforge_matmuls.py), of which a formula checks the numbers.
+(accelforge_matmuls.py), of which a formula checks the numbers. Last, predict how long a product of
+a matrix and a vector takes on a DPU, and measure it there.
 
 The kernels in demo_kernels.c are compiled now, by NEC's compiler for a VE and by the host's for
 the soft twin, and run in two contexts at a time. The pictures go to the folder given by --out.
@@ -27,9 +28,12 @@ import dpu_checksum
 import numpy as np
 from png_image import write_png
 
+import accelforge
 import accl
 import dpu
 import veo
+from accelforge import kernels
+from dpu.toolchain import ToolchainError, find_toolchain
 
 WIDTH = HEIGHT = 2048
 MATRIX = 512
@@ -263,6 +267,22 @@ def predict(failures: list[str]) -> None:
             failures.append(f"{mapping} does not have {2 * size**3} operations")
 
 
+def compare(failures: list[str]) -> None:
+    """Predict a matrix-vector product on a DPU, and run it, where there is a compiler for it."""
+    print("\noffchip demo: a matrix-vector product on a DPU, predicted and measured")
+    try:
+        find_toolchain()
+    except ToolchainError as error:
+        print(f"  skipped        {error}")
+        return
+    seconds, results = timed(partial(accelforge.measure, kernels.dpu_gemv()), 1)
+    for line in str(results).splitlines():
+        print(f"  {line}")
+    print(f"  took           {seconds * 1e3:.0f} ms")
+    if not (results.worst or 0) <= 0.2:
+        failures.append(f"the prediction is off by {results.worst:.0%}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for pictures")
@@ -292,6 +312,7 @@ def main() -> int:
     checksum(report.failures)
     count_together(report.failures)
     predict(report.failures)
+    compare(report.failures)
     out.mkdir(parents=True, exist_ok=True)
     for name, picture in (("before", before), ("after", after)):
         write_png(out / f"{name}.png", picture.astype(np.uint8))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import subprocess
 import sys
@@ -33,6 +34,7 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("veo_stack_args.py", ["total: 55.0", "mean of 10 values: 5.5"]),
         ("veo_static.py", ["dot product: 333."]),
         ("accelforge_matmuls.py", ["unfused_matmuls_to_simple", "fused_matmuls_to_simple", "27%"]),
+        ("accelforge_gemv.py", ["chosen", "not possible: blocks of 512", "longer"]),
         ("dpu_checksum.py", ["kernel in C, by ", "4194304 bytes on 64 DPUs", "as zlib has it"]),
     ],
 )
@@ -75,6 +77,7 @@ def test_demo_agrees_with_numpy_and_writes_pictures(tmp_path: Path) -> None:
     done = run("demo.py", "--out", str(tmp_path / "pictures"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "OK: all results agree with NumPy and zlib" in done.stdout
+    assert re.search(r"gemv .* ms .* ms .*% .*simulated cycles", done.stdout)
     before = read_png(tmp_path / "pictures" / "before.png")
     after = read_png(tmp_path / "pictures" / "after.png")
     assert before.shape == after.shape == (2048, 2048)
