@@ -52,7 +52,7 @@ from accelforge._results import Batch, Failure, Result
 
 __all__ = ["Batch", "Failure", "Model", "ProblemError", "Result", "evaluate", "evaluate_batch"]
 
-# Between two looks at signals.
+# Between two checks for signals.
 cdef double SLICE_S = 0.1
 
 
@@ -269,7 +269,7 @@ cdef class Model:
         series : dict of str to array_like
             One number per row for each parameter or path. A single number is for all rows.
         threads : int, optional
-            0: as many as the process may use cores.
+            Number of threads; 0 uses all cores that the process may use.
         columns : list of tuple, optional
             A part of `columns`; all by default.
 
@@ -339,7 +339,7 @@ cdef class Model:
         return 0
 
     cdef tuple rows_of(self, series):
-        """Give names, arrays of equal length, and that length."""
+        """Return names, arrays of equal length, and that length."""
         arrays = [np.array(numbers, dtype=np.float64) for numbers in series.values()]
         lengths = {array.shape[0] for array in arrays if array.ndim == 1}
         if len(lengths) > 1 or any(array.ndim > 1 for array in arrays):
@@ -352,11 +352,11 @@ cdef class Model:
         """Find a column."""
         number = self.column_numbers.get(column)
         if number is None:
-            raise KeyError(f"there is no column {column!r}")
+            raise KeyError(f"no column {column!r}")
         return number
 
     cdef object explainer(self, names, arrays, statuses):
-        """Make the function that says why a row is invalid."""
+        """Make the function that explains why a row is invalid."""
         def explain(row):
             if statuses[row] == 0:
                 return None

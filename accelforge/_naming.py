@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns the engine's indices into names: of columns, and of what is wrong."""
+"""Turns the engine's indices into names of columns, and its faults into messages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _name_column(column: tuple[Any, ...], tables: Tables) -> Column:
 
 
 def describe(fault: Mapping[str, Any], tables: Tables) -> tuple[str, str, Failure]:
-    """Say what is wrong: a path in the problem, a sentence, and a Failure."""
+    """Describe a fault: a path in the problem, a sentence, and a Failure."""
     status = STATUSES[fault["status"]]
     einsum = _pick(tables.einsum_names, fault.get("einsum"))
     component = _pick(tables.component_names, fault.get("component"))

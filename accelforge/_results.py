@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an evaluation gives: results, batches, and why a mapping is invalid."""
+"""The results of evaluations: single ones, batches, and why a mapping is invalid."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Failure:
         ``capacity_exceeded``, ``joint_capacity_exceeded``, ``fanout_exceeded``,
         ``no_unit_tile``, ``loops_differ``, ``bad_number`` or ``overflow``.
     reason : str
-        The same as a sentence, with what to do.
+        A sentence with the reason and the remedy.
     einsum, component, dimension, variable : str or None
-        What it is about.
+        The names that it concerns.
     needed, available : float
         Bits of a memory (for fused Einsums: shares of it) or instances of a fan-out.
     """
@@ -71,7 +71,7 @@ class Result:
         return "" if self.failure is None else self.failure.reason
 
     def as_dict(self) -> dict[Column, float]:
-        """Give the values by column."""
+        """Return the values by column."""
         return dict(zip(self.columns, self.values.tolist(), strict=True))
 
 
@@ -103,9 +103,9 @@ class Batch:
         return np.asarray(self.status == 0)
 
     def failure(self, row: int) -> Failure | None:
-        """Say why a row is invalid; None if it is valid."""
+        """Return why a row is invalid; None if it is valid."""
         return self.explain(row)
 
     def column(self, *column: Any) -> NDArray[np.float64]:
-        """Give one column, for example ``batch.column("total", "energy")``."""
+        """Return one column, for example ``batch.column("total", "energy")``."""
         return np.asarray(self.values[:, self.columns.index(column)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the fields of a problem; what is wrong is said with its place."""
+"""Reads the fields of a problem; errors have their path."""
 
 from __future__ import annotations
 

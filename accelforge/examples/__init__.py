@@ -30,7 +30,7 @@ class Directory:
         return f"Directory({self.path})"
 
     def iter(self) -> Iterator[str]:
-        """Yield the names of what is in the folder."""
+        """Yield the names of the files and folders in it."""
         for entry in self._entries():
             yield entry.stem
 
@@ -55,7 +55,7 @@ class Directory:
         inside = sorted(f for f in self.path.rglob("*.yaml") if _same(f.stem, name))
         if inside:
             return inside[0]
-        raise ValueError(f"there is no {name} in {self.path}; there are: {', '.join(self.iter())}")
+        raise ValueError(f"no {name} in {self.path}; there are: {', '.join(self.iter())}")
 
 
 def _same(stem: str, name: str) -> bool:

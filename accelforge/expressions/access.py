@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an expression may reach in a value: fields, items, and a few methods."""
+"""The parts of a value that expressions may access: fields, items, and a few methods."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _METHODS: dict[type, frozenset[str]] = {
 
 
 def attribute(value: Any, name: str) -> Any:
-    """Get what stands behind a dot.
+    """Get the attribute after a dot.
 
-    A class says in ``_expression_names`` which of its methods and properties expressions may use;
-    fields of a model are always among them.
+    ``_expression_names`` of a class lists the methods and properties that expressions may use;
+    fields of a model are always allowed.
     """
     if name.startswith("_"):
         raise AttributeError(f'"{name}" begins with an underscore, and is private')
@@ -53,7 +53,7 @@ def item(value: Any, index: Any) -> Any:
 
 
 def callable_value(value: Any) -> Callable[..., Any]:
-    """Make sure that a value can be called, and is no class but a number's or a sequence's."""
+    """Make sure that a value is callable, and not a class except one of numbers or sequences."""
     if isinstance(value, type) and value not in (
         bool,
         enumerate,
@@ -65,7 +65,7 @@ def callable_value(value: Any) -> Callable[..., Any]:
         tuple,
         zip,
     ):
-        raise TypeError(f"{value.__name__} is a class, and is not called here")
+        raise TypeError(f"{value.__name__} is a class, which expressions cannot call")
     if not callable(value):
         raise TypeError(f"{type(value).__name__} is not a function")
     return value  # type: ignore[no-any-return]

@@ -17,7 +17,7 @@ __all__ = ["LiteralString", "evaluate", "evaluate_text", "is_literal_string", "u
 
 
 def is_literal_string(value: Any) -> bool:
-    """Say whether a value is text that is not evaluated."""
+    """Return whether a value is text that is not evaluated."""
     return isinstance(value, LiteralString)
 
 
@@ -28,7 +28,7 @@ _user: contextvars.ContextVar[Mapping[str, Callable[..., Any]] | None] = context
 
 @contextlib.contextmanager
 def user_functions(functions: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
-    """Let the expressions within use further functions."""
+    """Add functions for the expressions within this context."""
     token = _user.set(functions)
     try:
         yield
@@ -60,7 +60,7 @@ def to_number(value: Any) -> Any:
 
 
 def evaluate(value: Any, symbols: Mapping[str, Any], explain: bool = True) -> Any:
-    """Evaluate what a field holds.
+    """Evaluate the value of a field.
 
     Numbers are read first, then names of `symbols`, then expressions.
 
@@ -76,7 +76,7 @@ def evaluate(value: Any, symbols: Mapping[str, Any], explain: bool = True) -> An
     Raises
     ------
     EvaluationError
-        The text is no expression, or evaluating it failed.
+        The text is not an expression, or its evaluation failed.
     """
     number = to_number(value)
     if number is not None:
@@ -97,7 +97,7 @@ def evaluate_text(text: str, symbols: Mapping[str, Any], explain: bool = True) -
         result = compile_expression(text)(Environment(*tables))
     except EvaluationError:
         raise
-    # Functions of the specification's author may raise anything.
+    # Functions of the specification's author may raise any exception.
     except Exception as error:
         raise EvaluationError(_explain(text, error, tables) if explain else text) from error
     return LiteralString(result) if type(result) is str else result
@@ -121,5 +121,5 @@ def _explain(text: str, error: BaseException, tables: tuple[Mapping[str, Any], .
         missing = next((n for n in names_in(text) if f'"{n}"' in cause), "")
         near = difflib.get_close_matches(missing, known, 3)
         message += f" Similar names: {', '.join(near)}." if near else ""
-        message += " Text that is no expression stands in quotes, or is a LiteralString."
+        message += " Put text that is not an expression in quotes, or use LiteralString."
     return message

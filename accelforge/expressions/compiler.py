@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Turns the text of an expression into closures, from a list of allowed syntax.
 
-Python's own parser reads the text; nothing is ever handed to ``eval``. Only the node types below
+Python's own parser reads the text; nothing is passed to ``eval``. Only the node types below
 have a translation, attributes go through `accelforge.expressions.access`, and every step is
-counted, so that no expression reads what it should not or runs for ever.
+counted, so that expressions have no other access and always terminate.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Unsupported(SyntaxError):
 
 
 class Environment:
-    """Where an expression finds its names, and how far it may still run."""
+    """The names that an expression sees, and its remaining steps."""
 
     __slots__ = ("local", "steps", "tables")
 
@@ -147,7 +147,7 @@ def _translate(node: ast.expr, depth: int) -> Code:
         raise SyntaxError(f"it is nested more than {MAX_DEPTH} levels deep")
     translation = _TRANSLATIONS.get(type(node))
     if translation is None:
-        raise Unsupported(f"{type(node).__name__} is not part of expressions here")
+        raise Unsupported(f"{type(node).__name__} is not supported in expressions")
     return translation(node, depth + 1)
 
 
@@ -157,7 +157,7 @@ def _translate(node: ast.expr, depth: int) -> Code:
 def _constant(node: ast.Constant, depth: int) -> Code:
     value = node.value
     if not isinstance(value, (int, float, str, bool, type(None))):
-        raise Unsupported(f"{value!r} is not part of expressions here")
+        raise Unsupported(f"{value!r} is not supported in expressions")
     return lambda env: value
 
 
@@ -176,7 +176,7 @@ def _collection(make: Callable[[list[Any]], Any]) -> Callable[[Any, int], Code]:
 
 def _dict(node: ast.Dict, depth: int) -> Code:
     if any(key is None for key in node.keys):
-        raise Unsupported("** is not part of expressions here")
+        raise Unsupported("** is not supported in expressions")
     keys = [_translate(key, depth) for key in node.keys if key is not None]
     values = [_translate(value, depth) for value in node.values]
     return lambda env: {k(env): v(env) for k, v in zip(keys, values, strict=True)}
@@ -230,7 +230,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 def _binary(node: ast.BinOp, depth: int) -> Code:
     function = _BINARY.get(type(node.op))
     if function is None:
-        raise Unsupported(f"{type(node.op).__name__} is not part of expressions here")
+        raise Unsupported(f"{type(node.op).__name__} is not supported in expressions")
     left, right = _translate(node.left, depth), _translate(node.right, depth)
     if isinstance(node.op, (ast.Add, ast.Mult)):
         return lambda env: env.charge(function(left(env), right(env)))
@@ -306,11 +306,11 @@ def _slice(node: ast.Slice, depth: int) -> Code:
 def _call(node: ast.Call, depth: int) -> Code:
     function = _translate(node.func, depth)
     if any(isinstance(arg, ast.Starred) for arg in node.args):
-        raise Unsupported("* is not part of expressions here")
+        raise Unsupported("* is not supported in expressions")
     args = [_translate(arg, depth) for arg in node.args]
     named = [(word.arg, _translate(word.value, depth)) for word in node.keywords]
     if any(name is None for name, _ in named):
-        raise Unsupported("** is not part of expressions here")
+        raise Unsupported("** is not supported in expressions")
 
     def run(env: Environment) -> Any:
         env.step()
@@ -367,7 +367,7 @@ def _binder(target: ast.expr) -> Callable[[Environment, Any], None]:
 
 def _clauses(node: Any, depth: int) -> list[tuple[Any, Code, list[Code]]]:
     if any(clause.is_async for clause in node.generators):
-        raise Unsupported("async is not part of expressions here")
+        raise Unsupported("async is not supported in expressions")
     return [
         (
             _binder(clause.target),

@@ -84,7 +84,7 @@ def _small(function: Callable[..., Any], limit: int) -> Callable[..., Any]:
 
     def limited(*args: Any) -> Any:
         if any(isinstance(arg, int) and abs(arg) > limit for arg in args):
-            raise OverflowError(f"{function.__name__}() takes numbers up to {limit} here")
+            raise OverflowError(f"{function.__name__}() takes numbers up to {limit} in expressions")
         return function(*args)
 
     limited.__name__ = function.__name__
@@ -128,4 +128,4 @@ FUNCTIONS: dict[str, Any] = {
     "tuple": tuple,
     "zip": zip,
 }
-"""Every name that expressions know without a specification."""
+"""All names that expressions have without a specification."""

@@ -17,14 +17,14 @@ RANK_VARIABLES = "rank variables"
 
 
 class InvertibleSet:
-    """A set that knows everything it is a part of, so that ``~`` means something.
+    """A set that knows its full space, so that it has a complement (``~``).
 
     Parameters
     ----------
     instance : iterable of str
         Its members.
     full_space : iterable of str
-        All that there is.
+        The full space.
     space_type : str
         What the members are: `TENSORS` or `RANK_VARIABLES`.
     element_to_child_space : dict, optional
@@ -131,7 +131,7 @@ class InvertibleSet:
         if len(self.instance) != 1:
             raise ValueError(f"bits_per_value is of one tensor, not of {len(self)}: {list(self)}")
         if self._bits is None:
-            raise ValueError(f"bits_per_value of {next(iter(self))} is not known here")
+            raise ValueError(f"bits_per_value of {next(iter(self))} is unknown here")
         return self._bits
 
     @bits_per_value.setter
@@ -146,7 +146,7 @@ class InvertibleSet:
         spaces = self.element_to_child_space or {}
         missing = [member for member in self if member not in spaces]
         if missing or not spaces:
-            raise ValueError(f"the rank variables of {missing or 'no tensor'} are not known here")
+            raise ValueError(f"the rank variables of {missing or 'no tensor'} are unknown here")
         members = frozenset().union(*(spaces[member].instance for member in self))
         return next(iter(spaces.values())).to_my_space(members)
 
@@ -209,7 +209,7 @@ def evaluate_set_keys(
 ) -> list[tuple[str, frozenset[str], Any]]:
     """Evaluate the keys of a dictionary, which are set expressions.
 
-    ``Other`` in one key stands for what the other keys left.
+    ``Other`` in one key stands for the members of no other key.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def evaluate_set_keys(
     last = [key for key in keys if "Other" in names_in(key)]
     if len(last) > 1:
         raise EvaluationError(
-            f"Other stands in more than one key: {', '.join(last)}", source_field=location
+            f"Other is in more than one key: {', '.join(last)}", source_field=location
         )
     scope = dict(symbols)
     left = scope.get("Other", scope.get("All", InvertibleSet()))

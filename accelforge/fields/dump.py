@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns what fields hold into plain values."""
+"""Turns the values of fields into plain ones."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a field may hold, and how it is evaluated.
+"""The kinds of fields: what a field accepts, and how it is evaluated.
 
-A kind does two things: `accept` takes what a program or a file gave and returns what the field
-holds, or raises `ValidationError`; `evaluate` turns expressions into values.
+A kind has two methods: `accept` converts a value of a program or a file to the field's value, or
+raises `ValidationError`; `evaluate` turns expressions into values.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ def describe(value: Any) -> str:
 
 
 class Kind:
-    """What a field may hold; anything, if it is this class itself."""
+    """The values of a field; this class itself allows any."""
 
     inert = True
     """Whether evaluating leaves the value as it is."""
 
     lazy = False
-    """Whether a value that cannot be evaluated yet stays what it is."""
+    """Whether a value that cannot be evaluated yet is left unchanged."""
 
     def accept(self, value: Any) -> Any:
-        """Take a value into the field."""
+        """Convert a value to the field's, or raise ValidationError."""
         return value
 
     def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
@@ -67,7 +67,7 @@ class Kind:
 
 
 class Anything(Kind):
-    """Any value; text among it is an expression."""
+    """Any value; text in it is an expression."""
 
     inert = False
 
@@ -79,7 +79,7 @@ class Anything(Kind):
 
 
 class Text(Kind):
-    """Text that is no expression, such as a name."""
+    """Text that is not an expression, such as a name."""
 
     def __init__(self, optional: bool = False, number: bool = False) -> None:
         self.optional = optional
@@ -91,11 +91,11 @@ class Text(Kind):
             return value
         if self.number and isinstance(value, (int, float)) and not isinstance(value, bool):
             return value
-        raise ValidationError(f"text is wanted, not {describe(value)}")
+        raise ValidationError(f"expected text, not {describe(value)}")
 
 
 class Fixed(Kind):
-    """A number or truth value that is no expression; text of one is read."""
+    """A number or truth value, or its text, that is not an expression."""
 
     def __init__(self, *types: type, optional: bool = False) -> None:
         self.types = types
@@ -106,7 +106,7 @@ class Fixed(Kind):
         if value is None and self.optional:
             return None
         if isinstance(value, bool) and bool not in self.types:
-            raise ValidationError(f"{self} is wanted, not {describe(value)}")
+            raise ValidationError(f"expected {self}, not {describe(value)}")
         if isinstance(value, self.types):
             return value
         number = evaluate(value, {}) if isinstance(value, str) and _plain(value) else value
@@ -116,7 +116,7 @@ class Fixed(Kind):
             number = float(number)
         if isinstance(number, self.types) and isinstance(number, bool) == (bool in self.types):
             return number
-        raise ValidationError(f"{self} is wanted, not {describe(value)}")
+        raise ValidationError(f"expected {self}, not {describe(value)}")
 
     def __str__(self) -> str:
         return " or ".join(_TYPE_NAMES.get(t, t.__name__) for t in self.types)
@@ -156,7 +156,7 @@ class Choice(Kind):
             return self.choices(value)
         except (KeyError, ValueError, TypeError):
             names = ", ".join(member.name for member in self.choices)
-            raise ValidationError(f"one of {names} is wanted, not {describe(value)}") from None
+            raise ValidationError(f"expected one of {names}, not {describe(value)}") from None
 
     def _member(self, word: str) -> Any:
         try:
@@ -194,7 +194,7 @@ class Expression(Kind):
         return value
 
     def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
-        """Evaluate text, and check what comes of it."""
+        """Evaluate text, and check the result."""
         if is_literal_string(value):
             result: Any = value
         else:
@@ -226,7 +226,7 @@ class Expression(Kind):
             return self.check(result.item(), value)
         of = f"{value!r} is {describe(result)}" if value is not result else describe(result)
         wanted = " or ".join(_TYPE_NAMES.get(t, t.__name__) for t in self.types)
-        raise ValidationError(f"{wanted} is wanted, and {of} is not")
+        raise ValidationError(f"expected {wanted}, but {of}")
 
 
 class Members(Kind):
@@ -246,7 +246,7 @@ class Members(Kind):
             isinstance(item, str) for item in value
         ):
             return " | ".join(sorted(value)) or "Nothing"
-        raise ValidationError(f"a set expression is wanted, not {describe(value)}")
+        raise ValidationError(f"expected a set expression, not {describe(value)}")
 
     def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
         """Evaluate the expression if all its names are known."""
@@ -286,7 +286,7 @@ class Part(Kind):
             return value
         if isinstance(value, dict):
             return self.model.from_data(value)
-        raise ValidationError(f"a mapping is wanted, not {describe(value)}")
+        raise ValidationError(f"expected a mapping, not {describe(value)}")
 
     def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
         """Evaluate the fields of the model."""
@@ -311,7 +311,7 @@ class Items(Kind):
     def accept(self, value: Any) -> Any:
         """Take a list, and each of its items."""
         if not isinstance(value, (list, tuple)):
-            raise ValidationError(f"a list is wanted, not {describe(value)}")
+            raise ValidationError(f"expected a list, not {describe(value)}")
         result = []
         for number, item in enumerate(value):
             try:
@@ -359,7 +359,7 @@ class Table(Kind):
     def accept(self, value: Any) -> Any:
         """Take a dictionary, and each of its values."""
         if not isinstance(value, Mapping):
-            raise ValidationError(f"a mapping is wanted, not {describe(value)}")
+            raise ValidationError(f"expected a mapping, not {describe(value)}")
         result = EvalableDict()  # type: EvalableDict[Any, Any]
         for key, item in value.items():
             try:
@@ -407,7 +407,7 @@ class Nodes(Kind):
         if isinstance(value, tuple(classes.values())):
             return value
         if not isinstance(value, dict):
-            raise ValidationError(f"a tagged mapping is wanted, not {describe(value)}")
+            raise ValidationError(f"expected a tagged mapping, not {describe(value)}")
         tag, data = getattr(value, "tag", ""), value
         for key in ("type", "_type", "_yaml_tag"):
             if not tag and isinstance(value.get(key), str):
@@ -416,9 +416,9 @@ class Nodes(Kind):
         if tag not in classes:
             known = ", ".join(f"!{name}" for name in sorted(classes))
             raise ValidationError(
-                f"!{tag} is no tag of a node here; there are {known}"
+                f"unknown tag !{tag}; a node here is one of {known}"
                 if tag
-                else f"a tag is missing in front of the node; there are {known}"
+                else f"the node has no tag; it must be one of {known}"
             )
         return classes[tag].from_data(data)
 

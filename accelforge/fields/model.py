@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The base of everything in a specification: an object with declared fields."""
+"""The base class of the parts of a specification: objects with declared fields."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Field:
     Parameters
     ----------
     kind : Kind
-        What it may hold.
+        Its kind.
     default : object
-        What it holds if it is not given; `REQUIRED` if it must be.
+        Its value if it is not given; `REQUIRED` if it must be.
     """
 
     def __init__(self, kind: Kind, default: Any) -> None:
@@ -48,7 +48,7 @@ def field(kind: Kind, default: Any = REQUIRED) -> Any:
     Parameters
     ----------
     kind : Kind
-        What it may hold.
+        Its kind.
     default : object, optional
         Without it the field must be given. Lists, dictionaries and models are copied.
     """
@@ -85,7 +85,7 @@ class EvalableModel:
         for name, value in list(vars(cls).items()):
             if isinstance(value, Field):
                 fields[name] = value
-                # Objects have the attribute, the class has not.
+                # Objects have the attribute, the class does not.
                 delattr(cls, name)
         cls._fields = fields
         cls._sorted_names = tuple(sorted(fields))
@@ -106,14 +106,14 @@ class EvalableModel:
             if name not in values:
                 if declared.default is REQUIRED:
                     raise ValidationError(
-                        f"the field is missing; {cls.__name__} needs it", source_field=name
+                        f"the field is missing; {cls.__name__} requires it", source_field=name
                     )
                 values[name] = declared.new_default()
         self._complete()
 
     @classmethod
     def _prepare(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Rewrite what was given before the fields take it; for subclasses."""
+        """Rewrite the arguments before the fields accept them; for subclasses."""
         return data
 
     def _complete(self) -> None:
@@ -130,7 +130,7 @@ class EvalableModel:
 
     @classmethod
     def from_data(cls, data: dict[Any, Any]) -> Self:
-        """Make an object of a mapping, and remember where the file has it.
+        """Make an object from a mapping, and record its location in the file.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class EvalableModel:
         try:
             for key in data:
                 if not isinstance(key, str):
-                    raise ValidationError(f"{key!r} is no name of a field", source_field=key)
+                    raise ValidationError(f"{key!r} is not the name of a field", source_field=key)
             result = cls(**data)
         except EvaluationError as error:
             error.locate(place_of(data, error._fields[-1] if error._fields else None))
@@ -198,7 +198,7 @@ class EvalableModel:
         if declared is None:
             del self.__dict__[key]
         elif declared.default is REQUIRED:
-            raise ValidationError("the field is needed", source_field=key)
+            raise ValidationError("the field is required", source_field=key)
         else:
             self.__dict__[key] = declared.new_default()
 
@@ -435,7 +435,7 @@ class EvalableModel:
         self.__dict__[name] = scope[name] = value
 
     def _evaluated_value(self, name: str, value: Any, scope: dict[str, Any]) -> Any:
-        """Change what a field evaluated to, or add symbols; for subclasses."""
+        """Change the evaluated value of a field, or add symbols; for subclasses."""
         return value
 
     def _eval_expressions(
@@ -446,7 +446,7 @@ class EvalableModel:
         return new, {**symbols, **new.shallow_model_dump(include_None=True)}
 
 
-# A model is a mapping; being one by inheritance would make isinstance() slow.
+# A model is a mapping; inheriting from MutableMapping would make isinstance() slow.
 MutableMapping.register(EvalableModel)
 
 
@@ -457,7 +457,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 class EvalExtras(EvalableModel):
-    """A model that takes fields of any name; text in them is an expression."""
+    """A model that accepts fields of any name; text in them is an expression."""
 
     _takes_extras = True
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The order in which fields are evaluated that use one another."""
+"""The order in which fields that depend on one another are evaluated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["evaluation_order"]
 
 
 def evaluation_order(values: Mapping[str, Any]) -> list[str]:
-    """Sort names so that what an expression uses comes before it.
+    """Sort names so that each expression comes after the names that it uses.
 
     Parameters
     ----------

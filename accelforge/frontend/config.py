@@ -26,7 +26,7 @@ class _FileOrObject(Kind):
             return str(value)
         if callable(value) or isinstance(value, ModuleType):
             return value
-        raise ValidationError(f"a path or a callable is wanted, not {value!r}")
+        raise ValidationError(f"expected a path or a callable, not {value!r}")
 
 
 class Config(EvalableModel):
@@ -148,7 +148,7 @@ def _load(path: str) -> ModuleType:
     """Execute a Python file, unless it was and has not changed."""
     file = Path(path.strip()).resolve()
     if not file.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
+        raise FileNotFoundError(f"no such file: {path}")
     key = (str(file), file.stat().st_mtime_ns)
     if key not in _loaded:
         spec = importlib.util.spec_from_file_location(f"accelforge_user_{len(_loaded)}", file)

@@ -78,7 +78,7 @@ class TensorAccess(EvalableModel):
     """Factor for its size in its backing storage."""
 
     bits_per_value: int | str | None = field(Expression(int, optional=True), None)
-    """Bits of a value; without it, what the workload says."""
+    """Bits of a value; by default those of the workload."""
 
     _expression_names: ClassVar[frozenset[str]] = EvalableModel._expression_names | {
         "ranks",
@@ -238,7 +238,7 @@ class Einsum(EvalableModel):
         return oset(access.name for access in self.tensor_accesses)
 
     def copy_source_tensor(self) -> TensorName | None:
-        """Return the tensor that is copied, or None if this is no copy."""
+        """Return the tensor that is copied, or None if this is not a copy."""
         if not self.is_copy_operation:
             return None
         names = self.input_tensor_names

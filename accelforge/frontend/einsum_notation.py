@@ -116,7 +116,7 @@ def check_rank(rank: str, where: str) -> None:
 
 
 def parse_projection(text: str) -> dict[str, str]:
-    """Read what stands in the brackets behind a tensor.
+    """Read the indices in brackets after a tensor.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def parse_einsum_string(text: str) -> dict[str, Any]:
     output = _TENSOR.fullmatch(left)
     if not output:
         raise ValueError(
-            f'Invalid einsum format: the left side of "{text}" is no tensor with indices in '
+            f'Invalid einsum format: the left side of "{text}" is not a tensor with indices in '
             f"brackets"
         )
     inputs = list(_TENSOR.finditer(right))
@@ -208,7 +208,7 @@ def parse_einsum_entry(entry: Any) -> dict[str, Any]:
     ----------
     entry : dict
         The fields of an `Einsum`, or ``einsum`` with the short notation and further fields;
-        ``tensor_accesses`` then adds to the tensors what the notation cannot say.
+        ``tensor_accesses`` then adds properties that the notation cannot express.
     """
     if not isinstance(entry, dict):
         raise ValueError(

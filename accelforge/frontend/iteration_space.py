@@ -32,7 +32,7 @@ class Affine(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """``low <= expression <= high``; None is no limit."""
+    """``low <= expression <= high``; None means no limit."""
 
     expression: Affine
     low: int | None

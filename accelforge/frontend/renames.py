@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names under which architectures know the tensors and rank variables of any workload."""
+"""Names by which architectures refer to the tensors and rank variables of any workload."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def rename_list_factory(rename_list: Any) -> RenameList:
     Parameters
     ----------
     rename_list : list or dict
-        Renames, or ``{new name: what it stands for}``.
+        Renames, or ``{new name: source}``.
     """
     if isinstance(rename_list, dict):
         return RenameList(Rename(name=str(k), source=v) for k, v in rename_list.items())

@@ -48,7 +48,7 @@ class Spec(EvalableModel):
     """Settings."""
 
     renames: Renames = field(Part(Renames), Renames())
-    """Names such as ``input``, ``output`` and ``weight`` under which the architecture knows the
+    """Names such as ``input``, ``output`` and ``weight`` by which the architecture refers to the
     tensors of any workload."""
 
     mapper: FFM = field(Part(FFM), FFM())
@@ -359,7 +359,7 @@ class Spec(EvalableModel):
 
 
 class _Within:
-    """Puts a section of the specification in front of the path of an error."""
+    """Prepends a section of the specification to the path of an error."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -10,5 +10,5 @@ class Variables(EvalExtras):
     """Names and values of the user's choice.
 
     They may use one another, and everything else in the specification may use them. Text is an
-    expression, unless it stands in quotes in the file or is a `LiteralString`.
+    expression, unless it is in quotes in the file or a `LiteralString`.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Translates expressions for ``total_latency`` into what the engine evaluates.
+"""Translates expressions for ``total_latency`` into the engine's formulas.
 
 The expression is evaluated once with terms in place of the counts of actions; what a term
 remembers, a postfix list of numbers and words, is the translation.
@@ -175,7 +175,7 @@ def translate_latency(component: Component, symbols: dict[str, Any]) -> list[Any
         postfix = list(_postfix(evaluate_text(str(text), scope)))
     except (EvaluationError, TypeError) as error:
         if not isinstance(error, EvaluationError):
-            error = EvaluationError(f'"{text}" is no number of seconds: {error}')
+            error = EvaluationError(f'"{text}" is not a number of seconds: {error}')
         for part in ("total_latency", component.name, "nodes"):
             error.add_field(part)
         error.locate(component._place)

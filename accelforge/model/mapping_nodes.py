@@ -101,7 +101,7 @@ class NodeConverter:
         if isinstance(name, str):
             if name not in self.known:
                 raise RuntimeError(
-                    f"the mapping loops over {name}, which is no rank variable of its Einsums; "
+                    f"the mapping loops over {name}, which is not a rank variable of its Einsums; "
                     f"there are: {', '.join(sorted(self.known))}"
                 )
             return name

@@ -32,7 +32,7 @@ _KINDS = {Memory: "memory", Toll: "toll", Compute: "compute", Container: "contai
 
 
 class Built:
-    """A problem, and what it was made of.
+    """A problem, and the evaluated specification that it was made from.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def _computes(spec: Spec) -> dict[str, str]:
         result[node.einsum] = str(node.component)
     if not result:
         raise EvaluationError(
-            "there is no Compute node, so there is nothing to evaluate",
+            "the mapping has no Compute node, so there is nothing to evaluate",
             source_field="spec.mapping.nodes",
         )
     return result
@@ -290,7 +290,7 @@ def _leaks(spec: Spec, compute: str, components: dict[str, dict[str, Any]]) -> l
 
 
 def _area(node: Any) -> float:
-    """Return the area of one instance; it is no part of an evaluation, and may be missing."""
+    """Return the area of one instance, which is optional, as an evaluation does not use it."""
     if not isinstance(node.area, (int, float)):
         return 0.0
     return float(node.area * node.area_scale * node.n_parallel_instances)

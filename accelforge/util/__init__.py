@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all parts of the package use."""
+"""Shared by all parts of the package: errors, sets, parallel execution."""
 
 from accelforge.util.exceptions import EvaluationError, ValidationError
 from accelforge.util.literal import LiteralString

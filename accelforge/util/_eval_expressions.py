@@ -20,7 +20,7 @@ def eval_expression(
     attr_name: str | None = None,
     location: str | None = None,
 ) -> Any:
-    """Evaluate what a field holds; see `accelforge.expressions.evaluate`."""
+    """Evaluate the value of a field; see `accelforge.expressions.evaluate`."""
     try:
         return evaluate(expression, symbol_table)
     except EvaluationError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packages that are needed for some purposes only, and are imported when one comes up."""
+"""Imports of optional packages, when they are needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def need(module: str, purpose: str, extra: str = "forge") -> Any:
     module : str
         Its import name.
     purpose : str
-        What it is needed for, as the subject of a sentence.
+        The feature that needs it, as the subject of a sentence.
     extra : str
         The extra.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says when another distribution has the import name, too."""
+"""Warns if another distribution has the same import name."""
 
 from __future__ import annotations
 

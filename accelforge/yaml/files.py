@@ -48,7 +48,7 @@ def read_files(
         raise KeyError(f"none of {', '.join(names)} has the top key {top_key}")
     part = result[top_key]
     if not isinstance(part, Section):
-        raise ValidationError(f"there is no mapping under the key {top_key}", source_field=top_key)
+        raise ValidationError(f"the key {top_key} does not hold a mapping", source_field=top_key)
     return part
 
 
@@ -101,12 +101,12 @@ def render_file(path: str, variables: dict[str, Any], inclusions: Inclusions) ->
     str
         YAML.
     bool
-        Whether lines are no longer those of the file.
+        Whether line numbers differ from those of the file.
     """
     try:
         source = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise EvaluationError(f"{path} is no text in UTF-8: {error}") from None
+        raise EvaluationError(f"{path} is not UTF-8 text: {error}") from None
     if "{{" not in source and "{%" not in source and "{#" not in source:
         return source, False
     need("jinja2", "A template in a YAML file")

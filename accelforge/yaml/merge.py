@@ -52,7 +52,7 @@ def resolve_merges(data: Any) -> Any:
 class _Merger:
     def __init__(self) -> None:
         self.done: dict[int, Any] = {}
-        # `done` goes by identity, so what it knows must not go away.
+        # `done` compares by identity, so its objects must stay alive.
         self.alive: list[Any] = []
         self.items = 0
 

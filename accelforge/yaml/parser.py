@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns YAML text into sections that know their lines.
+"""Turns YAML text into sections with line numbers.
 
-ruamel.yaml reads the text into nodes; what the nodes stand for is decided here, so that no tag
-constructs anything but plain data.
+ruamel.yaml reads the text into nodes, which are converted here, so that tags construct nothing but
+plain data.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Constructor:
         if id(node) in self.done:
             return self.done[id(node)]
         if id(node) in self.open:
-            raise self.error(node, "an alias refers to something that it is a part of")
+            raise self.error(node, "an alias refers to a node that contains it")
         self.open.add(id(node))
         if isinstance(node, MappingNode):
             result: Any = self.mapping(node)
@@ -98,12 +98,12 @@ class _Constructor:
             result.tag, result.keep_own = "", True
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
-                raise self.error(key_node, "a key is text or a number")
+                raise self.error(key_node, "a key must be text or a number")
             key = key_node.value if key_node.value in ("<<", "<<<") else self.scalar(key_node)
             if isinstance(key, LiteralString):
                 key = str(key)
             if key in result:
-                raise self.error(key_node, f'the key "{key}" stands twice in one mapping')
+                raise self.error(key_node, f'duplicate key "{key}"')
             result[key] = self.construct(value_node)
             result.lines[key] = key_node.start_mark.line + 1
         return result
@@ -111,7 +111,7 @@ class _Constructor:
     def sequence(self, node: SequenceNode) -> Sequence:
         tag = self.own_tag(node, "seq")
         if tag not in ("", "nomerge"):
-            raise self.error(node, f"the tag !{tag} does not belong to a list")
+            raise self.error(node, f"a list cannot have the tag !{tag}")
         result = Sequence(place=self.place(node))
         result.keep_own = tag == "nomerge"
         for number, item in enumerate(node.value):
@@ -137,7 +137,7 @@ class _Constructor:
             return _READERS[tag](text)
         except KeyError:
             name = tag.removeprefix(STANDARD).lstrip("!")
-            raise self.error(node, f"the tag !{name} does not belong to a value") from None
+            raise self.error(node, f"a value cannot have the tag !{name}") from None
         except ValueError as error:
             raise self.error(node, str(error)) from None
 
@@ -150,7 +150,7 @@ class _Constructor:
             raise self.error(node, str(error)) from error
 
     def included(self, node: Node, text: str) -> Any:
-        """Look up what a template included, or a part of it."""
+        """Look up a file that a template included, or a part of it."""
         name, *keys = text.strip().split(".")
         found = self.inclusions.loaded.get(name)
         for key in keys:

@@ -34,7 +34,7 @@ def find_path(name: str, file: str, folders: Iterable[str]) -> str:
     for path in searched:
         if os.path.exists(path):
             return path
-    raise FileNotFoundError(f"there is no {name}; looked for {', '.join(searched)}")
+    raise FileNotFoundError(f"{name} not found; searched for {', '.join(searched)}")
 
 
 def find_paths(name: Any, file: str, folders: Iterable[str]) -> list[str]:
@@ -45,5 +45,5 @@ def find_paths(name: Any, file: str, folders: Iterable[str]) -> list[str]:
         searched = _candidates(str(name), file, folders)
         found = [path for pattern in searched for path in sorted(glob.glob(pattern))]
         if not found:
-            raise FileNotFoundError(f"there is no {name}; looked for {', '.join(searched)}")
+            raise FileNotFoundError(f"{name} not found; searched for {', '.join(searched)}")
     return list(dict.fromkeys(os.path.realpath(path) for path in found))

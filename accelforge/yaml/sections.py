@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a file said, before any field has looked at it: dictionaries and lists with their lines."""
+"""The contents of a file before fields accept them: dictionaries and lists with line numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Section(dict[Any, Any]):
     Attributes
     ----------
     tag : str
-        Without its exclamation mark; empty if there is none.
+        Without its exclamation mark; empty by default.
     keep_own : bool
         Marked ``!nomerge``: nothing is merged into it.
     place : Place or None

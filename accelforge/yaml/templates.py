@@ -105,7 +105,7 @@ def render(source: str, path: str, variables: dict[str, Any], inclusions: Inclus
             parts.append(part)
             size += len(part)
             if size > MAX_TEXT:
-                raise EvaluationError(f"templates make more than {MAX_TEXT} characters")
+                raise EvaluationError(f"templates produce more than {MAX_TEXT} characters")
         text = "".join(parts)
     except FileNotFoundError:
         raise
@@ -172,7 +172,7 @@ class _Functions:
         if result:
             self.iterations += abs(result[-1] - result[0]) // abs(result.step) + 1
         if self.iterations > MAX_ITERATIONS:
-            raise EvaluationError(f"loops of templates run more than {MAX_ITERATIONS} times")
+            raise EvaluationError(f"template loops run more than {MAX_ITERATIONS} times")
         return result
 
     def path_exists(self, name: str) -> bool:
@@ -193,7 +193,7 @@ class _Functions:
         )
 
     def _variables(self, context: Context, inherit: bool, more: dict[str, Any]) -> dict[str, Any]:
-        """Collect what an included file can use."""
+        """Collect the variables of an included file."""
         result = dict(self.variables)
         if inherit:
             own = context.get_all()

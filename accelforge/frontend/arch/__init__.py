@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The architecture: memories, tolls, computes and what groups them."""
+"""The architecture: memories, tolls and computes, and groups of them."""
 
 from accelforge.frontend.arch.actions import Action, TensorHolderAction
 from accelforge.frontend.arch.arch import Arch

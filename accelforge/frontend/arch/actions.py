@@ -85,7 +85,7 @@ class Action(EvalableModel):
     """Factor for the throughput."""
 
     extra_attributes_for_component_model: EvalExtras = field(Part(EvalExtras), EvalExtras())
-    """What a component model needs to know besides."""
+    """Further attributes for the component model."""
 
     _n_calls: int | float | None = None
     _expression_names: ClassVar[frozenset[str]] = EvalableModel._expression_names | {"n_calls"}
@@ -124,7 +124,7 @@ class TensorHolderAction(Action):
     bits_per_action: float | str = field(
         Expression(int, float), "1 if bits_per_action is None else bits_per_action"
     )
-    """Bits that one action moves; without it, what the component says, and else 1."""
+    """Bits that one action moves; by default those of the component, or else 1."""
 
     values_per_action: dict[str, Any] | str = field(Expression(dict), {})
     """Values that one action moves, by set expression. It comes before `bits_per_action`."""

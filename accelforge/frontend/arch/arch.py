@@ -27,7 +27,7 @@ class Arch(Hierarchical):
     """Variables that are evaluated for each Einsum."""
 
     extra_attributes_for_all_component_models: EvalExtras = field(Part(EvalExtras), EvalExtras())
-    """What all component models need to know besides, such as a technology node."""
+    """Further attributes for all component models, such as a technology node."""
 
     _evaluate_first: ClassVar[tuple[str, ...]] = (
         "variables",
@@ -61,7 +61,7 @@ class Arch(Hierarchical):
         except ValueError as error:
             if isinstance(key, str) and not key.startswith("_") and hasattr(self, key):
                 return getattr(self, key)
-            raise KeyError(f"{key} is no field of the architecture, and {error}") from None
+            raise KeyError(f"{key} is not a field of the architecture, and {error}") from None
 
     def _evaluate(self, symbols: dict[str, Any], must: bool = False) -> Arch:
         scope = dict(symbols)
@@ -135,7 +135,7 @@ class Arch(Hierarchical):
             if value is None:
                 raise ValueError(
                     f"{what} of {component} is not set. Call calculate_component_costs() of the "
-                    f"Spec, and look at the Spec that it returns"
+                    f"Spec, and use the Spec that it returns"
                 )
         return totals
 

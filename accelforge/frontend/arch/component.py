@@ -101,7 +101,7 @@ class Component(Leaf, Spatialable):
     extra_attributes_for_component_model: EvalExtras = field(
         Part(_ExtraAttributes), _ExtraAttributes()
     )
-    """What a component model needs to know besides."""
+    """Further attributes for the component model."""
 
     _evaluate_first: ClassVar[tuple[str, ...]] = ("extra_attributes_for_component_model",)
     _default_actions: ClassVar[tuple[str, ...]] = ()
@@ -144,7 +144,7 @@ class Component(Leaf, Spatialable):
         Parameters
         ----------
         trying_to_calculate : str, optional
-            What it is needed for.
+            The field that needs it.
 
         Raises
         ------
@@ -191,11 +191,11 @@ class Component(Leaf, Spatialable):
         Parameters
         ----------
         component_models : list, optional
-            Where to look; without it, what hwcomponents finds.
+            Models to search; by default those that hwcomponents finds.
         in_place : bool
             Whether to change this object rather than a copy.
         trying_to_calculate : str, optional
-            What it is needed for.
+            The field that needs it.
         """
         new = self._for_costs(in_place)
         if not new._is_dummy():
@@ -210,7 +210,7 @@ class Component(Leaf, Spatialable):
         Parameters
         ----------
         component_models : list, optional
-            Where to look for a model if the area is not given.
+            Models to search if the area is not given.
         in_place : bool
             Whether to change this object rather than a copy.
         """
@@ -226,7 +226,7 @@ class Component(Leaf, Spatialable):
         Parameters
         ----------
         component_models : list, optional
-            Where to look for a model if the leak power is not given.
+            Models to search if the leak power is not given.
         in_place : bool
             Whether to change this object rather than a copy.
         """
@@ -242,7 +242,7 @@ class Component(Leaf, Spatialable):
         Parameters
         ----------
         component_models : list, optional
-            Where to look for a model if an energy is not given.
+            Models to search if an energy is not given.
         in_place : bool
             Whether to change this object rather than a copy.
         """
@@ -258,7 +258,7 @@ class Component(Leaf, Spatialable):
         Parameters
         ----------
         component_models : list, optional
-            Where to look for a model if a throughput is not given.
+            Models to search if a throughput is not given.
         in_place : bool
             Whether to change this object rather than a copy.
         """
@@ -276,7 +276,7 @@ class Component(Leaf, Spatialable):
         Parameters
         ----------
         component_models : list, optional
-            Where to look for a model for what is not given.
+            Models to search for costs that are not given.
         in_place : bool
             Whether to change this object rather than a copy.
         """

@@ -56,7 +56,7 @@ class TensorHolder(Component):
     """Which tensors it may hold."""
 
     bits_per_value: dict[str, Any] | str = field(Expression(dict), {})
-    """Bits of a value in this component, by set expression; else, what the workload says."""
+    """Bits of a value in this component, by set expression; by default those of the workload."""
 
     bits_per_action: float | str | None = field(_NUMBER_OR_NONE, None)
     """Bits that one action moves, for actions that do not say."""
@@ -138,12 +138,13 @@ def _evaluate_direction(value: Any, scope: dict[str, Any]) -> dict[str, str]:
     for key, members, direction in entries:
         if direction not in _DIRECTIONS:
             raise EvaluationError(
-                f'"{direction}" for {key} is no direction; there are {", ".join(_DIRECTIONS)}'
+                f'"{direction}" for {key} is not a direction; it must be one of '
+                f"{', '.join(_DIRECTIONS)}"
             )
         result.update(dict.fromkeys(members, str(direction)))
     missing = sorted(every - set(result))
     if missing:
-        raise EvaluationError(f"there is no direction for {', '.join(missing)}")
+        raise EvaluationError(f"no direction for {', '.join(missing)}")
     return result
 
 

@@ -23,7 +23,7 @@ class Comparison(EvalableModel):
     of them alone, or, if the operator begins with ``product``, for their product."""
 
     operator: str = field(Text())
-    """One of ``== <= >= < >``, alone or behind ``product``."""
+    """One of ``== <= >= < >``, alone or after ``product``."""
 
     value: int | str = field(Expression(int))
     """What loops are compared with."""
@@ -31,7 +31,7 @@ class Comparison(EvalableModel):
     def _complete(self) -> None:
         if self.operator not in _OPERATORS:
             raise ValidationError(
-                f'"{self.operator}" is no operator; there are {", ".join(_OPERATORS)}',
+                f'"{self.operator}" is not an operator; it must be one of {", ".join(_OPERATORS)}',
                 source_field="operator",
             )
 

@@ -32,9 +32,9 @@ def find_model(component: Component, models: list[Any] | None, wanted: str) -> A
     component : Component
         Its ``component_class`` names the model.
     models : list, optional
-        Where to look; without it, what hwcomponents finds.
+        Models to search; by default those that hwcomponents finds.
     wanted : str
-        Field that the model is needed for.
+        The field that needs the model.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How nodes of an architecture stand to one another."""
+"""The structure of an architecture: branches and leaves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ArchNode(EvalableModel):
         name : str
             Name of a node.
         default : object, optional
-            Returned if there is none.
+            Returned if there is no such node.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class ArchNode(EvalableModel):
         name : str
             Name of the node below.
         default : object, optional
-            Returned if there is none.
+            Returned if there is no such node.
         """
         self.find(name)
         for node, parents in self.iterate_hierarchically():
@@ -201,7 +201,7 @@ class Hierarchical(Branch):
             yield from node.iterate_hierarchically(parents)
 
     def _flatten(self, compute_node: str) -> FlattenedArch:
-        """Return the way to a compute; without such a compute, all nodes that are no compute."""
+        """Return the path to a compute; if there is none, all nodes that are not computes."""
         nodes: list[Any] = []
         self._collect(compute_node, nodes)
         return FlattenedArch(nodes)

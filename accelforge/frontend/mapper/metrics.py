@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What mappings are optimised for, and what is reported of them."""
+"""Metrics: objectives of the mapper, and columns of results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Metrics(Flag):
     """Usage of every resource, each for itself."""
 
     ACTIONS = 32
-    """Numbers of actions. They are reported, and are no objective."""
+    """Numbers of actions. They are reported, but cannot be an objective."""
 
     DETAILED_MEMORY_USAGE = 64
     """Usage of memory by tensor and Einsum."""

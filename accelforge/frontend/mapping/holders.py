@@ -13,7 +13,7 @@ __all__ = ["Compute", "Reservation", "Storage", "TensorHolder", "TextBox", "Toll
 
 
 class TensorHolder(MappingNode):
-    """A node that says which component holds tensors from here on. This class is abstract."""
+    """A node from which on a component holds tensors. This class is abstract."""
 
     tensors: EvalableList[str] = field(Items(Text()), EvalableList())
     """The tensors. Their order matters to capacity: only the last one's tile shrinks with the
@@ -75,11 +75,11 @@ class _Binding(Kind):
         """Take a mapping; it is not evaluated."""
         if isinstance(value, dict) or value in (None, [], ()):
             return EvalableDict(value or {})
-        raise ValidationError(f"a mapping of Einsums to spatial loops is wanted, not {value!r}")
+        raise ValidationError(f"expected a mapping of Einsums to spatial loops, not {value!r}")
 
 
 class Storage(TensorHolder):
-    """A memory holds the tensors from here on, and serves what is below."""
+    """A memory holds the tensors from here on, and supplies the nodes below."""
 
     binding: EvalableDict[str, Any] = field(_Binding(), EvalableDict())
     """For distributed memories: where the tensor lies. It is accepted, and has no effect yet."""

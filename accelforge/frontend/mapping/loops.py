@@ -76,7 +76,7 @@ class _RankVariables(Kind):
             isinstance(item, str) for item in value
         ):
             return oset(value)
-        raise ValidationError(f"a rank variable is wanted, not {value!r}")
+        raise ValidationError(f"expected a rank variable, not {value!r}")
 
 
 class Loop(MappingNode):

@@ -17,7 +17,7 @@ class MappingNode(EvalableModel):
     """A node of a mapping. This class is abstract."""
 
     text: str | None = field(Text(optional=True), None)
-    """Shown for the node in a picture, instead of what it says itself."""
+    """Shown for the node in a picture, instead of its own label."""
 
     _abstract: ClassVar[bool] = True
 

@@ -291,10 +291,10 @@ def test_fields_depend_on_the_einsum(load):
 @pytest.mark.parametrize(
     ("direction", "message"),
     [
-        ("sideways", "sideways.*no direction"),
+        ("sideways", "sideways.*not a direction"),
         ("{Inputs: up}", "no direction for Z"),
         ("{Inputs: up, All: down}", "overlap"),
-        ("{Inputs: 3, Other: up}", "3.*no direction"),
+        ("{Inputs: 3, Other: up}", "3.*not a direction"),
     ],
 )
 def test_wrong_directions(load, direction, message):

@@ -202,8 +202,8 @@ def test_latency_expressions(spec):
     [
         ("a.n_calls", '"a" is not defined'),
         ("1 if actions[0].n_calls > 2 else 0", "use min"),
-        ("actions", "no number of seconds"),
-        ("name", "no number of seconds"),
+        ("actions", "not a number of seconds"),
+        ("name", "not a number of seconds"),
         ("actions['hop'].n_calls", "hop"),
     ],
 )

@@ -80,7 +80,7 @@ def test_errors_name_the_expression(symbols, text, message):
 def test_bits_per_value(symbols):
     symbols["A"].bits_per_value = 4
     assert symbols["A"].bits_per_value == 4
-    with pytest.raises(ValueError, match="not known"):
+    with pytest.raises(ValueError, match="unknown here"):
         symbols["B"].bits_per_value  # noqa: B018
 
 
