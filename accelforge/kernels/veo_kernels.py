@@ -26,7 +26,7 @@ __all__ = ["VeoDgemm", "VeoStencil", "veo_dgemm", "veo_stencil"]
 Array = np.ndarray[Any, Any]
 
 SOURCES = Path(__file__).parent / "veo"
-RUNS = 60
+RUNS = 300
 SOURCE = f"processor time, best of {RUNS}"
 # Rows and vectors of a tile in registers, by bytes of a vector: as in dgemm.c.
 TILES = {64: (8, 3), 32: (4, 3), 16: (4, 2)}
