@@ -12,15 +12,7 @@ from accelforge.libforge cimport (
     forge_batch,
     forge_batch_run,
     forge_column,
-    forge_component,
-    forge_action,
-    forge_dimension,
-    forge_einsum,
     forge_fault,
-    forge_gate,
-    forge_holding,
-    forge_leak,
-    forge_level,
     forge_model,
     forge_model_create,
     forge_model_destroy,
@@ -28,19 +20,15 @@ from accelforge.libforge cimport (
     forge_number,
     forge_number_fits,
     forge_problem,
-    forge_rank,
     forge_scratch,
     forge_scratch_create,
     forge_scratch_destroy,
     forge_series,
     forge_status,
     forge_status_text,
-    forge_step,
-    forge_tensor,
-    forge_term,
-    forge_token,
-    forge_variable,
 )
+
+from accelforge.libtables cimport fill_problem
 
 import os
 
@@ -77,16 +65,6 @@ cdef object fault_fields(forge_fault *fault):
     }
 
 
-cdef const void *table(dict records, str name, size_t width, size_t *count) except? NULL:
-    """The records of a table, which stay those of the array."""
-    cdef const uint32_t[::1] view = records[name]
-    cdef size_t numbers = view.shape[0]
-    if numbers * sizeof(uint32_t) % width:
-        raise SystemError(f"the records of {name} have another size than the engine's")
-    count[0] = numbers * sizeof(uint32_t) // width
-    return <const void *>&view[0] if numbers else NULL
-
-
 @cython.final
 cdef class Model:
     """A problem, compiled for evaluation.
@@ -121,7 +99,7 @@ cdef class Model:
         if self.c is not NULL:
             raise RuntimeError("this Model is already initialised")
         tables = flatten(problem)
-        self.fill(&flat, tables)
+        fill_problem(&flat, tables)
         with nogil:
             status = forge_model_create(&self.c, &flat, &fault)
         if status == FORGE_OUT_OF_MEMORY:
@@ -138,48 +116,6 @@ cdef class Model:
 
     def __reduce_ex__(self, protocol):
         raise TypeError("a Model cannot be pickled; pickle the problem")
-
-    cdef int fill(self, forge_problem *flat, object tables) except -1:
-        cdef dict records = tables.records
-        cdef const double[::1] values = tables.values
-        cdef const uint8_t[::1] numbers = tables.numbers
-        flat.components = <const forge_component *>table(
-            records, "components", sizeof(forge_component), &flat.component_count)
-        flat.einsums = <const forge_einsum *>table(
-            records, "einsums", sizeof(forge_einsum), &flat.einsum_count)
-        flat.variables = <const forge_variable *>table(
-            records, "variables", sizeof(forge_variable), &flat.variable_count)
-        flat.tensors = <const forge_tensor *>table(
-            records, "tensors", sizeof(forge_tensor), &flat.tensor_count)
-        flat.ranks = <const forge_rank *>table(
-            records, "ranks", sizeof(forge_rank), &flat.rank_count)
-        flat.terms = <const forge_term *>table(
-            records, "terms", sizeof(forge_term), &flat.term_count)
-        flat.levels = <const forge_level *>table(
-            records, "levels", sizeof(forge_level), &flat.level_count)
-        flat.dimensions = <const forge_dimension *>table(
-            records, "dimensions", sizeof(forge_dimension), &flat.dimension_count)
-        flat.actions = <const forge_action *>table(
-            records, "actions", sizeof(forge_action), &flat.action_count)
-        flat.holdings = <const forge_holding *>table(
-            records, "holdings", sizeof(forge_holding), &flat.holding_count)
-        flat.tokens = <const forge_token *>table(
-            records, "tokens", sizeof(forge_token), &flat.token_count)
-        flat.leaks = <const forge_leak *>table(
-            records, "leaks", sizeof(forge_leak), &flat.leak_count)
-        flat.gates = <const forge_gate *>table(
-            records, "gates", sizeof(forge_gate), &flat.gate_count)
-        flat.steps = <const forge_step *>table(
-            records, "steps", sizeof(forge_step), &flat.step_count)
-        flat.indices = <const uint32_t *>table(
-            records, "indices", sizeof(uint32_t), &flat.index_count)
-        # There is always a value: n_instances.
-        flat.values = &values[0]
-        flat.numbers = &numbers[0]
-        flat.value_count = values.shape[0]
-        flat.tensor_ids = len(tables.tensor_names)
-        flat.n_instances = tables.n_instances
-        return 0
 
     cdef list raw_columns(self):
         cdef forge_column *column

@@ -28,6 +28,23 @@ INCLUDES = ["include/veo", "include/dpu", "include/accl", "csrc", "csrc/dispatch
 # Packages whose .pyx files are extension modules.
 EXTENSION_PACKAGES = ["offchip", "veo", "dpu", "accl", "accelforge"]
 
+# The model and the search of accelforge; the search evaluates with the model.
+ACCELFORGE_MODEL = [
+    f"csrc/accelforge/model/{name}.c"
+    for name in (
+        *("status", "problem", "formula", "relevance", "placement", "plan", "count", "cost"),
+        *("join", "columns", "scratch", "model", "batch"),
+    )
+]
+ACCELFORGE_SEARCH = [
+    f"csrc/accelforge/search/{name}.c"
+    for name in (
+        *("arena", "space", "facts", "holders", "slots", "fanouts", "limits", "templates"),
+        *("polynomial", "latencies", "goals", "stages", "factors", "sorting", "pareto"),
+        *("front", "tiles", "results", "search", "groups"),
+    )
+]
+
 # C that is compiled into an extension module besides what Cython makes.
 EXTRA_SOURCES = {
     "offchip.native": ["csrc/dispatch/loader.c"],
@@ -42,13 +59,8 @@ EXTRA_SOURCES = {
         "csrc/dpu/isa/decode.c",
         "csrc/dpu/isa/disassemble.c",
     ],
-    "accelforge._model": [
-        f"csrc/accelforge/model/{name}.c"
-        for name in (
-            *("status", "problem", "formula", "relevance", "placement", "plan", "count", "cost"),
-            *("join", "columns", "scratch", "model", "batch"),
-        )
-    ],
+    "accelforge._model": ACCELFORGE_MODEL,
+    "accelforge._search": ACCELFORGE_MODEL + ACCELFORGE_SEARCH,
 }
 
 

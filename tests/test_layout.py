@@ -67,6 +67,7 @@ LAYERS: dict[str, str] = {
     "csrc/accl/engine": "@csrc/accl/transport/shm csrc/accl/transport/packets",
     # accelforge
     "csrc/accelforge/model": "",
+    "csrc/accelforge/search": "csrc/accelforge/model",
     # Python
     "offchip": "",
     "veo": "offchip",
@@ -74,6 +75,7 @@ LAYERS: dict[str, str] = {
     "accelforge/examples": "",
     "accelforge/_problem": "",
     "accelforge/_model": "accelforge/_problem",
+    "accelforge/_search": "@accelforge/_model",
     "accelforge/util": "",
     "accelforge/drawing": "accelforge/util",
     "accelforge/expressions": "accelforge/util",
@@ -84,7 +86,7 @@ LAYERS: dict[str, str] = {
     "accelforge/tracegen": "accelforge/frontend",
     "accelforge/results": "@accelforge/frontend",
     "accelforge/model": "@accelforge/results accelforge/_model",
-    "accelforge/mapper": "@accelforge/model",
+    "accelforge/mapper": "@accelforge/model accelforge/_search",
     "accelforge/plotting": "@accelforge/mapper accelforge/examples",
     "accelforge/devices": "@accelforge/frontend veo",
     "accelforge/prediction": "@accelforge/mapper",
@@ -114,6 +116,7 @@ APART = {
         ("accelforge/_model.pyx", "accelforge/_naming.py", "accelforge/_results.py"),
         "accelforge/_model",
     ),
+    "accelforge/_search.pyx": "accelforge/_search",
     "accelforge/model/columns.py": "accelforge/results",
     **{
         f"accelforge/mapper/FFM/{name}.py": "accelforge/results"

@@ -43,7 +43,8 @@ class PmappingGroup:
         `depth` fused loops, without outermost holders of shared tensors. The last depth has all
         that stands further in too.
     shared : dict
-        Shared tensor to memory, depth and fraction per row of its outermost holder.
+        Shared tensor to memory, depth and fraction per row of its outermost holder; the depth is
+        -1 for a tensor that lives as long as the workload.
     persistent : dict
         As `reservations`, of tensors that live as long as the workload; never of shared tensors.
     template : ndarray
@@ -52,6 +53,9 @@ class PmappingGroup:
         Tiles of all loops of the row's template, from the top.
     templates : list
         Whole mappings as nodes of the problem format, without ``tile``.
+    stops : tuple of int
+        The depths, other than 0 and that of all fused loops, at which a holder or a reservation
+        stands: fused loops may change places where none is between.
     """
 
     einsum: str
@@ -64,6 +68,7 @@ class PmappingGroup:
     template: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     full_tiles: list[tuple[int, ...]] = field(default_factory=list)
     templates: list[list[dict[str, Any]]] = field(default_factory=list)
+    stops: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.objectives)

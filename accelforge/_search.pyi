@@ -1,0 +1,32 @@
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+from accelforge._problem import ProblemError as ProblemError
+
+__all__ = ["Found", "list_templates", "search"]
+
+@final
+class Found:
+    @property
+    def groups(self) -> list[dict[str, Any]]: ...
+    @property
+    def templates(self) -> int: ...
+    @property
+    def evaluated(self) -> int: ...
+    @property
+    def valid(self) -> int: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def bound(self) -> dict[str, float]: ...
+
+def search(
+    mapspace: Mapping[str, Any],
+    *,
+    threads: int,
+    stop: Any = None,
+    deadline: float,
+    memory_limit: float,
+    progress: Callable[[dict[str, int]], object] | None = None,
+) -> Found: ...
+def list_templates(mapspace: Mapping[str, Any]) -> list[list[dict[str, Any]]]: ...

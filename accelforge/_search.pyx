@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The search of one Einsum's mapspace, in C and in threads."""
+
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport UINT32_MAX, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+from accelforge.libforge cimport (
+    FORGE_OK,
+    FORGE_OUT_OF_MEMORY,
+    forge_fault,
+    forge_status,
+    forge_status_text,
+)
+from accelforge.libsearch cimport (
+    FORGE_OBJECTIVES,
+    forge_comparison,
+    forge_found,
+    forge_group_column,
+    forge_group_node,
+    forge_groups,
+    forge_groups_clear,
+    forge_groups_make,
+    forge_keeper,
+    forge_knobs,
+    forge_node,
+    forge_order,
+    forge_placement,
+    forge_pmapping_group,
+    forge_progress,
+    forge_resident,
+    forge_rows,
+    forge_search,
+    forge_search_destroy,
+    forge_search_finish,
+    forge_search_progress,
+    forge_search_start,
+    forge_search_stop,
+    forge_search_wait,
+    forge_space,
+    forge_space_check,
+    forge_template,
+    forge_templates,
+    forge_templates_clear,
+    forge_templates_make,
+    forge_usage,
+)
+from accelforge.libtables cimport fill_problem, table
+
+import time
+
+import numpy as np
+
+from accelforge._naming import describe
+from accelforge._problem import ProblemError
+from accelforge._problem.mapspace import METRICS, flatten_mapspace
+
+__all__ = ["Found", "list_templates", "search"]
+
+# Between two looks at signals, the clock and what the caller says.
+cdef double SLICE_S = 0.02
+
+
+cdef object index_of(uint32_t index):
+    return None if index == UINT32_MAX else index
+
+
+cdef object fault_fields(forge_fault *fault):
+    """What `describe` takes."""
+    return {
+        "status": <int>fault.status,
+        "text": forge_status_text(fault.status).decode(),
+        "einsum": index_of(fault.einsum),
+        "component": index_of(fault.component),
+        "level": index_of(fault.level),
+        "dimension": index_of(fault.dimension),
+        "tensor": index_of(fault.tensor),
+        "variable": index_of(fault.variable),
+        "value": index_of(fault.value),
+        "needed": fault.needed,
+        "available": fault.available,
+    }
+
+
+cdef int fill_space(forge_space *flat, object space) except -1:
+    """Point FLAT at the tables, which must outlive it."""
+    cdef dict records = space.records
+    cdef const uint64_t[::1] sets
+    cdef const double[::1] numbers
+    cdef const double[::1] knobs = space.knobs
+    cdef const uint32_t[::1] variable_ranks = space.variable_ranks
+    cdef const uint32_t[::1] tensor_ranks = space.tensor_ranks
+    cdef const uint32_t[::1] level_ranks = space.level_ranks
+    cdef const uint8_t[::1] unforced = space.unforced
+    cdef const uint8_t[::1] tracked = space.tracked
+    fill_problem(&flat.problem, space.tables)
+    flat.placements = <const forge_placement *>table(
+        records, "placements", sizeof(forge_placement), &flat.placement_count)
+    flat.keepers = <const forge_keeper *>table(
+        records, "keepers", sizeof(forge_keeper), &flat.keeper_count)
+    flat.orders = <const forge_order *>table(
+        records, "orders", sizeof(forge_order), &flat.order_count)
+    flat.residents = <const forge_resident *>table(
+        records, "residents", sizeof(forge_resident), &flat.resident_count)
+    flat.comparisons = <const forge_comparison *>table(
+        records, "comparisons", sizeof(forge_comparison), &flat.comparison_count)
+    flat.usages = <const forge_usage *>table(
+        records, "usages", sizeof(forge_usage), &flat.usage_count)
+    if len(space.sets):
+        sets = space.sets
+        flat.sets = &sets[0]
+        flat.set_count = sets.shape[0]
+    if len(space.numbers):
+        numbers = space.numbers
+        flat.numbers = &numbers[0]
+        flat.number_count = numbers.shape[0]
+    if len(space.variable_ranks):
+        flat.variable_ranks = &variable_ranks[0]
+    if len(space.tensor_ranks):
+        flat.tensor_ranks = &tensor_ranks[0]
+    flat.level_ranks = &level_ranks[0]
+    flat.unforced = &unforced[0]
+    flat.tracked = &tracked[0]
+    flat.shared = space.shared
+    flat.intermediate = space.intermediate
+    flat.usage = space.usage
+    for i in range(FORGE_OBJECTIVES):
+        flat.wanted[i] = space.wanted[i]
+    if knobs.shape[0] * sizeof(double) != sizeof(forge_knobs):
+        raise SystemError("the mapper has other settings than the search")
+    memcpy(&flat.knobs, &knobs[0], sizeof(forge_knobs))
+    return 0
+
+
+@cython.final
+cdef class Names:
+    """Names of an Einsum's parts."""
+
+    cdef list variables
+    cdef list tensors
+    cdef list levels
+    cdef list dimensions
+    cdef str einsum
+
+    def __init__(self, object tables):
+        self.variables = tables.variables[0]
+        self.tensors = tables.accesses[0]
+        self.levels = tables.levels[0]
+        self.dimensions = tables.dimensions[0]
+        self.einsum = tables.einsum_names[0]
+
+    cdef tuple group_node(self, forge_group_node *node):
+        if node.kind == 0:
+            return "hold", self.levels[node.level], self.tensors[node.member]
+        if node.kind == 1:
+            return "temporal", self.variables[node.member]
+        return (
+            "spatial", self.levels[node.level], self.dimensions[node.level][node.dimension],
+            self.variables[node.member],
+        )
+
+    cdef dict node(self, forge_node *node):
+        if node.kind == 0:
+            made = {"hold": self.levels[node.level], "tensors": [self.tensors[node.tensor]]}
+            if node.persistent:
+                made["persistent"] = True
+            return made
+        if node.kind == 1:
+            return {"temporal": self.variables[node.variable]}
+        return {
+            "spatial": self.variables[node.variable],
+            "component": self.levels[node.level],
+            "dim": self.dimensions[node.level][node.dimension],
+        }
+
+    cdef list template(self, const forge_template *template):
+        nodes = [self.node(&template.nodes[i]) for i in range(template.node_count)]
+        nodes.append({"compute": self.levels[len(self.levels) - 1], "einsum": self.einsum})
+        return nodes
+
+
+@cython.final
+cdef class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    groups : list of dict
+        Fields of groups of pmappings.
+    templates : int
+        How many templates there are.
+    evaluated, valid : int
+        Choices of tiles, partial ones included.
+    complete : bool
+        Nothing was left out.
+    bound : dict of str to float
+        By objective: nothing that was left out is below this.
+    """
+
+    cdef readonly list groups
+    cdef readonly object templates
+    cdef readonly object evaluated
+    cdef readonly object valid
+    cdef readonly bint complete
+    cdef readonly dict bound
+    cdef Names names
+    cdef list metrics
+
+    cdef dict group(self, forge_found *found, forge_pmapping_group *group):
+        cdef size_t rows = group.row_count
+        cdef size_t loops = group.loop_count
+        cdef const forge_rows *source
+        cdef uint32_t *tiles
+        objectives = np.empty((rows, FORGE_OBJECTIVES))
+        fused = np.empty((rows, loops), np.uint32)
+        template = np.empty(rows, np.uint32)
+        copy_numbers(objectives, group.objectives, rows * FORGE_OBJECTIVES)
+        copy_indices(fused, group.tiles, rows * loops)
+        copy_indices(template, group.templates, rows)
+        full_tiles = []
+        for i in range(rows):
+            source = &found.rows[group.templates[i]]
+            tiles = &source.tiles[<size_t>group.rows[i] * source.loop_count]
+            full_tiles.append(tuple([tiles[k] for k in range(source.loop_count)]))
+        used, numbers = np.unique(template, return_inverse=True)
+        columns = [METRICS.index(name) for name in self.metrics if name in METRICS]
+        made = {
+            "einsum": self.names.einsum,
+            "nodes": tuple([
+                self.names.group_node(&group.nodes[i]) for i in range(group.node_count)
+            ]),
+            "stops": tuple([group.stops[i] for i in range(group.stop_count)]),
+            "objectives": objectives[:, columns],
+            "tiles": fused.astype(np.int64),
+            "template": numbers.astype(np.int32),
+            "full_tiles": full_tiles,
+            "templates": [
+                self.names.template(&found.templates.list[<uint32_t>t]) for t in used
+            ],
+            "reservations": {},
+            "shared": {},
+            "persistent": {},
+        }
+        for i in range(group.column_count):
+            self.add_column(made, &group.columns[i], rows)
+        return made
+
+    cdef int add_column(self, dict made, forge_group_column *column, size_t rows) except -1:
+        shares = np.empty(rows)
+        copy_numbers(shares, column.shares, rows)
+        memory = self.names.levels[column.level]
+        depth = -1 if column.depth == UINT32_MAX else <int>column.depth
+        if column.tensor != UINT32_MAX:
+            made["shared"][self.names.tensors[column.tensor]] = (memory, depth, shares)
+        elif column.persistent:
+            made["persistent"][memory, depth] = shares
+        else:
+            made["reservations"][memory, depth] = shares
+        return 0
+
+    cdef int fill(self, forge_found *found, forge_groups *groups) except -1:
+        self.groups = [self.group(found, &groups.list[i]) for i in range(groups.count)]
+        self.templates = found.templates.count
+        self.complete = found.complete
+        self.bound = {
+            name: found.bound[METRICS.index(name)] for name in self.metrics if name in METRICS
+        }
+        return 0
+
+
+cdef int copy_numbers(object target, const double *source, size_t count) except -1:
+    cdef double[::1] view = target.reshape(-1)
+    if count:
+        memcpy(&view[0], source, count * sizeof(double))
+    return 0
+
+
+cdef int copy_indices(object target, const uint32_t *source, size_t count) except -1:
+    cdef uint32_t[::1] view = target.reshape(-1)
+    if count:
+        memcpy(&view[0], source, count * sizeof(uint32_t))
+    return 0
+
+
+cdef int wait(
+    forge_search *searching, object stop, double deadline, object progress
+) except -1:
+    """Wait for the end, and stop the search when the caller or the clock says so."""
+    cdef bint ended = False
+    cdef forge_progress state
+    while not ended:
+        with nogil:
+            ended = forge_search_wait(searching, SLICE_S)
+        PyErr_CheckSignals()
+        if time.monotonic() > deadline or (stop is not None and stop[0]):
+            forge_search_stop(searching)
+        if progress is not None:
+            state = forge_search_progress(searching)
+            progress({
+                "templates": state.templates,
+                "done": state.done,
+                "evaluated": state.evaluated,
+                "valid": state.valid,
+            })
+    return 0
+
+
+cdef int check(forge_status status, forge_fault *fault, object space) except -1:
+    if status == FORGE_OK:
+        return 0
+    if status == FORGE_OUT_OF_MEMORY:
+        raise MemoryError("out of memory (search)")
+    path, reason = describe(fault_fields(fault), space.tables)[:2]
+    raise ProblemError(reason, f"problem.{path}" if path else "")
+
+
+def search(
+    mapspace, *, unsigned threads, stop=None, double deadline, double memory_limit, progress=None
+):
+    """Search a mapspace.
+
+    Parameters
+    ----------
+    mapspace : dict
+        See docs/design/accelforge.md.
+    threads : int
+        At least 1.
+    stop : buffer, optional
+        The search ends soon once its first element is not 0.
+    deadline : float
+        The same, at this time of `time.monotonic`.
+    memory_limit : float
+        Bytes.
+    progress : callable, optional
+        Called with a dict of numbers many times a second.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    ProblemError
+        The mapspace has no meaning.
+    """
+    cdef forge_space flat
+    cdef forge_fault fault
+    cdef forge_search *searching = NULL
+    cdef forge_status status
+    cdef forge_found result
+    cdef forge_groups groups
+    cdef forge_progress state
+    cdef size_t limit = <size_t>-1
+    cdef Found found = Found()
+    if memory_limit < 2.0 ** 62:
+        limit = <size_t>memory_limit
+    space = flatten_mapspace(mapspace)
+    memset(&flat, 0, sizeof(flat))
+    memset(&groups, 0, sizeof(groups))
+    fill_space(&flat, space)
+    found.names = Names(space.tables)
+    found.metrics = space.metrics
+    try:
+        with nogil:
+            status = forge_search_start(&searching, &flat, threads, limit, &fault)
+        check(status, &fault, space)
+        wait(searching, stop, deadline, progress)
+        with nogil:
+            status = forge_search_finish(searching, &result, &fault)
+        check(status, &fault, space)
+        with nogil:
+            status = forge_groups_make(&groups, &result)
+        check(status, &fault, space)
+        state = forge_search_progress(searching)
+        found.evaluated = state.evaluated
+        found.valid = state.valid
+        found.fill(&result, &groups)
+        return found
+    finally:
+        with nogil:
+            forge_groups_clear(&groups)
+            forge_search_destroy(searching)
+
+
+def list_templates(mapspace):
+    """List the templates of a mapspace, without searching tiles."""
+    cdef forge_space flat
+    cdef forge_fault fault
+    cdef forge_templates templates
+    cdef forge_status status
+    space = flatten_mapspace(mapspace)
+    memset(&flat, 0, sizeof(flat))
+    fill_space(&flat, space)
+    check(forge_space_check(&flat, &fault), &fault, space)
+    cdef Names names = Names(space.tables)
+    with nogil:
+        status = forge_templates_make(&templates, &flat, NULL, &fault)
+    try:
+        check(status, &fault, space)
+        return [names.template(&templates.list[t]) for t in range(templates.count)]
+    finally:
+        forge_templates_clear(&templates)

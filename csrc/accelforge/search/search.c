@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accelforge/search/search.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_THREADS 256
+
+/* Choices at each loop in the first search. */
+#define FIRST_WIDTH 256
+
+struct forge_search {
+    const struct forge_space *space;
+    struct forge_templates templates;
+    struct forge_rows *rows;
+    struct forge_fronts fronts;
+    struct forge_counts counts;
+    struct forge_fault fault;
+    unsigned threads;
+    size_t memory_limit;
+    _Atomic size_t memory;
+    atomic_bool stop;
+    _Atomic uint32_t next;
+    _Atomic uint64_t done;
+    _Atomic uint64_t total; /* templates; 0 while they are made */
+    bool exact;             /* the second search */
+    pthread_t leader;
+    bool started;
+    pthread_mutex_t lock;
+    pthread_cond_t ended_signal;
+    bool ended;
+};
+
+/* ------------------------------------------------------------------ templates */
+
+static void search_template(struct forge_search *search, uint32_t t, struct forge_front_copy *front)
+{
+    struct forge_rows *rows = &search->rows[t];
+    if (search->exact && rows->complete)
+        return;
+    struct forge_tile_search request = {
+        .templates = &search->templates,
+        .template = &search->templates.list[t],
+        .fronts = &search->fronts,
+        .front = front,
+        .counts = &search->counts,
+        .stop = &search->stop,
+        .memory = &search->memory,
+        .memory_limit = search->memory_limit,
+        .width = search->exact ? 0 : FIRST_WIDTH,
+    };
+    struct forge_rows found;
+    struct forge_fault fault = forge_fault_of(FORGE_OK);
+    enum forge_status status = forge_tiles_search(&request, &found, &fault);
+
+    /* What is not complete does not replace what there is. */
+    if (!search->exact || found.complete) {
+        forge_rows_clear(rows);
+        *rows = found;
+    } else {
+        forge_rows_clear(&found);
+    }
+    if (status != FORGE_OK)
+        rows->complete = false;
+    if (status != FORGE_OK && status != FORGE_OUT_OF_MEMORY) {
+        pthread_mutex_lock(&search->lock);
+        if (search->fault.status == FORGE_OK)
+            search->fault = fault;
+        pthread_mutex_unlock(&search->lock);
+    }
+    if (rows->complete)
+        atomic_fetch_add(&search->done, 1);
+}
+
+static void *work(void *argument)
+{
+    struct forge_search *search = argument;
+    struct forge_front_copy front;
+    memset(&front, 0, sizeof(front));
+    while (!atomic_load(&search->stop)) {
+        uint32_t t = atomic_fetch_add(&search->next, 1);
+        if (t >= search->templates.count)
+            break;
+        search_template(search, t, &front);
+    }
+    free(front.points);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ threads */
+
+/* One search of all templates; fewer threads than asked for do the same work. */
+static void search_all(struct forge_search *search)
+{
+    pthread_t threads[MAX_THREADS];
+    unsigned wanted = search->threads;
+    if (wanted > search->templates.count)
+        wanted = search->templates.count > 0 ? search->templates.count : 1;
+    atomic_store(&search->next, 0);
+    unsigned started = 0;
+    while (started + 1 < wanted && pthread_create(&threads[started], NULL, work, search) == 0)
+        started++;
+    work(search);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static enum forge_status lead(struct forge_search *search)
+{
+    enum forge_status status =
+        forge_templates_make(&search->templates, search->space, &search->stop, &search->fault);
+    if (status != FORGE_OK)
+        return status;
+    search->rows = calloc((size_t)search->templates.count + 1, sizeof(*search->rows));
+    if (search->rows == NULL)
+        return FORGE_OUT_OF_MEMORY;
+    atomic_store(&search->total, search->templates.count);
+
+    search_all(search);
+    search->exact = true;
+    search_all(search);
+    return search->fault.status;
+}
+
+static void *lead_thread(void *argument)
+{
+    struct forge_search *search = argument;
+    search->fault.status = lead(search);
+    pthread_mutex_lock(&search->lock);
+    search->ended = true;
+    pthread_cond_broadcast(&search->ended_signal);
+    pthread_mutex_unlock(&search->lock);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ the search */
+
+static enum forge_status prepare(struct forge_search *search)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&search->ended_signal, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&search->lock, NULL);
+
+    uint32_t tracked = forge_tracked_levels(search->space, NULL);
+    forge_fronts_start(&search->fronts, tracked + forge_space_objectives(search->space));
+    search->fault = forge_fault_of(FORGE_OK);
+    if (pthread_create(&search->leader, NULL, lead_thread, search) != 0)
+        return FORGE_OUT_OF_MEMORY;
+    search->started = true;
+    return FORGE_OK;
+}
+
+enum forge_status forge_search_start(struct forge_search **search, const struct forge_space *space,
+                                     unsigned threads, size_t memory_limit,
+                                     struct forge_fault *fault)
+{
+    *search = NULL;
+    enum forge_status status = forge_space_check(space, fault);
+    if (status != FORGE_OK)
+        return status;
+    struct forge_search *made = calloc(1, sizeof(*made));
+    if (made == NULL) {
+        fault->status = FORGE_OUT_OF_MEMORY;
+        return FORGE_OUT_OF_MEMORY;
+    }
+
+    made->space = space;
+    made->threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+    made->memory_limit = memory_limit;
+    fault->status = prepare(made);
+    if (fault->status != FORGE_OK) {
+        forge_search_destroy(made);
+        return fault->status;
+    }
+    *search = made;
+    return FORGE_OK;
+}
+
+bool forge_search_wait(struct forge_search *search, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    double whole = floor(seconds);
+    until.tv_sec += (time_t)whole;
+    until.tv_nsec += (long)((seconds - whole) * 1e9);
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000L;
+    }
+
+    pthread_mutex_lock(&search->lock);
+    int error = 0;
+    while (!search->ended && error == 0)
+        error = pthread_cond_timedwait(&search->ended_signal, &search->lock, &until);
+    bool ended = search->ended;
+    pthread_mutex_unlock(&search->lock);
+    return ended;
+}
+
+void forge_search_stop(struct forge_search *search)
+{
+    atomic_store(&search->stop, true);
+}
+
+struct forge_progress forge_search_progress(struct forge_search *search)
+{
+    struct forge_progress progress = {
+        .templates = atomic_load(&search->total),
+        .done = atomic_load(&search->done),
+        .evaluated = atomic_load(&search->counts.evaluated),
+        .valid = atomic_load(&search->counts.valid),
+        .kept = atomic_load(&search->counts.kept),
+    };
+    return progress;
+}
+
+/* ------------------------------------------------------------------ what was found */
+
+/* What the best result of a template that is not finished may be. */
+static void bound(const struct forge_search *search, struct forge_found *found)
+{
+    found->complete = search->templates.complete;
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        found->bound[i] = search->templates.complete ? INFINITY : 0;
+    for (uint32_t t = 0; t < search->templates.count; t++) {
+        const struct forge_rows *rows = &search->rows[t];
+        if (rows->complete)
+            continue;
+        found->complete = false;
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            found->bound[i] = fmin(found->bound[i], rows->low[i]);
+    }
+}
+
+enum forge_status forge_search_finish(struct forge_search *search, struct forge_found *found,
+                                      struct forge_fault *fault)
+{
+    if (search->started) {
+        pthread_join(search->leader, NULL);
+        search->started = false;
+    }
+    memset(found, 0, sizeof(*found));
+    *fault = search->fault;
+    found->status = fault->status;
+    if (found->status != FORGE_OK)
+        return found->status;
+    found->templates = &search->templates;
+    found->rows = search->rows;
+    bound(search, found);
+    return FORGE_OK;
+}
+
+void forge_search_destroy(struct forge_search *search)
+{
+    if (search == NULL)
+        return;
+    forge_search_stop(search);
+    if (search->started)
+        pthread_join(search->leader, NULL);
+    for (uint32_t t = 0; search->rows != NULL && t < search->templates.count; t++)
+        forge_rows_clear(&search->rows[t]);
+    free(search->rows);
+    forge_templates_clear(&search->templates);
+    forge_fronts_clear(&search->fronts);
+    pthread_cond_destroy(&search->ended_signal);
+    pthread_mutex_destroy(&search->lock);
+    free(search);
+}

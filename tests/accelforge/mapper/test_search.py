@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The search finds the best mappings of small spaces, which are tried one by one beside it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from accelforge import _search
+from accelforge.mapper.FFM.search import search
+from tests.accelforge.mapper import mapspaces
+from tests.accelforge.mapper.brute_force import evaluate, every_row, front
+from tests.accelforge.mapper.mapspaces import Mapspace
+
+TOTALS = [("total", "energy"), ("total", "latency")]
+SPACES: dict[str, Mapspace] = {
+    "matvec": mapspaces.matvec(),
+    "matvec, little room": mapspaces.matvec(6, 4, 5),
+    "gemm": mapspaces.gemm({"m": 2, "n": 2, "k": 2}),
+    "convolution": mapspaces.convolution(),
+}
+
+
+def rows_of(space: Mapspace, **how: Any) -> list[tuple[float, ...]]:
+    """Search, check each row with the model, and give energy and latency."""
+    groups, info = search(space, **how)
+    assert info["complete"]
+    rows = []
+    for group in groups:
+        for i in range(len(group)):
+            result = evaluate(space["problem"], group.mapping(i))
+            values = result.as_dict()
+            claimed = dict(zip(space["metrics"], group.objectives[i], strict=True))
+            assert claimed["energy"] == values["total", "energy"]
+            assert claimed["latency"] == values["total", "latency"]
+            rows.append((claimed["energy"], claimed["latency"]))
+    return rows
+
+
+def same(found: list[tuple[float, ...]], expected: list[tuple[float, ...]]) -> bool:
+    return len(found) == len(expected) and np.allclose(
+        np.array(sorted(found)), np.array(expected), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_no_tiles_of_the_templates_are_better(name: str) -> None:
+    space = {**SPACES[name], "tracked": []}
+    every = every_row(space["problem"], _search.list_templates(space), TOTALS)
+    assert same(rows_of(space), front(every))
+
+
+def all_matvec_mappings(m: int, k: int) -> list[list[dict[str, Any]]]:
+    """List every order of four loops and of what a buffer holds, without a rule."""
+    dram = [{"hold": "DRAM", "tensors": [t]} for t in "ZBA"]
+    leaf = {"compute": "MAC", "einsum": "E"}
+    found = []
+    for held in mapspaces.subsets(["A", "B", "Z"]):
+        parts = ["m", "m", "k", "k", *held]
+        for order in sorted(set(itertools.permutations(parts))):
+            nodes: list[dict[str, Any]] = [
+                {"hold": "GB", "tensors": [p]} if p.isupper() else {"temporal": p} for p in order
+            ]
+            found.append([*dram, *nodes, leaf])
+    return found
+
+
+def test_no_order_of_loops_and_holders_is_better() -> None:
+    space = {**mapspaces.matvec(4, 2, 5), "tracked": []}
+    every = every_row(space["problem"], all_matvec_mappings(4, 2), TOTALS)
+    assert same(rows_of(space), front(every))
+
+
+def test_threads_do_not_change_the_result() -> None:
+    space = mapspaces.gemm({"m": 8, "n": 4, "k": 6})
+    groups, _ = search(space, threads=1)
+    for threads in (2, 5):
+        again, _ = search(space, threads=threads)
+        assert len(again) == len(groups)
+        for a, b in zip(groups, again, strict=True):
+            assert a.nodes == b.nodes
+            assert a.full_tiles == b.full_tiles
+            assert a.templates == b.templates
+            assert np.array_equal(a.objectives, b.objectives)
+
+
+@pytest.mark.parametrize("metric", ["energy", "latency"])
+def test_one_metric_gives_one_number(metric: str) -> None:
+    space = {**mapspaces.gemm({"m": 4, "n": 2, "k": 2}), "tracked": []}
+    both = rows_of(space)
+    groups, _ = search({**space, "metrics": [metric]})
+    (group,) = groups
+    column = ["energy", "latency"].index(metric)
+    assert group.objectives.shape == (1, 1)
+    assert group.objectives[0, 0] == pytest.approx(min(row[column] for row in both), rel=1e-12)
+
+
+def test_usage_is_an_axis_where_it_counts() -> None:
+    space = mapspaces.matvec(4, 4, 16)
+    columns = [*TOTALS, ("reservation", "GB")]
+    every = every_row(space["problem"], _search.list_templates(space), columns)
+    groups, _ = search({**space, "metrics": ["energy", "latency", "resource_usage"]})
+    found = []
+    for group in groups:
+        usage = group.reservations.get(("GB", 0), np.zeros(len(group)))
+        found += [
+            (*row, share) for row, share in zip(group.objectives.tolist(), usage, strict=True)
+        ]
+    assert same(found, front(every))
