@@ -61,6 +61,13 @@ EXTRA_SOURCES = {
     ],
     "accelforge._model": ACCELFORGE_MODEL,
     "accelforge._search": ACCELFORGE_MODEL + ACCELFORGE_SEARCH,
+    "accelforge._join": [
+        f"csrc/accelforge/join/{name}.c"
+        for name in (
+            *("tables", "map", "pieces", "pareto", "filter", "bound", "shape", "level", "pool"),
+            *("goal", "meet", "merge", "fuse"),
+        )
+    ],
 }
 
 

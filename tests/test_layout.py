@@ -68,6 +68,7 @@ LAYERS: dict[str, str] = {
     # accelforge
     "csrc/accelforge/model": "",
     "csrc/accelforge/search": "csrc/accelforge/model",
+    "csrc/accelforge/join": "",
     # Python
     "offchip": "",
     "veo": "offchip",
@@ -76,6 +77,8 @@ LAYERS: dict[str, str] = {
     "accelforge/_problem": "",
     "accelforge/_model": "accelforge/_problem",
     "accelforge/_search": "@accelforge/_model",
+    "accelforge/_joining": "",
+    "accelforge/_join": "accelforge/_joining",
     "accelforge/util": "",
     "accelforge/drawing": "accelforge/util",
     "accelforge/expressions": "accelforge/util",
@@ -86,7 +89,7 @@ LAYERS: dict[str, str] = {
     "accelforge/tracegen": "accelforge/frontend",
     "accelforge/results": "@accelforge/frontend",
     "accelforge/model": "@accelforge/results accelforge/_model",
-    "accelforge/mapper": "@accelforge/model accelforge/_search",
+    "accelforge/mapper": "@accelforge/model accelforge/_search accelforge/_join",
     "accelforge/plotting": "@accelforge/mapper accelforge/examples",
     "accelforge/devices": "@accelforge/frontend veo",
     "accelforge/prediction": "@accelforge/mapper",
@@ -117,6 +120,7 @@ APART = {
         "accelforge/_model",
     ),
     "accelforge/_search.pyx": "accelforge/_search",
+    "accelforge/_join.pyx": "accelforge/_join",
     "accelforge/model/columns.py": "accelforge/results",
     **{
         f"accelforge/mapper/FFM/{name}.py": "accelforge/results"

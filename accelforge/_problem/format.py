@@ -37,7 +37,7 @@ FIELDS = {
     "dimension": "name fanout may_reuse usage_scale",
     "action": "name energy throughput",
     "leak": "component power share gated_by",
-    "hold": "hold tensors persistent",
+    "hold": "hold tensors persistent einsums",
     "temporal": "temporal tile initial",
     "spatial": "spatial tile initial component dim",
     "compute": "compute einsum",

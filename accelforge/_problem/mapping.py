@@ -84,12 +84,15 @@ class MappingFlattener:
         tensors = f.sequence(record, "tensors", path)
         names = [name for name in tensors if isinstance(name, str)]
         persistent = f.flag(record, "persistent", path, False)
+        einsums = None
+        if record.get("einsums") is not None:
+            einsums = f.sequence(record, "einsums", path)
         self.node_count += 1
         node = self.node_count
 
         def step(einsum: EinsumFlattener) -> tuple[int, ...] | None:
             held = [einsum.tensors[name] for name in names if name in einsum.tensors]
-            if not held:
+            if not held or (einsums is not None and einsum.name not in einsums):
                 return None
             level = self.level(einsum, component, (path, "hold"))
             first = f.count("indices", 1)

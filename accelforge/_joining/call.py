@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the join is called: in a thread of its own, so that Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelforge._joining.result import Join
+
+__all__ = ["Goal", "Limits", "call", "choose", "threads_of"]
+
+EDP = "energy_delay_product"
+USAGE = "resource_usage"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What results are compared by; see csrc/accelforge/join/goal.h."""
+
+    wanted: int
+    product: bool
+    energy: int
+    latency: int
+    usage: bool
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop; see csrc/accelforge/join/pool.h."""
+
+    threads: int
+    stop: NDArray[np.uint8]
+    deadline: float
+    bytes: float
+
+
+def choose(columns: tuple[str, ...], metrics: Collection[str]) -> Goal:
+    """Make a goal of the names of metrics."""
+    if isinstance(metrics, str):
+        raise TypeError("metrics must be a collection of names")
+    product = EDP in metrics
+    unknown = [name for name in metrics if name not in (*columns, EDP, USAGE)]
+    if product:
+        unknown += [name for name in ("energy", "latency") if name not in columns]
+    if unknown:
+        raise ValueError(f"there is no column {unknown[0]!r}; there are {', '.join(columns)}")
+    wanted = sum(1 << i for i, name in enumerate(columns) if name in metrics)
+    if not wanted and not product:
+        raise ValueError("metrics must name a column")
+    return Goal(
+        wanted=wanted,
+        product=product,
+        energy=columns.index("energy") if product else 0,
+        latency=columns.index("latency") if product else 0,
+        usage=USAGE in metrics,
+    )
+
+
+def threads_of(threads: int) -> int:
+    """Give the number of threads that is meant."""
+    if threads < 0:
+        raise ValueError("threads must not be negative")
+    return min(threads or len(os.sched_getaffinity(0)), 256)
+
+
+def call(
+    run: Callable[..., Join],
+    tables: Any,
+    columns: tuple[str, ...],
+    goal: Goal,
+    threads: int,
+    stop: NDArray[np.uint8] | None,
+    deadline: float,
+    memory_limit: float,
+    *more: Any,
+) -> Join:
+    """Run a join to its end; an exception in the main thread, such as Ctrl-C, stops it."""
+    if stop is None:
+        stop = np.zeros(1, np.uint8)
+    limits = Limits(threads, stop, deadline, memory_limit)
+    if threading.current_thread() is not threading.main_thread():
+        return run(tables, columns, goal, limits, *more)
+
+    found: list[Join] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            found.append(run(tables, columns, goal, limits, *more))
+        except BaseException as error:
+            failed.append(error)
+
+    worker = threading.Thread(target=work, name="join")
+    worker.start()
+    try:
+        worker.join()
+    except BaseException:
+        stop[0] = 1
+        worker.join()
+        raise
+    if failed:
+        raise failed[0]
+    return found[0]
