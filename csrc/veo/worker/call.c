@@ -82,9 +82,11 @@ static bool look_up(const struct wire_slot *slot, struct passing *passing)
     return true;
 }
 
-/* Sorts the arguments into registers and stack words, and calls the function. */
-static void invoke(const struct wire_slot *slot, const uint64_t *values, const uint64_t *kinds,
-                   uint64_t out[2])
+/* Sorts the arguments into registers and stack words, and calls the function. Its frame is so large
+ * that the compiler would not inline it into its only caller. */
+__attribute__((always_inline)) static inline void invoke(const struct wire_slot *slot,
+                                                         const uint64_t *values,
+                                                         const uint64_t *kinds, uint64_t out[2])
 {
     uint64_t ints[INTS] = {0};
     uint64_t fps[FPS] = {0};

@@ -177,6 +177,13 @@ static void take(struct wire_slot *copy, const struct wire_slot *slot)
         overwritten();
 }
 
+/* Says which function is being called. Who asks may miss a call that begins at this moment, so that
+ * the store needs no fence, which would be a twentieth of a call. */
+static void set_target(struct veow_context *ctx, uint64_t target)
+{
+    atomic_store_explicit(&ctx->target, target, memory_order_release);
+}
+
 static void serve(struct veow_context *ctx)
 {
     struct wire_chunk *chunk = ctx->wire->first;
@@ -201,9 +208,9 @@ static void serve(struct veow_context *ctx)
 
         uint64_t result;
         atomic_store_explicit(&ctx->slot, slot, memory_order_relaxed);
-        ctx->target = request.op == WIRE_CALL ? request.target : 0;
+        set_target(ctx, request.op == WIRE_CALL ? request.target : 0);
         int outcome = execute(ctx, &request, &result);
-        ctx->target = 0;
+        set_target(ctx, 0);
         wire_remember(ctx->wire, result);
         /* What a kernel printed is there when its caller goes on. */
         if (__fpending(stdout))
