@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 #define WIRE_HEADER_SIZE ((size_t)64 << 10)
 #define WIRE_SIZE ((size_t)4 << 30)
 #define WIRE_SIZE_SMALL ((size_t)256 << 20)
@@ -119,9 +119,10 @@ struct wire_context {
     _Alignas(64) _Atomic uint32_t bell;
     _Atomic uint32_t worker_asleep;
     struct wire_chunk *first;
-    _Atomic uint32_t host_core; /* as of struct spin_wait */
-    /* For kernels: results of the last requests, each noted by who executed it. */
-    uint64_t executed;
+    _Atomic uint32_t host_core; /* as in struct spin_wait */
+    /* For kernels: results of the last requests, each noted by who executed it. Not in a line that
+     * the other side reads, or the answer would wait for that line. */
+    _Alignas(64) uint64_t executed;
     uint64_t history[WIRE_HISTORY];
     /* worker -> host */
     _Alignas(64) _Atomic uint32_t done_bell;
