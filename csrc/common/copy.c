@@ -131,6 +131,7 @@ static size_t largest_cache(unsigned leaf)
         size_t bytes = line * parts * ways * ((size_t)c + 1);
         largest = bytes > largest ? bytes : largest;
     }
+
     return largest;
 }
 #endif
@@ -159,6 +160,7 @@ bool copy_is_large(size_t bytes)
         limit = limit < LARGE_AT_ALL ? limit : LARGE_AT_ALL;
         atomic_store_explicit(&least, limit, memory_order_relaxed);
     }
+
     return bytes >= limit;
 }
 

@@ -23,10 +23,12 @@ static bool read_text(const char *path, char *text, size_t size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
+
     ssize_t n = read(fd, text, size - 1);
     close(fd);
     if (n <= 0)
         return false;
+
     text[n] = 0;
     return true;
 }
@@ -39,7 +41,7 @@ static double quota_cores(void)
     long long period = 0;
     if (read_text("/proc/self/cgroup", text, sizeof text)) {
         char *line = strstr(text, "0::/");
-        if (line) {
+        if (line != NULL) {
             char path[512];
             line += 3;
             line[strcspn(line, "\n")] = 0;
@@ -50,6 +52,7 @@ static double quota_cores(void)
                 return (double)quota / (double)period;
         }
     }
+
     if (read_text("/sys/fs/cgroup/cpu.max", text, sizeof text) &&
         sscanf(text, "%lld %lld", &quota, &period) == 2 && quota > 0 && period > 0)
         return (double)quota / (double)period;
@@ -58,6 +61,7 @@ static double quota_cores(void)
         read_text("/sys/fs/cgroup/cpu/cpu.cfs_period_us", text, sizeof text) &&
         sscanf(text, "%lld", &period) == 1 && period > 0)
         return (double)quota / (double)period;
+
     return 0;
 }
 

@@ -63,6 +63,7 @@ static struct block *record_get(struct range_alloc *ra)
         struct slab *slab = malloc(sizeof *slab);
         if (slab == NULL)
             return NULL;
+
         slab->next = ra->slabs;
         ra->slabs = slab;
         for (size_t i = SLAB_BLOCKS; i-- > 0;) {
@@ -70,6 +71,7 @@ static struct block *record_get(struct range_alloc *ra)
             ra->spare = &slab->blocks[i];
         }
     }
+
     struct block *b = ra->spare;
     ra->spare = b->next;
     return b;
@@ -94,10 +96,12 @@ static void map_grow(struct range_alloc *ra)
 {
     if (ra->ntaken < ra->nbuckets || ra->nbuckets > SIZE_MAX / 4 / sizeof(struct block *))
         return;
+
     size_t n = ra->nbuckets * 2;
     struct block **buckets = calloc(n, sizeof *buckets);
     if (buckets == NULL)
         return;
+
     for (size_t i = 0; i < ra->nbuckets; i++) {
         for (struct block *b = ra->buckets[i], *next; b != NULL; b = next) {
             next = b->next;
@@ -106,6 +110,7 @@ static void map_grow(struct range_alloc *ra)
             *to = b;
         }
     }
+
     free(ra->buckets);
     ra->buckets = buckets;
     ra->nbuckets = n;
@@ -178,6 +183,7 @@ static void bins_remove(struct range_alloc *ra, struct block *b)
                 bins->rows &= ~(UINT64_C(1) << row);
         }
     }
+
     bins->bytes -= b->size;
 }
 
@@ -189,9 +195,11 @@ static struct block *bins_above(const struct bins *bins, unsigned row, unsigned 
         uint64_t rows = bins->rows & (UINT64_MAX << (row + 1));
         if (rows == 0)
             return NULL;
+
         row = (unsigned)__builtin_ctzll(rows);
         cols = bins->cols[row];
     }
+
     return bins->head[row][__builtin_ctz(cols)];
 }
 
@@ -199,15 +207,18 @@ static struct block *bins_find(const struct bins *bins, uint64_t size)
 {
     if (bins->bytes < size)
         return NULL;
+
     unsigned row, col;
     class_of(size, &row, &col);
     struct block *own = bins->head[row][col];
     for (int tries = 0; own != NULL && tries < QUICK_TRIES; tries++, own = own->next)
         if (own->size >= size)
             return own;
+
     struct block *larger = bins_above(bins, row, col);
     if (larger != NULL)
         return larger;
+
     while (own != NULL && own->size < size)
         own = own->next;
     return own;
@@ -236,6 +247,7 @@ static void release(struct range_alloc *ra, struct block *b, enum state state)
         record_put(ra, b);
         b = near;
     }
+
     near = b->above;
     if (near != NULL && near->state == state) {
         bins_remove(ra, near);
@@ -243,6 +255,7 @@ static void release(struct range_alloc *ra, struct block *b, enum state state)
         unlink_address(ra, near);
         record_put(ra, near);
     }
+
     bins_add(ra, b, state);
 }
 
@@ -262,11 +275,13 @@ static void carve(struct range_alloc *ra, struct block *b, uint64_t size, struct
         unlink_address(ra, up);
         record_put(ra, up);
     }
+
     b->state = TAKEN;
     if (b->size == size) {
         record_put(ra, rest);
         return;
     }
+
     rest->addr = b->addr + size;
     rest->size = b->size - size;
     rest->below = b;
@@ -289,12 +304,14 @@ static struct block *find_run(const struct range_alloc *ra, uint64_t size)
             total = 0;
             continue;
         }
+
         if (start == NULL)
             start = b;
         total += b->size;
         if (total >= size)
             return start;
     }
+
     return NULL;
 }
 
@@ -306,9 +323,11 @@ struct range_alloc *range_alloc_new(uint64_t base, uint64_t size)
     if (base == 0 || base % OFFCHIP_RANGE_ALIGN != 0 || size % OFFCHIP_RANGE_ALIGN != 0 ||
         size > UINT64_MAX - base)
         return NULL;
+
     struct range_alloc *ra = calloc(1, sizeof *ra);
     if (ra == NULL)
         return NULL;
+
     ra->size = size;
     ra->high_water = base;
     ra->nbuckets = FIRST_BUCKETS;
@@ -318,10 +337,12 @@ struct range_alloc *range_alloc_new(uint64_t base, uint64_t size)
         range_alloc_delete(ra);
         return NULL;
     }
+
     if (size == 0) {
         record_put(ra, all);
         return ra;
     }
+
     all->addr = base;
     all->size = size;
     all->below = all->above = NULL;
@@ -334,10 +355,12 @@ void range_alloc_delete(struct range_alloc *ra)
 {
     if (ra == NULL)
         return;
+
     for (struct slab *slab = ra->slabs, *next; slab != NULL; slab = next) {
         next = slab->next;
         free(slab);
     }
+
     free(ra->buckets);
     free(ra);
 }
@@ -348,6 +371,7 @@ uint64_t range_alloc_get(struct range_alloc *ra, uint64_t size)
         size = 1;
     if (size > ra->size)
         return 0;
+
     /* Cannot wrap: size is at most ra->size, which is a multiple of the alignment. */
     size = (size + OFFCHIP_RANGE_ALIGN - 1) & ~(uint64_t)(OFFCHIP_RANGE_ALIGN - 1);
 
@@ -358,9 +382,11 @@ uint64_t range_alloc_get(struct range_alloc *ra, uint64_t size)
         b = find_run(ra, size);
     if (b == NULL)
         return 0;
+
     struct block *rest = record_get(ra);
     if (rest == NULL)
         return 0;
+
     carve(ra, b, size, rest);
     map_add(ra, b);
     ra->used += size;
@@ -377,6 +403,7 @@ bool range_alloc_put(struct range_alloc *ra, uint64_t addr, uint64_t *size)
     struct block *b = *link;
     if (b == NULL)
         return false;
+
     *link = b->next;
     ra->ntaken--;
     ra->used -= b->size;
@@ -408,6 +435,7 @@ bool range_alloc_largest_dirty(const struct range_alloc *ra, uint64_t *addr, uin
     const struct bins *bins = &ra->free[DIRTY];
     if (bins->rows == 0)
         return false;
+
     unsigned row = 63U - (unsigned)__builtin_clzll(bins->rows);
     unsigned col = 31U - (unsigned)__builtin_clz(bins->cols[row]);
     for (const struct block *b = bins->head[row][col]; b != NULL; b = b->next) {
@@ -416,6 +444,7 @@ bool range_alloc_largest_dirty(const struct range_alloc *ra, uint64_t *addr, uin
             *size = b->size;
         }
     }
+
     return true;
 }
 
@@ -428,6 +457,7 @@ void range_alloc_mark_clean(struct range_alloc *ra, uint64_t addr)
             for (struct block *b = bins->head[row][col]; b != NULL; b = b->next) {
                 if (b->addr != addr)
                     continue;
+
                 bins_remove(ra, b);
                 release(ra, b, CLEAN);
                 return;

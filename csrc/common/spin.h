@@ -92,6 +92,7 @@ static inline bool spin_register(const struct spin_side *side)
     /* One core is left for the thread that is waited for. */
     if (total + 1 >= (int64_t)side->cores)
         return false;
+
     atomic_fetch_add_explicit(&board->spinning[side->slot], 1, memory_order_relaxed);
     return true;
 }
@@ -122,7 +123,7 @@ static inline void spin_learn(struct spin_backoff *p, const struct spin_side *si
 
 static inline void spin_note_core(struct spin_wait *wait)
 {
-    if (!wait->my_core)
+    if (wait->my_core == NULL)
         return;
     uint32_t core = (uint32_t)(sched_getcpu() + 1);
     if (atomic_load_explicit(wait->my_core, memory_order_relaxed) != core)
@@ -139,6 +140,7 @@ static inline bool spin_again(struct spin_wait *wait, const struct spin_side *si
         spin_relax();
         return true;
     }
+
     if (round == SPIN_MOMENT_ROUNDS) {
         wait->start = wait->seen = clock_now();
         wait->limit = spin_limit(backoff, side);
@@ -152,11 +154,13 @@ static inline bool spin_again(struct spin_wait *wait, const struct spin_side *si
         wait->seen = now;
         if (now - wait->start >= wait->limit)
             return false;
+
         spin_note_core(wait);
         /* Even a registered thread may be on a core that another thread needs. */
         if (now - wait->start > SPIN_ALONE_NS)
             sched_yield();
     }
+
     if (wait->registered)
         spin_relax();
     else

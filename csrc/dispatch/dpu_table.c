@@ -25,5 +25,6 @@ size_t dpu_table_lacking(const struct dpu_table *table)
         memcpy(&address, (const char *)table + i * sizeof address, sizeof address);
         lacking += address == NULL;
     }
+
     return lacking;
 }

@@ -64,6 +64,7 @@ int offchip_library_open(const char *path, const char *const *names, size_t n, v
         const char *text = dlerror();
         return fail(lib, text != NULL ? text : "unknown error of the dynamic loader");
     }
+
     for (size_t i = 0; i < n; i++)
         text_size += strlen(names[i]) + 1;
     lib->missing = calloc(text_size, 1);
@@ -85,12 +86,14 @@ int offchip_library_open(const char *path, const char *const *names, size_t n, v
             lib->path = origin(address);
         }
     }
+
     for (size_t i = 0; i < n_optional; i++) {
         void *address = dlsym(lib->handle, optional_names[i]);
         store(optional_slots, i, address);
         if (address != NULL)
             lib->optional_count++;
     }
+
     if (lib->path == NULL)
         lib->path = strdup("");
     if (lib->path == NULL) {
@@ -98,6 +101,7 @@ int offchip_library_open(const char *path, const char *const *names, size_t n, v
         clear(optional_slots, n_optional);
         return fail(lib, strerror(ENOMEM));
     }
+
     return (int)lib->missing_count;
 }
 

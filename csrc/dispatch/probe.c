@@ -53,6 +53,7 @@ static void put_text(FILE *out, const char *text)
         fputs("null", out);
         return;
     }
+
     fputc('"', out);
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
         /* Bytes beyond ASCII need not be UTF-8: each is passed on as a code point. */
@@ -63,6 +64,7 @@ static void put_text(FILE *out, const char *text)
         else
             fputc(*p, out);
     }
+
     fputc('"', out);
 }
 
@@ -90,6 +92,7 @@ static void report(FILE *out, const struct findings *found, const struct offchip
         fputs(i > 0 ? ", " : "", out);
         put_text(out, name);
     }
+
     fputs("], \"devices\": ", out);
     put_number(out, found->devices >= 0, found->devices);
     fputs(", \"error\": ", out);
@@ -118,6 +121,7 @@ static void probe_veo(const char *path, struct offchip_library *lib, struct find
         snprintf(found->error, sizeof found->error, "it does not load: %s", lib->error);
         return;
     }
+
     found->soft = soft.veosoft_version != NULL;
     if (found->soft)
         found->version = soft.veosoft_version();
@@ -133,8 +137,10 @@ static void probe_veo(const char *path, struct offchip_library *lib, struct find
             return;
         }
     }
+
     if (lacks(found, lib, (size_t)missing, ""))
         return;
+
     found->ok = true;
     found->devices = 0;
     if (found->soft) {
@@ -144,6 +150,7 @@ static void probe_veo(const char *path, struct offchip_library *lib, struct find
         for (int node = 0; node < VEO_NODES_MAX; node++)
             found->devices += veo.veo_get_ve_arch(node) > 0;
     }
+
     if (found->devices == 0)
         snprintf(found->error, sizeof found->error,
                  "no Vector Engine device (veo_get_ve_arch() finds none of nodes 0 to %d)",
@@ -158,6 +165,7 @@ static int count_entries(const char *path, bool (*is_device)(const char *name))
 
     if (folder == NULL)
         return 0;
+
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
         count += is_device(entry->d_name);
     closedir(folder);
@@ -186,23 +194,28 @@ static void probe_dpu(const char *path, struct offchip_library *lib, struct find
         snprintf(found->error, sizeof found->error, "it does not load: %s", lib->error);
         return;
     }
+
     found->soft = soft.dpusoft_version != NULL;
     if (found->soft) {
         found->api_version = (int)soft.dpusoft_version();
         found->have_version = true;
     }
+
     if (lacks(found, lib, dpu_table_lacking(&dpu), "needed "))
         return;
+
     found->ok = true;
     found->devices = 0;
     if (found->soft)
         return;
+
     found->devices = count_entries("/sys/class/dpu_rank", is_dpu_rank);
     /* Without the driver's folder the library may still know of hardware. */
     if (found->devices == 0 && dpu.dpu_alloc_ranks(1, "backend=hw", &set) == DPU_OK) {
         found->devices = 1;
         dpu.dpu_free(set);
     }
+
     if (found->devices == 0)
         snprintf(found->error, sizeof found->error,
                  "no UPMEM rank (/sys/class/dpu_rank has none, and \"backend=hw\" finds none)");
@@ -217,6 +230,7 @@ static void probe_accl(const char *path, struct offchip_library *lib, struct fin
         snprintf(found->error, sizeof found->error, "it does not load: %s", lib->error);
         return;
     }
+
     if (accl.accl_abi_version != NULL) {
         found->api_version = accl.accl_abi_version();
         found->have_version = true;
@@ -227,14 +241,17 @@ static void probe_accl(const char *path, struct offchip_library *lib, struct fin
             return;
         }
     }
+
     if (lacks(found, lib, (size_t)missing, ""))
         return;
+
     found->version = accl.accl_version();
     found->soft = strncmp(found->version, "offchip ", sizeof "offchip " - 1) == 0;
     found->ok = true;
     found->devices = 0;
     if (found->soft)
         return;
+
     found->devices = count_entries("/sys/bus/pci/drivers/xocl", is_pci_address);
     if (found->devices == 0)
         snprintf(found->error, sizeof found->error,
@@ -267,11 +284,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: offchip-probe veo|dpu|accl PATH\n");
         return 2;
     }
+
     FILE *out = take_stdout();
     if (out == NULL) {
         perror("offchip-probe");
         return 2;
     }
+
     look(argv[2], &lib, &found);
     report(out, &found, &lib);
     int status = fclose(out) == 0 ? 0 : 2;

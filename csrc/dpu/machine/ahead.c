@@ -67,10 +67,12 @@ static bool run_each(struct dpu_machine *m, uint64_t *rounds)
         dpu_run_ahead_one(m);
         if (a->rounds == *rounds)
             continue;
+
         *rounds = a->rounds;
         /* If it is the first one, nobody has gone farther. */
         if (i == 0 && !a->conflict && a->rounds >= LEAST)
             continue;
+
         put_back(m, i + 1);
         return false;
     }
@@ -146,6 +148,7 @@ uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
         a->pause = a->length / m->runnable + 1;
         return 0;
     }
+
     if (a->is_due) {
         a->is_due = false;
         a->pause = SHORTEST_PAUSE;
@@ -163,6 +166,7 @@ uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
             a->next_pause = SHORTEST_PAUSE;
             return tried;
         }
+
         a->size = tried / 2 > LEAST ? (uint32_t)tried / 2 : LEAST;
         if (a->conflict)
             break;

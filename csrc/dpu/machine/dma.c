@@ -17,6 +17,7 @@ static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t bytes, u
 {
     if (m->options.accounting == DPU_ACCOUNTING_VENDOR)
         return;
+
     uint64_t now = dpu_now(m);
     uint64_t start = m->dma_free > now ? m->dma_free : now;
     m->dma_free =
@@ -55,6 +56,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
         m->fault.detail = out_of_bounds ? DPU_FAULT_DETAIL_BOUNDS : DPU_FAULT_DETAIL_MISALIGNED;
         return NULL;
     }
+
     if (op->kind == DPU_OP_SDMA) {
         copy_memory(m->mram + far, m->wram + near, bytes);
         m->dma.writes++;

@@ -42,6 +42,7 @@ static bool access_faults(struct dpu_machine *m, uint32_t base, const struct dpu
             (m->options.switches & DPU_SWITCH_WRAM_32_BITS) != 0 ? *address : *address & 0xFFFFFF;
         outside = kept >= m->wram_size;
     }
+
     if (!outside && *address % size == 0)
         return false;
 
@@ -94,6 +95,7 @@ static uint64_t value_to_store(const struct dpu_thread *t, const struct dpu_oper
                        op->kind == DPU_OP_SW_ID || op->kind == DPU_OP_SD_ID;
         return with_id ? value | t->id : value;
     }
+
     if (op->kind == DPU_OP_SD)
         return (uint64_t)t->r[op->b] << 32 | t->r[op->b + 1];
     return t->r[op->b];

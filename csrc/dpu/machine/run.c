@@ -27,6 +27,7 @@ static uint64_t choose_runnable(struct dpu_machine *m, uint32_t only)
         struct dpu_thread *t = &m->threads[id];
         if ((m->run_bits >> id & 1) == 0 || (only != EVERY_THREAD && only != id))
             continue;
+
         if (t->ready <= m->cycles)
             m->order[m->runnable++] = t;
         else if (t->ready < next)
@@ -87,6 +88,7 @@ static enum dpu_run_status run(struct dpu_machine *m, uint64_t rounds, uint32_t 
     for (;;) {
         if (m->fault.kind != DPU_FAULT_NONE)
             return DPU_RUN_FAULT;
+
         uint64_t ready = choose_runnable(m, only);
         if (m->runnable == 0 && ready == NEVER)
             return DPU_RUN_DONE;
@@ -96,10 +98,12 @@ static enum dpu_run_status run(struct dpu_machine *m, uint64_t rounds, uint32_t 
             return DPU_RUN_CYCLE_LIMIT;
         if (atomic_exchange_explicit(&m->interrupt, 0, memory_order_acquire) != 0)
             return DPU_RUN_INTERRUPTED;
+
         if (m->runnable == 0) {
             m->cycles = smaller(ready, limit);
             continue;
         }
+
         uint64_t batch = smaller(rounds, POLL_INSTRUCTIONS / m->runnable);
         batch = smaller(batch, rounds_until(m, ready));
         batch = smaller(batch, rounds_until(m, limit));

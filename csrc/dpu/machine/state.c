@@ -93,6 +93,7 @@ bool dpu_machine_set_fault(struct dpu_machine *m, enum dpu_fault_kind kind, uint
 {
     if ((uint32_t)kind > DPU_FAULT_UNDECODABLE || thread >= m->thread_count)
         return false;
+
     m->fault.kind = (uint32_t)kind;
     m->fault.thread = thread;
     m->fault.breakpoint = breakpoint;
@@ -110,6 +111,7 @@ const char *dpu_fault_name(enum dpu_fault_kind kind)
     case DPU_FAULT_MEMORY: return "memory";
     case DPU_FAULT_UNDECODABLE: return "undecodable instruction";
     }
+
     return "unknown";
 }
 
@@ -122,5 +124,6 @@ const char *dpu_run_status_name(enum dpu_run_status status)
     case DPU_RUN_CYCLE_LIMIT: return "cycle limit";
     case DPU_RUN_STEPPED: return "stepped";
     }
+
     return "unknown";
 }

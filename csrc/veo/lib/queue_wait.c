@@ -49,7 +49,7 @@ static void target_hold(struct veo_thr_ctxt *ctx, struct target *target)
 /* With the queue lock. The chunk goes with the next that is retired. */
 static void target_release(struct veo_thr_ctxt *ctx, struct target *target)
 {
-    if (!target->chunk)
+    if (target->chunk == NULL)
         return;
     target->chunk->waiters--;
     ctx->waiters--;
@@ -185,7 +185,7 @@ int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, i
 /* Whether the requests below END are out of the queue; if not, TARGET is held for the next wait. */
 static bool has_drained(struct veo_thr_ctxt *ctx, struct target *target, uint64_t end)
 {
-    if (!target->chunk && atomic_load_explicit(&ctx->harvested, memory_order_acquire) >= end)
+    if (target->chunk == NULL && atomic_load_explicit(&ctx->harvested, memory_order_acquire) >= end)
         return true;
 
     pthread_mutex_lock(&ctx->queue);

@@ -51,6 +51,7 @@ static void merge(struct passing *passing, const struct veow_classes *classes, u
             kind = kind_at(setters, i);
         passing->merged[i / 32] |= kind << i % 32 * 2;
     }
+
     passing->kinds = passing->merged;
     passing->ret = classes->ret;
 }
@@ -104,6 +105,7 @@ __attribute__((always_inline)) static inline void invoke(const struct wire_slot 
         else
             stack[nstack++] = value;
     }
+
     veow_invoke(slot->target, ints, fps, stack, nstack, out);
 }
 
@@ -120,6 +122,7 @@ int veow_call(const struct wire_slot *slot, uint64_t *result)
 
     if (!(slot->flags & WIRE_SIGNATURE) && !look_up(slot, &passing))
         return VEO_COMMAND_ERROR;
+
     invoke(slot, values, passing.kinds, out);
     *result = ve_result(passing.ret, out);
     return VEO_COMMAND_OK;

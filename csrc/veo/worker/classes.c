@@ -41,6 +41,7 @@ static enum dwarf_lookup read_debug_info(const char *path, uint64_t vaddr, const
     snprintf(why, DWARF_WHY, "its file cannot be read");
     if (fd < 0)
         return found;
+
     if (fstat(fd, &status) == 0 && status.st_size > 0) {
         size_t size = (size_t)status.st_size;
         void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -49,6 +50,7 @@ static enum dwarf_lookup read_debug_info(const char *path, uint64_t vaddr, const
             munmap(image, size);
         }
     }
+
     close(fd);
     return found;
 }
@@ -95,13 +97,14 @@ static void look_up(struct veow_classes *classes)
     char why[DWARF_WHY];
     if (!dladdr1((const void *)(uintptr_t)classes->address, &info, (void **)&map,
                  RTLD_DL_LINKMAP) ||
-        !map) {
+        map == NULL) {
         snprintf(classes->why, sizeof classes->why, "it is in no loaded file");
         return;
     }
+
     const char *symbol =
         (uint64_t)(uintptr_t)info.dli_saddr == classes->address ? info.dli_sname : NULL;
-    const char *path = map->l_name && *map->l_name ? map->l_name : "/proc/self/exe";
+    const char *path = map->l_name != NULL && *map->l_name ? map->l_name : "/proc/self/exe";
     enum dwarf_lookup found =
         read_debug_info(path, classes->address - map->l_addr, symbol, &signature, why);
     if (found == DWARF_FOUND) {
@@ -114,8 +117,10 @@ static void look_up(struct veow_classes *classes)
                                                        : WIRE_KIND_INTEGER;
             classes->kinds[i / 32] |= kind << i % 32 * 2;
         }
+
         return;
     }
+
     bool unreadable = strstr(why, "compressed") != NULL || strstr(why, "split") != NULL;
     if (found == DWARF_UNSUPPORTED && !unreadable)
         classes->signature = describe_refusal(why);
@@ -136,19 +141,22 @@ struct veow_classes *veow_classes_of(uint64_t address)
     struct veow_classes *known = recent[h % RECENT].classes;
     if (recent[h % RECENT].generation == now && known->address == address)
         return known;
+
     pthread_mutex_lock(&lock);
     struct entry *entry = buckets[h % BUCKETS];
-    while (entry && entry->classes.address != address)
+    while (entry != NULL && entry->classes.address != address)
         entry = entry->next;
-    if (!entry && (entry = calloc(1, sizeof *entry))) {
+    if (entry == NULL && (entry = calloc(1, sizeof *entry)) != NULL) {
         entry->classes.address = address;
         look_up(&entry->classes);
         entry->next = buckets[h % BUCKETS];
         buckets[h % BUCKETS] = entry;
     }
+
     pthread_mutex_unlock(&lock);
-    if (!entry)
+    if (entry == NULL)
         return &nothing;
+
     recent[h % RECENT].generation = now;
     recent[h % RECENT].classes = &entry->classes;
     return &entry->classes;
@@ -161,11 +169,11 @@ void veow_classes_signature(uint64_t address, char text[WIRE_SIGNATURE_SIZE])
     text[0] = 0;
     /* Debug info is not searched for what is no function. */
     if (dladdr1((const void *)(uintptr_t)address, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
-        symbol && ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
+        symbol != NULL && ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
         return;
 
     const struct veow_classes *classes = veow_classes_of(address);
-    if (classes->signature)
+    if (classes->signature != NULL)
         snprintf(text, WIRE_SIGNATURE_SIZE, "%s", classes->signature);
 }
 
@@ -176,13 +184,14 @@ void veow_classes_forget(void)
     static struct entry *old;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < BUCKETS; i++) {
-        while (buckets[i]) {
+        while (buckets[i] != NULL) {
             struct entry *entry = buckets[i];
             buckets[i] = entry->next;
             entry->next = old;
             old = entry;
         }
     }
+
     atomic_fetch_add(&generation, 1);
     pthread_mutex_unlock(&lock);
 }
@@ -196,6 +205,7 @@ void veow_classes_warn(struct veow_classes *classes, bool kinds_given)
     pthread_mutex_unlock(&lock);
     if (!first)
         return;
+
     veow_describe(classes->address, where, sizeof where);
     if (kinds_given)
         fprintf(stderr,

@@ -34,6 +34,7 @@ void veow_context_leave(struct veow_context *ctx)
             at = at->next;
         at->next = ctx->next;
     }
+
     pthread_mutex_unlock(&contexts_lock);
 }
 
@@ -46,10 +47,11 @@ bool veow_is_executing(bool (*belongs)(uint64_t address, const void *to), const 
 {
     bool found = false;
     pthread_mutex_lock(&contexts_lock);
-    for (struct veow_context *c = atomic_load(&contexts); c && !found; c = c->next) {
+    for (struct veow_context *c = atomic_load(&contexts); c != NULL && !found; c = c->next) {
         uint64_t target = atomic_load(&c->target);
         found = target && belongs(target, to);
     }
+
     pthread_mutex_unlock(&contexts_lock);
     return found;
 }
@@ -67,8 +69,9 @@ void veow_finish(struct veow_context *ctx, int outcome, uint64_t result)
 {
     struct wire_slot *slot = atomic_load_explicit(&ctx->slot, memory_order_relaxed);
     /* A thread that ends the process has answered already. */
-    if (!slot)
+    if (slot == NULL)
         return;
+
     slot->result = result;
     slot->outcome = (uint8_t)outcome;
     atomic_store_explicit(&ctx->slot, NULL, memory_order_relaxed);

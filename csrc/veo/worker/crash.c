@@ -49,8 +49,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct report *r, const ch
 void veow_describe(uint64_t address, char *text, size_t size)
 {
     Dl_info info;
-    if (dladdr((const void *)(uintptr_t)address, &info) && info.dli_fname) {
-        if (info.dli_sname)
+    if (dladdr((const void *)(uintptr_t)address, &info) && info.dli_fname != NULL) {
+        if (info.dli_sname != NULL)
             snprintf(text, size, "%.120s (%.100s)", info.dli_sname, info.dli_fname);
         else
             snprintf(text, size, "0x%llx (%.100s+0x%llx)", (unsigned long long)address,
@@ -75,12 +75,15 @@ static void add_line(struct report *r, uint64_t address)
     struct link_map *map = NULL;
     struct stat status;
     struct dwarf_line line;
-    if (!dladdr1((const void *)(uintptr_t)address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+    if (!dladdr1((const void *)(uintptr_t)address, &info, (void **)&map, RTLD_DL_LINKMAP) ||
+        map == NULL)
         return;
-    int fd = open(map->l_name && *map->l_name ? map->l_name : "/proc/self/exe",
+
+    int fd = open(map->l_name != NULL && *map->l_name ? map->l_name : "/proc/self/exe",
                   O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return;
+
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         size_t size = (size_t)status.st_size;
         void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -90,6 +93,7 @@ static void add_line(struct report *r, uint64_t address)
             munmap(image, size);
         }
     }
+
     close(fd);
 }
 
@@ -101,17 +105,19 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argume
     uint64_t pc = (uint64_t)_Unwind_GetIPInfo(frame, &before);
     if (!trace->below && pc != trace->fault)
         return _URC_NO_REASON;
+
     trace->below = true;
     /* The caller of that code is the worker itself. */
     if (pc > (uint64_t)(uintptr_t)veow_invoke && pc <= (uint64_t)(uintptr_t)veow_invoke_end)
         return _URC_END_OF_STACK;
+
     bool named = dladdr((const void *)(uintptr_t)(before ? pc : pc - 1), &info) != 0;
     uint64_t base = named ? (uint64_t)(uintptr_t)info.dli_fbase : 0;
     add(trace->report, "\n    #%d 0x%llx", trace->frames, (unsigned long long)pc);
-    if (named && info.dli_sname)
+    if (named && info.dli_sname != NULL)
         add(trace->report, " %s+0x%llx", info.dli_sname,
             (unsigned long long)(pc - (uint64_t)(uintptr_t)info.dli_saddr));
-    if (named && info.dli_fname)
+    if (named && info.dli_fname != NULL)
         add(trace->report, " (%s+0x%llx)", info.dli_fname, (unsigned long long)(pc - base));
     if (named && trace->frames < FRAMES_WITH_LINES)
         add_line(trace->report, before ? pc : pc - 1);
@@ -137,13 +143,13 @@ static const char *signal_name(int number)
 static void publish(int number)
 {
     struct veow_context *culprit = veow_current;
-    for (struct veow_context *c = veow_contexts(); c; c = c->next)
+    for (struct veow_context *c = veow_contexts(); c != NULL; c = c->next)
         /* A thread that a kernel made has no context: then any running one may be the cause. */
-        if (c->slot && (c == culprit || !culprit))
+        if (c->slot != NULL && (c == culprit || culprit == NULL))
             veow_finish(c, VEO_COMMAND_EXCEPTION, (uint64_t)number);
 
     atomic_store(&veow_header->crashed, (uint32_t)number);
-    for (struct veow_context *c = veow_contexts(); c; c = c->next) {
+    for (struct veow_context *c = veow_contexts(); c != NULL; c = c->next) {
         atomic_fetch_add(&c->wire->done_bell, 1);
         futex_wake_all(&c->wire->done_bell);
     }
@@ -211,7 +217,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
 {
     static _Thread_local bool here;
     struct veow_context *ctx = veow_current;
-    if (ctx && ctx->guarded)
+    if (ctx != NULL && ctx->guarded)
         siglongjmp(ctx->guard, number);
     if (here)
         siglongjmp(next_step, number);
@@ -219,7 +225,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     here = true;
 
     /* First of all the host gets to know; what follows may fault or get stuck. */
-    uint64_t target = ctx ? atomic_load(&ctx->target) : 0;
+    uint64_t target = ctx != NULL ? atomic_load(&ctx->target) : 0;
     STEP(publish(number));
     atomic_store(&veow_header->crashed, (uint32_t)number); /* even if that did not come so far */
     limit_time();
@@ -259,7 +265,7 @@ void *veow_signal_stack_new(void)
 
 void veow_signal_stack_free(void *stack)
 {
-    if (!stack)
+    if (stack == NULL)
         return;
     stack_t none = {.ss_flags = SS_DISABLE};
     sigaltstack(&none, NULL);

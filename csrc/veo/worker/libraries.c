@@ -31,7 +31,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct loaded *find(uint64_t handle)
 {
     struct loaded *library = libraries;
-    while (library && (uint64_t)(uintptr_t)library->handle != handle)
+    while (library != NULL && (uint64_t)(uintptr_t)library->handle != handle)
         library = library->next;
     return library;
 }
@@ -41,7 +41,7 @@ static void explain(const char *path, const char *message, char *error)
 {
     Elf64_Ehdr header;
     const char *what = NULL;
-    int fd = strchr(path, '/') ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = strchr(path, '/') != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     ssize_t n = fd < 0 ? 0 : read(fd, &header, sizeof header);
     if (fd >= 0)
         close(fd);
@@ -56,7 +56,8 @@ static void explain(const char *path, const char *message, char *error)
     } else if (n > 0) {
         what = "it is no ELF file";
     }
-    if (what)
+
+    if (what != NULL)
         snprintf(error, WIRE_ERROR_SIZE, "%s (%.300s)", what, message);
     else
         snprintf(error, WIRE_ERROR_SIZE, "%.1000s", message);
@@ -67,26 +68,29 @@ uint64_t veow_load(struct wire_text *text)
     struct loaded *library;
     text->error[0] = 0;
     void *handle = dlopen(text->text, RTLD_NOW | RTLD_GLOBAL);
-    if (!handle) {
+    if (handle == NULL) {
         const char *message = dlerror();
-        explain(text->text, message ? message : "unknown reason", text->error);
+        explain(text->text, message != NULL ? message : "unknown reason", text->error);
         return 0;
     }
+
     pthread_mutex_lock(&lock);
     library = find((uint64_t)(uintptr_t)handle);
-    if (!library && (library = calloc(1, sizeof *library))) {
+    if (library == NULL && (library = calloc(1, sizeof *library)) != NULL) {
         library->handle = handle;
         library->next = libraries;
         libraries = library;
     }
-    if (library)
+
+    if (library != NULL)
         library->count++;
     pthread_mutex_unlock(&lock);
-    if (!library) {
+    if (library == NULL) {
         dlclose(handle);
         snprintf(text->error, sizeof text->error, "out of memory in the VE process");
         return 0;
     }
+
     return (uint64_t)(uintptr_t)handle;
 }
 
@@ -110,17 +114,18 @@ uint64_t veow_unload(uint64_t handle)
     int rc = WIRE_UNLOAD_UNKNOWN;
     pthread_mutex_lock(&lock);
     struct loaded *library = find(handle);
-    if (library && library->count == 1 && is_being_executed(library))
+    if (library != NULL && library->count == 1 && is_being_executed(library))
         rc = WIRE_UNLOAD_BUSY;
-    else if (library)
+    else if (library != NULL)
         rc = dlclose(library->handle) == 0 ? 0 : WIRE_UNLOAD_UNKNOWN;
-    if (library && rc == 0 && --library->count == 0) {
+    if (library != NULL && rc == 0 && --library->count == 0) {
         struct loaded **at = &libraries;
         while (*at != library)
             at = &(*at)->next;
         *at = library->next;
         free(library);
     }
+
     pthread_mutex_unlock(&lock);
     veow_classes_forget();
     return (uint64_t)(int64_t)rc;
@@ -128,9 +133,9 @@ uint64_t veow_unload(uint64_t handle)
 
 static const void *find_static(const char *name)
 {
-    if (!veorun_static_symbols)
+    if (veorun_static_symbols == NULL)
         return NULL;
-    for (const struct veorun_symbol *s = veorun_static_symbols; s->name; s++)
+    for (const struct veorun_symbol *s = veorun_static_symbols; s->name != NULL; s++)
         if (strcmp(s->name, name) == 0)
             return s->address;
     return NULL;
@@ -140,31 +145,35 @@ uint64_t veow_symbol(uint64_t handle, struct wire_text *text)
 {
     text->error[0] = 0;
     const void *address = find_static(text->text);
-    if (address) {
+    if (address != NULL) {
         veow_classes_signature((uint64_t)(uintptr_t)address, text->signature);
         return (uint64_t)(uintptr_t)address;
     }
+
     if (!handle) {
         snprintf(text->error, sizeof text->error,
-                 veorun_static_symbols ? "it is not among the symbols linked into this worker"
-                                       : "nothing is linked into this worker statically (python -m "
-                                         "veo.static_worker makes one)");
+                 veorun_static_symbols != NULL
+                     ? "it is not among the symbols linked into this worker"
+                     : "nothing is linked into this worker statically (python -m "
+                       "veo.static_worker makes one)");
         return 0;
     }
+
     pthread_mutex_lock(&lock);
     const struct loaded *library = find(handle);
-    if (library) {
+    if (library != NULL) {
         address = dlsym(library->handle, text->text);
-        const char *message = address ? NULL : dlerror();
-        if (!address)
+        const char *message = address != NULL ? NULL : dlerror();
+        if (address == NULL)
             snprintf(text->error, sizeof text->error, "%.1000s",
-                     message ? message : "its address is 0");
+                     message != NULL ? message : "its address is 0");
         else
             veow_classes_signature((uint64_t)(uintptr_t)address, text->signature);
     } else {
         snprintf(text->error, sizeof text->error, "0x%llx is no handle of a loaded library",
                  (unsigned long long)handle);
     }
+
     pthread_mutex_unlock(&lock);
     return (uint64_t)(uintptr_t)address;
 }

@@ -33,9 +33,11 @@ static void leave_core(struct veow_context *ctx)
     int64_t now = clock_now();
     if (now < ctx->moved_at + MOVE_INTERVAL)
         return;
+
     ctx->moved_at = now;
     if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
         return;
+
     cpu_set_t others = all;
     CPU_CLR((size_t)sched_getcpu(), &others);
     if (sched_setaffinity(0, sizeof others, &others) == 0)
@@ -99,6 +101,7 @@ static int transfer(struct veow_context *ctx, const struct wire_slot *slot, uint
         ctx->guarded = false;
         return VEO_COMMAND_OK;
     }
+
     ctx->guarded = false;
     *result = (uint64_t)number;
     return VEO_COMMAND_EXCEPTION;
@@ -123,6 +126,7 @@ static int execute(struct veow_context *ctx, const struct wire_slot *slot, uint6
     case WIRE_EXIT: return VEO_COMMAND_OK;
     case WIRE_HOST: break; /* not executed here */
     }
+
     return VEO_COMMAND_ERROR;
 }
 
@@ -130,8 +134,9 @@ static int execute(struct veow_context *ctx, const struct wire_slot *slot, uint6
 __attribute__((visibility("default"))) int veo_prev_req_result(int offs, uint64_t *result);
 int veo_prev_req_result(int offs, uint64_t *result)
 {
-    const struct wire_context *wire = veow_current ? veow_current->wire : NULL;
-    if (!wire || !result || offs < 0 || offs >= WIRE_HISTORY || (uint64_t)offs >= wire->executed)
+    const struct wire_context *wire = veow_current != NULL ? veow_current->wire : NULL;
+    if (wire == NULL || result == NULL || offs < 0 || offs >= WIRE_HISTORY ||
+        (uint64_t)offs >= wire->executed)
         return -1;
     *result = wire->history[(wire->executed - 1 - (uint64_t)offs) % WIRE_HISTORY];
     return 0;
@@ -144,11 +149,12 @@ static void leave(struct veow_context *ctx, int outcome)
     struct wire_context *wire = ctx->wire;
     struct wire_slot *slot = atomic_exchange(&ctx->slot, NULL);
     ctx->wire = NULL;
-    if (slot) {
+    if (slot != NULL) {
         slot->result = 0;
         slot->outcome = (uint8_t)outcome;
         atomic_store_explicit(&slot->state, WIRE_STATE(ctx->id, WIRE_DONE), memory_order_release);
     }
+
     futex_wake_all(&wire->done_bell);
 }
 
@@ -200,6 +206,7 @@ static void serve(struct veow_context *ctx)
             chunk = chunk->next;
             index = 0;
         }
+
         take(&request, slot);
         if (request.op == WIRE_HOST) {
             hand_over(ctx, slot);
@@ -219,6 +226,7 @@ static void serve(struct veow_context *ctx)
             leave(ctx, outcome);
             return;
         }
+
         veow_finish(ctx, outcome, result);
     }
 }
@@ -232,7 +240,7 @@ VEOW_NO_ASAN static void thread_ended(void *argument)
 void veow_run_context(struct wire_context *wire)
 {
     struct veow_context *ctx = calloc(1, sizeof *ctx);
-    if (!ctx)
+    if (ctx == NULL)
         veow_die("out of memory (context)");
     ctx->wire = wire;
     /* The host seldom needs it, and then at once. */
@@ -263,6 +271,7 @@ int veow_start_context(struct wire_context *wire, size_t stack_size)
     int error = pthread_attr_init(&attr);
     if (error)
         return error;
+
     error = pthread_attr_setstacksize(&attr, stack_size);
     if (!error)
         error = pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);

@@ -36,7 +36,7 @@ static void *watch_host(void *argument)
     pid_t host = *(pid_t *)argument;
     struct pollfd fds[2] = {{.fd = WIRE_FD_LIFELINE, .events = POLLIN},
                             {.fd = (int)syscall(SYS_pidfd_open, host, 0), .events = POLLIN}};
-    if (!secure_getenv("VEO_DEBUG") && getppid() != host)
+    if (secure_getenv("VEO_DEBUG") == NULL && getppid() != host)
         _exit(0);
     for (;;) {
         int n = poll(fds, 2, -1);
@@ -105,6 +105,7 @@ int main(int argc, char *argv[])
                 "veo.VeoProc().\n");
         return 2;
     }
+
     map_memory(argv);
     host = (pid_t)strtol(argv[4], NULL, 10);
     if (veow_header->version != WIRE_VERSION)
@@ -116,6 +117,7 @@ int main(int argc, char *argv[])
         stack.rlim_cur = stack.rlim_max < MAIN_STACK ? stack.rlim_max : MAIN_STACK;
         setrlimit(RLIMIT_STACK, &stack);
     }
+
     veow_crash_setup();
     start_watching(&host);
     if (veow_start_context(veow_header->service, SERVICE_STACK) != 0)

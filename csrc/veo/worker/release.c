@@ -34,6 +34,7 @@ static bool read_words(struct veow_context *ctx, uint64_t address, struct words 
         ctx->guarded = false;
         return false;
     }
+
     ctx->guarded = true;
     atomic_signal_fence(memory_order_seq_cst);
     const volatile uint64_t *from = (const volatile uint64_t *)(uintptr_t)address;
@@ -59,8 +60,9 @@ static uint64_t cache_mark(void)
 {
     uint64_t *block = malloc(24);
     uint64_t mark = 0;
-    if (!block)
+    if (block == NULL)
         return 0;
+
     block[1] = 0;
 
     /* The compiler must not know that this is what was freed. */
@@ -84,12 +86,15 @@ static bool is_allocated(struct veow_context *ctx, uint64_t block)
     uint64_t size = head.second & ~(uint64_t)FLAGS;
     if (size < SMALLEST || size % ALIGNMENT || size > UINT64_C(1) << 46)
         return false;
+
     /* What lies behind it says that it is in use. */
     if (!read_words(ctx, block - ALIGNMENT + size, &next) || !(next.second & PREVIOUS_IN_USE))
         return false;
+
     uint64_t next_size = next.second & ~(uint64_t)FLAGS;
     if (next_size < ALIGNMENT || next_size % ALIGNMENT || next_size > UINT64_C(1) << 46)
         return false;
+
     uint64_t mark = cache_mark();
     return !(mark && read_words(ctx, block, &content) && content.second == mark);
 }
@@ -101,21 +106,23 @@ static bool has_usual_malloc(void)
     Dl_info usual;
     const void *function = dlsym(RTLD_DEFAULT, "malloc");
     const void *library = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-    return function && library && dladdr(function, &used) && dladdr(library, &usual) &&
-           used.dli_fbase == usual.dli_fbase;
+    return function != NULL && library != NULL && dladdr(function, &used) &&
+           dladdr(library, &usual) && used.dli_fbase == usual.dli_fbase;
 }
 
 bool veow_free(struct veow_context *ctx, uint64_t address)
 {
     void *block = (void *)(uintptr_t)address;
-    if (!block)
+    if (block == NULL)
         return true;
-    if (__sanitizer_get_ownership) {
+
+    if (__sanitizer_get_ownership != NULL) {
         if (!__sanitizer_get_ownership(block))
             return false;
     } else if (has_usual_malloc() && !is_allocated(ctx, address)) {
         return false;
     }
+
     free(block);
     return true;
 }

@@ -36,8 +36,10 @@ static bool give_spaces(struct decoder *d, size_t count)
         size_t some = count < sizeof spaces - 1 ? count : sizeof spaces - 1;
         if (!give(d, spaces, some))
             return false;
+
         count -= some;
     }
+
     return true;
 }
 
@@ -130,6 +132,7 @@ static enum dpu_log_status decode_integer(struct decoder *d, const struct conver
         long long value;
         if (!take(d, &value, sizeof value))
             return DPU_LOG_TRUNCATED;
+
         GIVE_FORMATTED(d, c, "ll", value);
     }
 
@@ -255,6 +258,7 @@ static enum dpu_log_status decode_record(struct decoder *d)
         enum dpu_log_status status = decode_conversion(d, &c);
         if (status != DPU_LOG_OK)
             return status;
+
         at = following;
     }
 

@@ -59,6 +59,7 @@ static dpu_error_t read_log(struct dpu_t *dpu, struct log *log)
     const struct dpu_program_t *program = dpu->program;
     if (program == NULL)
         return dpulib_fail(DPU_ERR_NO_PROGRAM_LOADED, "this DPU has no program, and so no log");
+
     if (program->printf_buffer_address == -1 || program->printf_write_pointer_address == -1 ||
         program->printf_buffer_has_wrapped_address == -1)
         return dpulib_fail(DPU_ERR_LOG_CONTEXT_MISSING,
@@ -103,6 +104,7 @@ static bool print_piece(void *argument, const char *text, size_t size)
             some = 1;
             p->error = p->print(p->argument, "%c", 0);
         }
+
         text += some;
         size -= some;
     }
@@ -170,6 +172,7 @@ DPU_EXPORT dpu_error_t dpu_log_read(struct dpu_set_t set, FILE *stream)
     dpu_error_t error = dpulib_check_single(set, &dpu);
     if (error != DPU_OK)
         return error;
+
     /* Also before an error, as with the vendor's library. */
     if (stream != NULL)
         (void)fprintf(stream, DPU_LOG_FORMAT_HEADER, dpu_get_id(dpu));

@@ -30,11 +30,13 @@ static dpu_error_t save_memories(const struct checkpoint *checkpoint, const stru
         if (c->iram == NULL || !dpu_machine_read_iram(m, 0, c->iram, c->info.iram_size))
             return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (IRAM)");
     }
+
     if ((checkpoint->flags & DPU_CHECKPOINT_MRAM) != 0) {
         c->mram = malloc(DPU_MACHINE_MRAM);
         if (c->mram == NULL || !dpu_machine_read_mram(m, 0, c->mram, DPU_MACHINE_MRAM))
             return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (MRAM)");
     }
+
     if ((checkpoint->flags & DPU_CHECKPOINT_WRAM) != 0) {
         c->wram = malloc(wram_size);
         if (c->wram == NULL || !dpu_machine_read_wram(m, 0, c->wram, wram_size))
@@ -64,6 +66,7 @@ static dpu_error_t run_save(struct dpu_t *dpu, void *argument)
         dpu_context_destroy(c);
         return error;
     }
+
     if ((checkpoint->flags & DPU_CHECKPOINT_INTERNAL) == 0)
         return DPU_OK;
 
@@ -193,6 +196,7 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_serialize(struct dpu_context_t *context,
         return error;
     if (context->registers == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "this context has no state; it has been freed");
+
     if (serialized_context == NULL || serialized_context_size == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL,
                            "serialized_context and serialized_context_size must not be NULL");
@@ -202,6 +206,7 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_serialize(struct dpu_context_t *context,
         *serialized_context = malloc(size);
         if (*serialized_context == NULL)
             return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (%u bytes)", size);
+
         *serialized_context_size = size;
     } else if (*serialized_context_size != size) {
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "the buffer has %u bytes, the state %u",
@@ -219,6 +224,7 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_deserialize(const uint8_t *serialized_cont
     dpu_error_t error = check_context(context);
     if (error != DPU_OK)
         return error;
+
     if (serialized_context == NULL)
         serialized_context_size = 0;
     enum dpu_checkpoint_status status =

@@ -126,6 +126,7 @@ dpu_error_t dpulib_context_set_fault(const struct dpu_context_t *c, struct dpu_m
         kind = DPU_FAULT_MEMORY;
         thread = c->mem_fault_thread_index;
     }
+
     if (!dpu_machine_set_fault(machine, kind, thread, c->bkp_fault ? c->bkp_fault_id : 0))
         return dpulib_fail(DPU_ERR_INVALID_THREAD_ID, "the fault is said to be of tasklet %u",
                            thread);

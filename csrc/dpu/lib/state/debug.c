@@ -126,6 +126,7 @@ static dpu_error_t step(struct dpu_t *dpu, void *argument)
     dpu_error_t error = dpulib_context_check(c, dpu->machine);
     if (error != DPU_OK)
         return error;
+
     if (request->thread >= c->info.nr_threads)
         return dpulib_fail(DPU_ERR_INVALID_THREAD_ID, "a DPU has %u tasklets, not a tasklet %u",
                            c->info.nr_threads, request->thread);
@@ -151,6 +152,7 @@ static dpu_error_t finalize(struct dpu_t *dpu, void *argument)
     dpu_error_t error = dpulib_context_check(request->context, dpu->machine);
     if (error != DPU_OK)
         return error;
+
     request->running = dpulib_context_running(request->context);
     uint64_t others = request->running & (request->running - 1);
     dpu_machine_set_run_bits(dpu->machine, dpu_machine_get_run_bits(dpu->machine) | others);

@@ -42,6 +42,7 @@ static void move_symbol(Elf32_Sym *symbol)
     const uint32_t value = symbol->st_value;
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE)
         return;
+
     if (value >= DPU_ELF_ATOMIC_BASE)
         symbol->st_shndx = SHN_ABS;
     else if ((value & DPU_ELF_IRAM_BASE) != 0)
@@ -61,6 +62,7 @@ static bool find_symbols(const struct dpu_elf_sections *all, Elf32_Shdr *table,
             dpu_elf_section_bytes(all, &text, strings))
             return true;
     }
+
     return false;
 }
 
@@ -104,6 +106,7 @@ static bool write_all(int fd, const void *bytes, size_t size, uint64_t offset)
             continue;
         if (done <= 0)
             return false;
+
         from += done;
         size -= (size_t)done;
         offset += (uint64_t)done;
@@ -142,8 +145,10 @@ static bool write_contents(int fd, const void *const *contents, Elf32_Shdr *sect
         sections[i].sh_offset = *at;
         if (!write_all(fd, contents[i], sections[i].sh_size, *at))
             return false;
+
         *at += sections[i].sh_size;
     }
+
     return true;
 }
 

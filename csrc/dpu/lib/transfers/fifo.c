@@ -305,6 +305,7 @@ DPU_EXPORT uint16_t get_fifo_size(struct dpu_fifo_link_t *fifo_link, struct dpu_
         fifo = dpulib_fifo_of(fifo_link, one->rank);
     if (fifo == NULL)
         return 0;
+
     const uint64_t *positions = &fifo->dpu_fifo_pointers[(size_t)2 * dpulib_dpu_index(one)];
     return (uint16_t)(positions[1] - positions[0]);
 }

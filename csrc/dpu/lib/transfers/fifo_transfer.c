@@ -99,6 +99,7 @@ static dpu_error_t run_flush(struct dpu_t *dpu, void *argument)
         positions[1] = positions[0];
         return DPU_OK;
     }
+
     if (positions[1] != positions[0])
         memcpy(*buffer, elements_of(fifo, dpu),
                (size_t)fifo->dpu_fifo_data_size << fifo->dpu_fifo_ptr_size);
@@ -134,6 +135,7 @@ static dpu_error_t push_until_finished(struct dpu_set_t set, struct push *push)
         dpu_error_t error = dpulib_submit(set, &spec, false);
         if (error != DPU_OK || is_finished(push->buffers))
             return error;
+
         if (retries >= fifo->max_retries)
             return dpulib_fail(DPU_ERR_WRAM_FIFO_FULL,
                                "no room after %u retries, %u microseconds apart: does the "
@@ -218,6 +220,7 @@ static dpu_error_t transfer_rank(struct dpu_rank_t *rank, struct dpu_fifo_rank_t
         return error;
     if (fifo == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "the FIFO is NULL");
+
     if (matrix == NULL || matrix->type != DPU_DEFAULT_XFER_MATRIX)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
                            "the matrix is NULL, or of type DPU_SG_XFER_MATRIX");

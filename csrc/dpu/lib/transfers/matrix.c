@@ -30,6 +30,7 @@ DPU_EXPORT dpu_error_t dpu_transfer_matrix_add_dpu_block(
     struct sg_xfer_buffer *list = transfer_matrix->sg_ptr[dpulib_dpu_index(dpu)];
     if (list == NULL || list->blocks_addr == NULL || list->blocks_length == NULL)
         return dpulib_fail(DPU_ERR_INTERNAL, "the matrix has no list of blocks for the DPU");
+
     if (list->nr_blocks >= list->max_nr_blocks)
         return dpulib_fail(DPU_ERR_INTERNAL, "the list has room for %u blocks, and they are there",
                            list->max_nr_blocks);

@@ -37,6 +37,7 @@ static dpu_error_t run_copy(struct dpu_t *dpu, void *argument)
     void *host = copy->matrix != NULL ? copy->matrix->ptr[index] : copy->host;
     if (host == NULL)
         return DPU_OK;
+
     if (copy->to_dpu)
         dpulib_place_write(&copy->place, dpu->machine, 0, copy->place.size, host);
     else

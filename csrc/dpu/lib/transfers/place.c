@@ -36,6 +36,7 @@ dpu_error_t dpulib_place_find(struct dpulib_place *place, struct dpu_symbol_t sy
                 address, length);
         return DPU_OK;
     }
+
     if ((address & MRAM_BIT) != 0) {
         place->memory = DPU_PLACE_MRAM;
         place->offset = address & ~MRAM_BIT;

@@ -46,12 +46,14 @@ static dpu_error_t check_request(struct dpulib_place *place, dpu_xfer_t directio
     dpu_error_t error = dpulib_place_find(place, symbol, offset, length);
     if (error == DPU_ERR_INVALID_SYMBOL_ACCESS)
         return error;
+
     if (direction != DPU_XFER_TO_DPU && direction != DPU_XFER_FROM_DPU)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
                            "direction %d is neither DPU_XFER_TO_DPU nor DPU_XFER_FROM_DPU",
                            (int)direction);
     if (error != DPU_OK)
         return error;
+
     if ((flags & DPU_XFER_PARALLEL) != 0 && place->memory != DPU_PLACE_WRAM)
         return dpulib_fail(DPU_ERR_INVALID_PARALLEL_MEMORY_TRANSFER,
                            "only WRAM can be accessed while the program runs");
@@ -84,6 +86,7 @@ static dpu_error_t push(struct dpu_set_t set, dpu_xfer_t direction, struct dpu_s
     dpu_error_t error = check_request(&place, direction, symbol, offset, length, flags);
     if (error != DPU_OK)
         return error;
+
     error = transfer_prepared(set, &place, direction, flags);
     if ((flags & DPU_XFER_NO_RESET) == 0)
         (void)dpu_prepare_xfer(set, NULL);

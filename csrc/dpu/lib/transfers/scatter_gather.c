@@ -40,6 +40,7 @@ static dpu_error_t append(struct sg_xfer_buffer *blocks, const struct sg_block_i
             blocks->blocks_length = lengths;
         if (addresses == NULL || lengths == NULL)
             return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (%u blocks)", room);
+
         blocks->max_nr_blocks = room;
     }
 
@@ -71,12 +72,14 @@ static dpu_error_t collect(const struct scatter *s, uint32_t index, uint32_t mos
                                index, most);
         if (block.length == 0)
             continue;
+
         if (block.addr == NULL)
             return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
                                "block %u of DPU %u of the set is NULL", i, index);
         bytes += block.length;
         if (s->check_length && bytes > s->place.size)
             return mismatch(s, index, bytes);
+
         dpu_error_t error = append(blocks, &block);
         if (error != DPU_OK)
             return error;
@@ -97,6 +100,7 @@ void dpulib_copy_blocks(const struct dpulib_place *place, struct dpu_machine *ma
         uint32_t some = blocks->blocks_length[i] < left ? blocks->blocks_length[i] : left;
         if (some == 0) /* its address may be NULL */
             continue;
+
         if (to_dpu)
             copy_memory(mram + done, blocks->blocks_addr[i], some);
         else
@@ -145,6 +149,7 @@ static dpu_error_t check_request(struct dpu_set_t set, dpu_xfer_t direction,
     dpu_error_t error = dpulib_place_find(place, symbol, offset, length);
     if (error == DPU_ERR_INVALID_SYMBOL_ACCESS)
         return error;
+
     if (place->memory != DPU_PLACE_MRAM)
         return dpulib_fail(DPU_ERR_SG_NOT_MRAM_SYMBOL,
                            "the symbol at 0x%x is not in MRAM, which alone has scatter/gather "
@@ -178,6 +183,7 @@ static struct scatter *new_scatter(const struct dpu_set_t *set, const get_block_
             memcpy(s->args_copy, get_block->args, get_block->args_size);
         s->get_block.args = s->args_copy;
     }
+
     if (s->indexes == NULL || (get_block->args != NULL && s->get_block.args == NULL)) {
         release_scatter(s);
         return NULL;

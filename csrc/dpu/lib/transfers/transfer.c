@@ -21,6 +21,7 @@ static dpu_error_t run_transfer(struct dpu_t *dpu, void *argument)
     struct dpulib_transfer *t = argument;
     if (t->place.size == 0)
         return DPU_OK;
+
     if (t->table == NULL) {
         dpulib_place_write(&t->place, dpu->machine, 0, t->place.size, t->everyone);
         return DPU_OK;
@@ -29,6 +30,7 @@ static dpu_error_t run_transfer(struct dpu_t *dpu, void *argument)
     void *host = *dpulib_table_entry(t->table, dpu);
     if (host == NULL)
         return DPU_OK;
+
     if (t->direction == DPU_XFER_TO_DPU)
         dpulib_place_write(&t->place, dpu->machine, 0, t->place.size, host);
     else

@@ -11,6 +11,7 @@ static const char *parse_length(const char *at, struct print_item *item)
             item->bytes = 1;
             at++;
         }
+
         return at + 1;
     case 'l': item->bytes = 8; return at[1] == 'l' ? at + 2 : at + 1;
     case 'j':
@@ -66,6 +67,7 @@ static const char *parse_flags(const char *at, struct print_item *item)
         item->width_given = true;
         at++;
     }
+
     while (*at >= '0' && *at <= '9')
         at++;
     if (*at == '.') {
@@ -75,10 +77,12 @@ static const char *parse_flags(const char *at, struct print_item *item)
             item->precision_given = true;
             at++;
         }
+
         for (; *at >= '0' && *at <= '9'; at++)
             if (item->precision < 100000)
                 item->precision = item->precision * 10 + (*at - '0');
     }
+
     return at;
 }
 
@@ -98,6 +102,7 @@ void __print_parse(const char *format, struct print_item *item)
         item->end = at;
         return;
     }
+
     if (*at != '%') {
         while (*at != 0 && *at != '%')
             at++;
@@ -105,11 +110,13 @@ void __print_parse(const char *format, struct print_item *item)
         item->end = at;
         return;
     }
+
     if (at[1] == '%') {
         item->kind = PRINT_PERCENT;
         item->end = at + 2;
         return;
     }
+
     at = parse_flags(at + 1, item);
     item->flags_end = at;
     at = parse_length(at, item);

@@ -92,6 +92,7 @@ static void print_conversion(const struct print_item *item, int32_t width, int32
                 /* As if there were none. */
                 break;
             }
+
             __print_byte(*at);
         } else if (at > item->start && at[-1] == '.') {
             print_decimal(precision);
@@ -99,6 +100,7 @@ static void print_conversion(const struct print_item *item, int32_t width, int32
             print_decimal(width);
         }
     }
+
     if (item->letter == 'b') {
         /* The host prints 32 digits, lowest first: 64 of them are two conversions. */
         __print_byte('b');
@@ -106,8 +108,10 @@ static void print_conversion(const struct print_item *item, int32_t width, int32
             __print_byte('%');
             __print_byte('b');
         }
+
         return;
     }
+
     if (item->kind == PRINT_DOUBLE
             ? needs_long(item->letter)
             : item->bytes == 8 && item->kind != PRINT_CHARACTER && item->kind != PRINT_STRING)
@@ -158,9 +162,11 @@ static void print_arguments(const char *format, va_list *arguments, bool convers
                 for (const char *at = item.start; at != end; at++)
                     __print_byte(*at);
             }
+
             in_text = true;
             continue;
         }
+
         if (in_text && !conversions)
             __print_byte(0);
         in_text = false;
@@ -169,11 +175,13 @@ static void print_arguments(const char *format, va_list *arguments, bool convers
         fetch(&item, arguments, &width, &precision, &value);
         if (item.kind == PRINT_NOTHING)
             continue;
+
         if (conversions)
             print_conversion(&item, width, precision);
         else
             print_argument(&item, precision, value);
     }
+
     if (conversions)
         __print_byte(0);
 }
@@ -184,6 +192,7 @@ int vprintf(const char *restrict format, va_list arguments)
 
     if (*format == 0)
         return 0;
+
     va_copy(first, arguments);
     va_copy(second, arguments);
     __open_print_sequence();

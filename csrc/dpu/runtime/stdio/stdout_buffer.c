@@ -38,12 +38,14 @@ static void write_out(uint32_t size)
     if (size > room) {
         __dpu_fault(__FAULT_PRINTF_OVERFLOW__);
     }
+
     room -= size;
     while (size != 0) {
         if (position >= __stdout_buffer_size) {
             position = 0;
             __stdout_buffer_state.has_wrapped = 1;
         }
+
         part = __stdout_buffer_size - position;
         if (part > size)
             part = size;
