@@ -6,7 +6,8 @@ are in `FILES`, for use with `Spec.from_yaml` and its variables.
 
 Programs on an accelerator take turns with the copies to and from it. The architectures have a
 ``HostMemory`` for these: a copy is an Einsum of its own (``is_copy_operation``), and Einsums come
-one after the other.
+one after the other. It holds the tensors whose names begin with ``Host``, and is not there for
+other Einsums.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def upmem_rank(
     clock : float
         In Hz.
     block : int
-        Bytes of a transfer between MRAM and WRAM.
+        Bytes of a transfer between MRAM and WRAM. Smaller ones count as a part of one: the mapper
+        has to be told that tiles in WRAM are no smaller, by ``tile_shape`` of its tensors.
     instructions : float or str
         Instructions of one compute. An expression can tell Einsums apart, by their tensors:
         ``4 if 'Z' in All else 9``.
