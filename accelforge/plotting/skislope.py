@@ -85,11 +85,21 @@ def plot_step(xs: Sequence[float], ys: Sequence[float], ax: Any = None, **plot_k
     (line,) = axis.plot(xs, ys, drawstyle="steps-post", **plot_kwargs)
     axis.set_xscale("log")
     axis.set_yscale("log")
-    right = max(axis.get_xlim()[1], 1.5 * xs[-1])
     more = {"color": line.get_color(), "linestyle": line.get_linestyle()}
-    axis.plot([xs[-1], right], [ys[-1], ys[-1]], linewidth=line.get_linewidth(), **more)
-    axis.set_xlim(right=right)
+    ends = axis.plot([xs[-1]], [ys[-1]], linewidth=line.get_linewidth(), **more)
+    _reach_edge(axis, ends[0], 1.5 * xs[-1])
     clean(axis)
     axis.set_xlabel("On-chip memory size (bits)")
     axis.set_ylabel("Lowest attainable off-chip accesses (bits)")
     return axis
+
+
+def _reach_edge(axis: Any, end: Any, least: float) -> None:
+    """Draw the end of a staircase to the right edge, and those that are there already."""
+    ends = [*getattr(axis, "_forge_ends", []), end]
+    axis._forge_ends = ends
+    right = max(axis.get_xlim()[1], least)
+    for line in ends:
+        x, y = line.get_xdata()[0], line.get_ydata()[0]
+        line.set_data([x, right], [y, y])
+    axis.set_xlim(right=right)

@@ -285,6 +285,9 @@ def test_stairs_reach_the_edge():
     assert axis.lines[0].get_drawstyle() == "steps-post"
     assert axis.lines[1].get_xdata()[1] == axis.get_xlim()[1] > 10
     assert axis.get_xscale() == axis.get_yscale() == "log"
+    plot_step([1, 1e6], [1, 2], axis)
+    ends = [axis.lines[1].get_xdata()[1], axis.lines[3].get_xdata()[1]]
+    assert ends == [axis.get_xlim()[1]] * 2
     alone = plot_step([3], [4], pyplot.subplots()[1])
     assert alone.lines[1].get_xdata()[1] > 3
     with pytest.raises(ValueError, match="no points"):
