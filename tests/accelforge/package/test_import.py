@@ -27,7 +27,7 @@ import accelforge as af
 
 def run(code, *arguments):
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, *map(str, arguments)],
+        [sys.executable, "-P", "-W", "error", "-c", code, *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
