@@ -291,11 +291,12 @@ void veo_unregister_hmem_hook_functions(void);
 
 /* --- VE shared memory and user DMA: real hardware only ---------------------------------- */
 
-/* Soft: these fail with errno ENOSYS. */
-int veo_shared_mem_open(void *addr, size_t size, int flag, long long mode);
-int veo_shared_mem_close(void *addr, size_t size, int flag, long long mode);
+/* Soft: these fail with errno ENOSYS. What they are for: veo_veshm.h, veo_vhveshm.h, veo_vedma.h.
+ */
+int veo_shared_mem_open(void *addr, size_t size, int syncnum, long long mode);
+int veo_shared_mem_close(void *addr, size_t size, int syncnum, long long mode);
 void *veo_shared_mem_attach(struct veo_proc_handle *proc, pid_t pid, void *addr, size_t size,
-                            int flag, long long mode);
+                            int syncnum, long long mode);
 int veo_shared_mem_detach(struct veo_proc_handle *proc, void *addr, long long mode);
 /* KEY is a key_t, which strict C11 does not declare. */
 int veo_shmget(struct veo_proc_handle *proc, int key, size_t size, int flag);

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* veo_ve.h: what kernels may call. Link with nothing, or with -laveoVE as for NEC's library. */
+/*
+ * veo_ve.h: what kernels may call, on the VE side of ve_offload.h.
+ *
+ * Linking. Soft: the worker process that loads the kernel has these functions, so that a kernel is
+ * linked with nothing. NEC's SDK has them in libaveoVE.a; -laveoVE works with both.
+ *
+ * Threads. Only the thread of a context may call them, which is the one that executes kernels; in a
+ * thread that a kernel has started they fail. Nothing blocks.
+ *
+ * Ownership. Results are copied; nothing has to be freed.
+ *
+ * Errors. Functions return -1 and leave *RESULT as it is; errno is not set.
+ */
 #ifndef VEO_VE_H
 #define VEO_VE_H
 
@@ -10,8 +22,12 @@ extern "C" {
 #endif
 
 /*
- * The result of the request that this context executed OFFS requests before the last one: 0 is the
- * one before the kernel that asks. 0, or -1 if it is not known (32 are kept).
+ * Stores the result of an earlier request of this context in *RESULT: with OFFS 0 of the one before
+ * the kernel that asks, with 1 of the one before that, and so on. So a kernel can use what the
+ * request before it has allocated. Requests that the host executed count too.
+ *
+ * 0, or -1 if RESULT is NULL, OFFS is negative, or there is no such request. Soft: the last 32
+ * results are kept.
  */
 int veo_prev_req_result(int offs, uint64_t *result);
 

@@ -27,10 +27,10 @@ static void refuse(const char *function)
 typedef void *address;
 #define NOWHERE ((void *)-1)
 
-REFUSE(int, veo_shared_mem_open, -1, void *addr, size_t size, int flag, long long mode)
-REFUSE(int, veo_shared_mem_close, -1, void *addr, size_t size, int flag, long long mode)
+REFUSE(int, veo_shared_mem_open, -1, void *addr, size_t size, int syncnum, long long mode)
+REFUSE(int, veo_shared_mem_close, -1, void *addr, size_t size, int syncnum, long long mode)
 REFUSE(address, veo_shared_mem_attach, NOWHERE, struct veo_proc_handle *proc, pid_t pid, void *addr,
-       size_t size, int flag, long long mode)
+       size_t size, int syncnum, long long mode)
 REFUSE(int, veo_shared_mem_detach, -1, struct veo_proc_handle *proc, void *addr, long long mode)
 REFUSE(int, veo_shmget, -1, struct veo_proc_handle *proc, int key, size_t size, int flag)
 REFUSE(address, veo_shmat, NOWHERE, struct veo_proc_handle *proc, int shmid, const void *addr,
