@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["HostProgram"]
 
 HERE = Path(__file__).parent
-FLAGS = "-O3 -march=native -g"
+FLAGS = "-O3 -march=native -mprefer-vector-width=512 -g"
 
 
 class HostProgram:
