@@ -164,7 +164,7 @@ static enum fuse_status check_group(const struct fuse_tables *t, struct cursor *
 
 static enum fuse_status check_sizes(const struct fuse_tables *t)
 {
-    if (t->einsum_count == 0 || t->objective_count == 0)
+    if (t->einsum_count == 0 || t->objective_count == 0 || t->tensor_count > t->access_count)
         return FUSE_BAD_COUNT;
     if (t->einsum_count > FUSE_MAX_EINSUMS || t->objective_count > FUSE_MAX_OBJECTIVES ||
         t->memory_count > FUSE_MAX_MEMORIES || t->tensor_count > FUSE_MAX_RECORDS)

@@ -5,4 +5,6 @@ from __future__ import annotations
 
 from tests.support.fuzzing import make_test
 
-test_a_reader_survives_damaged_input = make_test(__file__, {"problem": "@accelforge"})
+test_a_reader_survives_damaged_input = make_test(
+    __file__, {"problem": "@accelforge", "join": "@accelforge_join"}
+)
