@@ -48,7 +48,7 @@ ACCELFORGE_SEARCH = [
 # C that is compiled into an extension module besides what Cython makes.
 EXTRA_SOURCES = {
     "offchip.native": ["csrc/dispatch/loader.c"],
-    "veo._context_handle": ["csrc/veo/package/requests.c"],
+    "veo._pending": ["csrc/veo/package/requests.c"],
     "veo._native": ["csrc/dispatch/loader.c", "csrc/dispatch/veo_table.c"],
     "dpu._native": ["csrc/dispatch/loader.c", "csrc/dispatch/dpu_table.c"],
     "accl._native": ["csrc/dispatch/loader.c", "csrc/dispatch/accl_table.c"],

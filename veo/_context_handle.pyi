@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from typing import final
 
-from veo._process_handle import ContextBase
+from veo._pending import PendingRequests
 
 __all__: list[str] = []
 
 @final
-class CtxHandle(ContextBase): ...
+class CtxHandle(PendingRequests): ...

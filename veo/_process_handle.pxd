@@ -6,15 +6,14 @@ change only with the GIL held; `users` counts the calls that have released it, a
 use is freed.
 """
 
-from cpython.object cimport PyObject
 from veo._native cimport Library
+from veo.context_set cimport veopkg_context, veopkg_contexts
 from veo.libveo cimport veo_proc_handle, veo_table, veo_thr_ctxt, veosoft_table
 
 
 # The part of a context that its process uses: see CtxHandle.
 cdef class ContextBase:
-    cdef PyObject *prev_ctx
-    cdef PyObject *next_ctx
+    cdef veopkg_context context
 
     # Settles all requests; 0 when done, 1 after a timeout.
     cdef int finish(self, long long ns) except -1
@@ -35,8 +34,7 @@ cdef class ProcHandle:
     cdef const veosoft_table *soft
     cdef veo_proc_handle *handle       # NULL when closed
     cdef veo_thr_ctxt *main            # NULL where the library does not say
-    cdef PyObject *main_opened         # the ContextBase of the main context, borrowed, or NULL
-    cdef PyObject *first               # list of ContextBases, borrowed
+    cdef veopkg_contexts open_contexts
     cdef bint unfinished               # requests were given up
     cdef list grave                    # kept until the process is gone
     cdef unsigned int forks
@@ -44,7 +42,6 @@ cdef class ProcHandle:
     cdef int users
     cdef bint closing
     cdef bint leaving                  # waiters must return
-    cdef bint opened                   # a context was opened, the main one being the first
 
     # Usable, or VeoClosedError. Between the two calls the handle stays valid without the GIL.
     cdef veo_proc_handle *enter(self) except NULL

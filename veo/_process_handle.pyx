@@ -3,9 +3,9 @@
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.object cimport PyObject
 from offchip cimport native
 from veo._native cimport Library, death_report
+from veo.context_set cimport veopkg_context, veopkg_context_next, veopkg_contexts_first
 from veo.libveo cimport veo_proc_handle, veo_table, veo_thr_ctxt
 from veo.waiting cimport SLICE_NS, now_ns, pause_ns
 
@@ -63,8 +63,6 @@ cdef class ProcHandle:
     def __cinit__(self):
         self.handle = NULL
         self.main = NULL
-        self.main_opened = NULL
-        self.first = NULL
         self.grave = []
 
     def __dealloc__(self):
@@ -106,8 +104,8 @@ cdef class ProcHandle:
         if self.soft.veosoft_context_drain is NULL or main is NULL:
             # Synchronous functions of the vendor's library do not see signals; requests known to be
             # queued before them are waited for here.
-            if self.main_opened is not NULL:
-                opened = <ContextBase>self.main_opened
+            if self.open_contexts.main is not NULL:
+                opened = <ContextBase>self.open_contexts.main
                 opened.finish(-1)
             return 0
         rc = self.soft.veosoft_context_drain(main, 0)
@@ -125,10 +123,10 @@ cdef class ProcHandle:
 
     cdef list contexts(self):
         cdef list found = []
-        cdef PyObject *at = self.first
+        cdef veopkg_context *at = veopkg_contexts_first(&self.open_contexts)
         while at is not NULL:
-            found.append(<ContextBase>at)
-            at = (<ContextBase>at).next_ctx
+            found.append(<ContextBase>at.owner)
+            at = veopkg_context_next(at)
         return found
 
     cdef int wait_for_users(self) except -1:
