@@ -44,7 +44,7 @@ LOAD = STORE = POINTER = BRANCH = INDEX = 1
 
 
 class DpuKernel(Kernel):
-    """A kernel for one DPU with 16 tasklets.
+    """A kernel for one DPU.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class DpuKernel(Kernel):
     source : Path
         The C file.
     defines : mapping
-        Its macros.
+        Its macros, NR_TASKLETS among them.
     inputs, expected : mapping
         What is written to variables of the DPU before the launch, and is in them after it.
     spec : Spec
@@ -74,7 +74,7 @@ class DpuKernel(Kernel):
     ) -> None:
         super().__init__(name, note)
         self.source = source
-        self.defines = {"NR_TASKLETS": TASKLETS, **defines}
+        self.defines = dict(defines)
         self.inputs = dict(inputs)
         self.expected = dict(expected)
         self._spec = spec
@@ -117,6 +117,7 @@ def _build(source: Path, defines: tuple[tuple[str, int], ...]) -> bytes:
 
 
 def _spec(
+    tasklets: int,
     block: int,
     instructions: float | str,
     einsums: Sequence[str],
@@ -126,7 +127,7 @@ def _spec(
 ) -> Spec:
     rank = upmem_rank(
         dpus=1,
-        tasklets=TASKLETS,
+        tasklets=tasklets,
         clock=CLOCK,
         block=block,
         instructions=instructions,
@@ -136,11 +137,20 @@ def _spec(
 
 
 def _check_multiple(name: str, value: int, of: int) -> None:
+    if of < 1:
+        raise ValueError("tasklets, tile and block must be 1 or more")
     if value < of or value % of:
         raise ValueError(f"{name} must be a multiple of {of}, not {value}")
 
 
-def dpu_gemv(rows: int = 128, columns: int = 1024, *, block: int = 256, tile: int = 4) -> DpuKernel:
+def dpu_gemv(
+    rows: int = 128,
+    columns: int = 1024,
+    *,
+    block: int = 256,
+    tile: int = 4,
+    tasklets: int = TASKLETS,
+) -> DpuKernel:
     """Return a product of a matrix and a vector of 32-bit integers below 1024.
 
     Parameters
@@ -151,14 +161,17 @@ def dpu_gemv(rows: int = 128, columns: int = 1024, *, block: int = 256, tile: in
         Values that are fetched at a time, 2 to 512, an even number.
     tile : int
         Rows for which a block of the vector is fetched once.
+    tasklets : int
+        Threads, 1 to 24.
     """
-    _check_multiple("rows", rows, TASKLETS * tile)
+    _check_multiple("rows", rows, tasklets * tile)
     _check_multiple("columns", columns, block)
     random = np.random.default_rng(1)
     matrix = random.integers(0, 1024, (rows, columns), np.int32)
     vector = random.integers(0, 1024, columns, np.int32)
     inner = 2 * (LOAD + POINTER) + INSTRUCTIONS["mul32"] + INSTRUCTIONS["add32"] + BRANCH
     spec = _spec(
+        tasklets,
         4 * block,
         inner,
         ["Z[m] = A[m, k] * x[k]"],
@@ -166,7 +179,7 @@ def dpu_gemv(rows: int = 128, columns: int = 1024, *, block: int = 256, tile: in
         32,
         [
             hold("MRAM", "A", "x", "Z"),
-            spread("m", "Tasklet", "tasklets", rows // TASKLETS),
+            spread("m", "Tasklet", "tasklets", rows // tasklets),
             loop("m", tile),
             hold("WRAM", "Z"),
             loop("k", block),
@@ -181,7 +194,7 @@ def dpu_gemv(rows: int = 128, columns: int = 1024, *, block: int = 256, tile: in
     return DpuKernel(
         f"gemv {rows}x{columns}, blocks of {block}",
         SOURCES / "gemv.c",
-        {"M": rows, "K": columns, "BLOCK": block, "ROWS": tile},
+        {"NR_TASKLETS": tasklets, "M": rows, "K": columns, "BLOCK": block, "ROWS": tile},
         {"A": matrix, "x": vector},
         {"Z": matrix @ vector},
         spec,
@@ -189,7 +202,7 @@ def dpu_gemv(rows: int = 128, columns: int = 1024, *, block: int = 256, tile: in
     )
 
 
-def dpu_reduction(count: int = 1 << 18, *, block: int = 128) -> DpuKernel:
+def dpu_reduction(count: int = 1 << 18, *, block: int = 128, tasklets: int = TASKLETS) -> DpuKernel:
     """Return a sum of 64-bit integers.
 
     Parameters
@@ -198,14 +211,17 @@ def dpu_reduction(count: int = 1 << 18, *, block: int = 128) -> DpuKernel:
         How many.
     block : int
         Numbers that are fetched at a time.
+    tasklets : int
+        Threads, 1 to 24.
     """
-    _check_multiple("count", count, TASKLETS * block)
+    _check_multiple("count", count, tasklets * block)
     numbers = np.random.default_rng(2).integers(-(2**40), 2**40, count)
     spec = _spec(
+        tasklets,
         8 * block,
         LOAD + POINTER + INSTRUCTIONS["add64"] + BRANCH,
         ["s[t] = A[t, i]", "S[z] = s[t]"],
-        {"T": TASKLETS, "I": count // TASKLETS, "Z": 1},
+        {"T": tasklets, "I": count // tasklets, "Z": 1},
         64,
         [
             hold("MRAM", "A", "s", "S"),
@@ -226,7 +242,7 @@ def dpu_reduction(count: int = 1 << 18, *, block: int = 128) -> DpuKernel:
     return DpuKernel(
         f"reduction of {count}",
         SOURCES / "reduction.c",
-        {"N": count, "BLOCK": block},
+        {"NR_TASKLETS": tasklets, "N": count, "BLOCK": block},
         {"A": numbers},
         {"S": numbers.sum(keepdims=True)},
         spec,
@@ -234,7 +250,9 @@ def dpu_reduction(count: int = 1 << 18, *, block: int = 128) -> DpuKernel:
     )
 
 
-def dpu_histogram(count: int = 1 << 18, *, block: int = 1024) -> DpuKernel:
+def dpu_histogram(
+    count: int = 1 << 18, *, block: int = 1024, tasklets: int = TASKLETS
+) -> DpuKernel:
     """Return counts of bytes, in a table for each tasklet.
 
     Parameters
@@ -243,18 +261,21 @@ def dpu_histogram(count: int = 1 << 18, *, block: int = 1024) -> DpuKernel:
         Bytes.
     block : int
         Bytes that are fetched at a time.
+    tasklets : int
+        Threads, 1 to 24.
     """
-    _check_multiple("count", count, TASKLETS * block)
+    _check_multiple("count", count, tasklets * block)
     data = np.random.default_rng(3).integers(0, 256, count, np.uint8)
     counting = 2 * LOAD + INDEX + INSTRUCTIONS["add32"] + STORE + POINTER + BRANCH
     merging = LOAD + INSTRUCTIONS["add32"] + POINTER + BRANCH
     spec = _spec(
+        tasklets,
         block,
         f"{merging} if 'H' in All else {counting}",
         # A table is one value: which of its counts a byte belongs to makes no difference to the
         # time. The second Einsum has the same tables, count by count.
         ["table[t] = A[t, i]", "H[b] = counts[t, b]"],
-        {"T": TASKLETS, "I": count // TASKLETS, "B": 256},
+        {"T": tasklets, "I": count // tasklets, "B": 256},
         {"A": 8, "table": 256 * 32, "counts": 32, "H": 32},
         [
             hold("MRAM", "A"),
@@ -269,7 +290,7 @@ def dpu_histogram(count: int = 1 << 18, *, block: int = 1024) -> DpuKernel:
                     compute("Pipeline", "table"),
                 ],
                 [
-                    spread("b", "Tasklet", "tasklets", 256 // TASKLETS),
+                    spread("b", "Tasklet", "tasklets", -(-256 // tasklets)),
                     hold("WRAM", "H", "counts"),
                     loop("b"),
                     loop("t"),
@@ -281,7 +302,7 @@ def dpu_histogram(count: int = 1 << 18, *, block: int = 1024) -> DpuKernel:
     return DpuKernel(
         f"histogram of {count} bytes",
         SOURCES / "histogram.c",
-        {"N": count, "BLOCK": block},
+        {"NR_TASKLETS": tasklets, "N": count, "BLOCK": block},
         {"A": data},
         {"H": np.bincount(data, minlength=256).astype(np.uint32)},
         spec,
@@ -289,7 +310,7 @@ def dpu_histogram(count: int = 1 << 18, *, block: int = 1024) -> DpuKernel:
     )
 
 
-def dpu_scan(count: int = 1 << 18, *, block: int = 256) -> DpuKernel:
+def dpu_scan(count: int = 1 << 18, *, block: int = 256, tasklets: int = TASKLETS) -> DpuKernel:
     """Return prefix sums of 32-bit integers.
 
     Parameters
@@ -298,15 +319,18 @@ def dpu_scan(count: int = 1 << 18, *, block: int = 256) -> DpuKernel:
         How many.
     block : int
         Numbers that are fetched at a time.
+    tasklets : int
+        Threads, 1 to 24.
     """
-    _check_multiple("count", count, TASKLETS * block)
+    _check_multiple("count", count, tasklets * block)
     numbers = np.random.default_rng(4).integers(0, 2**20, count, np.uint32)
     adding = LOAD + POINTER + INSTRUCTIONS["add32"] + BRANCH
     spec = _spec(
+        tasklets,
         4 * block,
         f"{adding + STORE} if 'P' in All else {adding}",
         ["s[t] = A[t, i]", "P[t, i] = A[t, i] * s[t]"],
-        {"T": TASKLETS, "I": count // TASKLETS},
+        {"T": tasklets, "I": count // tasklets},
         32,
         [
             hold("MRAM", "A", "s", "P"),
@@ -329,7 +353,7 @@ def dpu_scan(count: int = 1 << 18, *, block: int = 256) -> DpuKernel:
     return DpuKernel(
         f"scan of {count}",
         SOURCES / "scan.c",
-        {"N": count, "BLOCK": block},
+        {"NR_TASKLETS": tasklets, "N": count, "BLOCK": block},
         {"A": numbers},
         {"P": numbers.cumsum(dtype=np.uint32)},
         spec,
@@ -337,7 +361,9 @@ def dpu_scan(count: int = 1 << 18, *, block: int = 256) -> DpuKernel:
     )
 
 
-def dpu_matmul(rows: int = 64, columns: int = 64, inner: int = 128, *, tile: int = 4) -> DpuKernel:
+def dpu_matmul(
+    rows: int = 64, columns: int = 64, inner: int = 128, *, tile: int = 4, tasklets: int = TASKLETS
+) -> DpuKernel:
     """Return a product of two matrices of 16-bit integers, of which the second is transposed.
 
     Parameters
@@ -346,13 +372,16 @@ def dpu_matmul(rows: int = 64, columns: int = 64, inner: int = 128, *, tile: int
         Rows of the first matrix, columns of the second, and what they have in common.
     tile : int
         Rows that a tasklet keeps in WRAM.
+    tasklets : int
+        Threads, 1 to 24.
     """
-    _check_multiple("rows", rows, TASKLETS * tile)
+    _check_multiple("rows", rows, tasklets * tile)
     _check_multiple("inner", inner, 4)
     random = np.random.default_rng(5)
     a = random.integers(-128, 128, (rows, inner)).astype(np.int16)
     b = random.integers(-128, 128, (columns, inner)).astype(np.int16)
     spec = _spec(
+        tasklets,
         2 * inner,
         2 * (LOAD + POINTER) + INSTRUCTIONS["mul16"] + INSTRUCTIONS["add32"] + BRANCH,
         ["C[m, n] = A[m, k] * B[n, k]"],
@@ -360,7 +389,7 @@ def dpu_matmul(rows: int = 64, columns: int = 64, inner: int = 128, *, tile: int
         {"A": 16, "B": 16, "C": 32},
         [
             hold("MRAM", "A", "B", "C"),
-            spread("m", "Tasklet", "tasklets", rows // TASKLETS),
+            spread("m", "Tasklet", "tasklets", rows // tasklets),
             loop("m", tile),
             hold("WRAM", "A", "C"),
             loop("n"),
@@ -373,7 +402,7 @@ def dpu_matmul(rows: int = 64, columns: int = 64, inner: int = 128, *, tile: int
     return DpuKernel(
         f"matmul {rows}x{columns}x{inner}",
         SOURCES / "matmul.c",
-        {"M": rows, "N": columns, "K": inner, "TILE": tile},
+        {"NR_TASKLETS": tasklets, "M": rows, "N": columns, "K": inner, "TILE": tile},
         {"A": a, "B": b},
         {"C": a.astype(np.int32) @ b.T.astype(np.int32)},
         spec,

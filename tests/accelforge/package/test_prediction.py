@@ -118,6 +118,9 @@ def test_operations_take_the_instructions_of_the_table(name: str) -> None:
         kernels.dpu_scan(1 << 14, block=8),
         kernels.dpu_matmul(),
         kernels.dpu_matmul(16, 48, 64, tile=1),
+        kernels.dpu_gemv(12, 256, tile=1, tasklets=12),
+        kernels.dpu_scan(1 << 14, tasklets=4),
+        kernels.dpu_histogram(3 << 12, tasklets=6),
     ],
     ids=lambda kernel: kernel.name,
 )
@@ -151,6 +154,10 @@ def test_sizes_that_tasklets_cannot_share_are_refused() -> None:
         kernels.dpu_gemv(100)
     with pytest.raises(ValueError, match="count must be a multiple of 2048, not 1000"):
         kernels.dpu_reduction(1000)
+    with pytest.raises(ValueError, match="tasklets, tile and block must be 1 or more"):
+        kernels.dpu_scan(tasklets=0)
+    with pytest.raises(ValueError, match="1 to 24 tasklets, not 32"):
+        kernels.dpu_matmul(32, tile=1, tasklets=32)
 
 
 # --- the host ------------------------------------------------------------------------------------
