@@ -282,4 +282,4 @@ def add_legend(axis: Any, parts: Sequence[str], colors: Mapping[str, Any], outsi
     handles = [patch(facecolor=colors[part], label=part) for part in reversed(shown)]
     where = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)} if outside else {"loc": "best"}
     columns = -(-len(handles) // _LEGEND_ROWS)
-    axis.legend(handles=handles, frameon=False, ncols=columns, **where)
+    axis.legend(handles=handles, frameon=not outside, framealpha=0.9, ncols=columns, **where)
