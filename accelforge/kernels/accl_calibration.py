@@ -79,7 +79,7 @@ def time_calls(ranks: int, plan: Sequence[tuple[str, int]]) -> list[float]:
         A rank failed; the message is what it wrote.
     """
     job = f"accelforge-{uuid.uuid4().hex}"
-    words = [sys.executable, str(PROGRAM), job, str(ranks)]
+    words = [sys.executable, "-P", str(PROGRAM), job, str(ranks)]
     started = [
         subprocess.Popen(
             [*words, str(rank), json.dumps(plan)],

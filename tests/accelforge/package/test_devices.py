@@ -266,6 +266,13 @@ def test_server_has_forty_ranks(mapping: Path) -> None:
     assert phases["Z"] == pytest.approx(16 * 1024 * 8 / 350e6)
 
 
+def test_copies_to_few_dpus_are_slower(mapping: Path) -> None:
+    one = devices.upmem_rank(dpus=1, instructions=8, block=256)
+    phases = offloaded_gemv(one, mapping, 1, 256, 1024).latency(per_einsum=True)
+    assert phases["A"] == pytest.approx(256 * 1024 * 4 / 0.33e9, rel=1e-3)
+    assert phases["HostZ"] == pytest.approx(256 * 4 / 0.12e9, rel=1e-3)
+
+
 def test_instructions_can_differ_by_einsum(mapping: Path) -> None:
     rank = devices.upmem_rank(instructions="8 if 'x' in All else 99", block=256)
     result = offloaded_gemv(rank, mapping, 64, 256, 1024)
