@@ -155,7 +155,8 @@ static uint32_t compare_by(const struct fuse_pieces *pieces, const struct fuse_p
     for (size_t i = 0; i < width; i++)
         numbers[count++] = rounded(piece->loads[row * width + i], usage_tolerance);
     for (uint32_t s = 0; s < piece->shared_count; s++)
-        numbers[count++] = rounded(piece->shared[s].sizes[row], usage_tolerance);
+        if (pieces->tracked[piece->shared[s].memory] != FUSE_NONE)
+            numbers[count++] = rounded(piece->shared[s].sizes[row], usage_tolerance);
     return count;
 }
 
@@ -167,59 +168,95 @@ static uint64_t hash_laps(const struct fuse_piece *piece, size_t row)
     return hash;
 }
 
+/* Rows sorted by their laps. */
+struct classes {
+    struct fuse_map map;
+    uint32_t *of;     /* per kept row */
+    uint32_t *firsts; /* per class, and the end */
+    uint32_t *rows;
+};
+
+static bool classify(const struct fuse_piece *piece, struct classes *classes)
+{
+    size_t kept = piece->kept_count;
+    classes->of = calloc(kept + 1, sizeof(*classes->of));
+    classes->firsts = calloc(kept + 2, sizeof(*classes->firsts));
+    classes->rows = calloc(kept + 1, sizeof(*classes->rows));
+    if (classes->of == NULL || classes->firsts == NULL || classes->rows == NULL)
+        return false;
+
+    for (size_t i = 0; i < kept; i++) {
+        classes->of[i] = fuse_map_add(&classes->map, hash_laps(piece, piece->kept[i]));
+        if (classes->of[i] == FUSE_NONE)
+            return false;
+        classes->firsts[classes->of[i] + 1]++;
+    }
+    for (uint32_t c = 0; c < classes->map.count; c++)
+        classes->firsts[c + 1] += classes->firsts[c];
+    for (size_t i = kept; i-- > 0;)
+        classes->rows[--classes->firsts[classes->of[i] + 1]] = piece->kept[i];
+    return true;
+}
+
+static bool keep_front(const struct fuse_pieces *pieces, struct fuse_piece *piece,
+                       const uint32_t *rows, size_t count, double objective_tolerance,
+                       double usage_tolerance, struct fuse_front *front)
+{
+    double
+        numbers[FUSE_MAX_OBJECTIVES + FUSE_MAX_MEMORIES * (FUSE_MAX_LOOPS + 2) + FUSE_MAX_HOLDERS];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t width =
+            compare_by(pieces, piece, rows[i], objective_tolerance, usage_tolerance, numbers);
+        if (i == 0)
+            fuse_front_reset(front, width, width);
+        if (!fuse_front_add(front, numbers, rows[i]))
+            return false;
+    }
+    if (!fuse_front_reduce(front))
+        return false;
+    for (size_t i = 0; i < front->count; i++)
+        piece->kept[piece->kept_count++] = (uint32_t)fuse_front_tag(front, i);
+    return true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 static enum fuse_status filter_piece(const struct fuse_pieces *pieces, struct fuse_piece *piece,
                                      double objective_tolerance, double usage_tolerance)
 {
-    size_t width = pieces->tables->objective_count + fuse_load_width(pieces, piece->loop_count) +
-                   piece->shared_count;
-    struct fuse_map classes = {0};
+    struct classes classes = {0};
     struct fuse_front front = {0};
-    uint32_t *class = calloc((size_t)piece->kept_count + 1, sizeof(*class));
-    double *numbers = calloc(width, sizeof(*numbers));
-    uint32_t *kept = calloc((size_t)piece->kept_count + 1, sizeof(*kept));
-    enum fuse_status status =
-        class == NULL || numbers == NULL || kept == NULL ? FUSE_OUT_OF_MEMORY : FUSE_OK;
-
-    for (uint32_t i = 0; status == FUSE_OK && i < piece->kept_count; i++) {
-        class[i] = fuse_map_add(&classes, hash_laps(piece, piece->kept[i]));
-        if (class[i] == FUSE_NONE)
-            status = FUSE_OUT_OF_MEMORY;
+    uint32_t rows = piece->kept_count;
+    bool done = classify(piece, &classes);
+    if (done)
+        piece->kept_count = 0;
+    for (uint32_t c = 0; done && c < classes.map.count; c++) {
+        uint32_t first = classes.firsts[c + 1];
+        uint32_t end = c + 1 < classes.map.count ? classes.firsts[c + 2] : rows;
+        done = keep_front(pieces, piece, classes.rows + first, end - first, objective_tolerance,
+                          usage_tolerance, &front);
     }
+    qsort(piece->kept, piece->kept_count, sizeof(*piece->kept), compare_rows);
 
-    uint32_t count = 0;
-    for (uint32_t c = 0; status == FUSE_OK && c < classes.count; c++) {
-        fuse_front_reset(&front, (uint32_t)width, (uint32_t)width);
-        for (uint32_t i = 0; status == FUSE_OK && i < piece->kept_count; i++) {
-            if (class[i] != c)
-                continue;
-            compare_by(pieces, piece, piece->kept[i], objective_tolerance, usage_tolerance,
-                       numbers);
-            if (!fuse_front_add(&front, numbers, i))
-                status = FUSE_OUT_OF_MEMORY;
-        }
-        if (status == FUSE_OK && !fuse_front_reduce(&front))
-            status = FUSE_OUT_OF_MEMORY;
-        for (size_t i = 0; status == FUSE_OK && i < front.count; i++)
-            kept[count++] = piece->kept[fuse_front_tag(&front, i)];
-    }
-    if (status == FUSE_OK) {
-        memcpy(piece->kept, kept, count * sizeof(*kept));
-        piece->kept_count = count;
-    }
-
-    fuse_map_clear(&classes);
+    fuse_map_clear(&classes.map);
+    free(classes.of);
+    free(classes.firsts);
+    free(classes.rows);
     fuse_front_clear(&front);
-    free(class);
-    free(numbers);
-    free(kept);
-    return status;
+    return done ? FUSE_OK : FUSE_OUT_OF_MEMORY;
 }
 
 enum fuse_status fuse_filter_alike(struct fuse_pieces *pieces, double objective_tolerance,
                                    double usage_tolerance)
 {
     enum fuse_status status = FUSE_OK;
-    if (!(objective_tolerance > 0) && !(usage_tolerance > 0))
+    bool exact = !(objective_tolerance > 0) && !(usage_tolerance > 0);
+    if (exact && pieces->tracked_count == pieces->tables->memory_count)
         return status;
     for (uint32_t p = 0; status == FUSE_OK && p < pieces->piece_count; p++)
         status = filter_piece(pieces, &pieces->pieces[p], objective_tolerance, usage_tolerance);

@@ -14,8 +14,8 @@
 enum fuse_status fuse_filter_keys(struct fuse_pieces *pieces, struct fuse_fault *fault);
 
 /*
- * Keeps one of several rows of a group with equal laps whose numbers are alike but for a factor
- * of 1 + tolerance, and none that is worse than another by these standards.
+ * Drops rows of a group that another one with equal laps dominates, as it may do if memories are
+ * not tracked, or if numbers that are alike but for a factor of 1 + tolerance are equal.
  */
 enum fuse_status fuse_filter_alike(struct fuse_pieces *pieces, double objective_tolerance,
                                    double usage_tolerance);

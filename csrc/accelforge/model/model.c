@@ -8,6 +8,9 @@
 #include "accelforge/model/columns.h"
 #include "accelforge/model/scratch.h"
 
+/* Shares of a memory that add up to one may be above it by rounding. */
+#define FULL (1 + 1e-12)
+
 /* ------------------------------------------------------------------ copies of the tables */
 
 /* A copy of COUNT records in *TARGET; false if out of memory. */
@@ -184,7 +187,7 @@ static enum forge_status join_einsums(const struct forge_model *model,
         uint32_t einsum = 0;
         double share = forge_join_peak(join, &join->memories[m], scratch->shares, &einsum);
         row[FORGE_TOTAL_COUNT + m] = share;
-        if (share > 1) {
+        if (share > FULL) {
             fault->einsum = einsum;
             fault->component = join->memories[m].component;
             fault->needed = share;

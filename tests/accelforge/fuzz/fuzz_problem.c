@@ -71,7 +71,7 @@ static void check_row(const struct forge_model *model, const double *row, enum f
                  row[FORGE_TOTAL_LEAK_ENERGY]) <= 1e-6 * fabs(row[FORGE_TOTAL_ENERGY]),
             "energy is dynamic energy and leaks");
     for (uint32_t m = 0; m < model->join.memory_count; m++)
-        require(!(row[FORGE_TOTAL_COUNT + m] > 1), "no memory is over full");
+        require(!(row[FORGE_TOTAL_COUNT + m] > 1 + 1e-12), "no memory is over full");
 }
 
 static void evaluate(struct forge_model *model)

@@ -307,3 +307,19 @@ def test_initial_tiles_of_sliding_windows_are_refused() -> None:
     problem["mapping"][1]["initial"] = 1
     with pytest.raises(ProblemError, match="initial tile"):
         evaluate(problem)
+
+
+@pytest.mark.parametrize(("m", "k"), [(2, 18), (3, 4), (7, 8)])
+def test_a_memory_may_be_exactly_full(m: int, k: int) -> None:
+    """Shares that add up to one may be above it by rounding: 36/56 + 18/56 + 2/56 is."""
+    mapping = [
+        {"hold": "MM", "tensors": EVERYTHING},
+        {"hold": "GB", "tensors": EVERYTHING},
+        *reversed(INNER[:2]),
+        INNER[2],
+    ]
+    problem = problems.matvec(mapping, m=m, k=k)
+    full = m * k + k + m
+    for size, fits in ((full, True), (full - 1, False)):
+        sized = problems.replaced(problem, ("einsums", 0, "levels", 1, "size"), size)
+        assert evaluate(sized).valid == fits, (m, k, size)
