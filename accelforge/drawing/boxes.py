@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from accelforge.drawing.svg import Canvas, Point
+from accelforge.drawing.svg import GREY, Canvas, Point
 from accelforge.drawing.text import BOLD, measure, wrap
 
 __all__ = ["Box"]
@@ -81,4 +81,6 @@ class Box:
         first = top + _ABOVE.get(self.shape, 0) + _PADDING / 2 + _LINE * 0.76
         for number, line in enumerate(self.lines):
             style = {"font_weight": "bold"} if self.heading and number == 0 else {}
+            if self.shape == "none":
+                style["color"] = GREY
             canvas.text((left + width / 2, first + _LINE * number), line, **style)

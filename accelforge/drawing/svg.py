@@ -19,6 +19,8 @@ GREY = "#7d848c"
 _DARK = "#1f2328"
 _RIM = "#5b636b"
 Point = tuple[float, float]
+# XML cannot hold these.
+_CONTROL = dict.fromkeys([*range(32), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)], "\ufffd")
 
 
 class SVG(str):
@@ -73,7 +75,7 @@ class Canvas:
         style = {"text_anchor": "middle", **style}
         more = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
         # Spaces at the front are an indent.
-        shown = escape(line.replace("  ", "\u00a0\u00a0"))
+        shown = escape(line.replace("  ", "\u00a0\u00a0").translate(_CONTROL))
         self._parts.append(
             f'<text x="{_number(at[0])}" y="{_number(at[1])}" fill="{color}"{more}>{shown}</text>'
         )

@@ -188,6 +188,9 @@ class Spatial(Loop):
 
     _yaml_tag: ClassVar[str] = "Spatial"
 
+    def _render_node_color(self) -> str:
+        return "#e4ddf7"
+
     def __str__(self) -> str:
         return f"S-{self.name} {super().__str__()}"
 

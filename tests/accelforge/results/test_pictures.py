@@ -12,7 +12,7 @@ import accelforge as af
 from accelforge.drawing.boxes import Box
 from accelforge.drawing.graphs import draw_graph
 from accelforge.drawing.layers import arrange
-from accelforge.drawing.svg import SVG, Canvas
+from accelforge.drawing.svg import GREY, SVG, Canvas
 from accelforge.drawing.text import measure, wrap
 from accelforge.drawing.trees import Tree, draw_trees
 from accelforge.frontend.mapping.mapping import Compute, Mapping, Sequential, Temporal
@@ -95,10 +95,17 @@ def test_shapes(shape):
 
 
 def test_no_shape_and_no_boxes():
-    assert "rect" not in draw_trees([Tree(Box("text", "none"))])
+    bare = draw_trees([Tree(Box("text", "none"))])
+    assert "rect" not in bare
+    assert f'fill="{GREY}"' in bare
     assert isinstance(draw_trees([]), SVG)
     assert draw_graph([], []).startswith("<svg")
     assert Canvas().picture(1, 1)._repr_svg_().startswith("<svg")
+
+
+def test_text_that_xml_cannot_hold():
+    drawn = Drawn(draw_trees([Tree(Box("a\x00b\x1b\ud800<&>"))]))
+    assert drawn.texts[0][2] == "a\ufffdb\ufffd\ufffd<&>"
 
 
 # --- trees --------------------------------------------------------------------------------------
