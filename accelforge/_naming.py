@@ -110,22 +110,27 @@ def _sentence(
     if status == "bad_number" and fault.get("value") is not None:
         number = fault.get("number", tables.values[fault["value"]])
         return f"{_RANGES[tables.numbers[fault['value']]]}, not {number:g}"
+
     if status == "no_unit_tile":
         return f"the rank variable {variable} has no loop with a tile shape of 1; add one"
+
     if status == "fanout_exceeded":
         return (
             f"the mapping uses {needed:g} instances of {component} dimension {dimension}, but its "
             f"fanout is only {available:g}; use larger tiles in the spatial loops, or smaller ones "
             "in the loops above them"
         )
+
     if status == "capacity_exceeded":
         return (
             f"the mapping uses {needed:g} bits of {component}, but its size is only "
             f"{available:g} bits; use smaller tiles in the loops above its storage nodes"
         )
+
     if status == "joint_capacity_exceeded":
         return (
             f"fused Einsums together use {needed:.4g} times the size of {component}; use smaller "
             "tiles in the loops above its storage nodes, or hold less at a time"
         )
+
     return str(fault.get("text", status))

@@ -229,6 +229,7 @@ def leaks(spec: Any, path: Any) -> list[dict[str, Any]]:
         for name, share in halved.items():
             if share != shares[name]:
                 gates.setdefault(name, []).append(list(key))
+
     return [
         {
             "component": node.name,
@@ -296,6 +297,7 @@ def mapping_nodes(nodes: list[Any]) -> list[dict[str, Any]]:
             found.append({"sequential": branches})
         elif isinstance(node, m.Nested):
             found += mapping_nodes(node.nodes)
+
     return found
 
 

@@ -131,6 +131,7 @@ class _Names:
         named = _named(program)
         for one in named:
             seen[one.name] = seen.get(one.name, 0) + 1
+
         for one in named:
             if (
                 seen[one.name] > 1

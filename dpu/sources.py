@@ -67,6 +67,7 @@ def _take_files(sources: Any, folder: str, suffix: str, first: int) -> list[str]
             raise TypeError(
                 f"a source must be a path or a stream with read(), not {type(source).__name__}"
             )
+
     return files
 
 

@@ -195,6 +195,7 @@ def _analyse(program: ProgramFile) -> dict[str, Function]:
         if start not in functions:
             functions[start] = _Walker(words, entries, links, start).walk()
             pending += functions[start].calls
+
     _add_pointer_calls(functions)
     done: dict[int, Function] = {}
     for start in functions:
@@ -281,6 +282,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, ElfError) as error:
         print(f"{options.program}: {error}", file=sys.stderr)
         return 2
+
     stacks = _stacks(program)
     root = functions.get("main") or next(iter(functions.values()))
     small = [number for number, size in enumerate(stacks) if size < root.deepest]
@@ -288,6 +290,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(_as_json(functions, root, stacks, small), indent=2))
     else:
         _print(functions, root, stacks, small)
+
     return 1 if small else 0
 
 

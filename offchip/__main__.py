@@ -44,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader closed the pipe, as in `offchip info | head`; the exit flushes once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
     return status
 
 

@@ -87,6 +87,7 @@ def collect() -> Report:
             if error is not None:
                 problems.append(error)
         packages.append(PackageInfo(name, purpose, library, error))
+
     packages.append(_ask_forge(problems))
     return Report(
         version=__version__,
@@ -128,6 +129,7 @@ def _ask_forge(problems: list[str]) -> PackageInfo:
                 versions[name] = importlib.metadata.version(name)
             except importlib.metadata.PackageNotFoundError:
                 versions[name] = None
+
     return PackageInfo(FORGE, FORGE_PURPOSE, None, error, versions or None)
 
 
@@ -157,6 +159,7 @@ def find_rivals(name: str) -> list[str]:
                 f"both are mixed. Uninstall both (pip uninstall {owner} {DISTRIBUTION}), then "
                 "install the one you want"
             )
+
     spec = importlib.util.find_spec(name)
     origin = spec.origin if spec is not None else None
     if spec is None:
@@ -167,6 +170,7 @@ def find_rivals(name: str) -> list[str]:
             f"`import {name}` takes {where}, which hides ours in {ours}; rename it, or change "
             "sys.path"
         )
+
     return problems
 
 

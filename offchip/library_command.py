@@ -65,9 +65,11 @@ def show_library(
     except OffchipError as error:
         print(error, file=sys.stderr)
         return 1
+
     if options.json:
         print(json.dumps(info, indent=2))
         return 0
+
     own = dict(shown(info))
     lines = [
         ("library", info["path"]),
@@ -81,6 +83,7 @@ def show_library(
     for number, item in enumerate(info["refused"]):
         text = f"{item['path']} ({item['found_via']}): {item['reason']}"
         lines.append(("refused" if number == 0 else "", text))
+
     print(f"offchip {__version__}, package {package}")
     for label, text in [*lines, *own.items()]:
         print(f"{label:12} {text}")

@@ -258,10 +258,12 @@ def _try_path(
             refused.append(Refused(name, via, reason))
             return None
         name, via = found[0], f"{via}, {found[1]}"
+
     path = os.path.abspath(os.path.expanduser(name))
     if not os.path.exists(path):
         refused.append(Refused(path, via, "there is no such file"))
         return None
+
     # It is used even without a device: a user who gives a path may know more than the probe.
     result = probe(spec.probe, path)
     if result.ok:

@@ -62,11 +62,13 @@ def _look_into_cache(name: str, cache_path: str) -> str | None:
             data = file.read()
     except OSError:
         return None
+
     # On old systems a table in an older format precedes this one.
     start = data.find(CACHE_MAGIC)
     wanted = os.fsencode(name) + b"\0"
     if start < 0 or wanted not in data:
         return None
+
     try:
         count = CACHE_HEADER.unpack_from(data, start)[1]
         position = start + CACHE_HEADER.size
@@ -82,4 +84,5 @@ def _look_into_cache(name: str, cache_path: str) -> str | None:
     except (struct.error, ValueError):
         # A damaged cache is ignored.
         return None
+
     return None

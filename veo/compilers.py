@@ -148,6 +148,7 @@ class Toolchain:
         command = shlex.split(requested or COMPILER[language])
         if not command:
             raise ValueError(f"empty compiler command for {language}")
+
         if self.target == "host" and Path(command[0]).name in _NEC_COMPILERS:
             variable, candidates, package = _HOST_COMPILERS[language]
             chosen = shlex.split(os.environ.get(variable, ""))
@@ -161,12 +162,14 @@ class Toolchain:
                     f"install the package {package}{wheel}, or name a compiler in ${variable}"
                 )
             command = chosen + command[1:]
+
         if shutil.which(command[0]) is None:
             if Path(command[0]).name in _NEC_COMPILERS:
                 what = "install NEC's SDK (package group nec-sdk-devel)"
             else:
                 what = "install it or name another one"
             raise VeoBuildError(f"compiler {command[0]} not found: {what}")
+
         return command
 
     def compile_flags(self, language: str, flags: str | Sequence[str] | None = None) -> list[str]:
@@ -329,12 +332,14 @@ def run_compiler(
         )
     except OSError as error:
         raise VeoBuildError(f"cannot run {words[0]}: {error}", command=shown) from error
+
     if done.returncode != 0:
         raise VeoBuildError(
             f"command failed with status {done.returncode}: {shown}",
             command=shown,
             output=done.stdout,
         )
+
     if verbose and done.stdout:
         print(done.stdout, end="", flush=True)
     return done.stdout

@@ -153,6 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments, inputs = parser.parse_known_args(argv)
     if not any(not word.startswith("-") for word in inputs):
         parser.error("no object or archive given")
+
     try:
         build_static_worker(
             arguments.out,
@@ -163,6 +164,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, VeoBuildError) as error:
         print(f"veo.static_worker: {error}", file=sys.stderr)
         return 1
+
     return 0
 
 
@@ -188,6 +190,7 @@ def _read_symbols(files: Sequence[str]) -> _Symbols:
             undefined.add(name)
         elif kind in _EXPORTED and type_ != "TLS" and _NAME.fullmatch(name):
             defined[name] = None
+
     return _Symbols(tuple(defined), frozenset(undefined - defined.keys()))
 
 

@@ -217,6 +217,7 @@ class EinsumFlattener:
             fanout = f.number(dimension, "fanout", POSITIVE, here)
             scale = f.number(dimension, "usage_scale", AMOUNT, here, 1.0)
             records.append((fanout, scale, first, len(mine)))
+
         self.dimensions.append(names)
         first = f.count("dimensions", 4)
         for fields in records:
@@ -245,6 +246,7 @@ class EinsumFlattener:
                 f.number(holding, "write_values_per_action", POSITIVE, here, 1.0),
                 *DIRECTIONS[direction],
             )
+
         return first, len(costs)
 
     # -- leaks -----------------------------------------------------------------------------

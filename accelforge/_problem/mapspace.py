@@ -236,6 +236,7 @@ class _Flattener:
                 f"must be one of {known}, or the same after 'product'",
                 path_text((path, "operator")),
             )
+
         variables = self.bits(
             self.variables, record.get("variables", ()), (path, "variables"), "variable"
         )
@@ -337,6 +338,7 @@ class _Flattener:
         if "tracked" in record:
             names = [name for name in record["tracked"] if name in self.levels]
             tracked = self.bits(self.levels, names, (None, "tracked"), "component")
+
         space.unforced = bytearray(unforced >> i & 1 for i in range(len(self.levels)))
         space.tracked = bytearray(tracked >> i & 1 for i in range(len(self.levels)))
         self.metrics(record)

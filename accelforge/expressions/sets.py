@@ -227,6 +227,7 @@ def evaluate_set_keys(
         raise EvaluationError(
             f"Other is in more than one key: {', '.join(last)}", source_field=location
         )
+
     scope = dict(symbols)
     left = scope.get("Other", scope.get("All", InvertibleSet()))
     result: list[tuple[str, frozenset[str], Any]] = []
@@ -242,4 +243,5 @@ def evaluate_set_keys(
                     source_field=location,
                 )
         result.append((key, members, values[key]))
+
     return result

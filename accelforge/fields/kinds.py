@@ -412,6 +412,7 @@ class Nodes(Kind):
         for key in ("type", "_type", "_yaml_tag"):
             if not tag and isinstance(value.get(key), str):
                 tag, data = value[key], {k: v for k, v in value.items() if k != key}
+
         tag = tag.lstrip("!")
         if tag not in classes:
             known = ", ".join(f"!{name}" for name in sorted(classes))
@@ -420,6 +421,7 @@ class Nodes(Kind):
                 if tag
                 else f"the node has no tag; it must be one of {known}"
             )
+
         return classes[tag].from_data(data)
 
     def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:

@@ -102,6 +102,7 @@ class EvalableModel:
                     source_field=name,
                 )
             values[name] = cls._accept(name, value)
+
         for name, declared in cls._fields.items():
             if name not in values:
                 if declared.default is REQUIRED:
@@ -109,6 +110,7 @@ class EvalableModel:
                         f"the field is missing; {cls.__name__} requires it", source_field=name
                     )
                 values[name] = declared.new_default()
+
         self._complete()
 
     @classmethod

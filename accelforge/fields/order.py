@@ -45,4 +45,5 @@ def evaluation_order(values: Mapping[str, Any]) -> list[str]:
         order.append(first)
         done.add(first)
         waiting.remove(first)
+
     return order

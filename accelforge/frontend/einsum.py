@@ -392,6 +392,7 @@ class Einsum(EvalableModel):
             persistent = evaluate_set(
                 workload.persistent_tensors, scope, TENSORS, "workload.persistent_tensors"
             )
+
         for access in self.tensor_accesses:
             if access.bits_per_value is None:
                 if access.name not in table:

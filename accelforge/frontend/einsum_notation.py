@@ -149,6 +149,7 @@ def parse_projection(text: str) -> dict[str, str]:
         if rank in result:
             raise ValueError(f"the rank {rank} stands twice in [{text}]")
         result[rank] = expression
+
     return result
 
 
@@ -173,6 +174,7 @@ def parse_einsum_string(text: str) -> dict[str, Any]:
         raise ValueError(
             f'Invalid einsum format: "{text}" has {short.count("=")} equals signs, and needs one'
         )
+
     left, right = short.split("=")
     output = _TENSOR.fullmatch(left)
     if not output:
@@ -180,6 +182,7 @@ def parse_einsum_string(text: str) -> dict[str, Any]:
             f'Invalid einsum format: the left side of "{text}" is not a tensor with indices in '
             f"brackets"
         )
+
     inputs = list(_TENSOR.finditer(right))
     rest = _TENSOR.sub("", right)
     if not inputs:
@@ -187,6 +190,7 @@ def parse_einsum_string(text: str) -> dict[str, Any]:
             f'Invalid einsum format: the right side of "{text}" has no tensor with indices in '
             f"brackets"
         )
+
     if "[" in rest or "]" in rest:
         raise ValueError(f'Invalid projection: brackets in "{text}" do not match')
     accesses = []
@@ -198,6 +202,7 @@ def parse_einsum_string(text: str) -> dict[str, Any]:
         accesses.append(
             {"name": match.group(1), "projection": projection, "output": match is output}
         )
+
     return {"name": output.group(1), "tensor_accesses": accesses}
 
 
@@ -215,6 +220,7 @@ def parse_einsum_entry(entry: Any) -> dict[str, Any]:
             f"entries of workload.einsums must be dicts, strings, or Einsum objects. This one is "
             f"{entry!r}"
         )
+
     if "einsum" not in entry:
         return entry
     result = copy.copy(entry)

@@ -66,6 +66,7 @@ def _affine(node: ast.expr) -> tuple[dict[str, int], int]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
         sign = -1 if isinstance(node.op, ast.USub) else 1
         return _scaled(_affine(node.operand), sign)
+
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         left = _affine(node.left)
         right = _scaled(_affine(node.right), 1 if isinstance(node.op, ast.Add) else -1)
@@ -73,11 +74,13 @@ def _affine(node: ast.expr) -> tuple[dict[str, int], int]:
         for name, factor in right[0].items():
             terms[name] = terms.get(name, 0) + factor
         return terms, left[1] + right[1]
+
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         left, right = _affine(node.left), _affine(node.right)
         if left[0] and right[0]:
             raise ValueError("a product of variables")
         return _scaled(right, left[1]) if right[0] else _scaled(left, right[1])
+
     raise ValueError("only names, numbers, +, - and * are known")
 
 
@@ -131,6 +134,7 @@ def _comparison(node: ast.expr) -> list[Bounds]:
         if type(op) not in limits:
             raise ValueError("the comparisons are <, <=, >, >= and =")
         result.append(Bounds(expression, *limits[type(op)]))
+
     return result
 
 
@@ -157,10 +161,12 @@ def solve_bounds(variables: Iterable[str], conditions: Iterable[str]) -> dict[st
         for name, _ in bound.expression.terms:
             if name not in low:
                 raise ValueError(f"no tensor is indexed by {name}, which a condition names")
+
     # Each round carries a bound over one more condition.
     for _ in range(2 * len(low) + 4):
         if not _tighten(bounds, low, high):
             break
+
     for name in low:
         if math.isinf(low[name]) or math.isinf(high[name]):
             raise ValueError(
@@ -169,6 +175,7 @@ def solve_bounds(variables: Iterable[str], conditions: Iterable[str]) -> dict[st
             )
         if low[name] > high[name]:
             raise ValueError(f"no value of {name} obeys: {' and '.join(texts)}")
+
     return {name: (int(low[name]), int(high[name])) for name in low}
 
 
@@ -238,6 +245,7 @@ def values_of(expression: Affine, box: dict[str, tuple[int, int]]) -> range | fr
         reach += factor * (count - 1)
     else:
         return range(low, high + 1)
+
     if len(spans) == 1:
         return range(low, high + 1, spans[0][0])
     if math.prod(count for _, count in spans) > MAX_ENUMERATION:

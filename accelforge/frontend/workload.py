@@ -120,6 +120,7 @@ class Workload(EvalableModel):
                 wrapped.locate(place_of(entry) or place_of(einsums, number))
                 raise wrapped from error
             result.append(entry)
+
         return {**data, "einsums": result}
 
     def _complete(self) -> None:
@@ -396,6 +397,7 @@ class Workload(EvalableModel):
         except EvaluationError as error:
             error.locate(self._place)
             raise
+
         names = self._names()
         evaluated = EvalableList[Einsum]()
         for einsum in self.einsums:
@@ -411,6 +413,7 @@ class Workload(EvalableModel):
                 error.add_field("einsums")
                 error.locate(einsum._place)
                 raise
+
         new.__dict__["einsums"] = evaluated
         new._share_bits()
         return new

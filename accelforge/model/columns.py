@@ -61,13 +61,16 @@ def columns_of(
                 continue
             name = _cached_name(column, prefix)
             of_einsum[column[1]][name] = [value]
+
     columns = dict(first)
     for name, wanted in _TOTALS.items():
         if metrics & wanted:
             columns[f"Total{SEPARATOR}{name}"] = [totals[name]]
+
     for einsum, found in of_einsum.items():
         columns.update(found)
         columns[f"{einsum}{SEPARATOR}mapping"] = [(mapping_of_einsum or {}).get(einsum, mapping)]
+
     if metrics & Metrics.ENERGY_DELAY_PRODUCT:
         columns[f"Total{SEPARATOR}energy_delay_product"] = [totals["energy_delay_product"]]
     columns[f"Total{SEPARATOR}mapping"] = [mapping]

@@ -180,6 +180,7 @@ def translate_latency(component: Component, symbols: dict[str, Any]) -> list[Any
             error.add_field(part)
         error.locate(component._place)
         raise error from None
+
     if names_in(str(text)) <= _CACHEABLE and len(_cache) < 1000:
         _cache[key] = list(postfix)
     return postfix

@@ -105,6 +105,7 @@ class NodeConverter:
                     f"there are: {', '.join(sorted(self.known))}"
                 )
             return name
+
         if isinstance(name, dict):
             return dict(name)
         result = {}
@@ -118,6 +119,7 @@ class NodeConverter:
                 )
             if matches:
                 result[einsum] = matches[0]
+
         return result
 
     def _tile(self, value: Any, name: str) -> int:

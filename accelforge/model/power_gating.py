@@ -81,4 +81,5 @@ def _walk(branch: Any, compute: str) -> tuple[dict[str, Gate], Gate]:
                     running = running.times(gate)
             result[node.name] = running
             found |= isinstance(node, Compute) and node.name == compute
+
     return result, running

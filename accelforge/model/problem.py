@@ -205,9 +205,11 @@ def _level(node: Any, einsum: Any, symbols: dict[str, Any]) -> dict[str, Any]:
             else f"mappings cannot be evaluated on a {type(node).__name__}"
         )
         raise _at(EvaluationError(reason), (node.name, "nodes"), node._place)
+
     level: dict[str, Any] = {"component": node.name, "kind": kind}
     if node.spatial:
         level["spatial"] = [_dimension(node, spatial) for spatial in node.spatial]
+
     if isinstance(node, Component):
         level["actions"] = [
             {"name": a.name, "energy": a.energy, "throughput": a.throughput} for a in node.actions
@@ -217,6 +219,7 @@ def _level(node: Any, einsum: Any, symbols: dict[str, Any]) -> dict[str, Any]:
         latency = translate_latency(node, symbols)
         if latency is not None:
             level["total_latency"] = latency
+
     if isinstance(node, Memory):
         level["size"] = node.size
     if isinstance(node, (Memory, Compute)):
@@ -226,6 +229,7 @@ def _level(node: Any, einsum: Any, symbols: dict[str, Any]) -> dict[str, Any]:
             access.name: _holding(node, access.name, access.bits_per_value)
             for access in einsum.tensor_accesses
         }
+
     return level
 
 
@@ -286,6 +290,7 @@ def _leaks(spec: Spec, compute: str, components: dict[str, dict[str, Any]]) -> l
         if gate.dimensions:
             entry["gated_by"] = [list(dimension) for dimension in gate.dimensions]
         result.append(entry)
+
     return result
 
 

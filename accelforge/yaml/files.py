@@ -42,6 +42,7 @@ def read_files(
             if key not in result:
                 result[key] = value
                 result.lines[key] = data.lines.get(key, 1)
+
     if top_key is None:
         return result
     if top_key not in result:

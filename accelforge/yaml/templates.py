@@ -95,6 +95,7 @@ def render(source: str, path: str, variables: dict[str, Any], inclusions: Inclus
     environment.globals.update(_Functions(path, variables, inclusions).table())
     for name in ("center", "indent", "wordwrap", "batch", "slice"):
         environment.filters[name] = _narrow(environment.filters[name], name)
+
     try:
         template = environment.from_string(source)
         template.filename = path
@@ -117,6 +118,7 @@ def render(source: str, path: str, variables: dict[str, Any], inclusions: Inclus
         wrapped = EvaluationError(f"in a template: {error or type(error).__name__}")
         wrapped.locate(Place(path, getattr(error, "lineno", None) or _line(error, path)))
         raise wrapped from error
+
     return text
 
 

@@ -97,6 +97,7 @@ class Assembler:
                 break
             self.define_label(label[1].strip('"'), label.start(1) + column)
             start = label.end()
+
         assignment = _ASSIGNMENT.match(text, start)
         if assignment:
             parser = self.parser(text[assignment.end() :], assignment.end() + column)
@@ -105,6 +106,7 @@ class Assembler:
             )
             self.expect_end(parser)
             return
+
         word = _WORD.match(text, start)
         if word is None:
             if text[start:].strip():
@@ -112,6 +114,7 @@ class Assembler:
                 at = len(text) - len(found) + column
                 raise ExpressionError(f"{found[0]!r} cannot begin a statement", at)
             return
+
         name, at = word[1], word.start(1) + column
         rest, rest_column = text[word.end() :], word.end() + column
         if name[0] == ".":
@@ -195,12 +198,14 @@ class Assembler:
         section = self.section
         if size < 0:
             raise ExpressionError(f"{size} bytes cannot be added", column)
+
         if section.size + size > MRAM_BYTES:
             raise ExpressionError(
                 f"section {section.name} would have {section.size + size} bytes, more than any "
                 "memory of a DPU",
                 column,
             )
+
         if section.place.is_empty:
             if any(fill):
                 raise ExpressionError(
@@ -222,11 +227,13 @@ class Assembler:
         if mnemonic not in mnemonics():
             hint = suggest(mnemonic, mnemonics())
             raise ExpressionError(f"unknown instruction {name!r}{hint}", at)
+
         section = self.section
         if not section.is_code:
             raise ExpressionError(
                 f"section {section.name} is not for instructions: say .text before", at
             )
+
         classes, operands, columns = self.operands(rest, column)
         found = candidates(mnemonic, classes)
         if not found:
@@ -234,6 +241,7 @@ class Assembler:
                 f"{mnemonic!r} does not take {_describe(classes)}; it takes {usage(mnemonic)}",
                 columns[0] if columns else at,
             )
+
         self.pad_code(section)
         if section.size + 8 > MRAM_BYTES:
             raise ExpressionError(f"section {section.name} is too long", at)

@@ -37,6 +37,7 @@ def _numbers(size: int) -> Directive:
         parser = assembler.parser(rest, column)
         if parser.done():
             return
+
         while True:
             at = parser.column
             expression = parser.expression()
@@ -54,6 +55,7 @@ def _numbers(size: int) -> Directive:
             assembler.reserve(size, data if any(data) else b"\0", at)
             if not parser.accept(","):
                 break
+
         assembler.expect_end(parser)
 
     return apply
@@ -237,6 +239,7 @@ def _incbin(assembler: Assembler, rest: str, column: int) -> None:
         skip = assembler.constant(parser, "how much to skip") if parser.peek() != "," else 0
         if parser.accept(","):
             count = assembler.constant(parser, "how much to take")
+
     assembler.expect_end(parser)
     if skip < 0 or (count is not None and count < 0):
         raise ExpressionError("skip and count must not be negative", column)
@@ -244,6 +247,7 @@ def _incbin(assembler: Assembler, rest: str, column: int) -> None:
         data = path.read_bytes()
     except OSError as error:
         raise ExpressionError(f"cannot read {path}: {error.strerror}", column) from error
+
     data = data[skip:] if count is None else data[skip : skip + count]
     if data:
         assembler.reserve(len(data), data if any(data) else b"\0", column)

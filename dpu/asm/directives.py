@@ -128,6 +128,7 @@ def _section(assembler: Assembler, rest: str, column: int) -> None:
         while not parser.done() and parser.peek() != "," and parser.column == end:
             token = parser.take()
             name, end = name + token.text, token.end
+
     if not name or "\0" in name:
         raise ExpressionError("a section needs a name", column)
     flags = None
@@ -137,6 +138,7 @@ def _section(assembler: Assembler, rest: str, column: int) -> None:
             flags = token.text[1:-1]
         elif token.text not in ("@", "%", "#"):
             raise ExpressionError('flags of a section are in quotes, as "aw"', token.column)
+
     _switch(assembler, name, flags, column)
 
 
@@ -267,6 +269,7 @@ def set_symbol(assembler: Assembler, name: str, expression: Expression, column: 
     if name == ".":
         go_to(assembler, expression, column)
         return
+
     if name in REGISTERS:
         raise ExpressionError(f"{name!r} is a register and cannot be a symbol", column)
     if name in assembler.given:
@@ -274,6 +277,7 @@ def set_symbol(assembler: Assembler, name: str, expression: Expression, column: 
     symbol = assembler.unit.symbol(name)
     if symbol.section is not None:
         raise ExpressionError(f"{name!r} is a label and cannot be set", column)
+
     if not isinstance(expression, int):
         try:
             value = assembler.value(expression)
@@ -283,6 +287,7 @@ def set_symbol(assembler: Assembler, name: str, expression: Expression, column: 
             expression = value.number
         elif symbol.is_defined and name in _mentioned(expression):
             raise ExpressionError(f"{name!r} would be defined by itself", column)
+
     symbol.expression = expression
     symbol.location = assembler.line.location(column)
 
@@ -342,6 +347,7 @@ def _common(local: bool) -> Directive:
             assembler.reserve(size, column=at)
         finally:
             assembler.section = before
+
         symbol.size = size
         symbol.type = SymbolType.OBJECT
         if not local:

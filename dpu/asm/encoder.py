@@ -109,6 +109,7 @@ def _explain(
                 if number >= REGISTER_COUNT and len(fixup.candidates) == 1:
                     name = CONSTANT_REGISTERS[number - REGISTER_COUNT]
                     reasons[f"{name!r} cannot be here", column] = None
+
     if not reasons:
         return ExpressionError(f"{fixup.mnemonic!r} cannot have these operands", fixup.columns[-1])
     column = next(iter(reasons))[1]

@@ -118,6 +118,7 @@ def tokenize(text: str, first_column: int = 1) -> list[Token]:
         start = match.start(kind)
         position = match.end()
         tokens.append(Token(kind, match[kind], start + first_column, position + first_column))
+
     rest = text[position:].lstrip()
     if rest:
         column = end - len(rest) + first_column
@@ -127,6 +128,7 @@ def tokenize(text: str, first_column: int = 1) -> list[Token]:
             word = re.match(r"[\w.]+", rest)
             raise ExpressionError(f"{word[0] if word else rest[0]!r} is not a number", column)
         raise ExpressionError(f"{rest[0]!r} means nothing here", column)
+
     return tokens
 
 
@@ -158,6 +160,7 @@ def unescape(text: str, column: int = 0) -> bytes:
             i += 1
         else:
             raise ExpressionError("a string ends after a backslash", column)
+
     return bytes(out)
 
 
@@ -238,6 +241,7 @@ class Parser:
                 left = _compute(token.text, left, right, token.column)
             else:
                 left = ("binary", token.text, left, right, token.column)
+
         self.depth -= 1
         return left
 
@@ -250,25 +254,30 @@ class Parser:
             if text[-1] in "bf" and text[:2].lower() != "0x":
                 return ("symbol", self.local(text, column), column)
             return _number(text, column)
+
         if kind == "name":
             if text == ".":
                 return self.here()
             return self.symbol(text, column)
+
         if kind == "char":
             body = text[1:]
             if body.endswith("'") and len(body) > 1:
                 body = body[:-1]
             value = unescape(body, column)
             return int.from_bytes(value[:4], "little")
+
         if kind == "string":
             # Any text in quotes is a name.
             name = unescape(text[1:-1], column).decode("utf-8", "surrogateescape")
             return self.symbol(name, column)
+
         if text == "(":
             inner = self.expression()
             if not self.accept(")"):
                 raise ExpressionError("a closing parenthesis is missing", self.column)
             return inner
+
         if text in _UNARY:
             self.depth += 1
             if self.depth > _DEEPEST:
@@ -276,6 +285,7 @@ class Parser:
             x = self._operand()
             self.depth -= 1
             return _UNARY[text](x) if isinstance(x, int) else ("unary", text, x, column)
+
         raise ExpressionError(f"{text!r} cannot begin an operand", column)
 
 
@@ -322,12 +332,14 @@ def evaluate(expression: Expression, resolve: Callable[[str, int], Value]) -> Va
         section, offset = expression[1:]
         value: Value = section.value_at(offset)
         return value
+
     if kind == "unary":
         _, name, inner, column = expression
         number, base = evaluate(inner, resolve)
         if base is not None:
             raise ExpressionError(f"{name!r} needs a number and not an address", column)
         return Value(_UNARY[name](number))
+
     _, name, left, right, column = expression
     (x, x_base), (y, y_base) = evaluate(left, resolve), evaluate(right, resolve)
     if name == "+" and (x_base is None or y_base is None):

@@ -155,6 +155,7 @@ def mnemonics() -> dict[str, list[Candidate]]:
             short.append(_written(form, {"endian": 0}))
             if form.mnemonic.endswith("_id"):
                 short.append(_written(form, {"endian": 0, "imm": 0}))
+
     for name, more in shorter.items():
         found[name] += more
     for name, more in _aliases().items():

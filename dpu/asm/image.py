@@ -76,6 +76,7 @@ def make_sections(linker: Linker) -> list[ElfSection]:
     if profiling:
         start, end = linker.profiling_start, linker.stacks_start
         found.append(_filled(Place.PROFILING.value, start, end, profiling, alignment=4))
+
     found += [
         _empty(".data.stacks", linker.stacks_start, linker.stacks_end),
         _empty(".data.sw_cache", linker.stacks_end, linker.wram_end),
@@ -105,9 +106,11 @@ def make_symbols(linker: Linker) -> list[ElfSymbol]:
                 continue
             if made is not None:
                 found.append(made)
+
     for name, (value, section) in linker.provided.items():
         if name in _ALWAYS or name in linker.used:
             found.append(ElfSymbol(name=name, value=value % (1 << 32), section=section))
+
     return found
 
 
@@ -129,6 +132,7 @@ def _make(linker: Linker, unit: Unit, symbol: Symbol, sizes: dict[str, int]) -> 
         value += _BASES.get(section.place, 0)
         if symbol.size is None and symbol.name in sizes:
             size, kind = sizes[symbol.name], Kind.OBJECT
+
     if not 0 <= size < 1 << 32:
         raise ExpressionError(f"its size would be {size}")
     return ElfSymbol(

@@ -122,6 +122,7 @@ def _read_unit(unit: _Reader) -> list[LineRow]:
         folder, _, _ = header.uleb(), header.uleb(), header.uleb()
         inside = folders[folder] if folder < len(folders) and not name.startswith("/") else ""
         files.append(f"{inside}/{name}" if inside else name)
+
     return _run(unit, minimum, (base, span, opcode_base), counts, files)
 
 
@@ -216,6 +217,7 @@ def write_lines(rows: Sequence[LineRow]) -> bytes:
             program += bytes([_SET_FILE, *_uleb(file)])
         program += _step(steps, row.line - line)
         address, line = row.address, row.line
+
     if inside:
         program += bytes([_ADVANCE_PC, 1, 0, 1, _END_SEQUENCE])
     opcode_base = len(_OPERANDS) + 1

@@ -287,6 +287,7 @@ class Linker:
                 self.number(name, size)
                 self.provide(f"__sys_stack_thread_{tasklet}", 0, at, ".data.stacks")
                 at += size
+
         self.stacks_end = at
         self.provide("__sw_cache_buffer", 0, at, ".data.sw_cache")
         if self.wants("__sw_cache_buffer"):
@@ -451,6 +452,7 @@ def link(
         raise AsmError(str(error)) from error
     except RecursionError:
         raise AsmError("symbols refer to too many others") from None
+
     linker.check()
     if not any(section.size for _, section in linker.linked.code):
         raise AsmError("the program has no instructions")

@@ -151,17 +151,21 @@ class Expander:
         if word in _CONDITIONS:
             self._begin_condition(line, word, rest, column)
             return True
+
         if word in (".else", ".elseif", ".elsif", ".endif"):
             self._continue_condition(line, word, rest, column)
             return True
+
         if not self._active:
             return True
+
         if word not in _BLOCKS and word not in _ENDS and word not in _OTHERS:
             if name not in self.macros:
                 return False
             self._labels(line, match)
             self._expand(self.macros[name], line, rest, column)
             return True
+
         self._labels(line, match)
         if word in _ENDS:
             raise ExpressionError(f"{word} ends nothing", match.start(1) + 1)
@@ -170,6 +174,7 @@ class Expander:
             getattr(self, f"_do_{word[1:]}")(line, rest, column, body)
         else:
             getattr(self, f"_do_{word[1:]}")(line, rest, column)
+
         return True
 
     def _labels(self, line: Line, match: re.Match[str]) -> None:
@@ -195,6 +200,7 @@ class Expander:
                 if not ends:
                     return body
             body.append(inner)
+
         self.assembler.line = line
         raise ExpressionError(f"missing {_BLOCKS[word]} for this {word}")
 
@@ -227,6 +233,7 @@ class Expander:
             name = rest.strip()
             symbol = self.assembler.unit.symbols.get(name)
             return (symbol is not None and symbol.is_defined) == (word == ".ifdef")
+
         if word in (".ifb", ".ifnb"):
             return (not rest.strip()) == (word == ".ifb")
         if word in (".ifc", ".ifnc", ".ifeqs", ".ifnes"):
@@ -234,6 +241,7 @@ class Expander:
             if len(words) != 2:
                 raise ExpressionError(f"{word} needs two texts", column)
             return (words[0] == words[1]) == (word in (".ifc", ".ifeqs"))
+
         parser = self.assembler.parser(rest, column)
         try:
             number = self.assembler.constant(parser, "a condition")
@@ -241,6 +249,7 @@ class Expander:
             raise ExpressionError(
                 f"{error}: a condition can only use what was defined before", error.column
             ) from None
+
         self.assembler.expect_end(parser)
         return _COMPARE[word](number)
 
@@ -297,6 +306,7 @@ class Expander:
                 assert value is not None
                 default, position = _unquote(value[1]), value.end()
             parameters.append(_Parameter(found[1], found[2] or "", default))
+
         self.macros[match[1]] = _Macro(match[1], parameters, body)
 
     def _do_purgem(self, line: Line, rest: str, column: int) -> None:
@@ -384,6 +394,7 @@ def _split_arguments(text: str) -> list[str]:
             found.append(text[start:i].strip())
             start = i + 1
         i += 1
+
     last = text[start:].strip()
     return [*found, last] if found or last else []
 

@@ -120,6 +120,7 @@ def write_word(word: int, label: Callable[[int], str | None] = lambda index: Non
                     values[slot] = value
             if _means(mnemonic, tuple(classes), values, texts) == word:
                 return f"{mnemonic} {', '.join(texts)}".rstrip()
+
     return f".quad {word:#014x}"
 
 

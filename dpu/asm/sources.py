@@ -77,6 +77,7 @@ def read_source(source: str | os.PathLike[str] | Source | Readable, index: int =
     """Read a source: a path, a `Source`, or an open file."""
     if isinstance(source, Source):
         return source
+
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
         if "\n" in str(source):
@@ -93,6 +94,7 @@ def read_source(source: str | os.PathLike[str] | Source | Readable, index: int =
             raise AsmError(f"cannot be read: {error}", Location(repr(str(path)))) from error
         text = data.decode("utf-8", "surrogateescape")
         return Source(str(path), text, path.suffix == ".S", path.parent)
+
     content = source.read()
     if isinstance(content, bytes):
         content = content.decode("utf-8", "surrogateescape")

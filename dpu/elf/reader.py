@@ -223,6 +223,7 @@ def _read_sections(data: bytes, rows: list[tuple[int, ...]], names_index: int) -
                 content,
             )
         )
+
     return sections
 
 

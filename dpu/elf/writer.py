@@ -98,6 +98,7 @@ class Section:
             raise ValueError(
                 f"{what} with {self.length} bytes at {self.address:#x} is outside 32 bits"
             )
+
         if self.address % self.alignment:
             raise ValueError(f"{what} at {self.address:#x} is not aligned to {self.alignment}")
         if self.type == SectionType.NOBITS:
@@ -105,6 +106,7 @@ class Section:
                 raise ValueError(f"{what} has contents, but type NOBITS")
         elif self.length != len(self.data):
             raise ValueError(f"{what} has {len(self.data)} bytes, but size {self.length}")
+
         in_iram = IRAM_BASE <= self.address < ATOMIC_BASE and self.is_loaded
         if in_iram and (self.address % 8 or self.length % 8):
             raise ValueError(f"{what} does not consist of whole instructions of 8 bytes")
@@ -297,6 +299,7 @@ def _append_tables(
             )
         )
         body += data
+
     return headers
 
 
@@ -385,5 +388,6 @@ def _symbol_table(
             symbol.visibility,
             index,
         )
+
     local = sum(symbol.binding == Binding.LOCAL for symbol in ordered)
     return bytes(table), local + 1, bytes(names.data)

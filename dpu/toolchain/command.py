@@ -149,6 +149,7 @@ def _preprocessed(arguments: Arguments, tools: Toolchain) -> str:
     if arguments.goal is not Goal.PREPROCESSED:
         further = [arguments.goal.value, *arguments.dependency_targets]
         further += [o for o in arguments.dependency_options if o in ("-MP", "-MG")]
+
     output = arguments.output
     if arguments.goal is not Goal.PREPROCESSED:
         output = arguments.dependency_file or output
@@ -157,12 +158,14 @@ def _preprocessed(arguments: Arguments, tools: Toolchain) -> str:
         asked = further or _dependencies(arguments, output or f"{source.stem}.o")
         text, said = run_preprocessor(source, arguments.options, toolchain=tools, further=asked)
         texts, warnings = texts + text, warnings + said
+
     data = texts.encode("utf-8", "surrogateescape")
     if output is None or output == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
     else:
         Path(output).write_bytes(data)
+
     return warnings
 
 

@@ -45,6 +45,7 @@ def run(command: Sequence[str], *, text: str | None = None) -> tuple[str, str]:
         )
     except OSError as error:
         raise ToolchainError(f"cannot run {command[0]}: {error}") from error
+
     if done.returncode:
         raise CommandError(done.returncode, command, done.stderr)
     return done.stdout, done.stderr

@@ -142,6 +142,7 @@ def _evaluate_direction(value: Any, scope: dict[str, Any]) -> dict[str, str]:
                 f"{', '.join(_DIRECTIONS)}"
             )
         result.update(dict.fromkeys(members, str(direction)))
+
     missing = sorted(every - set(result))
     if missing:
         raise EvaluationError(f"no direction for {', '.join(missing)}")

@@ -52,6 +52,7 @@ def find_model(component: Component, models: list[Any] | None, wanted: str) -> A
             f"installed. Give {wanted} as a number, or use component_class: Dummy for no costs",
             source_field=f"{component.name}.{wanted}",
         ) from None
+
     found = hwcomponents.get_model(
         name,
         component._attributes_for_component_model(),

@@ -67,6 +67,7 @@ class Tensors(EvalableModel):
                 values["keep"] = values["keep"] | values["back"]
             if isinstance(values["may_keep"], InvertibleSet):
                 values["may_keep"] = values["may_keep"] - values["back"]
+
         for order in values["tensor_order_options"]:
             sets = [entry for entry in order if isinstance(entry, InvertibleSet)]
             for number, first in enumerate(sets):
@@ -76,4 +77,5 @@ class Tensors(EvalableModel):
                             f"{list(first & second)} stand twice in one order",
                             source_field="tensor_order_options",
                         )
+
         return new

@@ -135,6 +135,7 @@ def _kind(operation: str, rest: str) -> tuple[str, bool, bool]:
     if operation == "getelementptr":
         is_vector = rest.startswith("<")
         return "ptr", not is_vector, "%" not in _INDEX.findall(rest) or "addrspace" in rest
+
     if _CONVERSION.match(operation):
         kind = rest.partition(" to ")[2].partition(",")[0]
     elif operation == "select":
@@ -145,6 +146,7 @@ def _kind(operation: str, rest: str) -> tuple[str, bool, bool]:
         kind = rest
     else:
         return "", False, False
+
     match = _TYPE.match(kind)
     # Steps of a counter: the code generator recognises loops by them.
     is_step = operation in ("add", "sub") and "%" not in kind.partition(", ")[2].partition(", !")[0]
@@ -176,6 +178,7 @@ def _to_pin(
             else:
                 found.add(number)
                 held.add(number)
+
     return found
 
 

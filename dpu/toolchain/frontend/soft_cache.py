@@ -127,6 +127,7 @@ def _load(result: str, operands: list[str], name: str, used: set[str]) -> list[s
             code.append(f"  {part}o = or {whole} {total}, {part}s")
             part += "o"
         total = part
+
     if kind == whole:
         # This only gives the value its name; instruction selection drops it.
         code.append(f"  {result} = or {whole} {total}, 0")
@@ -135,6 +136,7 @@ def _load(result: str, operands: list[str], name: str, used: set[str]) -> list[s
     else:
         change = "inttoptr" if kind.startswith("ptr") else "bitcast"
         code.append(f"  {result} = {change} {whole} {total} to {kind}")
+
     return code
 
 
@@ -162,6 +164,7 @@ def _store(operands: list[str], name: str, used: set[str]) -> list[str] | None:
     else:
         change = "zext" if size < 32 else "ptrtoint" if kind.startswith("ptr") else "bitcast"
         code.append(f"  {value} = {change} {kind} {given} to {whole}")
+
     for shift, unit in _parts(kind, operands):
         function = f"__mram_store{unit}"
         used.add(function)
@@ -174,6 +177,7 @@ def _store(operands: list[str], name: str, used: set[str]) -> list[str] | None:
             part = f"{name}low{shift}"
         write = "i64" if unit == 64 else "i32"
         code.append(f"  call void @{function}(i32 {place}, {write} {part}){debug}")
+
     return code
 
 

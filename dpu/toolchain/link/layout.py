@@ -115,17 +115,20 @@ def check_data(linked: ElfFile, stacks: Stacks) -> None:
             f"WRAM overflows by {end - size} bytes: data and stacks need {end} of "
             f"{size}; the largest: {largest(parts, 'bytes')}"
         )
+
     end = linked.symbol("__imm_mem_end").value
     if end > IMMEDIATE_MEMORY_SIZE:
         raise ToolchainError(
             f"immediate memory overflows: its data needs {end} of {IMMEDIATE_MEMORY_SIZE} bytes"
         )
+
     end = linked.symbol("__sys_used_mram_end").value - MRAM_BASE
     if end > MRAM_BYTES:
         raise ToolchainError(
             f"MRAM overflows by {end - MRAM_BYTES} bytes: data needs {end} of {MRAM_BYTES}; "
             f"the largest: {largest(_objects(linked, '.mram'), 'bytes')}"
         )
+
     used = linked.symbol("__atomic_used_addr").value - linked.symbol("__atomic_start_addr").value
     if used > ATOMIC_COUNT - ATOMIC_FIRST:
         raise ToolchainError(

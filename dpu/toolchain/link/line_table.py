@@ -38,6 +38,7 @@ def line_section(linked: ElfFile, text: ElfSection, code: Code) -> Section | Non
         # The last row at an address applies, and an end only if nothing starts there.
         if row.line or index not in rows:
             rows[index] = LineRow(IRAM_BASE + 8 * index, row.file, row.line)
+
     if not rows:
         return None
     data = write_lines([rows[index] for index in sorted(rows)])

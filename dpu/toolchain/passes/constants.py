@@ -99,6 +99,7 @@ def _propagate(graph: FlowGraph, functions: set[int]) -> dict[int, KnownRegister
             if new != old:
                 before[start] = new
                 pending.append(start)
+
     return before
 
 

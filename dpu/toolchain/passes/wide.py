@@ -174,6 +174,7 @@ def _difference_of(rewriter: Rewriter, compare: int, index: int) -> int | None:
             if register != ZERO
         ):
             return low
+
     return None
 
 
