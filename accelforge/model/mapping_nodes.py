@@ -76,6 +76,8 @@ class NodeConverter:
             }
             if node.persistent:
                 held["persistent"] = True
+            if node.einsums:
+                held["einsums"] = list(node.einsums)
             return held
         if isinstance(node, Compute):
             return {"compute": _given(node, "component"), "einsum": node.einsum}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from accelforge.fields import EvalableList
 from accelforge.frontend.mapping import (
     Compute,
     Nested,
@@ -52,6 +53,8 @@ def _node(
         held = kind(tensors=list(node["tensors"]), component=component)
         if node.get("persistent"):
             held.persistent = True
+        if node.get("einsums"):
+            held.einsums = EvalableList(node["einsums"])
         return held
     if "compute" in node:
         return Compute(einsum=node["einsum"], component=node["compute"])

@@ -28,6 +28,9 @@ class TensorHolder(MappingNode):
     persistent: bool = field(Fixed(bool), False)
     """Whether the tensors stay there while the whole workload runs."""
 
+    einsums: EvalableList[str] = field(Items(Text()), EvalableList())
+    """The Einsums that it is for, if it is not for all below."""
+
     _abstract: ClassVar[bool] = True
     _verb: ClassVar[str] = "reuses"
     _backing: Any = frozenset()

@@ -105,6 +105,7 @@ def _pack(outcome: Outcome, key: str) -> dict[str, NDArray[Any]]:
         {
             "einsum": group.einsum,
             "nodes": group.nodes,
+            "stops": group.stops,
             "objectives": put(group.objectives),
             "tiles": put(group.tiles),
             "reservations": [[*at, put(rows)] for at, rows in group.reservations.items()],
@@ -127,8 +128,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], key: str) -> Outcome | None:
     if said["key"] != key:
         return None
     values = {name: said[name] for name in _NUMBERS}
-    for name in ("bound", "reasons"):
-        values[name] = tuple(values[name])
+    values["bound"] = tuple(values["bound"])
     return Outcome([_group(entry, arrays) for entry in said["groups"]], **values)
 
 
@@ -146,4 +146,5 @@ def _group(entry: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> PmappingGr
         arrays[entry["template"]],
         [tuple(flat[a:b]) for a, b in zip([0, *ends[:-1]], ends, strict=True)],
         entry["templates"],
+        tuple(entry["stops"]),
     )

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from accelforge.expressions import user_functions
-from accelforge.frontend.arch import FlattenedArch
+from accelforge.frontend.arch import FlattenedArch, Memory, TensorHolder
 from accelforge.frontend.mapper.metrics import Metrics
 from accelforge.frontend.spec import Spec
 from accelforge.mapper.FFM.placements import Placer
@@ -75,7 +76,7 @@ def objectives_of(metrics: Metrics) -> list[str]:
 
 
 def list_mapspaces(
-    spec: Spec, einsum_names: Iterable[str] | None = None, metrics: Metrics | None = None
+    spec: Spec, einsum_names: Iterable[str] | None = None, *, track_all: bool = False
 ) -> list[EinsumSpace]:
     """Return the mapspaces of Einsums, one for each compute that can execute the Einsum.
 
@@ -85,10 +86,11 @@ def list_mapspaces(
         Not evaluated.
     einsum_names : iterable of str, optional
         The Einsums; without it, all of the workload.
-    metrics : Metrics, optional
-        The objectives; without it, those of the mapper of the specification.
+    track_all : bool
+        Whether the usage of all memories counts, also of those that everything fits in at once:
+        the pmappings may be joined with others.
     """
-    objectives = objectives_of(spec.mapper.metrics if metrics is None else metrics)
+    objectives = objectives_of(spec.mapper.metrics)
     result: list[EinsumSpace] = []
     with user_functions(spec.config.load_functions()):
         program, symbols = spec._evaluate_program()
@@ -123,7 +125,71 @@ def list_mapspaces(
                     "mapper": dict(knobs),
                 }
                 result.append(EinsumSpace(name, way[-1].name, mapspace, costed, way))
+        if not track_all and "resource_usage" not in objectives:
+            without = _roomy_memories(program.workload, result)
+            needed = set().union(*(_memories_of_several(space) for space in result))
+            for space in result:
+                space.mapspace["tracked"] = [
+                    node.name
+                    for node in space.way
+                    if isinstance(node, Memory) and node.name in needed - without
+                ]
     return result
+
+
+def _memories_of_several(space: EinsumSpace) -> set[str]:
+    """Return the memories that may hold something while other Einsums are executed.
+
+    What stands below the outermost holders of all shared tensors is gone by then.
+    """
+    mapspace = space.mapspace
+    names = [node.name for node in space.way if isinstance(node, TensorHolder)]
+    if mapspace["unforced"] or not mapspace["mapper"]["force_memory_hierarchy_order"]:
+        return set(names)
+    lowest = -1
+    found = set()
+    for placement in mapspace["placements"]:
+        for holder in placement["holders"]:
+            if holder["backing"] and holder["tensor"] in mapspace["shared"]:
+                lowest = max(lowest, names.index(holder["component"]))
+            if holder["persistent"]:
+                found.add(holder["component"])
+    return found | set(names[: lowest + 1])
+
+
+def _roomy_memories(workload: Any, spaces: list[EinsumSpace]) -> set[str]:
+    """Return the memories that hold all tensors of all Einsums at once."""
+    first = {space.einsum: space for space in reversed(spaces)}
+    sizes: dict[str, float] = {}
+    for name, space in first.items():
+        einsum = space.mapspace["problem"]["einsums"][0]
+        times = workload.n_instances * einsum["n_instances"]
+        persistent = {a.name for a in workload.einsums[name].tensor_accesses if a.persistent}
+        for tensor in einsum["tensors"]:
+            often = times if tensor["name"] in persistent else 1
+            size = _values(tensor, einsum["variables"]) * often
+            sizes[tensor["name"]] = max(size, sizes.get(tensor["name"], 0))
+
+    usage: dict[str, float] = {}
+    for space in first.values():
+        for level in space.mapspace["problem"]["einsums"][0]["levels"]:
+            if level["kind"] != "memory":
+                continue
+            bits = sum(
+                sizes[tensor] * counts["bits_per_value"]
+                for tensor, counts in level["tensors"].items()
+            )
+            share = bits / level["size"] if level["size"] else math.inf
+            usage[level["component"]] = usage.get(level["component"], 0) + share
+    return {memory for memory, share in usage.items() if share <= 1}
+
+
+def _values(tensor: dict[str, Any], bounds: dict[str, int]) -> int:
+    """Return how many values the tile of a tensor has that is all of it."""
+    return math.prod(
+        sum(factor * (bounds[v] - 1) for v, factor in rank["terms"].items()) + rank["constant"] + 1
+        for rank in tensor["projection"]
+    )
 
 
 def _known(spec: Spec, names: Iterable[str] | None) -> list[str]:

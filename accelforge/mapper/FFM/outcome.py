@@ -19,25 +19,23 @@ class Outcome:
     ----------
     groups : list of PmappingGroup
         The pmappings.
-    templates, total, valid, evaluated : float
-        How many templates there are, and how many pmappings: all, those that fit, and those that
-        were evaluated.
+    templates : int
+        How many templates there are.
+    evaluated, valid : int
+        How many choices of tiles were evaluated, choices of some of the tiles included, and how
+        many of these fit.
     complete : bool
         Whether everything was looked at.
     bound : tuple of float
         No pmapping that was not looked at has a smaller objective; one number for each.
-    reasons : tuple of str
-        Why pmappings do not fit.
     """
 
     groups: list[PmappingGroup]
-    templates: float = 0
-    total: float = 0
-    valid: float = 0
-    evaluated: float = 0
+    templates: int = 0
+    valid: int = 0
+    evaluated: int = 0
     complete: bool = True
     bound: tuple[float, ...] = ()
-    reasons: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return sum(len(group) for group in self.groups)

@@ -34,3 +34,40 @@ def spec(*nodes: Any, einsums: Any = ("Z[m] = A[m, k]",), **workload: Any) -> af
     return af.Spec(
         arch=af.Arch(nodes=list(nodes)), workload=af.Workload(einsums=list(einsums), **given)
     )
+
+
+def chain_of(count: int, *, buffer: float = 400, size: int = 4) -> af.Spec:
+    """Return a chain of matrix products, with a memory that intermediate tensors may stay in."""
+    sizes = {"M": size, **{f"N{number}": size for number in range(count + 1)}}
+    expensive = {"actions": [{"name": n, "energy": 10, "throughput": 1} for n in ("read", "write")]}
+    main = af.arch.Memory(
+        name="Main",
+        size=float("inf"),
+        tensors={"keep": "~Intermediates", "may_keep": "All"},
+        **expensive,
+        **COSTS,
+    )
+    given = spec(
+        main,
+        memory("Buffer", buffer, keep="~Main", may_keep="All"),
+        mac(),
+        einsums=[
+            f"T{n + 1}[m, n{n + 1}] = T{n}[m, n{n}] * W{n}[n{n}, n{n + 1}]" for n in range(count)
+        ],
+        rank_sizes=sizes,
+    )
+    given.mapper.metrics = af.Metrics.ENERGY | af.Metrics.LATENCY
+    return given
+
+
+def rows(result: Any) -> list[list[Any]]:
+    """Return the totals of mappings, and the mappings themselves as text."""
+    return [
+        [part.energy(), part.latency(), part.mapping().to_yaml()]
+        for part in (result[number] for number in range(len(result)))
+    ]
+
+
+def rows_of_mapped(given: af.Spec) -> list[list[Any]]:
+    """Map a specification."""
+    return rows(given.map_workload_to_arch(print_progress=False))

@@ -30,9 +30,10 @@ def outcome() -> Outcome:
         persistent={("Main", 1): np.array([0.0, 0.3])},
         template=np.array([0, 1], np.int32),
         full_tiles=[(2, 1), (1,)],
+        stops=(1,),
         templates=[[{"temporal": "v0"}], [{"hold": "Main", "tensors": ["t0"]}]],
     )
-    return Outcome([group], 2, 100, 50, 7.0, True, (0.5, 0.5), ("Main is too small",))
+    return Outcome([group], 2, 50, 100, True, (0.5, 0.5))
 
 
 def plain(value: Any) -> Any:
@@ -105,5 +106,5 @@ def test_objects_are_not_loaded(tmp_path: Path) -> None:
 def test_only_whole_files_are_left(tmp_path: Path) -> None:
     Cache(tmp_path).write(KEY, outcome())
     with pytest.raises(TypeError):
-        Cache(tmp_path).write("bad", Outcome([], total=object()))  # type: ignore[arg-type]
+        Cache(tmp_path).write("bad", Outcome([], valid=object()))  # type: ignore[arg-type]
     assert [file.suffix for file in tmp_path.iterdir()] == [".pmappings"]

@@ -228,6 +228,38 @@ def test_settings_of_the_mapper_are_among_the_data() -> None:
     assert "metrics" not in knobs
 
 
+def test_memories_that_everything_fits_in_are_not_tracked() -> None:
+    tensors = 8 * (4 * 2 + 4) + 8 * (4 + 4)
+    for size, tracked in ((tensors, []), (tensors - 1, ["Main"])):
+        given = chain(memory("Main", size, keep="All"), memory("Buffer", 10, keep="All"), mac())
+        assert [s.mapspace["tracked"] for s in list_mapspaces(given)] == [tracked] * 2
+    assert "tracked" not in list_mapspaces(given, track_all=True)[0].mapspace
+    given.mapper.metrics = af.Metrics.RESOURCE_USAGE
+    assert "tracked" not in list_mapspaces(given)[0].mapspace
+
+
+def test_memories_below_all_shared_tensors_are_not_tracked() -> None:
+    buffer = memory("Buffer", 10, keep="~Main", may_keep="All")
+    registers = memory("Registers", 10, keep="All")
+    for keep, tracked in (("All", ["Main"]), ("~Y", ["Main", "Buffer"])):
+        given = chain(memory("Main", 10, keep=keep), buffer, registers, mac())
+        assert [s.mapspace["tracked"] for s in list_mapspaces(given)] == [tracked] * 2
+    given.mapper.force_memory_hierarchy_order = False
+    assert list_mapspaces(given)[0].mapspace["tracked"] == ["Main", "Buffer", "Registers"]
+
+
+def test_persistent_tensors_are_there_for_every_instance() -> None:
+    given = spec(
+        memory("Main", 100 * 8 * 8 + 32, keep="All"),
+        mac(),
+        n_instances=100,
+        persistent_tensors="Inputs",
+    )
+    assert list_mapspaces(given)[0].mapspace["tracked"] == []
+    given.arch["Main"].size -= 1
+    assert list_mapspaces(given)[0].mapspace["tracked"] == ["Main"]
+
+
 def test_the_product_of_energy_and_delay_needs_both() -> None:
     assert objectives_of(af.Metrics.ENERGY_DELAY_PRODUCT) == ["energy", "latency"]
     assert objectives_of(af.Metrics.LATENCY | af.Metrics.RESOURCE_USAGE) == [

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Joins pmappings of all Einsums to mappings, and evaluates these."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from accelforge.frontend.mapper.metrics import Metrics
+from accelforge.mapper.FFM.group import PmappingGroup
+from accelforge.mapper.FFM.limits import Limits, interruptible
+from accelforge.mapper.FFM.mappings import Mappings
+from accelforge.mapper.FFM.mapspace import objectives_of
+from accelforge.mapper.FFM.pmappings import MultiEinsumPmappings
+from accelforge.mapper.FFM.results import ResultTable
+from accelforge.util.exceptions import MapperLimitWarning
+from accelforge.util.parallel import get_n_parallel_jobs
+from accelforge.util.progress import Progress
+
+__all__ = ["join"]
+
+_USAGE = "resource_usage"
+_PRODUCT = "energy_delay_product"
+
+
+def join(
+    pmappings: MultiEinsumPmappings,
+    metrics: Metrics,
+    *,
+    require_all_einsums: bool,
+    row_filter: Callable[[Any], Any] | None,
+    print_progress: bool,
+    info_metrics: Metrics,
+    limits: Limits,
+) -> Mappings:
+    """Join pmappings.
+
+    Parameters
+    ----------
+    pmappings : MultiEinsumPmappings
+        Those of each Einsum.
+    metrics : Metrics
+        The objectives.
+    require_all_einsums : bool
+        Whether each Einsum of the workload must have pmappings.
+    row_filter : callable, optional
+        Takes a table of mappings as a DataFrame, and says for each row whether to keep it.
+    print_progress : bool
+        Whether to print progress.
+    info_metrics : Metrics
+        What is reported of the mappings.
+    limits : Limits
+        When to stop.
+    """
+    names = _einsums(pmappings, require_all_einsums)
+    groups = [pmappings.einsum2pmappings[name] for name in names]
+    columns = [name for name in pmappings.objectives if name != _USAGE]
+    front = _front(metrics, pmappings.objectives)
+    table = ResultTable(pmappings, groups, names, info_metrics)
+    if print_progress:
+        print(f"Joining the pmappings of {len(names)} Einsum{'s' if len(names) > 1 else ''}")
+    joined = _run(pmappings, groups, table.problem(), columns, front, limits)
+
+    parts: list[Mappings] = []
+    count = len(joined.objectives)
+    label = "Evaluating mappings" if print_progress and count > 1 else None
+    with Progress(count, label) as progress:
+        for objectives, group, row in zip(
+            joined.objectives.tolist(), joined.groups.tolist(), joined.rows.tolist(), strict=True
+        ):
+            claimed = dict(zip(columns, objectives, strict=True))
+            parts.append(table.row(list(zip(group, row, strict=True)), claimed))
+            progress.update()
+    result = Mappings.concat(parts)
+    result.total_mappings = _product(pmappings.n_evaluated_pmappings(per_einsum=True), names)
+    result.valid_mappings = _product(pmappings.n_valid_pmappings(per_einsum=True), names)
+    result.bounds = _bounds(pmappings, names, columns, joined, metrics)
+    if result.bounds is not None:
+        _warn(limits, result)
+    if row_filter is not None:
+        result = result._update(data=_filtered(result.data, row_filter))
+    if print_progress:
+        print(f"Found {len(result)} Pareto-optimal mapping{'s' if len(result) != 1 else ''}")
+    return result
+
+
+def _run(
+    pmappings: MultiEinsumPmappings,
+    groups: list[list[PmappingGroup]],
+    problem: dict[str, Any],
+    columns: list[str],
+    front: list[str],
+    limits: Limits,
+) -> Any:
+    from accelforge import _join
+
+    mapper = pmappings.spec.mapper
+    try:
+        return interruptible(
+            limits.stop,
+            lambda: _join.join(
+                groups,
+                problem,
+                columns,
+                front,
+                threads=get_n_parallel_jobs(),
+                stop=limits.stop,
+                deadline=limits.deadline,
+                memory_limit=limits.memory,
+                objective_tolerance=mapper.objective_tolerance,
+                resource_usage_tolerance=mapper.resource_usage_tolerance,
+            ),
+        )
+    except (TimeoutError, ValueError) as error:
+        if isinstance(error, ValueError) and _is_complete(pmappings):
+            raise
+        raise ValueError(
+            f"the mapper reached its {limits} before it found a mapping ({error}). Raise the "
+            f"limits of spec.mapper"
+        ) from error
+
+
+def _is_complete(pmappings: MultiEinsumPmappings) -> bool:
+    """Say whether the searches of all Einsums looked at everything."""
+    return all(job.outcome.complete for jobs in pmappings.einsum2jobs.values() for job in jobs)
+
+
+def _einsums(pmappings: MultiEinsumPmappings, require_all: bool) -> list[str]:
+    """Return the Einsums to map, and check that they have pmappings."""
+    every = pmappings.spec.workload.einsum_names
+    names = [name for name in every if require_all or name in pmappings.einsum2pmappings]
+    for name in names:
+        if not any(len(group) for group in pmappings.einsum2pmappings.get(name, ())):
+            pmappings._raise_without_pmappings(name)
+    if not names:
+        raise ValueError("there are no pmappings to join")
+    return names
+
+
+def _front(metrics: Metrics, known: list[str]) -> list[str]:
+    """Return what no mapping of the result beats another one in."""
+    missing = [name for name in objectives_of(metrics) if name not in known]
+    if missing:
+        raise ValueError(
+            f"the pmappings were chosen by {', '.join(known)}, and cannot be joined by "
+            f"{', '.join(missing)}. Set spec.mapper.metrics before make_pmappings()"
+        )
+    names = {
+        "energy": Metrics.ENERGY,
+        "latency": Metrics.LATENCY,
+        "dynamic_energy": Metrics.DYNAMIC_ENERGY,
+        "leak_energy": Metrics.LEAK_ENERGY,
+        _PRODUCT: Metrics.ENERGY_DELAY_PRODUCT,
+        _USAGE: Metrics.RESOURCE_USAGE,
+    }
+    return [name for name, metric in names.items() if metrics & metric]
+
+
+def _product(counts: dict[str, float], names: list[str]) -> int:
+    return math.prod(max(round(counts.get(name, 0)), 1) for name in names)
+
+
+def _filtered(data: Any, row_filter: Callable[[Any], Any]) -> Any:
+    return data[row_filter(data)].reset_index(drop=True)
+
+
+# --- bounds ---------------------------------------------------------------------------------------
+
+
+def _bounds(
+    pmappings: MultiEinsumPmappings,
+    names: list[str],
+    columns: list[str],
+    joined: Any,
+    metrics: Metrics,
+) -> dict[str, float] | None:
+    """Return what no mapping can be better than, or None if the best were found."""
+    searched = _is_complete(pmappings)
+    if searched and joined.complete:
+        return None
+    least = [
+        sum(_least(pmappings, name, column) for name in names) for column in range(len(columns))
+    ]
+    if searched:
+        least = [max(a, b) for a, b in zip(least, joined.bound, strict=True)]
+    bounds = dict(zip(columns, least, strict=True))
+    if metrics & Metrics.ENERGY_DELAY_PRODUCT:
+        bounds[_PRODUCT] = bounds["energy"] * bounds["latency"]
+    return {f"Total<SEP>{name}": value for name, value in bounds.items()}
+
+
+def _least(pmappings: MultiEinsumPmappings, name: str, column: int) -> float:
+    """Return what no pmapping of an Einsum is better than."""
+    groups: list[PmappingGroup] = pmappings.einsum2pmappings[name]
+    found = [float(group.objectives[:, column].min()) for group in groups if len(group)]
+    unknown = [
+        job.outcome.bound[column] if job.outcome.bound else 0.0
+        for job in pmappings.einsum2jobs[name]
+        if not job.outcome.complete
+    ]
+    return min([*found, *unknown])
+
+
+def _warn(limits: Limits, result: Mappings) -> None:
+    said = []
+    for name, bound in (result.bounds or {}).items():
+        if name in result.columns:
+            best = min(result._table()[name])
+            what = name.partition("<SEP>")[2].replace("_", " ")
+            said.append(f"the best {what} found is {best:.6g}, and none is below {bound:.6g}")
+    warnings.warn(
+        f"the mapper stopped at its {limits} before it had looked at everything: {'; '.join(said)}",
+        MapperLimitWarning,
+        stacklevel=5,
+    )
