@@ -147,7 +147,7 @@ def parse_projection(text: str) -> dict[str, str]:
                 f"[P: 2 * p + r]"
             )
         if rank in result:
-            raise ValueError(f"the rank {rank} stands twice in [{text}]")
+            raise ValueError(f"duplicate rank {rank} in [{text}]")
         result[rank] = expression
 
     return result

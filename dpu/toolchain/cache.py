@@ -171,7 +171,7 @@ def _put(fresh: Path, folder: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove an entry, or what is in its place; nobody sees it half removed."""
+    """Remove an entry, or what is in its place, atomically for other processes."""
     grave = Path(tempfile.mkdtemp(prefix=".old-", dir=path.parent))
     try:
         path.rename(grave / "entry")
