@@ -2,19 +2,16 @@
 #include "veo/worker/classes.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "formats/dwarf_signature.h"
 #include "veo/worker/crash.h"
+#include "veo/worker/loaded_file.h"
 
 enum { RECENT = 16, BUCKETS = 256 };
 
@@ -30,29 +27,6 @@ static _Atomic uint64_t generation = 1;
 static unsigned hash(uint64_t address)
 {
     return (unsigned)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
-
-static enum dwarf_lookup read_debug_info(const char *path, uint64_t vaddr, const char *symbol,
-                                         struct dwarf_signature *signature, char *why)
-{
-    struct stat status;
-    enum dwarf_lookup found = DWARF_MALFORMED;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    snprintf(why, DWARF_WHY, "its file cannot be read");
-    if (fd < 0)
-        return found;
-
-    if (fstat(fd, &status) == 0 && status.st_size > 0) {
-        size_t size = (size_t)status.st_size;
-        void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (image != MAP_FAILED) {
-            found = dwarf_find_signature(image, size, vaddr, symbol, signature, why);
-            munmap(image, size);
-        }
-    }
-
-    close(fd);
-    return found;
 }
 
 __attribute__((format(printf, 3, 4))) static void append(char text[WIRE_SIGNATURE_SIZE],
@@ -79,7 +53,7 @@ static char *describe(const struct dwarf_signature *signature)
     return strdup(text);
 }
 _Static_assert(WIRE_SIGNATURE_SIZE > 1 + DWARF_SIGNATURE_ARGS * (3 + DWARF_SIGNATURE_NAME) + 5,
-               "room for all names");
+               "all names fit");
 
 static char *describe_refusal(const char *why)
 {
@@ -89,44 +63,58 @@ static char *describe_refusal(const char *why)
     return strdup(text);
 }
 
-static void look_up(struct veow_classes *classes)
+/* Takes over what debug info says of a function. */
+static void take_signature(struct veow_classes *classes, const struct dwarf_signature *signature)
 {
-    Dl_info info;
-    struct link_map *map = NULL;
-    struct dwarf_signature signature;
-    char why[DWARF_WHY];
-    if (!dladdr1((const void *)(uintptr_t)classes->address, &info, (void **)&map,
-                 RTLD_DL_LINKMAP) ||
-        map == NULL) {
-        snprintf(classes->why, sizeof classes->why, "it is in no loaded file");
-        return;
+    classes->known = true;
+    classes->signature = describe(signature);
+    classes->ret = signature->ret;
+    for (unsigned i = 0; i < signature->nargs; i++) {
+        uint64_t kind = signature->args[i] == 'f'   ? WIRE_KIND_FLOAT
+                        : signature->args[i] == 'd' ? WIRE_KIND_DOUBLE
+                                                    : WIRE_KIND_INTEGER;
+        classes->kinds[i / 32] |= kind << i % 32 * 2;
     }
+}
 
-    const char *symbol =
-        (uint64_t)(uintptr_t)info.dli_saddr == classes->address ? info.dli_sname : NULL;
-    const char *path = map->l_name != NULL && *map->l_name ? map->l_name : "/proc/self/exe";
-    enum dwarf_lookup found =
-        read_debug_info(path, classes->address - map->l_addr, symbol, &signature, why);
-    if (found == DWARF_FOUND) {
-        classes->known = true;
-        classes->signature = describe(&signature);
-        classes->ret = signature.ret;
-        for (unsigned i = 0; i < signature.nargs; i++) {
-            uint64_t kind = signature.args[i] == 'f'   ? WIRE_KIND_FLOAT
-                            : signature.args[i] == 'd' ? WIRE_KIND_DOUBLE
-                                                       : WIRE_KIND_INTEGER;
-            classes->kinds[i / 32] |= kind << i % 32 * 2;
-        }
-
-        return;
-    }
-
+/* Notes why debug info does not help, and whether the function can be called without it. */
+static void take_refusal(struct veow_classes *classes, enum dwarf_lookup found, const char *why)
+{
     bool unreadable = strstr(why, "compressed") != NULL || strstr(why, "split") != NULL;
     if (found == DWARF_UNSUPPORTED && !unreadable)
         classes->signature = describe_refusal(why);
-    /* Who states the types knows what the debug info leaves open. */
+
+    /* Callers who state the types know what the debug info leaves open. */
     classes->refused = (found == DWARF_UNSUPPORTED || found == DWARF_AMBIGUOUS) && !unreadable;
     snprintf(classes->why, sizeof classes->why, "%s", why);
+}
+
+static void look_up(struct veow_classes *classes)
+{
+    Dl_info info;
+    struct veow_file file;
+    const struct link_map *map = veow_file_of(classes->address, &info);
+    if (map == NULL) {
+        snprintf(classes->why, sizeof classes->why, "it is in no loaded file");
+        return;
+    }
+    if (!veow_file_map(map, &file)) {
+        snprintf(classes->why, sizeof classes->why, "its file cannot be read");
+        return;
+    }
+
+    struct dwarf_signature signature;
+    char why[DWARF_WHY];
+    const char *symbol =
+        (uint64_t)(uintptr_t)info.dli_saddr == classes->address ? info.dli_sname : NULL;
+    enum dwarf_lookup found = dwarf_find_signature(
+        file.image, file.size, classes->address - map->l_addr, symbol, &signature, why);
+    veow_file_unmap(&file);
+
+    if (found == DWARF_FOUND)
+        take_signature(classes, &signature);
+    else
+        take_refusal(classes, found, why);
 }
 
 struct veow_classes *veow_classes_of(uint64_t address)

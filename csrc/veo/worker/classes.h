@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * classes.h: how the arguments of a function are passed, as debug info tells.
+ * classes.h: how the arguments of a function are passed, as debug info says.
  *
- * What is found out is kept by address until a library is unloaded. Any thread may call these
+ * What debug info says is kept by address until a library is unloaded. Any thread may call these
  * functions; reading debug info takes a while the first time. Nothing fails: without memory or
  * debug info, a function is unknown.
  */
@@ -14,7 +14,7 @@
 
 #include "veo/wire.h"
 
-/* How to pass the arguments of a function, as far as it can be found out. */
+/* How the arguments of a function are passed, as far as is known. */
 struct veow_classes {
     uint64_t address;
     bool known;   /* from debug info: kinds and ret are valid */
@@ -30,7 +30,7 @@ struct veow_classes *veow_classes_of(uint64_t address);
 void veow_classes_forget(void);
 /* Copies the signature of the symbol at ADDRESS, "" if it is not known or no function. */
 void veow_classes_signature(uint64_t address, char text[WIRE_SIGNATURE_SIZE]);
-/* Says once a function that its arguments are taken for integers. */
+/* Warns, once per function, that its arguments are taken for integers. */
 void veow_classes_warn(struct veow_classes *classes, bool kinds_given);
 
 #endif

@@ -2,8 +2,6 @@
 #include "veo/worker/crash.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -22,6 +19,7 @@
 #include "ve_offload.h"
 #include "veo/worker/context.h"
 #include "veo/worker/invoke.h"
+#include "veo/worker/loaded_file.h"
 
 /* Files are read again for each frame with a line. */
 enum { SIGNAL_STACK = 128 << 10, FRAMES = 48, FRAMES_WITH_LINES = 8 };
@@ -68,33 +66,19 @@ struct trace {
     int frames;
 };
 
-/* " at kernel.c:42" for a code address, where debug info says so. */
+/* " at kernel.c:42" for a code address, if debug info says so. */
 static void add_line(struct report *r, uint64_t address)
 {
     Dl_info info;
-    struct link_map *map = NULL;
-    struct stat status;
+    struct veow_file file;
     struct dwarf_line line;
-    if (!dladdr1((const void *)(uintptr_t)address, &info, (void **)&map, RTLD_DL_LINKMAP) ||
-        map == NULL)
+    const struct link_map *map = veow_file_of(address, &info);
+    if (map == NULL || !veow_file_map(map, &file))
         return;
 
-    int fd = open(map->l_name != NULL && *map->l_name ? map->l_name : "/proc/self/exe",
-                  O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return;
-
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-        size_t size = (size_t)status.st_size;
-        void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (image != MAP_FAILED) {
-            if (dwarf_find_line(image, size, address - map->l_addr, &line))
-                add(r, " at %s:%u", line.file, line.line);
-            munmap(image, size);
-        }
-    }
-
-    close(fd);
+    if (dwarf_find_line(file.image, file.size, address - map->l_addr, &line))
+        add(r, " at %s:%u", line.file, line.line);
+    veow_file_unmap(&file);
 }
 
 static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argument)
@@ -137,8 +121,8 @@ static const char *signal_name(int number)
 }
 
 /*
- * The host sees this as soon as it looks. First the requests that the crash ends: once the process
- * counts as dead, those without an answer have failed for another's crash.
+ * Tells the host. The requests that the crash ends come first: once the process counts as dead,
+ * those without an answer have failed because of another one's crash.
  */
 static void publish(int number)
 {
@@ -224,10 +208,10 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     end_once();
     here = true;
 
-    /* First of all the host gets to know; what follows may fault or get stuck. */
+    /* The host is told first: what follows may fault or get stuck. */
     uint64_t target = ctx != NULL ? atomic_load(&ctx->target) : 0;
     STEP(publish(number));
-    atomic_store(&veow_header->crashed, (uint32_t)number); /* even if that did not come so far */
+    atomic_store(&veow_header->crashed, (uint32_t)number); /* also if that step faulted */
     limit_time();
 
     struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};

@@ -142,8 +142,8 @@ int veo_prev_req_result(int offs, uint64_t *result)
     return 0;
 }
 
-/* The last answer. The host may use the wire for something else as soon as it is there, so that
- * nothing is written to the bell; who goes to sleep in between looks again soon. */
+/* The last answer. The host may reuse the wire as soon as it has the answer, so nothing is written
+ * to the bell; a thread that goes to sleep at that moment looks again soon. */
 static void leave(struct veow_context *ctx, int outcome)
 {
     struct wire_context *wire = ctx->wire;

@@ -87,7 +87,7 @@ static bool is_allocated(struct veow_context *ctx, uint64_t block)
     if (size < SMALLEST || size % ALIGNMENT || size > UINT64_C(1) << 46)
         return false;
 
-    /* What lies behind it says that it is in use. */
+    /* The block after it says whether it is in use. */
     if (!read_words(ctx, block - ALIGNMENT + size, &next) || !(next.second & PREVIOUS_IN_USE))
         return false;
 
