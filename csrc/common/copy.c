@@ -17,7 +17,7 @@
 
 #if defined(__x86_64__)
 
-/* ------------------------------------------------------------------ by vectors */
+/* --- by vectors --- */
 
 #define LINE 64 /* of a cache, in bytes */
 /* From so many bytes on, the ranges do not fit the first cache together, and it pays to ask for
@@ -117,7 +117,7 @@ static void choose_and_copy(void *to, const void *from, size_t bytes)
     routine->copy(to, from, bytes);
 }
 
-/* ------------------------------------------------------------------ past the caches */
+/* --- past the caches --- */
 
 #if defined(__x86_64__)
 /* Bytes of the largest cache that leaf LEAF of cpuid describes; all leaves of the kind have one
@@ -209,7 +209,7 @@ void copy_past_caches(void *to, const void *from, size_t bytes)
     copy_memory((uint8_t *)to + done, (const uint8_t *)from + done, bytes - done);
 }
 
-/* ------------------------------------------------------------------ either */
+/* --- either --- */
 
 void copy_many(void *to, const void *from, size_t bytes)
 {

@@ -55,7 +55,7 @@ struct range_alloc {
     struct slab *slabs;
 };
 
-/* ------------------------------------------------------------------ records */
+/* --- records --- */
 
 static struct block *record_get(struct range_alloc *ra)
 {
@@ -83,7 +83,7 @@ static void record_put(struct range_alloc *ra, struct block *b)
     ra->spare = b;
 }
 
-/* ------------------------------------------------------------------ taken blocks by address */
+/* --- taken blocks by address --- */
 
 static struct block **bucket_of(struct block **buckets, size_t nbuckets, uint64_t addr)
 {
@@ -135,7 +135,7 @@ static struct block **map_find(const struct range_alloc *ra, uint64_t addr)
     return link;
 }
 
-/* ------------------------------------------------------------------ free blocks by size */
+/* --- free blocks by size --- */
 
 static void class_of(uint64_t size, unsigned *row, unsigned *col)
 {
@@ -224,7 +224,7 @@ static struct block *bins_find(const struct bins *bins, uint64_t size)
     return own;
 }
 
-/* ------------------------------------------------------------------ address order */
+/* --- address order --- */
 
 static void unlink_address(struct range_alloc *ra, struct block *b)
 {
@@ -315,7 +315,7 @@ static struct block *find_run(const struct range_alloc *ra, uint64_t size)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ interface */
+/* --- interface --- */
 
 struct range_alloc *range_alloc_new(uint64_t base, uint64_t size)
 {

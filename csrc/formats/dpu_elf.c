@@ -12,7 +12,7 @@
 #define ATTRIBUTES_FILE 1
 #define ATTRIBUTES_CHIP 5
 
-/* ------------------------------------------------------------------ segments */
+/* --- segments --- */
 
 /* Which memory an address is in, and where; for one beyond its end too. */
 static enum dpu_elf_memory memory_at(uint32_t address, uint32_t *offset, uint32_t *limit)
@@ -99,7 +99,7 @@ static enum dpu_elf_status read_segments(struct dpu_elf *elf, struct dpu_elf_byt
     return elf->nsegments > 0 ? DPU_ELF_OK : DPU_ELF_NO_SEGMENTS;
 }
 
-/* ------------------------------------------------------------------ the chip */
+/* --- the chip --- */
 
 static uint64_t read_uleb(struct dpu_elf_bytes *from)
 {
@@ -189,7 +189,7 @@ static void read_chip(struct dpu_elf *elf, struct dpu_elf_bytes from)
     }
 }
 
-/* ------------------------------------------------------------------ symbols */
+/* --- symbols --- */
 
 /* Whether the section holds what a program keeps for itself. */
 static bool is_private_data(const struct dpu_elf_sections *sections, uint16_t index)
@@ -352,7 +352,7 @@ static enum dpu_elf_status read_program(struct dpu_elf *elf, struct dpu_elf_byte
     return status == DPU_ELF_OK ? index_symbols(elf) : status;
 }
 
-/* ------------------------------------------------------------------ the interface */
+/* --- the interface --- */
 
 enum dpu_elf_status dpu_elf_open_image(struct dpu_elf *elf, const void *image, size_t size)
 {

@@ -97,7 +97,7 @@ bool dwarf_read_form(struct dwarf_cursor *c, const struct dwarf_unit *unit, uint
     }
 }
 
-/* ------------------------------------------------------------------ what a value means */
+/* --- what a value means --- */
 
 bool dwarf_flag(const struct dwarf_die *die, enum dwarf_attribute which)
 {

@@ -74,7 +74,7 @@ static bool is_c(const struct dwarf_unit *unit)
            unit->language == LANG_C11 || unit->language == LANG_C17;
 }
 
-/* ------------------------------------------------------------------ parameters */
+/* --- parameters --- */
 
 /* Walks the children of a function that may be parameters; packs of C++ have theirs inside. */
 struct children {
@@ -267,7 +267,7 @@ static bool read_parameters(struct dwarf *d, const struct function *f,
     return got == 0;
 }
 
-/* ------------------------------------------------------------------ function */
+/* --- function --- */
 
 /* Follows the origins of the DIE and collects what they say. */
 static bool read_function(struct dwarf *d, const struct dwarf_place *place, struct function *f)

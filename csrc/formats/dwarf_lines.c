@@ -80,7 +80,7 @@ static bool read_table(struct dwarf *d, size_t at, struct table *t, size_t *next
     return !c.bad && t->line_range != 0 && t->opcode_base != 0;
 }
 
-/* ------------------------------------------------------------------ rows */
+/* --- rows --- */
 
 static void advance(const struct table *t, struct row *row, uint64_t operations)
 {
@@ -175,7 +175,7 @@ static bool find_row(struct dwarf *d, struct table *t, uint64_t vaddr, struct ro
     return false;
 }
 
-/* ------------------------------------------------------------------ names */
+/* --- names --- */
 
 static bool old_name(struct dwarf *d, struct dwarf_cursor *c, uint64_t number,
                      struct dwarf_value *name)

@@ -20,7 +20,7 @@ enum location_entry {
     LLE_GNU_view_pair = 9,
 };
 
-/* ------------------------------------------------------------------ ranges */
+/* --- ranges --- */
 
 bool dwarf_ranges_of(const struct dwarf *d, const struct dwarf_unit *unit,
                      const struct dwarf_value *value, struct dwarf_ranges *ranges)
@@ -134,7 +134,7 @@ int dwarf_ranges_next(struct dwarf *d, const struct dwarf_unit *unit, struct dwa
     return -1;
 }
 
-/* ------------------------------------------------------------------ locations */
+/* --- locations --- */
 
 /* Makes C the first expression of the list at C; compilers start with the function's entry. */
 static bool first_of_list(struct dwarf *d, struct dwarf_cursor *c)

@@ -21,7 +21,7 @@ struct search {
     bool split, broken; /* some unit could not be searched */
 };
 
-/* ------------------------------------------------------------------ addresses */
+/* --- addresses --- */
 
 /* Whether the function has an address at all, and whether it starts at the one looked for. */
 static bool has_address(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die,
@@ -87,7 +87,7 @@ static bool may_cover(struct dwarf *d, const struct dwarf_unit *unit, const stru
     return end <= begin || (vaddr >= begin && vaddr < end);
 }
 
-/* ------------------------------------------------------------------ names */
+/* --- names --- */
 
 static bool is_symbol(struct dwarf *d, const struct dwarf_unit *unit,
                       const struct dwarf_value *value, const char *symbol)
@@ -133,7 +133,7 @@ static bool has_name(struct dwarf *d, const struct dwarf_unit *unit, const struc
     return name;
 }
 
-/* ------------------------------------------------------------------ search */
+/* --- search --- */
 
 static enum match match_die(struct dwarf *d, const struct search *s, const struct dwarf_unit *unit,
                             const struct dwarf_die *die)

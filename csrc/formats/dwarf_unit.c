@@ -11,7 +11,7 @@
 
 enum { UT_COMPILE = 1, UT_TYPE = 2, UT_PARTIAL = 3, UT_SKELETON = 4, UT_SPLIT_TYPE = 6 };
 
-/* ------------------------------------------------------------------ abbreviations */
+/* --- abbreviations --- */
 
 /* Passes over the attributes of an abbreviation; false at the end of the section. */
 static bool skip_abbrev(struct dwarf *d, struct dwarf_cursor *c)
@@ -105,7 +105,7 @@ static bool find_abbrev(struct dwarf *d, const struct dwarf_unit *unit, uint64_t
     }
 }
 
-/* ------------------------------------------------------------------ DIEs */
+/* --- DIEs --- */
 
 static int attribute_index(uint64_t number)
 {
@@ -195,7 +195,7 @@ size_t dwarf_after(struct dwarf *d, const struct dwarf_unit *unit, const struct 
     return at;
 }
 
-/* ------------------------------------------------------------------ units */
+/* --- units --- */
 
 bool dwarf_unit_at(struct dwarf *d, enum dwarf_section section, size_t offset,
                    struct dwarf_unit *unit)

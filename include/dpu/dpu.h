@@ -107,7 +107,7 @@ typedef enum _dpu_callback_flags_t {
 /* The same, and ends the program. */
 #define DPU_ASSERT(statement) DPU_CHECK(statement, exit(EXIT_FAILURE))
 
-/* --- sets ------------------------------------------------------------------------------------ */
+/* --- sets --- */
 
 /* As a number of DPUs or ranks: all that there are. */
 #define DPU_ALLOCATE_ALL (UINT_MAX)
@@ -191,7 +191,7 @@ void dpu_set_dpu_iterator_next(struct dpu_set_dpu_iterator_t *iterator);
          (i) = DPU_ITERATOR_.count, (dpu) = DPU_ITERATOR_.next, DPU_ITERATOR_.has_next; \
          dpu_set_dpu_iterator_next(&DPU_ITERATOR_))
 
-/* --- programs -------------------------------------------------------------------------------- */
+/* --- programs --- */
 
 /*
  * dpu_load: loads the DPU program in a file into every DPU of a set. Memories that the program has
@@ -245,7 +245,7 @@ dpu_error_t dpu_get_symbol(struct dpu_program_t *program, const char *symbol_nam
 #define DPU_EXTERN_C_ extern
 #endif
 
-/* --- running --------------------------------------------------------------------------------- */
+/* --- running --- */
 
 /*
  * dpu_launch: starts the program of every DPU of a set in tasklet 0, which starts the others. With
@@ -278,7 +278,7 @@ dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
                          dpu_error_t (*callback)(struct dpu_set_t, uint32_t, void *), void *args,
                          dpu_callback_flags_t flags);
 
-/* --- copying --------------------------------------------------------------------------------- */
+/* --- copying --- */
 
 /*
  * All functions below copy LENGTH bytes at SYMBOL_OFFSET in a variable of the program, by its name
@@ -371,7 +371,7 @@ dpu_error_t dpu_fifo_prepare_xfer(struct dpu_set_t dpu_set, struct dpu_fifo_link
 dpu_error_t dpu_fifo_push_xfer(struct dpu_set_t dpu_set, struct dpu_fifo_link_t *fifo_link,
                                dpu_xfer_flags_t flags);
 
-/* --- logs ------------------------------------------------------------------------------------ */
+/* --- logs --- */
 
 /*
  * dpu_log_read: writes what one DPU printed with printf() since it was launched, after a line with

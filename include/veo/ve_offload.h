@@ -95,14 +95,14 @@ struct veo_thr_ctxt;
 struct veo_thr_ctxt_attr;
 typedef struct ve_dma_handle ve_dma_handle_t;
 
-/* --- version ---------------------------------------------------------------------------- */
+/* --- version --- */
 
 /* VEO_API_VERSION of the library. */
 int veo_api_version(void);
 /* Version of the library as text; static storage. */
 const char *veo_version_string(void);
 
-/* --- processes -------------------------------------------------------------------------- */
+/* --- processes --- */
 
 /*
  * Starts a VE process on node VENODE: -1 for the node in VE_NODE_NUMBER, else 0. If _VENODELIST is
@@ -129,7 +129,7 @@ int veo_proc_identifier(struct veo_proc_handle *proc);
 /* Architecture of a node, 1 or 3; 0 for a negative node, -1 if there is no such node. */
 int veo_get_ve_arch(int venode);
 
-/* --- libraries and symbols -------------------------------------------------------------- */
+/* --- libraries and symbols --- */
 
 /*
  * Loads a library with dlopen(RTLD_NOW | RTLD_GLOBAL) in the VE process; its constructors run
@@ -149,7 +149,7 @@ int veo_unload_library(struct veo_proc_handle *proc, const uint64_t libhandle);
  */
 uint64_t veo_get_sym(struct veo_proc_handle *proc, uint64_t libhdl, const char *symname);
 
-/* --- contexts --------------------------------------------------------------------------- */
+/* --- contexts --- */
 
 /*
  * Opens a context. The first call returns the main context, in whose order the synchronous
@@ -184,7 +184,7 @@ int veo_free_thr_ctxt_attr(struct veo_thr_ctxt_attr *attr);
 int veo_set_thr_ctxt_stacksize(struct veo_thr_ctxt_attr *attr, size_t stacksize);
 int veo_get_thr_ctxt_stacksize(struct veo_thr_ctxt_attr *attr, size_t *stacksize);
 
-/* --- arguments -------------------------------------------------------------------------- */
+/* --- arguments --- */
 
 /*
  * An argument list may be used for many calls, and be changed, cleared or freed as soon as a call
@@ -215,7 +215,7 @@ int veo_args_set_hmem(struct veo_args *args, int argnum, void *val);
 int veo_args_set_stack(struct veo_args *args, enum veo_args_intent inout, int argnum, char *buff,
                        size_t len);
 
-/* --- calls and results ------------------------------------------------------------------ */
+/* --- calls and results --- */
 
 /*
  * Submits a call of the function at ADDR; ARGS may be NULL for no arguments. The request's id, or
@@ -244,7 +244,7 @@ int veo_call_wait_result(struct veo_thr_ctxt *ctx, uint64_t reqid, uint64_t *ret
 int veo_call_sync(struct veo_proc_handle *proc, uint64_t addr, struct veo_args *args,
                   uint64_t *result);
 
-/* --- memory ----------------------------------------------------------------------------- */
+/* --- memory --- */
 
 /*
  * Synchronous. veo_alloc_mem() does not wait for the queue; it stores an address (soft: aligned to
@@ -269,7 +269,7 @@ uint64_t veo_async_write_mem(struct veo_thr_ctxt *ctx, uint64_t dst, const void 
 uint64_t veo_alloc_mem_async(struct veo_thr_ctxt *ctx, const size_t size);
 uint64_t veo_free_mem_async(struct veo_thr_ctxt *ctx, uint64_t addr);
 
-/* --- hooks ------------------------------------------------------------------------------ */
+/* --- hooks --- */
 
 /*
  * Hooks are global to the host process; one per function, the last that was registered. A hook runs
@@ -289,7 +289,7 @@ void veo_register_hmem_hook_functions(void (*alloc_hook)(void *, size_t),
                                       void (*free_hook)(uint64_t));
 void veo_unregister_hmem_hook_functions(void);
 
-/* --- VE shared memory and user DMA: real hardware only ---------------------------------- */
+/* --- VE shared memory and user DMA: real hardware only --- */
 
 /* Soft: these fail with errno ENOSYS. What they are for: veo_veshm.h, veo_vhveshm.h, veo_vedma.h.
  */

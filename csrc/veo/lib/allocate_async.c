@@ -12,8 +12,6 @@
 #include "veo/lib/process_handle.h"
 #include "veo/lib/queue.h"
 
-/* --- hooks --- */
-
 /* The arguments of a hook that is called later. */
 struct hooked {
     struct veo_thr_ctxt *ctx;
@@ -51,8 +49,6 @@ static uint64_t submit_hook(struct veo_thr_ctxt *ctx, uint64_t (*call)(void *), 
     return id;
 }
 
-/* --- allocating --- */
-
 /* On the agent's thread: what was freed before is free once its request is harvested. */
 static int run_allocation(struct veo_thr_ctxt *ctx, const struct agent_job *job, uint64_t *result)
 {
@@ -86,8 +82,6 @@ VEO_EXPORT uint64_t veo_alloc_mem_async(struct veo_thr_ctxt *ctx, const size_t s
     veolib_ctx_leave(ctx);
     return id;
 }
-
-/* --- freeing --- */
 
 /* The request that frees ADDR. VEO_REQUEST_ID_INVALID (error set) on failure. */
 static uint64_t submit_free(struct veo_thr_ctxt *ctx, uint64_t addr)

@@ -14,8 +14,6 @@
 #define PAGE ((size_t)4096)
 #define BUFFER ((size_t)64 << 10)
 
-/* --- the two ways --- */
-
 int veolib_kernel_copy_at_once(pid_t pid, char *host, uint64_t addr, size_t size, bool write)
 {
     while (size > 0) {
@@ -55,8 +53,6 @@ int veolib_kernel_copy_by_buffer(pid_t pid, char *host, uint64_t addr, size_t si
     free(pages);
     return error;
 }
-
-/* --- which one --- */
 
 #define PROBE_BYTES ((size_t)32 << 10)
 #define PROBE_ROUNDS 5

@@ -43,7 +43,7 @@ static bool give_spaces(struct decoder *d, size_t count)
     return true;
 }
 
-/* ------------------------------------------------------------------ parsing */
+/* --- parsing --- */
 
 static bool is_digit(char c)
 {
@@ -94,8 +94,7 @@ static void parse_conversion(struct conversion *c, const char *text, size_t leng
         c->letter = *at;
 }
 
-/* ------------------------------------------------------------------ arguments
- */
+/* --- arguments --- */
 
 static bool take(struct decoder *d, void *value, size_t size)
 {
@@ -237,7 +236,7 @@ static enum dpu_log_status decode_conversion(struct decoder *d, const struct con
     }
 }
 
-/* ------------------------------------------------------------------ records */
+/* --- records --- */
 
 /* The conversions of a record are at d->next, where there is a %. */
 static enum dpu_log_status decode_record(struct decoder *d)

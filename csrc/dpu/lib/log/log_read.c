@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ reading */
+/* --- reading --- */
 
 /* The bytes that have been printed, a copy to be freed. */
 struct log {
@@ -83,7 +83,7 @@ static dpu_error_t read_log(struct dpu_t *dpu, struct log *log)
     return dpulib_fail(DPU_ERR_INVALID_MRAM_ACCESS, "the log is not within the MRAM of the DPU");
 }
 
-/* ------------------------------------------------------------------ printing */
+/* --- printing --- */
 
 struct printer {
     dpu_log_print_fct_t print;
@@ -140,7 +140,7 @@ DPU_EXPORT dpu_error_t dpulog_c_print_fct(void *arg, const char *fmt, ...)
     return DPU_OK;
 }
 
-/* ------------------------------------------------------------------ API */
+/* --- API --- */
 
 static dpu_error_t run_read(struct dpu_t *dpu, void *argument)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ files */
+/* --- files --- */
 
 static dpu_error_t open_image(uint8_t *image, size_t size, const char *name, dpu_elf_file_t *file)
 {
@@ -74,7 +74,7 @@ DPU_EXPORT void dpu_elf_close(dpu_elf_file_t file)
     free(opened);
 }
 
-/* ------------------------------------------------------------------ sections */
+/* --- sections --- */
 
 static bool find_section(const struct dpulib_elf_file *file, const char *name, uint32_t *index)
 {
@@ -144,7 +144,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_section(dpu_elf_file_t file, const char *nam
     return DPU_OK;
 }
 
-/* ------------------------------------------------------------------ symbols */
+/* --- symbols --- */
 
 uint32_t dpulib_elf_local_address(uint32_t address)
 {
@@ -251,7 +251,7 @@ DPU_EXPORT dpu_error_t dpu_elf_load_symbols(dpu_elf_file_t file, const char *nam
     return DPU_OK;
 }
 
-/* ------------------------------------------------------------------ run time */
+/* --- run time --- */
 
 /* FILE may be NULL, which has no symbols. */
 static void fill_item(const struct dpulib_elf_file *file, const char *name, uint32_t otherwise,

@@ -58,7 +58,7 @@ static dpu_error_t no_python(void)
     return dpulib_fail(DPU_ERR_INTERNAL, "this function is for Python programs");
 }
 
-/* ------------------------------------------------------------------ symbols */
+/* --- symbols --- */
 
 /* A new list of str, or NULL with an exception. */
 DPU_EXPORT PyObject *Py_dpu_get_symbol_names(struct dpu_program_t *program);
@@ -84,7 +84,7 @@ DPU_EXPORT PyObject *Py_dpu_get_symbol_names(struct dpu_program_t *program)
     return list;
 }
 
-/* ------------------------------------------------------------------ buffers */
+/* --- buffers --- */
 
 /* Where the item's bytes are, which the caller keeps alive; None: NULL. */
 static dpu_error_t address_of(PyObject *item, void **address, size_t *size)
@@ -151,7 +151,7 @@ DPU_EXPORT dpu_error_t Py_dpu_prepare_xfers(struct dpu_set_t set, PyObject *list
     return error;
 }
 
-/* ------------------------------------------------------------------ logs */
+/* --- logs --- */
 
 /* Calls write() of STREAM with the header and what the DPU printed. */
 DPU_EXPORT dpu_error_t Py_dpu_log_read(struct dpu_set_t set, PyObject *stream);

@@ -26,7 +26,7 @@ static const struct dpulib_meetings *meetings_of(const struct dpu_t *dpu)
     return program != NULL ? program->meetings : NULL;
 }
 
-/* ------------------------------------------------------------------ who sleeps */
+/* --- who sleeps --- */
 
 /* The function that a tasklet sleeps in, if its last instruction was there. */
 static const struct dpulib_sleeping_function *function_at(const struct dpulib_meetings *meetings,
@@ -90,7 +90,7 @@ uint32_t dpulib_sleepers(const struct dpu_t *dpu)
     return found;
 }
 
-/* ------------------------------------------------------------------ telling */
+/* --- telling --- */
 
 static uint32_t pc_of(const struct dpu_t *dpu, uint32_t thread)
 {
@@ -223,7 +223,7 @@ void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu)
     }
 }
 
-/* ------------------------------------------------------------------ who runs */
+/* --- who runs --- */
 
 static bool is_prefix(const char *prefix, const char *text)
 {

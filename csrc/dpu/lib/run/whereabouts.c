@@ -98,7 +98,7 @@ static bool find_own_line(const struct dpu_elf *elf, const struct dpu_elf_symbol
     return true;
 }
 
-/* ------------------------------------------------------------------ callers */
+/* --- callers --- */
 
 static int64_t operand(const struct dpu_instruction *instruction, const struct dpu_form_info *form,
                        enum dpu_operand wanted, int64_t otherwise)
@@ -189,7 +189,7 @@ static bool find_caller(const struct dpu_t *dpu, const struct dpu_elf *elf,
            find_in_stack(dpu, elf, state->registers[STACK_POINTER], function, pc);
 }
 
-/* ------------------------------------------------------------------ texts */
+/* --- texts --- */
 
 static void add_one(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t pc)
 {

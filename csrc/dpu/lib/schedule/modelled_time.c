@@ -69,7 +69,7 @@ static bool quiet, begun;
 static int file = -1;
 static struct stat file_identity;
 
-/* ------------------------------------------------------------------ the model */
+/* --- the model --- */
 
 static double bandwidth(enum dpulib_move move, uint32_t dpus)
 {
@@ -110,7 +110,7 @@ static void measure_launch(const struct dpulib_operation *operation, struct figu
         (double)figures->cycles / (double)dpulib_clock(&operation->jobs[0].rank->profile);
 }
 
-/* ------------------------------------------------------------------ writing */
+/* --- writing --- */
 
 static void tell_failure(const char *path)
 {
@@ -201,7 +201,7 @@ static void write_line(const char *prefix, const char *event, const struct figur
         write_text(line, (size_t)length);
 }
 
-/* ------------------------------------------------------------------ collecting */
+/* --- collecting --- */
 
 static void add(struct figures *total, const struct figures *figures)
 {

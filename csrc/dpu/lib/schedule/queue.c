@@ -31,7 +31,7 @@ static void take_out(struct dpulib_rank_job *job)
     dpulib_changed();
 }
 
-/* --- tasks ------------------------------------------------------------------------------------ */
+/* --- tasks --- */
 
 /* What dpu_status() tells of a DPU whose launch is over. */
 static void end_launch(struct dpu_t *dpu)
@@ -85,7 +85,7 @@ static void start_tasks(struct dpulib_rank_job *job)
         dpulib_pool_push(tasks[i]);
 }
 
-/* --- starting --------------------------------------------------------------------------------- */
+/* --- starting --- */
 
 static bool is_passed_by_others(const struct dpulib_rank_job *job)
 {
@@ -207,7 +207,7 @@ void dpulib_start_held(struct dpulib_rank_job *job)
     start(job);
 }
 
-/* --- ending ----------------------------------------------------------------------------------- */
+/* --- ending --- */
 
 /* Keeps the first error of asynchronous operations for dpu_sync(). */
 static void keep_error(struct dpulib_rank_job *job)

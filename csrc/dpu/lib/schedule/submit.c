@@ -16,7 +16,7 @@
 /* What one thread copies before it looks for more. */
 #define TASK_BYTES ((size_t)256 * 1024)
 
-/* --- queueing --------------------------------------------------------------------------------- */
+/* --- queueing --- */
 
 static dpu_error_t check_ranks(const struct dpulib_operation *operation)
 {
@@ -79,7 +79,7 @@ static void enqueue_all(struct dpulib_operation *operation)
     }
 }
 
-/* --- waiting ---------------------------------------------------------------------------------- */
+/* --- waiting --- */
 
 /* A rank job that its caller is to perform now. */
 static struct dpulib_rank_job *find_ready(struct dpulib_operation *operation)
@@ -165,7 +165,7 @@ bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
     return over;
 }
 
-/* --- submitting ------------------------------------------------------------------------------- */
+/* --- submitting --- */
 
 /* Who performs it, and in how many tasks. */
 static void choose_executor(struct dpulib_operation *operation)

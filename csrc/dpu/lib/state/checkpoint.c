@@ -19,7 +19,7 @@ struct checkpoint {
     uint64_t running; /* tasklets to go on */
 };
 
-/* ------------------------------------------------------------------ saving */
+/* --- saving --- */
 
 static dpu_error_t save_memories(const struct checkpoint *checkpoint, const struct dpu_machine *m)
 {
@@ -100,7 +100,7 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_save(struct dpu_set_t set, dpu_checkpoint_
     return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = run_save, .argument = &checkpoint});
 }
 
-/* ------------------------------------------------------------------ restoring */
+/* --- restoring --- */
 
 /* The sizes come from a file, and the memories of two DPUs may differ. */
 static dpu_error_t check_memories(const struct checkpoint *checkpoint, const struct dpu_machine *m)
@@ -180,7 +180,7 @@ DPU_EXPORT dpu_error_t dpu_checkpoint_restore(struct dpu_set_t set, dpu_checkpoi
     return error != DPU_OK ? error : dpulib_context_go_on(dpu, checkpoint.running);
 }
 
-/* ------------------------------------------------------------------ bytes */
+/* --- bytes --- */
 
 DPU_EXPORT uint32_t dpu_checkpoint_get_serialized_context_size(struct dpu_context_t *context)
 {

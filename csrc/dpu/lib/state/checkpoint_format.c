@@ -50,8 +50,7 @@ static void list_parts(const struct dpu_context_t *c, struct part parts[PART_COU
     memcpy(parts, list, sizeof list);
 }
 
-/* ------------------------------------------------------------------ contexts
- */
+/* --- contexts --- */
 
 bool dpu_context_create(struct dpu_context_t *c, uint32_t threads, uint32_t registers,
                         uint32_t atomic_bits)
@@ -88,7 +87,7 @@ void dpu_context_destroy(struct dpu_context_t *c)
     memset(c, 0, sizeof *c);
 }
 
-/* ------------------------------------------------------------------ writing */
+/* --- writing --- */
 
 size_t dpu_checkpoint_size(const struct dpu_context_t *c)
 {
@@ -136,7 +135,7 @@ void dpu_checkpoint_write(const struct dpu_context_t *c, uint8_t *bytes)
     memcpy(bytes + sizeof faults, &c->bkp_fault_id, sizeof c->bkp_fault_id);
 }
 
-/* ------------------------------------------------------------------ reading */
+/* --- reading --- */
 
 static bool is_possible(const uint32_t *counts)
 {

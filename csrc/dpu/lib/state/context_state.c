@@ -43,7 +43,7 @@ dpu_error_t dpulib_context_check(const struct dpu_context_t *c, const struct dpu
     return DPU_OK;
 }
 
-/* ------------------------------------------------------------------ from the machine */
+/* --- from the machine --- */
 
 void dpulib_context_get_pcs(struct dpu_context_t *c, const struct dpu_machine *machine)
 {
@@ -93,7 +93,7 @@ void dpulib_context_get_fault(struct dpu_context_t *c, const struct dpu_machine 
     c->bkp_fault_id = c->bkp_fault ? result.breakpoint : 0;
 }
 
-/* ------------------------------------------------------------------ into the machine */
+/* --- into the machine --- */
 
 void dpulib_context_set_registers(const struct dpu_context_t *c, struct dpu_machine *machine)
 {

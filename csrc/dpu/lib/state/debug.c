@@ -23,7 +23,7 @@ static dpu_error_t on_dpu(struct dpu_t *dpu, dpu_error_t (*run)(struct dpu_t *, 
     return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = run, .argument = request});
 }
 
-/* ------------------------------------------------------------------ contexts */
+/* --- contexts --- */
 
 DPU_EXPORT dpu_error_t dpu_context_fill_from_rank(struct dpu_context_t *context,
                                                   struct dpu_rank_t *rank)
@@ -57,7 +57,7 @@ DPU_EXPORT dpu_error_t dpu_pop_debug_context(struct dpu_t *dpu,
     return dpulib_check_dpu(dpu);
 }
 
-/* ------------------------------------------------------------------ looking and changing */
+/* --- looking and changing --- */
 
 static dpu_error_t extract_pcs(struct dpu_t *dpu, void *argument)
 {
@@ -101,7 +101,7 @@ DPU_EXPORT dpu_error_t dpu_restore_context_for_dpu(struct dpu_t *dpu, struct dpu
     return on_dpu(dpu, restore, &(struct request){.context = context});
 }
 
-/* ------------------------------------------------------------------ faults and steps */
+/* --- faults and steps --- */
 
 /* Between these functions no run bit is set: which tasklets run is in the context. */
 static dpu_error_t initialize(struct dpu_t *dpu, void *argument)
@@ -182,7 +182,7 @@ DPU_EXPORT dpu_error_t dpu_finalize_fault_process_for_dpu(struct dpu_t *dpu,
     return error != DPU_OK ? error : dpulib_context_go_on(dpu, request.running);
 }
 
-/* ------------------------------------------------------------------ attaching */
+/* --- attaching --- */
 
 DPU_EXPORT dpu_error_t dpu_set_debug_slice_info(struct dpu_rank_t *rank, uint32_t slice_id,
                                                 uint64_t structure_value, uint64_t slice_target,

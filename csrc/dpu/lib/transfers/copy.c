@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------ to */
-
 static dpu_error_t broadcast(struct dpu_set_t set, struct dpu_symbol_t symbol, uint32_t offset,
                              const void *source, size_t length, dpu_xfer_flags_t flags)
 {
@@ -68,8 +66,6 @@ DPU_EXPORT dpu_error_t dpu_copy_to_symbol(struct dpu_set_t dpu_set, struct dpu_s
 {
     return dpu_broadcast_to_symbol(dpu_set, symbol, symbol_offset, src, length, DPU_XFER_DEFAULT);
 }
-
-/* ------------------------------------------------------------------ from */
 
 struct read {
     struct dpulib_place place;

@@ -45,7 +45,7 @@ struct fifo_owner {
     const struct dpu_rank_t *ranks[];
 };
 
-/* ------------------------------------------------------------------ links */
+/* --- links --- */
 
 static size_t owner_size(uint32_t nr_ranks)
 {
@@ -243,7 +243,7 @@ DPU_EXPORT void dpu_fifo_set_time_for_push_retries(struct dpu_fifo_link_t *fifo_
         fifo->time_for_retry = time_us;
 }
 
-/* ------------------------------------------------------------------ elements that have come */
+/* --- elements that have come --- */
 
 static uint64_t position_of(const struct dpu_fifo_rank_t *fifo, const struct dpu_t *dpu,
                             size_t which)

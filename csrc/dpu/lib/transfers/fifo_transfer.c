@@ -208,7 +208,7 @@ DPU_EXPORT dpu_error_t dpu_fifo_push_xfer(struct dpu_set_t dpu_set,
     return error;
 }
 
-/* ------------------------------------------------------------------ ranks */
+/* --- ranks --- */
 
 static dpu_error_t transfer_rank(struct dpu_rank_t *rank, struct dpu_fifo_rank_t *fifo,
                                  const struct dpu_transfer_matrix *matrix, bool input)

@@ -95,7 +95,7 @@ static void *source_of(const void *source)
     return (void *)(uintptr_t)source;
 }
 
-/* ------------------------------------------------------------------ IRAM */
+/* --- IRAM --- */
 
 DPU_EXPORT dpu_error_t dpu_copy_to_iram_for_rank(struct dpu_rank_t *rank,
                                                  iram_addr_t iram_instruction_index,
@@ -150,7 +150,7 @@ DPU_EXPORT dpu_error_t dpu_copy_from_iram_for_matrix(struct dpu_rank_t *rank,
     return by_matrix(rank, matrix, DPU_PLACE_IRAM, false);
 }
 
-/* ------------------------------------------------------------------ WRAM */
+/* --- WRAM --- */
 
 DPU_EXPORT dpu_error_t dpu_copy_to_wram_for_rank(struct dpu_rank_t *rank,
                                                  wram_addr_t wram_word_offset,
@@ -187,7 +187,7 @@ DPU_EXPORT dpu_error_t dpu_copy_from_wram_for_matrix(struct dpu_rank_t *rank,
     return by_matrix(rank, transfer_matrix, DPU_PLACE_WRAM, false);
 }
 
-/* ------------------------------------------------------------------ MRAM */
+/* --- MRAM --- */
 
 DPU_EXPORT dpu_error_t dpu_copy_to_mram(struct dpu_t *dpu, mram_addr_t mram_byte_offset,
                                         const uint8_t *source, mram_size_t nb_of_bytes)

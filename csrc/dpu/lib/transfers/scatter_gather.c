@@ -26,7 +26,7 @@ struct scatter {
     struct dpulib_table *indexes; /* of a DPU in the set, plus 1 */
 };
 
-/* ------------------------------------------------------------------ asking for blocks */
+/* --- asking for blocks --- */
 
 static dpu_error_t append(struct sg_xfer_buffer *blocks, const struct sg_block_info *block)
 {
@@ -88,7 +88,7 @@ static dpu_error_t collect(const struct scatter *s, uint32_t index, uint32_t mos
     return s->check_length && bytes != s->place.size ? mismatch(s, index, bytes) : DPU_OK;
 }
 
-/* ------------------------------------------------------------------ copying */
+/* --- copying --- */
 
 void dpulib_copy_blocks(const struct dpulib_place *place, struct dpu_machine *machine, bool to_dpu,
                         const struct sg_xfer_buffer *blocks)
@@ -136,7 +136,7 @@ static void release_scatter(void *argument)
     free(s);
 }
 
-/* ------------------------------------------------------------------ API */
+/* --- API --- */
 
 static dpu_error_t check_request(struct dpu_set_t set, dpu_xfer_t direction,
                                  struct dpu_symbol_t symbol, uint32_t offset, size_t length,

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ operations */
-
 static dpu_error_t run_transfer(struct dpu_t *dpu, void *argument)
 {
     struct dpulib_transfer *t = argument;
@@ -92,8 +90,6 @@ dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer 
     };
     return dpulib_submit(set, &spec, (flags & DPU_XFER_ASYNC) != 0);
 }
-
-/* ------------------------------------------------------------------ symbols and places */
 
 dpu_error_t dpulib_find_symbol(struct dpu_set_t set, const char *name, struct dpu_symbol_t *symbol)
 {
