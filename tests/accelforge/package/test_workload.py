@@ -72,7 +72,7 @@ def test_nested_lists_of_einsums():
         ("Z[m] = A[m,,k]", "Empty projection entry"),
         ("Z[m] = A[M]", "name of a rank"),
         ("Z[m] = A[m + k]", "need their rank"),
-        ("Z[m] = A[M: m, M: k]", "twice"),
+        ("Z[m] = A[M: m, M: k]", "duplicate rank M"),
         ("Z[m] = A[m: k]", "uppercase"),
         ("Z[m] = A[[m]]", "brackets"),
         (3, "dicts, strings, or Einsum objects"),
