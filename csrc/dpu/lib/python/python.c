@@ -60,16 +60,18 @@ static dpu_error_t no_python(void)
 
 /* --- symbols --- */
 
-/* A new list of str, or NULL with an exception. */
+/* A new list of str, or NULL with an exception. Without a program there are none: ctypes of Python
+ * 3.11 crashes where a function gives NULL. */
 DPU_EXPORT PyObject *Py_dpu_get_symbol_names(struct dpu_program_t *program);
 DPU_EXPORT PyObject *Py_dpu_get_symbol_names(struct dpu_program_t *program)
 {
-    if (!has_python() || program == NULL)
+    if (!has_python())
         return NULL;
 
     int state = PyGILState_Ensure();
     PyObject *list = PyList_New(0);
-    for (uint32_t i = 0; list != NULL && i < program->symbols->nr_symbols; i++) {
+    uint32_t count = program != NULL ? program->symbols->nr_symbols : 0;
+    for (uint32_t i = 0; list != NULL && i < count; i++) {
         const char *name = program->symbols->map[i].name;
         PyObject *text = PyUnicode_DecodeUTF8(name, (ssize_t)strlen(name), "replace");
         if (text == NULL || PyList_Append(list, text) != 0) {
