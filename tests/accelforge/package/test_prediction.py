@@ -240,3 +240,17 @@ def test_sizes_that_kernels_cannot_have_are_refused() -> None:
 def test_there_are_ten_kernels() -> None:
     names = [kernel.name for kernel in kernels.list_kernels()]
     assert len(set(names)) == 10
+
+
+# --- the mapper -----------------------------------------------------------------------------------
+
+
+def test_mapper_finds_nothing_worse_than_what_a_program_does() -> None:
+    kernel = kernels.dpu_gemv(64, 512, block=128)
+    spec = kernel.spec()
+    spec.mapper.metrics = af.Metrics.LATENCY
+    found = spec.map_workload_to_arch(print_progress=False).latency()
+    # Nothing is faster than the pipeline.
+    fastest = 64 * 512 * 18 / 350e6
+    assert fastest <= found * 1.0001
+    assert found <= af.predict(kernel)[0].predicted * 1.0001
