@@ -292,7 +292,7 @@ static enum dpu_elf_status index_symbols(struct dpu_elf *elf)
 
     for (size_t i = 0; i < elf->nsymbols; i++) {
         const struct dpu_elf_symbol *symbol = &elf->symbols[i];
-        /* Compilers leave labels within functions behind, which tell a reader nothing. */
+        /* Compilers leave labels within functions, which tell a reader nothing. */
         if (symbol->memory == DPU_ELF_IRAM && (symbol->global || symbol->kind == DPU_ELF_FUNCTION))
             elf->code[elf->ncode++] = symbol;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dwarf_signature.h: what a function's C type says about argument passing: one letter an argument
+ * dwarf_signature.h: what a function's C type says about argument passing: one letter per argument
  * and one for the result, in the alphabet of veosoft_args_set_signature(): b B h H i I l L
  * integers, p pointer, f float, d double, v void (result only).
  */

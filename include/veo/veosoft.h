@@ -25,7 +25,7 @@ const char *veosoft_version(void);
 
 /*
  * Says what the callee's parameters are, so that x86 registers can be filled as its C type wants.
- * ARG_KINDS: one letter an argument, 'f' float, 'd' double, anything else of RET_KIND's letters
+ * ARG_KINDS: one letter per argument, 'f' float, 'd' double, anything else of RET_KIND's letters
  * an integer or pointer. RET_KIND: b B h H i I l L (signed and unsigned 8 to 64 bits), p pointer,
  * f float, d double, v void. Stays with ARGS until it is freed or set again; NULL removes it.
  * 0, or -1 with EINVAL.

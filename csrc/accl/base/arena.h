@@ -31,7 +31,7 @@
 #define LANE_INLINE 4064
 #define LANE_NOTES 16 /* as many as a communicator has: CALL_NOTES */
 
-/* Messages: a ring a sender, in the receiver's file. */
+/* Messages: one ring per sender, in the receiver's file. */
 
 enum entry_kind {
     ENTRY_INLINE = 1, /* the data is in the entry */
@@ -78,7 +78,7 @@ struct rx_slot {
     _Atomic uint32_t next; /* index + 1 of the message's next part, 0 at its end */
 };
 
-/* Collectives: a lane a communicator, in each member's file. */
+/* Collectives: one lane per communicator, in each member's file. */
 
 struct lane_post {
     _Atomic uint64_t number; /* of the collective call, from 1 */

@@ -139,7 +139,7 @@ static void publish(int number)
     }
 }
 
-/* What kernels printed before, if nobody is in the middle of printing. */
+/* What kernels printed before, unless a thread is in the middle of printing. */
 static void flush_output(void)
 {
     if (ftrylockfile(stdout) == 0) {
