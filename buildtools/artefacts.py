@@ -65,7 +65,7 @@ EXTRA_SOURCES = {
         f"csrc/accelforge/join/{name}.c"
         for name in (
             *("tables", "map", "pieces", "pareto", "filter", "bound", "shape", "level", "pool"),
-            *("goal", "meet", "merge", "fuse"),
+            *("goal", "meet", "pair", "merge", "fuse"),
         )
     ],
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accelforge/join/pair.h"
+
 /* Pairs of rows per task, about. */
 #define TASK_PAIRS (1u << 18)
 /* Points after which a front is reduced. */
@@ -29,10 +31,18 @@ struct kept {
     size_t count;
 };
 
+/* One meeting while its pairs are joined. */
+struct meeting {
+    struct merger *m;
+    struct desk *desk;
+    struct fuse_pairing pairing;
+    const double *rest;
+};
+
 /* What one thread works in. */
 struct desk {
     struct fuse_front front;
-    double *right; /* numbers of the rows of a piece, see fill_right() */
+    double *right; /* numbers of the rows of a piece, see fuse_fill_right() */
     size_t right_room;
     double *point;
     size_t point_room;
@@ -54,9 +64,7 @@ struct merger {
     struct kept *kept;  /* per task */
     struct kept *cells; /* per cell */
     struct desk *desks;
-    /* Per tracked memory: up to which use nothing later can make it too full; of what was held at
-     * times when no loop is shared, of what was held at other times, of what stays. */
-    double harmless[3][FUSE_MAX_MEMORIES];
+    struct fuse_harmless harmless;
     _Atomic size_t bytes;
     atomic_int status;
 };
@@ -124,264 +132,101 @@ static bool make_tasks(struct merger *m)
     return true;
 }
 
-/* ------------------------------------------------------------------ the right side */
-
-/*
- * For each row of a piece: its objectives; what each memory holds while it runs; what it adds to
- * each memory above the depths 0 to C of the left side, and of those that stay above the depths 0
- * to C' of what comes out; the sizes of the live tensors.
- */
-static size_t right_width(const struct merger *m, uint32_t left_loops, uint32_t loops)
-{
-    size_t memories = m->pieces->tracked_count;
-    return m->pieces->tables->objective_count + memories * (1 + (left_loops + 1) + (loops + 1)) +
-           m->result->live_count;
-}
-
-static void add_shared(const struct fuse_pieces *pieces, const struct fuse_piece *piece,
-                       uint64_t set, size_t row, double *above, uint32_t loops)
-{
-    for (uint32_t s = 0; s < piece->shared_count; s++) {
-        const struct fuse_shared *shared = &piece->shared[s];
-        uint32_t memory = pieces->tracked[shared->memory];
-        if (!(set >> s & 1) || memory == FUSE_NONE)
-            continue;
-        double *sums = above + (size_t)memory * (loops + 1);
-        for (uint32_t d = shared->persistent ? 0 : shared->depth + 1; d <= loops; d++)
-            sums[d] += shared->sizes[row];
-    }
-}
-
-static void fill_row(const struct merger *m, const struct fuse_match *match, size_t row,
-                     uint32_t left_loops, uint32_t loops, double *right)
-{
-    const struct fuse_pieces *pieces = m->pieces;
-    const struct fuse_piece *piece = &pieces->pieces[match->piece];
-    uint32_t objectives = pieces->tables->objective_count;
-    uint32_t memories = pieces->tracked_count;
-    memcpy(right, piece->objectives + row * objectives, objectives * sizeof(double));
-    right += objectives;
-
-    const double *loads = piece->loads + row * fuse_load_width(pieces, piece->loop_count);
-    if (memories > 0)
-        memcpy(right, loads, memories * sizeof(double));
-    double *added = right + memories;
-    double *staying = added + (size_t)memories * (left_loops + 1);
-    for (uint32_t i = 0; i < memories; i++) {
-        const double *own = loads + memories + (size_t)i * (piece->loop_count + 1);
-        memcpy(added + (size_t)i * (left_loops + 1), own, (left_loops + 1) * sizeof(double));
-        memcpy(staying + (size_t)i * (loops + 1), own, (loops + 1) * sizeof(double));
-    }
-    add_shared(pieces, piece, match->fresh, row, added, left_loops);
-    add_shared(pieces, piece, match->dying, row, staying, loops);
-
-    double *sizes = staying + (size_t)memories * (loops + 1);
-    for (uint32_t i = 0; i < m->result->live_count; i++) {
-        uint32_t s = match->from_piece[i];
-        bool counts = s != FUSE_NONE && pieces->tracked[piece->shared[s].memory] != FUSE_NONE;
-        sizes[i] = counts ? piece->shared[s].sizes[row] : 0;
-    }
-}
-
 /* ------------------------------------------------------------------ pairs */
 
-/* One meeting while its pairs are joined. */
-struct pairing {
-    struct merger *m;
-    struct desk *desk;
-    const struct fuse_match *match;
-    const struct fuse_shape *from;
-    const struct fuse_shape *to;
-    const double *rest;
-    uint32_t objectives;
-    uint32_t memories;
-    uint32_t from_depths; /* C + 1 */
-    uint32_t to_depths;   /* C' + 1 */
-    uint32_t width;       /* of a row that comes out */
-    bool clips;
-};
-
-/* What waits in each memory while the Einsum of the right side runs. */
-static void find_waiting(const struct pairing *p, const double *left, double *waiting)
+static bool clips_rows(const struct merger *m)
 {
-    const double *stays = left + p->objectives + p->memories * p->from_depths;
-    const double *sizes = stays + p->memories * p->from_depths;
-    for (uint32_t i = 0; i < p->memories; i++)
-        waiting[i] = stays[i * p->from_depths + p->from_depths - 1];
-    for (uint32_t i = 0; i < p->from->live_count; i++) {
-        uint32_t memory = p->m->pieces->tracked[p->from->lives[i].memory];
-        if ((p->match->waiting >> i & 1) && memory != FUSE_NONE)
-            waiting[memory] += sizes[i];
-    }
+    return !m->merging->goal->usage && m->pieces->tracked_count > 0;
 }
 
-static double larger(double a, double b)
+static bool is_beaten(const struct meeting *meeting, const double *out)
 {
-    return a > b ? a : b;
-}
-
-/* Sets what memory I has held at most. False: it is too small. */
-static bool join_peaks(const struct pairing *p, uint32_t i, const double *left, const double *added,
-                       double running, double *peaks)
-{
-    for (uint32_t d = 0; d < p->to_depths; d++)
-        peaks[d] = 0;
-    uint32_t top = p->to_depths - 1;
-    peaks[top] = running;
-    for (uint32_t d = 0; d < p->from_depths; d++) {
-        uint32_t to = d < top ? d : top;
-        peaks[to] = larger(peaks[to], left[d] + added[d]);
-    }
-    for (uint32_t d = top; d-- > 0;)
-        peaks[d] = larger(peaks[d], peaks[d + 1]);
-    (void)i;
-    return peaks[0] <= FUSE_FULL;
-}
-
-/* Joins all memories; false: one is too small. */
-static bool join_memories(const struct pairing *p, const double *left, const double *waiting,
-                          const double *right, double *out)
-{
-    const double *own = right + p->objectives;
-    const double *added = own + p->memories;
-    const double *staying = added + p->memories * p->from_depths;
-    const double *left_peaks = left + p->objectives;
-    const double *left_stays = left_peaks + p->memories * p->from_depths;
-    double *peaks = out + p->objectives;
-    double *stays = peaks + p->memories * p->to_depths;
-
-    for (uint32_t i = 0; i < p->memories; i++)
-        if (!join_peaks(p, i, left_peaks + i * p->from_depths, added + i * p->from_depths,
-                        waiting[i] + own[i], peaks + i * p->to_depths))
-            return false;
-    for (uint32_t i = 0; i < p->memories; i++)
-        for (uint32_t d = 0; d < p->to_depths; d++) {
-            uint32_t from = d < p->from_depths - 1 ? d : p->from_depths - 1;
-            stays[i * p->to_depths + d] =
-                left_stays[i * p->from_depths + from] + staying[i * p->to_depths + d];
-        }
-    return true;
-}
-
-static void join_sizes(const struct pairing *p, const double *left, const double *right,
-                       double *out)
-{
-    const double *left_sizes = left + p->objectives + 2 * p->memories * p->from_depths;
-    const double *right_sizes =
-        right + p->objectives + p->memories * (1 + p->from_depths + p->to_depths);
-    double *sizes = out + p->objectives + 2 * p->memories * p->to_depths;
-    for (uint32_t i = 0; i < p->to->live_count; i++) {
-        uint32_t from = p->match->from_left[i];
-        sizes[i] = from == FUSE_NONE ? right_sizes[i] : left_sizes[from];
-    }
-}
-
-/* Among the numbers by which a row is compared, uses that can do no harm count as none. */
-static void clip(const struct pairing *p, double *compared)
-{
-    double *peaks = compared + p->objectives;
-    double *stays = peaks + p->memories * p->to_depths;
-    double *sizes = stays + p->memories * p->to_depths;
-
-    for (uint32_t i = 0; i < p->memories; i++) {
-        for (uint32_t d = 0; d < p->to_depths; d++) {
-            double *peak = &peaks[i * p->to_depths + d];
-            if (*peak <= p->m->harmless[d > 0][i])
-                *peak = 0;
-        }
-        double all = stays[i * p->to_depths + p->to_depths - 1];
-        for (uint32_t t = 0; t < p->to->live_count; t++)
-            if (p->m->pieces->tracked[p->to->lives[t].memory] == i)
-                all += sizes[t];
-        if (all > p->m->harmless[2][i])
-            continue;
-        memset(stays + i * p->to_depths, 0, p->to_depths * sizeof(double));
-        for (uint32_t t = 0; t < p->to->live_count; t++)
-            if (p->m->pieces->tracked[p->to->lives[t].memory] == i)
-                sizes[t] = 0;
-    }
-}
-
-static bool is_beaten(const struct pairing *p, const double *out)
-{
-    const struct fuse_merging *merging = p->m->merging;
+    const struct fuse_merging *merging = meeting->m->merging;
+    const struct fuse_pairing *p = &meeting->pairing;
     if (merging->known->count == 0)
         return false;
     double least[FUSE_MAX_OBJECTIVES];
     double measures[FUSE_MAX_MEASURES];
     for (uint32_t i = 0; i < p->objectives; i++)
-        least[i] = out[i] + p->rest[i];
-    fuse_measure(merging->goal, p->m->pieces, least, out + p->objectives, p->to_depths, measures);
+        least[i] = out[i] + meeting->rest[i];
+    fuse_measure(merging->goal, p->pieces, least, out + p->objectives, p->to_depths, measures);
     return fuse_is_beaten(merging->known, measures);
 }
 
 /* Joins a row of the left side with one of the right side. False: out of memory. */
-static bool join_pair(const struct pairing *p, const double *left, const double *waiting,
+static bool join_pair(const struct meeting *meeting, const double *left, const double *waiting,
                       const double *right, uint64_t tag)
 {
-    double *out = p->desk->point + p->width;
-    for (uint32_t i = 0; i < p->objectives; i++)
-        out[i] = left[i] + right[i];
-    if (!join_memories(p, left, waiting, right, out) || is_beaten(p, out))
+    const struct fuse_pairing *p = &meeting->pairing;
+    double *compared = meeting->desk->point;
+    double *out = compared + p->width;
+    if (!fuse_join_rows(p, left, waiting, right, out) || is_beaten(meeting, out))
         return true;
-    join_sizes(p, left, right, out);
 
-    struct fuse_front *front = &p->desk->front;
-    memcpy(p->desk->point, out, p->width * sizeof(double));
-    if (p->clips)
-        clip(p, p->desk->point);
-    fuse_snap(p->desk->point, p->width);
-    if (fuse_front_covers(front, p->desk->point))
+    struct fuse_front *front = &meeting->desk->front;
+    memcpy(compared, out, p->width * sizeof(double));
+    if (clips_rows(meeting->m))
+        fuse_clip(p, &meeting->m->harmless, compared);
+    fuse_snap(compared, p->width);
+    if (fuse_front_covers(front, compared))
         return true;
-    if (!fuse_front_add(front, p->desk->point, tag))
+    if (!fuse_front_add(front, compared, tag))
         return false;
     return front->count - front->reduced < REDUCE_AT + front->reduced || fuse_front_reduce(front);
 }
 
 /* ------------------------------------------------------------------ a task */
 
-static bool do_meeting(struct merger *m, struct desk *desk, const struct fuse_meeting *meeting,
-                       uint32_t left_first, uint32_t left_count, bool clips)
+static struct meeting set_meeting(struct merger *m, struct desk *desk,
+                                  const struct fuse_meeting *record)
 {
-    const struct fuse_match *match = &m->meetings->matches.matches[meeting->match];
-    const struct fuse_piece *piece = &m->pieces->pieces[match->piece];
-    const struct fuse_cell *cell = &m->level->cells[meeting->cell];
-    struct pairing p = {
+    const struct fuse_match *match = &m->meetings->matches.matches[record->match];
+    const struct fuse_shape *from = &m->level->shapes.shapes[match->left];
+    const struct fuse_shape *to = &m->result->shapes.shapes[match->shape];
+    uint32_t objectives = m->pieces->tables->objective_count;
+    return (struct meeting){
         .m = m,
         .desk = desk,
-        .match = match,
-        .from = &m->level->shapes.shapes[match->left],
-        .to = &m->result->shapes.shapes[match->shape],
-        .objectives = m->pieces->tables->objective_count,
-        .memories = m->pieces->tracked_count,
-        .clips = clips,
+        .pairing = {.pieces = m->pieces,
+                    .match = match,
+                    .from = from,
+                    .to = to,
+                    .objectives = objectives,
+                    .memories = m->pieces->tracked_count,
+                    .from_depths = from->loop_count + 1,
+                    .to_depths = to->loop_count + 1,
+                    .width = fuse_row_width(m->pieces, to)},
+        .rest = m->meetings->rests + (size_t)record->result * objectives,
     };
-    p.rest = m->meetings->rests + (size_t)meeting->result * p.objectives;
-    p.from_depths = p.from->loop_count + 1;
-    p.to_depths = p.to->loop_count + 1;
-    p.width = fuse_row_width(m->pieces, p.to);
+}
 
-    size_t wide = right_width(m, p.from->loop_count, p.to->loop_count);
-    if (!fuse_reserve(&desk->right, &desk->right_room, wide * meeting->count, sizeof(double)))
+static bool do_meeting(struct merger *m, struct desk *desk, const struct fuse_meeting *record,
+                       uint32_t left_first, uint32_t left_count)
+{
+    const struct meeting meeting = set_meeting(m, desk, record);
+    const struct fuse_pairing *p = &meeting.pairing;
+    const struct fuse_cell *cell = &m->level->cells[record->cell];
+    const uint32_t *rows = m->meetings->rows + record->first;
+    size_t wide = fuse_right_width(p);
+    if (!fuse_reserve(&desk->right, &desk->right_room, wide * record->count, sizeof(double)))
         return fail(m, FUSE_OUT_OF_MEMORY);
-    for (uint32_t r = 0; r < meeting->count; r++)
-        fill_row(m, match, m->meetings->rows[meeting->first + r], p.from->loop_count,
-                 p.to->loop_count, desk->right + r * wide);
+    for (uint32_t r = 0; r < record->count; r++)
+        fuse_fill_right(p, rows[r], desk->right + r * wide);
 
-    uint32_t left_width = fuse_row_width(m->pieces, p.from);
+    uint32_t left_width = fuse_row_width(m->pieces, p->from);
+    uint32_t first_row = m->pieces->pieces[p->match->piece].first_row;
     uint64_t unlooked = 0;
     for (uint32_t l = left_first; l < left_first + left_count; l++) {
         const double *left = m->level->values + cell->value + (size_t)l * left_width;
         double waiting[FUSE_MAX_MEMORIES];
-        find_waiting(&p, left, waiting);
-        for (uint32_t r = 0; r < meeting->count; r++) {
-            uint64_t ordinal = piece->first_row + m->meetings->rows[meeting->first + r];
-            uint64_t tag = (uint64_t)(cell->row + l) << 32 | ordinal;
-            if (!join_pair(&p, left, waiting, desk->right + r * wide, tag))
+        fuse_find_waiting(p, left, waiting);
+        for (uint32_t r = 0; r < record->count; r++) {
+            uint64_t tag = (uint64_t)(cell->row + l) << 32 | (first_row + rows[r]);
+            if (!join_pair(&meeting, left, waiting, desk->right + r * wide, tag))
                 return fail(m, FUSE_OUT_OF_MEMORY);
         }
-        unlooked += meeting->count;
-        desk->joined += meeting->count;
+        unlooked += record->count;
+        desk->joined += record->count;
         if (unlooked > LOOK_PAIRS) {
             unlooked = 0;
             if (fuse_is_over(m->merging->limits))
@@ -420,11 +265,6 @@ static bool take(struct merger *m, const struct fuse_front *front, struct kept *
     return true;
 }
 
-static bool clips_rows(const struct merger *m)
-{
-    return !m->merging->goal->usage && m->pieces->tracked_count > 0;
-}
-
 static bool do_task(void *context, size_t number, unsigned worker)
 {
     struct merger *m = context;
@@ -437,7 +277,7 @@ static bool do_task(void *context, size_t number, unsigned worker)
         const struct fuse_meeting *meeting = &m->meetings->meetings[task->first + i];
         uint32_t rows = m->level->cells[meeting->cell].rows;
         uint32_t count = task->left_count > 0 ? task->left_count : rows;
-        if (!do_meeting(m, desk, meeting, task->left_first, count, clips_rows(m)))
+        if (!do_meeting(m, desk, meeting, task->left_first, count))
             return false;
     }
     if (!fuse_front_reduce(&desk->front))
@@ -605,6 +445,11 @@ static void drop_empty_cells(struct fuse_level *result)
 
 /* ------------------------------------------------------------------ all of it */
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* Sums over later Einsums. */
 static void find_harmless(struct merger *m)
 {
@@ -619,9 +464,9 @@ static void find_harmless(struct merger *m)
             always += pieces->most_always[e * count + i];
             own = larger(own, pieces->most_own[e * count + i]);
         }
-        m->harmless[0][i] = 1 - always;
-        m->harmless[1][i] = 1 - above;
-        m->harmless[2][i] = 1 - above - own;
+        m->harmless.alone[i] = 1 - always;
+        m->harmless.shared[i] = 1 - above;
+        m->harmless.staying[i] = 1 - above - own;
     }
 }
 

@@ -8,9 +8,6 @@
 #include "accelforge/join/goal.h"
 #include "accelforge/join/meet.h"
 
-/* Shares of a memory that add up to one may be above it by rounding. */
-#define FUSE_FULL (1 + 1e-12)
-
 struct fuse_merging {
     const struct fuse_pieces *pieces;
     const struct fuse_goal *goal;
