@@ -14,6 +14,7 @@ struct making {
     const struct forge_space *space;
     const struct forge_template *template;
     const struct forge_plan *plan;
+    const bool *repeats;
     struct forge_monomial *means; /* by loop: iterations */
     struct forge_monomial *wholes;
     struct forge_polynomial *reads; /* by holder, all instances */
@@ -81,6 +82,11 @@ static bool is_innermost(const struct forge_plan *plan, uint32_t loop)
     return true;
 }
 
+static bool is_once(const struct making *m, uint32_t loop)
+{
+    return m->repeats != NULL && loop < m->template->fused_count && !m->repeats[loop];
+}
+
 static enum forge_status number_symbols(struct making *m)
 {
     struct forge_goals *goals = m->goals;
@@ -93,8 +99,9 @@ static enum forge_status number_symbols(struct making *m)
     for (uint32_t l = plan->loop_count; l-- > 0;) {
         const struct forge_loop *loop = &plan->loops[l];
         goals->symbol_of_loop[l] = FORGE_NONE;
+        goals->fixed[l] = 1;
         double bound = bound_of(m, loop->variable);
-        if (bound <= 1 || is_innermost(plan, l))
+        if (bound <= 1 || is_innermost(plan, l) || is_once(m, l))
             continue;
         if (goals->symbol_count == FORGE_MAX_SYMBOLS)
             return FORGE_TOO_LARGE;
@@ -108,6 +115,7 @@ static enum forge_status number_symbols(struct making *m)
             .outer = FORGE_NONE,
             .bound = bound,
             .fused = l < m->template->fused_count,
+            .repeats = m->repeats != NULL && l < m->template->fused_count,
             .ragged = is_ragged(m, l),
             .rounded = FORGE_NONE,
         };
@@ -117,6 +125,16 @@ static enum forge_status number_symbols(struct making *m)
         places++;
         if (loop->rounds_up && may_be_ragged(m, loop->variable))
             places++;
+    }
+
+    /* A loop of one iteration has the tile of the loop around it. */
+    for (uint32_t l = 0; l < plan->loop_count; l++) {
+        uint32_t outer = plan->loops[l].outer;
+        if (!is_once(m, l) || is_innermost(plan, l))
+            continue;
+        goals->symbol_of_loop[l] = outer == FORGE_NONE ? FORGE_NONE : goals->symbol_of_loop[outer];
+        goals->fixed[l] = outer == FORGE_NONE ? (uint32_t)bound_of(m, plan->loops[l].variable)
+                                              : goals->fixed[outer];
     }
 
     /* The second symbols come after all first ones. */
@@ -137,6 +155,10 @@ static void times_tile(const struct making *m, struct forge_monomial *product, u
     uint32_t symbol = m->goals->symbol_of_loop[loop];
     if (symbol != FORGE_NONE)
         product->exponents[symbol] = (int16_t)(product->exponents[symbol] + sign);
+    else if (sign > 0)
+        product->coefficient *= m->goals->fixed[loop];
+    else
+        product->coefficient /= m->goals->fixed[loop];
 }
 
 static bool note_iterations(struct making *m)
@@ -155,7 +177,8 @@ static bool note_iterations(struct making *m)
         times_tile(m, &m->means[l], l, -1);
 
         uint32_t symbol = m->goals->symbol_of_loop[l];
-        uint32_t rounded = symbol == FORGE_NONE ? FORGE_NONE : m->goals->symbols[symbol].rounded;
+        bool own = symbol != FORGE_NONE && m->goals->symbols[symbol].loop == l;
+        uint32_t rounded = own ? m->goals->symbols[symbol].rounded : FORGE_NONE;
         if (rounded != FORGE_NONE)
             m->wholes[l].exponents[rounded] = 1;
         else
@@ -654,9 +677,10 @@ static bool allocate(struct making *m)
     m->reserved = forge_arena_take(arena, holders, sizeof(*m->reserved));
     m->goals->symbol_of_loop =
         forge_arena_take(arena, m->plan->loop_count, sizeof(*m->goals->symbol_of_loop));
+    m->goals->fixed = forge_arena_take(arena, m->plan->loop_count, sizeof(*m->goals->fixed));
     return m->means != NULL && m->wholes != NULL && m->reads != NULL && m->writes != NULL &&
            m->unit_reads != NULL && m->unit_writes != NULL && m->reserved != NULL &&
-           m->goals->symbol_of_loop != NULL;
+           m->goals->symbol_of_loop != NULL && m->goals->fixed != NULL;
 }
 
 static void add_goals(struct making *m)
@@ -684,7 +708,7 @@ static void add_goals(struct making *m)
 enum forge_status forge_goals_make(struct forge_goals *goals, struct forge_arena *arena,
                                    const struct forge_templates *templates,
                                    const struct forge_template *template,
-                                   const struct forge_model *model)
+                                   const struct forge_model *model, const bool *repeats)
 {
     memset(goals, 0, sizeof(*goals));
     goals->ring.arena = arena;
@@ -696,6 +720,7 @@ enum forge_status forge_goals_make(struct forge_goals *goals, struct forge_arena
         .space = space,
         .template = template,
         .plan = &model->plans[0],
+        .repeats = repeats,
         .instances = space->problem.values[space->problem.n_instances] *
                      space->problem.values[forge_space_einsum(space)->n_instances],
     };
@@ -709,4 +734,12 @@ enum forge_status forge_goals_make(struct forge_goals *goals, struct forge_arena
 
     add_goals(&m);
     return goals->ring.failed ? FORGE_OUT_OF_MEMORY : FORGE_OK;
+}
+
+bool forge_goals_is_free(const struct forge_space *space, const struct forge_plan *plan, uint32_t l)
+{
+    const struct forge_einsum *einsum = forge_space_einsum(space);
+    uint32_t variable = plan->loops[l].variable;
+    uint32_t bound = space->problem.variables[einsum->variables.first + variable].bound;
+    return space->problem.values[bound] > 1 && !is_innermost(plan, l);
 }

@@ -45,6 +45,7 @@ struct forge_symbol {
     uint32_t outer; /* outwards, or FORGE_NONE: the bound */
     double bound;   /* of the variable */
     bool fused;
+    bool repeats; /* its loop must have more than one iteration */
     bool ragged;
     uint32_t rounded; /* the place of the second symbol, or FORGE_NONE */
 };
@@ -53,17 +54,25 @@ struct forge_goals {
     struct forge_ring ring;
     struct forge_symbol symbols[FORGE_MAX_SYMBOLS];
     uint32_t symbol_count;
-    uint32_t *symbol_of_loop; /* FORGE_NONE: its tile is 1 */
+    uint32_t *symbol_of_loop; /* FORGE_NONE: its tile is that in `fixed` */
+    uint32_t *fixed;
     struct forge_goal *list;
     uint32_t count;
     uint32_t room;
     double leak; /* W that nothing gates */
 };
 
-/* Makes the goals of a template; MODEL is of its problem. All memory is of ARENA. */
+/*
+ * Makes the goals of a template; MODEL is of its problem. All memory is of ARENA. REPEATS (NULL:
+ * any may) says which fused loops have more than one iteration: the others have exactly one.
+ */
 enum forge_status forge_goals_make(struct forge_goals *goals, struct forge_arena *arena,
                                    const struct forge_templates *templates,
                                    const struct forge_template *template,
-                                   const struct forge_model *model);
+                                   const struct forge_model *model, const bool *repeats);
+
+/* Whether loop L of a plan has a tile that is to be found. */
+bool forge_goals_is_free(const struct forge_space *space, const struct forge_plan *plan,
+                         uint32_t l);
 
 #endif

@@ -239,7 +239,8 @@ static bool evaluate(struct evaluating *e, uint32_t choice)
     uint32_t *tiles = &rows->tiles[(size_t)rows->count * rows->loop_count];
     for (uint32_t l = 0; l < plan->loop_count; l++) {
         uint32_t symbol = request->goals->symbol_of_loop[l];
-        tiles[l] = symbol == FORGE_NONE ? 1 : forge_tiles_of(request->choices, choice)[symbol];
+        tiles[l] = symbol == FORGE_NONE ? request->goals->fixed[l]
+                                        : forge_tiles_of(request->choices, choice)[symbol];
         e->scratch->values[plan->loops[l].tile] = tiles[l];
     }
     struct forge_fault fault;
@@ -285,6 +286,8 @@ static void filter_usage(struct evaluating *e, uint32_t g)
 
     uint32_t kept = 0;
     double wanted = fmin(least, best);
+    if (request->late && e->rows->usage_count < FORGE_MAX_USAGES)
+        e->rows->usages[e->rows->usage_count++] = wanted;
     for (uint32_t r = 0; r < e->rows->count; r++)
         if (forge_at_most(wanted, e->usage[r], 0))
             move_row(e, kept++, r);

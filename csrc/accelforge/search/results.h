@@ -16,6 +16,7 @@ struct forge_result_request {
     const struct forge_stage *stage; /* the last one */
     const struct forge_choice_table *choices;
     struct forge_sorting *sorting;
+    bool late; /* what uses a fan-out best is chosen here */
 };
 
 /*

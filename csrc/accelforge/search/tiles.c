@@ -52,6 +52,9 @@ struct searching {
     double instances;
     bool bounded; /* the front says what is of no use */
     bool beaten;  /* it did */
+    bool fused;   /* a fused loop has more than one iteration */
+    bool late;
+    struct forge_rows *rows;
     bool truncated;
     size_t memory;
     uint64_t evaluated;
@@ -274,6 +277,16 @@ static bool keeps_counts(const struct searching *s, const struct forge_plan *pla
                        last, known, tiles);
 }
 
+/* Fused loops that must have more than one iteration do. */
+static bool repeats_as_it_must(const struct searching *s, uint32_t symbol, const uint32_t *tiles)
+{
+    const struct forge_symbol *record = &s->goals->symbols[symbol];
+    if (record->repeats && record->outer == FORGE_NONE && tiles[symbol] >= record->bound)
+        return false;
+    return record->inner == FORGE_NONE || !s->goals->symbols[record->inner].repeats ||
+           tiles[record->inner] != tiles[symbol];
+}
+
 /* ------------------------------------------------------------------ one loop */
 
 struct stepping {
@@ -391,7 +404,8 @@ static bool add_to_block(struct stepping *step, uint32_t parent, uint32_t tile)
     tiles[step->symbol] = tile;
     advance_values(step, forge_values_of(&s->now, parent), values);
     s->evaluated++;
-    if (!may_be_valid(s, step->stage, values, tiles) ||
+    if (!repeats_as_it_must(s, step->symbol, tiles) ||
+        !may_be_valid(s, step->stage, values, tiles) ||
         (counts_loops(s) && !keeps_counts(s, step->plan, step->symbol + 1, tiles)))
         return true;
 
@@ -504,6 +518,8 @@ static void keep_used(struct searching *s, const struct forge_stage *stage, uint
 
     uint32_t kept = 0;
     double wanted = fmin(best, s->goals->list[g].least);
+    if (s->rows->usage_count < FORGE_MAX_USAGES)
+        s->rows->usages[s->rows->usage_count++] = wanted;
     for (uint32_t i = 0; i < table->count; i++) {
         if (!forge_at_most(wanted, forge_values_of(table, i)[group], 0))
             continue;
@@ -636,8 +652,7 @@ static enum forge_status step_loop(struct searching *s, const struct forge_plan 
     s->block.room = 0;
 
     /* The front may have grown. */
-    s->bounded = s->search->fronts != NULL && s->search->template->fused_count == 0 &&
-                 !usage_is_open(s, step.before);
+    s->bounded = s->search->fronts != NULL && !s->fused && !usage_is_open(s, step.before);
     if (s->bounded)
         forge_front_refresh(s->search->fronts, s->structure, s->search->front);
     if (!forge_sort_choices(&s->sorting, &s->now, step.stage->keys & ~(UINT64_C(1) << k)))
@@ -700,22 +715,16 @@ static enum forge_status run(struct searching *s, const struct forge_model *mode
         .stage = &s->stages->list[s->goals->symbol_count],
         .choices = &s->now,
         .sorting = &s->sorting,
+        .late = s->late,
     };
     status = forge_results_make(&request, rows);
     rows->complete = status == FORGE_OK && !s->truncated;
     rows->truncated = s->truncated;
+    rows->beaten = s->beaten;
     return status;
 }
 
 /* ------------------------------------------------------------------ a template */
-
-static bool has_usage(const struct forge_goals *goals)
-{
-    for (uint32_t g = 0; g < goals->count; g++)
-        if (goals->list[g].purpose == FORGE_FOR_USAGE)
-            return true;
-    return false;
-}
 
 /* LATE: what uses a fan-out best is only chosen among valid results. */
 static void decide_usages(struct forge_goals *goals, bool late)
@@ -741,16 +750,18 @@ static uint64_t structure_of(const struct forge_space *space, const struct forge
     return structure;
 }
 
-static void share_results(const struct searching *s, const struct forge_rows *rows)
+static void share_results(const struct forge_tile_search *search, const struct forge_rows *rows)
 {
-    uint32_t width = s->search->fronts->width;
+    const struct forge_space *space = search->templates->facts.space;
+    uint32_t tracked[FORGE_MAX_LEVELS];
+    uint32_t tracked_count = forge_tracked_levels(space, tracked);
+    uint32_t width = search->fronts->width;
     double *points = malloc(((size_t)rows->count * width + 1) * sizeof(*points));
     if (points == NULL)
         return;
     for (uint32_t r = 0; r < rows->count; r++)
-        forge_results_point(s->space, rows, r, s->tracked, s->tracked_count,
-                            &points[(size_t)r * width]);
-    forge_fronts_add(s->search->fronts, s->structure, points, rows->count);
+        forge_results_point(space, rows, r, tracked, tracked_count, &points[(size_t)r * width]);
+    forge_fronts_add(search->fronts, structure_of(space, search->template), points, rows->count);
     free(points);
 }
 
@@ -772,44 +783,257 @@ static void release(struct searching *s)
     }
 }
 
-static enum forge_status search_model(const struct forge_tile_search *search,
-                                      const struct forge_model *model, struct forge_arena *arena,
-                                      bool late, bool *again, struct forge_rows *rows)
+static bool has_fused(const struct forge_goals *goals)
 {
-    const struct forge_space *space = search->templates->facts.space;
-    struct forge_goals *goals = forge_arena_take(arena, 1, sizeof(*goals));
-    struct forge_stages *stages = forge_arena_take(arena, 1, sizeof(*stages));
-    if (goals == NULL || stages == NULL)
-        return FORGE_OUT_OF_MEMORY;
-    enum forge_status status =
-        forge_goals_make(goals, arena, search->templates, search->template, model);
-    decide_usages(goals, late);
-    if (status == FORGE_OK)
-        status = forge_stages_make(stages, arena, goals, search->templates->facts.variable_count);
-    if (status != FORGE_OK)
-        return status;
+    for (uint32_t i = 0; i < goals->symbol_count; i++)
+        if (goals->symbols[i].fused)
+            return true;
+    return false;
+}
 
+/* REPEATS as in forge_goals_make(). */
+static enum forge_status search_model(const struct forge_tile_search *search,
+                                      const struct forge_model *model, const bool *repeats,
+                                      bool late, struct forge_rows *rows)
+{
+    memset(rows, 0, sizeof(*rows));
+    const struct forge_space *space = search->templates->facts.space;
+    struct forge_arena arena = {NULL};
+    struct forge_goals *goals = forge_arena_take(&arena, 1, sizeof(*goals));
+    struct forge_stages *stages = forge_arena_take(&arena, 1, sizeof(*stages));
     struct searching s = {
         .search = search,
         .goals = goals,
         .stages = stages,
         .space = space,
-        .arena = arena,
+        .arena = &arena,
         .structure = structure_of(space, search->template),
         .instances = space->problem.values[space->problem.n_instances] *
                      space->problem.values[forge_space_einsum(space)->n_instances],
+        .late = late,
+        .rows = rows,
     };
     s.tracked_count = forge_tracked_levels(space, s.tracked);
-    s.low = forge_arena_take(arena, (size_t)s.tracked_count + FORGE_OBJECTIVES, sizeof(*s.low));
-    if (s.low == NULL)
+    s.low = forge_arena_take(&arena, (size_t)s.tracked_count + FORGE_OBJECTIVES, sizeof(*s.low));
+
+    enum forge_status status = FORGE_OUT_OF_MEMORY;
+    if (goals != NULL && stages != NULL && s.low != NULL)
+        status =
+            forge_goals_make(goals, &arena, search->templates, search->template, model, repeats);
+    if (status == FORGE_OK) {
+        decide_usages(goals, late);
+        s.fused = has_fused(goals);
+        status = forge_stages_make(stages, &arena, goals, search->templates->facts.variable_count);
+    }
+    if (status == FORGE_OK)
+        status = run(&s, model, rows);
+    release(&s);
+    forge_arena_clear(&arena);
+    return status;
+}
+
+/* ------------------------------------------------------------------ variants */
+
+/*
+ * If few fused loops may have more than one iteration, each set of them is searched apart: where
+ * the tiles of the other fused loops are those around them, there is less to be kept equal.
+ */
+struct variants {
+    bool *repeats; /* by variant and loop */
+    struct forge_rows *rows;
+    uint32_t count; /* 0: there are none, all are searched together */
+    uint32_t loop_count;
+};
+
+/* No template has more variants. */
+#define MAX_VARIANTS 128
+
+static bool is_allowed(const struct forge_tile_search *search, const struct forge_plan *plan,
+                       const bool *repeats)
+{
+    const struct forge_knobs *knobs = &search->templates->facts.space->knobs;
+    uint32_t all = 0;
+    for (uint32_t l = 0; l < search->template->fused_count; l++) {
+        uint32_t alike = 0;
+        for (uint32_t k = 0; k < search->template->fused_count; k++)
+            alike += repeats[k] && plan->loops[k].variable == plan->loops[l].variable;
+        if (alike > knobs->max_fused_loops_per_rank_variable)
+            return false;
+        all += repeats[l];
+    }
+    return all <= knobs->max_fused_loops;
+}
+
+/* Adds the sets that have SET and some of the loops from FIRST on. */
+static bool add_variants(struct variants *variants, const struct forge_tile_search *search,
+                         const struct forge_plan *plan, bool *set, uint32_t first)
+{
+    if (!is_allowed(search, plan, set))
+        return true;
+    if (variants->count == MAX_VARIANTS)
+        return false;
+    memcpy(&variants->repeats[(size_t)variants->count * variants->loop_count], set,
+           variants->loop_count * sizeof(*set));
+    variants->count++;
+    for (uint32_t l = first; l < search->template->fused_count; l++) {
+        if (!forge_goals_is_free(search->templates->facts.space, plan, l))
+            continue;
+        set[l] = true;
+        bool added = add_variants(variants, search, plan, set, l + 1);
+        set[l] = false;
+        if (!added)
+            return false;
+    }
+    return true;
+}
+
+static enum forge_status list_variants(struct variants *variants, struct forge_arena *arena,
+                                       const struct forge_tile_search *search,
+                                       const struct forge_plan *plan)
+{
+    uint32_t free_count = 0;
+    for (uint32_t l = 0; l < search->template->fused_count; l++)
+        free_count += forge_goals_is_free(search->templates->facts.space, plan, l);
+    variants->loop_count = plan->loop_count;
+    variants->repeats =
+        forge_arena_take(arena, (size_t)MAX_VARIANTS * plan->loop_count, sizeof(bool));
+    variants->rows = forge_arena_take(arena, MAX_VARIANTS, sizeof(*variants->rows));
+    bool *set = forge_arena_take(arena, plan->loop_count, sizeof(*set));
+    if (variants->repeats == NULL || variants->rows == NULL || set == NULL)
         return FORGE_OUT_OF_MEMORY;
 
-    status = run(&s, model, rows);
+    if (search->templates->facts.space->knobs.max_fused_loops >= free_count ||
+        !add_variants(variants, search, plan, set, 0))
+        variants->count = 0;
+    return FORGE_OK;
+}
+
+/* Whether A uses fan-outs less than B. */
+static bool uses_less(const struct forge_rows *a, const struct forge_rows *b)
+{
+    for (uint32_t i = 0; i < a->usage_count && i < b->usage_count; i++) {
+        if (!forge_at_most(b->usages[i], a->usages[i], 0))
+            return true;
+        if (!forge_at_most(a->usages[i], b->usages[i], 0))
+            return false;
+    }
+    return false;
+}
+
+static bool append(struct forge_rows *all, struct forge_rows *rows)
+{
+    if (all->notes == NULL) {
+        struct forge_rows kept = *all;
+        *all = *rows;
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            all->low[i] = kept.low[i];
+        all->complete = kept.complete;
+        all->truncated = kept.truncated;
+        memset(rows, 0, sizeof(*rows));
+        return true;
+    }
+    size_t count = (size_t)all->count + rows->count;
+    uint32_t *tiles = realloc(all->tiles, (count * all->loop_count + 1) * sizeof(*tiles));
+    all->tiles = tiles != NULL ? tiles : all->tiles;
+    double *objectives =
+        realloc(all->objectives, (FORGE_OBJECTIVES * count + 1) * sizeof(*objectives));
+    all->objectives = objectives != NULL ? objectives : all->objectives;
+    double *shares = realloc(all->shares, (count * all->holder_count + 1) * sizeof(*shares));
+    all->shares = shares != NULL ? shares : all->shares;
+    if (tiles == NULL || objectives == NULL || shares == NULL)
+        return false;
+    if (rows->count > 0) {
+        memcpy(&tiles[(size_t)all->count * all->loop_count], rows->tiles,
+               (size_t)rows->count * all->loop_count * sizeof(*tiles));
+        memcpy(&objectives[FORGE_OBJECTIVES * (size_t)all->count], rows->objectives,
+               FORGE_OBJECTIVES * (size_t)rows->count * sizeof(*objectives));
+        memcpy(&shares[(size_t)all->count * all->holder_count], rows->shares,
+               (size_t)rows->count * all->holder_count * sizeof(*shares));
+    }
+    all->count = (uint32_t)count;
+    all->room = (uint32_t)count;
+    return true;
+}
+
+/* Puts the rows of variants together, but for those that another one uses fan-outs better than. */
+static bool merge(const struct variants *variants, struct forge_rows *all)
+{
+    const struct forge_rows *most = NULL;
+    all->complete = true;
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        all->low[i] = INFINITY;
+    for (uint32_t v = 0; v < variants->count; v++) {
+        const struct forge_rows *rows = &variants->rows[v];
+        all->complete = all->complete && rows->complete;
+        all->truncated = all->truncated || rows->truncated;
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            all->low[i] = fmin(all->low[i], rows->low[i]);
+        if ((rows->count > 0 || rows->beaten) && (most == NULL || uses_less(most, rows)))
+            most = rows;
+    }
+
+    /* MOST is copied, as its rows may move. */
+    struct forge_rows best;
+    memset(&best, 0, sizeof(best));
+    if (most != NULL)
+        best = *most;
+    for (uint32_t v = 0; v < variants->count; v++)
+        if (variants->rows[v].count > 0 && !uses_less(&variants->rows[v], &best) &&
+            !append(all, &variants->rows[v]))
+            return false;
+    return true;
+}
+
+static enum forge_status search_variants(const struct forge_tile_search *search,
+                                         const struct forge_model *model, struct variants *variants,
+                                         bool late, struct forge_rows *rows)
+{
+    enum forge_status status = FORGE_OK;
+    memset(rows, 0, sizeof(*rows));
+    memset(variants->rows, 0, variants->count * sizeof(*variants->rows));
+    for (uint32_t v = 0; status == FORGE_OK && v < variants->count; v++)
+        status = search_model(search, model, &variants->repeats[(size_t)v * variants->loop_count],
+                              late, &variants->rows[v]);
+
+    /* The first variant has no fused loop that repeats. */
+    if (status == FORGE_OK && search->fronts != NULL && variants->rows[0].usage_count == 0)
+        share_results(search, &variants->rows[0]);
+    if (status == FORGE_OK && !merge(variants, rows))
+        status = FORGE_OUT_OF_MEMORY;
+    for (uint32_t v = 0; v < variants->count; v++)
+        forge_rows_clear(&variants->rows[v]);
+    return status;
+}
+
+/* ------------------------------------------------------------------ all tiles */
+
+static enum forge_status search_once(const struct forge_tile_search *search,
+                                     const struct forge_model *model, struct variants *variants,
+                                     bool late, struct forge_rows *rows)
+{
+    if (variants->count > 0)
+        return search_variants(search, model, variants, late, rows);
+    enum forge_status status = search_model(search, model, NULL, late, rows);
     if (status == FORGE_OK && search->fronts != NULL && search->template->fused_count == 0)
-        share_results(&s, rows);
-    *again = status == FORGE_OK && !late && has_usage(goals) && rows->complete && !s.beaten &&
-             rows->count == 0;
-    release(&s);
+        share_results(search, rows);
+    return status;
+}
+
+/* If what uses a fan-out best is not valid, something else does. */
+static enum forge_status search_all(const struct forge_tile_search *search,
+                                    const struct forge_model *model, struct forge_arena *arena,
+                                    struct forge_rows *rows)
+{
+    struct variants variants;
+    memset(&variants, 0, sizeof(variants));
+    enum forge_status status = list_variants(&variants, arena, search, &model->plans[0]);
+    if (status == FORGE_OK)
+        status = search_once(search, model, &variants, false, rows);
+    if (status == FORGE_OK && search->template->usages.count > 0 && rows->complete &&
+        !rows->beaten && rows->count == 0) {
+        forge_rows_clear(rows);
+        status = search_once(search, model, &variants, true, rows);
+    }
     return status;
 }
 
@@ -832,13 +1056,7 @@ enum forge_status forge_tiles_search(const struct forge_tile_search *search,
             rows->low[i] = INFINITY;
         status = FORGE_OK;
     } else if (status == FORGE_OK) {
-        /* If what uses a fan-out best is not valid, something else does. */
-        bool again = false;
-        status = search_model(search, model, &arena, false, &again, rows);
-        if (status == FORGE_OK && again) {
-            forge_rows_clear(rows);
-            status = search_model(search, model, &arena, true, &again, rows);
-        }
+        status = search_all(search, model, &arena, rows);
     }
     forge_model_destroy(model);
     forge_arena_clear(&arena);

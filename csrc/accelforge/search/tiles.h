@@ -12,6 +12,9 @@
 #include "accelforge/search/front.h"
 #include "accelforge/search/stages.h"
 
+/* Fan-outs that must be used are compared up to this many. */
+#define FORGE_MAX_USAGES 16
+
 /* A holder of a template's plan. */
 struct forge_note {
     uint32_t level;
@@ -33,8 +36,11 @@ struct forge_rows {
     uint32_t room;
     uint32_t loop_count;
     uint32_t holder_count;
-    double low[FORGE_OBJECTIVES]; /* no tiles are below this */
+    double low[FORGE_OBJECTIVES];    /* no tiles are below this */
+    double usages[FORGE_MAX_USAGES]; /* of fan-outs that must be used */
+    uint32_t usage_count;
     bool complete;
+    bool beaten;    /* choices could not become better than a known result */
     bool truncated; /* choices were left out: `width` was too small */
 };
 
