@@ -279,6 +279,7 @@ struct single {
 struct choosing {
     struct staging *s;
     struct forge_stage *stage;
+    const struct forge_stage *before; /* NULL at stage 0 */
     uint32_t k;
     struct single *singles;
     uint32_t single_count;
@@ -340,7 +341,10 @@ static void choose(struct choosing *c, bool single)
         bool plain = end - first == 1 && part->coefficient > 0 && goal->small && !goal->large;
         uint32_t group = s->group_of[first];
 
-        bool done = state->complete && (goal->passes || goal->purpose == FORGE_FOR_LATENCY);
+        /* What uses a fan-out most is chosen once all of its loops are known. */
+        bool passed = goal->passes && (goal->purpose != FORGE_FOR_USAGE || c->before == NULL ||
+                                       c->before->goals[part->goal].complete);
+        bool done = state->complete && (passed || goal->purpose == FORGE_FOR_LATENCY);
         if (state->complete && goal->purpose == FORGE_FOR_LATENCY)
             c->stage->latency = true;
         if (!done && plain == single && varies(c, first, end)) {
@@ -364,6 +368,7 @@ static bool choose_criteria(struct staging *s, struct forge_stage *stage, uint32
     struct choosing c = {
         .s = s,
         .stage = stage,
+        .before = k > 0 ? stage - 1 : NULL,
         .k = k,
         .singles = forge_arena_take(s->arena, stage->group_count, sizeof(*c.singles)),
     };

@@ -110,3 +110,21 @@ def test_usage_is_an_axis_where_it_counts() -> None:
             (*row, share) for row, share in zip(group.objectives.tolist(), usage, strict=True)
         ]
     assert same(found, front(every))
+
+
+@pytest.mark.parametrize("least", [0.5, 1.0])
+@pytest.mark.parametrize("dimension", ["X", "Y"])
+def test_fan_outs_are_used_as_much_as_they_must_be(dimension: str, least: float) -> None:
+    """Of each template what uses enough, or else what uses most, even if less is cheaper."""
+    space = {**mapspaces.gemm({"m": 4, "n": 1, "k": 4}, registers=40), "tracked": []}
+    used = ("usage_spatial", "E", "PE", dimension)
+    spatial = [{"component": "PE", "dim": dimension, "min_usage": least}]
+    places = [{**place, "spatial": spatial} for place in space["placements"]]
+    cheapest = []
+    for template in _search.list_templates(space):
+        rows = every_row(space["problem"], [template], [TOTALS[0], used])
+        loops = any(node.get("dim") == dimension for node in template)
+        wanted = min(least, max((row[1] for row in rows), default=0)) if loops else 0
+        cheapest += [row[0] for row in rows if row[1] >= wanted * (1 - 1e-9)]
+    groups, _ = search({**space, "placements": places, "metrics": ["energy"]})
+    assert groups[0].objectives[0, 0] == pytest.approx(min(cheapest), rel=1e-9)
