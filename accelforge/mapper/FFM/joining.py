@@ -4,9 +4,14 @@
 from __future__ import annotations
 
 import math
+import sys
+import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from accelforge.frontend.mapper.metrics import Metrics
 from accelforge.mapper.FFM.group import PmappingGroup
@@ -23,6 +28,7 @@ __all__ = ["join"]
 
 _USAGE = "resource_usage"
 _PRODUCT = "energy_delay_product"
+_PACKAGE = "accelforge."
 
 
 def join(
@@ -61,7 +67,7 @@ def join(
     table = ResultTable(pmappings, groups, names, info_metrics)
     if print_progress:
         print(f"Joining the pmappings of {len(names)} Einsum{'s' if len(names) > 1 else ''}")
-    joined = _run(pmappings, groups, table.problem(), columns, front, limits)
+    table.groups, joined = _run(pmappings, groups, table.problem(), columns, front, limits)
 
     parts: list[Mappings] = []
     count = len(joined.objectives)
@@ -93,33 +99,75 @@ def _run(
     columns: list[str],
     front: list[str],
     limits: Limits,
-) -> Any:
+) -> tuple[list[list[PmappingGroup]], Any]:
+    """Join groups; return those that were joined, and the result.
+
+    If nothing is joined when the time is over, only pmappings without fused loops are.
+    """
     from accelforge import _join
 
     mapper = pmappings.spec.mapper
-    try:
+
+    def call(chosen: list[list[PmappingGroup]], deadline: float) -> Any:
         return interruptible(
             limits.stop,
             lambda: _join.join(
-                groups,
+                chosen,
                 problem,
                 columns,
                 front,
                 threads=get_n_parallel_jobs(),
                 stop=limits.stop,
-                deadline=limits.deadline,
+                deadline=deadline,
                 memory_limit=limits.memory,
                 objective_tolerance=mapper.objective_tolerance,
                 resource_usage_tolerance=mapper.resource_usage_tolerance,
             ),
         )
-    except (TimeoutError, ValueError) as error:
-        if isinstance(error, ValueError) and _is_complete(pmappings):
+
+    try:
+        return groups, call(groups, limits.deadline)
+    except TimeoutError:
+        pass
+    except ValueError:
+        if _is_complete(pmappings):
             raise
+    few = [[_best_rows(group) for group in found if not group.loops] for found in groups]
+    try:
+        joined = call(few, time.monotonic() + max(1.0, limits.seconds * _GRACE))
+    except (TimeoutError, ValueError) as error:
         raise ValueError(
-            f"the mapper reached its {limits} before it found a mapping ({error}). Raise the "
-            f"limits of spec.mapper"
+            f"the mapper reached its {limits} before it found a mapping. Raise the limits of "
+            f"spec.mapper"
         ) from error
+    return few, replace(joined, complete=False, bound=np.zeros(len(columns)), edp_bound=0.0)
+
+
+# More time than the limit, as a share of it, for a first mapping.
+_GRACE = 0.1
+
+
+def _best_rows(group: PmappingGroup) -> PmappingGroup:
+    """Return the rows that are best in one objective, and the one that takes the least memory."""
+    usage = sum(
+        (
+            *group.reservations.values(),
+            *group.persistent.values(),
+            *(s[2] for s in group.shared.values()),
+        ),
+        np.zeros(len(group)),
+    )
+    rows = sorted({*np.argmin(group.objectives, axis=0).tolist(), int(np.argmin(usage))})
+    return replace(
+        group,
+        objectives=group.objectives[rows],
+        tiles=group.tiles[rows],
+        reservations={at: shares[rows] for at, shares in group.reservations.items()},
+        persistent={at: shares[rows] for at, shares in group.persistent.items()},
+        shared={t: (m, d, shares[rows]) for t, (m, d, shares) in group.shared.items()},
+        template=group.template[rows],
+        full_tiles=[group.full_tiles[row] for row in rows],
+    )
 
 
 def _is_complete(pmappings: MultiEinsumPmappings) -> bool:
@@ -188,6 +236,8 @@ def _bounds(
     bounds = dict(zip(columns, least, strict=True))
     if metrics & Metrics.ENERGY_DELAY_PRODUCT:
         bounds[_PRODUCT] = bounds["energy"] * bounds["latency"]
+        if searched and math.isfinite(joined.edp_bound):
+            bounds[_PRODUCT] = max(bounds[_PRODUCT], joined.edp_bound)
     return {f"Total<SEP>{name}": value for name, value in bounds.items()}
 
 
@@ -213,5 +263,13 @@ def _warn(limits: Limits, result: Mappings) -> None:
     warnings.warn(
         f"the mapper stopped at its {limits} before it had looked at everything: {'; '.join(said)}",
         MapperLimitWarning,
-        stacklevel=5,
+        stacklevel=_caller(),
     )
+
+
+def _caller() -> int:
+    """Return how many calls above the warning the first one is that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -84,7 +84,8 @@ def interruptible(stop: NDArray[np.uint8], function: Callable[[], Result]) -> Re
         restore()
         return future.result()
     except BaseException:
-        stop[0] = 1
+        if not future.done():
+            stop[0] = 1
         raise
     finally:
         thread.join()

@@ -41,6 +41,7 @@ def test_a_result_and_an_error_pass_through() -> None:
     assert interruptible(limits.stop, lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
         interruptible(limits.stop, lambda: 1 // 0)
+    assert not limits.stopped, "the next call would stop at once"
 
 
 def test_ctrl_c_stops_the_function() -> None:

@@ -341,7 +341,7 @@ def test_a_limit_that_leaves_no_time() -> None:
 @pytest.mark.parametrize("memory", [float("inf"), 30e6])
 def test_a_limit_ends_the_search(memory: float) -> None:
     given = large()
-    given.mapper.time_limit = 2
+    given.mapper.time_limit = 4
     given.mapper.memory_limit = memory
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -352,6 +352,7 @@ def test_a_limit_ends_the_search(memory: float) -> None:
     if result.bounds is None:
         pytest.skip("this machine is done before the limit")
     assert [w.category for w in caught] == [MapperLimitWarning]
+    assert caught[0].filename == __file__
     for name, bound in result.bounds.items():
         assert min(result._table()[name]) >= bound
 
