@@ -44,7 +44,7 @@ class AcclAllreduce(Kernel):
     def __init__(self, size: int, ranks: int, figures: RankFigures | None = None) -> None:
         super().__init__(
             f"allreduce {size} bytes, {ranks} ranks",
-            "lines of the cache that both sides write, and how long ranks wait for each other",
+            "a root does not wait for those that read from it, but these ranks wait for each other",
         )
         self.size, self.ranks, self.figures = size, ranks, figures
 
