@@ -98,12 +98,14 @@ def call(
             failed.append(error)
 
     worker = threading.Thread(target=work, name="join")
-    worker.start()
     try:
+        worker.start()
         worker.join()
     except BaseException:
         stop[0] = 1
-        worker.join()
+        # The exception may have come while the thread was being started.
+        while worker.is_alive():
+            worker.join()
         raise
     if failed:
         raise failed[0]

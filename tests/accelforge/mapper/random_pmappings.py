@@ -79,7 +79,13 @@ def divisors(n: int) -> list[int]:
 
 
 def random_nodes(
-    einsum: Problem, shared: set[str], rng: random.Random, *, most_loops: int, spatial: bool
+    einsum: Problem,
+    shared: set[str],
+    rng: random.Random,
+    *,
+    most_loops: int,
+    spatial: bool,
+    persistent: bool,
 ) -> list[Problem]:
     """Make a random pmapping with tiles; it may be invalid."""
     extents = dict(einsum["variables"])
@@ -101,6 +107,9 @@ def random_nodes(
     slots: list[list[Problem]] = [[] for _ in range(len(loops) + 1)]
     for tensor in (t["name"] for t in einsum["tensors"]):
         place = rng.randint(0, len(loops))
+        if persistent and rng.random() < 0.3:
+            slots[0].append({"hold": "GB", "tensors": [tensor], "persistent": True})
+            continue
         if tensor not in shared or rng.random() < 0.3:
             slots[0].insert(0, {"hold": "MM", "tensors": [tensor]})
             if rng.random() < 0.5:
@@ -170,6 +179,8 @@ def reservations(
             depth += 1
             if kind == "partly":
                 break
+        if node.get("persistent"):
+            depth = -1
         yield node["hold"], tensor, min(depth, loops), min(above, loops), backing
 
 
@@ -203,6 +214,7 @@ def make_groups(
     tries: int,
     most_loops: int = 2,
     spatial: bool = False,
+    persistent: bool = False,
     most_rows: int = 10**9,
 ) -> list[list[PmappingGroup]]:
     """Make groups of random pmappings for each Einsum."""
@@ -213,7 +225,14 @@ def make_groups(
         found: dict[Any, list[Any]] = {}
         texts: set[str] = set()
         for _ in range(tries):
-            nodes = random_nodes(einsum, shared, rng, most_loops=most_loops, spatial=spatial)
+            nodes = random_nodes(
+                einsum,
+                shared,
+                rng,
+                most_loops=most_loops,
+                spatial=spatial,
+                persistent=persistent,
+            )
             if str(nodes) in texts or len(texts) >= most_rows:
                 continue
             if depends_on_order(einsum, nodes, end_of_fused(nodes, shared)):
@@ -273,7 +292,8 @@ def add_row(
         else:
             structure.append(("spatial", node["component"], node["dim"], node["spatial"]))
     inside = tuple(sorted(s for s in stops if 0 < s < len(loops)))
-    place = (tuple(structure), inside, tuple(sorted(own)), tuple(sorted(backings)))
+    depths = tuple(sorted((tensor, depth) for tensor, (_, depth, _) in backings.items()))
+    place = (tuple(structure), inside, tuple(sorted(own)), tuple(sorted(backings)), depths)
     objectives = (values["total", "energy"], values["total", "latency"])
     tiles = tuple(loop["tile"] for loop in loops)
     found.setdefault(place, []).append((objectives, tiles, own, backings, nodes))
@@ -281,13 +301,18 @@ def add_row(
 
 def make_group(einsum: str, key: Any, rows: list[Any]) -> PmappingGroup:
     """Make a group of rows of one structure."""
-    structure, stops, own, backings = key
+    structure, stops, own, backings, _ = key
     group = PmappingGroup(
         einsum=einsum,
         nodes=structure,
         objectives=np.array([row[0] for row in rows]),
         tiles=np.array([row[1] for row in rows], dtype=np.int64).reshape(len(rows), -1),
-        reservations={place: np.array([row[2][place] for row in rows]) for place in own},
+        reservations={
+            place: np.array([row[2][place] for row in rows]) for place in own if place[1] >= 0
+        },
+        persistent={
+            place: np.array([row[2][place] for row in rows]) for place in own if place[1] < 0
+        },
         shared={
             tensor: (*rows[0][3][tensor][:2], np.array([row[3][tensor][2] for row in rows]))
             for tensor in backings

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import _thread
 import dataclasses
 import random
+import threading
 import time
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from accelforge._join import COUNTERS, GroupError, Join, join
+from accelforge._joining.call import Limits, call, choose
 from accelforge.mapper.FFM.group import PmappingGroup
 from accelforge.mapper.FFM.tree import build_tree
 from tests.accelforge.mapper.random_pmappings import (
@@ -154,6 +157,22 @@ def test_the_front_is_that_of_all_combinations(name: str, seed: int) -> None:
     assert front([measures(values, metrics) for values in found]) == wanted
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_persistent_tensors_are_always_there(seed: int) -> None:
+    einsums, sizes, _ = WORKLOADS["shared weights"]
+    metrics = ["energy", "resource_usage"]
+    problem = workload(einsums, sizes, gb=(500.0, 300.0)[seed % 2])
+    groups = make_groups(problem, random.Random(seed), tries=900, most_rows=14, persistent=True)
+    combinations = brute_force(problem, groups)
+    joined = join(groups, problem, COLUMNS, metrics, all_memories=True)
+    found = check_claims(joined, problem, groups)
+
+    assert any(group.persistent for own in groups for group in own)
+    assert front([measures(values, metrics) for values in found]) == front(
+        [measures(values, metrics) for values in combinations]
+    )
+
+
 @pytest.fixture(scope="module")
 def chain() -> tuple[dict[str, Any], list[list[PmappingGroup]]]:
     einsums = [
@@ -223,6 +242,20 @@ def test_a_stop_gives_what_was_found_or_a_timeout(chain: Any) -> None:
         join(groups, problem, COLUMNS, COLUMNS, stop=stop)
     with pytest.raises(TimeoutError):
         join(groups, problem, COLUMNS, COLUMNS, deadline=time.monotonic() - 1)
+
+
+def test_an_exception_in_the_main_thread_ends_the_join() -> None:
+    stopped = []
+
+    def run(tables: Any, columns: Any, goal: Any, limits: Limits) -> Any:
+        _thread.interrupt_main()
+        while not limits.stop[0]:
+            threading.Event().wait(0.001)
+        stopped.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        call(run, None, ("energy",), choose(("energy",), ["energy"]), 1, None, 1e300, 1e300)
+    assert stopped
 
 
 def test_too_little_memory_gives_a_result_with_bounds(chain: Any) -> None:
