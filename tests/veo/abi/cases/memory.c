@@ -225,6 +225,42 @@ CASE(hmem_addresses_are_tagged)
     tear_down(&f);
 }
 
+/* The memory of a library is not mapped in the host, so neither side can be reached directly. */
+CASE(hmem_copies_inside_a_process)
+{
+    enum { SIZE = 3 * 4096 + 100, APART = 1 << 20 };
+    struct fixture f = set_up();
+    uint64_t large = symbol(&f, "large");
+    char *variable = veo_set_proc_identifier((void *)(uintptr_t)large, 0);
+    void *heap = NULL;
+    static uint8_t there[SIZE], back[SIZE];
+    CHECK(variable != NULL);
+    CHECK_EQUAL(veo_alloc_hmem(f.proc, &heap, SIZE), 0);
+    for (size_t i = 0; i < SIZE; i++)
+        there[i] = (uint8_t)(i * 7 + i / 256);
+
+    CHECK_EQUAL(veo_hmemcpy(variable, there, SIZE), 0);
+    CHECK_EQUAL(veo_hmemcpy(variable + APART, variable, SIZE), 0);
+    CHECK_EQUAL(veo_read_mem(f.proc, back, large + APART, SIZE), 0);
+    CHECK(memcmp(back, there, SIZE) == 0);
+
+    /* From there to the heap, and the other way. */
+    CHECK_EQUAL(veo_hmemcpy(heap, variable + APART, SIZE), 0);
+    CHECK_EQUAL(veo_hmemcpy(variable + 2 * APART, heap, SIZE), 0);
+    memset(back, 0, SIZE);
+    CHECK_EQUAL(veo_hmemcpy(back, variable + 2 * APART, SIZE), 0);
+    CHECK(memcmp(back, there, SIZE) == 0);
+
+    /* Memory that is not there, on each side. */
+    void *nowhere = veo_set_proc_identifier((void *)(uintptr_t)64, 0);
+    CHECK_EQUAL(veo_hmemcpy(variable, nowhere, 8), -1);
+    CHECK_EQUAL(veo_hmemcpy(nowhere, variable, 8), -1);
+    CHECK_EQUAL(veo_hmemcpy(heap, nowhere, 8), -1);
+    CHECK_EQUAL(veo_hmemcpy(nowhere, heap, 8), -1);
+    CHECK_EQUAL(veo_free_hmem(heap), 0);
+    tear_down(&f);
+}
+
 /* --- hooks ------------------------------------------------------------------------------------ */
 
 struct seen {
