@@ -270,6 +270,10 @@ def _breakdown(
         raise ValueError(f"separate_by is empty; it takes {', '.join(_CATEGORIES)}")
     stack = _places(stack_by or [], "stack_by")
     titles = _titles(found, labels)
+    if not any(parts):
+        raise ValueError(
+            "the results have no breakdown into components; spec.model.metrics must contain ACTIONS"
+        )
     names = list(dict.fromkeys(_name(key, stack) for one in parts for key in one))
     colors = colors_for(names)
 

@@ -38,6 +38,7 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
             "accelforge_gemv.py",
             ["chosen", "not possible: blocks of 512", "no mapping is predicted to"],
         ),
+        ("accelforge_sweep.py", ["2 B", "8 KiB", "%  fused"]),
         ("dpu_checksum.py", ["kernel in C, by ", "4194304 bytes on 64 DPUs", "as zlib has it"]),
     ],
 )
@@ -47,6 +48,16 @@ def test_example_runs(name: str, expected: list[str]) -> None:
     assert done.stderr == ""
     for text in expected:
         assert text in done.stdout
+
+
+def test_sweep_is_plotted_by_processes(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="plots need matplotlib (extra plot)")
+    path = tmp_path / "sweep.svg"
+    done = run("accelforge_sweep.py", "--size", "8", "--workers", "2", "--plot", str(path))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert f"the plot is in {path}" in done.stdout
+    assert "<svg" in path.read_text()
 
 
 def test_ranks_of_example_are_started() -> None:

@@ -19,7 +19,7 @@ from accelforge.plotting.mappings import (
     plot_memory_usage_breakdown,
 )
 from accelforge.plotting.roofline import plot_roofline
-from accelforge.plotting.skislope import plot_step
+from accelforge.plotting.skislope import generate_ski_slope, plot_step
 from accelforge.plotting.specs import plot_area
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib (extra plot)").use("Agg")
@@ -207,6 +207,15 @@ def test_wrong_arguments_are_explained(one, change, error):
         plot_energy_breakdown(**arguments)
 
 
+def test_results_without_details_are_no_empty_plot(spec):
+    spec.model.metrics = af.Metrics.ENERGY | af.Metrics.LATENCY
+    result = spec.evaluate_mapping()
+    assert heights(plot_energy_comparison(result)[1])[0][1] == result.to_dict()["Total<SEP>energy"]
+    for plot in (plot_energy_breakdown, plot_action_breakdown, plot_latency_breakdown):
+        with pytest.raises(ValueError, match=r"no breakdown.*must contain ACTIONS"):
+            plot(result, ["component"])
+
+
 def test_a_word_stands_for_a_list(one):
     assert heights(plot_energy_breakdown(one, "component")[1][0])
 
@@ -292,6 +301,23 @@ def test_stairs_reach_the_edge():
     assert alone.lines[1].get_xdata()[1] > 3
     with pytest.raises(ValueError, match="no points"):
         plot_step([], [])
+
+
+def test_ski_slopes_fall_to_what_must_be_moved_once():
+    _, axis = pyplot.subplots()
+    settings = {"N_EINSUMS": 1, "M": 4, "KN": 4}
+    workload = af.examples.workloads.basic.matmuls
+    got = generate_ski_slope(
+        workload, ["Matmul0"], settings, ax=axis, y_normalizer=8.0, label="4 x 4"
+    )
+    assert got is axis
+    xs, ys = axis.lines[0].get_xydata().T.tolist()
+    assert xs == sorted(xs)
+    assert ys == sorted(ys, reverse=True)
+    # Three tensors of 4 x 4 values of 8 bits; the smallest buffer has room for a value of each.
+    assert ys[-1] == 3 * 16
+    assert xs[0] == pytest.approx(3 * 8)
+    assert axis.lines[0].get_label() == "4 x 4"
 
 
 # --- without matplotlib -------------------------------------------------------------------------
