@@ -107,7 +107,7 @@ class EinsumFlattener:
             self.add_reservation(memory, NONE)
             self.add_array("values", sizes, (rows,), f"{where}: persistent of {memory!r}")
 
-        stops = [depth for depth in getattr(group, "stops", ()) if 0 < depth < len(loops)]
+        stops = [depth for depth in group.stops if 0 < depth < len(loops)]
         self.tables.lists["stops"] += stops
         reservations = len(group.reservations) + len(group.persistent)
         self.tables.lists["groups"] += (

@@ -186,7 +186,7 @@ def make_paths(
     for einsum, own, (group, row) in zip(einsums, groups, picks, strict=True):
         fused = [t["name"] for t in einsum["tensors"] if users[t["name"]] > 1]
         chosen = own[group]
-        stops = set(getattr(chosen, "stops", ()))
+        stops = set(chosen.stops)
         stops |= {depth for _, depth in chosen.reservations}
         paths.append(PathMaker(einsum, fused).make(chosen.mapping(row), sorted(stops)))
     return paths

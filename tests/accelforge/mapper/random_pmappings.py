@@ -302,9 +302,10 @@ def add_row(
 def make_group(einsum: str, key: Any, rows: list[Any]) -> PmappingGroup:
     """Make a group of rows of one structure."""
     structure, stops, own, backings, _ = key
-    group = PmappingGroup(
+    return PmappingGroup(
         einsum=einsum,
         nodes=structure,
+        stops=stops,
         objectives=np.array([row[0] for row in rows]),
         tiles=np.array([row[1] for row in rows], dtype=np.int64).reshape(len(rows), -1),
         reservations={
@@ -321,8 +322,6 @@ def make_group(einsum: str, key: Any, rows: list[Any]) -> PmappingGroup:
         full_tiles=[tuple(n["tile"] for n in row[4] if "tile" in n) for row in rows],
         templates=[[{k: v for k, v in n.items() if k != "tile"} for n in row[4]] for row in rows],
     )
-    group.stops = stops  # type: ignore[attr-defined]
-    return group
 
 
 def evaluate(problem: Problem, nodes: list[Problem]) -> dict[Any, float] | None:
