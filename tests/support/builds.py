@@ -52,6 +52,7 @@ GROUPS = {
     "dpu_machine": DPU_MACHINE,
     "dpu_isa": EXTRA_SOURCES["dpu._isa"],
     "accelforge": EXTRA_SOURCES["accelforge._model"],
+    "accelforge_search": EXTRA_SOURCES["accelforge._search"],
     "accelforge_join": EXTRA_SOURCES["accelforge._join"],
 }
 

@@ -58,7 +58,9 @@ void forge_polynomial_add_term(struct forge_ring *ring, struct forge_polynomial 
             sum->coefficients[i] += coefficient;
             return;
         }
-    if (!make_room(ring, sum))
+    if (sum->count == FORGE_MOST_TERMS)
+        ring->failed = true;
+    if (ring->failed || !make_room(ring, sum))
         return;
     sum->coefficients[sum->count] = coefficient;
     memcpy(&sum->exponents[(size_t)sum->count * ring->symbol_count], exponents,

@@ -10,11 +10,14 @@
 
 #include "accelforge/search/arena.h"
 
+/* No polynomial has more terms: sums in indices multiply them. */
+#define FORGE_MOST_TERMS 2048
+
 /* All polynomials of one template have the same symbols. */
 struct forge_ring {
     struct forge_arena *arena;
     uint32_t symbol_count;
-    bool failed; /* out of memory: results mean nothing */
+    bool failed; /* out of memory, or of terms: results mean nothing */
 };
 
 struct forge_polynomial {

@@ -396,11 +396,26 @@ static bool note_last(struct staging *s, struct forge_stage *stage, uint32_t k)
     return true;
 }
 
+static bool powers_fit(const struct forge_goals *goals)
+{
+    for (uint32_t g = 0; g < goals->count; g++) {
+        const struct forge_polynomial *polynomial = &goals->list[g].polynomial;
+        size_t numbers = (size_t)polynomial->count * goals->ring.symbol_count;
+        for (size_t i = 0; i < numbers; i++)
+            if (polynomial->exponents[i] > FORGE_MOST_POWER ||
+                polynomial->exponents[i] < -FORGE_MOST_POWER)
+                return false;
+    }
+    return true;
+}
+
 enum forge_status forge_stages_make(struct forge_stages *stages, struct forge_arena *arena,
                                     const struct forge_goals *goals, uint32_t variable_count)
 {
     memset(stages, 0, sizeof(*stages));
     stages->goals = goals;
+    if (!powers_fit(goals))
+        return FORGE_TOO_LARGE;
     struct staging s = {
         .stages = stages, .goals = goals, .arena = arena, .variable_count = variable_count};
     stages->list = forge_arena_take(arena, (size_t)goals->symbol_count + 1, sizeof(*stages->list));

@@ -13,6 +13,9 @@
 
 #include "accelforge/search/goals.h"
 
+/* No symbol has a power beyond this, or below its negative. */
+#define FORGE_MOST_POWER 12
+
 /* A factor of a bound: the tile of a variable that was chosen last, to a power. */
 struct forge_bound_factor {
     uint32_t variable;

@@ -10,9 +10,6 @@
 #include "accelforge/search/results.h"
 #include "accelforge/search/sorting.h"
 
-/* Exponents go from -MOST_POWER to MOST_POWER. */
-#define MOST_POWER 8
-
 /* Between two looks at *stop. */
 #define ROWS_BETWEEN_LOOKS 4096
 
@@ -199,7 +196,8 @@ static const struct forge_choices *choices_of(struct searching *s, uint32_t symb
     return &known->choices;
 }
 
-static bool allows(const struct forge_choices *choices, uint32_t tile)
+/* The place of the first that is at least TILE. */
+static uint32_t place_of(const struct forge_choices *choices, uint32_t tile)
 {
     uint32_t low = 0;
     uint32_t high = choices->count;
@@ -210,7 +208,13 @@ static bool allows(const struct forge_choices *choices, uint32_t tile)
         else
             high = middle;
     }
-    return low < choices->count && choices->tiles[low] == tile;
+    return low;
+}
+
+static bool allows(const struct forge_choices *choices, uint32_t tile)
+{
+    uint32_t place = place_of(choices, tile);
+    return place < choices->count && choices->tiles[place] == tile;
 }
 
 /* ------------------------------------------------------------------ limits of loops */
@@ -296,8 +300,8 @@ struct stepping {
     const struct forge_stage *stage;
     uint32_t symbol;
     uint32_t width; /* criteria, and what limits of loops need */
-    double powers[2 * MOST_POWER + 1];
-    double rounded[2 * MOST_POWER + 1];
+    double powers[2 * FORGE_MOST_POWER + 1];
+    double rounded[2 * FORGE_MOST_POWER + 1];
 };
 
 static bool grow_block(struct block *block, uint32_t groups, uint32_t width)
@@ -323,10 +327,10 @@ static bool grow_block(struct block *block, uint32_t groups, uint32_t width)
 
 static void set_powers(double *powers, double x)
 {
-    powers[MOST_POWER] = 1;
-    for (int i = 1; i <= MOST_POWER; i++) {
-        powers[MOST_POWER + i] = powers[MOST_POWER + i - 1] * x;
-        powers[MOST_POWER - i] = 1 / powers[MOST_POWER + i];
+    powers[FORGE_MOST_POWER] = 1;
+    for (int i = 1; i <= FORGE_MOST_POWER; i++) {
+        powers[FORGE_MOST_POWER + i] = powers[FORGE_MOST_POWER + i - 1] * x;
+        powers[FORGE_MOST_POWER - i] = 1 / powers[FORGE_MOST_POWER + i];
     }
 }
 
@@ -335,8 +339,8 @@ static void advance_values(const struct stepping *step, const double *values, do
     memset(next, 0, step->stage->group_count * sizeof(*next));
     for (uint32_t i = 0; i < step->before->group_count; i++) {
         const struct forge_group *group = &step->before->groups[i];
-        next[group->next] += values[i] * step->powers[MOST_POWER + group->power] *
-                             step->rounded[MOST_POWER + group->rounded];
+        next[group->next] += values[i] * step->powers[FORGE_MOST_POWER + group->power] *
+                             step->rounded[FORGE_MOST_POWER + group->rounded];
     }
 }
 
@@ -459,12 +463,9 @@ static bool next_tile(struct stepping *step, uint32_t first, uint32_t end, uint3
         const struct forge_choices *choices = choices_of(s, step->symbol, extent);
         if (choices == NULL)
             return false;
-        for (uint32_t c = 0; c < choices->count; c++)
-            if (choices->tiles[c] > tile) {
-                if (*found == 0 || choices->tiles[c] < *found)
-                    *found = choices->tiles[c];
-                break;
-            }
+        uint32_t c = place_of(choices, tile + 1);
+        if (c < choices->count && (*found == 0 || choices->tiles[c] < *found))
+            *found = choices->tiles[c];
     }
     return true;
 }
@@ -627,7 +628,7 @@ static bool step_class(struct stepping *step, uint32_t c)
     for (;;) {
         if (!next_tile(step, first, end, tile, &tile))
             return false;
-        if (tile == 0)
+        if (tile == 0 || is_stopped(s))
             return true;
         if (!step_tile(step, first, end, tile))
             return false;
