@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from accelforge.mapper.FFM.breakdown import Breakdown, combine
 from accelforge.mapper.FFM.stacking import stack
-from accelforge.mapper.FFM.summary import summarize, to_html
 from accelforge.mapper.FFM.table import Table
 from accelforge.model.columns import SEPARATOR
 
@@ -110,6 +109,8 @@ class Mappings(Table):
         )
 
     def __repr__(self) -> str:
+        from accelforge.mapper.FFM.summary import summarize
+
         return summarize(self)
 
     def drop_components_with_zero_energy_and_latency(self) -> Self:
@@ -333,6 +334,8 @@ class Mappings(Table):
 
     def _repr_html_(self) -> str:
         """Make a table; the picture of a single mapping stands below it."""
+        from accelforge.mapper.FFM.summary import to_html
+
         return to_html(self) + (self._repr_svg_() or "")
 
     def _mapping_maker(self, index: int | None) -> Any:
