@@ -70,7 +70,7 @@ def fail(world: MPI.Comm) -> None:
     while len(queue.gone) < world.size - 1 and time.monotonic() < deadline:
         time.sleep(1e-3)
     others = [rank for rank in range(world.size) if rank != world.rank]
-    text = "packets are not carried any more: planted"
+    text = "packets are no longer carried: planted"
     problems = [] if queue.gone == [(rank, text) for rank in others] else [repr(queue.gone)]
     try:
         pump.turn()
