@@ -4,7 +4,7 @@
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport UINT32_MAX, uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 from accelforge.libforge cimport (
     FORGE_BAD_NUMBER,
     FORGE_OK,
@@ -25,10 +25,9 @@ from accelforge.libforge cimport (
     forge_scratch_destroy,
     forge_series,
     forge_status,
-    forge_status_text,
 )
 
-from accelforge.libtables cimport fill_problem
+from accelforge.libtables cimport fault_fields, fill_problem, index_of
 
 import os
 
@@ -42,27 +41,6 @@ __all__ = ["Batch", "Failure", "Model", "ProblemError", "Result", "evaluate", "e
 
 # Between two checks for signals.
 cdef double SLICE_S = 0.1
-
-
-cdef object index_of(uint32_t index):
-    return None if index == UINT32_MAX else index
-
-
-cdef object fault_fields(forge_fault *fault):
-    """What `describe` takes."""
-    return {
-        "status": <int>fault.status,
-        "text": forge_status_text(fault.status).decode(),
-        "einsum": index_of(fault.einsum),
-        "component": index_of(fault.component),
-        "level": index_of(fault.level),
-        "dimension": index_of(fault.dimension),
-        "tensor": index_of(fault.tensor),
-        "variable": index_of(fault.variable),
-        "value": index_of(fault.value),
-        "needed": fault.needed,
-        "available": fault.available,
-    }
 
 
 @cython.final

@@ -10,7 +10,6 @@ from accelforge.libforge cimport (
     FORGE_OUT_OF_MEMORY,
     forge_fault,
     forge_status,
-    forge_status_text,
 )
 from accelforge.libsearch cimport (
     FORGE_OBJECTIVES,
@@ -45,7 +44,7 @@ from accelforge.libsearch cimport (
     forge_templates_make,
     forge_usage,
 )
-from accelforge.libtables cimport fill_problem, table
+from accelforge.libtables cimport fault_fields, fill_problem, table
 
 import time
 
@@ -59,27 +58,6 @@ __all__ = ["Found", "list_templates", "search"]
 
 # Between two looks at signals, the clock and what the caller says.
 cdef double SLICE_S = 0.02
-
-
-cdef object index_of(uint32_t index):
-    return None if index == UINT32_MAX else index
-
-
-cdef object fault_fields(forge_fault *fault):
-    """What `describe` takes."""
-    return {
-        "status": <int>fault.status,
-        "text": forge_status_text(fault.status).decode(),
-        "einsum": index_of(fault.einsum),
-        "component": index_of(fault.component),
-        "level": index_of(fault.level),
-        "dimension": index_of(fault.dimension),
-        "tensor": index_of(fault.tensor),
-        "variable": index_of(fault.variable),
-        "value": index_of(fault.value),
-        "needed": fault.needed,
-        "available": fault.available,
-    }
 
 
 cdef int fill_space(forge_space *flat, object space) except -1:

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hands the tables of a flattened problem to the engine."""
+"""Hands the tables of a flattened problem to the engine, and its faults to Python."""
 
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport UINT32_MAX, uint8_t, uint32_t
 
 from accelforge.libforge cimport (
     forge_action,
     forge_component,
     forge_dimension,
     forge_einsum,
+    forge_fault,
     forge_gate,
     forge_holding,
     forge_leak,
     forge_level,
     forge_problem,
     forge_rank,
+    forge_status_text,
     forge_step,
     forge_tensor,
     forge_term,
@@ -76,3 +78,24 @@ cdef inline int fill_problem(forge_problem *flat, object tables) except -1:
     flat.tensor_ids = len(tables.tensor_names)
     flat.n_instances = tables.n_instances
     return 0
+
+
+cdef inline object index_of(uint32_t index):
+    return None if index == UINT32_MAX else index
+
+
+cdef inline dict fault_fields(forge_fault *fault):
+    """What `describe` takes."""
+    return {
+        "status": <int>fault.status,
+        "text": forge_status_text(fault.status).decode(),
+        "einsum": index_of(fault.einsum),
+        "component": index_of(fault.component),
+        "level": index_of(fault.level),
+        "dimension": index_of(fault.dimension),
+        "tensor": index_of(fault.tensor),
+        "variable": index_of(fault.variable),
+        "value": index_of(fault.value),
+        "needed": fault.needed,
+        "available": fault.available,
+    }

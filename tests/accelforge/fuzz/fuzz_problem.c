@@ -12,51 +12,13 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accelforge/model/model.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "contract broken: %s\n", what);
-        abort();
-    }
-}
-
-struct input {
-    const uint8_t *data;
-    size_t left;
-};
-
-/* The next COUNT records, as many as there are, in memory that ends where they do. */
-static void *take(struct input *input, size_t count, size_t size, size_t *taken)
-{
-    if (count > input->left / size)
-        count = input->left / size;
-    void *records = malloc(count * size > 0 ? count * size : 1);
-    if (records == NULL)
-        exit(2);
-    memcpy(records, input->data, count * size);
-    input->data += count * size;
-    input->left -= count * size;
-    *taken = count;
-    return records;
-}
-
-static uint32_t take_number(struct input *input)
-{
-    uint32_t number = 0;
-    size_t n = input->left < sizeof(number) ? input->left : sizeof(number);
-    memcpy(&number, input->data, n);
-    input->data += n;
-    input->left -= n;
-    return number;
-}
 
 static void check_row(const struct forge_model *model, const double *row, enum forge_status status)
 {
@@ -109,17 +71,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     problem.n_instances = take_number(&input);
 
 #define X(record, table) \
-    struct forge_##record *table = \
-        take(&input, problem.record##_count, sizeof(*table), &problem.record##_count); \
+    struct forge_##record *table = take(&input, &problem.record##_count, sizeof(*table)); \
     problem.table = table;
     FORGE_TABLES(X)
 #undef X
-    uint32_t *indices = take(&input, problem.index_count, sizeof(*indices), &problem.index_count);
+    uint32_t *indices = take(&input, &problem.index_count, sizeof(*indices));
     size_t with_kinds = input.left / (sizeof(double) + 1);
     if (problem.value_count > with_kinds)
         problem.value_count = with_kinds;
-    double *values = take(&input, problem.value_count, sizeof(*values), &problem.value_count);
-    uint8_t *numbers = take(&input, problem.value_count, 1, &problem.value_count);
+    double *values = take(&input, &problem.value_count, sizeof(*values));
+    uint8_t *numbers = take(&input, &problem.value_count, 1);
     problem.indices = indices;
     problem.values = values;
     problem.numbers = numbers;

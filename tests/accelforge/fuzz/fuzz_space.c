@@ -12,56 +12,18 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accelforge/search/groups.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "contract broken: %s\n", what);
-        abort();
-    }
-}
-
-struct input {
-    const uint8_t *data;
-    size_t left;
-};
-
-/* The next COUNT records, as many as there are, in memory that ends where they do. */
-static void *take(struct input *input, size_t count, size_t size, size_t *taken)
-{
-    if (count > input->left / size)
-        count = input->left / size;
-    void *records = malloc(count * size > 0 ? count * size : 1);
-    if (records == NULL)
-        exit(2);
-    memcpy(records, input->data, count * size);
-    input->data += count * size;
-    input->left -= count * size;
-    *taken = count;
-    return records;
-}
-
-static uint32_t take_number(struct input *input)
-{
-    uint32_t number = 0;
-    size_t n = input->left < sizeof(number) ? input->left : sizeof(number);
-    memcpy(&number, input->data, n);
-    input->data += n;
-    input->left -= n;
-    return number;
-}
-
 static void take_knobs(struct input *input, struct forge_knobs *knobs)
 {
-    size_t taken = 0;
-    double *numbers = take(input, sizeof(*knobs) / sizeof(double), sizeof(double), &taken);
+    size_t taken = sizeof(*knobs) / sizeof(double);
+    double *numbers = take(input, &taken, sizeof(double));
     memset(knobs, 0, sizeof(*knobs));
     if (taken > 0)
         memcpy(knobs, numbers, taken * sizeof(double));
@@ -119,27 +81,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     space.intermediate = take_number(&input);
 
 #define X(record, table) \
-    struct forge_##record *table = \
-        take(&input, problem->record##_count, sizeof(*table), &problem->record##_count); \
+    struct forge_##record *table = take(&input, &problem->record##_count, sizeof(*table)); \
     problem->table = table;
     FORGE_TABLES(X)
 #undef X
-    uint32_t *indices = take(&input, problem->index_count, sizeof(*indices), &problem->index_count);
+    uint32_t *indices = take(&input, &problem->index_count, sizeof(*indices));
     problem->indices = indices;
 #define X(record, table) \
-    struct forge_##record *table = \
-        take(&input, space.record##_count, sizeof(*table), &space.record##_count); \
+    struct forge_##record *table = take(&input, &space.record##_count, sizeof(*table)); \
     space.table = table;
     FORGE_SPACE_TABLES(X)
 #undef X
-    uint64_t *sets = take(&input, space.set_count, sizeof(*sets), &space.set_count);
-    double *limits = take(&input, space.number_count, sizeof(*limits), &space.number_count);
+    uint64_t *sets = take(&input, &space.set_count, sizeof(*sets));
+    double *limits = take(&input, &space.number_count, sizeof(*limits));
     take_knobs(&input, &space.knobs);
     size_t with_kinds = input.left / (sizeof(double) + 1);
     if (problem->value_count > with_kinds)
         problem->value_count = with_kinds;
-    double *values = take(&input, problem->value_count, sizeof(*values), &problem->value_count);
-    uint8_t *numbers = take(&input, problem->value_count, 1, &problem->value_count);
+    double *values = take(&input, &problem->value_count, sizeof(*values));
+    uint8_t *numbers = take(&input, &problem->value_count, 1);
     problem->values = values;
     problem->numbers = numbers;
     space.sets = sets;
