@@ -56,6 +56,14 @@ static bool divide(struct forge_arena *arena, uint32_t bound, uint32_t inner, do
     return true;
 }
 
+/* The largest power of the coarseness, but the first at least, that takes a size to EDGE at most:
+ * what is below rounds to tiles that make as many. */
+static double steps_below(double edge, double size, double coarseness)
+{
+    double steps = floor(log(edge / size) / log(coarseness));
+    return steps > 1 ? pow(coarseness, steps) : coarseness;
+}
+
 /* For each number of tiles the smallest tile; there are about 2 * sqrt(bound / inner). */
 static bool cut(struct forge_arena *arena, uint32_t bound, uint32_t inner, double coarseness,
                 struct forge_choices *choices)
@@ -83,7 +91,8 @@ static bool cut(struct forge_arena *arena, uint32_t bound, uint32_t inner, doubl
         /* On to a tile that makes fewer of them. */
         double next = tiles > 1 ? divide_up(bound, tiles - 1) : (double)bound + 1;
         next = ceil(next / inner) * inner;
-        wanted = coarseness > 1 ? wanted * coarseness : next;
+        wanted =
+            coarseness > 1 ? wanted * steps_below(next - 0.5 * inner, wanted, coarseness) : next;
     }
     choices->tiles[choices->count++] = bound;
     thin_out(choices, bound, 1);

@@ -386,3 +386,14 @@ def test_ctrl_c_ends_it_at_once() -> None:
     said, _ = process.communicate(timeout=30)
     assert said in ("interrupted 1\n", "")
     assert process.returncode == 0
+
+
+@pytest.mark.timeout(60)
+def test_hardly_any_coarseness_finds_the_same() -> None:
+    found = []
+    for coarseness in (1, 1 + 1e-12):
+        given = matmul(rank_sizes={"M": 7, "N": 5, "K": 3})
+        given.mapper.explore_imperfect_temporal_loops = True
+        given.mapper.tiling_coarseness = coarseness
+        found.append(given.map_workload_to_arch(**QUIET).energy())
+    assert found[0] == pytest.approx(found[1])
