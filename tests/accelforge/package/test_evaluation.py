@@ -324,15 +324,3 @@ mapping:
     )
     with pytest.raises(EvaluationError, match=r"einsums?.Z.*product of variables|sum of rank"):
         spec.evaluate_mapping()
-
-
-def test_the_mapper_is_not_there_yet(spec):
-    from accelforge.mapper.FFM import join_pmappings, make_pmappings
-
-    for call in (
-        spec.map_workload_to_arch,
-        lambda: make_pmappings(spec),
-        lambda: join_pmappings(None),
-    ):
-        with pytest.raises(NotImplementedError, match="mapper is not part of this version"):
-            call()
