@@ -571,6 +571,7 @@ static void add_limits(struct making *m)
             else
                 forge_monomial_times(m->ring, &product, &number);
         }
+        product.coefficient *= limit->factor;
         if (limit->product && !m->ring->failed)
             add_bound(m, limit, &product);
     }

@@ -27,12 +27,12 @@ static bool is_unit(const struct forge_comparison *comparison, double value)
 
 /* Adds a limit for COUNT loops, whose numbers are copied. */
 static enum forge_status add_limit(struct limiting *l, const struct forge_comparison *comparison,
-                                   bool of_tiles, const uint32_t *numbers, uint32_t count)
+                                   const uint32_t *numbers, uint32_t count)
 {
     double value = l->facts->space->numbers[comparison->value];
     if (count == 0)
         return FORGE_OK;
-    if (!of_tiles && is_unit(comparison, value)) {
+    if (is_unit(comparison, value)) {
         for (uint32_t i = 0; i < count; i++)
             l->removed[numbers[i]] = true;
         return FORGE_OK;
@@ -41,7 +41,8 @@ static enum forge_status add_limit(struct limiting *l, const struct forge_compar
     if (l->limits->count == l->room)
         return FORGE_TOO_LARGE;
     struct forge_limit *limit = &l->limits->list[l->limits->count++];
-    limit->of_tiles = of_tiles;
+    limit->of_tiles = false;
+    limit->factor = 1;
     limit->product = comparison->product != 0;
     limit->relation = comparison->relation;
     limit->value = value;
@@ -55,29 +56,97 @@ static enum forge_status add_limit(struct limiting *l, const struct forge_compar
 
 /* ------------------------------------------------------------------ tiles of a memory */
 
-static uint32_t first_holder(const struct forge_sketch *sketch, uint32_t level)
+static uint32_t first_holder(const struct forge_node *nodes, uint32_t count, uint32_t level)
 {
-    for (uint32_t i = 0; i < sketch->count; i++)
-        if (sketch->nodes[i].kind == FORGE_NODE_HOLD && sketch->nodes[i].level == level)
+    for (uint32_t i = 0; i < count; i++)
+        if (nodes[i].kind == FORGE_NODE_HOLD && nodes[i].level == level)
             return i;
     return FORGE_NONE;
 }
 
-/* The tiles that a memory is filled with are those of the nearest loops above it. */
-static enum forge_status limit_tiles(struct limiting *l, const struct forge_comparison *comparison,
-                                     uint32_t *numbers)
+static bool agrees(uint32_t relation, double number, double value)
 {
-    uint64_t wanted = l->facts->space->sets[comparison->variables];
-    uint32_t holder = first_holder(l->sketch, comparison->level);
-    uint32_t count = 0;
-    for (uint32_t i = holder == FORGE_NONE ? 0 : holder; i-- > 0;) {
-        const struct forge_node *node = &l->sketch->nodes[i];
-        if (!is_loop(node) || (wanted >> node->variable & 1) == 0)
-            continue;
-        wanted &= ~(UINT64_C(1) << node->variable);
-        numbers[count++] = node->number;
+    switch ((enum forge_relation)relation) {
+    case FORGE_EQUAL: return number >= value && number <= value;
+    case FORGE_AT_MOST: return number <= value;
+    case FORGE_AT_LEAST: return number >= value;
+    case FORGE_BELOW: return number < value;
+    case FORGE_ABOVE: return number > value;
     }
-    return add_limit(l, comparison, true, numbers, count);
+    return false;
+}
+
+static double bound_of(const struct forge_space *space, uint32_t variable)
+{
+    const struct forge_einsum *einsum = forge_space_einsum(space);
+    return space->problem
+        .values[space->problem.variables[einsum->variables.first + variable].bound];
+}
+
+/* Notes the place of the nearest loop over each variable above node END. */
+static void find_nearest(const struct forge_template *template, uint32_t end, uint32_t *nearest)
+{
+    uint32_t place = 0;
+    for (uint32_t v = 0; v < FORGE_MAX_MEMBERS; v++)
+        nearest[v] = FORGE_NONE;
+    for (uint32_t i = 0; i < end; i++)
+        if (is_loop(&template->nodes[i]))
+            nearest[template->nodes[i].variable] = place++;
+}
+
+/* The tile of a variable that has no loop above the memory is all of it. */
+static enum forge_status limit_tiles(const struct forge_facts *facts,
+                                     const struct forge_comparison *comparison,
+                                     struct forge_arena *arena, struct forge_template *template,
+                                     bool *possible)
+{
+    const struct forge_space *space = facts->space;
+    uint64_t wanted = space->sets[comparison->variables];
+    uint32_t holder = first_holder(template->nodes, template->node_count, comparison->level);
+    if (holder == FORGE_NONE || wanted == 0)
+        return FORGE_OK;
+
+    struct forge_limit limit = {
+        .of_tiles = true,
+        .product = comparison->product != 0,
+        .relation = comparison->relation,
+        .value = space->numbers[comparison->value],
+        .factor = 1,
+        .loops = forge_arena_take(arena, facts->variable_count, sizeof(uint32_t)),
+    };
+    if (limit.loops == NULL)
+        return FORGE_OUT_OF_MEMORY;
+
+    uint32_t nearest[FORGE_MAX_MEMBERS];
+    find_nearest(template, holder, nearest);
+    for (uint32_t v = 0; v < facts->variable_count; v++) {
+        if ((wanted >> v & 1) == 0)
+            continue;
+        if (nearest[v] != FORGE_NONE)
+            limit.loops[limit.loop_count++] = nearest[v];
+        else if (limit.product)
+            limit.factor *= bound_of(space, v);
+        else if (!agrees(limit.relation, bound_of(space, v), limit.value))
+            *possible = false;
+    }
+    if (limit.loop_count > 0)
+        template->limits[template->limit_count++] = limit;
+    else if (limit.product && !agrees(limit.relation, limit.factor, limit.value))
+        *possible = false;
+    return FORGE_OK;
+}
+
+enum forge_status forge_limit_tiles(const struct forge_facts *facts,
+                                    const struct forge_placement *placement,
+                                    struct forge_arena *arena, struct forge_template *template,
+                                    bool *possible)
+{
+    enum forge_status status = FORGE_OK;
+    *possible = true;
+    for (uint32_t i = 0; status == FORGE_OK && *possible && i < placement->tile_bounds.count; i++)
+        status = limit_tiles(facts, &facts->space->comparisons[placement->tile_bounds.first + i],
+                             arena, template, possible);
+    return status;
 }
 
 /* ------------------------------------------------------------------ tensors that stay */
@@ -123,7 +192,7 @@ static void limit_movement(struct limiting *l, const struct forge_resident *resi
 {
     const struct forge_space *space = l->facts->space;
     const struct forge_sketch *sketch = l->sketch;
-    if (first_holder(sketch, resident->level) == FORGE_NONE)
+    if (first_holder(sketch->nodes, sketch->count, resident->level) == FORGE_NONE)
         return;
     for (uint32_t t = 0; t < l->facts->tensor_count; t++) {
         if ((space->sets[resident->fetched] >> t & 1) != 0 && keeps(l, resident->level, t)) {
@@ -153,7 +222,7 @@ static enum forge_status limit_loops(struct limiting *l, const struct forge_comp
             node->dimension == comparison->dimension && (variables >> node->variable & 1) != 0)
             numbers[count++] = node->number;
     }
-    return add_limit(l, comparison, false, numbers, count);
+    return add_limit(l, comparison, numbers, count);
 }
 
 static enum forge_status limit_dimension(struct limiting *l,
@@ -184,8 +253,6 @@ static enum forge_status collect(struct limiting *l)
         return FORGE_OUT_OF_MEMORY;
 
     enum forge_status status = FORGE_OK;
-    for (uint32_t i = 0; status == FORGE_OK && i < placement->tile_bounds.count; i++)
-        status = limit_tiles(l, &space->comparisons[placement->tile_bounds.first + i], numbers);
     for (uint32_t i = 0; i < placement->residents.count; i++)
         limit_movement(l, &space->residents[placement->residents.first + i]);
     for (uint32_t i = 0; status == FORGE_OK && i < placement->loop_bounds.count; i++)
@@ -207,8 +274,7 @@ enum forge_status forge_make_limits(const struct forge_facts *facts,
                                     struct forge_sketch *sketch, struct forge_arena *arena,
                                     struct forge_draft_limits *limits)
 {
-    size_t room = placement->tile_bounds.count +
-                  (size_t)placement->loop_bounds.count * (facts->variable_count + 1);
+    size_t room = (size_t)placement->loop_bounds.count * (facts->variable_count + 1);
     if (room > FORGE_MAX_STEPS)
         return FORGE_TOO_LARGE;
     struct limiting l = {

@@ -35,6 +35,7 @@ struct forge_limit {
     bool product;
     uint32_t relation; /* enum forge_relation */
     double value;
+    double factor;   /* of the product, for what no loop changes */
     uint32_t *loops; /* places among the loops of the template */
     uint32_t loop_count;
 };
@@ -150,5 +151,14 @@ enum forge_status forge_make_limits(const struct forge_facts *facts,
                                     const struct forge_placement *placement,
                                     struct forge_sketch *sketch, struct forge_arena *arena,
                                     struct forge_draft_limits *limits);
+
+/*
+ * Adds the limits for the tiles of memories to a template, whose list has room for them.
+ * *POSSIBLE becomes false if no tiles of its loops agree with them.
+ */
+enum forge_status forge_limit_tiles(const struct forge_facts *facts,
+                                    const struct forge_placement *placement,
+                                    struct forge_arena *arena, struct forge_template *template,
+                                    bool *possible);
 
 #endif

@@ -173,11 +173,12 @@ static bool grow(struct forge_templates *templates)
 
 /* ------------------------------------------------------------------ adding a template */
 
-/* Numbers become places; limits of loops that are gone go too. */
+/* Numbers become places; limits of loops that are gone go too. There is room for MORE limits. */
 static bool copy_limits(struct forge_arena *arena, const struct forge_draft_limits *draft,
-                        struct forge_template *template)
+                        uint32_t more, struct forge_template *template)
 {
-    template->limits = forge_arena_take(arena, draft->count, sizeof(*template->limits));
+    template->limits =
+        forge_arena_take(arena, (size_t)draft->count + more, sizeof(*template->limits));
     if (template->limits == NULL)
         return false;
     for (uint32_t i = 0; i < draft->count; i++) {
@@ -263,8 +264,13 @@ static enum forge_status add_template(struct forge_step_maker *maker,
     if (template.nodes == NULL)
         return FORGE_OUT_OF_MEMORY;
     memcpy(template.nodes, sketch->nodes, sketch->count * sizeof(*template.nodes));
-    if (!copy_limits(&templates->arena, limits, &template))
+    if (!copy_limits(&templates->arena, limits, maker->placement->tile_bounds.count, &template))
         return FORGE_OUT_OF_MEMORY;
+    bool possible = true;
+    enum forge_status status =
+        forge_limit_tiles(maker->facts, maker->placement, &templates->arena, &template, &possible);
+    if (status != FORGE_OK || !possible)
+        return status;
     count_loops(maker->facts->space, &template);
 
     *place = templates->count;

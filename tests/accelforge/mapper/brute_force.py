@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,13 +65,19 @@ def evaluate(problem: dict[str, Any], mapping: Nodes) -> Any:
 
 
 def every_row(
-    problem: dict[str, Any], templates: Iterable[Nodes], columns: list[tuple[str, ...]]
+    problem: dict[str, Any],
+    templates: Iterable[Nodes],
+    columns: list[tuple[str, ...]],
+    allows: Callable[[Nodes], bool] = lambda mapping: True,
 ) -> set[Row]:
     """Give columns of all valid mappings of templates; those that one does not have are 0."""
     bounds = problem["einsums"][0]["variables"]
     found: set[Row] = set()
     for template in templates:
-        choices = np.array(tile_choices(template, bounds), dtype=float)
+        tiles = [t for t in tile_choices(template, bounds) if allows(with_tiles(template, t))]
+        if not tiles:
+            continue
+        choices = np.array(tiles, dtype=float)
         try:
             model = _model.Model({**problem, "mapping": with_tiles(template, choices[0])})
         except _model.ProblemError:
