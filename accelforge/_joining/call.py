@@ -50,7 +50,7 @@ def choose(columns: tuple[str, ...], metrics: Collection[str]) -> Goal:
     if product:
         unknown += [name for name in ("energy", "latency") if name not in columns]
     if unknown:
-        raise ValueError(f"there is no column {unknown[0]!r}; there are {', '.join(columns)}")
+        raise ValueError(f"unknown column {unknown[0]!r}; there are {', '.join(columns)}")
     wanted = sum(1 << i for i, name in enumerate(columns) if name in metrics)
     if not wanted and not product:
         raise ValueError("metrics must name a column")

@@ -122,7 +122,7 @@ class EinsumFlattener:
         for loop in loops:
             temporal = loop[0] == "temporal"
             if len(loop) != (2 if temporal else 4) or loop[-1] not in self.variables:
-                raise GroupError(f"{where}: {loop!r} is no loop over a variable of the Einsum")
+                raise GroupError(f"{where}: {loop!r} is not a loop over a variable of the Einsum")
             kind = 0 if temporal else 1 + number_of(self.tables.kinds, (loop[1], loop[2]))
             self.tables.lists["loops"] += (self.variables[loop[-1]], kind)
 
@@ -144,7 +144,9 @@ class EinsumFlattener:
     @staticmethod
     def depth(depth: int, loops: int, where: str) -> int:
         if not -1 <= depth <= loops:
-            raise GroupError(f"{where}: there are no {depth} fused loops")
+            raise GroupError(
+                f"{where}: depth {depth} is not in -1..{loops}, the number of fused loops"
+            )
         return NONE if depth < 0 else int(depth)
 
 

@@ -41,7 +41,7 @@ def call_of(device: Any, name: str, size: int) -> Callable[[], object]:
         if not (np.asarray(c) == ranks * (ranks + 1) / 2).all():
             raise RuntimeError("allreduce computed a wrong sum")
         return lambda: device.allreduce(a, c, func=total)
-    raise ValueError(f"there is no call {name}")
+    raise ValueError(f"unknown call {name}")
 
 
 def best(device: Any, call: Callable[[], object]) -> float:

@@ -53,7 +53,7 @@ def as_list(things: Any, kind: type) -> list[Any]:
     found = [things] if isinstance(things, kind) else list(things)
     for thing in found:
         if not isinstance(thing, kind):
-            raise TypeError(f"{kind.__name__} is wanted, not {type(thing).__name__}")
+            raise TypeError(f"expected {kind.__name__}, not {type(thing).__name__}")
     if not found:
         raise ValueError(f"there is nothing to plot: no {kind.__name__} was given")
     return found

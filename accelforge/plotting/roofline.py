@@ -41,7 +41,7 @@ def plot_roofline(
     low = min_computational_intensity
     high = 2 * ridge if max_computational_intensity is None else max_computational_intensity
     if not 0 <= low < high:
-        raise ValueError(f"intensities from {low} to {high} are no range of positive numbers")
+        raise ValueError(f"intensities must be a range of positive numbers, not {low} to {high}")
 
     xs = sorted({low, min(max(ridge, low), high), high})
     figure, axes = make_axes(1, 1, 4.5)

@@ -80,7 +80,9 @@ def plot_step(xs: Sequence[float], ys: Sequence[float], ax: Any = None, **plot_k
     axes
     """
     if not len(xs) or len(xs) != len(ys):
-        raise ValueError(f"{len(xs)} and {len(ys)} numbers are no points of a staircase")
+        raise ValueError(
+            f"expected as many x values as y values, and at least one; got {len(xs)} and {len(ys)}"
+        )
     axis = pyplot().gca() if ax is None else ax
     (line,) = axis.plot(xs, ys, drawstyle="steps-post", **plot_kwargs)
     axis.set_xscale("log")

@@ -60,7 +60,7 @@ def _list(kernels: Kernel | Iterable[Kernel]) -> list[Kernel]:
     for kernel in found:
         if not isinstance(kernel, Kernel):
             raise TypeError(
-                f"{kernel!r} is no Kernel; accelforge.kernels has functions that make some"
+                f"{kernel!r} is not a Kernel; functions of accelforge.kernels make kernels"
             )
     return found
 

@@ -61,7 +61,7 @@ def _trace(node: Any, extents: dict[str, Extents]) -> Trace:
             ]
         )
     if not isinstance(node, Nested):
-        raise NotImplementedError(f"a {type(node).__name__} is no part of a nest or a split")
+        raise NotImplementedError(f"cannot trace a {type(node).__name__} there")
 
     loops = []
     inside: Trace = {}
@@ -90,7 +90,7 @@ def _count(loop: Loop, extents: dict[str, Extents]) -> int:
         )
     tile, names = loop.tile_shape, _variables(loop)
     if not isinstance(tile, int):
-        raise NotImplementedError(f"the tile shape {tile!r} is no number")
+        raise NotImplementedError(f"the tile shape {tile!r} is not a whole number")
     around = {own[name] for own in extents.values() for name in names & own.keys()}
     if len(around) != 1 or any(extent % tile for extent in around):
         raise NotImplementedError(

@@ -198,7 +198,7 @@ def test_colors_differ(count):
         ({"stack_by": ["memory"]}, "stack_by takes"),
         ({"labels": ["a", "b"]}, "1 things to plot, and 2 labels"),
         ({"mappings": []}, "nothing to plot"),
-        ({"mappings": ["a"]}, "Mappings is wanted, not str"),
+        ({"mappings": ["a"]}, "expected Mappings, not str"),
     ],
 )
 def test_wrong_arguments_are_explained(one, change, error):
@@ -299,7 +299,7 @@ def test_stairs_reach_the_edge():
     assert ends == [axis.get_xlim()[1]] * 2
     alone = plot_step([3], [4], pyplot.subplots()[1])
     assert alone.lines[1].get_xdata()[1] > 3
-    with pytest.raises(ValueError, match="no points"):
+    with pytest.raises(ValueError, match="as many x values as y values"):
         plot_step([], [])
 
 

@@ -60,7 +60,7 @@ COMPUTE = "!Compute {einsum: Z, component: MAC}"
             "!Temporal {rank_variable: m, tile_shape: 3}",
             "tiles of 3 do not divide the 8 values of m",
         ),
-        ("!Temporal {rank_variable: m, tile_shape: a + 1}", "is no number"),
+        ("!Temporal {rank_variable: m, tile_shape: a + 1}", "is not a whole number"),
         ("!Spatial {rank_variable: m, tile_shape: 1, name: X, component: MAC}", "spatial loop"),
     ],
 )
