@@ -81,7 +81,7 @@ cdef extern from "accelforge/search/template.h":
     ) nogil
     void forge_templates_clear(forge_templates *templates) nogil
 
-cdef extern from "accelforge/search/tiles.h":
+cdef extern from "accelforge/search/rows.h":
     struct forge_rows:
         uint32_t *tiles
         uint32_t loop_count

@@ -40,8 +40,9 @@ ACCELFORGE_SEARCH = [
     f"csrc/accelforge/search/{name}.c"
     for name in (
         *("arena", "space", "facts", "holders", "slots", "fanouts", "limits", "templates"),
-        *("polynomial", "latencies", "goals", "stages", "factors", "sorting", "pareto"),
-        *("front", "tiles", "results", "search", "groups"),
+        *("polynomial", "latencies", "symbols", "traffic", "goals", "stages", "factors"),
+        *("sorting", "pareto", "front", "rows", "bounds", "loop_counts", "keeping", "steps"),
+        *("variants", "tiles", "results", "search", "groups"),
     )
 ]
 

@@ -71,8 +71,4 @@ enum forge_status forge_goals_make(struct forge_goals *goals, struct forge_arena
                                    const struct forge_template *template,
                                    const struct forge_model *model, const bool *repeats);
 
-/* Whether loop L of a plan has a tile that is to be found. */
-bool forge_goals_is_free(const struct forge_space *space, const struct forge_plan *plan,
-                         uint32_t l);
-
 #endif

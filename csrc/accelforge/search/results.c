@@ -442,13 +442,3 @@ enum forge_status forge_results_make(const struct forge_result_request *request,
     free(e.usage);
     return done ? FORGE_OK : FORGE_OUT_OF_MEMORY;
 }
-
-void forge_rows_clear(struct forge_rows *rows)
-{
-    free(rows->tiles);
-    free(rows->objectives);
-    free(rows->shares);
-    free(rows->notes);
-    free(rows->above);
-    memset(rows, 0, sizeof(*rows));
-}

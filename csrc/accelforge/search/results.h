@@ -5,8 +5,18 @@
 #ifndef OFFCHIP_FORGE_RESULTS_H
 #define OFFCHIP_FORGE_RESULTS_H
 
+#include "accelforge/search/rows.h"
 #include "accelforge/search/sorting.h"
-#include "accelforge/search/tiles.h"
+#include "accelforge/search/stages.h"
+#include "accelforge/search/template.h"
+
+/* The problem of a template; its tables are of ARENA. Tiles are the last values. */
+enum forge_status forge_template_problem(const struct forge_templates *templates,
+                                         const struct forge_template *template,
+                                         struct forge_arena *arena, struct forge_problem *problem);
+
+/* The memories whose reservations matter outside, each once: how many; LEVELS may be NULL. */
+uint32_t forge_tracked_levels(const struct forge_space *space, uint32_t *levels);
 
 struct forge_result_request {
     const struct forge_templates *templates;

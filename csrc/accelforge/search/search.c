@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "accelforge/search/results.h"
+
 #define MAX_THREADS 256
 
 /* Choices at each loop in the first search. */

@@ -10,39 +10,8 @@
 #define OFFCHIP_FORGE_TILES_H
 
 #include "accelforge/search/front.h"
-#include "accelforge/search/stages.h"
-
-/* Fan-outs that must be used are compared up to this many. */
-#define FORGE_MAX_USAGES 16
-
-/* A holder of a template's plan. */
-struct forge_note {
-    uint32_t level;
-    uint32_t tensor;
-    bool backing;
-    bool persistent;
-    bool toll;
-    bool shown; /* its share is the reservation of its level */
-};
-
-/* Results of one template, one per row. */
-struct forge_rows {
-    uint32_t *tiles;          /* loop_count per row, from the top */
-    double *objectives;       /* FORGE_OBJECTIVES per row */
-    double *shares;           /* per row and holder: reserved / size */
-    struct forge_note *notes; /* by holder */
-    bool *above;              /* by holder and loop: it stands above the holder's reservation */
-    uint32_t count;
-    uint32_t room;
-    uint32_t loop_count;
-    uint32_t holder_count;
-    double low[FORGE_OBJECTIVES];    /* no tiles are below this */
-    double usages[FORGE_MAX_USAGES]; /* of fan-outs that must be used */
-    uint32_t usage_count;
-    bool complete;
-    bool beaten;    /* choices could not become better than a known result */
-    bool truncated; /* choices were left out: `width` was too small */
-};
+#include "accelforge/search/rows.h"
+#include "accelforge/search/template.h"
 
 /* Numbers of choices. */
 struct forge_counts {
@@ -66,14 +35,5 @@ struct forge_tile_search {
 /* Fills ROWS, which forge_rows_clear() releases, also after a failure. */
 enum forge_status forge_tiles_search(const struct forge_tile_search *search,
                                      struct forge_rows *rows, struct forge_fault *fault);
-void forge_rows_clear(struct forge_rows *rows);
-
-/* The problem of a template; its tables are of ARENA. Tiles are the last values. */
-enum forge_status forge_template_problem(const struct forge_templates *templates,
-                                         const struct forge_template *template,
-                                         struct forge_arena *arena, struct forge_problem *problem);
-
-/* The memories whose reservations matter outside, each once: how many; LEVELS may be NULL. */
-uint32_t forge_tracked_levels(const struct forge_space *space, uint32_t *levels);
 
 #endif
