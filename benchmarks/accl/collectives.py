@@ -5,22 +5,24 @@ Two MPIs cannot share a process: jobs of accl and of each MPI take turns, round 
 cell is the median over the rounds. accl starts with the MPI of this interpreter's environment;
 ``--mpich`` and ``--openmpi`` name the interpreters of environments that have mpi4py and that MPI.
 The baseline of a cell is the quicker MPI; the ratio of 0.5 means half its time.
+
+``--transport packets`` has all ranks reach each other as if they were on different hosts, through
+MPI. The baseline is then mpi4py with the same MPI, and there are rows on what that costs the rest
+of the program.
 """
 
 from __future__ import annotations
 
-import json
-import math
+import argparse
 import os
-import statistics
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
-from benchmarks.harness import HERE, Report, Sample, arguments, size_name
+from benchmarks.accl.jobs import Job, Times, geometric_mean, measure
+from benchmarks.accl.packets import measure_packets
+from benchmarks.harness import Report, Sample, arguments, size_name
 
 SIZES = [4, 64, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20, 16 << 20, 64 << 20]
 QUICK_SIZES = [4, 1024, 65536, 1 << 20]
@@ -29,10 +31,7 @@ AT_MOST = {("allreduce", 4): 0.9, ("barrier", 0): 0.4}
 SLOWEST_RATIO = 1.1
 FLOOR_FROM = 1 << 20
 FLOOR_RATIO = 1.5
-
-Times = dict[tuple[str, int], list[float]]
-# Interpreter, what it measures, number of ranks.
-Job = tuple[str, str, int]
+PACKETS_MOST = 4 << 20
 
 
 def copies(operation: str, ranks: int) -> tuple[float, int]:
@@ -62,45 +61,6 @@ def copies(operation: str, ranks: int) -> tuple[float, int]:
         "reduce_scatter": ranks * (ranks + 1) / 2,
     }[operation]
     return total, {"pingpong": 1, "bcast": ranks - 1}.get(operation, ranks)
-
-
-def run_job(python: str, ranks: int, which: str, sizes: list[int], budget: float) -> Any:
-    """Run one job and give what its rank 0 printed."""
-    launcher = Path(python).parent / "mpiexec"
-    command = [str(launcher), "-n", str(ranks)]
-    version = subprocess.run([*command[:1], "--version"], capture_output=True, text=True).stdout
-    env = dict(os.environ)
-    # A core for each rank, if there are enough: Open MPI does so by itself, MPICH does not.
-    bound = ranks <= len(os.sched_getaffinity(0))
-    if "Open MPI" in version or "OpenRTE" in version or "PRRTE" in version:
-        command += ["--oversubscribe", "--bind-to", "core" if bound else "none"]
-        env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    elif bound:
-        command += ["-bind-to", "core"]
-    command += [python, str(HERE / "accl/ranks.py"), which, ",".join(map(str, sizes))]
-    done = subprocess.run(
-        [*command, "--budget", str(budget)], capture_output=True, text=True, timeout=3600, env=env
-    )
-    if done.returncode != 0:
-        lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
-        raise RuntimeError(f"{which} with {python}: status {done.returncode}: {lines[-1]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def measure(
-    jobs: dict[str, Job], sizes: list[int], rounds: int, budget: float
-) -> tuple[dict[str, Times], dict[str, str]]:
-    """Run all jobs in turns; give the times of each, and what its MPI calls itself."""
-    times: dict[str, Times] = {name: {} for name in jobs}
-    versions = {}
-    for _ in range(rounds):
-        for name, (python, which, ranks) in jobs.items():
-            answer = run_job(python, ranks, which, sizes, budget)
-            versions[name] = answer["library"]
-            for operation, cells in answer["times"].items():
-                for size, value in cells.items():
-                    times[name].setdefault((operation, int(size)), []).append(value)
-    return times, versions
 
 
 def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]:
@@ -142,10 +102,38 @@ def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]
     return ratios
 
 
+def measure_shared(
+    report: Report, options: argparse.Namespace, sizes: list[int], rounds: int, budget: float
+) -> None:
+    """Compare shared memory with both MPIs."""
+    cores = len(os.sched_getaffinity(0))
+    for ranks in options.ranks:
+        jobs = {
+            "copy alone": Job(options.mpich, "floor", 1),
+            "copies": Job(options.mpich, "floor", min(ranks, cores)),
+            "unified": Job(sys.executable, "unified", ranks),
+            "mpich": Job(options.mpich, "mpi", ranks),
+            "separate": Job(sys.executable, "separate", ranks),
+        }
+        if options.openmpi:
+            jobs["openmpi"] = Job(options.openmpi, "mpi", ranks)
+        times, versions = measure(jobs, sizes, rounds, budget)
+        report.environment |= versions
+        report.section(f"{ranks} ranks, unified memory", "the quicker MPI")
+        ratios = add_rows(report, times, ranks)
+        if ratios:
+            slower = sum(ratio > SLOWEST_RATIO for ratio in ratios)
+            print(
+                f"# {ranks} ranks: geometric mean of the ratios {geometric_mean(ratios):.2f}, "
+                f"worst {max(ratios):.2f}, {slower} of {len(ratios)} cells above {SLOWEST_RATIO}"
+            )
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--mpich", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--openmpi", metavar="PYTHON")
+    parser.add_argument("--transport", choices=("shared", "packets"), default="shared")
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
     parser.add_argument("--sizes", type=int, nargs="+", help="bytes of a call's count")
     parser.add_argument("--rounds", type=int, help="5 unless --quick")
@@ -153,31 +141,22 @@ def main() -> None:
     options = parser.parse_args()
     rounds = options.rounds or (1 if options.quick else 5)
     budget = options.budget or (0.02 if options.quick else 0.2)
-    sizes = options.sizes or (QUICK_SIZES if options.quick else SIZES)
-    report = Report("accl_collectives", (__doc__ or "").splitlines()[0])
+    packets = options.transport == "packets"
+    most = PACKETS_MOST if packets else max(SIZES)
+    sizes = options.sizes or (QUICK_SIZES if options.quick else [s for s in SIZES if s <= most])
+    name = "accl_packets" if packets else "accl_collectives"
+    report = Report(name, (__doc__ or "").splitlines()[0])
     if not options.openmpi:
         report.skip("Open MPI", "no --openmpi PYTHON was given")
-    for ranks in options.ranks:
-        jobs = {
-            "copy alone": (options.mpich, "floor", 1),
-            "copies": (options.mpich, "floor", min(ranks, len(os.sched_getaffinity(0)))),
-            "unified": (sys.executable, "unified", ranks),
-            "mpich": (options.mpich, "mpi", ranks),
-            "separate": (sys.executable, "separate", ranks),
-        }
-        if options.openmpi:
-            jobs["openmpi"] = (options.openmpi, "mpi", ranks)
-        times, versions = measure(jobs, sizes, rounds, budget)
-        report.environment |= versions
-        report.section(f"{ranks} ranks, unified memory", "the quicker MPI")
-        ratios = add_rows(report, times, ranks)
-        if ratios:
-            mean = math.exp(statistics.fmean(map(math.log, ratios)))
-            slower = sum(ratio > SLOWEST_RATIO for ratio in ratios)
-            print(
-                f"# {ranks} ranks: geometric mean of the ratios {mean:.2f}, worst "
-                f"{max(ratios):.2f}, {slower} of {len(ratios)} cells above {SLOWEST_RATIO}"
-            )
+
+    if packets:
+        pythons = {"mpich": options.mpich, "openmpi": options.openmpi}
+        for mpi, python in pythons.items():
+            if python:
+                measure_packets(report, mpi, python, options.ranks, sizes, rounds, budget)
+    else:
+        measure_shared(report, options, sizes, rounds, budget)
+
     report.finish(options.json)
 
 

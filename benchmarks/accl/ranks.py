@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One job of `collectives.py`: times the collectives of one implementation on all ranks.
 
-    mpiexec -n N python accl_ranks.py {mpi,unified,separate,floor} SIZES [--budget SECONDS]
+    mpiexec -n N python ranks.py {mpi,unified,separate,floor} SIZES [--budget SECONDS]
+        [--compress] [--costs]
 
 Sizes are bytes of the count that the operation takes: a rank's chunk for scatter, gather,
 allgather and reduce_scatter, else the whole vector. A value is the median time of a call in
-microseconds, the largest of all ranks; a ping-pong counts half. Rank 0 prints a JSON object.
+microseconds, the largest of all ranks; a ping-pong, of the first and the last rank, counts half.
+With ``--compress`` accl sends float32 as float16, and ``--costs`` adds the processor time of a
+barrier and the time of the program's own allreduce of MPI. Rank 0 prints a JSON object.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ from mpi4py import MPI
 WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.rank, WORLD.size
 SUM = RANKS * (RANKS + 1) // 2
+LAST = RANKS - 1
 SETTLING_CALLS = 10_000
+SETTLING_S = 2.0
 # A call, and whether what it gave is right.
 Cell = tuple[Callable[[], object], Callable[[], bool]]
 
@@ -64,7 +69,7 @@ class Arrays:
     def cells(self, calls: dict[str, Callable[[], object]]) -> dict[str, Cell]:
         """Put each call together with its check."""
         root = RANK == 0
-        peer = {0: 2, 1: 1}.get(RANK, 0)
+        peer = {0: RANKS, LAST: 1}.get(RANK, 0)
         checks: dict[str, Callable[[], bool]] = {
             "barrier": lambda: True,
             "pingpong": lambda: self.gives(peer),
@@ -86,9 +91,9 @@ def mpi_cells(count: int) -> tuple[Arrays, dict[str, Cell]]:
 
     def pingpong() -> None:
         if RANK == 0:
-            WORLD.Send(a.part, 1, 1)
-            WORLD.Recv(a.result, 1, 2)
-        elif RANK == 1:
+            WORLD.Send(a.part, LAST, 1)
+            WORLD.Recv(a.result, LAST, 2)
+        elif RANK == LAST:
             WORLD.Recv(a.result, 0, 1)
             WORLD.Send(a.part, 0, 2)
 
@@ -108,29 +113,30 @@ def mpi_cells(count: int) -> tuple[Arrays, dict[str, Cell]]:
     )
 
 
-def accl_cells(device: Any, count: int) -> tuple[Arrays, dict[str, Cell]]:
+def accl_cells(device: Any, count: int, compress: bool) -> tuple[Arrays, dict[str, Cell]]:
     """Make the same calls of accl."""
     a = Arrays(lambda n: device.allocate((n,)), count)
+    how = {"compress_dtype": np.dtype("float16")} if compress else {}
 
     def pingpong() -> None:
         if RANK == 0:
-            device.send(a.part, count, 1, 1)
-            device.recv(a.result, count, 1, 2)
-        elif RANK == 1:
-            device.recv(a.result, count, 0, 1)
-            device.send(a.part, count, 0, 2)
+            device.send(a.part, count, LAST, 1, **how)
+            device.recv(a.result, count, LAST, 2, **how)
+        elif RANK == LAST:
+            device.recv(a.result, count, 0, 1, **how)
+            device.send(a.part, count, 0, 2, **how)
 
     return a, a.cells(
         {
             "barrier": device.barrier,
             "pingpong": pingpong,
-            "bcast": lambda: device.bcast(a.shared, count, 0),
-            "scatter": lambda: device.scatter(a.whole, a.result, count, 0),
-            "gather": lambda: device.gather(a.part, a.results, count, 0),
-            "allgather": lambda: device.allgather(a.part, a.results, count),
-            "reduce": lambda: device.reduce(a.part, a.result, count, 0, 0),
-            "allreduce": lambda: device.allreduce(a.part, a.result, count, 0),
-            "reduce_scatter": lambda: device.reduce_scatter(a.whole, a.result, count, 0),
+            "bcast": lambda: device.bcast(a.shared, count, 0, **how),
+            "scatter": lambda: device.scatter(a.whole, a.result, count, 0, **how),
+            "gather": lambda: device.gather(a.part, a.results, count, 0, **how),
+            "allgather": lambda: device.allgather(a.part, a.results, count, **how),
+            "reduce": lambda: device.reduce(a.part, a.result, count, 0, 0, **how),
+            "allreduce": lambda: device.allreduce(a.part, a.result, count, 0, **how),
+            "reduce_scatter": lambda: device.reduce_scatter(a.whole, a.result, count, 0, **how),
         }
     )
 
@@ -159,9 +165,34 @@ def median_us(call: Callable[[], object], meet: Callable[[], object], budget: fl
     return float(WORLD.allreduce(float(np.median(times)), MPI.MAX) * 1e6)
 
 
+def cpu_us(call: Callable[[], object], budget: float) -> float:
+    """Give the processor time that a call takes on the rank where that is most."""
+    call()
+    begin = time.perf_counter()
+    for _ in range(20):
+        call()
+    each = WORLD.allreduce((time.perf_counter() - begin) / 20, MPI.MAX)
+    calls = int(max(20, min(20_000, budget / max(each, 1e-7))))
+    used = time.process_time()
+    for _ in range(calls):
+        call()
+    return float(WORLD.allreduce((time.process_time() - used) / calls, MPI.MAX) * 1e6)
+
+
+def costs(meet: Callable[[], object], budget: float) -> dict[str, dict[int, float]]:
+    """Measure what the implementation costs a program besides the time of its calls."""
+    one, out = np.ones(1, "f4"), np.zeros(1, "f4")
+    own = median_us(lambda: WORLD.Allreduce(one, out, MPI.SUM), WORLD.Barrier, budget)
+    return {"barrier cpu": {0: cpu_us(meet, budget)}, "own allreduce": {4: own}}
+
+
 def settle(meet: Callable[[], object]) -> None:
     """Let the system find a core for each rank, which takes it some tens of milliseconds."""
-    for _ in range(SETTLING_CALLS):
+    begin = time.perf_counter()
+    for _ in range(SETTLING_CALLS // 100):
+        meet()
+    each = WORLD.allreduce((time.perf_counter() - begin) / (SETTLING_CALLS // 100), MPI.MAX)
+    for _ in range(min(SETTLING_CALLS, int(SETTLING_S / each))):
         meet()
 
 
@@ -170,6 +201,8 @@ def measure(options: argparse.Namespace, device: Any) -> dict[str, dict[int, flo
     meet = WORLD.Barrier if device is None else device.barrier
     found: dict[str, dict[int, float]] = {}
     settle(meet)
+    if options.costs:
+        found |= costs(meet, options.budget)
     for number, size in enumerate(options.sizes):
         count = max(1, size // 4)
         if options.which == "floor":
@@ -177,7 +210,7 @@ def measure(options: argparse.Namespace, device: Any) -> dict[str, dict[int, flo
         elif device is None:
             arrays, cells = mpi_cells(count)
         else:
-            arrays, cells = accl_cells(device, count)
+            arrays, cells = accl_cells(device, count, options.compress)
         for name, (call, right) in cells.items():
             if (name == "barrier" and number) or (name == "pingpong" and RANKS < 2):
                 continue
@@ -195,7 +228,11 @@ def main() -> None:
     parser.add_argument("which", choices=("mpi", "unified", "separate", "floor"))
     parser.add_argument("sizes", type=lambda text: [int(part) for part in text.split(",")])
     parser.add_argument("--budget", type=float, default=0.1, help="seconds for a cell")
+    parser.add_argument("--compress", action="store_true")
+    parser.add_argument("--costs", action="store_true")
     options = parser.parse_args()
+    # The first one of them duplicates the communicator.
+    WORLD.allreduce(0)
     device = None
     if options.which in ("unified", "separate"):
         from accl import accl
