@@ -247,7 +247,7 @@ class Assembler:
             raise ExpressionError(f"section {section.name} is too long", at)
         section.instructions.append(
             InstructionFixup(
-                len(section.data), mnemonic, found, operands, [*columns, at], self.line
+                len(section.data), mnemonic, classes, found, operands, [*columns, at], self.line
             )
         )
         section.data += bytes(8)

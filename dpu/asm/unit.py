@@ -58,6 +58,8 @@ class InstructionFixup:
         In its section.
     mnemonic : str
         As written in the source.
+    classes : tuple of str
+        The classes of the operands, as in `forms`.
     candidates : tuple of Candidate
         Its possible meanings, the preferred ones first.
     operands : list
@@ -70,6 +72,7 @@ class InstructionFixup:
 
     offset: int
     mnemonic: str
+    classes: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     operands: list[Expression]
     columns: list[int]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from .arguments import Arguments, Goal, parse
 from .compilers import Kind, Toolchain, find_toolchain
-from .driver import build_cached
+from .driver import build_cached, compile_source, read
 from .errors import CommandError, ToolchainError
-from .frontend.unit import compile_unit, preprocess, run_preprocessor
+from .frontend.unit import run_preprocessor
 
 __all__ = ["main"]
 
@@ -27,7 +27,6 @@ Compiles C for UPMEM's DPUs. The options are those of C compilers:
 too. Objects contain RISC-V code, which is translated to DPU code when a program is linked.
 """
 _OBJECTS = (".o", ".obj", ".a")
-_ASSEMBLY = (".s", ".S")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -101,8 +100,6 @@ def _sources(arguments: Arguments) -> list[Path]:
     for path in paths:
         if path.suffix in _OBJECTS:
             raise ToolchainError(f"{path}: objects cannot be used with {arguments.goal.value}")
-        if path.suffix in _ASSEMBLY:
-            raise ToolchainError(f"{path}: assembly is not supported; use dpu.asm for programs")
     if arguments.output is not None and len(paths) > 1:
         raise ToolchainError(f"-o with {arguments.goal.value} requires a single source")
     return paths
@@ -139,8 +136,8 @@ def _objects(arguments: Arguments, tools: Toolchain) -> str:
         output = arguments.output or source.stem + (".s" if assembly else ".o")
         asked = _dependencies(arguments, output)
         options = arguments.options
-        unit = preprocess(source, options, toolchain=tools, further=asked)
-        warnings += compile_unit(unit, Path(output), options, toolchain=tools, assembly=assembly)
+        unit = read(source, options, toolchain=tools, further=asked)
+        warnings += compile_source(unit, Path(output), options, toolchain=tools, assembly=assembly)
     return warnings
 
 
@@ -172,8 +169,8 @@ def _preprocessed(arguments: Arguments, tools: Toolchain) -> str:
 def _checked(arguments: Arguments, tools: Toolchain) -> str:
     warnings = ""
     for source in _sources(arguments):
-        unit = preprocess(source, arguments.options, toolchain=tools)
-        warnings += compile_unit(unit, Path(os.devnull), arguments.options, toolchain=tools)
+        unit = read(source, arguments.options, toolchain=tools)
+        warnings += compile_source(unit, Path(os.devnull), arguments.options, toolchain=tools)
     return warnings
 
 

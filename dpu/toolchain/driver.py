@@ -16,6 +16,7 @@ from .cache import digest, keep, stamp_of
 from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
 from .errors import ToolchainError
+from .frontend.assembly_text import ASSEMBLY, AssemblyUnit, preprocess_assembly
 from .frontend.unit import Unit, compile_unit, preprocess
 from .link.layout import linker_script
 from .link.runtime import compiler_stamp, runtime_objects, runtime_stamp
@@ -25,8 +26,10 @@ from .options import BuildOptions
 if TYPE_CHECKING:
     from .link.program import Program
 
-__all__ = ["BuildOptions", "build", "build_cached", "link"]
+__all__ = ["BuildOptions", "build", "build_cached", "compile_source", "link", "read"]
 
+# A preprocessed file.
+Source = Unit | AssemblyUnit
 _OBJECTS = (".o", ".obj", ".a")
 _PROGRAM, _WARNINGS = "program", "warnings"
 
@@ -43,7 +46,7 @@ def build(
     Parameters
     ----------
     sources : sequence of path
-        C files; objects and archives of this toolchain.
+        Files of C and of assembly (``.S``, ``.s``); objects and archives of this toolchain.
     output : path
         The file of the program.
     options : BuildOptions, optional
@@ -153,13 +156,7 @@ def _check(sources: Sequence[str | os.PathLike[str]], options: BuildOptions) -> 
     options.check()
     if not sources:
         raise ToolchainError("no input files")
-    paths = [Path(source) for source in sources]
-    for path in paths:
-        if path.suffix in (".S", ".s"):
-            raise ToolchainError(
-                f"{path}: DPU assembly cannot be linked with C; use dpu.asm for whole programs"
-            )
-    return paths
+    return [Path(source) for source in sources]
 
 
 def _preprocess(
@@ -167,42 +164,67 @@ def _preprocess(
     options: BuildOptions,
     toolchain: Toolchain,
     dependencies: Sequence[Sequence[str]] = (),
-) -> list[Unit | Path]:
+) -> list[Source | Path]:
     """Preprocess C files; leave objects as they are."""
     further = [*dependencies, *([()] * (len(paths) - len(dependencies)))]
     return [
-        path
-        if path.suffix in _OBJECTS
-        else preprocess(path, options, toolchain=toolchain, further=asked)
+        path if path.suffix in _OBJECTS else read(path, options, toolchain=toolchain, further=asked)
         for path, asked in zip(paths, further, strict=True)
     ]
 
 
+def read(
+    source: Path, options: BuildOptions, *, toolchain: Toolchain, further: Sequence[str] = ()
+) -> Source:
+    """Preprocess a file of C or assembly."""
+    if source.suffix in ASSEMBLY:
+        return preprocess_assembly(source, options, toolchain=toolchain, further=further)
+    return preprocess(source, options, toolchain=toolchain, further=further)
+
+
+def compile_source(
+    source: Source,
+    output: Path,
+    options: BuildOptions,
+    *,
+    toolchain: Toolchain,
+    assembly: bool = False,
+) -> str:
+    """Compile a preprocessed file to an object, or to RISC-V assembly; return the warnings."""
+    if isinstance(source, Unit):
+        return compile_unit(source, output, options, toolchain=toolchain, assembly=assembly)
+    # It imports the assembler, which C does not need.
+    from .frontend.assembly_file import compile_assembly
+
+    compile_assembly(source, output, toolchain=toolchain, assembly=assembly)
+    return ""
+
+
 def _make(
-    inputs: Sequence[Unit | Path], options: BuildOptions, toolchain: Toolchain
+    inputs: Sequence[Source | Path], options: BuildOptions, toolchain: Toolchain
 ) -> tuple[Program, str]:
     warnings = ""
     with tempfile.TemporaryDirectory(prefix="dpu-") as name:
         objects = []
         for index, item in enumerate(inputs):
-            if isinstance(item, Unit):
-                objects.append(Path(name) / f"{index}.o")
-                warnings += compile_unit(item, objects[-1], options, toolchain=toolchain)
-            else:
+            if isinstance(item, Path):
                 objects.append(item)
+            else:
+                objects.append(Path(name) / f"{index}.o")
+                warnings += compile_source(item, objects[-1], options, toolchain=toolchain)
         return link(objects, options, toolchain=toolchain), warnings
 
 
-def _name(inputs: Sequence[Unit | Path], options: BuildOptions, toolchain: Toolchain) -> str:
+def _name(inputs: Sequence[Source | Path], options: BuildOptions, toolchain: Toolchain) -> str:
     parts = [compiler_stamp(toolchain), runtime_stamp(), _own_stamp(), options.chip]
     parts += [repr(options.runtime), repr(options.stacks())]
     parts += [*options.arguments(), "", *options.link_options, ""]
     contents: list[str | bytes] = []
     for item in inputs:
-        if isinstance(item, Unit):
-            contents += [str(item.source), item.text]
-        else:
+        if isinstance(item, Path):
             contents.append(item.read_bytes())
+        else:
+            contents += [str(item.source), item.text]
     libraries = [path.read_bytes() for path in _libraries(options.link_options)]
     return digest([*parts, *contents, *libraries])
 

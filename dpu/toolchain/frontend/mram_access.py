@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rejects accesses to MRAM that are not supported.
+"""Rejects accesses to MRAM that are not supported, and warns of those that miss it.
 
-These are what `soft_cache` leaves: atomic accesses, data of odd sizes, and accesses through
-pointers into MRAM that were cast to WRAM in the same function. In LLVM IR, MRAM is address space
-255.
+What `soft_cache` leaves is rejected: atomic accesses, and data of odd sizes. A pointer into MRAM
+that was cast to one without `__mram_ptr` accesses WRAM, at the offset that the data has in MRAM.
+The vendor's compiler does the same; here there is a warning if cast and access are in one function.
+In LLVM IR, MRAM is address space 255.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ _VARIABLE = re.compile(
 )
 _NAME = re.compile(r"%[\w.$-]+|%\"[^\"]*\"")
 _ODD = "in a way that is not supported: copy it with mram_read or mram_write"
-_LOST = "through a pointer that was cast to WRAM: keep it a __mram_ptr"
+_LOST = (
+    "accesses WRAM through a pointer that was cast from __mram_ptr, at the offset of the data in "
+    "MRAM: keep it a __mram_ptr, or use mram_read"
+)
 _GROUP = re.compile(r"\([^()]*\)")
 _FUNCTION = re.compile(r'^define .*@"?([^"(]+)"?\(')
 
 
 def find_mram_accesses(text: str, source: str = "") -> list[tuple[str, int, str, str]]:
-    """Return unsupported accesses as file, line (0 if unknown), function, and description."""
+    """Return accesses that do not work as file, line (0 if unknown), function, and description."""
     if _SPACE not in text:
         return []
     found: list[tuple[str, str, str]] = []
@@ -57,8 +61,14 @@ def find_mram_accesses(text: str, source: str = "") -> list[tuple[str, int, str,
     return sorted({(*locations.of(access), function, how) for access, function, how in found})
 
 
-def check_mram_access(text: str, source: str) -> None:
-    """Raise ToolchainError, with file and line, if LLVM IR has unsupported accesses."""
+def check_mram_access(text: str, source: str) -> str:
+    """Return warnings about accesses in LLVM IR that miss MRAM.
+
+    Raises
+    ------
+    ToolchainError
+        If there are unsupported accesses; the message has file and line of each.
+    """
     misplaced = [name for name, space in _VARIABLE.findall(text) if _SPACE not in space]
     if misplaced:
         raise ToolchainError(
@@ -66,13 +76,16 @@ def check_mram_access(text: str, source: str) -> None:
             "the qualifier applies to the target of the pointer: use a typedef for its type"
         )
     accesses = find_mram_accesses(text, source)
-    if not accesses:
-        return
-    lines = [
+    errors = [
         f"{file}:{row}: error: {function} reads or writes MRAM {how}"
         for file, row, function, how in accesses
+        if how == _ODD
     ]
-    raise ToolchainError("\n".join(lines))
+    if errors:
+        raise ToolchainError("\n".join(errors))
+    return "".join(
+        f"{file}:{row}: warning: {function} {how}\n" for file, row, function, how in accesses
+    )
 
 
 def _in_function(lines: list[str]) -> list[tuple[str, str]]:

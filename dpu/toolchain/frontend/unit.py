@@ -19,10 +19,12 @@ from ..errors import CommandError
 from ..options import BuildOptions
 from ..target import RUNTIME_HEADERS, predefined_macros
 from .dma_alignment import align_for_dma
-from .inline_assembly import explain_assembly
+from .inline_assembly import explain_assembly, lower_assembly
 from .lock_order import LOCK_OPTIONS, keep_lock_order, mentions_lock
 from .long_type import MACROS, widen_long
 from .mram_access import check_mram_access
+from .register_names import rename_registers
+from .signatures import record_signatures
 from .soft_cache import serve_mram_accesses
 
 __all__ = ["Unit", "compile_object", "compile_unit", "preprocess", "run_preprocessor"]
@@ -47,8 +49,9 @@ class Unit:
     source : Path
         The file.
     text : str
-        The preprocessor's output, with `long` widened to that of the DPU.
-    is_widened : bool
+        The preprocessor's output, with `long` widened to that of the DPU, and the names of
+        registers changed.
+    is_changed : bool
         Whether the text differs from the preprocessor's output.
     warnings : str
         The preprocessor's warnings.
@@ -56,7 +59,7 @@ class Unit:
 
     source: Path
     text: str
-    is_widened: bool
+    is_changed: bool
     warnings: str
 
 
@@ -86,8 +89,8 @@ def preprocess(
         If the compiler refuses the file.
     """
     text, warnings = run_preprocessor(source, options, toolchain=toolchain, further=further)
-    wide = widen_long(text)
-    return Unit(source, wide, wide != text, warnings)
+    changed = rename_registers(widen_long(text))
+    return Unit(source, changed, changed != text, warnings)
 
 
 def run_preprocessor(
@@ -114,7 +117,8 @@ def compile_unit(
     if options.runtime:
         ir = serve_mram_accesses(ir)
     ir = keep_lock_order(align_for_dma(ir))
-    check_mram_access(ir, str(unit.source))
+    said = check_mram_access(ir, str(unit.source))
+    ir = record_signatures(lower_assembly(ir, str(unit.source)))
     command = [*toolchain.compiler, *toolchain.target_options, *_CODE, options.level]
     command += [*toolchain.code_options, "-Xclang", "-disable-llvm-passes", "-x", "ir"]
     # The IR is optimised already; only instruction selection remains.
@@ -122,7 +126,7 @@ def compile_unit(
         run([*command, "-S" if assembly else "-c", "-", "-o", str(output)], text=_plain_calls(ir))
     except CommandError as error:
         raise explain_assembly(error, ir, str(unit.source)) from error
-    return warnings
+    return warnings if "-w" in options.options else warnings + said
 
 
 def compile_object(
@@ -150,7 +154,7 @@ def _intermediate_text(unit: Unit, options: BuildOptions, toolchain: Toolchain) 
     if mentions_lock(unit.text):
         command += LOCK_OPTIONS
     original = [*command, str(unit.source)]
-    if not unit.is_widened:
+    if not unit.is_changed:
         return run(original)
     try:
         ir, warnings = run([*command, "-x", "cpp-output", "-"], text=unit.text)

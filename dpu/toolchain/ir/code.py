@@ -13,11 +13,15 @@ from ..errors import ToolchainError, TranslationError
 from .operands import Condition, Label, LabelKind, Operand, Register
 from .registers import ZERO
 
-__all__ = ["PRODUCTS", "Code", "Instruction"]
+__all__ = ["ASSEMBLY", "PRODUCTS", "Code", "Instruction"]
 
 # Operations that the DPU does not have, with a result and two operands; the pass `products`
 # expands them.
 PRODUCTS = frozenset(["mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu"])
+
+# The mnemonic of instructions of assembly in the source, which no pass changes. Their form is the
+# name of the form in the instruction table, and their conditions are codes.
+ASSEMBLY = "asm"
 
 
 class Instruction(NamedTuple):
@@ -164,7 +168,7 @@ class Code:
         return [self._encode(instruction) for instruction in self.items]
 
     def _encode(self, instruction: Instruction) -> int:
-        name = instruction.name
+        name = instruction.form if instruction.mnemonic == ASSEMBLY else instruction.name
         values = [self._field(name, operand) for operand in instruction.operands]
         word = _isa.encode(_form_index(name), values)
         if word is None:

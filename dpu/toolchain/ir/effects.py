@@ -10,7 +10,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from .code import PRODUCTS, Instruction
+from ...isa import FORMS_BY_NAME
+from .code import ASSEMBLY, PRODUCTS, Instruction
 from .operands import Condition, Label, Register
 from .registers import (
     ARGUMENTS,
@@ -173,7 +174,38 @@ def _step(instruction: Instruction) -> Effects:
     return Effects(pair | _ZERO_FLAG, reads, instruction.target)
 
 
+def _assembly(instruction: Instruction) -> Effects:
+    """Return the effects of an instruction of assembly, by the names of its operands."""
+    form = FORMS_BY_NAME[instruction.form]
+    writes = reads = 0
+    for operand, value in zip(form.operands, instruction.operands, strict=True):
+        if not isinstance(value, Register):
+            continue
+        used = _pair(value) if operand.name in ("dc", "db") else register_set(value)
+        if operand.name in ("rc", "dc"):
+            writes |= used
+        else:
+            reads |= used
+
+    if form.mnemonic == "call":
+        return _assembly_call(instruction, reads)
+    if form.mnemonic in _SUMS:
+        writes |= CARRY
+    return Effects(writes, reads | FLAGS, instruction.target)
+
+
+def _assembly_call(instruction: Instruction, reads: int) -> Effects:
+    """Return the effects of a jump, or of a call, whose registers are not known."""
+    is_jump = instruction.form.startswith("call:z")
+    if is_jump and instruction.target is not None and not reads:
+        return Effects(target=instruction.target, falls_through=False)
+    if is_jump:
+        return Effects(reads=_ALL | FLAGS, falls_through=False)
+    return Effects(_ALL | FLAGS, _ALL | FLAGS)
+
+
 _EFFECTS: dict[str, Callable[[Instruction], Effects]] = {
+    ASSEMBLY: _assembly,
     "call": _call,
     **dict.fromkeys(PRODUCTS, _product),
     **dict.fromkeys(LOADS, _load),

@@ -26,6 +26,8 @@ from ..passes.constants import fold_constants
 from ..passes.peephole import optimise
 from ..passes.product_pairs import pair_products
 from ..stacks import Stacks
+from ..translate.assembly import AssemblyReader
+from ..translate.conventions import Conventions
 from ..translate.relocations import (
     CALLS,
     RESOLVED_IN_DATA,
@@ -136,15 +138,25 @@ class _Maker:
         code = self.code
         code.place(_START)
         main = code_label(self.linked.symbol("main").value)
-        write_start(code, self.linked, self.stacks.tasklets, main)
-        translator = Translator(code, self.text.address, self._references(), self._describe)
+        strings = self._strings(".dpu_asm")
+        write_start(code, self.linked, self.stacks.tasklets, main, has_assembly=bool(strings))
+        table = self.linked.symbol("__sys_thread_stack_table_ptr").value
+        conventions = Conventions(code, self._strings(".dpu_signatures"), table)
+        reader = AssemblyReader(code, strings, conventions)
+        references = self._references()
+        translator = Translator(code, self.text.address, references, self._describe, reader)
         translator.run(self.text.data)
+        conventions.write_wanted()
 
         pair_products(code)
         routines = fold_constants(code)
         code.place(_ROUTINES)
         write_routines(code, routines)
         optimise(code)
+
+    def _strings(self, name: str) -> bytes:
+        section = self.linked.section(name)
+        return section.data if section is not None else b""
 
     def _references(self) -> dict[int, Reference]:
         """Return what the instructions refer to, by their addresses."""

@@ -12,6 +12,7 @@ from ...elf.reader import ElfFile
 from ..ir.code import Code
 from ..ir.operands import Condition, Label
 from ..ir.registers import ID, ID8, RETURN, SCRATCH_HIGH, SCRATCH_LOW, STACK_POINTER, ZERO
+from ..translate.conventions import write_stack_start
 from .layout import ATOMIC_FIRST
 
 __all__ = ["write_start"]
@@ -19,7 +20,9 @@ __all__ = ["write_start"]
 _SHORT_ADDRESS = 2048
 
 
-def write_start(code: Code, linked: ElfFile, tasklets: int, main: Label) -> None:
+def write_start(
+    code: Code, linked: ElfFile, tasklets: int, main: Label, *, has_assembly: bool = False
+) -> None:
     """Append the start code.
 
     Parameters
@@ -32,6 +35,8 @@ def write_start(code: Code, linked: ElfFile, tasklets: int, main: Label) -> None
         The number of tasklets.
     main : Label
         The function to call.
+    has_assembly : bool
+        Whether functions in assembly need their end of the stack.
     """
     others, last, end = code.new_label(), code.new_label(), code.new_label()
     code.jump_if(Condition.NOT_ZERO, ID, 0, others)
@@ -49,6 +54,8 @@ def write_start(code: Code, linked: ElfFile, tasklets: int, main: Label) -> None
     table = linked.symbol("__sys_thread_stack_table_ptr").value
     # The top of the stack goes to the stack pointer, its size to the other register of the pair.
     code.emit("ld", "erri", 0, STACK_POINTER, ID8, table)
+    if has_assembly:
+        write_stack_start(code)
     code.emit("call", "rri", RETURN, ZERO, main)
     code.place(end)
     code.emit("stop", "ci", Condition.TRUE, end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..ir.code import PRODUCTS, Instruction
+from ..ir.code import ASSEMBLY, PRODUCTS, Instruction
 from ..ir.effects import LOADS, STORES
 from ..ir.operands import Register
 from ..ir.registers import ZERO
@@ -14,8 +14,8 @@ from ..ir.rewriter import Rewriter
 __all__ = ["forward_copy", "retarget_source"]
 
 _WINDOW = 24
-# Their result is a pair, or they read what they write.
-_FIXED = frozenset(["ld", "sd", "mul_step", "div_step", "call", *PRODUCTS])
+# Their result is a pair, or they read what they write, or they must stay as they are.
+_FIXED = frozenset(["ld", "sd", "mul_step", "div_step", "call", ASSEMBLY, *PRODUCTS])
 _SYSTEM = frozenset(["acquire", "release", "boot", "resume", "read_run", "time", "time_cfg"])
 # Bytes of the low half that extensions keep.
 _EXTENSIONS = {"extsb": "l", "extub": "l", "extsh": "lh", "extuh": "lh"}

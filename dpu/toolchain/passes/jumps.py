@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from ..ir.code import Instruction
+from ..ir.code import ASSEMBLY, Instruction
 from ..ir.operands import Label
 from ..ir.rewriter import Rewriter
 
 __all__ = ["shorten_jump"]
 
-# Their jump is part of what they do.
-_WAITING = frozenset(["acquire", "release", "resume", "boot", "stop", "read_run"])
+# Their jump is part of what they do, or of assembly.
+_WAITING = frozenset(["acquire", "release", "resume", "boot", "stop", "read_run", ASSEMBLY])
 _MAX_JUMPS = 8
 
 

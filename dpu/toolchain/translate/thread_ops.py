@@ -13,6 +13,8 @@ Their opcode is 0x0b, and funct3 says which they are:
     `fault`, with the immediate as its number.
 6
     R format: what `_Function` and `_BINARY` list, by funct7.
+7
+    An instruction of assembly (`assembly.py`).
 """
 
 from __future__ import annotations

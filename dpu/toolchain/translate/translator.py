@@ -14,6 +14,7 @@ from ..errors import TranslationError
 from ..ir.code import Code
 from ..ir.operands import Condition, Label, Register, code_label
 from ..ir.registers import SCRATCH_HIGH, SCRATCH_LOW, ZERO, pair_of, register_of
+from .assembly import AssemblyReader
 from .relocations import Reference, Relocation
 from .rv32 import Opcode, Rv32, decode, sign_extend
 from .thread_ops import translate_custom
@@ -21,6 +22,8 @@ from .thread_ops import translate_custom
 __all__ = ["Translator"]
 
 _HALT = 4
+# funct3 of custom instructions that have words after them.
+_ASSEMBLY = 7
 
 # By funct3 and funct7.
 _OPERATIONS = {
@@ -88,6 +91,8 @@ class Translator:
         Relocations by address.
     describe : callable
         Names an address in error messages.
+    assembly : AssemblyReader
+        Reads instructions of assembly.
     """
 
     def __init__(
@@ -96,8 +101,10 @@ class Translator:
         base: int,
         references: Mapping[int, Reference],
         describe: Callable[[int], str],
+        assembly: AssemblyReader,
     ) -> None:
         self.code = code
+        self.assembly = assembly
         self.base = base
         self.references = references
         self.describe = describe
@@ -126,6 +133,8 @@ class Translator:
         """Append the translation of an instruction; return how many words it takes."""
         if rv.opcode == Opcode.AUIPC:
             return self._call(address)
+        if rv.opcode == Opcode.CUSTOM and rv.funct3 == _ASSEMBLY:
+            return self._assembly(rv, address)
         translate = _TRANSLATIONS.get(rv.opcode)
         if translate is not None:
             translate(self, rv, address)
@@ -134,6 +143,17 @@ class Translator:
         else:
             raise _no_counterpart(rv)
         return 1
+
+    def _assembly(self, rv: Rv32, address: int) -> int:
+        """Append an instruction of assembly, which has words after it; return how many it takes."""
+        first, count = (address - self.base) // 4 + 1, rv.immediate
+        words = self._words[first : first + count]
+        values: list[int | Label] = []
+        for index, word in enumerate(words, first):
+            reference = self.references.get(self.base + 4 * index)
+            values.append(reference.value if reference is not None else sign_extend(word, 32))
+        self.assembly.read(rv, words, values)
+        return 1 + count
 
     def _relocated(self, rv: Rv32, address: int) -> Rv32:
         """Return an instruction with the address that its relocation stands for."""

@@ -83,43 +83,35 @@ def test_compiler_says_file_and_line(compile_text: Compile) -> None:
         compile_text("int main(void) {\n return nothing; }")
 
 
-@pytest.mark.parametrize(
-    ("statement", "how"),
-    [
-        ("__atomic_fetch_add(&table[0], 1, 5); return 0;", "in a way that is not supported"),
-        ("return *(int *)&table[n];", "through a pointer that was cast to WRAM"),
-        ("pair other = *(pair *)where; return other.a;", "through a pointer that was cast"),
-        ("int *p = (int *)table; p[n] = 3; return 0;", "through a pointer that was cast"),
-        ("int *p = n ? (int *)table : &n; p[5] = 3; return 0;", "through a pointer that was"),
-    ],
-)
 @pytest.mark.parametrize("level", ["-O1", "-O2"])
 def test_access_to_mram_that_cannot_be_served_says_file_and_line(
-    compile_text: Compile, statement: str, how: str, level: str
+    compile_text: Compile, level: str
 ) -> None:
-    text = f"""#include "kernel.h"
-typedef struct {{ int a, b, c[30]; }} pair;
+    text = """#include "kernel.h"
 IN_MRAM int table[10];
-MRAM pair *where;
-HOST int n;
 int main(void)
-{{
-    {statement}
-}}
+{
+    __atomic_fetch_add(&table[0], 1, 5);
+    return 0;
+}
 """
-    with pytest.raises(ToolchainError, match=rf"source\.c:8: error: main .* MRAM {how}"):
+    with pytest.raises(
+        ToolchainError, match=r"source\.c:5: error: main .* MRAM in a way that is not"
+    ):
         compile_text(text, level=level)
 
 
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("lsl_add %0, %0, %0, 2", r"source\.c:4: error: inline assembly is RISC-V"),
         (
             r".reloc ., R_RISCV_SET16, main\nnop",
             r"source\.c:4: error: in main: relocation type 55 is not",
         ),
-        ("csrr %0, cycle", r"source\.c:4: error: in main: the DPU has no counterpart of"),
+        (
+            r".option norelax\ncsrr %0, cycle",
+            r"source\.c:4: error: in main: the DPU has no counterpart of",
+        ),
     ],
 )
 def test_assembly_that_is_not_taken_says_file_and_line(

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import ctypes
+import re
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from dpu.toolchain import BuildOptions, Toolchain
+from dpu.toolchain.driver import build_cached
 from dpu.toolchain.frontend.mram_access import find_mram_accesses
 from dpu.toolchain.frontend.soft_cache import serve_mram_accesses, split_operands
 from tests.dpu.support.native import DONE
-from tests.dpu.support.running import Running
+from tests.dpu.support.running import KERNELS, Running
 
 RunKernel = Callable[..., Running]
 
@@ -70,3 +75,52 @@ def test_what_is_not_served_is_found(line: str) -> None:
     assert line in text
     [(_, row, function, _)] = find_mram_accesses(text)
     assert (row, function) == (0, "f")
+
+
+CAST = """#include "kernel.h"
+typedef struct { int a, b, c[30]; } pair;
+IN_MRAM int all[2048];
+#define table (all + 1024)
+MRAM pair *where = (MRAM pair *)table;
+HOST int n = 3, out[4];
+ALIGNED int room[4096];
+int main(void)
+{
+    for (int i = 0; i < 40; i++) {
+        table[i] = 1000 + i;
+        *(volatile int *)(4096 + 4 * i) = i;
+    }
+    STATEMENT
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
+        ("out[0] = *(uint32_t *)&table[n];", 3),
+        ("pair other = *(pair *)where; out[0] = other.b;", 1),
+        ("int *p = (int *)table; p[n] = 77; out[0] = *(volatile int *)(4096 + 12);", 77),
+    ],
+)
+def test_pointer_that_was_cast_accesses_wram_at_the_offset_in_mram(
+    toolchain: Toolchain,
+    machine_library: ctypes.CDLL,
+    tmp_path: Path,
+    statement: str,
+    result: int,
+    level: str,
+) -> None:
+    source = tmp_path / "source.c"
+    source.write_text(CAST.replace("STATEMENT", statement))
+    options = BuildOptions(level=level, includes=[KERNELS])
+    said = build_cached([source], tmp_path / "program", options, toolchain=toolchain)
+    if level == "-O2":
+        assert re.search(
+            r"source\.c:14: warning: main accesses WRAM through a pointer that was", said
+        )
+    with Running(machine_library, (tmp_path / "program").read_bytes()) as dpu:
+        assert dpu.launch() == DONE
+        assert dpu.get("out", "I")[0] == result
