@@ -34,6 +34,9 @@ def host_identity() -> str:
         # Without /proc, use the host's name.
         pass
 
+    # A name that tells ranks apart which this does not.
+    parts.append(os.environ.get("ACCL_HOST", ""))
+
     return f"{os.getuid()} {' '.join(parts)}"
 
 
@@ -51,14 +54,16 @@ def make_ranks(hosts: list[str], me: int, bufsize: int, transport: str) -> list[
     transport : {"auto", "shared", "packets"}
         How to reach ranks.
     """
+    if transport == "packets":
+        # Nobody shares a host.
+        hosts = [f"{rank} {host}" for rank, host in enumerate(hosts)]
+
     numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
     ranks = []
     for rank, host in enumerate(hosts):
         # The addresses only identify the ranks that share a host; packets go through MPI.
         number = numbers[host]
         reach = "shared" if host == hosts[me] else "packets"
-        if transport == "packets" and rank != me:
-            reach = "packets"
         ranks.append(
             {
                 "ip": f"127.{number >> 16}.{number >> 8 & 255}.{(number & 255) + 1}",
