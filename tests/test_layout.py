@@ -64,7 +64,9 @@ LAYERS: dict[str, str] = {
     "csrc/accl/transport": "@csrc/accl/base csrc/accl/arithmetic",
     "csrc/accl/transport/shm": "@csrc/accl/transport",
     "csrc/accl/transport/packets": "@csrc/accl/transport",
-    "csrc/accl/engine": "@csrc/accl/transport/shm csrc/accl/transport/packets",
+    "csrc/accl/transport/hosts": "@csrc/accl/transport",
+    "csrc/accl/engine": "@csrc/accl/transport/shm csrc/accl/transport/packets"
+    " csrc/accl/transport/hosts",
     # accelforge
     "csrc/accelforge/model": "",
     "csrc/accelforge/search": "csrc/accelforge/model",

@@ -16,6 +16,7 @@
 /* Calls that a communicator has notes of: more than twice as many as a rank can be ahead. */
 #define CALL_NOTES 16
 
+struct hosts;
 struct lanes;
 struct transport;
 
@@ -34,6 +35,9 @@ struct communicator {
     uint32_t *world;                   /* global ranks, for the key */
     const struct transport *transport; /* which its collectives go through */
     struct lanes *lanes;               /* of transport/shm; one block of malloc(), or NULL */
+    struct hosts *hosts;               /* of transport/hosts, or NULL */
+    struct communicator *outer;        /* which this one serves, if it is none of the user's */
+    uint32_t *shown;                   /* numbers of its members in that one */
     uint64_t calls;                    /* collectives made */
     uint64_t current;                  /* the call that is executed, if it has begun */
     uint16_t notes[CALL_NOTES];        /* of the last calls; see transport/call_notes.h */
@@ -41,6 +45,17 @@ struct communicator {
     uint32_t broken;                   /* error bits that ended it */
     bool met;                          /* the transport has found all members */
 };
+
+/* The number of member INDEX, and that of the executed call, as texts have them. */
+static inline uint32_t communicator_shown(const struct communicator *comm, uint32_t index)
+{
+    return comm->shown != NULL && index < comm->n ? comm->shown[index] : index;
+}
+
+static inline uint64_t communicator_shown_call(const struct communicator *comm, uint64_t number)
+{
+    return comm->outer != NULL ? comm->outer->calls : number;
+}
 
 static inline struct communicator *communicator_of(struct list_node *node)
 {

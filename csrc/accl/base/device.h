@@ -58,6 +58,7 @@ struct accl_device {
     uint32_t rank, ranks;
     struct world_rank *world;
     const struct transport *transports[TRANSPORTS_MAX]; /* in use; up to the first NULL */
+    bool forced_apart;                                  /* no rank shares memory with another */
     struct shm *shm;                                    /* of transport/shm */
     struct packets *_Atomic packets;                    /* of transport/packets, or NULL */
     struct list communicators;                          /* in the order of their ids */

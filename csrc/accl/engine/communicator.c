@@ -18,10 +18,13 @@ struct communicator *acclib_communicator_find(accl_device *device, uint32_t id)
     return at != NULL ? communicator_of(at) : NULL;
 }
 
-static void communicator_free(struct communicator *comm)
+static void communicator_free(accl_device *device, struct communicator *comm)
 {
     if (comm == NULL)
         return;
+
+    if (comm->transport != NULL && comm->transport->leave != NULL)
+        comm->transport->leave(device, comm);
 
     free(comm->members);
     free(comm->ranks);
@@ -34,7 +37,7 @@ void acclib_communicators_free(accl_device *device)
 {
     struct list_node *node;
     while ((node = list_pop(&device->communicators)) != NULL)
-        communicator_free(communicator_of(node));
+        communicator_free(device, communicator_of(node));
 }
 
 static uint64_t key_of(const accl_device *device, const uint32_t *world, uint32_t n)
@@ -66,7 +69,7 @@ static int add(accl_device *device, const struct accl_rank *ranks, const uint32_
     }
 
     if (comm == NULL || comm->members == NULL || comm->ranks == NULL || comm->world == NULL) {
-        communicator_free(comm);
+        communicator_free(device, comm);
         return acclib_fail(ACCL_NO_MEMORY, "out of memory (communicator)");
     }
 
@@ -82,7 +85,7 @@ static int add(accl_device *device, const struct accl_rank *ranks, const uint32_
 
     int status = comm->transport->join(device, comm);
     if (status != ACCL_OK) {
-        communicator_free(comm);
+        communicator_free(device, comm);
         return status;
     }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accl/transport/hosts/hosts.h"
 #include "accl/transport/packets/packets.h"
 #include "accl/transport/shm/shm.h"
 #include "accl/transport/transport.h"
@@ -69,6 +70,7 @@ int acclib_world_open(accl_device *device, const struct accl_rank *ranks, uint32
     device->world = world;
     device->rank = me;
     device->ranks = n;
+    device->forced_apart = usual == ACCL_REACH_PACKETS;
     choose_transports(device, ranks, usual);
     for (uint32_t i = 0; status == ACCL_OK && i < TRANSPORTS_MAX && device->transports[i] != NULL;
          i++)
@@ -94,9 +96,20 @@ void acclib_world_close(accl_device *device)
 const struct transport *acclib_world_transport(const accl_device *device, const uint32_t *world,
                                                uint32_t n)
 {
-    /* Packets reach every rank, shared memory those on this host. */
-    for (uint32_t i = 0; i < n; i++)
-        if (device->world[world[i]].transport != &acclib_shm)
-            return device->world[world[i]].transport;
-    return &acclib_shm;
+    bool here = true, several = false, hosts = !device->forced_apart;
+    const struct world_rank *ranks = device->world;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct world_rank *rank = &ranks[world[i]];
+        bool shared = rank->transport == &acclib_shm;
+        here &= shared;
+        /* Ranks of one address share memory, unless the list of ranks says otherwise. */
+        hosts &= shared == (rank->address.ip == ranks[device->rank].address.ip);
+        for (uint32_t j = 0; j < i; j++)
+            several |= ranks[world[j]].address.ip == rank->address.ip;
+    }
+    if (here)
+        return &acclib_shm;
+
+    /* Packets reach every rank. */
+    return hosts && several ? &acclib_hosts : &acclib_packets;
 }

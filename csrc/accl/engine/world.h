@@ -14,7 +14,7 @@ int acclib_world_open(accl_device *device, const struct accl_rank *ranks, uint32
 /* Closes them; after the executor has ended. */
 void acclib_world_close(accl_device *device);
 
-/* The transport for collectives among N global ranks. */
+/* The transport for collectives among N global ranks, the same on all of them. */
 const struct transport *acclib_world_transport(const accl_device *device, const uint32_t *world,
                                                uint32_t n);
 

@@ -12,9 +12,23 @@ static uint16_t make_note(uint32_t operation, uint32_t root, uint64_t number)
 
 void acclib_call_begin(struct communicator *comm, const struct accl_call *call, uint64_t number)
 {
-    uint32_t root = operation_has_root(call->operation) ? call->root_src_dst : 0;
-    comm->notes[number % CALL_NOTES] = make_note(call->operation, root, number);
+    uint32_t operation = call->operation;
+    uint32_t root = operation_has_root(operation) ? call->root_src_dst : 0;
+    if (comm->outer != NULL) {
+        uint16_t users = call_note(comm->outer, comm->outer->current);
+        operation = call_note_operation(users);
+        root = call_note_root(users);
+    }
+
+    comm->notes[number % CALL_NOTES] = make_note(operation, root, number);
     comm->current = number;
+}
+
+const char *acclib_call_name(const struct communicator *comm, const struct accl_call *call)
+{
+    const struct communicator *outer = comm->outer;
+    return acclib_operation_name(
+        outer != NULL ? call_note_operation(call_note(outer, outer->current)) : call->operation);
 }
 
 static void describe(struct text_out *out, uint32_t index, uint16_t note)
@@ -23,7 +37,7 @@ static void describe(struct text_out *out, uint32_t index, uint16_t note)
     acclib_text_add(out, "%srank %u %s", out->length ? ", " : "", index,
                     acclib_operation_name(operation));
     if (operation_has_root(operation))
-        acclib_text_add(out, " with root %u", note >> 2 & 1023);
+        acclib_text_add(out, " with root %u", call_note_root(note));
 }
 
 uint32_t acclib_call_tell(accl_device *device, const struct communicator *comm, uint64_t number,
@@ -40,14 +54,14 @@ uint32_t acclib_call_tell(accl_device *device, const struct communicator *comm, 
         else if (source != NULL)
             its = source(comm, i, number);
         if (call_note_is_of(its, number))
-            describe(&out, i, its);
+            describe(&out, communicator_shown(comm, i), its);
     }
 
     return acclib_call_fail(device, ACCL_ERROR(CALL_MISMATCH_ERROR),
                             "the ranks made different calls as collective call %llu on "
                             "communicator %u: %s%s",
-                            (unsigned long long)number, comm->id, text,
-                            out.length >= out.space ? " ..." : "");
+                            (unsigned long long)communicator_shown_call(comm, number), comm->id,
+                            text, out.length >= out.space ? " ..." : "");
 }
 
 uint32_t acclib_call_differs(accl_device *device, const struct communicator *comm, uint64_t number,
@@ -58,7 +72,8 @@ uint32_t acclib_call_differs(accl_device *device, const struct communicator *com
         device, ACCL_ERROR(CALL_MISMATCH_ERROR),
         "%s on communicator %u (collective call %llu): rank %u has another count, element type or "
         "function there, or made a call before that differs",
-        acclib_operation_name(operation), comm->id, (unsigned long long)number, index);
+        acclib_operation_name(operation), comm->id,
+        (unsigned long long)communicator_shown_call(comm, number), communicator_shown(comm, index));
 }
 
 uint32_t acclib_call_compare(accl_device *device, const struct communicator *comm, uint32_t index,

@@ -44,6 +44,14 @@ static inline uint32_t call_note_operation(uint32_t note)
     return note >> 12;
 }
 
+static inline uint32_t call_note_root(uint32_t note)
+{
+    return note >> 2 & 1023;
+}
+
+/* The name of the user's call that is executed on COMM, or that a step on it is part of. */
+const char *acclib_call_name(const struct communicator *comm, const struct accl_call *call);
+
 /* CALL_MISMATCH_ERROR, with a text of what the members call as number NUMBER: member INDEX noted
  * NOTE, and the others what SOURCE (may be NULL) says. */
 uint32_t acclib_call_tell(accl_device *device, const struct communicator *comm, uint64_t number,

@@ -5,6 +5,8 @@
  * Each global rank is reached by one transport (device->world[rank].transport), and each
  * communicator has one for its collectives (comm->transport). engine/world.c chooses them; no
  * other code asks which one it is. A rank's messages to itself go through a transport too.
+ * transport/hosts is for collectives alone: of its functions only join() to collective() and
+ * give_up() are there.
  *
  * The executor calls these functions, unless a comment says otherwise. Those that return error bits
  * may wait, with transport/wait.h: until the call's deadline, the end of a peer, or the caller's
@@ -58,6 +60,8 @@ struct transport {
 
     /* A communicator was made, whose collectives go through this transport. A status. */
     int (*join)(accl_device *device, struct communicator *comm);
+    /* It is no longer used: frees what join() has made besides comm->lanes. May be NULL. */
+    void (*leave)(accl_device *device, struct communicator *comm);
     /* Before the first use: waits until global rank RANK is reachable, and watches its process. */
     uint32_t (*meet)(accl_device *device, uint32_t rank);
 

@@ -59,6 +59,15 @@ uint32_t acclib_wait_inspect_rank(struct waiter *w, uint32_t rank, bool must_sta
     return bits;
 }
 
+uint32_t acclib_wait_inspect_outer(struct waiter *w)
+{
+    const struct communicator *outer = w->comm->outer;
+    uint32_t bits = 0;
+    for (uint32_t i = 0; outer != NULL && !bits && i < outer->n; i++)
+        bits = acclib_wait_inspect_rank(w, outer->members[i].rank, false);
+    return bits;
+}
+
 /* What can end a wait besides the awaited word; now and then. */
 static uint32_t inspect(struct waiter *w)
 {

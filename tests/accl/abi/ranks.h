@@ -28,10 +28,24 @@ struct rank {
     struct pump *pump; /* if ranks are reached by packets */
 };
 
+/* The host of a rank: they count as on several if RANKS_PER_HOST is set. */
+static inline uint32_t host_of(uint32_t rank)
+{
+    const char *each = getenv("RANKS_PER_HOST");
+    return each ? rank / (uint32_t)atoi(each) : 0;
+}
+
+/* Whether some ranks may share no memory. */
 static inline int by_packets(void)
 {
     const char *transport = getenv("ACCL_TRANSPORT");
-    return transport && strcmp(transport, "packets") == 0;
+    return getenv("RANKS_PER_HOST") || (transport && strcmp(transport, "packets") == 0);
+}
+
+/* Whether some of N ranks share no memory. */
+static inline int are_apart(uint32_t n)
+{
+    return by_packets() && n > 1 && (!getenv("RANKS_PER_HOST") || host_of(n - 1));
 }
 
 static inline void rank_open_as(struct rank *r, const struct accl_config *config, uint32_t rank,
@@ -40,7 +54,7 @@ static inline void rank_open_as(struct rank *r, const struct accl_config *config
     struct accl_rank ranks[64];
     memset(ranks, 0, sizeof ranks);
     for (uint32_t i = 0; i < n; i++) {
-        ranks[i].ip = 0x7F000001;
+        ranks[i].ip = 0x7F000001 + host_of(i);
         ranks[i].port = 9000 + i;
         ranks[i].session = i;
         ranks[i].max_segment_size = (uint32_t)bufsize;
@@ -52,7 +66,7 @@ static inline void rank_open_as(struct rank *r, const struct accl_config *config
     CHECK(accl_setup_rx_buffers(r->device, nbufs, bufsize) == ACCL_OK);
     CHECK(accl_create_communicator(r->device, ranks, n, rank, &id) == ACCL_OK);
     CHECK(id == 0);
-    r->pump = by_packets() && n > 1 ? pump_start(r->device, rank, n) : NULL;
+    r->pump = are_apart(n) ? pump_start(r->device, rank, n) : NULL;
 }
 
 static inline void rank_open(struct rank *r, const char *job, uint32_t rank, uint32_t n,

@@ -64,11 +64,14 @@ class Programs:
         timeout: float = LIMIT_S,
         transport: str = "auto",
     ) -> None:
-        """Run a program to its "ok"."""
+        """Run a program to its "ok"; with the transport "hosts" two ranks are on each host."""
         if UNDER_VALGRIND:
             sanitizer, timeout = "plain", 1000
         environment = {k: v for k, v in clean_environment().items() if k != "ACCL_JOB"}
-        environment["ACCL_TRANSPORT"] = transport
+        if transport == "hosts":
+            environment["RANKS_PER_HOST"] = "2"
+        else:
+            environment["ACCL_TRANSPORT"] = transport
         prefix = self._unrandomised if sanitizer == "tsan" else ()
         done = subprocess.run(
             [*prefix, str(self._checked(self.build(name, sanitizer))), *words],
@@ -122,7 +125,7 @@ def test_all_collectives(programs: Programs, ranks: int, memory: int) -> None:
     programs.run("collectives", "plain", str(ranks), str(memory), "full", timeout=800)
 
 
-@pytest.mark.parametrize("transport", ["shared", "packets"])
+@pytest.mark.parametrize("transport", ["shared", "packets", "hosts"])
 @pytest.mark.parametrize("ranks", [1, 2, 4, 5])
 def test_reductions_and_compression_round_as_the_ring_does(
     programs: Programs, ranks: int, transport: str
@@ -158,9 +161,16 @@ def test_collectives_by_packets(programs: Programs, ranks: int, memory: int, see
     programs.run("collectives", "asan", *words, transport="packets")
 
 
+@pytest.mark.parametrize(("ranks", "memory", "seed"), [(3, 0, 5), (4, 1, 6), (5, 0, 7)])
+def test_collectives_between_hosts(programs: Programs, ranks: int, memory: int, seed: int) -> None:
+    words = str(ranks), str(memory), str(seed)
+    programs.run("collectives", "asan", *words, transport="hosts")
+
+
 @pytest.mark.parametrize("sanitizer", ["tsan"])
 def test_packets_and_calls_of_different_threads(programs: Programs, sanitizer: str) -> None:
     programs.run("collectives", sanitizer, "3", "0", "7", transport="packets")
+    programs.run("collectives", sanitizer, "3", "0", "8", transport="hosts")
     programs.run("messages", sanitizer, "streams", transport="packets")
     programs.run("waits", sanitizer, transport="packets")
 
@@ -179,9 +189,10 @@ def test_death_is_noticed_within_a_second(programs: Programs) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs) -> None:
+@pytest.mark.parametrize("transport", ["packets", "hosts"])
+def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs, transport: str) -> None:
     rounds = "200" if FULL else "9"
-    programs.run("killed", "asan", rounds, "2", timeout=800, transport="packets")
+    programs.run("killed", "asan", rounds, "2", timeout=800, transport=transport)
 
 
 @pytest.mark.timeout(900)

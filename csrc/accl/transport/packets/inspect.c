@@ -37,7 +37,7 @@ uint32_t acclib_packets_inspect_members(struct waiter *w)
         bits = acclib_wait_inspect_rank(w, w->peer, true);
     for (uint32_t i = 0; !bits && i < comm->n; i++)
         bits = acclib_wait_inspect_rank(w, comm->members[i].rank, false);
-    return bits;
+    return bits ? bits : acclib_wait_inspect_outer(w);
 }
 
 static uint32_t index_of(const struct communicator *comm, uint32_t rank)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/shm/lane.h"
 
-#include "accl/base/text.h"
 #include "accl/transport/call_notes.h"
 #include "accl/transport/shm/lane_calls.h"
 #include "accl/transport/wait.h"
@@ -14,8 +13,9 @@ uint32_t acclib_lane_timed_out(accl_device *device, const struct operation *op, 
     return acclib_call_fail(
         device, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
         "%s on communicator %u (collective call %llu): rank %u did not come in %u ms",
-        acclib_operation_name(op->call->operation), op->comm->id, (unsigned long long)number, index,
-        device->timeout_ms);
+        acclib_call_name(op->comm, op->call), op->comm->id,
+        (unsigned long long)communicator_shown_call(op->comm, number),
+        communicator_shown(op->comm, index), device->timeout_ms);
 }
 
 /* Until WORD, of member INDEX, is at least NUMBER. */

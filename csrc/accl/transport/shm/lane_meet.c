@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accl/base/text.h"
+#include "accl/transport/call_notes.h"
 #include "accl/transport/shm/attach.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
@@ -12,6 +12,15 @@
 
 int acclib_lane_join(accl_device *device, struct communicator *comm)
 {
+    struct lane_entry *entry = device->header->lanes, *end = entry + ARENA_LANES;
+    while (entry < end && atomic_load(&entry->key))
+        entry++;
+    if (entry == end)
+        return acclib_fail(ACCL_NO_MEMORY,
+                           "too many communicators: the limit is %d, and of those "
+                           "between hosts each counts several times",
+                           ARENA_LANES);
+
     struct lanes *lanes = calloc(1, sizeof *lanes + comm->n * sizeof *lanes->of);
     uint64_t offset = lanes != NULL ? acclib_heap_get(device->heap, sizeof(struct lane)) : 0;
     if (!offset) {
@@ -24,7 +33,6 @@ int acclib_lane_join(accl_device *device, struct communicator *comm)
     lanes->of[comm->me] = lanes->own;
     comm->lanes = lanes;
 
-    struct lane_entry *entry = &device->header->lanes[comm->id];
     entry->offset = offset;
     atomic_store(&entry->key, comm->key);
 
@@ -79,7 +87,7 @@ static uint32_t find_lane(accl_device *device, const struct operation *op, uint3
     if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
         acclib_call_fail(device, bits,
                          "%s: rank %u did not %s communicator %u (key %016llx) in %u ms",
-                         acclib_operation_name(op->call->operation), index,
+                         acclib_call_name(comm, op->call), communicator_shown(comm, index),
                          peer->arena != NULL ? "make" : "start and join", comm->id,
                          (unsigned long long)comm->key, device->timeout_ms);
 

@@ -166,6 +166,7 @@ static uint32_t shm_inspect_members(struct waiter *w)
 {
     struct communicator *comm = w->comm;
     uint32_t bits = w->peer != NO_RANK ? acclib_wait_inspect_rank(w, w->peer, true) : 0;
+    bits = bits ? bits : acclib_wait_inspect_outer(w);
     for (uint32_t i = 0; !bits && i < comm->n; i++) {
         const struct lane *lane = comm->lanes->of[i];
         /* Before all have met, no member can have finished with the communicator. */
@@ -176,8 +177,8 @@ static uint32_t shm_inspect_members(struct waiter *w)
         bits = acclib_lane_compare_calls(w->device, comm);
         if (!bits)
             bits = acclib_call_fail(w->device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
-                                    "rank %u gave up communicator %u after an error of its own", i,
-                                    comm->id);
+                                    "rank %u gave up communicator %u after an error of its own",
+                                    communicator_shown(comm, i), comm->id);
     }
 
     return bits;
