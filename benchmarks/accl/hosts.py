@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
 from benchmarks.accl.jobs import Job, Times, geometric_mean, measure
-from benchmarks.accl.namespaces import INTERFACE, network, why_not
+from benchmarks.accl.namespaces import INTERFACE, Network, network, why_not
 from benchmarks.harness import Report, Sample, arguments, size_name
 
 SIZES = [4, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20]
@@ -26,7 +26,13 @@ LIMITED_SIZES = [65536, 1 << 20]
 QUICK_LIMITED_SIZES = [65536]
 # Hosts and ranks on each; the mean ratio to MPI to reach.
 LAYOUTS: dict[tuple[int, int], float | None] = {(2, 2): 1.0, (4, 1): None}
-TCP = {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": INTERFACE, "UCX_TLS": "tcp,self,sm"}
+# MPICH on UCX or on libfabric. Both would see that all ranks are on one machine.
+TCP = {
+    "UCX_TLS": "tcp,self",
+    "UCX_NET_DEVICES": INTERFACE,
+    "FI_PROVIDER": "tcp",
+    "FI_TCP_IFACE": INTERFACE,
+}
 
 
 def add_rows(report: Report, times: dict[str, Times], layout: str, which: str) -> list[float]:
@@ -45,6 +51,13 @@ def add_rows(report: Report, times: dict[str, Times], layout: str, which: str) -
         )
         ratios.append(sample.median / base.median)
     return ratios
+
+
+def require_traffic(net: Network, least: int) -> None:
+    """Check that the data went through the links."""
+    sent = net.sent_bytes()
+    if min(sent) < least:
+        raise RuntimeError(f"the hosts sent {sent} bytes: MPI does not use their network")
 
 
 def add_mean(
@@ -89,6 +102,7 @@ def main() -> None:
             }
             times, versions = measure(jobs, sizes, rounds, budget)
             report.environment |= versions
+            require_traffic(net, max(sizes))
             report.section(f"{layout}, TCP", "mpi4py with the same MPI")
             add_mean(report, add_rows(report, times, layout, "accl"), layout, "accl", most)
 

@@ -8,6 +8,7 @@ and no traffic leaves the namespaces that are made here.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -49,11 +50,12 @@ class Host:
     address: str
     inside: tuple[str, ...]
 
-    def run(self, *command: str) -> None:
-        """Run a command in it."""
+    def run(self, *command: str) -> str:
+        """Run a command in it; give what it prints."""
         done = subprocess.run([*self.inside, *command], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+        return done.stdout
 
 
 class Network:
@@ -73,6 +75,11 @@ class Network:
                 *("tc", "qdisc", "replace", "dev", INTERFACE, "root"),
                 *("tbf", "rate", rate, "burst", "256kb", "latency", "100ms"),
             )
+
+    def sent_bytes(self) -> list[int]:
+        """Give what each host has sent so far."""
+        shown = [host.run("ip", "-j", "-s", "link", "show", INTERFACE) for host in self.hosts]
+        return [json.loads(text)[0]["stats64"]["tx"]["bytes"] for text in shown]
 
     def launcher(self, python: str, per_host: int) -> tuple[str, ...]:
         """Give the words of MPICH's launcher for ranks on all hosts, this one's first."""
