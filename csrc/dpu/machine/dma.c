@@ -2,6 +2,7 @@
 /* dma.c: transfers between MRAM and the other memories. */
 #include "execute.h"
 #include "raise.h"
+#include "snapshot.h"
 #include "timing.h"
 
 #include <string.h>
@@ -26,6 +27,7 @@ static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t bytes, u
     m->regroup = true;
 }
 
+/* The program is this machine's own: one that has ldmai is not shared. */
 static void to_iram(struct dpu_machine *m, uint32_t address, uint32_t from, uint32_t bytes)
 {
     for (uint32_t done = 0; done < bytes; done += 8) {
@@ -34,6 +36,8 @@ static void to_iram(struct dpu_machine *m, uint32_t address, uint32_t from, uint
         uint32_t index = (address + done) / 8;
         m->iram[index] = word & DPU_WORD_MASK;
         m->operations[index].code = DPU_CODE_DECODE;
+        if (m->iram_used <= index)
+            m->iram_used = index + 1;
     }
 }
 
@@ -58,6 +62,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
     }
 
     if (op->kind == DPU_OP_SDMA) {
+        dpu_snapshot_keep(m, far, bytes);
         copy_memory(m->mram + far, m->wram + near, bytes);
         m->dma.writes++;
         m->dma.write_bytes += bytes;

@@ -15,6 +15,10 @@ const struct dpu_operation *dpu_execute_alu(struct dpu_machine *machine, struct 
                                             const struct dpu_operation *op);
 const struct dpu_operation *dpu_execute_memory(struct dpu_machine *machine, struct dpu_thread *t,
                                                const struct dpu_operation *op);
+/* Whether it would be a fault of that instruction, which must be one of its kind. */
+bool dpu_checked_faults(const struct dpu_thread *t, const struct dpu_operation *op);
+bool dpu_memory_faults(const struct dpu_machine *machine, const struct dpu_thread *t,
+                       const struct dpu_operation *op);
 const struct dpu_operation *dpu_execute_thread(struct dpu_machine *machine, struct dpu_thread *t,
                                                const struct dpu_operation *op);
 const struct dpu_operation *dpu_execute_dma(struct dpu_machine *machine, struct dpu_thread *t,

@@ -9,15 +9,21 @@
  * Stack-checked add and sub: a register holds {limit, address}, and the low half must not leave
  * its 16 bits. What a faulting one leaves behind is as the vendor's simulator has it.
  */
+bool dpu_checked_faults(const struct dpu_thread *t, const struct dpu_operation *op)
+{
+    uint32_t b = op->source == DPU_SOURCE_IMM ? op->imm : t->r[op->b];
+    int64_t low = t->r[op->a] & 0xFFFF, step = (int32_t)b;
+    low += op->kind == DPU_OP_ADD ? step : -step;
+    return low < 0 || low > 0xFFFF;
+}
+
 static const struct dpu_operation *execute_checked(struct dpu_machine *m, struct dpu_thread *t,
                                                    const struct dpu_operation *op)
 {
     uint32_t a = t->r[op->a];
     uint32_t b = op->source == DPU_SOURCE_IMM ? op->imm : t->r[op->b];
     struct dpu_alu alu = dpu_alu((enum dpu_operation_kind)op->kind, a, b, 0, 0);
-    int64_t low = a & 0xFFFF, step = (int32_t)b;
-    low += op->kind == DPU_OP_ADD ? step : -step;
-    bool outside = low < 0 || low > 0xFFFF;
+    bool outside = dpu_checked_faults(t, op);
     uint32_t x = alu.x;
     if (outside) {
         x = (2 * t->id) << 24 | (x & 0xFFFFFF);

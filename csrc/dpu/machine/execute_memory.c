@@ -27,8 +27,8 @@ static uint32_t access_size(enum dpu_operation_kind kind)
  * Whether an access faults. *address is where it goes even so: a safe access keeps 16 bits of the
  * base, whose other half is the limit; the others ignore the topmost byte of the address.
  */
-static bool access_faults(struct dpu_machine *m, uint32_t base, const struct dpu_operation *op,
-                          uint32_t size, uint32_t *address)
+static bool access_faults(const struct dpu_machine *m, uint32_t base,
+                          const struct dpu_operation *op, uint32_t size, uint32_t *address)
 {
     bool outside;
     if (op->checked) {
@@ -43,11 +43,7 @@ static bool access_faults(struct dpu_machine *m, uint32_t base, const struct dpu
         outside = kept >= m->wram_size;
     }
 
-    if (!outside && *address % size == 0)
-        return false;
-
-    m->fault.address = *address;
-    return true;
+    return outside || *address % size != 0;
 }
 
 static uint64_t load(const uint8_t *from, uint32_t size, bool big)
@@ -107,6 +103,8 @@ const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu
     enum dpu_operation_kind kind = (enum dpu_operation_kind)op->kind;
     uint32_t size = access_size(kind), address;
     bool faults = access_faults(m, t->r[op->a], op, size, &address);
+    if (faults)
+        m->fault.address = address;
     if (faults && (m->options.switches & DPU_SWITCH_FAULT_STOPS_ACCESS) != 0)
         return dpu_raise(m, t, op, DPU_FAULT_MEMORY);
 
@@ -117,4 +115,12 @@ const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu
     else
         put_result(t, op, extend(kind, load(place, size, op->big)));
     return faults ? dpu_raise(m, t, op, DPU_FAULT_MEMORY) : op + 1;
+}
+
+bool dpu_memory_faults(const struct dpu_machine *m, const struct dpu_thread *t,
+                       const struct dpu_operation *op)
+{
+    uint32_t address;
+    return access_faults(m, t->r[op->a], op, access_size((enum dpu_operation_kind)op->kind),
+                         &address);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interpreters.h: interpreter.inc as it is compiled three times, in run_rounds.c, run_single.c and
- * run_ahead.c. */
+/* interpreters.h: interpreter.inc as it is compiled four times, in run_rounds.c, run_single.c,
+ * run_alone.c and run_ahead.c. */
 #ifndef OFFCHIP_DPU_INTERPRETERS_H
 #define OFFCHIP_DPU_INTERPRETERS_H
 
@@ -13,6 +13,9 @@
  */
 uint32_t dpu_run_rounds(struct dpu_machine *machine);
 uint32_t dpu_run_single(struct dpu_machine *machine);
+
+/* A dpu_runner. BUDGET must not be 0. */
+uint32_t dpu_run_alone(struct dpu_machine *machine, struct dpu_thread *t, uint32_t budget);
 
 /* Runs the tasklet in m->ahead.slot for up to m->ahead.rounds, which it sets to those that it has
  * run; it stops before an instruction that other tasklets notice. Always 0. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* machine.c: the machine's life, its memories and its state. */
 #include "ahead_marks.h"
+#include "program.h"
+#include "snapshot.h"
 #include "timing.h"
 
 #include <errno.h>
@@ -29,7 +31,8 @@ void dpu_machine_default_options(struct dpu_machine_options *options)
 static bool options_are_valid(const struct dpu_machine_options *options)
 {
     return options->size == sizeof *options && dpu_chip_of(options->architecture) != NULL &&
-           options->accounting <= DPU_ACCOUNTING_VENDOR && options->round_cycles >= 1;
+           options->accounting <= DPU_ACCOUNTING_VENDOR && options->round_cycles >= 1 &&
+           options->engine < DPU_ENGINE_COUNT;
 }
 
 /* Plain zero pages, which cost nothing until they are touched. */
@@ -42,8 +45,8 @@ static void *map_pages(size_t size)
 
 static void set_up_threads(struct dpu_machine *m)
 {
-    m->operations[DPU_MACHINE_IRAM].code = DPU_CODE_WRAP;
-    m->operations[DPU_MACHINE_IRAM + 1].code = DPU_CODE_END_OF_ROUND;
+    m->operations = dpu_no_operations;
+    m->iram_changed = true;
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++) {
         const uint32_t constants[8] = {0, 1, 0xFFFFFFFF, 0x80000000, id, 2 * id, 4 * id, 8 * id};
         struct dpu_thread *t = &m->threads[id];
@@ -91,6 +94,8 @@ void dpu_machine_destroy(struct dpu_machine *m)
 {
     if (m == NULL)
         return;
+    dpu_program_leave(m);
+    dpu_snapshot_free(m);
     dpu_ahead_free(&m->ahead);
     munmap(m->mram, DPU_MACHINE_MRAM);
     munmap(m, sizeof *m);
@@ -111,8 +116,7 @@ bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_opt
 
     /* Operations depend on the switches. */
     if (options->switches != m->options.switches)
-        for (uint32_t i = 0; i < DPU_MACHINE_IRAM; i++)
-            m->operations[i].code = DPU_CODE_DECODE;
+        m->iram_changed = true;
     m->options = *options;
     dpu_counter_start(m, value, m->counter.mode);
     return true;
@@ -206,10 +210,12 @@ bool dpu_machine_write_iram(struct dpu_machine *m, uint32_t index, const uint64_
 {
     if (!is_inside(index, count, m->iram_size))
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         m->iram[index + i] = words[i] & DPU_WORD_MASK;
-        m->operations[index + i].code = DPU_CODE_DECODE;
-    }
+
+    m->iram_changed = true;
+    if (m->iram_used < index + count)
+        m->iram_used = (uint32_t)(index + count);
     return true;
 }
 

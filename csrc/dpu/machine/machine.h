@@ -4,8 +4,8 @@
  *
  * A machine is used by one thread at a time; different machines are independent, so that those
  * of a set can run in parallel. Only dpu_machine_interrupt() may be called from any thread at any
- * time. Nothing here prints, and no function but dpu_machine_run(), _launch() and _step() takes
- * longer than its copy.
+ * time. Nothing here prints, and no function but dpu_machine_run(), _launch(), _slice() and _step()
+ * takes longer than its copy.
  *
  * Time. Tasklets run in rounds: every runnable tasklet issues one instruction per round, in the
  * order of their ids, and a round lasts max(11, runnable) cycles. DMA moves its data when it is
@@ -73,6 +73,20 @@ struct dpu_machine_options {
     /* What 1024 bytes take of the one and of the other. 512. */
     uint32_t dma_latency_per_kib;
     uint32_t dma_engine_per_kib;
+    uint32_t engine; /* enum dpu_engine_kind */
+    uint32_t reserved;
+};
+
+/*
+ * What runs the tasklets. Programs without races have the same results, cycles and counts in all;
+ * others have one result in each.
+ */
+enum dpu_engine_kind {
+    DPU_ENGINE_AUTO = 0,  /* the fastest that can run the program */
+    DPU_ENGINE_TURNS = 1, /* one instruction of each tasklet in turn, as the pipeline issues them */
+    DPU_ENGINE_DRIFT = 2, /* each tasklet alone up to what others notice */
+    DPU_ENGINE_TRANSLATED = 3, /* the same, translated to host code as far as there is any */
+    DPU_ENGINE_COUNT
 };
 
 enum dpu_run_status {
@@ -81,6 +95,7 @@ enum dpu_run_status {
     DPU_RUN_INTERRUPTED = 2, /* dpu_machine_interrupt(); dpu_machine_run() goes on */
     DPU_RUN_CYCLE_LIMIT = 3, /* max_cycles */
     DPU_RUN_STEPPED = 4,     /* the asked number of rounds is over, tasklets still run */
+    DPU_RUN_NO_MEMORY = 5,   /* out of memory; nothing has run, and a further run may go on */
 };
 
 enum dpu_fault_kind {
@@ -204,7 +219,15 @@ enum dpu_run_status dpu_machine_launch(struct dpu_machine *machine, struct dpu_r
 void dpu_machine_boot(struct dpu_machine *machine);
 /* Goes on until every tasklet has stopped, a fault, an interruption, or the cycle limit. */
 enum dpu_run_status dpu_machine_run(struct dpu_machine *machine, struct dpu_run_result *result);
-/* Goes on for at most ROUNDS rounds (rounds in which only DMA is waited for do not count). */
+/*
+ * The same up to the next multiple of ROUNDS, which is not 0, since the boot (rounds in which only
+ * DMA is waited for do not count).
+ */
+enum dpu_run_status dpu_machine_slice(struct dpu_machine *machine, uint64_t rounds,
+                                      struct dpu_run_result *result);
+/* What ran last: "turns" or "drift". "" before the first run. Static. */
+const char *dpu_machine_engine_name(const struct dpu_machine *machine);
+/* Goes on for at most ROUNDS rounds, in turns. */
 enum dpu_run_status dpu_machine_step(struct dpu_machine *machine, uint64_t rounds,
                                      struct dpu_run_result *result);
 /* One instruction of one tasklet, which must be running; the others stand still. */

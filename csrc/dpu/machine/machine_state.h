@@ -87,9 +87,34 @@ struct dpu_ahead {
     struct dpu_thread_before threads[DPU_MACHINE_THREADS];
 };
 
+/* The performance counter: VALUE when the clock of its mode was at ORIGIN. */
+struct dpu_counter {
+    uint64_t value, origin;
+    uint32_t mode;
+};
+
+struct dpu_fault {
+    uint32_t kind, thread, breakpoint, address, detail;
+};
+
+struct dpu_engine;
+struct dpu_machine;
+struct dpu_program;
+struct dpu_snapshot;
+
+/*
+ * Runs tasklet T alone: for BUDGET instructions, or up to an event, which is an instruction that
+ * others notice (see drift.c) and which is not executed. Returns how many instructions it has
+ * executed; less than BUDGET means that an event comes next. It uses *T, the WRAM and nothing else.
+ */
+typedef uint32_t (*dpu_runner)(struct dpu_machine *machine, struct dpu_thread *t, uint32_t budget);
+
 struct dpu_machine {
-    /* The two after the IRAM: going on at its first word, and the end of a round. */
-    struct dpu_operation operations[DPU_MACHINE_IRAM + 2];
+    /* Of the program (program.h), which other machines may share. */
+    struct dpu_operation *operations;
+    struct dpu_program *program; /* NULL before the first run */
+    bool iram_changed;           /* the program, or the switches it is decoded with, is another */
+    uint32_t iram_used;          /* words from here on were never written */
     uint64_t iram[DPU_MACHINE_IRAM];
     _Alignas(64) uint8_t wram[DPU_MACHINE_WRAM];
     /* One more, which has no registers: it ends a round. */
@@ -101,11 +126,16 @@ struct dpu_machine {
     struct dpu_machine_options options;
     _Atomic uint32_t interrupt;
 
+    /* Of the run: what advances it, and the tasklets that may take part. */
+    const struct dpu_engine *engine;
+    uint64_t eligible;
+
     /* The batch of rounds that runs: who takes part, and how many rounds it has. */
     struct dpu_thread *order[DPU_MACHINE_THREADS + 1];
     uint32_t runnable;
     uint64_t batch_rounds;
     struct dpu_ahead ahead;
+    struct dpu_snapshot *snapshot; /* of this run, see snapshot.h; NULL: none was taken yet */
     bool regroup; /* set by what changes who runs: the batch ends with this round */
     /* For instructions that ask for the time: rounds of the batch that are complete, and how
      * many tasklets have issued before in this one. */
@@ -116,13 +146,8 @@ struct dpu_machine {
     uint64_t launch_cycles, launch_instructions, launch_rounds; /* at the boot */
     struct dpu_dma_totals dma, launch_dma;                      /* likewise */
     uint64_t dma_free; /* cycle at which the DMA engine is free */
-    struct {
-        uint64_t value, origin; /* value when the clock of the mode was at origin */
-        uint32_t mode;
-    } counter;
-    struct {
-        uint32_t kind, thread, breakpoint, address, detail;
-    } fault;
+    struct dpu_counter counter;
+    struct dpu_fault fault;
 };
 
 static inline uint32_t dpu_pc(const struct dpu_machine *m, const struct dpu_operation *op)

@@ -2,6 +2,8 @@
 /* prepare.c: from a word in IRAM to the operation that the interpreters execute. */
 #include "prepare.h"
 
+#include "program.h"
+
 #include <string.h>
 
 #define NO_ALU 0xFF
@@ -141,12 +143,12 @@ static void put_operand(struct dpu_operation *op, const struct dpu_form *form,
     }
 }
 
-void dpu_prepare_operation(struct dpu_machine *m, struct dpu_operation *op)
+void dpu_prepare_word(uint64_t word, uint32_t switches, struct dpu_operation *op)
 {
     struct dpu_instruction instruction;
     struct dpu_operation new = {.c = DPU_SINK};
-    if (!dpu_decode(m->iram[op - m->operations], &instruction)) {
-        bool faults = (m->options.switches & DPU_SWITCH_UNDECODABLE_FAULTS) != 0;
+    if (!dpu_decode(word, &instruction)) {
+        bool faults = (switches & DPU_SWITCH_UNDECODABLE_FAULTS) != 0;
         new.code = faults ? DPU_CODE_UNDECODABLE : DPU_CODE_NOP;
         *op = new;
         return;
@@ -173,10 +175,17 @@ void dpu_prepare_operation(struct dpu_machine *m, struct dpu_operation *op)
         new.a = new.b;
     new.checked = strcmp(form->form, "ersi") == 0 || strncmp(form->form, "es", 2) == 0 ||
                   strncmp(form->form, "ss", 2) == 0;
-    if (new.kind == DPU_OP_CLS && (m->options.switches & DPU_SWITCH_CLS_COUNTS_SIGN) != 0)
+    if (new.kind == DPU_OP_CLS && (switches & DPU_SWITCH_CLS_COUNTS_SIGN) != 0)
         new.shift = 1;
     if (new.condition == DPU_IF_FALSE && new.tail == DPU_TAIL_JUMP)
         new.tail = DPU_TAIL_PLAIN;
     new.code = choose_code(&new) & 0xFFFF;
     *op = new;
+}
+
+void dpu_prepare_operation(struct dpu_machine *m, uint32_t index)
+{
+    struct dpu_operation op;
+    dpu_prepare_word(m->iram[index], m->options.switches, &op);
+    dpu_program_publish(m->program, index, &op);
 }

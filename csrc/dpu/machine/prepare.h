@@ -5,7 +5,9 @@
 
 #include "machine_state.h"
 
-/* Fills in *OP, which is in m->operations, from its word in IRAM. */
-void dpu_prepare_operation(struct dpu_machine *machine, struct dpu_operation *op);
+/* Decodes a word, by itself; SWITCHES are those of the machine. */
+void dpu_prepare_word(uint64_t word, uint32_t switches, struct dpu_operation *operation);
+/* Decodes word INDEX of IRAM for the machine's program. */
+void dpu_prepare_operation(struct dpu_machine *machine, uint32_t index);
 
 #endif

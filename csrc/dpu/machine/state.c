@@ -123,6 +123,7 @@ const char *dpu_run_status_name(enum dpu_run_status status)
     case DPU_RUN_INTERRUPTED: return "interrupted";
     case DPU_RUN_CYCLE_LIMIT: return "cycle limit";
     case DPU_RUN_STEPPED: return "stepped";
+    case DPU_RUN_NO_MEMORY: return "out of memory";
     }
 
     return "unknown";

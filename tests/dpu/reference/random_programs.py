@@ -8,6 +8,7 @@ what a tasklet reads of them it forgets again.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from tests.dpu.reference import Form, Table
 from tests.dpu.reference.pairing import draw_word, number
@@ -65,13 +66,27 @@ class Program:
             self.emit("or:rri", rc=register, ra=ZERO, imm=number(self.rng))
         self.emit("lsl:rri", rc=WRAM_BASE, ra=ID, shift=11)
         self.emit("lsl:rri", rc=MRAM_BASE, ra=ID, shift=16)
-        parts = [self.straight, self.loop, self.load, self.store, self.transfer, self.add_to_sum]
+        parts = self.parts()
         fault_at = first + self.rng.randrange(20, SEGMENT - 20)
         while len(self.words) < first + SEGMENT - 16:
             if fault is not None and len(self.words) >= fault_at:
                 self.words.append(fault)
                 return
             self.rng.choice(parts)()
+        self.end()
+
+    def parts(self) -> list[Callable[[], None]]:
+        """List what a tasklet does in between, which takes up to 10 instructions each."""
+        return [
+            self.straight,
+            self.loop,
+            self.load,
+            self.store,
+            self.transfer,
+            self.add_to_sum,
+        ]
+
+    def end(self) -> None:
         self.emit("stop:ci")
 
     def compute(self, end: int | None) -> None:

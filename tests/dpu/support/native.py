@@ -14,6 +14,7 @@ SOURCES = ROOT / "csrc" / "dpu"
 NO_FORM = 0xFFFF_FFFF
 ACCOUNTING_PIPELINE, ACCOUNTING_VENDOR = 0, 1
 DONE, FAULT, INTERRUPTED, CYCLE_LIMIT, STEPPED = range(5)
+ENGINE_AUTO, ENGINE_TURNS, ENGINE_DRIFT, ENGINE_TRANSLATED = range(4)
 FAULT_KINDS = {0: None, 1: "bkp", 2: "dma", 3: "mem", 4: "undecodable"}
 TASKLETS, REGISTERS, OPERANDS = 24, 24, 6
 
@@ -33,6 +34,8 @@ class Options(ctypes.Structure):
         ("dma_setup", u32),
         ("dma_latency_per_kib", u32),
         ("dma_engine_per_kib", u32),
+        ("engine", u32),
+        ("reserved", u32),
     ]
 
 
@@ -112,6 +115,7 @@ TRUTHS = [
     "dpu_machine_set_atomic",
     "dpu_machine_get_atomic",
     "dpu_machine_set_counter",
+    "dpu_machine_set_options",
 ]
 
 
@@ -137,6 +141,7 @@ def build(folder: Path) -> ctypes.CDLL:
     loaded.dpu_machine_mram.restype = ctypes.c_void_p
     loaded.dpu_machine_get_run_bits.restype = u64
     loaded.dpu_condition_name.restype = ctypes.c_char_p
+    loaded.dpu_machine_engine_name.restype = ctypes.c_char_p
     loaded.dpu_form_find.restype = u32
     for name in TRUTHS:
         getattr(loaded, name).restype = ctypes.c_bool
@@ -160,6 +165,14 @@ class NativeMachine:
         self.mram = memoryview((u8 * (64 << 20)).from_address(mram)).cast("B")
         self.result = RunResult()
         self._state = ThreadState()
+
+    def set_options(self, **fields: int) -> None:
+        """Change options: `engine`, `max_cycles`, `switches`."""
+        options = Options()
+        self.library.dpu_machine_get_options(self.handle, ctypes.byref(options))
+        for name, value in fields.items():
+            setattr(options, name, value)
+        assert self.library.dpu_machine_set_options(self.handle, ctypes.byref(options))
 
     def close(self) -> None:
         self.wram.release()
@@ -238,6 +251,22 @@ class NativeMachine:
 
     def launch(self) -> int:
         return int(self.library.dpu_machine_launch(self.handle, ctypes.byref(self.result)))
+
+    def slice(self, rounds: int) -> int:
+        """Go on to the next multiple of ROUNDS since the boot."""
+        return int(
+            self.library.dpu_machine_slice(self.handle, u64(rounds), ctypes.byref(self.result))
+        )
+
+    def boot(self) -> None:
+        self.library.dpu_machine_boot(self.handle)
+
+    def interrupt(self) -> None:
+        self.library.dpu_machine_interrupt(self.handle)
+
+    @property
+    def engine_name(self) -> str:
+        return str(self.library.dpu_machine_engine_name(self.handle).decode())
 
     def clear_fault(self) -> None:
         self.library.dpu_machine_clear_fault(self.handle)

@@ -54,6 +54,17 @@ static inline struct dpu_machine *dpu_new(uint32_t accounting, uint32_t switches
     return machine;
 }
 
+/* For programs with races on WRAM, which have another result in each engine. */
+static inline struct dpu_machine *dpu_new_in_turns(uint32_t accounting)
+{
+    struct dpu_machine *machine = dpu_new(accounting, 0);
+    struct dpu_machine_options options;
+    dpu_machine_get_options(machine, &options);
+    options.engine = DPU_ENGINE_TURNS;
+    CHECK(dpu_machine_set_options(machine, &options));
+    return machine;
+}
+
 static inline uint32_t dpu_register(const struct dpu_machine *machine, uint32_t thread, uint32_t r)
 {
     struct dpu_thread_state state;

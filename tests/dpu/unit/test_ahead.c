@@ -42,7 +42,7 @@ static void expect_the_same(struct dpu_machine *at_once, struct dpu_machine *in_
     do { \
         struct dpu_machine *machines_[2]; \
         for (int i_ = 0; i_ < 2; i_++) { \
-            machines_[i_] = dpu_new(DPU_ACCOUNTING_PIPELINE, 0); \
+            machines_[i_] = dpu_new_in_turns(DPU_ACCOUNTING_PIPELINE); \
             LOAD(machines_[i_], BOOT_CHAIN(TASKLETS, 0), __VA_ARGS__); \
         } \
         expect_the_same(machines_[0], machines_[1]); \

@@ -7,6 +7,7 @@
  */
 #include "dpu/machine/machine_state.h"
 #include "dpu/machine/prepare.h"
+#include "dpu/machine/program.h"
 #include "tests/dpu/support/program.h"
 
 static const char *const code_names[DPU_CODE_COUNT] = {
@@ -17,7 +18,7 @@ static const char *const code_names[DPU_CODE_COUNT] = {
 #undef ALU
 };
 
-enum { PC = 50, OTHER_PC = 500 };
+enum { PC = 5, OTHER_PC = 50 };
 
 /* Values at which flags and conditions change are as frequent as all others. */
 static uint32_t random_register(uint64_t *state)
@@ -94,7 +95,8 @@ static void compare(struct dpu_machine *fast, struct dpu_machine *general, uint6
         both[i]->fault.address = 0;
         set_up(both[i], word, seed);
         dpu_machine_set_run_bits(both[i], (1u << tasklets) - 1);
-        dpu_prepare_operation(both[i], &both[i]->operations[PC]);
+        CHECK(dpu_program_join(both[i]));
+        dpu_prepare_operation(both[i], PC);
         if (i == 0)
             seen[both[i]->operations[PC].code] = true;
         else
@@ -120,6 +122,8 @@ int main(void)
     struct dpu_machine *fast = dpu_new(DPU_ACCOUNTING_VENDOR, 0);
     struct dpu_machine *general = dpu_new(DPU_ACCOUNTING_VENDOR, 0);
     static bool seen[DPU_CODE_COUNT];
+    /* A word that is not executed, so that they do not share decoded programs. */
+    LOAD_AT(general, OTHER_PC + 1, STOP);
     /* Both have the same memory at first, and so ever after. */
     for (uint32_t i = 0; i < DPU_MACHINE_WRAM; i++)
         fast->wram[i] = general->wram[i] = (uint8_t)check_random(&state);

@@ -89,7 +89,7 @@ static void test_pairs(uint64_t *state)
 
 static void test_24_tasklets_count_under_a_lock(void)
 {
-    struct dpu_machine *machine = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
+    struct dpu_machine *machine = dpu_new_in_turns(DPU_ACCOUNTING_PIPELINE);
     LOAD(machine, BOOT_CHAIN(24, 0), MOVE(0, 50),
          /* 3: */ W("acquire", "rici", ZERO, 200, CC_NZ, 3), W("lw", "erri", 0, 1, ZERO, 64),
          W("add", "rri", 1, 1, 1), W("nop", "", 0), W("sw", "erir", 0, ZERO, 64, 1),

@@ -82,7 +82,7 @@ static void test_dma_blocks_for_its_time(void)
 /* While one waits for DMA the others go on, and it joins them when its time has come. */
 static void test_others_run_during_dma(void)
 {
-    struct dpu_machine *machine = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
+    struct dpu_machine *machine = dpu_new_in_turns(DPU_ACCOUNTING_PIPELINE);
     LOAD(machine, JUMP_IF(ID, 0, CC_NZ, 4), W("ldma", "rri", 0, 0, 15), /* 2: */
          W("sw", "erii", 0, ZERO, 512, 1), STOP, /* 4: until the store of the other is seen */
          W("add", "rri", 1, 1, 1), W("lw", "erri", 0, 2, ZERO, 512), JUMP_IF(2, 0, CC_Z, 4), STOP);

@@ -25,7 +25,7 @@
 #include <stdlib.h>
 
 /* Some milliseconds, or some tens of them with many tasklets. Then others have their turn. */
-#define SLICE_ROUNDS 1000000
+#define SLICE_ROUNDS (1 << 20)
 
 /* DPUs of a launch of which each says how it ended. */
 #define TOLD_MAX 4
@@ -160,7 +160,7 @@ static enum dpu_run_status take_turn(struct dpu_t *dpu)
     while (atomic_load_explicit(&dpu->waiting, memory_order_acquire) != 0)
         sched_yield();
     pthread_mutex_lock(&dpu->turn);
-    enum dpu_run_status status = dpu_machine_step(dpu->machine, SLICE_ROUNDS, &dpu->result);
+    enum dpu_run_status status = dpu_machine_slice(dpu->machine, SLICE_ROUNDS, &dpu->result);
     pthread_mutex_unlock(&dpu->turn);
     return status;
 }
@@ -185,6 +185,10 @@ static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run
         return dpulib_sleepers(dpu) != 0 ? end_asleep(dpu, launch) : DPU_OK;
     case DPU_RUN_FAULT: return end_in_fault(dpu, launch);
     case DPU_RUN_CYCLE_LIMIT: return end_early(dpu, launch, DPUSOFT_CYCLE_LIMIT);
+    case DPU_RUN_NO_MEMORY:
+        dpu->status = DPUSOFT_INTERRUPTED;
+        dpu->stuck = true;
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (decoded program)");
     case DPU_RUN_STEPPED:
     case DPU_RUN_INTERRUPTED: break;
     }

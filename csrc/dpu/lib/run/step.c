@@ -71,6 +71,7 @@ static void note(struct dpu_t *dpu, enum dpu_run_status status, struct dpusoft_r
     switch (status) {
     case DPU_RUN_DONE: shown = DPUSOFT_DONE; break;
     case DPU_RUN_FAULT: shown = DPUSOFT_FAULT; break;
+    case DPU_RUN_NO_MEMORY:
     case DPU_RUN_INTERRUPTED: shown = DPUSOFT_INTERRUPTED; break;
     case DPU_RUN_CYCLE_LIMIT: shown = DPUSOFT_CYCLE_LIMIT; break;
     case DPU_RUN_STEPPED: break;

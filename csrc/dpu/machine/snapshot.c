@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/copy.h"
+
+/* Bytes of the log after which a new snapshot is taken, and that are kept between runs. */
+#define LOG_ENOUGH ((size_t)256 << 10)
+
+/* In the log, a part of MRAM as it was is followed by its place. */
+struct place {
+    uint32_t address, bytes;
+};
+
+struct dpu_snapshot {
+    bool is_valid;
+    uint8_t wram[DPU_MACHINE_WRAM];
+    struct dpu_thread threads[DPU_MACHINE_THREADS];
+    uint8_t atomic[DPU_MACHINE_ATOMIC_BITS];
+    uint64_t run_bits, cycles, instructions, rounds, dma_free;
+    struct dpu_dma_totals dma;
+    struct dpu_counter counter;
+    struct dpu_fault fault;
+
+    uint8_t *log;
+    size_t used, room;
+};
+
+bool dpu_snapshot_take(struct dpu_machine *m)
+{
+    if (m->snapshot == NULL)
+        m->snapshot = calloc(1, sizeof *m->snapshot);
+    struct dpu_snapshot *s = m->snapshot;
+    if (s == NULL)
+        return false;
+
+    memcpy(s->wram, m->wram, m->wram_size);
+    memcpy(s->threads, m->threads, sizeof s->threads);
+    memcpy(s->atomic, m->atomic, sizeof s->atomic);
+    s->run_bits = m->run_bits;
+    s->cycles = m->cycles;
+    s->instructions = m->instructions;
+    s->rounds = m->rounds;
+    s->dma_free = m->dma_free;
+    s->dma = m->dma;
+    s->counter = m->counter;
+    s->fault = m->fault;
+
+    s->used = 0;
+    s->is_valid = true;
+    return true;
+}
+
+bool dpu_snapshot_is_valid(const struct dpu_machine *m)
+{
+    return m->snapshot != NULL && m->snapshot->is_valid;
+}
+
+bool dpu_snapshot_is_full(const struct dpu_machine *m)
+{
+    return m->snapshot->used > LOG_ENOUGH;
+}
+
+static bool has_room(struct dpu_snapshot *s, size_t size)
+{
+    if (s->room - s->used >= size)
+        return true;
+
+    size_t room = 2 * s->room + size + 4096;
+    uint8_t *log = realloc(s->log, room);
+    if (log == NULL)
+        return false;
+    s->log = log;
+    s->room = room;
+    return true;
+}
+
+void dpu_snapshot_keep(struct dpu_machine *m, uint32_t address, uint32_t bytes)
+{
+    if (!dpu_snapshot_is_valid(m))
+        return;
+
+    struct dpu_snapshot *s = m->snapshot;
+    const struct place place = {address, bytes};
+    if (!has_room(s, bytes + sizeof place)) {
+        s->is_valid = false;
+        return;
+    }
+
+    copy_memory(s->log + s->used, m->mram + address, bytes);
+    memcpy(s->log + s->used + bytes, &place, sizeof place);
+    s->used += bytes + sizeof place;
+}
+
+static void restore_mram(struct dpu_machine *m)
+{
+    struct dpu_snapshot *s = m->snapshot;
+    while (s->used != 0) {
+        struct place place;
+        memcpy(&place, s->log + s->used - sizeof place, sizeof place);
+        s->used -= place.bytes + sizeof place;
+        copy_memory(m->mram + place.address, s->log + s->used, place.bytes);
+    }
+}
+
+void dpu_snapshot_restore(struct dpu_machine *m)
+{
+    const struct dpu_snapshot *s = m->snapshot;
+    restore_mram(m);
+    memcpy(m->wram, s->wram, m->wram_size);
+    memcpy(m->threads, s->threads, sizeof s->threads);
+    memcpy(m->atomic, s->atomic, sizeof s->atomic);
+    m->run_bits = s->run_bits;
+    m->cycles = s->cycles;
+    m->instructions = s->instructions;
+    m->rounds = s->rounds;
+    m->dma_free = s->dma_free;
+    m->dma = s->dma;
+    m->counter = s->counter;
+    m->fault = s->fault;
+}
+
+void dpu_snapshot_drop(struct dpu_machine *m)
+{
+    struct dpu_snapshot *s = m->snapshot;
+    if (s == NULL)
+        return;
+
+    s->is_valid = false;
+    s->used = 0;
+    if (s->room <= LOG_ENOUGH)
+        return;
+    free(s->log);
+    s->log = NULL;
+    s->room = 0;
+}
+
+void dpu_snapshot_free(struct dpu_machine *m)
+{
+    if (m->snapshot != NULL)
+        free(m->snapshot->log);
+    free(m->snapshot);
+    m->snapshot = NULL;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "window.h"
+
+#include "timing.h"
+
+#define THREAD_BITS ((UINT64_C(1) << DPU_MACHINE_THREADS) - 1)
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t dpu_window_rounds_before(const struct dpu_machine *m, uint64_t limit)
+{
+    return limit == DPU_NEVER ? DPU_NEVER
+                              : (limit - m->cycles) / dpu_round_cycles(m, m->thread_count);
+}
+
+uint32_t dpu_window_first(const struct dpu_window *w)
+{
+    uint32_t first = 0;
+    uint64_t least = w->places[0];
+    for (uint32_t id = 1; id < DPU_MACHINE_THREADS; id++) {
+        first = w->places[id] < least ? id : first;
+        least = smaller(w->places[id], least);
+    }
+
+    return first;
+}
+
+void dpu_window_run_on(struct dpu_window *w, uint32_t id, uint64_t round)
+{
+    uint64_t end = w->end;
+    if (w->fault != DPU_NEVER)
+        end = smaller(end, DPU_PLACE_ROUND(w->fault) + (id < (w->fault & 31)));
+
+    if (round < end)
+        round += w->run(w->m, &w->m->threads[id], (uint32_t)(end - round));
+    w->places[id] = DPU_PLACE(round, id);
+}
+
+/* Counts the rounds of this group up to ROUND. */
+static void count(struct dpu_window *w, uint64_t round)
+{
+    struct dpu_machine *m = w->m;
+    uint64_t rounds = round - m->rounds;
+    m->rounds = round;
+    m->cycles += rounds * w->length;
+    m->instructions += rounds * m->runnable;
+}
+
+/* Who can issue now, and the cycle at which one more can. */
+static uint32_t choose(const struct dpu_machine *m, uint64_t *next)
+{
+    uint32_t group = 0;
+    *next = DPU_NEVER;
+    for (uint32_t left = (uint32_t)(m->run_bits & THREAD_BITS); left != 0; left &= left - 1) {
+        uint32_t id = (uint32_t)__builtin_ctz(left);
+        uint64_t ready = m->threads[id].ready;
+        if (ready <= m->cycles)
+            group |= 1u << id;
+        else
+            *next = smaller(*next, ready);
+    }
+
+    return group;
+}
+
+/* The same if nobody can issue: they wait for DMA, which takes no rounds. */
+static uint32_t choose_later(struct dpu_window *w, uint64_t *next)
+{
+    struct dpu_machine *m = w->m;
+    uint32_t group = choose(m, next);
+    if (group == 0 && *next < w->limit) {
+        m->cycles = *next;
+        w->end =
+            smaller(w->end, m->rounds + smaller(w->end, dpu_window_rounds_before(m, w->limit)));
+        return choose(m, next);
+    }
+
+    if (group == 0 && *next != DPU_NEVER)
+        m->cycles = w->limit;
+    return group;
+}
+
+void dpu_window_regroup(struct dpu_window *w, uint64_t round)
+{
+    struct dpu_machine *m = w->m;
+    uint64_t next;
+    count(w, round);
+    uint32_t group = choose_later(w, &next), left = w->group & ~group, came = group & ~w->group;
+
+    for (; left != 0; left &= left - 1) {
+        uint32_t id = (uint32_t)__builtin_ctz(left);
+        m->threads[id].instructions += round - w->joined[id];
+    }
+
+    uint32_t to_run = came | (group & w->standing);
+    w->group = group;
+    w->standing = 0;
+    w->is_over = group == 0;
+    m->runnable = (uint32_t)__builtin_popcount(group);
+    w->length = dpu_round_cycles(m, m->runnable);
+    w->regroup = DPU_NEVER;
+    if (next != DPU_NEVER && group != 0)
+        w->regroup = round + (next - m->cycles + w->length - 1) / w->length;
+
+    for (; to_run != 0; to_run &= to_run - 1) {
+        uint32_t id = (uint32_t)__builtin_ctz(to_run);
+        if ((came >> id & 1) != 0)
+            w->joined[id] = round;
+        dpu_window_run_on(w, id, round);
+    }
+}
+
+void dpu_window_begin(struct dpu_window *w)
+{
+    struct dpu_machine *m = w->m;
+    for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
+        w->places[id] = DPU_NEVER;
+    w->group = w->standing = w->spinning = 0;
+    w->is_over = false;
+
+    uint64_t running = m->run_bits & THREAD_BITS;
+    w->is_alone = (running & (running - 1)) == 0;
+    w->length = 0;
+    m->runnable = 0;
+    m->regroup = false;
+    dpu_window_regroup(w, m->rounds);
+}
+
+/* The tasklets of the group have issued up to ROUND, and those of EARLY in it too. */
+static void count_issued(struct dpu_window *w, uint64_t round, uint32_t early)
+{
+    struct dpu_machine *m = w->m;
+    count(w, round);
+    for (uint32_t left = w->group; left != 0; left &= left - 1) {
+        uint32_t id = (uint32_t)__builtin_ctz(left);
+        m->threads[id].instructions += round - w->joined[id] + (early >> id & 1);
+    }
+
+    uint32_t issued = (uint32_t)__builtin_popcount(early);
+    m->instructions += issued;
+    m->cycles += issued;
+    m->rounds_done = 0;
+    m->slot = 0;
+}
+
+void dpu_window_end(struct dpu_window *w)
+{
+    count_issued(w, w->is_over ? w->m->rounds : w->end, 0);
+}
+
+void dpu_window_end_at_fault(struct dpu_window *w, uint32_t id, uint64_t round)
+{
+    count_issued(w, round, w->group & ((2u << id) - 1));
+}
