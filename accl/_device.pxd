@@ -29,9 +29,10 @@ cdef class Device:
     cdef object abandoned
     # Blocks for arrays without device memory.
     cdef object staging
-    # Moves packets to other hosts; `turns`: only the waiting thread does.
-    cdef object pump
-    cdef bint turns
+    # Carries messages to other hosts; `homebound`: only calls of the thread `home` do.
+    cdef object carrier
+    cdef bint homebound
+    cdef unsigned long home
     cdef object hook
 
     cdef int enter(self, str function) except -1

@@ -4,7 +4,7 @@ from typing import NoReturn, SupportsIndex, final
 
 from accl._memory import Block
 from accl._native import Library
-from accl.mpi_pump import PacketPump
+from accl.mpi_carrier import MPICarrier
 
 __all__ = ["Device"]
 
@@ -33,4 +33,4 @@ class Device:
         self, nbytes: int, dtype: int = 0, host_only: bool = False, zero: bool = False
     ) -> Block: ...
     def memory_info(self) -> dict[str, int]: ...
-    def set_pump(self, pump: PacketPump | None) -> None: ...
+    def set_carrier(self, carrier: MPICarrier) -> None: ...

@@ -23,6 +23,7 @@ from accl.libaccl cimport (
 )
 
 import atexit
+import logging
 import weakref
 from collections import deque
 from threading import get_ident
@@ -35,6 +36,10 @@ __all__ = ["Device"]
 cdef uint32_t _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
 
 LARGEST = 2**63 - 1
+
+# How long messages in flight are waited for.
+cdef enum:
+    FINISH_NS = 2_000_000_000
 
 _live = weakref.WeakSet()
 
@@ -129,6 +134,7 @@ cdef class Device:
         cdef accl_device *c = self.c
         if c is not NULL:
             self.c = NULL
+            _stop_carrier(self, c)
             with nogil:
                 self.table.accl_close(c)
 
@@ -248,10 +254,27 @@ cdef class Device:
 
         return {"capacity": info.capacity, "allocated": info.allocated, "base": info.base}
 
-    def set_pump(self, pump):
-        """Set the `PacketPump` that carries packets to other hosts; None removes it."""
-        self.pump = pump
-        self.turns = pump is not None and not pump.any_thread
+    def set_carrier(self, carrier):
+        """Set the `MPICarrier` that was started for this device."""
+        self.carrier = carrier
+        self.homebound = not carrier.any_thread
+        self.home = carrier.home
+
+
+cdef void _stop_carrier(Device device, accl_device *c) noexcept:
+    """Stop carrying messages, and free the communicator."""
+    cdef object carrier = device.carrier
+    cdef int status
+    device.carrier = None
+    if carrier is None:
+        return
+
+    with nogil:
+        status = device.table.accl_mpi_stop(c, FINISH_NS)
+    try:
+        carrier.release(complete=status == ACCL_OK)
+    except Exception as error:
+        logging.getLogger("accl").warning("the communicator of packets stays: %s", error)
 
 
 cdef void _close(Device device) noexcept:
@@ -263,6 +286,7 @@ cdef void _close(Device device) noexcept:
     device.c = NULL
     device.closed = True
     device.closing = True
+    _stop_carrier(device, c)
     with nogil:
         device.table.accl_close(c)
     # All of its calls have ended.

@@ -25,10 +25,6 @@ __all__ = ["ACCLHandle"]
 
 cdef unsigned int _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
 
-# The longest wait of a thread that carries packets.
-cdef enum:
-    TURN_NS = 50_000
-
 
 @cython.final
 @cython.no_gc_clear
@@ -58,17 +54,14 @@ cdef class ACCLHandle(Request):
         return f"<accl.ACCLHandle of {self.operation}, {state}>"
 
     cdef int _poll(self) except -1:
-        if not self.pending.ended() and self.device.turns:
-            self.device.pump.turn()
+        # This thread carries messages, while it asks.
+        if self.device.homebound and not self.pending.ended():
+            self._wait_ns(0)
         return _end(self) if self.pending.ended() else 0
 
     cdef int _wait_ns(self, long long ns) except -1:
         cdef int status
         cdef accl_request *c = self.pending.c
-        if self.device.turns:
-            self.device.pump.turn()
-            ns = min(ns, <long long>TURN_NS)
-
         with nogil:
             status = self.device.table.accl_request_wait(c, ns)
         if status == ACCL_PENDING:
@@ -203,31 +196,15 @@ cdef ACCLHandle start_call(Device device, accl_call *call, str name, tuple keep,
 
     prune(device.outstanding)
     device.outstanding.append(handle.pending)
-    if device.turns:
-        device.pump.turn()
     return handle
 
 
-cdef uint32_t _run_turning(Device device, accl_call *call, str name, bint raises,
-                           tuple keep) except? 0xffffffff:
-    """Execute a call while this thread carries its packets."""
-    cdef ACCLHandle handle
-    if get_ident() != device.pump.home:
+cdef uint32_t run_call(Device device, accl_call *call, str name, bint raises,
+                       tuple keep) except? 0xffffffff:
+    if device.homebound and get_ident() != device.home:
         raise ACCLUnsupportedError(
             f"{name}: MPI was initialised below THREAD_MULTIPLE, so calls that may go to other "
             "hosts are made in the thread that initialised it"
         )
 
-    handle = start_call(device, call, name, keep, ())
-    handle.wait_for_end()
-    prune(device.outstanding)
-    if raises:
-        handle.result()
-    return handle.retcode
-
-
-cdef uint32_t run_call(Device device, accl_call *call, str name, bint raises,
-                       tuple keep) except? 0xffffffff:
-    if device.turns:
-        return _run_turning(device, call, name, raises, keep)
     return device.run(call, name, raises, keep)

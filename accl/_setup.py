@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from accl._control import Control
     from accl._handle import ACCLHandle
     from accl._native import Library
-    from accl.mpi_pump import PacketPump
 
 __all__ = ["Setup"]
 
@@ -101,7 +100,6 @@ class Setup:
         self._pending_arithmetic: Mapping[tuple[str, str], ACCLArithConfig] = (
             ACCL_DEFAULT_ARITH_CONFIG
         )
-        self._pump: PacketPump | None = None
         self._device = Device(
             library,
             unified=self.unified,

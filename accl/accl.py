@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import os
-import weakref
 from collections.abc import Mapping, Sequence
 from operator import index
 from types import TracebackType
@@ -35,6 +34,7 @@ from accl.constants import (
     ErrorCode,
 )
 from accl.errors import ACCLArgumentError
+from accl.mpi_carrier import MPICarrier
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -190,7 +190,7 @@ class accl(Collectives, Primitives, Setup, BareCalls):
                         "`ranks`, and ACCL_TRANSPORT): MPI is required to reach them; start with "
                         "accl.from_comm(comm)"
                     )
-                self._start_pump(comm)
+                self._device.set_carrier(MPICarrier(comm, self._device))
             if self.protocol == "TCP":
                 self.init_connection(GLOBAL_COMM)
         except BaseException:
@@ -254,16 +254,6 @@ class accl(Collectives, Primitives, Setup, BareCalls):
 
         return start_from_comm(cls, comm, protocol, nbufs, bufsize, transport, options)
 
-    def _start_pump(self, comm: MPI.Comm) -> None:
-        """Start carrying packets through MPI; collective."""
-        from accl._packets import PacketQueue
-        from accl.mpi_pump import PacketPump
-
-        self._pump = PacketPump(comm, PacketQueue(self._device))
-        self._device.set_pump(self._pump)
-        # No packets are carried any more for an instance dropped without deinit().
-        weakref.finalize(self, self._pump.stop).atexit = False
-
     def deinit(self) -> None:
         """Close it: running calls are interrupted, later ones fail.
 
@@ -274,15 +264,10 @@ class accl(Collectives, Primitives, Setup, BareCalls):
         if device is None or device.closed:
             return
 
-        pump, self._pump = self._pump, None
         self.rx_buffer_spares = []
         self.utility_spare = None
         self.config_rdy = False
-        try:
-            if pump is not None:
-                pump.stop()
-        finally:
-            device.close()
+        device.close()
 
     def __enter__(self) -> Self:
         return self

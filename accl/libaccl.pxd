@@ -126,6 +126,18 @@ cdef extern from "accl_table.h" nogil:
         uint64_t id
         void *data
         uint64_t bytes
+    struct accl_mpi:
+        uint32_t size
+        const char *library
+        uint64_t comm
+        uint64_t byte
+        uint32_t handle_bytes
+        uint32_t status_bytes
+        uint32_t status_source
+        uint32_t status_tag
+        int32_t any_source
+        int32_t any_tag
+        uint32_t any_thread
 
     struct accl_table:
         int (*accl_abi_version)() noexcept nogil
@@ -192,6 +204,8 @@ cdef extern from "accl_table.h" nogil:
         int (*accl_packet_outstanding)(accl_device *, uint64_t *) noexcept nogil
         int (*accl_packet_leave)(accl_device *) noexcept nogil
         int (*accl_packet_lost)(accl_device *, uint32_t, const char *) noexcept nogil
+        int (*accl_mpi_start)(accl_device *, const accl_mpi *) noexcept nogil
+        int (*accl_mpi_stop)(accl_device *, int64_t) noexcept nogil
 
     const char *const accl_symbol_names[]
     int accl_table_open(const char *path, accl_table *table, offchip_library *lib)

@@ -63,7 +63,8 @@ LAYERS: dict[str, str] = {
     "csrc/accl/base": "include/accl csrc/common",
     "csrc/accl/transport": "@csrc/accl/base csrc/accl/arithmetic",
     "csrc/accl/transport/shm": "@csrc/accl/transport",
-    "csrc/accl/transport/packets": "@csrc/accl/transport",
+    "csrc/accl/transport/mpi": "@csrc/accl/base",
+    "csrc/accl/transport/packets": "@csrc/accl/transport csrc/accl/transport/mpi",
     "csrc/accl/transport/hosts": "@csrc/accl/transport",
     "csrc/accl/engine": "@csrc/accl/transport/shm csrc/accl/transport/packets"
     " csrc/accl/transport/hosts",

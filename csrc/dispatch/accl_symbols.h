@@ -62,6 +62,8 @@
     X(accl_packet_wake) \
     X(accl_packet_outstanding) \
     X(accl_packet_leave) \
-    X(accl_packet_lost)
+    X(accl_packet_lost) \
+    X(accl_mpi_start) \
+    X(accl_mpi_stop)
 
 #endif

@@ -601,6 +601,41 @@ int accl_packet_leave(accl_device *device);
 /* The carrier knows that RANK is gone: calls that wait for it fail with PEER_LOST_ERROR. */
 int accl_packet_lost(accl_device *device, uint32_t rank, const char *why);
 
+/* MPI */
+
+/*
+ * Optional: the engine carries its packets itself, as messages of the MPI library that this process
+ * has loaded and initialised. Neither its headers nor its files are needed to build: functions are
+ * found by their address, and the caller says how that library represents handles and statuses.
+ *
+ * If MPI allows calls from any thread, a thread of the engine carries packets while no call waits;
+ * otherwise they move only during calls of the thread that called accl_mpi_start(), which
+ * makes or waits for all calls: accl_call_sync() and accl_request_wait().
+ *
+ * accl_mpi_start() follows communicator 0, in which some rank is reached by packets. It sends a
+ * message to this rank itself, to try the library: ACCL_UNSUPPORTED, with a text, if that fails.
+ * accl_mpi_stop() comes before MPI_Finalize(); accl_close() does the same. It sends what is queued,
+ * and waits until all ranks have stopped: ACCL_OK, and COMM may be freed. ACCL_PENDING if that took
+ * longer than TIMEOUT_NS: messages are in flight, so COMM must not be freed; their memory is the
+ * engine's. Later calls that wait for other hosts fail. Stopping again gives the same status.
+ */
+struct accl_mpi {
+    uint32_t size;
+    const char *library;   /* path of a loaded library or module that is linked to MPI */
+    uint64_t comm;         /* MPI_Comm of the ranks, in order; the engine's alone; errors return */
+    uint64_t byte;         /* MPI_BYTE */
+    uint32_t handle_bytes; /* sizeof(MPI_Comm) */
+    uint32_t status_bytes; /* sizeof(MPI_Status), and where it has MPI_SOURCE and MPI_TAG */
+    uint32_t status_source;
+    uint32_t status_tag;
+    int32_t any_source;  /* MPI_ANY_SOURCE */
+    int32_t any_tag;     /* MPI_ANY_TAG */
+    uint32_t any_thread; /* whether MPI was initialised with MPI_THREAD_MULTIPLE */
+};
+
+int accl_mpi_start(accl_device *device, const struct accl_mpi *mpi);
+int accl_mpi_stop(accl_device *device, int64_t timeout_ns);
+
 #ifdef __cplusplus
 }
 #endif

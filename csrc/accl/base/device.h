@@ -63,6 +63,8 @@ struct accl_device {
     struct packets *_Atomic packets;                    /* of transport/packets, or NULL */
     struct list communicators;                          /* in the order of their ids */
     uint32_t communicator_count;
+    /* Packets move only in the thread that MPI belongs to, while it is in a call. */
+    _Atomic bool carries;
 
     /* Configuration. */
     uint32_t rx_count;

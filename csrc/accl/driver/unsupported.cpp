@@ -17,7 +17,9 @@
     X(accl_packet_wake, (accl_device *)) \
     X(accl_packet_outstanding, (accl_device *, uint64_t *)) \
     X(accl_packet_leave, (accl_device *)) \
-    X(accl_packet_lost, (accl_device *, uint32_t, const char *))
+    X(accl_packet_lost, (accl_device *, uint32_t, const char *)) \
+    X(accl_mpi_start, (accl_device *, const struct accl_mpi *)) \
+    X(accl_mpi_stop, (accl_device *, int64_t))
 
 #define UNSUPPORTED(name, parameters) \
     ACCL_EXPORT int name parameters \

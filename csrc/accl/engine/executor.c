@@ -3,10 +3,12 @@
 
 #include <errno.h>
 
+#include "accl/transport/transport.h"
 #include "common/clock.h"
 
-/* How often a waiter calls the check. */
+/* How often a waiter calls the check, and carries messages where no other thread does. */
 #define LOOK_NS (50 * CLOCK_MILLISECOND)
+#define CARRY_NS INT64_C(20000)
 
 void acclib_executor_leave(accl_device *device)
 {
@@ -18,12 +20,28 @@ void acclib_executor_leave(accl_device *device)
     }
 }
 
+static int wait_until(accl_device *device, int64_t until)
+{
+    struct timespec ts = {.tv_sec = (time_t)(until / CLOCK_SECOND),
+                          .tv_nsec = (long)(until % CLOCK_SECOND)};
+    return pthread_cond_timedwait(&device->changed, &device->lock, &ts);
+}
+
 /* Waits for a change, at most until LOOK, when the check is called; false if that says stop. */
 static bool look_while_waiting(accl_device *device, int64_t *look)
 {
-    struct timespec ts = {.tv_sec = (time_t)(*look / CLOCK_SECOND),
-                          .tv_nsec = (long)(*look % CLOCK_SECOND)};
-    if (pthread_cond_timedwait(&device->changed, &device->lock, &ts) != ETIMEDOUT)
+    if (atomic_load(&device->carries)) {
+        /* What runs may depend on it. */
+        pthread_mutex_unlock(&device->lock);
+        acclib_transport_carry(device);
+        pthread_mutex_lock(&device->lock);
+        if (clock_now() < *look) {
+            wait_until(device, clock_now() + CARRY_NS);
+            return true;
+        }
+    }
+
+    if (wait_until(device, *look) != ETIMEDOUT)
         return true;
 
     /* Without the lock, as the check may run anything. */

@@ -16,9 +16,13 @@
 #include "accl/base/fork.h"
 #include "accl/engine/execute.h"
 #include "accl/engine/executor.h"
+#include "accl/transport/transport.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
 #include "common/futex.h"
+
+/* Between two turns of carrying messages. */
+#define CARRY_NS INT64_C(20000)
 
 struct accl_request {
     _Atomic uint32_t refs; /* the caller and the queue */
@@ -256,14 +260,33 @@ ACCL_EXPORT int accl_call_start(accl_device *device, const struct accl_call *cal
     return ACCL_OK;
 }
 
+/* The same in the thread that carries messages meanwhile. */
+static bool request_carry(accl_request *r, int64_t deadline)
+{
+    bool done;
+    do
+        acclib_transport_carry(r->device);
+    while (!(done = request_sleep(r, clock_now() + CARRY_NS)) && clock_now() < deadline);
+    return done;
+}
+
+static bool request_await(accl_request *r, int64_t timeout_ns)
+{
+    int64_t deadline = clock_deadline(timeout_ns);
+    if (atomic_load(&r->state) == ACCL_COMPLETED)
+        return true;
+    if (atomic_load(&r->device->carries))
+        return request_carry(r, deadline);
+    return timeout_ns != 0 && request_sleep(r, deadline);
+}
+
 ACCL_EXPORT int accl_request_wait(accl_request *r, int64_t timeout_ns)
 {
     if (r == NULL)
         return acclib_is_null("accl_request_wait", "r");
     if (r->device->fork_count != acclib_fork_count())
         return acclib_fail(ACCL_FORKED, "the request belongs to the parent of this process");
-    if (atomic_load(&r->state) != ACCL_COMPLETED &&
-        (timeout_ns == 0 || !request_sleep(r, clock_deadline(timeout_ns))))
+    if (!request_await(r, timeout_ns))
         return ACCL_PENDING;
     if (r->retcode)
         acclib_set_message(r->text);

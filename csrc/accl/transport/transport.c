@@ -9,6 +9,22 @@ void acclib_transport_progress(accl_device *device)
         device->transports[i]->progress(device);
 }
 
+bool acclib_transport_carry(accl_device *device)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < TRANSPORTS_MAX && device->transports[i] != NULL; i++)
+        if (device->transports[i]->carry != NULL)
+            moved |= device->transports[i]->carry(device);
+    return moved;
+}
+
+void acclib_transport_settle(accl_device *device)
+{
+    for (uint32_t i = 0; i < TRANSPORTS_MAX && device->transports[i] != NULL; i++)
+        if (device->transports[i]->settle != NULL)
+            device->transports[i]->settle(device);
+}
+
 void acclib_transport_reset(accl_device *device)
 {
     for (uint32_t i = 0; i < TRANSPORTS_MAX && device->transports[i] != NULL; i++)

@@ -78,6 +78,11 @@ struct transport {
 
     /* Takes stream puts that have arrived. */
     void (*progress)(accl_device *device);
+    /* Moves messages without waiting, if the transport has some that the calling thread may move;
+     * whether one moved. Any thread. May be NULL. */
+    bool (*carry)(accl_device *device);
+    /* The executed call ends: what it sends must leave without more calls. May be NULL. */
+    void (*settle)(accl_device *device);
     /* Drops all messages that wait to be received. */
     void (*reset)(accl_device *device);
     /* Calls VISIT for each of them. */
@@ -100,6 +105,8 @@ struct transport {
 
 /* For all transports in use. */
 void acclib_transport_progress(accl_device *device);
+bool acclib_transport_carry(accl_device *device);
+void acclib_transport_settle(accl_device *device);
 void acclib_transport_reset(accl_device *device);
 void acclib_transport_visit(accl_device *device, pending_visit visit, void *argument);
 

@@ -29,6 +29,8 @@ enum {
 #define YIELD_NS INT64_C(200000)
 #define SLEEP_NS INT64_C(50000000)
 #define INSPECT_NS INT64_C(50000000)
+/* Between two turns of carrying messages, while this rank waits for something else. */
+#define CARRY_NS INT64_C(20000)
 
 void acclib_wait_begin(struct waiter *w, accl_device *device, struct communicator *comm,
                        uint32_t peer, bool collective, uint32_t timeout_bits)
@@ -137,6 +139,10 @@ uint32_t acclib_wait_pause(struct waiter *w)
         return 0;
     }
 
+    /* No other thread does, and what is awaited may depend on it. */
+    if (atomic_load_explicit(&device->carries, memory_order_relaxed))
+        return acclib_transport_carry(device) ? 0 : acclib_wait_pause_briefly(w, CARRY_NS);
+
     if (!roomy && w->spins_on++ < SPIN_ROUNDS_WHILE_RUNNING && runs_elsewhere(w)) {
         w->rounds--;
         spin_relax();
@@ -199,7 +205,8 @@ uint32_t acclib_wait_pause_briefly(struct waiter *w, int64_t ns)
     }
 
     struct timespec ts = {.tv_nsec = (long)(left < ns ? left : ns)};
-    nanosleep(&ts, NULL);
+    if (ns > 0)
+        nanosleep(&ts, NULL);
 
     return 0;
 }

@@ -37,7 +37,7 @@ void acclib_wait_end(struct waiter *w);
  * text is left to the caller (device->text is empty). */
 uint32_t acclib_wait_pause(struct waiter *w);
 
-/* The same if no wake-up will come: sleeps for at most NS. */
+/* The same if no wake-up will come: sleeps for NS at most, or only checks what ends a wait. */
 uint32_t acclib_wait_pause_briefly(struct waiter *w, int64_t ns);
 
 /* What ends a wait for global rank RANK besides time: asks all transports. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public functions accl_packet_*(): the caller's side of the queues of packets. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "accl/transport/packets/arrive.h"
-#include "accl/transport/packets/queue.h"
+#include "accl/transport/packets/handover.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
 
@@ -20,6 +18,8 @@ static int enter(accl_device *device)
     struct packets *p = device->packets;
     if (p == NULL)
         return acclib_fail(ACCL_NOT_READY, "all ranks share memory: there are no packets");
+    if (atomic_load(&p->carrier) != NULL)
+        return acclib_fail(ACCL_IN_USE, "packets are carried by MPI: see accl_mpi_start()");
 
     pthread_mutex_lock(&p->lock);
     return ACCL_OK;
@@ -77,16 +77,12 @@ ACCL_EXPORT int accl_packet_done(accl_device *device, uint64_t id)
 
     struct packets *p = device->packets;
     struct parcel_post *post = unlink_post(&p->carried, id);
-    if (post != NULL) {
-        p->outstanding--;
-        atomic_fetch_sub(&p->out_bytes, post->bytes);
-    }
     pthread_mutex_unlock(&p->lock);
 
     if (post == NULL)
         return acclib_fail(ACCL_INVALID, "no packet %llu is being carried", (unsigned long long)id);
 
-    free(post);
+    acclib_packets_sent(device, post);
     acclib_wake_self(device);
 
     return ACCL_OK;
@@ -127,29 +123,13 @@ ACCL_EXPORT int accl_packet_arrived(accl_device *device, uint32_t rank, uint64_t
 
     struct packets *p = device->packets;
     struct parcel_post *post = unlink_post(&p->filling, id);
-    if (post == NULL) {
-        status =
-            acclib_fail(ACCL_INVALID, "no packet %llu is being received", (unsigned long long)id);
-    } else if (rank >= device->ranks || rank == device->rank) {
-        free(post);
-        status = acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
-    } else if (p->links[rank].lost) {
-        free(post); /* whatever it is, it comes too late */
-    } else {
-        const char *flaw = acclib_packet_handle(device, rank, post);
-        if (flaw != NULL) {
-            struct packet_link *link = &p->links[rank];
-            link->lost = true;
-            snprintf(link->why, sizeof link->why, "it sent a packet with %s", flaw);
-            status = acclib_fail(ACCL_INVALID, "a packet from rank %u has %s", rank, flaw);
-        }
-    }
-
-    atomic_fetch_add(&p->news, 1);
     pthread_mutex_unlock(&p->lock);
 
-    acclib_wake_self(device);
-    return status;
+    if (post == NULL)
+        return acclib_fail(ACCL_INVALID, "no packet %llu is being received",
+                           (unsigned long long)id);
+
+    return acclib_packets_arrived(device, rank, post);
 }
 
 ACCL_EXPORT int accl_packet_wait(accl_device *device, int64_t timeout_ns)
@@ -207,13 +187,9 @@ ACCL_EXPORT int accl_packet_leave(accl_device *device)
     if (status != ACCL_OK)
         return status;
 
-    bool good = true;
-    for (uint32_t i = 0; i < device->ranks; i++)
-        if (i != device->rank && !device->packets->links[i].lost)
-            good = acclib_packet_put_plain(device, i, PACKET_BYE, 0, 0, 0) && good;
     pthread_mutex_unlock(&device->packets->lock);
-
-    return good ? ACCL_OK : acclib_fail(ACCL_NO_MEMORY, "out of memory (packets)");
+    return acclib_packets_leave(device) ? ACCL_OK
+                                        : acclib_fail(ACCL_NO_MEMORY, "out of memory (packets)");
 }
 
 ACCL_EXPORT int accl_packet_lost(accl_device *device, uint32_t rank, const char *why)
@@ -222,18 +198,10 @@ ACCL_EXPORT int accl_packet_lost(accl_device *device, uint32_t rank, const char 
     if (status != ACCL_OK)
         return status;
 
-    struct packets *p = device->packets;
-    if (rank >= device->ranks || rank == device->rank) {
-        status = acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
-    } else if (!p->links[rank].lost && !p->links[rank].left) {
-        p->links[rank].lost = true;
-        snprintf(p->links[rank].why, sizeof p->links[rank].why, "%s",
-                 why != NULL ? why : "it is gone");
-    }
+    pthread_mutex_unlock(&device->packets->lock);
+    if (rank >= device->ranks || rank == device->rank)
+        return acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
 
-    atomic_fetch_add(&p->news, 1);
-    pthread_mutex_unlock(&p->lock);
-
-    acclib_wake_self(device);
-    return status;
+    acclib_packets_lost(device, rank, why != NULL ? why : "it is gone");
+    return ACCL_OK;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives between ranks that have no memory in common: made of messages in a channel of their
- * own. Reductions go round the ring, as the original's do, so the results are those of ranks that
- * share memory, bit by bit. Of two ranks the one with the lower number sends first, so they cannot
- * deadlock.
+ * own (pieces.h). Operands are added in the order of the original's ring, so the results are those
+ * of ranks that share memory, bit by bit.
  */
 #ifndef ACCL_PACKETS_COLLECTIVE_H
 #define ACCL_PACKETS_COLLECTIVE_H

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "accl/base/hash.h"
+#include "accl/transport/packets/carrier.h"
 #include "accl/transport/packets/collective.h"
 #include "accl/transport/packets/inspect.h"
 #include "accl/transport/packets/queue.h"
@@ -59,6 +60,7 @@ static void packets_close(accl_device *device)
     if (p == NULL)
         return;
 
+    acclib_carrier_free(device);
     for (uint32_t i = 0; i < device->ranks; i++) {
         for (uint32_t c = 0; c < CHANNELS; c++) {
             while ((node = list_pop(&p->links[i].channel[c].messages)) != NULL)
@@ -149,6 +151,8 @@ const struct transport acclib_packets = {
     .collective = acclib_packets_collective,
     .give_up = acclib_packets_give_up,
     .progress = acclib_packets_progress,
+    .carry = acclib_carrier_turn,
+    .settle = acclib_carrier_settle,
     .reset = acclib_packets_reset,
     .visit = acclib_packets_visit,
     .inspect = acclib_packets_inspect,

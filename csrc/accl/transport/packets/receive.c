@@ -7,6 +7,7 @@
 
 #include "accl/arithmetic/convert.h"
 #include "accl/arithmetic/dtype.h"
+#include "accl/transport/packets/carrier.h"
 #include "accl/transport/packets/queue.h"
 
 struct place {
@@ -127,16 +128,23 @@ static uint32_t mismatch(struct wish *w, const struct packet_header *h, const st
     return acclib_transport_mismatch(w->device, &shape, place->wire_type, place->count);
 }
 
+/* Whether the message that was found is the one that the call wants. */
+static bool is_wanted(const struct wish *w, uint32_t wire_type, uint64_t count)
+{
+    const struct packet_header *h = &w->found->header;
+    bool fits = h->wire_type == wire_type && h->total == count * acclib_dtype_bytes(wire_type);
+    if (w->message->channel == CHANNEL_COLLECTIVE)
+        fits = fits && h->tag == w->message->tag && h->sequence == w->message->sequence;
+    return fits;
+}
+
 /* With the lock held, which it releases. */
 static uint32_t take_message(struct wish *w, struct place *place, bool *again)
 {
     struct incoming *m = w->found;
     const struct packet_header h = m->header;
-    bool fits = h.wire_type == place->wire_type &&
-                h.total == place->count * acclib_dtype_bytes(place->wire_type);
+    bool fits = is_wanted(w, place->wire_type, place->count);
 
-    if (w->message->channel == CHANNEL_COLLECTIVE)
-        fits = fits && h.tag == w->message->tag && h.sequence == w->message->sequence;
     if (m->asked && fits) {
         bool granted =
             acclib_packet_put_plain(w->device, w->rank, PACKET_GRANT, h.channel, h.id, h.key);
@@ -220,6 +228,36 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
     return bits;
 }
 
+uint32_t acclib_packets_take_whole(accl_device *device, struct communicator *comm, uint32_t from,
+                                   const struct packet_message *message, uint32_t wire_type,
+                                   uint64_t count, struct incoming **taken)
+{
+    struct wish w;
+    *taken = NULL;
+    acclib_wish_make(&w, device, comm, from, message, ACCL_RECV, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    uint32_t bits = acclib_wish_wait(&w, has_message);
+    if (bits) {
+        if (bits == w.timeout_bits && !device->text[0])
+            timed_out(&w);
+        return bits;
+    }
+
+    struct incoming *m = w.found;
+    const struct packet_header h = m->header;
+    bool fits = is_wanted(&w, wire_type, count) && !m->asked && h.total == h.payload;
+    if (m->asked)
+        acclib_packet_put_plain(device, w.rank, PACKET_DROP, h.channel, h.id, h.key);
+    finish(&w, m);
+    wish_unlock(&w);
+
+    if (fits) {
+        *taken = m;
+        return 0;
+    }
+    acclib_incoming_free(m);
+    return call_differs(&w, &h);
+}
+
 /* With the lock held: drops a stream put that there is no memory for, and has its reader told.
  * False if there is none to tell the sender either, which is tried again. */
 static bool lose_put(accl_device *device, uint32_t rank, struct incoming *m)
@@ -294,6 +332,7 @@ static struct incoming *next_put(accl_device *device, uint32_t rank)
 void acclib_packets_progress(accl_device *device)
 {
     struct packets *p = device->packets;
+    acclib_carrier_turn(device);
     for (uint32_t i = 0; p != NULL && i < device->ranks; i++) {
         for (;;) {
             pthread_mutex_lock(&p->lock);

@@ -17,6 +17,12 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
                                 const struct packet_message *message, uint8_t *data, uint32_t type,
                                 uint32_t wire_type, uint64_t count, uint32_t *numbers);
 
+/* The same for a message of the collectives' channel in one packet: *TAKEN gets it, or NULL, and is
+ * the caller's to free. */
+uint32_t acclib_packets_take_whole(accl_device *device, struct communicator *comm, uint32_t from,
+                                   const struct packet_message *message, uint32_t wire_type,
+                                   uint64_t count, struct incoming **taken);
+
 /* As of struct transport. */
 void acclib_packets_progress(accl_device *device);
 void acclib_packets_reset(accl_device *device);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "accl/base/device.h"
+#include "accl/transport/mpi/mpi.h"
 #include "accl/transport/call_notes.h"
 #include "accl/transport/packets/packet_format.h"
 
@@ -24,6 +25,7 @@ struct parcel_post {
     uint64_t id;
     uint32_t rank;
     uint64_t bytes, taken;
+    union mpi_request request; /* while an MPI library carries it */
     _Alignas(8) uint8_t data[];
 };
 
@@ -81,7 +83,10 @@ static inline struct gave_up *gave_up_of(struct list_node *node)
     return LIST_ENTRY(node, struct gave_up, in_packets);
 }
 
+struct carrier;
+
 struct packets {
+    struct carrier *_Atomic carrier; /* or NULL: the caller carries */
     pthread_mutex_t lock;
     pthread_cond_t changed;            /* something to carry, or a wake-up */
     uint64_t list_key;                 /* of the list of ranks: the same for all */

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/packets/wish.h"
 
+#include "accl/transport/packets/carrier.h"
 #include "accl/transport/transport.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
+#include "accl/transport/wake.h"
+
+/* Turns in vain before a thread lets others run. */
+#define TURNS 200
 
 void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,
                       uint32_t index, const struct packet_message *message, uint32_t operation,
@@ -22,6 +27,24 @@ void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *
                        .timeout_bits = timeout_bits};
 }
 
+/* Lets time pass, and carries packets if this thread may. */
+static uint32_t pause_carrying(struct waiter *waiter)
+{
+    accl_device *device = waiter->device;
+    if (!acclib_carrier_is_mine(device))
+        return acclib_wait_pause(waiter);
+    if (acclib_carrier_turn(device))
+        waiter->spins_on = 1;
+    else if (waiter->rounds == 0)
+        acclib_wake_flush(device);
+    if (++waiter->rounds % TURNS)
+        return 0;
+
+    bool moved = waiter->spins_on;
+    waiter->spins_on = 0;
+    return acclib_wait_pause_briefly(waiter, moved ? 0 : 1);
+}
+
 uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
 {
     accl_device *device = w->device;
@@ -35,13 +58,14 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
     acclib_wait_begin(&waiter, device, w->comm, w->rank, collective, w->timeout_bits);
     uint32_t bits = 0;
     bool noted = false, done = false;
+    acclib_carrier_take_over(device);
     while (!bits && !done) {
-        if (waiter.armed && !noted) {
+        if ((waiter.armed || waiter.inspected) && !noted) {
             noted = true;
             acclib_note_wait(device, w->operation, w->rank, w->message->tag, w->message->sequence,
                              w->comm->key);
         }
-        bits = acclib_wait_pause(&waiter);
+        bits = pause_carrying(&waiter);
         /* Checked even at the end: it may have come just before the other side left. */
         wish_lock(w);
         done = ready(w);
@@ -51,6 +75,7 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
                 acclib_transport_progress(device);
         }
     }
+    acclib_carrier_hand_back(device);
     acclib_wait_end(&waiter);
     if (done && bits)
         device->text[0] = 0;

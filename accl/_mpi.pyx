@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells the engine how to call the MPI library that mpi4py has loaded."""
+
+from libc.string cimport memcpy, memset
+from accl._device cimport Device
+from accl.libaccl cimport ACCL_OK, accl_mpi
+
+__all__ = ["find_offset", "start_mpi", "stop_mpi"]
+
+cdef enum:
+    # No 32 bits of a fresh status, or of another field.
+    MARK = 0x5ac1e5
+
+
+def find_offset(status, setter):
+    """Return where a status has a field.
+
+    Parameters
+    ----------
+    status : mpi4py.MPI.Status
+        Its field is overwritten.
+    setter : callable
+        Sets the field to a number.
+    """
+    from mpi4py import MPI
+
+    cdef size_t address = MPI._addressof(status)
+    cdef const char *memory = <const char *>address
+    cdef size_t size = MPI._sizeof(status)
+    cdef size_t at
+    cdef int value
+    setter(MARK)
+    for at in range(0, size - sizeof(int) + 1, sizeof(int)):
+        memcpy(&value, memory + at, sizeof(int))
+        if value == MARK:
+            setter(0)
+            memcpy(&value, memory + at, sizeof(int))
+            if value == 0:
+                return at
+            setter(MARK)
+
+    raise RuntimeError("mpi4py has an MPI_Status whose fields cannot be found")
+
+
+def start_mpi(Device device, comm, bint any_thread):
+    """Have the engine carry packets through an mpi4py communicator, which it then owns."""
+    from mpi4py import MPI
+
+    cdef accl_mpi mpi
+    cdef int status
+    cdef bytes library = MPI.__file__.encode()
+    sample = MPI.Status()
+    memset(&mpi, 0, sizeof(mpi))
+    mpi.size = sizeof(mpi)
+    mpi.library = library
+    mpi.comm = MPI._handleof(comm)
+    mpi.byte = MPI._handleof(MPI.BYTE)
+    mpi.handle_bytes = MPI._sizeof(comm)
+    mpi.status_bytes = MPI._sizeof(sample)
+    mpi.status_source = find_offset(sample, sample.Set_source)
+    mpi.status_tag = find_offset(sample, sample.Set_tag)
+    mpi.any_source = MPI.ANY_SOURCE
+    mpi.any_tag = MPI.ANY_TAG
+    mpi.any_thread = any_thread
+
+    device.enter("start_mpi")
+    try:
+        with nogil:
+            status = device.table.accl_mpi_start(device.c, &mpi)
+    finally:
+        device.leave()
+    if status != ACCL_OK:
+        device.fail(status, "from_comm")
+
+
+def stop_mpi(Device device, double limit):
+    """Return whether nothing is in flight, after `limit` seconds at most."""
+    cdef long long limit_ns = <long long>(limit * 1e9)
+    cdef int status
+    if device.closing or device.c is NULL:
+        return False
+
+    device.enter("stop_mpi")
+    try:
+        with nogil:
+            status = device.table.accl_mpi_stop(device.c, limit_ns)
+    finally:
+        device.leave()
+
+    return status == ACCL_OK

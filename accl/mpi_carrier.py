@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts and stops the engine's use of MPI, to which mpi4py gives it the way.
+
+The engine itself calls the MPI library that mpi4py has loaded. A thread that waits for a call
+carries messages; if MPI allows calls from any thread, a thread of the engine does so otherwise, so
+that calls progress while the program computes. No MPI symbol is linked; any MPI that mpi4py was
+built for works.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from accl._mpi import start_mpi, stop_mpi
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from accl._device import Device
+
+__all__ = ["MPICarrier"]
+
+_log = logging.getLogger("accl")
+
+# How long stop() waits for messages that were passed to MPI.
+FINISH_S = 2.0
+
+
+class MPICarrier:
+    """Carries what a device sends to other hosts, by MPI.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        The ranks of communicator 0, in order. It is duplicated, so that messages
+        cannot match those of the program; this is a collective operation.
+    device : Device
+        The device, which is not kept open.
+
+    Raises
+    ------
+    RuntimeError
+        MPI is not initialised, or was finalised.
+    ACCLUnsupportedError
+        The engine cannot call this MPI library.
+    """
+
+    def __init__(self, comm: MPI.Comm, device: Device) -> None:
+        from mpi4py import MPI
+
+        if not MPI.Is_initialized() or MPI.Is_finalized():
+            raise RuntimeError("MPI must be initialised, and not finalised, to reach other hosts")
+
+        self._device = weakref.ref(device)
+        self._any_thread = MPI.Query_thread() == MPI.THREAD_MULTIPLE
+        self._home = threading.get_ident()
+        own = comm.Dup()
+        own.Set_errhandler(MPI.ERRORS_RETURN)
+        self._comm: MPI.Comm | None = own
+        start_mpi(device, own, self._any_thread)
+        _stop_before_finalize(self)
+        if not self._any_thread:
+            _log.warning(
+                "MPI was initialised below MPI_THREAD_MULTIPLE: calls to other hosts progress only "
+                "while this thread is in a call of accl"
+            )
+
+    @property
+    def any_thread(self) -> bool:
+        """Whether calls progress on their own: MPI was initialised with THREAD_MULTIPLE."""
+        return self._any_thread
+
+    @property
+    def home(self) -> int:
+        """The thread that made it: the only one that makes calls unless `any_thread`."""
+        return self._home
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is stopped."""
+        return self._comm is None
+
+    def stop(self, limit: float = FINISH_S) -> None:
+        """Stop, after sending what is queued and receiving what is in flight.
+
+        Calls that wait for other hosts fail from then on. May be called again.
+
+        Parameters
+        ----------
+        limit : float
+            Timeout in seconds, after which messages in flight, and ranks that still run, are
+            abandoned.
+        """
+        device = self._device()
+        if device is not None and self._comm is not None:
+            self.release(complete=stop_mpi(device, limit))
+
+    def release(self, complete: bool) -> None:
+        """Free the communicator, now that the engine has stopped.
+
+        Parameters
+        ----------
+        complete : bool
+            Nothing is in flight. Otherwise the communicator stays: its number must not be used
+            again.
+        """
+        from mpi4py import MPI
+
+        comm, self._comm = self._comm, None
+        # It is not collective in practice, unlike Disconnect(), which would wait.
+        if comm is not None and complete and not MPI.Is_finalized():
+            comm.Free()
+
+
+def _stop_before_finalize(carrier: MPICarrier) -> None:
+    """Arrange that it is stopped at MPI_Finalize(), and at interpreter exit.
+
+    MPI_Finalize() deletes the attributes of COMM_SELF before all else. mpi4py calls it when the
+    interpreter is past its exit handlers, where no Python code should run any more.
+    """
+    from mpi4py import MPI
+
+    reference = weakref.ref(carrier)
+
+    def stop(*_: Any) -> None:
+        living = reference()
+        if living is not None:
+            living.stop()
+
+    keyval = MPI.Comm.Create_keyval(delete_fn=stop)
+    MPI.COMM_SELF.Set_attr(keyval, None)
+    atexit.register(stop)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The MPI library that this process has loaded: the few functions that carry packets, called by
+ * address. No header of MPI is needed and nothing is linked, so one build serves every MPI.
+ *
+ * Handles are int in MPICH, and pointers in Open MPI and in the standard ABI; mpi_calls.inc is
+ * compiled for each. The rest that differs comes from the caller: see struct accl_mpi.
+ *
+ * Functions return 0 or an error code of MPI. None waits. Which thread may call them is what MPI
+ * was initialised for; the caller sees to it.
+ */
+#ifndef ACCL_MPI_H
+#define ACCL_MPI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "accl.h"
+
+/* X(name here, name in the library) */
+#define MPI_FUNCTIONS(X) \
+    X(ISEND, "MPI_Isend") \
+    X(IRECV, "MPI_Irecv") \
+    X(IPROBE, "MPI_Iprobe") \
+    X(TEST, "MPI_Test") \
+    X(GET_COUNT, "MPI_Get_count") \
+    X(ERROR_STRING, "MPI_Error_string") \
+    X(COMM_RANK, "MPI_Comm_rank") \
+    X(COMM_SIZE, "MPI_Comm_size")
+
+enum mpi_function {
+#define MPI_FUNCTION_ENUM(name, text) MPI_FN_##name,
+    MPI_FUNCTIONS(MPI_FUNCTION_ENUM)
+#undef MPI_FUNCTION_ENUM
+        MPI_FN_COUNT
+};
+
+/* A message that is being sent or received; its memory belongs to MPI until mpi_test() says so. */
+union mpi_request {
+    int number;
+    void *pointer;
+};
+
+/* Of a message that can be received. */
+struct mpi_envelope {
+    int source, tag, bytes;
+};
+
+struct mpi;
+
+struct mpi_calls {
+    int (*send)(const struct mpi *mpi, const void *data, int bytes, int to, int tag,
+                union mpi_request *request);
+    int (*receive)(const struct mpi *mpi, void *data, int bytes, int from, int tag,
+                   union mpi_request *request);
+    int (*probe)(const struct mpi *mpi, int from, int tag, bool *found,
+                 struct mpi_envelope *envelope);
+    int (*test)(const struct mpi *mpi, union mpi_request *request, bool *done);
+    int (*place)(const struct mpi *mpi, int *rank, int *size);
+};
+
+extern const struct mpi_calls acclib_mpi_of_int, acclib_mpi_of_pointer;
+
+/* A library, and a communicator of it. */
+struct mpi {
+    const struct mpi_calls *calls;
+    void (*functions[MPI_FN_COUNT])(void);
+    void *library;
+    uint64_t comm, byte;
+    uint32_t status_source, status_tag; /* offsets */
+    int any_source, any_tag;
+};
+
+/* Larger than any status. */
+#define MPI_STATUS_ROOM 128
+
+/* Finds the functions. A status of accl.h; ACCL_UNSUPPORTED if it is no MPI that can be used. */
+int acclib_mpi_bind(struct mpi *mpi, const struct accl_mpi *setup);
+void acclib_mpi_unbind(struct mpi *mpi);
+
+/* Sends a message to this process and receives it: whether handles, statuses and constants are as
+ * SETUP said, and the communicator has SIZE ranks of which this is RANK. A status of accl.h. */
+int acclib_mpi_try(const struct mpi *mpi, int rank, int size);
+
+/* What MPI says of an error code. */
+void acclib_mpi_describe(const struct mpi *mpi, int error, char *text, size_t space);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/packets/collective_sum.h"
+
+#include <stdlib.h>
+
+#include "accl/arithmetic/order.h"
+#include "accl/arithmetic/reduce.h"
+
+/* Up to that many bytes that all members send, each adds everything by itself. */
+#define SMALL_BYTES (UINT64_C(16) << 10)
+/* Parts of a vector begin at multiples of it. */
+#define PART_STEP 16
+
+/* The operands of one piece: of this member in its memory, of others as they came. */
+struct operands {
+    struct piece *pieces;
+    const uint8_t **data;
+    uint8_t *types;
+    uint8_t *sum; /* room for a piece, if this member has no result */
+};
+
+/* Where a sum goes. */
+struct place {
+    uint8_t *data;
+    uint32_t type;
+};
+
+static void operands_free(struct operands *o)
+{
+    free(o->pieces);
+    free(o->data);
+    free(o->types);
+    free(o->sum);
+}
+
+static uint32_t operands_new(const struct walk *w, struct operands *o)
+{
+    o->pieces = calloc(w->n, sizeof *o->pieces);
+    o->data = calloc(w->n, sizeof *o->data);
+    o->types = calloc(w->n, sizeof *o->types);
+    o->sum = w->op->result == NULL ? malloc(PIECE_BYTES) : NULL;
+    if (o->pieces != NULL && o->data != NULL && o->types != NULL &&
+        (w->op->result != NULL || o->sum != NULL))
+        return 0;
+
+    operands_free(o);
+    return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                            "out of memory (operands of %u ranks)", w->n);
+}
+
+/* The place of element AT of the result. */
+static struct place place_of(const struct walk *w, const struct operands *o, uint64_t at)
+{
+    if (w->op->result == NULL)
+        return (struct place){o->sum, w->wire};
+    return (struct place){walk_result(w, at), w->op->result_type};
+}
+
+/* Adds N elements; those of this member begin at element FROM, and their sum goes to TO. */
+static void add(const struct walk *w, const struct operands *o, uint64_t from, struct place to,
+                uint64_t n)
+{
+    const struct operation *op = w->op;
+    uint8_t result_type = (uint8_t)to.type;
+    struct reduction r = {.function = op->call->function,
+                          .type = op->arithmetic,
+                          .n = w->n,
+                          .operands = o->data,
+                          .operand_types = o->types,
+                          .n_results = 1,
+                          .results = &to.data,
+                          .result_types = &result_type};
+
+    if (op->call->operation == ACCL_REDUCE) {
+        r.first = (w->root + 1) % w->n;
+        acclib_reduce(&r, 0, n);
+    } else if (op->call->operation == ACCL_REDUCE_SCATTER) {
+        r.first = (w->me + 1) % w->n;
+        acclib_reduce(&r, 0, n);
+    } else {
+        struct order order =
+            acclib_order_of(op->count, w->n, w->device->segment_size, acclib_dtype_bytes(op->wire));
+        uint64_t run;
+        for (uint64_t done = 0; done < n; done += run) {
+            r.first = acclib_order_first(&order, from + done, &run);
+            run = run < n - done ? run : n - done;
+            acclib_reduce(&r, done, run);
+        }
+    }
+}
+
+/* Receives a piece of N elements from all others, and adds. */
+static uint32_t get_and_add(const struct walk *w, struct operands *o, uint64_t from,
+                            struct place to, uint64_t n)
+{
+    const struct operation *op = w->op;
+    uint32_t bits = 0;
+    for (uint32_t k = 1; !bits && k < w->n; k++) {
+        uint32_t j = (w->me + w->n - k) % w->n;
+        bits = acclib_piece_get(w, j, n, &o->pieces[j]);
+        o->data[j] = o->pieces[j].data;
+        o->types[j] = (uint8_t)w->wire;
+    }
+
+    o->data[w->me] = walk_source(w, from);
+    o->types[w->me] = (uint8_t)op->source_type;
+    if (!bits && n)
+        add(w, o, from, to, n);
+
+    for (uint32_t j = 0; j < w->n; j++)
+        acclib_piece_free(&o->pieces[j]);
+    return bits;
+}
+
+/* N elements from element AT on to all others. */
+static uint32_t put_to_all(const struct walk *w, const void *data, uint32_t type, uint64_t n)
+{
+    uint32_t bits = 0;
+    for (uint32_t k = 1; !bits && k < w->n; k++)
+        bits = acclib_piece_put(w, (w->me + k) % w->n, data, type, n);
+    return bits;
+}
+
+/* --- each adds everything, or the root does --- */
+
+static uint32_t whole_to_all(const struct walk *w, struct operands *o)
+{
+    const struct operation *op = w->op;
+    uint64_t pieces = piece_count(w, op->count), at;
+    uint64_t n = piece_of(w, op->count, 0, &at);
+    uint32_t bits = put_to_all(w, walk_source(w, at), op->source_type, n);
+
+    for (uint64_t i = 0; !bits && i < pieces; i++) {
+        if (i + 1 < pieces) {
+            n = piece_of(w, op->count, i + 1, &at);
+            bits = put_to_all(w, walk_source(w, at), op->source_type, n);
+        }
+        n = piece_of(w, op->count, i, &at);
+        if (!bits)
+            bits = get_and_add(w, o, at, place_of(w, o, at), n);
+    }
+
+    return bits;
+}
+
+static uint32_t whole_to_root(const struct walk *w, struct operands *o)
+{
+    const struct operation *op = w->op;
+    uint32_t bits = 0;
+    for (uint64_t i = 0; !bits && i < piece_count(w, op->count); i++) {
+        uint64_t at, n = piece_of(w, op->count, i, &at);
+        bits = w->me == w->root
+                   ? get_and_add(w, o, at, place_of(w, o, at), n)
+                   : acclib_piece_put(w, w->root, walk_source(w, at), op->source_type, n);
+    }
+    return bits;
+}
+
+/* --- each adds one part --- */
+
+/* Part J of the vector; elements, and in *AT its first. */
+static uint64_t part_of(const struct walk *w, uint32_t j, uint64_t *at)
+{
+    const struct operation *op = w->op;
+    if (op->call->operation == ACCL_REDUCE_SCATTER) {
+        *at = j * op->count;
+        return op->count;
+    }
+
+    uint64_t steps = (op->count + PART_STEP - 1) / PART_STEP;
+    uint64_t each = (steps + w->n - 1) / w->n * PART_STEP;
+    *at = j * each < op->count ? j * each : op->count;
+    return op->count - *at < each ? op->count - *at : each;
+}
+
+/* Piece I of part J, in *AT from the beginning of the vector; false if the part has fewer pieces.
+ */
+static bool piece_of_part(const struct walk *w, uint32_t j, uint64_t i, uint64_t *at, uint64_t *n)
+{
+    uint64_t first, count = part_of(w, j, &first);
+    if (i >= piece_count(w, count))
+        return false;
+
+    *n = piece_of(w, count, i, at);
+    *at += first;
+    return true;
+}
+
+/* Piece I of each part to the one that adds it. */
+static uint32_t put_operands(const struct walk *w, uint64_t i)
+{
+    uint64_t at, n;
+    uint32_t bits = 0;
+    for (uint32_t k = 1; !bits && k < w->n; k++) {
+        uint32_t to = (w->me + k) % w->n;
+        if (piece_of_part(w, to, i, &at, &n))
+            bits = acclib_piece_put(w, to, walk_source(w, at), w->op->source_type, n);
+    }
+    return bits;
+}
+
+/* The sum of N elements of this member's part, to whoever wants it. */
+static uint32_t put_sums(const struct walk *w, struct place sum, uint64_t n)
+{
+    if (w->op->call->operation == ACCL_ALLREDUCE)
+        return put_to_all(w, sum.data, sum.type, n);
+    return w->me == w->root ? 0 : acclib_piece_put(w, w->root, sum.data, sum.type, n);
+}
+
+static uint32_t get_sums(const struct walk *w, uint64_t i)
+{
+    uint64_t at, n;
+    uint32_t bits = 0;
+    if (w->op->call->operation == ACCL_REDUCE && w->me != w->root)
+        return 0;
+
+    for (uint32_t k = 1; !bits && k < w->n; k++) {
+        uint32_t from = (w->me + w->n - k) % w->n;
+        if (piece_of_part(w, from, i, &at, &n))
+            bits = acclib_piece_get_to(w, from, walk_result(w, at), w->op->result_type, n);
+    }
+    return bits;
+}
+
+/*
+ * Between two members operands and sums take turns in the order of their pieces: operands of piece
+ * I, sums of piece I, operands of piece I + 1. Operands are sent before sums are waited for.
+ */
+static uint32_t by_parts(const struct walk *w, struct operands *o)
+{
+    bool scatters = w->op->call->operation == ACCL_REDUCE_SCATTER;
+    uint64_t pieces = 0, at = 0, n = 0;
+    for (uint32_t j = 0; j < w->n; j++) {
+        uint64_t count = piece_count(w, part_of(w, j, &at));
+        pieces = count > pieces ? count : pieces;
+    }
+
+    uint32_t bits = put_operands(w, 0);
+    for (uint64_t i = 0; !bits && i < pieces; i++) {
+        bool mine = piece_of_part(w, w->me, i, &at, &n);
+        if (scatters && i + 1 < pieces)
+            bits = put_operands(w, i + 1);
+        struct place sum = place_of(w, o, scatters ? i * piece_most(w) : at);
+        if (!bits && mine)
+            bits = get_and_add(w, o, at, sum, n);
+        if (!bits && mine && !scatters)
+            bits = put_sums(w, sum, n);
+        if (!bits && !scatters && i + 1 < pieces)
+            bits = put_operands(w, i + 1);
+        if (!bits && !scatters)
+            bits = get_sums(w, i);
+    }
+
+    return bits;
+}
+
+/* --- */
+
+/* Whether it is quicker to send all operands to everyone that wants the sum. */
+static bool is_small(const struct walk *w)
+{
+    uint64_t bytes = w->op->count * acclib_dtype_bytes(w->wire);
+    return w->n == 2 || bytes <= SMALL_BYTES / w->n;
+}
+
+static uint32_t with_operands(const struct walk *w,
+                              uint32_t (*run)(const struct walk *w, struct operands *o))
+{
+    struct operands o;
+    uint32_t bits = operands_new(w, &o);
+    if (bits)
+        return bits;
+
+    bits = run(w, &o);
+    operands_free(&o);
+    return bits;
+}
+
+uint32_t acclib_packets_reduce(const struct walk *w)
+{
+    return with_operands(w, is_small(w) ? whole_to_root : by_parts);
+}
+
+uint32_t acclib_packets_allreduce(const struct walk *w)
+{
+    return with_operands(w, is_small(w) ? whole_to_all : by_parts);
+}
+
+uint32_t acclib_packets_reduce_scatter(const struct walk *w)
+{
+    return with_operands(w, by_parts);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/packets/handover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "accl/transport/packets/arrive.h"
+#include "accl/transport/packets/queue.h"
+#include "accl/transport/wake.h"
+
+struct parcel_post *acclib_packets_take(accl_device *device)
+{
+    struct packets *p = device->packets;
+    pthread_mutex_lock(&p->lock);
+    struct list_node *node = list_pop(&p->out);
+    pthread_mutex_unlock(&p->lock);
+    return node != NULL ? post_of(node) : NULL;
+}
+
+void acclib_packets_sent(accl_device *device, struct parcel_post *post)
+{
+    struct packets *p = device->packets;
+    pthread_mutex_lock(&p->lock);
+    p->outstanding--;
+    pthread_mutex_unlock(&p->lock);
+
+    atomic_fetch_sub(&p->out_bytes, post->bytes);
+    free(post);
+}
+
+static int handle(accl_device *device, uint32_t rank, struct parcel_post *post)
+{
+    struct packet_link *link = &device->packets->links[rank];
+    const char *flaw;
+
+    if (link->lost) {
+        free(post); /* whatever it is, it comes too late */
+        return ACCL_OK;
+    }
+
+    flaw = acclib_packet_handle(device, rank, post);
+    if (flaw == NULL)
+        return ACCL_OK;
+
+    link->lost = true;
+    snprintf(link->why, sizeof link->why, "it sent a packet with %s", flaw);
+
+    return acclib_fail(ACCL_INVALID, "a packet from rank %u has %s", rank, flaw);
+}
+
+int acclib_packets_arrived(accl_device *device, uint32_t rank, struct parcel_post *post)
+{
+    struct packets *p = device->packets;
+    int status;
+
+    if (rank >= device->ranks || rank == device->rank) {
+        free(post);
+        return acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
+    }
+
+    pthread_mutex_lock(&p->lock);
+    status = handle(device, rank, post);
+    atomic_fetch_add(&p->news, 1);
+    pthread_mutex_unlock(&p->lock);
+
+    acclib_wake_self(device);
+    return status;
+}
+
+void acclib_packets_lost(accl_device *device, uint32_t rank, const char *why)
+{
+    struct packets *p = device->packets;
+    struct packet_link *link = &p->links[rank];
+
+    pthread_mutex_lock(&p->lock);
+    if (!link->lost && !link->left) {
+        link->lost = true;
+        snprintf(link->why, sizeof link->why, "%s", why);
+    }
+    atomic_fetch_add(&p->news, 1);
+    pthread_mutex_unlock(&p->lock);
+
+    acclib_wake_self(device);
+}
+
+bool acclib_packets_leave(accl_device *device)
+{
+    struct packets *p = device->packets;
+    bool good = true;
+
+    pthread_mutex_lock(&p->lock);
+    for (uint32_t i = 0; i < device->ranks; i++)
+        if (i != device->rank && !p->links[i].lost)
+            good = acclib_packet_put_plain(device, i, PACKET_BYE, 0, 0, 0) && good;
+    pthread_mutex_unlock(&p->lock);
+
+    return good;
+}
