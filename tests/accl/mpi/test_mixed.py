@@ -20,9 +20,6 @@ PROGRAM_LIMIT = 60.0
 LIMIT = 100.0 + 5.0 * NUMBER
 
 PACKETS = {"ACCL_TRANSPORT": "packets"}
-WAITING = pytest.mark.xfail(
-    run=False, reason="packets need the interpreter's lock to leave, which mpi4py holds"
-)
 
 
 def test_programs_have_every_kind_of_call():
@@ -38,9 +35,9 @@ def test_programs_have_every_kind_of_call():
     [
         pytest.param(2, {}, id="shared-2"),
         pytest.param(3, {}, id="shared-3"),
-        pytest.param(2, PACKETS, id="packets-2", marks=WAITING),
-        pytest.param(3, PACKETS, id="packets-3", marks=WAITING),
-        pytest.param(4, {"ACCL_TEST_HOSTS": block(2, 2)}, id="hosts-2x2", marks=WAITING),
+        pytest.param(2, PACKETS, id="packets-2"),
+        pytest.param(3, PACKETS, id="packets-3"),
+        pytest.param(4, {"ACCL_TEST_HOSTS": block(2, 2)}, id="hosts-2x2"),
     ],
 )
 def test_mixed_programs_end_with_right_results(run_ranks, ranks, environment):
