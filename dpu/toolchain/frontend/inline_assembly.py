@@ -29,7 +29,7 @@ _STATEMENT = re.compile(
 )
 _DIRECTIVES = re.compile(r"(?:\s|\\0[9AaDd])*(?:$|#|\.\w[\w.]*+(?!\s*:))")
 _PLACEHOLDER = re.compile(r"\$(?:(\d+)|\{(\d+)(?::([a-zA-Z]))?\}|(\$)|(\{:uid\})|([(|)]))")
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(r"\\(\\|[0-9A-Fa-f]{2})")
 _INTEGER = re.compile(r"(?:i\d+) (-?\d+)$|i1 (true|false)$")
 _OPERAND = "__dpu_operand_"
 _WIDE = ("i64", "double")
@@ -250,7 +250,11 @@ def _expand(text: str, statement: _Statement) -> str:
         value = int(number[1]) if number[1] else int(number[2] == "true")
         return f"({-value if modifier == 'n' else value})"
 
-    return _PLACEHOLDER.sub(replace, _ESCAPE.sub(lambda m: chr(int(m[1], 16)), text))
+    return _PLACEHOLDER.sub(replace, _ESCAPE.sub(_character, text))
+
+
+def _character(match: re.Match[str]) -> str:
+    return "\\" if match[1] == "\\" else chr(int(match[1], 16))
 
 
 def _escaped(lines: list[str]) -> str:

@@ -23,6 +23,7 @@ from .inline_assembly import explain_assembly, lower_assembly
 from .lock_order import LOCK_OPTIONS, keep_lock_order, mentions_lock
 from .long_type import MACROS, widen_long
 from .mram_access import check_mram_access
+from .print_records import print_by_records
 from .register_names import rename_registers
 from .signatures import record_signatures
 from .soft_cache import serve_mram_accesses
@@ -31,7 +32,10 @@ __all__ = ["Unit", "compile_object", "compile_unit", "preprocess", "run_preproce
 
 _CODE = ("-ffunction-sections", "-fdata-sections", "-Wno-unused-command-line-argument")
 # Errors in modern C that the vendor's compiler accepts.
-_OLD_C = ("implicit-function-declaration", "implicit-int", "int-conversion")
+_OLD_C = (
+    *("implicit-function-declaration", "implicit-int", "int-conversion"),
+    *("incompatible-pointer-types", "incompatible-function-pointer-types"),
+)
 # The optimiser gives functions that only their own file calls a convention that needs more
 # registers than there are.
 _FAST_CALL = re.compile(
@@ -115,7 +119,7 @@ def compile_unit(
     """
     ir, warnings = _intermediate_text(unit, options, toolchain)
     if options.runtime:
-        ir = serve_mram_accesses(ir)
+        ir = print_by_records(serve_mram_accesses(ir))
     ir = keep_lock_order(align_for_dma(ir))
     said = check_mram_access(ir, str(unit.source))
     ir = record_signatures(lower_assembly(ir, str(unit.source)))

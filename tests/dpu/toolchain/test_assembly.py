@@ -91,7 +91,7 @@ def test_numbers_addresses_and_the_position(run: Run, level: str) -> None:
     out[2] = y;
     __asm__("jltu %1, 100, . + 3\n move %0, 1\n jump 1f\n move %0, 2\n1:" : "=r"(z) : "r"(x));
     out[3] = z;
-    __asm__("add %0, %0, 3" : "+r"(z));
+    __asm__(".Lplace: .macro plus r\n add \\r, \\r, 3\n .endm\n plus %0" : "+r"(z));
     out[4] = z;
     """
     before = "uint32_t table[4] = {11, 22, 33, 44};\n"

@@ -30,7 +30,7 @@ static uint32_t position;
 static uint32_t room; /* what the record may still take */
 
 /* Writes SIZE bytes, a multiple of 8, of the stage; at the end it goes on at the start. */
-static void write_out(uint32_t size)
+static __attribute__((noinline)) void write_out(uint32_t size)
 {
     const uint8_t *from = stage;
     uint32_t part;
@@ -73,7 +73,8 @@ void __close_print_sequence(void)
     ATOMIC_BIT_RELEASE(__stdout_buffer_lock);
 }
 
-void __print_byte(int byte)
+/* Not inlined, nor is write_out: a program that prints has them once. */
+__attribute__((noinline)) void __print_byte(int byte)
 {
     stage[staged++] = (uint8_t)byte;
     if (staged == STAGE_SIZE) {
@@ -87,6 +88,25 @@ void __print_text(const char *text, size_t size)
     while (size-- != 0)
         __print_byte(*text++);
     __print_byte(0);
+}
+
+const char *__print_string(const char *text)
+{
+    char byte;
+
+    do {
+        byte = *text++;
+        __print_byte(byte);
+    } while (byte != 0);
+    return text;
+}
+
+void __print_word(uint32_t number, size_t size)
+{
+    do {
+        __print_byte((int)(number & 255));
+        number >>= 8;
+    } while (--size != 0);
 }
 
 void __print_number(uint64_t number, size_t size)

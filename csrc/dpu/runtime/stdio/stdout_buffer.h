@@ -13,7 +13,11 @@ void __close_print_sequence(void);
 void __print_byte(int byte);
 /* SIZE bytes and a 0. */
 void __print_text(const char *text, size_t size);
-/* SIZE bytes, at most 8, of a number, lowest first. */
+/* A string and its 0; what follows it is returned. */
+const char *__print_string(const char *text);
+/* SIZE bytes, 1 to 4, of a number, lowest first. */
+void __print_word(uint32_t number, size_t size);
+/* SIZE bytes, 1 to 8. */
 void __print_number(uint64_t number, size_t size);
 
 #endif
