@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from offchip import __version__
+from offchip.selftest import PACKAGES, TIMEOUT
+from offchip.selftest import main as selftest_main
 
 __all__ = ["main"]
 
@@ -25,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or 1 when a package cannot be used.
+        0, or 1 when a package cannot be used or does not work.
     """
     parser = argparse.ArgumentParser(
         prog="offchip", description="Programs for rare accelerators, with or without the hardware."
@@ -36,9 +38,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         "info", help="show which library each package uses, and any problems"
     )
     info.add_argument("--json", action="store_true", help="print JSON")
+    selftest = commands.add_parser(
+        "selftest", help="check in seconds that each package works on this machine"
+    )
+    selftest.add_argument(
+        "packages", nargs="*", metavar="PACKAGE", help=f"of {', '.join(PACKAGES)}; all by default"
+    )
+    selftest.add_argument("--json", action="store_true", help="print JSON")
+    selftest.add_argument(
+        "--timeout", type=float, default=TIMEOUT, help="seconds for a package (default %(default)g)"
+    )
     arguments = parser.parse_args(argv)
+    unknown = set(getattr(arguments, "packages", ())) - set(PACKAGES)
+    if unknown:
+        selftest.error(f"no such package: {min(unknown)} (there are {', '.join(PACKAGES)})")
     try:
-        status = _info(as_json=arguments.json)
+        if arguments.command == "selftest":
+            status = selftest_main(
+                arguments.packages, as_json=arguments.json, timeout=arguments.timeout
+            )
+        else:
+            status = _info(as_json=arguments.json)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader closed the pipe, as in `offchip info | head`; the exit flushes once more.

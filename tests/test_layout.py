@@ -97,7 +97,7 @@ LAYERS: dict[str, str] = {
     "accelforge/devices": "@accelforge/frontend veo",
     "accelforge/prediction": "@accelforge/mapper",
     "accelforge": "@accelforge/plotting accelforge/prediction accelforge/devices"
-    " accelforge/examples",
+    " accelforge/examples offchip",
     "dpu/isa": "",
     "dpu/elf": "",
     "dpu/asm": "dpu/isa dpu/elf",
