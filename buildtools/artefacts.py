@@ -186,6 +186,9 @@ DPU_MACHINE = (
     "csrc/common/copy.c",
 )
 
+# Its translation to code of the host.
+DPU_TRANSLATE = ("csrc/dpu/translate/*.c", "csrc/common/sha256.c")
+
 ARTEFACTS = [
     Artefact(
         kind=Kind.SHARED,
@@ -227,7 +230,12 @@ ARTEFACTS = [
     Artefact(
         kind=Kind.SHARED,
         path="dpu/lib/libdpu.so",
-        sources=("csrc/dpu/lib/*/*.c", *DPU_MACHINE, "csrc/common/cores.c"),
+        sources=(
+            "csrc/dpu/lib/*/*.c",
+            *DPU_MACHINE,
+            *DPU_TRANSLATE,
+            "csrc/common/cores.c",
+        ),
         # It calls its own functions, whatever else is loaded; and its threads may be at work when
         # somebody closes it.
         link_flags=(
@@ -235,6 +243,7 @@ ARTEFACTS = [
             "-Wl,--version-script=csrc/dpu/lib/libdpu.map",
             "-Wl,-Bsymbolic",
             "-Wl,-z,nodelete",
+            "-ldl",
         ),
         needs=("csrc/dpu/lib/libdpu.map",),
     ),

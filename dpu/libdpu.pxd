@@ -144,6 +144,7 @@ cdef extern from "dpu_table.h" nogil:
         uint64_t dma_write_bytes
         uint64_t *thread_instructions
         double seconds
+        uint32_t engine
 
     struct dpusoft_thread:
         uint32_t size

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-__all__ = ["DpuReport", "FaultKind", "LaunchStatus", "SetReport", "make_report"]
+__all__ = ["DpuReport", "Engine", "FaultKind", "LaunchStatus", "SetReport", "make_report"]
 
 
 class LaunchStatus(IntEnum):
@@ -30,6 +30,15 @@ class FaultKind(IntEnum):
     DMA = 2
     WRAM = 3
     UNDECODABLE = 4
+
+
+class Engine(IntEnum):
+    """How tasklets are executed; what they compute is the same."""
+
+    NONE = 0
+    TURNS = 1
+    DRIFT = 2
+    TRANSLATED = 3
 
 
 class DpuReport(NamedTuple):
@@ -55,6 +64,8 @@ class DpuReport(NamedTuple):
         The number of a fault instruction.
     fault_address : int
         The address of a faulting WRAM access.
+    engine : Engine
+        How the simulator executed it.
     """
 
     status: LaunchStatus
@@ -69,6 +80,7 @@ class DpuReport(NamedTuple):
     fault_pc: int
     breakpoint: int
     fault_address: int
+    engine: Engine
 
 
 class SetReport(tuple[DpuReport, ...]):
@@ -116,4 +128,4 @@ def make_report(status: int, *rest: Any) -> DpuReport:
     """Create a report from the numbers of the library."""
     names = DpuReport._fields[1:]
     report = DpuReport(LaunchStatus(status), **dict(zip(names, rest, strict=True)))
-    return report._replace(fault=FaultKind(report.fault))
+    return report._replace(fault=FaultKind(report.fault), engine=Engine(report.engine))

@@ -39,6 +39,19 @@ enum dpusoft_status {
 #undef DPUSOFT_STATUS_
 };
 
+/* How the tasklets of a DPU are executed; X(name, value, text). */
+#define DPUSOFT_ENGINES(X) \
+    X(NONE, 0, "") \
+    X(TURNS, 1, "turns") \
+    X(DRIFT, 2, "drift") \
+    X(TRANSLATED, 3, "translated")
+
+enum dpusoft_engine {
+#define DPUSOFT_ENGINE_(name, value, text) DPUSOFT_ENGINE_##name = value,
+    DPUSOFT_ENGINES(DPUSOFT_ENGINE_)
+#undef DPUSOFT_ENGINE_
+};
+
 /* The last launch of one DPU. */
 struct dpusoft_report {
     uint32_t size;   /* of this structure, set by the caller */
@@ -54,7 +67,9 @@ struct dpusoft_report {
     uint64_t dma_read_bytes;
     uint64_t dma_write_bytes;
     uint64_t thread_instructions[24];
-    double seconds; /* cycles by the clock of the modelled DPU */
+    double seconds;  /* cycles by the clock of the modelled DPU */
+    uint32_t engine; /* enum dpusoft_engine: what its last slice ran in */
+    uint32_t reserved;
 };
 
 struct dpusoft_thread {

@@ -13,7 +13,13 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from buildtools.artefacts import DPU_MACHINE, EXTRA_SOURCES, INCLUDES, find_artefact
+from buildtools.artefacts import (
+    DPU_MACHINE,
+    DPU_TRANSLATE,
+    EXTRA_SOURCES,
+    INCLUDES,
+    find_artefact,
+)
 from buildtools.toolchain import STANDARD, WARNINGS
 
 __all__ = [
@@ -50,6 +56,7 @@ GROUPS = {
     "libdpu": find_artefact("dpu/lib/libdpu.so").sources,
     "libaccl": find_artefact("accl/lib/libaccl.so").sources,
     "dpu_machine": DPU_MACHINE,
+    "dpu_translate": DPU_TRANSLATE,
     "dpu_isa": EXTRA_SOURCES["dpu._isa"],
     "accelforge": EXTRA_SOURCES["accelforge._model"],
     "accelforge_search": EXTRA_SOURCES["accelforge._search"],

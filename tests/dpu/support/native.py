@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -94,6 +95,16 @@ class FormInfo(ctypes.Structure):
     ]
 
 
+class Totals(ctypes.Structure):
+    _fields_ = [
+        (name, u64)
+        for name in (
+            *("compiled", "loaded", "failed"),
+            *("compile_ns", "code_bytes", "source_bytes"),
+        )
+    ]
+
+
 STRUCTURES = {
     "dpu_machine_options": Options,
     "dpu_run_result": RunResult,
@@ -101,6 +112,7 @@ STRUCTURES = {
     "dpu_counter_state": CounterState,
     "dpu_instruction": Decoded,
     "dpu_form_info": FormInfo,
+    "dpu_translate_totals": Totals,
 }
 
 TRUTHS = [
@@ -116,6 +128,7 @@ TRUTHS = [
     "dpu_machine_get_atomic",
     "dpu_machine_set_counter",
     "dpu_machine_set_options",
+    "dpu_translate_wait",
 ]
 
 
@@ -124,18 +137,20 @@ def build(folder: Path) -> ctypes.CDLL:
     sizes = folder / "sizes.c"
     sizes.write_text(
         '#include "dpu/isa/instructions.h"\n#include "dpu/machine/machine.h"\n'
+        '#include "dpu/translate/translate.h"\n'
         "extern const size_t structure_sizes[];\nconst size_t structure_sizes[] = {"
         + ", ".join(f"sizeof(struct {name})" for name in STRUCTURES)
         + "};\n"
     )
     library = folder / "libmachine.so"
     flags = [*OURS, "-fPIC", "-shared"]
-    compile_c(*flags, "-o", library, sizes, *find_sources("@dpu_machine"))
+    compile_c(*flags, "-o", library, sizes, *find_sources("@dpu_machine", "@dpu_translate"), "-ldl")
 
     loaded = ctypes.CDLL(str(library))
     found = (ctypes.c_size_t * len(STRUCTURES)).in_dll(loaded, "structure_sizes")
     for size, (name, structure) in zip(found, STRUCTURES.items(), strict=True):
         assert size == ctypes.sizeof(structure), name
+    loaded.dpu_translate_wait.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     loaded.dpu_machine_create.restype = ctypes.c_void_p
     loaded.dpu_machine_wram.restype = ctypes.c_void_p
     loaded.dpu_machine_mram.restype = ctypes.c_void_p
@@ -263,6 +278,17 @@ class NativeMachine:
 
     def interrupt(self) -> None:
         self.library.dpu_machine_interrupt(self.handle)
+
+    def translate(self, seconds: int) -> bool:
+        """Have its program translated, and wait for it."""
+        deadline = time.monotonic_ns() + seconds * 1_000_000_000
+        return bool(self.library.dpu_translate_wait(self.handle, deadline))
+
+    def translations(self) -> Totals:
+        """Tell what was translated in this process."""
+        totals = Totals()
+        self.library.dpu_translate_get_totals(ctypes.byref(totals))
+        return totals
 
     @property
     def engine_name(self) -> str:

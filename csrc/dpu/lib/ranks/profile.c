@@ -122,6 +122,23 @@ static dpu_error_t read_bool(const char *key, const char *value, bool *answer)
     return DPU_OK;
 }
 
+static dpu_error_t read_engine(struct dpulib_profile *profile, const char *value)
+{
+    static const char *const names[DPU_ENGINE_COUNT] = {
+        [DPU_ENGINE_AUTO] = "auto",
+        [DPU_ENGINE_TURNS] = "turns",
+        [DPU_ENGINE_DRIFT] = "drift",
+        [DPU_ENGINE_TRANSLATED] = "translated",
+    };
+    for (uint32_t i = 0; i < DPU_ENGINE_COUNT; i++)
+        if (strcmp(value, names[i]) == 0) {
+            profile->machine.engine = i;
+            return DPU_OK;
+        }
+
+    return bad_value("softEngine", value, "auto, turns, drift or translated");
+}
+
 static dpu_error_t read_backend(struct dpulib_profile *profile, const char *value)
 {
     if (!dpu_type_from_profile_string(value, &profile->backend))
@@ -152,6 +169,7 @@ static dpu_error_t unknown_soft_key(const char *key)
 #define ADD_SWITCH(name, bit) ADD(name)
     SOFT_NUMBERS(ADD_NUMBER)
     SOFT_SWITCHES(ADD_SWITCH)
+    ADD("softEngine")
 #undef ADD_SWITCH
 #undef ADD_NUMBER
 #undef ADD
@@ -185,6 +203,8 @@ static dpu_error_t apply_soft(struct dpulib_profile *profile, const char *key, c
 
     SOFT_SWITCHES(READ_SWITCH)
 #undef READ_SWITCH
+    if (strcmp(key, "softEngine") == 0)
+        return read_engine(profile, value);
     return unknown_soft_key(key);
 }
 

@@ -15,6 +15,7 @@
 #include "dpu/lib/run/warnings.h"
 #include "dpu/lib/schedule/operation.h"
 #include "dpu/lib/schedule/submit.h"
+#include "dpu/translate/translate.h"
 #include "dpu_management.h"
 #include "dpu_program.h"
 #include "dpusoft.h"
@@ -26,6 +27,9 @@
 
 /* Some milliseconds, or some tens of them with many tasklets. Then others have their turn. */
 #define SLICE_ROUNDS (1 << 20)
+
+/* What softEngine=translated waits for a compiler. */
+#define TRANSLATION_LIMIT (60 * CLOCK_SECOND)
 
 /* DPUs of a launch of which each says how it ended. */
 #define TOLD_MAX 4
@@ -161,8 +165,20 @@ static enum dpu_run_status take_turn(struct dpu_t *dpu)
         sched_yield();
     pthread_mutex_lock(&dpu->turn);
     enum dpu_run_status status = dpu_machine_slice(dpu->machine, SLICE_ROUNDS, &dpu->result);
+    if (dpu->rank->profile.machine.engine != DPU_ENGINE_DRIFT)
+        dpu_translate_poll(dpu->machine, false);
     pthread_mutex_unlock(&dpu->turn);
     return status;
+}
+
+/* Who asks for translated code has it from the first instruction on, if it can be had. */
+static void wait_for_code(struct dpu_t *dpu)
+{
+    if (dpu->rank->profile.machine.engine != DPU_ENGINE_TRANSLATED)
+        return;
+    if (!dpu_translate_wait(dpu->machine, clock_deadline(TRANSLATION_LIMIT)))
+        dpulib_log(DPULIB_INFO, "DPU %u.%u.%u '%s' runs without translated code", dpu->rank->id,
+                   dpu->slice, dpu->member, path_of(dpu));
 }
 
 /* Up to the first instruction. */
@@ -172,6 +188,7 @@ static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
         return refuse_stuck(dpu);
     if (is_interrupted(dpu))
         return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
+    wait_for_code(dpu);
     return begin(dpu, &launch->boot);
 }
 

@@ -11,9 +11,18 @@
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/fault.h"
 #include "dpu/lib/schedule/submit.h"
+#include "dpu/translate/translate.h"
 #include "dpusoft.h"
 
 #include <string.h>
+
+static uint32_t engine_of(const struct dpu_machine *machine)
+{
+    const char *name = dpu_machine_engine_name(machine);
+    if (strcmp(name, "drift") != 0)
+        return *name != 0 ? DPUSOFT_ENGINE_TURNS : DPUSOFT_ENGINE_NONE;
+    return dpu_translate_is_used(machine) ? DPUSOFT_ENGINE_TRANSLATED : DPUSOFT_ENGINE_DRIFT;
+}
 
 /* A structure of a caller that was built against another version is filled as far as it goes. */
 void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_report *report)
@@ -32,6 +41,7 @@ void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_repor
         .instructions = result->instructions,
         .dma_read_bytes = result->dma_read_bytes,
         .dma_write_bytes = result->dma_write_bytes,
+        .engine = engine_of(dpu->machine),
         .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->profile),
     };
     _Static_assert(sizeof full.thread_instructions == sizeof result->thread_instructions,

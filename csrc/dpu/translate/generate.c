@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * generate.c: writes the C of a program.
+ *
+ * An instruction is a statement made of the macros of generated_code.h; what it computes is in
+ * execute_alu.h. Registers that no instruction of the program uses do not appear.
+ */
+#include "generate.h"
+
+#include "dpu/machine/execute_alu.h"
+#include "prelude.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct writer {
+    FILE *out;
+    const struct dpu_plan *plan;
+    uint32_t switches;
+    uint32_t used, written; /* registers, a bit each */
+    uint32_t undone;        /* of the block, this instruction included */
+};
+
+/* Room for the name of an operand. */
+struct operand {
+    char text[16];
+};
+
+static struct operand register_of(struct writer *w, uint32_t index)
+{
+    static const char *const constants[8] = {
+        "0u", "1u", "0xFFFFFFFFu", "0x80000000u", "id", "(2 * id)", "(4 * id)", "(8 * id)",
+    };
+    struct operand operand;
+    if (index >= DPU_MACHINE_REGISTERS) {
+        snprintf(operand.text, sizeof operand.text, "%s", constants[index & 7]);
+        return operand;
+    }
+
+    w->used |= 1u << index;
+    snprintf(operand.text, sizeof operand.text, "r%u", index);
+    return operand;
+}
+
+static struct operand second_of(struct writer *w, const struct dpu_operation *op)
+{
+    struct operand operand;
+    if (op->source != DPU_SOURCE_IMM)
+        return register_of(w, op->b);
+    snprintf(operand.text, sizeof operand.text, "0x%" PRIx32 "u", op->imm);
+    return operand;
+}
+
+/* r = VALUE; nothing for a result that is dropped. */
+static void write_register(struct writer *w, uint32_t index, const char *value)
+{
+    if (index >= DPU_MACHINE_REGISTERS)
+        return;
+    w->used |= 1u << index;
+    w->written |= 1u << index;
+    fprintf(w->out, " r%u = %s;", index, value);
+}
+
+static void write_result(struct writer *w, const struct dpu_operation *op, const char *value)
+{
+    char high[64];
+    switch ((enum dpu_destination)op->destination) {
+    case DPU_DEST_D64S:
+        snprintf(high, sizeof high, "%s >> 31 != 0 ? 0xFFFFFFFFu : 0", value);
+        write_register(w, op->c, high);
+        write_register(w, op->c + 1u, value);
+        break;
+    case DPU_DEST_D64U:
+        write_register(w, op->c, "0");
+        write_register(w, op->c + 1u, value);
+        break;
+    default: write_register(w, op->c, value); break;
+    }
+}
+
+/* To a direct target: its block, or the interpreter. */
+static void write_jump(struct writer *w, uint32_t target, uint32_t undone)
+{
+    const char *how = w->plan->head[target] ? "GO" : "LEAVE";
+    fprintf(w->out, " %s(%u, %u);", how, target, undone);
+}
+
+static void write_branch(struct writer *w, const struct dpu_operation *op)
+{
+    switch (dpu_flow_of(op)) {
+    case DPU_FLOW_BRANCH:
+        fputs(" if (holds)", w->out);
+        write_jump(w, dpu_target_of(op), w->undone - 1);
+        break;
+    case DPU_FLOW_JUMP: write_jump(w, dpu_target_of(op), 0); break;
+    default: break;
+    }
+}
+
+static void write_alu(struct writer *w, const struct dpu_operation *op)
+{
+    enum dpu_operation_kind kind = (enum dpu_operation_kind)op->kind;
+    struct operand first = register_of(w, op->a), second = second_of(w, op);
+    fprintf(w->out, "COMPUTE(%s, %s, %s, %u);", dpu_operation_name(kind), first.text, second.text,
+            op->shift);
+    if (op->tail == DPU_TAIL_SET || dpu_flow_of(op) == DPU_FLOW_BRANCH)
+        fprintf(w->out, " HOLDS(%s);", dpu_condition_word(op->condition));
+
+    if (op->tail == DPU_TAIL_SET && op->destination == DPU_DEST_D64S)
+        fputs(" const uint32_t set = holds;", w->out);
+    if (op->tail == DPU_TAIL_SET)
+        write_result(w, op, op->destination == DPU_DEST_D64S ? "set" : "holds");
+    else
+        write_result(w, op, "alu.x");
+
+    fputs(" z = alu.zero;", w->out);
+    if (dpu_alu_writes_carry(kind))
+        fputs(" carry = alu.carry;", w->out);
+    write_branch(w, op);
+}
+
+/* As the interpreter's handlers of both have it: the half of the pair that is not computed stays.
+ */
+static void write_step(struct writer *w, const struct dpu_operation *op)
+{
+    bool multiplies = op->kind == DPU_OP_MUL_STEP;
+    struct operand a = register_of(w, op->a), even = register_of(w, op->b);
+    struct operand odd = register_of(w, op->b + 1u), kept = {"odd"};
+    fprintf(w->out, "const uint32_t a = %s, even = %s, odd = %s, part = a << %u;", a.text,
+            even.text, odd.text, op->shift);
+    if (multiplies)
+        fputs(" const uint32_t half = even >> 1; const bool taken = (even & 1) != 0;", w->out);
+    else
+        fputs(" const bool taken = odd >= part;", w->out);
+    if (dpu_flow_of(op) == DPU_FLOW_BRANCH)
+        fprintf(w->out, " const struct dpu_alu alu = {%s}; const bool holds = holds_%s(%s);",
+                multiplies ? "half, half, 0, 0, 0" : "0, 0, 0, 0, 0",
+                dpu_condition_word(op->condition),
+                multiplies ? "&alu, a, 0, z == 0" : "&alu, a, 0, false");
+
+    char sum[64];
+    if ((w->switches & DPU_SWITCH_STEP_COPIES_PAIR) == 0 && op->c < DPU_SINK)
+        kept = register_of(w, op->c + 1u);
+    snprintf(sum, sizeof sum, "taken ? odd %s part : %s", multiplies ? "+" : "-", kept.text);
+    write_register(w, op->c + 1u, sum);
+    write_register(w, op->c, multiplies ? "half" : "even << 1 | taken");
+    if (multiplies)
+        fputs(" z = half;", w->out);
+    write_branch(w, op);
+}
+
+static void write_pair_move(struct writer *w, const struct dpu_operation *op)
+{
+    bool swaps = op->kind == DPU_OP_SWAPD;
+    struct operand even = register_of(w, op->b), odd = register_of(w, op->b + 1u);
+    fprintf(w->out, "const uint32_t even = %s, odd = %s;", even.text, odd.text);
+    write_register(w, op->c, swaps ? "odd" : "even");
+    write_register(w, op->c + 1u, swaps ? "even" : "odd");
+    write_branch(w, op);
+}
+
+static void write_call(struct writer *w, const struct dpu_operation *op, uint32_t pc)
+{
+    char back[16];
+    snprintf(back, sizeof back, "%u", pc + 1);
+    if (dpu_flow_of(op) == DPU_FLOW_JUMP) {
+        write_register(w, op->c, back);
+        write_jump(w, dpu_target_of(op), 0);
+        return;
+    }
+
+    struct operand base = register_of(w, op->a), offset = second_of(w, op);
+    fprintf(w->out, "pc = (%s + %s) & 0x%xu;", base.text, offset.text, DPU_MACHINE_IRAM - 1);
+    write_register(w, op->c, back);
+    fputs(" goto dispatch;", w->out);
+}
+
+struct access {
+    uint32_t log2_size;
+    const char *type; /* of loads, that extends as it is to be */
+};
+
+static struct access access_of(enum dpu_operation_kind kind)
+{
+    switch (kind) {
+    case DPU_OP_LBS: return (struct access){0, "int8_t"};
+    case DPU_OP_LBU:
+    case DPU_OP_SB:
+    case DPU_OP_SB_ID: return (struct access){0, "uint8_t"};
+    case DPU_OP_LHS: return (struct access){1, "int16_t"};
+    case DPU_OP_LHU:
+    case DPU_OP_SH:
+    case DPU_OP_SH_ID: return (struct access){1, "uint16_t"};
+    case DPU_OP_LW:
+    case DPU_OP_SW:
+    case DPU_OP_SW_ID: return (struct access){2, "uint32_t"};
+    default: return (struct access){3, "uint64_t"};
+    }
+}
+
+static void write_load(struct writer *w, const struct dpu_operation *op, struct access access)
+{
+    fprintf(w->out, " LOAD(%s);", access.type);
+    const char *value = op->big ? "BIG_" : "";
+    const char *close = op->big ? "(value)" : "value";
+    if (op->destination == DPU_DEST_D64) {
+        fprintf(w->out, " const uint64_t pair = %s%s%s;", value, op->big ? access.type : "", close);
+        write_register(w, op->c, "(uint32_t)(pair >> 32)");
+        write_register(w, op->c + 1u, "(uint32_t)pair");
+        return;
+    }
+
+    fprintf(w->out, " const uint32_t word = (uint32_t)%s%s%s;", value, op->big ? access.type : "",
+            close);
+    if (op->destination >= DPU_DEST_R32)
+        write_result(w, op, "word");
+}
+
+static void write_store(struct writer *w, const struct dpu_operation *op, struct access access)
+{
+    bool with_id = op->kind == DPU_OP_SB_ID || op->kind == DPU_OP_SH_ID ||
+                   op->kind == DPU_OP_SW_ID || op->kind == DPU_OP_SD_ID;
+    char value[80];
+    if (op->source == DPU_SOURCE_IMM) {
+        snprintf(value, sizeof value, "(uint64_t)INT64_C(%d)%s", (int16_t)op->target,
+                 with_id ? " | id" : "");
+    } else {
+        struct operand even = register_of(w, op->b);
+        snprintf(value, sizeof value, "%s", even.text);
+        if (op->kind == DPU_OP_SD) {
+            struct operand odd = register_of(w, op->b + 1u);
+            snprintf(value, sizeof value, "PAIR(%s, %s)", even.text, odd.text);
+        }
+    }
+
+    if (op->big)
+        fprintf(w->out, " STORE(%s, BIG_%s((%s)(%s)));", access.type, access.type, access.type,
+                value);
+    else
+        fprintf(w->out, " STORE(%s, %s);", access.type, value);
+}
+
+static void write_memory(struct writer *w, const struct dpu_operation *op, uint32_t pc)
+{
+    struct access access = access_of((enum dpu_operation_kind)op->kind);
+    struct operand base = register_of(w, op->a);
+    fprintf(w->out, "ADDRESS(%s + 0x%" PRIx32 "u, %u, %u, %u);", base.text, op->imm,
+            access.log2_size, pc, w->undone);
+    if (op->destination == DPU_DEST_NONE)
+        write_store(w, op, access);
+    else
+        write_load(w, op, access);
+}
+
+static bool is_memory(const struct dpu_operation *op)
+{
+    return op->code == DPU_CODE_MEMORY_ANY ||
+           (op->code >= DPU_CODE_LBS && op->code <= DPU_CODE_SW_IMM);
+}
+
+static bool is_alu(const struct dpu_operation *op)
+{
+    return op->code == DPU_CODE_ALU_ANY || op->code > DPU_CODE_SW_IMM;
+}
+
+static void write_instruction(struct writer *w, uint32_t pc)
+{
+    const struct dpu_operation *op = &w->plan->operations[pc];
+    fprintf(w->out, "    /* %u */ { ", pc);
+    if (is_memory(op))
+        write_memory(w, op, pc);
+    else if (is_alu(op))
+        write_alu(w, op);
+    else if (op->code == DPU_CODE_CALL_IMM || op->code == DPU_CODE_CALL_REG)
+        write_call(w, op, pc);
+    else if (op->code == DPU_CODE_MUL_STEP || op->code == DPU_CODE_DIV_STEP)
+        write_step(w, op);
+    else if (op->code == DPU_CODE_MOVD || op->code == DPU_CODE_THREAD_ANY)
+        write_pair_move(w, op);
+    fputs(" }\n", w->out);
+}
+
+static void write_block(struct writer *w, uint32_t head)
+{
+    uint32_t length = dpu_block_length(w->plan, head), pc = head;
+    fprintf(w->out, "    BLOCK(%u, %uu);\n", head, length);
+    enum dpu_flow flow = DPU_FLOW_ON;
+    for (w->undone = length; w->undone > 0; w->undone--, pc = dpu_next_pc(pc)) {
+        flow = dpu_flow_of(&w->plan->operations[pc]);
+        write_instruction(w, pc);
+    }
+
+    if (flow == DPU_FLOW_JUMP || flow == DPU_FLOW_COMPUTED)
+        return;
+    bool leaves = length == 0 || !w->plan->head[pc];
+    fprintf(w->out, "    %s(%u, 0);\n", leaves ? "LEAVE" : "GO", pc);
+}
+
+static void write_function(struct writer *w, const char *blocks)
+{
+    fputs("\nstatic uint64_t run(uint32_t *s, uint8_t *wram, uint32_t pc, uint32_t budget)\n{\n"
+          "    static const int32_t entries[4096] = {\n",
+          w->out);
+    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
+        if (w->plan->entry[pc])
+            fprintf(w->out, "        [%u] = &&at_%u - &&leave,\n", pc, pc);
+    fputs("    };\n    uint32_t z = s[34], carry = s[35];\n    const uint32_t id = s[28];\n",
+          w->out);
+    for (uint32_t i = 0; i < DPU_MACHINE_REGISTERS; i++)
+        if ((w->used >> i & 1) != 0)
+            fprintf(w->out, "    uint32_t r%u = s[%u];\n", i, i);
+
+    fputs("    (void)id;\n    (void)wram;\n    goto dispatch;\n", w->out);
+    fputs(blocks, w->out);
+    /* What is not an entry is 0 in the table: the way to the interpreter. */
+    fputs("dispatch:\n    goto *(&&leave + entries[pc]);\nleave:\n", w->out);
+    for (uint32_t i = 0; i < DPU_MACHINE_REGISTERS; i++)
+        if ((w->written >> i & 1) != 0)
+            fprintf(w->out, "    s[%u] = r%u;\n", i, i);
+    fputs("    s[34] = z;\n    s[35] = carry;\n    return (uint64_t)budget << 32 | pc;\n}\n",
+          w->out);
+}
+
+/* The functions of each operation and condition that occur. */
+static void write_functions_of(FILE *out, const struct dpu_plan *plan)
+{
+    bool kinds[256] = {false}, conditions[256] = {false};
+    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++) {
+        const struct dpu_operation *op = &plan->operations[pc];
+        if (!plan->wanted[pc] || dpu_flow_of(op) == DPU_FLOW_LEAVE)
+            continue;
+        kinds[op->kind] |= is_alu(op);
+        conditions[op->condition] = true;
+    }
+
+    for (uint32_t i = 0; i < 256; i++)
+        if (kinds[i])
+            fprintf(out, "ALU_OF(%s)\n", dpu_operation_name(i));
+    for (uint32_t i = 0; i < 256; i++)
+        if (conditions[i])
+            fprintf(out, "HOLDS_OF(%s)\n", dpu_condition_word(i));
+}
+
+static void write_module(FILE *out, const struct dpu_plan *plan)
+{
+    uint8_t spans[DPU_MACHINE_IRAM];
+    dpu_plan_spans(plan, spans);
+    fprintf(out, "\nstatic const uint8_t spans[%d] = {", DPU_MACHINE_IRAM);
+    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
+        fprintf(out, "%s%u,", pc % 32 == 0 ? "\n    " : "", spans[pc]);
+    fprintf(out, "\n};\nstatic const uint8_t wanted[%d] = {", DPU_MACHINE_IRAM);
+    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
+        fprintf(out, "%s%u,", pc % 32 == 0 ? "\n    " : "", plan->wanted[pc]);
+    fprintf(out,
+            "\n};\n"
+            "struct module {\n"
+            "    uint32_t version, size;\n"
+            "    uint64_t (*run)(uint32_t *, uint8_t *, uint32_t, uint32_t);\n"
+            "    const uint8_t *spans, *wanted;\n"
+            "};\n"
+            "__attribute__((visibility(\"default\"))) const struct module dpu_module;\n"
+            "const struct module dpu_module = {%du, sizeof dpu_module, run, spans, wanted};\n",
+            DPU_GENERATOR_VERSION);
+}
+
+void dpu_generate(FILE *out, const struct dpu_plan *plan, uint32_t switches, uint32_t wram_size)
+{
+    dpu_write_prelude(out, switches, wram_size);
+    write_functions_of(out, plan);
+
+    /* What the blocks use is declared before them. */
+    char *blocks = NULL;
+    size_t size = 0;
+    struct writer w = {.out = open_memstream(&blocks, &size), .plan = plan, .switches = switches};
+    if (w.out == NULL)
+        return;
+
+    for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
+        if (plan->head[pc])
+            write_block(&w, pc);
+    if (fclose(w.out) == 0) {
+        w.out = out;
+        write_function(&w, blocks);
+        write_module(out, plan);
+    }
+
+    free(blocks);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.h: translating one program, from its words to code in memory. Blocks for as long as it takes.
+ */
+#ifndef OFFCHIP_DPU_JOB_H
+#define OFFCHIP_DPU_JOB_H
+
+#include "runner.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dpu_job_figures {
+    uint64_t compile_ns, source_bytes;
+};
+
+/* The code of a program as the cache has it. False if it does not, or there is no compiler. */
+bool dpu_job_find(const struct dpu_program *program, struct dpu_loaded *loaded);
+/*
+ * Translates what of the program has run so far and what its record's code covers, or all that can
+ * be reached (EVERYTHING); the cache gets it. False if it cannot be compiled.
+ */
+bool dpu_job_compile(struct dpu_program *program, bool everything, struct dpu_loaded *loaded,
+                     struct dpu_job_figures *figures);
+/* At exit: what the compiler has written so far goes. */
+void dpu_job_clean_up(void);
+/* In a forked child: that is the parent's. */
+void dpu_job_forget(void);
+
+#endif

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that switch between engines at random, translated code included, are as in turns.
+
+``OFFCHIP_TEST_PROGRAMS`` says how many random programs run; a tenth of them are translated.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.dpu.reference import Table
+from tests.dpu.reference.event_programs import EventProgram
+from tests.dpu.reference.pairing import SEED
+from tests.dpu.reference.test_engines import PROGRAMS, MakeMachine, Two, fault_of
+from tests.dpu.support import native
+from tests.dpu.support.native import NativeMachine
+
+pytestmark = [
+    # The machine is built here without sanitizers; tests/dpu/unit runs it with them.
+    pytest.mark.nosanitize,
+    pytest.mark.skipif(
+        not any(map(shutil.which, ("gcc", "clang", "cc"))), reason="needs a C compiler"
+    ),
+]
+
+SECONDS = 300
+ENGINES = (native.ENGINE_DRIFT, native.ENGINE_TRANSLATED, native.ENGINE_TURNS)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a cache of translated code that only this test has."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "offchip" / "translations"
+
+
+def run_in_pieces(machine: NativeMachine, rng: random.Random) -> bool:
+    """Launch it in slices, each in some engine; code becomes ready after one of them."""
+    machine.boot()
+    status, translated, slices = native.STEPPED, False, 0
+    while status == native.STEPPED:
+        slices += 1
+        if slices == 2 or (not translated and rng.random() < 0.2):
+            translated = machine.translate(SECONDS)
+        machine.set_options(engine=rng.choice(ENGINES))
+        status = machine.slice(rng.choice([4096, 8192, 12288]))
+    return translated
+
+
+def test_random_programs(table: Table, native_machine: MakeMachine, rng: random.Random) -> None:
+    pairs = [Two(native_machine, accounting, native.ENGINE_AUTO) for accounting in (0, 1)]
+    translated = 0
+    for turn in range(max(4, PROGRAMS // 10)):
+        seed = rng.getrandbits(32)
+        about = f"seed {SEED}, program {turn} ({seed})"
+        draw = random.Random(seed)
+        tasklets = draw.choice([1, 2, 3, 8, 11, 12, 16, 24])
+        fault = fault_of(table, draw) if draw.random() < 0.3 else None
+        max_cycles = draw.randrange(1, 60000) if draw.random() < 0.2 else 4_000_000
+        two = pairs[turn % 2]
+        two.reset(EventProgram(table, draw, tasklets, fault).words, draw, max_cycles)
+        for _ in range(3):
+            two.turns.launch()
+            translated += run_in_pieces(two.other, draw)
+            two.check(about)
+    assert translated > 0
+
+
+def test_translated_code_is_used_again(
+    table: Table, native_machine: MakeMachine, cache: Path
+) -> None:
+    programs = [EventProgram(table, random.Random(i), 4, None).words for i in range(3)]
+    two = Two(native_machine, 0, native.ENGINE_TRANSLATED)
+
+    def translate(index: int) -> tuple[int, int]:
+        """Run a program; how many were compiled and loaded for that."""
+        before = two.other.translations()
+        two.reset(programs[index], random.Random(index), 4_000_000)
+        assert two.other.translate(SECONDS)
+        two.turns.launch()
+        two.other.launch()
+        two.check(f"program {index}")
+        after = two.other.translations()
+        return after.compiled - before.compiled, after.loaded - before.loaded
+
+    assert translate(0) == (1, 0)
+    (file,) = cache.iterdir()
+    assert translate(1) == (1, 0)
+    assert translate(0) == (0, 1)
+
+    # A damaged file is as good as none.
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    assert translate(2) == (1, 0)
+    assert translate(0) == (1, 0)
