@@ -83,7 +83,16 @@ void forge_bounds_objectives(const struct forge_searching *s, const struct forge
     low[FORGE_TOTAL_ENERGY] = energy + low[FORGE_TOTAL_LEAK_ENERGY];
 }
 
-/* The same as a point of the front. */
+void forge_bounds_remove(struct forge_searching *s, const struct forge_stage *stage,
+                         const double *values, const uint32_t *tiles)
+{
+    double low[FORGE_OBJECTIVES];
+    forge_bounds_objectives(s, stage, values, tiles, low);
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        s->removed[i] = fmin(s->removed[i], low[i]);
+}
+
+/* Sets s->low to what no choice of the unknown tiles is below, as a point of the front. */
 static void bound_point(const struct forge_searching *s, const struct forge_stage *stage,
                         const double *values, const uint32_t *tiles)
 {
@@ -106,10 +115,11 @@ static void bound_point(const struct forge_searching *s, const struct forge_stag
 bool forge_bounds_exclude(struct forge_searching *s, const struct forge_stage *stage,
                           const double *values, const uint32_t *tiles)
 {
-    if (!s->bounded || s->search->front->count == 0)
+    if (!s->bounded || s->search->front->count == 0 || (s->open && !s->guesses))
         return false;
     bound_point(s, stage, values, tiles);
     bool beaten = forge_front_beats(s->search->front, s->search->fronts->width, s->low);
     s->beaten = s->beaten || beaten;
+    s->guessed = s->guessed || (beaten && s->open);
     return beaten;
 }

@@ -15,6 +15,10 @@ bool forge_bounds_may_hold(const struct forge_searching *s, const struct forge_s
 void forge_bounds_objectives(const struct forge_searching *s, const struct forge_stage *stage,
                              const double *values, const uint32_t *tiles, double *low);
 
+/* Makes s->removed hold for a choice, too. */
+void forge_bounds_remove(struct forge_searching *s, const struct forge_stage *stage,
+                         const double *values, const uint32_t *tiles);
+
 /* Whether a known result is better than all that can become of a choice. */
 bool forge_bounds_exclude(struct forge_searching *s, const struct forge_stage *stage,
                           const double *values, const uint32_t *tiles);

@@ -30,6 +30,9 @@ static void keep_used(struct forge_searching *s, const struct forge_stage *stage
 
     uint32_t kept = 0;
     double wanted = fmin(best, s->goals->list[g].least);
+    bool enough = wanted >= s->goals->list[g].least;
+    s->rows->enough = s->rows->enough && enough;
+    s->wrong = s->wrong || (s->guessed && table->count > 0 && !enough);
     if (s->rows->usage_count < FORGE_MAX_USAGES)
         s->rows->usages[s->rows->usage_count++] = wanted;
     for (uint32_t i = 0; i < table->count; i++) {
@@ -100,6 +103,9 @@ bool forge_keep_few(struct forge_searching *s, const struct forge_stage *stage)
     }
     qsort(scores, s->next.count, sizeof(*scores), compare_scores);
     qsort(scores, width, sizeof(*scores), compare_choices);
+    for (uint32_t i = width; i < s->next.count; i++)
+        forge_bounds_remove(s, stage, forge_values_of(&s->next, scores[i].choice),
+                            forge_tiles_of(&s->next, scores[i].choice));
     for (uint32_t i = 0; i < width; i++) {
         uint32_t from = scores[i].choice;
         memmove(forge_tiles_of(&s->next, i), forge_tiles_of(&s->next, from),

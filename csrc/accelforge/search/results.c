@@ -286,6 +286,7 @@ static void filter_usage(struct evaluating *e, uint32_t g)
 
     uint32_t kept = 0;
     double wanted = fmin(least, best);
+    e->rows->enough = e->rows->enough && wanted >= least;
     if (request->late && e->rows->usage_count < FORGE_MAX_USAGES)
         e->rows->usages[e->rows->usage_count++] = wanted;
     for (uint32_t r = 0; r < e->rows->count; r++)

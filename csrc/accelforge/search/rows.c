@@ -23,6 +23,7 @@ bool forge_rows_append(struct forge_rows *rows, struct forge_rows *more)
             rows->low[i] = kept.low[i];
         rows->complete = kept.complete;
         rows->truncated = kept.truncated;
+        rows->beaten = kept.beaten;
         memset(more, 0, sizeof(*more));
         return true;
     }

@@ -31,12 +31,14 @@ struct forge_rows {
     uint32_t room;
     uint32_t loop_count;
     uint32_t holder_count;
-    double low[FORGE_OBJECTIVES];    /* no tiles are below this */
+    double low[FORGE_OBJECTIVES];    /* nothing that was left out is below this */
     double usages[FORGE_MAX_USAGES]; /* of fan-outs that must be used */
     uint32_t usage_count;
     bool complete;
     bool beaten;    /* choices could not become better than a known result */
     bool truncated; /* choices were left out: `width` was too small */
+    bool guessed;   /* choices were left out before it was known which fan-outs they use */
+    bool enough;    /* fan-outs that must be used are */
 };
 
 void forge_rows_clear(struct forge_rows *rows);

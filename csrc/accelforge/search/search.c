@@ -58,11 +58,13 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
     struct forge_fault fault = forge_fault_of(FORGE_OK);
     enum forge_status status = forge_tiles_search(&request, &found, &fault);
 
-    /* What is not complete does not replace what there is. */
+    /* What is not complete does not replace what there is, but may say more about the rest. */
     if (!search->exact || found.complete) {
         forge_rows_clear(rows);
         *rows = found;
     } else {
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            rows->low[i] = fmax(rows->low[i], found.low[i]);
         forge_rows_clear(&found);
     }
     if (status != FORGE_OK)

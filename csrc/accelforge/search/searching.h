@@ -42,10 +42,16 @@ struct forge_searching {
     uint64_t structure;
     uint32_t tracked[FORGE_MAX_LEVELS];
     uint32_t tracked_count;
-    double *low; /* a point of the front */
+    double *low;                      /* a point of the front */
+    double removed[FORGE_OBJECTIVES]; /* nothing that was left out is below this */
     double instances;
     bool bounded; /* the front says what is of no use */
-    bool beaten;  /* it did */
+    bool beaten;  /* something was */
+    /* Something may be of no use before it is known which fan-outs are used enough: */
+    bool guesses;
+    bool open;    /* that is so */
+    bool guessed; /* something was left out while it was so */
+    bool wrong;   /* and that may have changed what is kept */
     bool fused;   /* a fused loop has more than one iteration */
     bool late;
     struct forge_rows *rows;

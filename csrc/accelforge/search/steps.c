@@ -137,8 +137,9 @@ static void set_criteria(const struct stepping *step, const double *values, cons
     if (stage->latency)
         criteria[width++] = largest_latency(s, stage, values);
     if (forge_loop_counts_compare(s))
-        for (uint32_t i = 0; i <= step->symbol; i++)
-            criteria[width++] = forge_loop_counts_repeats(s, i, step->symbol + 1, tiles) ? 1 : 0;
+        for (uint32_t l = 0; l < step->plan->loop_count; l++)
+            criteria[width++] =
+                forge_loop_counts_repeats(s, step->plan, l, step->symbol + 1, tiles) ? 1 : 0;
 }
 
 /* Adds what becomes of a choice with another tile, if it may be valid. */
@@ -286,7 +287,7 @@ enum forge_status forge_step_loop(struct forge_searching *s, const struct forge_
         .symbol = k,
     };
     step.width = step.stage->criterion_count + (step.stage->latency ? 1 : 0) +
-                 (forge_loop_counts_compare(s) ? k + 1 : 0);
+                 (forge_loop_counts_compare(s) ? plan->loop_count : 0);
     s->next.count = 0;
     s->next.symbols = s->goals->symbol_count;
     s->next.groups = step.stage->group_count;
@@ -294,7 +295,8 @@ enum forge_status forge_step_loop(struct forge_searching *s, const struct forge_
     s->block.room = 0;
 
     /* The front may have grown. */
-    s->bounded = s->search->fronts != NULL && !s->fused && !forge_keeping_is_open(s, step.before);
+    s->bounded = s->search->fronts != NULL && !s->fused;
+    s->open = forge_keeping_is_open(s, step.before);
     if (s->bounded)
         forge_front_refresh(s->search->fronts, s->structure, s->search->front);
     if (!forge_sort_choices(&s->sorting, &s->now, step.stage->keys & ~(UINT64_C(1) << k)))
@@ -311,6 +313,8 @@ enum forge_status forge_step_loop(struct forge_searching *s, const struct forge_
         if (!count_memory(s))
             return FORGE_OUT_OF_MEMORY;
     }
+    if (forge_is_stopped(s))
+        return FORGE_OK;
     forge_keep_used(s, k);
     if (!forge_keep_few(s, step.stage))
         return FORGE_OUT_OF_MEMORY;

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "accelforge/search/bounds.h"
+#include "accelforge/search/loop_counts.h"
 #include "accelforge/search/results.h"
 #include "accelforge/search/steps.h"
 #include "accelforge/search/variants.h"
 
 /* ------------------------------------------------------------------ all loops */
 
-static bool start(struct forge_searching *s)
+static bool start(struct forge_searching *s, const struct forge_plan *plan)
 {
     const struct forge_stage *stage = &s->stages->list[0];
     s->now.symbols = s->goals->symbol_count;
@@ -23,37 +24,66 @@ static bool start(struct forge_searching *s)
         memset(s->now.tiles, 0, s->now.symbols * sizeof(uint32_t));
     if (s->now.groups > 0)
         memcpy(s->now.values, s->stages->first, s->now.groups * sizeof(double));
-    s->now.count = forge_bounds_may_hold(s, stage, s->now.values, s->now.tiles) ? 1 : 0;
+    bool possible = forge_bounds_may_hold(s, stage, s->now.values, s->now.tiles) &&
+                    forge_loop_counts_hold(s, plan, 0, s->now.tiles);
+    s->now.count = possible ? 1 : 0;
     return true;
+}
+
+/* What becomes of the choices so far is left out: symbols below K are known. */
+static void leave_out(struct forge_searching *s, uint32_t k)
+{
+    for (uint32_t i = 0; i < s->now.count; i++)
+        forge_bounds_remove(s, &s->stages->list[k], forge_values_of(&s->now, i),
+                            forge_tiles_of(&s->now, i));
+}
+
+/* Chooses the tiles of all loops; *ENDED is false if that was stopped. */
+static enum forge_status step_all(struct forge_searching *s, const struct forge_plan *plan,
+                                  bool *ended)
+{
+    *ended = false;
+    for (uint32_t k = 0; k < s->goals->symbol_count && !s->wrong; k++) {
+        enum forge_status status = forge_step_loop(s, plan, k);
+        if (status != FORGE_OK || forge_is_stopped(s)) {
+            leave_out(s, k);
+            return status;
+        }
+    }
+    *ended = true;
+    return FORGE_OK;
 }
 
 static enum forge_status run(struct forge_searching *s, const struct forge_model *model,
                              struct forge_rows *rows)
 {
-    if (!start(s))
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        s->removed[i] = INFINITY;
+    rows->enough = true;
+    if (!start(s, &model->plans[0]))
         return FORGE_OUT_OF_MEMORY;
-    forge_bounds_objectives(s, &s->stages->list[0], s->now.values, s->now.tiles, rows->low);
-
-    enum forge_status status = FORGE_OK;
-    for (uint32_t k = 0; k < s->goals->symbol_count; k++) {
-        status = forge_step_loop(s, &model->plans[0], k);
-        if (status != FORGE_OK || forge_is_stopped(s))
-            return status;
+    bool ended;
+    enum forge_status status = step_all(s, &model->plans[0], &ended);
+    if (ended && !s->wrong) {
+        struct forge_result_request request = {
+            .templates = s->search->templates,
+            .template = s->search->template,
+            .model = model,
+            .goals = s->goals,
+            .stage = &s->stages->list[s->goals->symbol_count],
+            .choices = &s->now,
+            .sorting = &s->sorting,
+            .late = s->late,
+        };
+        status = forge_results_make(&request, rows);
+        if (status != FORGE_OK)
+            leave_out(s, s->goals->symbol_count);
+        rows->complete = status == FORGE_OK && !s->truncated;
     }
-    struct forge_result_request request = {
-        .templates = s->search->templates,
-        .template = s->search->template,
-        .model = model,
-        .goals = s->goals,
-        .stage = &s->stages->list[s->goals->symbol_count],
-        .choices = &s->now,
-        .sorting = &s->sorting,
-        .late = s->late,
-    };
-    status = forge_results_make(&request, rows);
-    rows->complete = status == FORGE_OK && !s->truncated;
     rows->truncated = s->truncated;
     rows->beaten = s->beaten;
+    rows->guessed = s->guessed;
+    memcpy(rows->low, s->removed, sizeof(rows->low));
     return status;
 }
 
@@ -85,6 +115,9 @@ static uint64_t structure_of(const struct forge_space *space, const struct forge
 
 static void share_results(const struct forge_tile_search *search, const struct forge_rows *rows)
 {
+    /* Of what may use fan-outs too little, not all is allowed in the end. */
+    if (search->fronts == NULL || !rows->enough)
+        return;
     const struct forge_space *space = search->templates->facts.space;
     uint32_t tracked[FORGE_MAX_LEVELS];
     uint32_t tracked_count = forge_tracked_levels(space, tracked);
@@ -124,10 +157,17 @@ static bool has_fused(const struct forge_goals *goals)
     return false;
 }
 
-/* REPEATS as in forge_goals_make(). */
-static enum forge_status search_model(const struct forge_tile_search *search,
-                                      const struct forge_model *model, const bool *repeats,
-                                      bool late, struct forge_rows *rows)
+/* How a template is searched. */
+struct attempt {
+    const struct forge_model *model;
+    const bool *repeats; /* as in forge_goals_make() */
+    bool late;           /* what uses a fan-out best is only chosen among valid results */
+    bool guesses;        /* what is of no use is dropped before that is chosen, too */
+};
+
+/* *WRONG: the guesses were. */
+static enum forge_status attempt(const struct forge_tile_search *search, const struct attempt *how,
+                                 struct forge_rows *rows, bool *wrong)
 {
     memset(rows, 0, sizeof(*rows));
     const struct forge_space *space = search->templates->facts.space;
@@ -143,7 +183,8 @@ static enum forge_status search_model(const struct forge_tile_search *search,
         .structure = structure_of(space, search->template),
         .instances = space->problem.values[space->problem.n_instances] *
                      space->problem.values[forge_space_einsum(space)->n_instances],
-        .late = late,
+        .late = how->late,
+        .guesses = how->guesses && !how->late,
         .rows = rows,
     };
     s.tracked_count = forge_tracked_levels(space, s.tracked);
@@ -151,53 +192,85 @@ static enum forge_status search_model(const struct forge_tile_search *search,
 
     enum forge_status status = FORGE_OUT_OF_MEMORY;
     if (goals != NULL && stages != NULL && s.low != NULL)
-        status =
-            forge_goals_make(goals, &arena, search->templates, search->template, model, repeats);
+        status = forge_goals_make(goals, &arena, search->templates, search->template, how->model,
+                                  how->repeats);
     if (status == FORGE_OK) {
-        decide_usages(goals, late);
+        decide_usages(goals, how->late);
         s.fused = has_fused(goals);
         status = forge_stages_make(stages, &arena, goals, search->templates->facts.variable_count);
     }
     if (status == FORGE_OK)
-        status = run(&s, model, rows);
+        status = run(&s, how->model, rows);
+    *wrong = s.wrong;
     release(&s);
     forge_arena_clear(&arena);
     return status;
 }
 
-static enum forge_status search_variants(const struct forge_tile_search *search,
-                                         const struct forge_model *model,
-                                         struct forge_variants *variants, bool late,
-                                         struct forge_rows *rows)
+static enum forge_status search_model(const struct forge_tile_search *search,
+                                      const struct attempt *how, struct forge_rows *rows)
 {
-    enum forge_status status = FORGE_OK;
-    memset(rows, 0, sizeof(*rows));
-    memset(variants->rows, 0, variants->count * sizeof(*variants->rows));
-    for (uint32_t v = 0; status == FORGE_OK && v < variants->count; v++)
-        status = search_model(search, model, &variants->repeats[(size_t)v * variants->loop_count],
-                              late, &variants->rows[v]);
+    bool wrong;
+    enum forge_status status = attempt(search, how, rows, &wrong);
+    if (status != FORGE_OK || !wrong)
+        return status;
+    struct attempt careful = *how;
+    careful.guesses = false;
+    forge_rows_clear(rows);
+    return attempt(search, &careful, rows, &wrong);
+}
 
-    /* The first variant has no fused loop that repeats. */
-    if (status == FORGE_OK && search->fronts != NULL && variants->rows[0].usage_count == 0)
-        share_results(search, &variants->rows[0]);
-    if (status == FORGE_OK && !forge_variants_merge(variants, rows))
-        status = FORGE_OUT_OF_MEMORY;
+static enum forge_status search_each(const struct forge_tile_search *search,
+                                     const struct attempt *how, struct forge_variants *variants)
+{
+    struct attempt own = *how;
+    enum forge_status status = FORGE_OK;
+    for (uint32_t v = 0; status == FORGE_OK && v < variants->count; v++) {
+        own.repeats = &variants->repeats[(size_t)v * variants->loop_count];
+        status = search_model(search, &own, &variants->rows[v]);
+    }
+    return status;
+}
+
+static void clear_variants(struct forge_variants *variants)
+{
     for (uint32_t v = 0; v < variants->count; v++)
         forge_rows_clear(&variants->rows[v]);
+}
+
+static enum forge_status search_variants(const struct forge_tile_search *search,
+                                         const struct attempt *how, struct forge_variants *variants,
+                                         struct forge_rows *rows)
+{
+    memset(rows, 0, sizeof(*rows));
+    memset(variants->rows, 0, variants->count * sizeof(*variants->rows));
+    enum forge_status status = search_each(search, how, variants);
+    if (status == FORGE_OK && forge_variants_doubt(variants)) {
+        struct attempt careful = *how;
+        careful.guesses = false;
+        clear_variants(variants);
+        status = search_each(search, &careful, variants);
+    }
+
+    /* The first variant has no fused loop that repeats. */
+    if (status == FORGE_OK)
+        share_results(search, &variants->rows[0]);
+    if (!forge_variants_merge(variants, rows) && status == FORGE_OK)
+        status = FORGE_OUT_OF_MEMORY;
+    clear_variants(variants);
     return status;
 }
 
 /* ------------------------------------------------------------------ all tiles */
 
 static enum forge_status search_once(const struct forge_tile_search *search,
-                                     const struct forge_model *model,
-                                     struct forge_variants *variants, bool late,
+                                     const struct attempt *how, struct forge_variants *variants,
                                      struct forge_rows *rows)
 {
     if (variants->count > 0)
-        return search_variants(search, model, variants, late, rows);
-    enum forge_status status = search_model(search, model, NULL, late, rows);
-    if (status == FORGE_OK && search->fronts != NULL && search->template->fused_count == 0)
+        return search_variants(search, how, variants, rows);
+    enum forge_status status = search_model(search, how, rows);
+    if (status == FORGE_OK && search->template->fused_count == 0)
         share_results(search, rows);
     return status;
 }
@@ -210,12 +283,14 @@ static enum forge_status search_all(const struct forge_tile_search *search,
     struct forge_variants variants;
     memset(&variants, 0, sizeof(variants));
     enum forge_status status = forge_variants_list(&variants, arena, search, &model->plans[0]);
+    struct attempt how = {.model = model, .guesses = true};
     if (status == FORGE_OK)
-        status = search_once(search, model, &variants, false, rows);
+        status = search_once(search, &how, &variants, rows);
     if (status == FORGE_OK && search->template->usages.count > 0 && rows->complete &&
         !rows->beaten && rows->count == 0) {
         forge_rows_clear(rows);
-        status = search_once(search, model, &variants, true, rows);
+        how.late = true;
+        status = search_once(search, &how, &variants, rows);
     }
     return status;
 }

@@ -82,9 +82,31 @@ static bool uses_less(const struct forge_rows *a, const struct forge_rows *b)
     return false;
 }
 
+/* The variant that uses fan-outs best; NULL if nothing is known of any. */
+static const struct forge_rows *find_best(const struct forge_variants *variants)
+{
+    const struct forge_rows *best = NULL;
+    for (uint32_t v = 0; v < variants->count; v++) {
+        const struct forge_rows *rows = &variants->rows[v];
+        bool known = rows->count > 0 || (rows->beaten && !rows->guessed);
+        if (known && (best == NULL || uses_less(best, rows)))
+            best = rows;
+    }
+    return best;
+}
+
+bool forge_variants_doubt(const struct forge_variants *variants)
+{
+    const struct forge_rows *best = find_best(variants);
+    for (uint32_t v = 0; best != NULL && !best->enough && v < variants->count; v++)
+        if (variants->rows[v].guessed && variants->rows[v].count == 0)
+            return true;
+    return false;
+}
+
 bool forge_variants_merge(const struct forge_variants *variants, struct forge_rows *all)
 {
-    const struct forge_rows *most = NULL;
+    const struct forge_rows *most = find_best(variants);
     all->complete = true;
     for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
         all->low[i] = INFINITY;
@@ -94,8 +116,7 @@ bool forge_variants_merge(const struct forge_variants *variants, struct forge_ro
         all->truncated = all->truncated || rows->truncated;
         for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
             all->low[i] = fmin(all->low[i], rows->low[i]);
-        if ((rows->count > 0 || rows->beaten) && (most == NULL || uses_less(most, rows)))
-            most = rows;
+        all->beaten = all->beaten || rows->beaten;
     }
 
     /* MOST is copied, as its rows may move. */
@@ -107,5 +128,6 @@ bool forge_variants_merge(const struct forge_variants *variants, struct forge_ro
         if (variants->rows[v].count > 0 && !uses_less(&variants->rows[v], &best) &&
             !forge_rows_append(all, &variants->rows[v]))
             return false;
+    all->enough = most == NULL || best.enough;
     return true;
 }

@@ -128,3 +128,48 @@ def test_fan_outs_are_used_as_much_as_they_must_be(dimension: str, least: float)
         cheapest += [row[0] for row in rows if row[1] >= wanted * (1 - 1e-9)]
     groups, _ = search({**space, "placements": places, "metrics": ["energy"]})
     assert groups[0].objectives[0, 0] == pytest.approx(min(cheapest), rel=1e-9)
+
+
+def repeating(mapping: list[dict[str, Any]], bounds: dict[str, int]) -> list[dict[str, Any]]:
+    """List the loops that have more than one iteration."""
+    extents = dict(bounds)
+    found = []
+    for node in mapping:
+        name = node.get("temporal") or node.get("spatial")
+        if name is not None:
+            found += [node] * (node["tile"] != extents[name])
+            extents[name] = node["tile"]
+    return found
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_loops_of_a_dimension_are_limited(most: int) -> None:
+    space = {
+        **mapspaces.gemm({"m": 4, "n": 1, "k": 4}, registers=40),
+        "tracked": [],
+        "mapper": {"max_loops_per_spatial_dimension": most},
+    }
+    bounds = space["problem"]["einsums"][0]["variables"]
+
+    def allows(mapping: list[dict[str, Any]]) -> bool:
+        dims = [node["dim"] for node in repeating(mapping, bounds) if "dim" in node]
+        return all(dims.count(dim) <= most for dim in dims)
+
+    every = every_row(space["problem"], _search.list_templates(space), TOTALS, allows)
+    assert same(rows_of(space), front(every))
+
+
+@pytest.mark.parametrize(
+    ("knobs", "most"),
+    [({"max_loops": 3}, 3), ({"max_loops": 5}, 5), ({"max_loops_minus_ranks": 1}, 3)],
+)
+def test_loops_are_limited(knobs: dict[str, float], most: int) -> None:
+    space = {**mapspaces.matvec(6, 4, 5), "tracked": [], "mapper": knobs}
+    bounds = space["problem"]["einsums"][0]["variables"]
+    every = every_row(
+        space["problem"],
+        _search.list_templates(space),
+        TOTALS,
+        lambda mapping: len(repeating(mapping, bounds)) <= most,
+    )
+    assert same(rows_of(space), front(every))

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * build: @accelforge_search -lm tsan
+ *
+ * The search: no tiles of any template are better than what it finds, threads do not change that,
+ * and what a stop or a limit of memory leaves has bounds that the best results keep.
+ */
+#include "accelforge/search/groups.h"
+#include "accelforge/search/results.h"
+
+#include <math.h>
+
+#include "accelforge/model/scratch.h"
+#include "product_space.h"
+
+static struct product product;
+
+/* What a search found, with the groups of it. */
+struct outcome {
+    struct forge_search *search;
+    struct forge_found found;
+    struct forge_groups groups;
+    struct forge_progress progress;
+};
+
+static void begin(struct outcome *outcome, unsigned threads, size_t bytes)
+{
+    struct forge_fault fault;
+    CHECK(forge_search_start(&outcome->search, &product.space, threads, bytes, &fault) == FORGE_OK);
+}
+
+static void end(struct outcome *outcome)
+{
+    struct forge_fault fault;
+    while (!forge_search_wait(outcome->search, 10))
+        ;
+    CHECK(forge_search_finish(outcome->search, &outcome->found, &fault) == FORGE_OK);
+    CHECK(forge_groups_make(&outcome->groups, &outcome->found) == FORGE_OK);
+    outcome->progress = forge_search_progress(outcome->search);
+}
+
+static void release(struct outcome *outcome)
+{
+    forge_groups_clear(&outcome->groups);
+    forge_search_destroy(outcome->search);
+}
+
+static struct outcome search(unsigned threads, size_t bytes)
+{
+    struct outcome outcome;
+    begin(&outcome, threads, bytes);
+    end(&outcome);
+    return outcome;
+}
+
+static double least_of(const struct outcome *outcome, uint32_t objective)
+{
+    double least = INFINITY;
+    for (uint32_t g = 0; g < outcome->groups.count; g++)
+        for (uint32_t r = 0; r < outcome->groups.list[g].row_count; r++)
+            least =
+                fmin(least, outcome->groups.list[g].objectives[FORGE_OBJECTIVES * r + objective]);
+    return least;
+}
+
+/* ------------------------------------------------------------------ all tiles */
+
+struct trial {
+    const struct outcome *outcome;
+    const struct forge_template *template;
+    struct forge_model *model;
+    struct forge_scratch *scratch;
+    double *row;
+    uint32_t count;
+};
+
+/* Some result is as good in both objectives as what the scratch holds the tiles of. */
+static void compare(struct trial *trial)
+{
+    struct forge_fault fault;
+    if (forge_model_evaluate(trial->model, trial->scratch, trial->scratch->values, trial->row,
+                             &fault) != FORGE_OK)
+        return;
+    trial->count++;
+    const struct forge_groups *groups = &trial->outcome->groups;
+    for (uint32_t g = 0; g < groups->count; g++)
+        for (uint32_t r = 0; r < groups->list[g].row_count; r++) {
+            const double *found = &groups->list[g].objectives[FORGE_OBJECTIVES * r];
+            if (found[FORGE_TOTAL_ENERGY] <= trial->row[FORGE_TOTAL_ENERGY] * (1 + 1e-9) &&
+                found[FORGE_TOTAL_LATENCY] <= trial->row[FORGE_TOTAL_LATENCY] * (1 + 1e-9))
+                return;
+        }
+    CHECK(!"a result is as good");
+}
+
+/* Every chain of divisors, from loop L on. */
+static void try_tiles(struct trial *trial, uint32_t l)
+{
+    const struct forge_plan *plan = &trial->model->plans[0];
+    if (l == plan->loop_count) {
+        compare(trial);
+        return;
+    }
+    const struct forge_loop *loop = &plan->loops[l];
+    double *values = trial->scratch->values;
+    uint32_t outer =
+        (uint32_t)(loop->outer == FORGE_NONE ? product.chain.values[product.chain.bound]
+                                             : values[plan->loops[loop->outer].tile]);
+    bool innermost = true;
+    for (uint32_t k = l + 1; k < plan->loop_count; k++)
+        innermost = innermost && plan->loops[k].variable != loop->variable;
+    for (uint32_t tile = 1; tile <= (innermost ? 1 : outer); tile++)
+        if (outer % tile == 0) {
+            values[loop->tile] = tile;
+            try_tiles(trial, l + 1);
+        }
+}
+
+static void test_no_tiles_are_better(double bound, double buffer_bits)
+{
+    product_build(&product, bound, buffer_bits, 0);
+    struct outcome outcome = search(1, SIZE_MAX);
+    CHECK(outcome.found.complete && outcome.groups.rows > 1);
+    struct trial trial = {.outcome = &outcome};
+    for (uint32_t t = 0; t < outcome.found.templates->count; t++) {
+        struct forge_arena arena = {NULL};
+        struct forge_problem problem;
+        struct forge_fault fault;
+        trial.template = &outcome.found.templates->list[t];
+        CHECK(forge_template_problem(outcome.found.templates, trial.template, &arena, &problem) ==
+              FORGE_OK);
+        CHECK(forge_model_create(&trial.model, &problem, &fault) == FORGE_OK);
+        trial.scratch = forge_scratch_create(trial.model);
+        trial.row = calloc(trial.model->column_count, sizeof(*trial.row));
+        CHECK(trial.scratch != NULL && trial.row != NULL);
+        try_tiles(&trial, 0);
+        free(trial.row);
+        forge_scratch_destroy(trial.scratch);
+        forge_model_destroy(trial.model);
+        forge_arena_clear(&arena);
+    }
+    CHECK(trial.count > 100);
+    release(&outcome);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+static bool same(const struct outcome *a, const struct outcome *b)
+{
+    if (a->groups.count != b->groups.count || a->groups.rows != b->groups.rows)
+        return false;
+    for (uint32_t g = 0; g < a->groups.count; g++) {
+        const struct forge_pmapping_group *x = &a->groups.list[g];
+        const struct forge_pmapping_group *y = &b->groups.list[g];
+        if (x->row_count != y->row_count || x->loop_count != y->loop_count ||
+            memcmp(x->objectives, y->objectives,
+                   FORGE_OBJECTIVES * x->row_count * sizeof(double)) != 0 ||
+            (x->loop_count > 0 &&
+             memcmp(x->tiles, y->tiles, (size_t)x->row_count * x->loop_count * sizeof(*x->tiles)) !=
+                 0))
+            return false;
+    }
+    return true;
+}
+
+static void test_threads_do_not_matter(void)
+{
+    product_build(&product, 24, 8 * 200, 1u << TENSOR_A | 1u << TENSOR_Z);
+    struct outcome one = search(1, SIZE_MAX);
+    CHECK(one.found.complete && one.groups.count > 4);
+    const unsigned threads[] = {2, 3, 8};
+    for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+        struct outcome several = search(threads[i], SIZE_MAX);
+        CHECK(several.found.complete && same(&one, &several));
+        release(&several);
+    }
+    release(&one);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+/* BEST: of a complete search. */
+static void check_bounds(const struct outcome *some, const struct outcome *best)
+{
+    for (uint32_t i = FORGE_TOTAL_ENERGY; i <= FORGE_TOTAL_LATENCY; i++) {
+        double found = least_of(some, i);
+        double least = least_of(best, i);
+        CHECK(found >= least * (1 - 1e-12));
+        CHECK(fmin(found, some->found.bound[i]) <= least * (1 + 1e-12));
+    }
+}
+
+static void test_a_limit_of_memory(void)
+{
+    product_build(&product, 2520, 8 * 3000, 1u << TENSOR_A | 1u << TENSOR_Z);
+    product.space.knobs.max_fused_loops_per_rank_variable = __builtin_inf();
+    struct outcome best = search(2, SIZE_MAX);
+    CHECK(best.found.complete);
+    uint32_t stopped = 0;
+    for (size_t bytes = 1 << 12; bytes < (size_t)1 << 26; bytes *= 4) {
+        struct outcome some = search(2, bytes);
+        if (!some.found.complete) {
+            stopped++;
+            check_bounds(&some, &best);
+        }
+        release(&some);
+    }
+    CHECK(stopped > 0);
+    release(&best);
+}
+
+/* Stopped before, while or after templates are searched. */
+static void test_a_stop(void)
+{
+    product_build(&product, 96, 8 * 500, 1u << TENSOR_A | 1u << TENSOR_Z);
+    struct outcome best = search(2, SIZE_MAX);
+    CHECK(best.found.complete);
+    for (uint64_t done = 0; done < best.progress.done; done += 1 + done / 4) {
+        struct outcome some;
+        begin(&some, 2, SIZE_MAX);
+        while (forge_search_progress(some.search).done < done && !forge_search_wait(some.search, 0))
+            ;
+        forge_search_stop(some.search);
+        end(&some);
+        check_bounds(&some, &best);
+        release(&some);
+    }
+    release(&best);
+}
+
+int main(void)
+{
+    test_no_tiles_are_better(12, 8 * 14);
+    test_no_tiles_are_better(8, 8 * 1000);
+    test_threads_do_not_matter();
+    test_a_limit_of_memory();
+    test_a_stop();
+    puts("ok");
+    return 0;
+}
