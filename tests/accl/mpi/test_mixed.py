@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that mix accl's calls with mpi4py's end with right results, on every transport.
 
-``OFFCHIP_MIXED=1000`` runs that many programs for each case, ``OFFCHIP_SEED`` others.
+``OFFCHIP_FULL=1`` runs 1,000 programs, ``OFFCHIP_MIXED`` that many for each case, and
+``OFFCHIP_SEED`` others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from tests.accl.mpi.mixed_programs import MPI_KINDS, make_mixed_program
 from tests.accl.mpi.pretended_hosts import block
 
 SEED = int(os.environ.get("OFFCHIP_SEED", "1"))
-NUMBER = int(os.environ.get("OFFCHIP_MIXED", "12"))
+FULL = os.environ.get("OFFCHIP_FULL", "0") not in ("", "0")
+NUMBER = int(os.environ.get("OFFCHIP_MIXED", "200" if FULL else "12"))
 # Seconds for a program, and for all of them.
 PROGRAM_LIMIT = 60.0
 LIMIT = 100.0 + 5.0 * NUMBER
