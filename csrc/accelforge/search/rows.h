@@ -34,6 +34,7 @@ struct forge_rows {
     double low[FORGE_OBJECTIVES];    /* nothing that was left out is below this */
     double usages[FORGE_MAX_USAGES]; /* of fan-outs that must be used */
     uint32_t usage_count;
+    bool searched; /* false: nothing is known, `low` neither */
     bool complete;
     bool beaten;    /* choices could not become better than a known result */
     bool truncated; /* choices were left out: `width` was too small */

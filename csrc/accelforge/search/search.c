@@ -67,6 +67,7 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
             rows->low[i] = fmax(rows->low[i], found.low[i]);
         forge_rows_clear(&found);
     }
+    rows->searched = true;
     if (status != FORGE_OK)
         rows->complete = false;
     if (status != FORGE_OK && status != FORGE_OUT_OF_MEMORY) {
@@ -226,6 +227,28 @@ struct forge_progress forge_search_progress(struct forge_search *search)
 
 /* ------------------------------------------------------------------ what was found */
 
+/* What no tiles of a template are below. */
+static void bound_template(const struct forge_search *search, uint32_t t, double *low)
+{
+    atomic_bool stop;
+    atomic_init(&stop, true);
+    struct forge_tile_search request = {
+        .templates = &search->templates,
+        .template = &search->templates.list[t],
+        .stop = &stop,
+    };
+    struct forge_rows rows;
+    struct forge_fault fault;
+    enum forge_status status = forge_tiles_search(&request, &rows, &fault);
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        low[i] = status == FORGE_OK ? rows.low[i] : 0;
+    /* What has no tiles to choose is found nevertheless. */
+    for (uint32_t r = 0; r < rows.count; r++)
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            low[i] = fmin(low[i], rows.objectives[FORGE_OBJECTIVES * (size_t)r + i]);
+    forge_rows_clear(&rows);
+}
+
 /* What the best result of a template that is not finished may be. */
 static void bound(const struct forge_search *search, struct forge_found *found)
 {
@@ -237,8 +260,12 @@ static void bound(const struct forge_search *search, struct forge_found *found)
         if (rows->complete)
             continue;
         found->complete = false;
+        double low[FORGE_OBJECTIVES];
+        memcpy(low, rows->low, sizeof(low));
+        if (!rows->searched)
+            bound_template(search, t, low);
         for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
-            found->bound[i] = fmin(found->bound[i], rows->low[i]);
+            found->bound[i] = fmin(found->bound[i], low[i]);
     }
 }
 

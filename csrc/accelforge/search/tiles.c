@@ -220,16 +220,21 @@ static enum forge_status search_model(const struct forge_tile_search *search,
     return attempt(search, &careful, rows, &wrong);
 }
 
+/* If the memory does not suffice for one, it may for others. */
 static enum forge_status search_each(const struct forge_tile_search *search,
                                      const struct attempt *how, struct forge_variants *variants)
 {
     struct attempt own = *how;
-    enum forge_status status = FORGE_OK;
-    for (uint32_t v = 0; status == FORGE_OK && v < variants->count; v++) {
+    enum forge_status all = FORGE_OK;
+    for (uint32_t v = 0; v < variants->count; v++) {
         own.repeats = &variants->repeats[(size_t)v * variants->loop_count];
-        status = search_model(search, &own, &variants->rows[v]);
+        enum forge_status status = search_model(search, &own, &variants->rows[v]);
+        if (status != FORGE_OK)
+            all = status;
+        if (status != FORGE_OK && status != FORGE_OUT_OF_MEMORY)
+            break;
     }
-    return status;
+    return all;
 }
 
 static void clear_variants(struct forge_variants *variants)
