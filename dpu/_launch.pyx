@@ -147,7 +147,7 @@ cdef object report_of(const dpusoft_report *report):
         report.dma_write_bytes, report.seconds,
         tuple([report.thread_instructions[i] for i in range(threads)]),
         report.fault, report.fault_thread, report.fault_pc, report.breakpoint,
-        report.fault_address, report.engine,
+        report.fault_address, report.engine, report.runtime,
     )
 
 

@@ -33,14 +33,23 @@ class Compiler:
         The chip, ``v1A`` or ``v1B``.
     verbose : bool
         Whether to write commands and warnings to the standard error.
+    costs : str
+        ``offchip``: the fastest arithmetic. ``upmem``: routines with instruction counts near those
+        of the vendor's compiler.
     """
 
     def __init__(
-        self, path: str | None = None, target: str | None = None, verbose: bool = False
+        self,
+        path: str | None = None,
+        target: str | None = None,
+        verbose: bool = False,
+        *,
+        costs: str = "offchip",
     ) -> None:
         self.path = path
         self.target = target if target is not None else "v1A"
         self.verbose = verbose
+        self.costs = costs
 
     def compile(
         self,
@@ -97,6 +106,7 @@ class Compiler:
             includes=list(includes),
             options=list(options),
             chip=target if target is not None else self.target,
+            costs=self.costs,
         )
 
         command = ["dpu-clang", f"-mcpu={chosen.chip}", *chosen.arguments(), *files, "-o", goal]

@@ -145,6 +145,7 @@ cdef extern from "dpu_table.h" nogil:
         uint64_t *thread_instructions
         double seconds
         uint32_t engine
+        uint32_t runtime
 
     struct dpusoft_thread:
         uint32_t size

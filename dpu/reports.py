@@ -7,7 +7,15 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-__all__ = ["DpuReport", "Engine", "FaultKind", "LaunchStatus", "SetReport", "make_report"]
+__all__ = [
+    "DpuReport",
+    "Engine",
+    "FaultKind",
+    "LaunchStatus",
+    "RunTime",
+    "SetReport",
+    "make_report",
+]
 
 
 class LaunchStatus(IntEnum):
@@ -41,6 +49,17 @@ class Engine(IntEnum):
     TRANSLATED = 3
 
 
+class RunTime(IntEnum):
+    """The run time that a program was linked with, which its instruction counts depend on."""
+
+    OTHER = 0
+    """That of the vendor, or none."""
+    OFFCHIP = 1
+    """That of this package."""
+    UPMEM_COSTS = 2
+    """That of this package with ``--costs=upmem``."""
+
+
 class DpuReport(NamedTuple):
     """Report of the last launch of one DPU.
 
@@ -66,6 +85,8 @@ class DpuReport(NamedTuple):
         The address of a faulting WRAM access.
     engine : Engine
         How the simulator executed it.
+    runtime : RunTime
+        The run time of the program.
     """
 
     status: LaunchStatus
@@ -81,6 +102,7 @@ class DpuReport(NamedTuple):
     breakpoint: int
     fault_address: int
     engine: Engine
+    runtime: RunTime
 
 
 class SetReport(tuple[DpuReport, ...]):
@@ -117,10 +139,16 @@ class SetReport(tuple[DpuReport, ...]):
         """Bytes that all DPUs transferred to MRAM."""
         return sum(report.dma_write_bytes for report in self)
 
+    @property
+    def runtimes(self) -> frozenset[RunTime]:
+        """Run times of the programs."""
+        return frozenset(report.runtime for report in self)
+
     def __repr__(self) -> str:
+        names = "+".join(runtime.name.lower() for runtime in sorted(self.runtimes))
         return (
             f"<SetReport of {len(self)} DPU(s): {self.cycles} cycles, "
-            f"{self.instructions} instructions, {self.seconds:.3g} s>"
+            f"{self.instructions} instructions, {self.seconds:.3g} s, run time {names or 'none'}>"
         )
 
 
@@ -128,4 +156,8 @@ def make_report(status: int, *rest: Any) -> DpuReport:
     """Create a report from the numbers of the library."""
     names = DpuReport._fields[1:]
     report = DpuReport(LaunchStatus(status), **dict(zip(names, rest, strict=True)))
-    return report._replace(fault=FaultKind(report.fault), engine=Engine(report.engine))
+    return report._replace(
+        fault=FaultKind(report.fault),
+        engine=Engine(report.engine),
+        runtime=RunTime(report.runtime),
+    )

@@ -53,6 +53,7 @@ LAYERS: dict[str, str] = {
     # the run time, which is code for the DPU
     "csrc/dpu/runtime/include": "",
     "csrc/dpu/runtime/builtins": "csrc/dpu/runtime/include",
+    "csrc/dpu/runtime/upmem_costs": "csrc/dpu/runtime/include csrc/dpu/runtime/builtins",
     "csrc/dpu/runtime/string": "csrc/dpu/runtime/include",
     "csrc/dpu/runtime/stdlib": "csrc/dpu/runtime/include",
     "csrc/dpu/runtime/stdio": "csrc/dpu/runtime/include",

@@ -71,7 +71,8 @@ struct dpu_elf_symbol {
     X(RET_MCOUNT, "ret_mcount") \
     X(THREAD_PROFILING, "thread_profiling") \
     X(ERROR_STORAGE, "error_storage") \
-    X(STACK_TABLE, "__sys_thread_stack_table_ptr")
+    X(STACK_TABLE, "__sys_thread_stack_table_ptr") \
+    X(RUNTIME_COSTS, "__sys_runtime_costs")
 
 enum dpu_elf_known {
 #define X(name, symbol) DPU_ELF_KNOWN_##name,

@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 
 from .errors import ToolchainError
-from .options import BuildOptions
+from .options import COSTS, BuildOptions
 
 __all__ = ["Arguments", "Goal", "parse"]
 
@@ -113,6 +113,7 @@ class _Parser:
         self.result = Arguments()
         self.level = "-O0"
         self.chip = "v1A"
+        self.costs = COSTS[0]
         self.defines: dict[str, str | int | None] = {}
         self.compiler: list[str] = []
         self.linker: list[str] = []
@@ -132,6 +133,7 @@ class _Parser:
             options=self.compiler,
             link_options=self.linker,
             chip=self.chip,
+            costs=self.costs,
         )
         return self.result
 
@@ -169,6 +171,8 @@ class _Parser:
             self.level = _LEVELS.get(word, word)
         elif word.startswith("-mcpu="):
             self.chip = word.removeprefix("-mcpu=")
+        elif word.startswith("--costs"):
+            self.costs = self._value(word, "--costs").removeprefix("=")
         elif word == "-target" or word.startswith("--target="):
             target = self._value(word, "-target" if word == "-target" else "--target=")
             if not target.startswith("dpu"):

@@ -22,7 +22,7 @@ _USAGE = f"""usage: {_NAME} [options] file...
 Compiles C for UPMEM's DPUs. The options are those of C compilers:
   -o FILE -c -S -E -M -MM -MD -MMD -MF FILE -MT GOAL -MP -fsyntax-only
   -O0 to -O3 -Os -Oz -I FOLDER -D NAME=VALUE -U NAME -include FILE -isystem FOLDER -std= -W* -f*
-  -L FOLDER -l NAME -Wl,OPTION -u SYMBOL -nostdlib -mcpu=v1A|v1B
+  -L FOLDER -l NAME -Wl,OPTION -u SYMBOL -nostdlib -mcpu=v1A|v1B --costs=offchip|upmem
 -DNR_TASKLETS=N, -DSTACK_SIZE_DEFAULT=BYTES and -DSTACK_SIZE_TASKLET_n=BYTES are needed for linking
 too. Objects contain RISC-V code, which is translated to DPU code when a program is linked.
 """
@@ -49,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         tools = find_toolchain()
         if tools.kind is Kind.VENDOR:
+            # The vendor's run time has its own costs.
+            words = [word for word in words if word != "--costs=upmem"]
             os.execv(tools.compiler[0], [tools.compiler[0], *words])
         if "--version" in words:
             print(_version(tools))

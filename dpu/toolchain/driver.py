@@ -131,11 +131,11 @@ def link(objects: Sequence[Path | str], options: BuildOptions, *, toolchain: Too
     stacks = options.stacks()
     runtime: list[str] = []
     if options.runtime:
-        members = map(str, runtime_objects(toolchain, options.chip))
+        members = map(str, runtime_objects(toolchain, options.chip, options.costs))
         runtime = ["-u", "error_storage", "--start-lib", *members, "--end-lib"]
     with tempfile.TemporaryDirectory(prefix="dpu-") as name:
         script, linked = Path(name) / "dpu.ld", Path(name) / "linked.elf"
-        script.write_text(linker_script(stacks))
+        script.write_text(linker_script(stacks, options.costs if options.runtime else None))
         run(
             [
                 *(*toolchain.linker, "-m", "elf32lriscv", "--emit-relocs", "--nmagic"),
@@ -217,7 +217,7 @@ def _make(
 
 def _name(inputs: Sequence[Source | Path], options: BuildOptions, toolchain: Toolchain) -> str:
     parts = [compiler_stamp(toolchain), runtime_stamp(), _own_stamp(), options.chip]
-    parts += [repr(options.runtime), repr(options.stacks())]
+    parts += [repr(options.runtime), repr(options.stacks()), options.costs]
     parts += [*options.arguments(), "", *options.link_options, ""]
     contents: list[str | bytes] = []
     for item in inputs:

@@ -12,7 +12,10 @@ from ..asm.chips import CHIPS
 from .errors import ToolchainError
 from .stacks import Stacks
 
-__all__ = ["BuildOptions"]
+__all__ = ["COSTS", "BuildOptions"]
+
+# Whose instruction counts the arithmetic of the run time has.
+COSTS = ("offchip", "upmem")
 
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9]\d*)[uUlL]*")
 _TASKLETS = "NR_TASKLETS"
@@ -42,6 +45,9 @@ class BuildOptions:
         ``v1A`` or ``v1B``.
     runtime : bool
         Whether to use the headers and functions of the run time.
+    costs : str
+        ``offchip``: the fastest routines. ``upmem``: those whose instruction counts are near the
+        rates published for UPMEM's compiler.
     """
 
     level: str = "-O2"
@@ -52,11 +58,14 @@ class BuildOptions:
     link_options: Sequence[str] = ()
     chip: str = "v1A"
     runtime: bool = True
+    costs: str = COSTS[0]
 
     def check(self) -> None:
-        """Raise ToolchainError if the chip is unknown."""
+        """Raise ToolchainError if the chip or the costs are unknown."""
         if self.chip not in CHIPS:
             raise ToolchainError(f"chip must be {' or '.join(CHIPS)}, not {self.chip!r}")
+        if self.costs not in COSTS:
+            raise ToolchainError(f"costs must be {' or '.join(COSTS)}, not {self.costs!r}")
 
     def stacks(self) -> Stacks:
         """Return the tasklets and stacks that the macros set."""

@@ -52,6 +52,13 @@ enum dpusoft_engine {
 #undef DPUSOFT_ENGINE_
 };
 
+/* Which run time a program was linked with, and so what its instruction counts say. */
+enum dpusoft_runtime {
+    DPUSOFT_RUNTIME_OTHER = 0,       /* the vendor's, or none */
+    DPUSOFT_RUNTIME_OFFCHIP = 1,     /* that of this package */
+    DPUSOFT_RUNTIME_UPMEM_COSTS = 2, /* the same with --costs=upmem */
+};
+
 /* The last launch of one DPU. */
 struct dpusoft_report {
     uint32_t size;   /* of this structure, set by the caller */
@@ -67,9 +74,9 @@ struct dpusoft_report {
     uint64_t dma_read_bytes;
     uint64_t dma_write_bytes;
     uint64_t thread_instructions[24];
-    double seconds;  /* cycles by the clock of the modelled DPU */
-    uint32_t engine; /* enum dpusoft_engine: what its last slice ran in */
-    uint32_t reserved;
+    double seconds;   /* cycles by the clock of the modelled DPU */
+    uint32_t engine;  /* enum dpusoft_engine: what its last slice ran in */
+    uint32_t runtime; /* enum dpusoft_runtime */
 };
 
 struct dpusoft_thread {

@@ -14,16 +14,22 @@
  * one after the other, and is busy for its setup and the bytes, while the tasklet also sees the
  * latency.
  */
-static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t bytes, uint32_t latency)
+static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t far, uint32_t bytes,
+                  uint32_t latency)
 {
-    if (m->options.accounting == DPU_ACCOUNTING_VENDOR)
+    const struct dpu_machine_options *o = &m->options;
+    if (o->accounting == DPU_ACCOUNTING_VENDOR)
         return;
+
+    uint32_t crossings = (far + bytes - 1) / DPU_DRAM_PAGE - far / DPU_DRAM_PAGE;
+    uint64_t pages = (uint64_t)crossings * o->dma_page_crossing;
+    uint64_t busy = o->dma_setup + (uint64_t)bytes * o->dma_engine_per_kib / 1024 + pages;
+    uint64_t wait = latency + (uint64_t)bytes * o->dma_latency_per_kib / 1024 + pages;
 
     uint64_t now = dpu_now(m);
     uint64_t start = m->dma_free > now ? m->dma_free : now;
-    m->dma_free =
-        start + m->options.dma_setup + (uint64_t)bytes * m->options.dma_engine_per_kib / 1024;
-    t->ready = start + latency + (uint64_t)bytes * m->options.dma_latency_per_kib / 1024;
+    m->dma_free = dpu_after_transfer(m, start, busy);
+    t->ready = dpu_after_transfer(m, start, wait);
     m->regroup = true;
 }
 
@@ -66,7 +72,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
         copy_memory(m->mram + far, m->wram + near, bytes);
         m->dma.writes++;
         m->dma.write_bytes += bytes;
-        block(m, t, bytes, m->options.dma_write_latency);
+        block(m, t, far, bytes, m->options.dma_write_latency);
     } else {
         if (op->kind == DPU_OP_LDMAI)
             to_iram(m, near, far, bytes);
@@ -74,7 +80,7 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
             copy_memory(m->wram + near, m->mram + far, bytes);
         m->dma.reads++;
         m->dma.read_bytes += bytes;
-        block(m, t, bytes, m->options.dma_read_latency);
+        block(m, t, far, bytes, m->options.dma_read_latency);
     }
 
     return op + 1;

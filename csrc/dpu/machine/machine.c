@@ -20,11 +20,14 @@ void dpu_machine_default_options(struct dpu_machine_options *options)
         .architecture = DPU_ARCHITECTURE_V1A,
         .accounting = DPU_ACCOUNTING_PIPELINE,
         .round_cycles = 11,
-        .dma_read_latency = 77,
-        .dma_write_latency = 61,
+        .dma_read_latency = 73,
+        .dma_write_latency = 57,
         .dma_setup = 34,
         .dma_latency_per_kib = 512,
-        .dma_engine_per_kib = 512,
+        .dma_engine_per_kib = 521,
+        .dma_page_crossing = 25,
+        .dram_refresh_interval = 10920,
+        .dram_refresh_cycles = 364,
     };
 }
 
@@ -32,7 +35,8 @@ static bool options_are_valid(const struct dpu_machine_options *options)
 {
     return options->size == sizeof *options && dpu_chip_of(options->architecture) != NULL &&
            options->accounting <= DPU_ACCOUNTING_VENDOR && options->round_cycles >= 1 &&
-           options->engine < DPU_ENGINE_COUNT;
+           options->engine < DPU_ENGINE_COUNT &&
+           options->dram_refresh_cycles < options->dram_refresh_interval;
 }
 
 /* Plain zero pages, which cost nothing until they are touched. */

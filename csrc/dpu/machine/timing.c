@@ -18,6 +18,20 @@ uint64_t dpu_now(const struct dpu_machine *m)
     return m->cycles + m->rounds_done * dpu_round_cycles(m, m->runnable) + m->slot;
 }
 
+/* Refreshes are counted from the boot, so that a launch takes the same cycles each time. */
+uint64_t dpu_after_transfer(const struct dpu_machine *m, uint64_t start, uint64_t cycles)
+{
+    uint64_t interval = m->options.dram_refresh_interval;
+    uint64_t usable = interval - m->options.dram_refresh_cycles;
+    if (cycles == 0)
+        return start;
+
+    uint64_t passed = start - m->launch_cycles, phase = passed % interval;
+    uint64_t used = passed / interval * usable + (phase < usable ? phase : usable);
+    uint64_t last = used + cycles - 1; /* the last cycle of the transfer, in usable ones */
+    return m->launch_cycles + last / usable * interval + last % usable + 1;
+}
+
 /* What the counter counts, since the machine exists. */
 static uint64_t clock_of(const struct dpu_machine *m, uint32_t mode)
 {

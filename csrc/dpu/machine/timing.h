@@ -7,6 +7,8 @@
 
 /* The cycle at which the instruction that is being executed was issued. */
 uint64_t dpu_now(const struct dpu_machine *machine);
+/* The cycle at which CYCLES of transfer, which stands still during refreshes, are over. */
+uint64_t dpu_after_transfer(const struct dpu_machine *machine, uint64_t start, uint64_t cycles);
 /* Cycles that a round of so many tasklets lasts. */
 uint64_t dpu_round_cycles(const struct dpu_machine *machine, uint32_t runnable);
 /* The performance counter as it is now. */

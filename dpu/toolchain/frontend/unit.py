@@ -27,6 +27,7 @@ from .print_records import print_by_records
 from .register_names import rename_registers
 from .signatures import record_signatures
 from .soft_cache import serve_mram_accesses
+from .wide_products import call_wide_products
 
 __all__ = ["Unit", "compile_object", "compile_unit", "preprocess", "run_preprocessor"]
 
@@ -120,6 +121,8 @@ def compile_unit(
     ir, warnings = _intermediate_text(unit, options, toolchain)
     if options.runtime:
         ir = print_by_records(serve_mram_accesses(ir))
+    if options.costs == "upmem":
+        ir = call_wide_products(ir)
     ir = keep_lock_order(align_for_dma(ir))
     said = check_mram_access(ir, str(unit.source))
     ir = record_signatures(lower_assembly(ir, str(unit.source)))

@@ -13,6 +13,7 @@ from ...asm.chips import MRAM_BYTES
 from ...elf.format import MRAM_BASE, SymbolType
 from ...elf.reader import ElfFile, ElfSection
 from ..errors import ToolchainError
+from ..options import COSTS
 from ..stacks import MAX_TASKLETS, Stacks
 
 __all__ = [
@@ -29,13 +30,14 @@ IMMEDIATE_MEMORY_SIZE = 2048
 TEXT_BASE = 0x1000_0000
 ATOMIC_SPACE, ATOMIC_FIRST, ATOMIC_COUNT = 0xF000_0000, 200, 256
 _SHOWN = 5
+_RUNTIME = "__sys_runtime_costs"
 
 _SCRIPT = """ENTRY(main)
 PHDRS {{ text PT_LOAD; wram PT_LOAD; mram PT_LOAD; atomic PT_LOAD; }}
 SECTIONS {{
   NR_TASKLETS = {tasklets};
   STACK_SIZE_DEFAULT = {stack};
-{sizes}
+{runtime}{sizes}
   .text {text:#x} : {{ *(.text .text.*) }} :text
   .data 0 : {{
     QUAD(0)
@@ -73,12 +75,22 @@ SECTIONS {{
 """
 
 
-def linker_script(stacks: Stacks) -> str:
-    """Return the linker script of a program."""
+def linker_script(stacks: Stacks, costs: str | None = None) -> str:
+    """Return the linker script of a program.
+
+    Parameters
+    ----------
+    stacks : Stacks
+        Its tasklets and stacks.
+    costs : str, optional
+        One of `COSTS`, which libdpu finds in the program for its reports; None without the run
+        time.
+    """
     every = range(MAX_TASKLETS)
     return _SCRIPT.format(
         tasklets=stacks.tasklets,
         stack=stacks.size,
+        runtime="" if costs is None else f"  {_RUNTIME} = {1 + COSTS.index(costs)};\n",
         sizes="\n".join(f"  STACK_SIZE_TASKLET_{t} = {stacks.of(t)};" for t in every),
         stacks="\n".join(f"    __sys_stack_thread_{t} = .; . = . + {stacks.of(t)};" for t in every),
         text=TEXT_BASE,

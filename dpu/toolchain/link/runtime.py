@@ -12,6 +12,7 @@ from ..cache import digest, keep, stamp_of
 from ..commands import run
 from ..compilers import Toolchain
 from ..errors import ToolchainError
+from ..options import COSTS
 from ..target import RUNTIME_HEADERS, RUNTIME_SOURCES, predefined_macros
 
 __all__ = ["compiler_stamp", "runtime_objects", "runtime_stamp"]
@@ -19,8 +20,23 @@ __all__ = ["compiler_stamp", "runtime_objects", "runtime_stamp"]
 _OPTIONS = ("-O2", "-std=gnu11", "-g1", "-gdwarf-4", "-ffunction-sections", "-fdata-sections")
 
 
-def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
+# The files that replace others with the same functions for `--costs=upmem`.
+_UPMEM_COSTS = "costs_"
+
+
+def runtime_objects(toolchain: Toolchain, chip: str, costs: str = COSTS[0]) -> list[Path]:
     """Return the objects of the run time; compile them on first use.
+
+    Of two that have the same functions the first one counts.
+
+    Parameters
+    ----------
+    toolchain : Toolchain
+        The compiler.
+    chip : str
+        ``v1A`` or ``v1B``.
+    costs : str
+        One of `COSTS`.
 
     Raises
     ------
@@ -55,7 +71,11 @@ def runtime_objects(toolchain: Toolchain, chip: str) -> list[Path]:
 
     name = digest([compiler_stamp(toolchain), runtime_stamp(), *options])
     folder = keep(f"runtime-{name}", make)
-    return [folder / f"{source.stem}.o" for source in sources]
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    own = [path for path in objects if not path.name.startswith(_UPMEM_COSTS)]
+    if costs != "upmem":
+        return own
+    return [*(path for path in objects if path.name.startswith(_UPMEM_COSTS)), *own]
 
 
 @lru_cache(maxsize=1)

@@ -18,12 +18,14 @@ from tests.dpu.abi.case_runs import run_case
 CASE = "launches_and_transfers"
 NOTE = "libdpu: the DPUs of this program were simulated, and its timers measured the simulator."
 CLOCK = 350e6
+LAUNCH = 170e-6
 COLUMNS = ["pid", "event", "number", "ranks", "dpus", "bytes", "seconds", "cycles", "instructions"]
+COLUMNS += ["runtime"]
 
 
 def read_report(text: str) -> list[dict[str, Any]]:
     comment, *lines = text.splitlines()
-    assert comment.startswith("# offchip libdpu report 1: ")
+    assert comment.startswith("# offchip libdpu report 2: ")
     rows = list(csv.DictReader(lines))
     assert list(rows[0]) == COLUMNS
     numbers = {"ranks", "dpus", "bytes", "cycles", "instructions", "number", "pid"}
@@ -59,12 +61,33 @@ def test_each_launch_and_transfer_has_a_line(report: list[dict[str, Any]]) -> No
     ]
 
 
-def test_launches_take_their_cycles(report: list[dict[str, Any]]) -> None:
+def test_launches_take_their_cycles_and_the_cost_of_a_launch(report: list[dict[str, Any]]) -> None:
     first, second = (row for row in report if row["event"] == "launch")
     assert first["cycles"] == second["cycles"] > 1000
     assert first["instructions"] == 65 * second["instructions"]
     for row in (first, second):
-        assert row["seconds"] == pytest.approx(row["cycles"] / CLOCK, abs=1e-9)
+        assert row["seconds"] == pytest.approx(row["cycles"] / CLOCK + LAUNCH, abs=1e-9)
+
+
+@pytest.mark.parametrize("cost", [0, 1000])
+def test_the_cost_of_a_launch_has_a_key(cost: int, cases_program: Path, tmp_path: Path) -> None:
+    shown = run_case(
+        cases_program,
+        CASE,
+        tmp_path,
+        DPU_SOFT_REPORT="-",
+        UPMEM_PROFILE=f"softLaunchMicroseconds={cost}",
+    )
+    for row in read_report(shown):
+        if row["event"] == "launch":
+            assert row["seconds"] == pytest.approx(row["cycles"] / CLOCK + 1e-6 * cost, abs=1e-9)
+
+
+def test_launches_name_the_run_time_of_their_program(report: list[dict[str, Any]]) -> None:
+    # Its program was assembled.
+    for row in report:
+        is_launch = row["event"] in ("launch", "total_launch", "total")
+        assert row["runtime"] == ("other" if is_launch else "")
 
 
 def test_transfers_take_published_bandwidths(report: list[dict[str, Any]]) -> None:
@@ -107,7 +130,9 @@ def test_hosts_without_a_report_say_what_their_timers_measured(
     shown = run_case(cases_program, CASE, tmp_path, DPU_SOFT_QUIET=quiet)
     (line,) = shown.splitlines()
     assert line.startswith(NOTE)
-    assert re.search(r"Modelled time: launches \d+\.\d+ ms, transfers \d+\.\d+ ms\.", line)
+    assert re.search(
+        r"Modelled time: launches \d+\.\d+ ms, transfers \d+\.\d+ ms \(run time: other\)\.", line
+    )
     assert "DPU_SOFT_REPORT" in line and "DPU_SOFT_QUIET" in line
 
 

@@ -60,25 +60,37 @@ def run(make_set):
     ("key", "value", "more"),
     [
         ("softPipelineCycles", 11, 0),
-        ("softDmaReadLatency", 77, 0),
-        ("softDmaWriteLatency", 61, 0),
+        ("softDmaReadLatency", 73, 0),
+        ("softDmaWriteLatency", 57, 0),
         ("softDmaLatencyPerKiB", 512, 0),
         ("softDmaSetup", 34, 0),
-        ("softDmaEnginePerKiB", 512, 0),
+        ("softDmaEnginePerKiB", 521, 0),
         # Cycles of whole rounds, of 11 each.
-        ("softDmaReadLatency", 77 + 5500, 5500),
-        ("softDmaWriteLatency", 61 + 1100, 1100),
+        ("softDmaReadLatency", 73 + 5500, 5500),
+        ("softDmaWriteLatency", 57 + 1100, 1100),
         ("softDmaLatencyPerKiB", 512 + 1100, 2200),
         # The first of two at a time does not wait for the engine, the second does.
         ("softDmaSetup", 34 + 11000, 3 * 11000),
-        ("softDmaEnginePerKiB", 512 + 11000, 3 * 11000),
+        ("softDmaEnginePerKiB", 521 + 11000, 3 * 11000),
     ],
 )
 def test_constants_have_keys(run, key, value, more):
-    plain = run(PLAIN)
-    assert run(f"{key}={value}").cycles == pytest.approx(
+    # Refreshes add time to long transfers.
+    steady = "softDramRefreshCycles=0"
+    plain = run(steady)
+    assert run(f"{steady},{key}={value}").cycles == pytest.approx(
         plain.cycles + more, abs=700 if more else 0
     )
+
+
+def test_refreshes_and_pages_have_keys(run):
+    plain = run("softDmaReadLatency=20000")
+    assert run("softDmaReadLatency=20000,softDramRefreshCycles=0").cycles < plain.cycles - 300
+    assert run("softDmaReadLatency=20000,softDramRefreshInterval=800").cycles > 1.5 * plain.cycles
+    assert run(f"{PLAIN},softDmaPageCrossing=5000").cycles >= run(PLAIN).cycles
+    with pytest.raises(DpuError) as caught:
+        run("softDramRefreshInterval=364")
+    assert "softDramRefreshCycles=364, but it must be less" in caught.value.detail
 
 
 def test_the_pipeline_has_a_key(run):

@@ -30,9 +30,12 @@ def load(
         level: str = "-O2",
         stack: int = 1024,
         defines: Mapping[str, str | int | None] | None = None,
+        costs: str = "offchip",
     ) -> Running:
         macros = {"NR_TASKLETS": tasklets, "STACK_SIZE_DEFAULT": stack, **(defines or {})}
-        options = BuildOptions(level=level, defines=macros, options=["-Wall", "-Werror"])
+        options = BuildOptions(
+            level=level, defines=macros, options=["-Wall", "-Werror"], costs=costs
+        )
         output = tmp_path / "program.dpu"
         build([PROGRAMS / f"{name}.c"], output, options, toolchain=toolchain)
         return Running(machine_library, output.read_bytes())

@@ -31,7 +31,9 @@ WARNINGS = [
 FLAGS = [*STANDARD, "-g", "-O1", "-ffp-contract=off", "-fno-builtin"]
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SEED = os.environ.get("OFFCHIP_TEST_SEED", "20261121")
-ARITHMETIC = ("float_*.c", "double_*.c", "divide64*.c", "integer64.c", "bits.c")
+ARITHMETIC = ("float_*.c", "double_*.c", "divide64*.c", "multiply64.c", "integer64.c", "bits.c")
+# With --costs=upmem: these replace those with the rest of their names.
+UPMEM_COSTS = ("costs_*.c", *ARITHMETIC)
 LIBRARY = ("memory.c", "string_copy.c", "string_compare.c", "string_search.c", "string_change.c")
 PRINTING = ("printf.c", "puts.c", "print_format.c", "stdout_buffer.c", "memory.c", "string_copy.c")
 
@@ -42,6 +44,9 @@ CHECKS = {
     "integer": (ARITHMETIC, False, 500_000),
     "string": (LIBRARY, True, 50_000),
     "print": (PRINTING, True, 3_000),
+    "float, upmem": (UPMEM_COSTS, False, 500_000),
+    "double, upmem": (UPMEM_COSTS, False, 500_000),
+    "integer, upmem": (UPMEM_COSTS, False, 200_000),
 }
 # A change to a source, and the check that must find it.
 PLANTED = {
@@ -61,6 +66,19 @@ PLANTED = {
         "COPY_WORD(0);",
         "COPY_WORD(1);\nCOPY_WORD(0);",
     ),
+    "a reciprocal from above": (
+        "float, upmem",
+        "costs_multiply64.h",
+        "~multiply_high(d, x)",
+        "4 - multiply_high(d, x)",
+    ),
+    "a sum without its carry": (
+        "double, upmem",
+        "costs_wide_product.h",
+        " + high_word(middle);",
+        ";",
+    ),
+    "a bit of the bits": ("integer, upmem", "costs_divide64.c", "--shift >= 0", "--shift > 0"),
     "no padding": ("print", "stdout_buffer.c", "(staged & 7) != 0", "(staged & 3) != 0"),
 }
 
@@ -75,10 +93,18 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 def build_check(tmp_path: Path) -> Callable[[str, Path], Path]:
     def build(name: str, runtime: Path) -> Path:
         patterns, renamed, _ = CHECKS[name]
+        check = name.partition(",")[0]
+        replaced = {
+            path.name.removeprefix("costs_")
+            for path in runtime.glob("costs_*.c")
+            if patterns is UPMEM_COSTS
+        }
         compiler = [compiler_name(), *FLAGS, *WARNINGS, *SANITIZERS]
         objects = []
         for pattern in patterns:
             for source in sorted(runtime.glob(pattern)):
+                if source.name in replaced:
+                    continue
                 objects.append(tmp_path / f"{source.stem}.o")
                 flags = ["-DDPU_RUNTIME_HOST_TEST", f"-I{runtime}"]
                 if renamed:
@@ -86,8 +112,8 @@ def build_check(tmp_path: Path) -> Callable[[str, Path], Path]:
                     flags += [f"-I{runtime / 'include'}"]
                 done = run([*compiler, *flags, "-c", str(source), "-o", str(objects[-1])])
                 assert done.returncode == 0, done.stderr
-        output = tmp_path / f"check_{name}"
-        sources = [str(HERE / f"check_{name}.c"), *map(str, objects)]
+        output = tmp_path / f"check_{check}"
+        sources = [str(HERE / f"check_{check}.c"), *map(str, objects)]
         if name == "print":
             sources.append(str(ROOT / "csrc" / "dpu" / "lib" / "log" / "log_decode.c"))
         done = run(

@@ -271,11 +271,15 @@ def wanted_results(a: int, b: int) -> list[int | np.floating]:
     ]
 
 
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
-def test_arithmetic_is_that_of_the_host(load: Callable[..., Running], level: str) -> None:
+@pytest.mark.parametrize(
+    ("level", "costs"), [("-O0", "offchip"), ("-O2", "offchip"), ("-O2", "upmem")]
+)
+def test_arithmetic_is_that_of_the_host(
+    load: Callable[..., Running], level: str, costs: str
+) -> None:
     rng = random.Random(SEED)
     operands = [operand(rng) for _ in range(2 * CASES)]
-    with load("arithmetic", tasklets=16, stack=2048, level=level) as program:
+    with load("arithmetic", tasklets=16, stack=2048, level=level, costs=costs) as program:
         program.put("operands", "Q", *operands)
         launch(program)
         results = program.get("results", "Q")

@@ -35,8 +35,10 @@ class Options(ctypes.Structure):
         ("dma_setup", u32),
         ("dma_latency_per_kib", u32),
         ("dma_engine_per_kib", u32),
+        ("dma_page_crossing", u32),
+        ("dram_refresh_interval", u32),
+        ("dram_refresh_cycles", u32),
         ("engine", u32),
-        ("reserved", u32),
     ]
 
 

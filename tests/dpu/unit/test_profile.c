@@ -70,6 +70,8 @@ static void test_numbers(void)
         NUMBER("softDmaLatencyPerKiB", machine.dma_latency_per_kib, 0, 1000000),
         NUMBER("softDmaSetup", machine.dma_setup, 0, 1000000),
         NUMBER("softDmaEnginePerKiB", machine.dma_engine_per_kib, 0, 1000000),
+        NUMBER("softDmaPageCrossing", machine.dma_page_crossing, 0, 1000000),
+        NUMBER("softLaunchMicroseconds", launch_microseconds, 0, 1000000000),
         NUMBER("softSwitches", machine.switches, 0, UINT32_MAX),
 #undef NUMBER
     };

@@ -52,24 +52,27 @@ static void test_booted_tasklets_start_in_the_next_round(void)
     dpu_machine_destroy(machine);
 }
 
+/* The default of dma_page_crossing. */
+#define PAGE_CROSSING 25
+
 static void test_dma_blocks_for_its_time(void)
 {
     struct dpu_machine *machine = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
     LOAD(machine, W("ldma", "rri", 0, 0, 255), STOP);
     struct dpu_run_result result = run(machine, 1);
-    CHECK(result.cycles == 77 + 1024 + 11 && result.rounds == 2);
+    CHECK(result.cycles == 73 + 1024 + PAGE_CROSSING + 11 && result.rounds == 2);
     dpu_machine_destroy(machine);
 
     machine = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
     LOAD(machine, W("sdma", "rri", 0, 0, 0), STOP);
-    CHECK(run(machine, 1).cycles == 61 + 4 + 11);
+    CHECK(run(machine, 1).cycles == 57 + 4 + 11);
     dpu_machine_destroy(machine);
 
     /* The engine takes one after the other: the second transfer starts when it is free. */
     machine = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
     LOAD(machine, W("ldma", "rri", 0, 0, 255), STOP);
     result = run(machine, 2);
-    CHECK(result.cycles == (34 + 1024) + (77 + 1024) + 11);
+    CHECK(result.cycles == (34 + 1042) + (73 + 1024) + 2 * PAGE_CROSSING + 11);
     CHECK(result.dma_read_bytes == 4096);
     dpu_machine_destroy(machine);
 
@@ -77,6 +80,62 @@ static void test_dma_blocks_for_its_time(void)
     LOAD(machine, W("ldma", "rri", 0, 0, 255), STOP);
     CHECK(run(machine, 2).cycles == 4);
     dpu_machine_destroy(machine);
+}
+
+/* Cycles of a read of 8 * (UNITS + 1) bytes from FROM by one tasklet, with DMA of these options. */
+static uint64_t read_cycles(const struct dpu_machine_options *options, uint32_t from,
+                            uint32_t units)
+{
+    struct dpu_machine *machine = dpu_machine_create(options);
+    CHECK(machine != NULL);
+    LOAD(machine, MOVE(1, from), W("ldma", "rri", 0, 1, units), STOP);
+    uint64_t cycles = run(machine, 1).cycles;
+    dpu_machine_destroy(machine);
+    return cycles;
+}
+
+static void test_pages_that_a_transfer_crosses_cost_time(void)
+{
+    struct dpu_machine_options options;
+    dpu_machine_default_options(&options);
+    options.dma_page_crossing = 1100;
+    options.dram_refresh_cycles = 0;
+    static const struct {
+        uint32_t from, units, crossings;
+    } cases[] = {{0, 127, 0},  {8, 126, 0}, {8, 127, 1},    {1016, 0, 0},
+                 {1016, 1, 1}, {0, 255, 1}, {1024, 128, 1}, {8, 255, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t cycles = 73 + 4 * (cases[i].units + 1) + 1100 * cases[i].crossings;
+        CHECK(read_cycles(&options, cases[i].from, cases[i].units) == 11 + cycles + 11);
+    }
+}
+
+/* Transfers stand still in the last cycles of each interval, which counts from the boot. */
+static void test_transfers_wait_for_refreshes(void)
+{
+    struct dpu_machine_options options;
+    dpu_machine_default_options(&options);
+    options.dma_page_crossing = 0;
+    options.dram_refresh_interval = 200;
+    options.dram_refresh_cycles = 50;
+    /* The transfer starts at 11 and has 139 cycles before the first refresh. */
+    CHECK(read_cycles(&options, 0, 15) == 11 + 73 + 64 + 11);      /* 137 */
+    CHECK(read_cycles(&options, 0, 16) == 11 + 73 + 68 + 50 + 11); /* 141 */
+    /* Then 150 in each interval: of 1097, six refreshes after the first one. */
+    CHECK(read_cycles(&options, 0, 255) == 11 + 73 + 1024 + 7 * 50 + 11);
+
+    /* Two launches take the same time, wherever the first one ended in its interval. */
+    struct dpu_machine *machine = dpu_machine_create(&options);
+    CHECK(machine != NULL);
+    LOAD(machine, W("ldma", "rri", 0, 0, 255), W("nop", "", 0), STOP);
+    struct dpu_run_result first, second;
+    CHECK(dpu_machine_launch(machine, &first) == DPU_RUN_DONE);
+    CHECK(dpu_machine_launch(machine, &second) == DPU_RUN_DONE);
+    CHECK(first.cycles == second.cycles && first.cycles % 200 != 0);
+    dpu_machine_destroy(machine);
+
+    options.dram_refresh_cycles = 200;
+    CHECK(dpu_machine_create(&options) == NULL);
 }
 
 /* While one waits for DMA the others go on, and it joins them when its time has come. */
@@ -88,7 +147,7 @@ static void test_others_run_during_dma(void)
          W("add", "rri", 1, 1, 1), W("lw", "erri", 0, 2, ZERO, 512), JUMP_IF(2, 0, CC_Z, 4), STOP);
     run(machine, 2);
     /*
-     * Issued at 11, ready at 11 + 77 + 64 = 152; the round that begins next is that of cycle 154,
+     * Issued at 11, ready at 11 + 73 + 64 = 148; the round that begins next is that of cycle 154,
      * the 14th from 0. Tasklet 1 has then counted in the rounds 1, 4, 7, 10, 13, and loads in 14,
      * after tasklet 0 by its id.
      */
@@ -202,7 +261,7 @@ static void test_cycle_limit_ends_a_loop(void)
     options.max_cycles = 0;
     CHECK(dpu_machine_set_options(machine, &options));
     CHECK(dpu_machine_run(machine, &result) == DPU_RUN_DONE);
-    CHECK(result.cycles == 77 + 1024 + 11);
+    CHECK(result.cycles == 73 + 1024 + PAGE_CROSSING + 11);
     dpu_machine_destroy(machine);
 }
 
@@ -235,6 +294,8 @@ int main(void)
     test_rounds_last_11_cycles_or_as_many_as_run();
     test_booted_tasklets_start_in_the_next_round();
     test_dma_blocks_for_its_time();
+    test_pages_that_a_transfer_crosses_cost_time();
+    test_transfers_wait_for_refreshes();
     test_others_run_during_dma();
     test_performance_counter();
     test_the_vendor_counts_reads_of_the_counter();

@@ -66,6 +66,10 @@
     X("softDmaLatencyPerKiB", uint32_t, machine.dma_latency_per_kib, 0, 1000000) \
     X("softDmaSetup", uint32_t, machine.dma_setup, 0, 1000000) \
     X("softDmaEnginePerKiB", uint32_t, machine.dma_engine_per_kib, 0, 1000000) \
+    X("softDmaPageCrossing", uint32_t, machine.dma_page_crossing, 0, 1000000) \
+    X("softDramRefreshInterval", uint32_t, machine.dram_refresh_interval, 1, 1000000000) \
+    X("softDramRefreshCycles", uint32_t, machine.dram_refresh_cycles, 0, 1000000000) \
+    X("softLaunchMicroseconds", uint32_t, launch_microseconds, 0, 1000000000) \
     X("softSwitches", uint32_t, machine.switches, 0, UINT32_MAX)
 
 /* Switches by name: true or false. X(key, bit) */
@@ -159,7 +163,7 @@ static bool is_ignored(const char *key)
 
 static dpu_error_t unknown_soft_key(const char *key)
 {
-    char keys[1000];
+    char keys[1200];
     const char *separator = "";
     struct dpulib_text text = dpulib_text_new(keys, sizeof keys);
 #define ADD(name) \
@@ -285,6 +289,7 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         .threads_per_rank = 1,
         .jobs_per_rank = 65536,
         .ranks = RANKS_BY_DEFAULT,
+        .launch_microseconds = 170,
     };
     dpu_machine_default_options(&profile->machine);
     dpu_error_t status = DPU_OK;
@@ -305,6 +310,12 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         status = read_text(profile, secure_getenv("UPMEM_PROFILE"));
     if (status != DPU_OK)
         return status;
+    if (profile->machine.dram_refresh_cycles >= profile->machine.dram_refresh_interval)
+        return dpulib_fail(DPU_ERR_INVALID_PROFILE,
+                           "the profile says softDramRefreshCycles=%u, but it must be less than "
+                           "softDramRefreshInterval (%u)",
+                           profile->machine.dram_refresh_cycles,
+                           profile->machine.dram_refresh_interval);
     if (profile->clock_mhz == 0)
         profile->clock_mhz = dpulib_architecture(profile) == DPU_ARCHITECTURE_V1B ? 400 : 350;
     return DPU_OK;

@@ -26,6 +26,7 @@ struct dpulib_profile {
     uint32_t ranks;                     /* that exist */
     bool ranks_given;                   /* by a profile or the environment */
     uint32_t host_threads;              /* for launches and copies; 0: all cores */
+    uint32_t launch_microseconds;       /* that a launch takes besides its cycles */
     struct dpu_machine_options machine; /* but its architecture and accounting */
 };
 

@@ -11,6 +11,7 @@
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/fault.h"
+#include "dpu/lib/run/report.h"
 #include "dpu/lib/run/waiting.h"
 #include "dpu/lib/run/warnings.h"
 #include "dpu/lib/schedule/operation.h"
@@ -42,14 +43,16 @@ struct launch {
     struct dpulib_launch_figures figures;
 };
 
-static void add_figures(struct dpulib_launch_figures *figures, const struct dpu_run_result *result)
+static void add_figures(struct dpulib_launch_figures *figures, const struct dpu_t *dpu)
 {
+    const struct dpu_run_result *result = &dpu->result;
     uint64_t longest = atomic_load(&figures->cycles);
     while (longest < result->cycles &&
            !atomic_compare_exchange_weak(&figures->cycles, &longest, result->cycles))
         continue;
     atomic_fetch_add(&figures->instructions, result->instructions);
     atomic_fetch_add(&figures->dma_bytes, result->dma_read_bytes + result->dma_write_bytes);
+    atomic_fetch_or(&figures->runtimes, 1u << dpulib_runtime_of(dpu));
 }
 
 static bool is_interrupted(const struct dpu_t *dpu)
@@ -195,7 +198,7 @@ static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
 /* How a launch has ended whose last slice has this status. */
 static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run_status status)
 {
-    add_figures(&launch->figures, &dpu->result);
+    add_figures(&launch->figures, dpu);
     switch (status) {
     case DPU_RUN_DONE:
         dpu->status = DPUSOFT_DONE;

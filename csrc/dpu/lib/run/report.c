@@ -6,6 +6,7 @@
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/core/lock.h"
+#include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/profile.h"
 #include "dpu/lib/ranks/rank.h"
@@ -22,6 +23,17 @@ static uint32_t engine_of(const struct dpu_machine *machine)
     if (strcmp(name, "drift") != 0)
         return *name != 0 ? DPUSOFT_ENGINE_TURNS : DPUSOFT_ENGINE_NONE;
     return dpu_translate_is_used(machine) ? DPUSOFT_ENGINE_TRANSLATED : DPUSOFT_ENGINE_DRIFT;
+}
+
+uint32_t dpulib_runtime_of(const struct dpu_t *dpu)
+{
+    dpulib_lock();
+    const struct dpulib_program *program = dpulib_program_of(dpu->program);
+    const struct dpu_elf_symbol *symbol =
+        program != NULL ? program->elf.known[DPU_ELF_KNOWN_RUNTIME_COSTS] : NULL;
+    uint32_t runtime = symbol != NULL ? symbol->value : DPUSOFT_RUNTIME_OTHER;
+    dpulib_unlock();
+    return runtime <= DPUSOFT_RUNTIME_UPMEM_COSTS ? runtime : DPUSOFT_RUNTIME_OTHER;
 }
 
 /* A structure of a caller that was built against another version is filled as far as it goes. */
@@ -43,6 +55,7 @@ void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_repor
         .dma_write_bytes = result->dma_write_bytes,
         .engine = engine_of(dpu->machine),
         .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->profile),
+        .runtime = dpulib_runtime_of(dpu),
     };
     _Static_assert(sizeof full.thread_instructions == sizeof result->thread_instructions,
                    "one number per tasklet");

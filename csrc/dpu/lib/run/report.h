@@ -6,6 +6,8 @@
 #include "dpu.h"
 #include "dpusoft.h"
 
+/* The run time of the program of a DPU: enum dpusoft_runtime. Without the lock. */
+uint32_t dpulib_runtime_of(const struct dpu_t *dpu);
 /* report->size is set, and checked. */
 void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_report *report);
 dpu_error_t dpulib_check_report(const struct dpusoft_report *report);

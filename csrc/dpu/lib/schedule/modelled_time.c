@@ -8,18 +8,21 @@
  * docs/dpu.md describes the columns. Without it, a host that has launched something says in one
  * line when it exits that its timers measured the simulator; DPU_SOFT_QUIET keeps that back.
  *
- * Kernels take the cycles of the DPU that took longest. Transfers take the bandwidths that PrIM
- * measured (J. Gomez-Luna et al., "Benchmarking a New Paradigm", arXiv:2105.03814, section 3.4), in
- * GB/s: serial transfers 0.33 to a DPU and 0.12 from it; parallel ones to and from the 64 DPUs of a
- * rank 6.68 and 4.74, broadcasts 16.88. With fewer DPUs of a rank the bandwidth is interpolated:
- * from that of a serial transfer for one DPU, with the same factor for each doubling. These figures
- * are of one rank; several come one after the other here. What a call costs besides is not
- * modelled.
+ * Kernels take the cycles of the DPU that took longest, and a launch softLaunchMicroseconds more:
+ * the profiles of PrIM's programs in the public repository 852866031/prim-benchmarks-insight have
+ * about 0.17 ms more than the cycles of kernels that compute all the time. Transfers take the
+ * bandwidths that PrIM measured (J. Gomez-Luna et al., "Benchmarking a New Paradigm",
+ * arXiv:2105.03814, section 3.4), in GB/s: serial transfers 0.33 to a DPU and 0.12 from it;
+ * parallel ones to and from the 64 DPUs of a rank 6.68 and 4.74, broadcasts 16.88. With fewer DPUs
+ * of a rank the bandwidth is interpolated: from that of a serial transfer for one DPU, with the
+ * same factor for each doubling. These figures are of one rank; several come one after the other
+ * here. What a call costs besides is not modelled.
  */
 #include "dpu/lib/schedule/modelled_time.h"
 
 #include "common/clock.h"
 #include "dpu/lib/core/lock.h"
+#include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/ranks/profile.h"
 #include "dpu/lib/ranks/rank.h"
@@ -55,9 +58,12 @@ static const char *const event_names[DPULIB_MOVE_COUNT] = {[DPULIB_NO_MOVE] = "l
 #undef MOVE_NAME
 };
 
+/* By enum dpusoft_runtime. */
+static const char *const runtime_names[] = {"other", "offchip", "upmem-costs"};
+
 struct figures {
     uint64_t count, dpus, bytes, cycles, instructions;
-    uint32_t ranks;
+    uint32_t ranks, runtimes; /* as in struct dpulib_launch_figures */
     double seconds;
 };
 
@@ -106,11 +112,23 @@ static void measure_launch(const struct dpulib_operation *operation, struct figu
     figures->bytes = atomic_load(&launch->dma_bytes);
     figures->cycles = atomic_load(&launch->cycles);
     figures->instructions = atomic_load(&launch->instructions);
-    figures->seconds =
-        (double)figures->cycles / (double)dpulib_clock(&operation->jobs[0].rank->profile);
+    figures->runtimes = atomic_load(&launch->runtimes);
+
+    const struct dpulib_profile *profile = &operation->jobs[0].rank->profile;
+    figures->seconds = (double)figures->cycles / (double)dpulib_clock(profile) +
+                       1e-6 * profile->launch_microseconds;
 }
 
 /* --- writing --- */
+
+/* Names the run times of a set of them, with a plus between two. */
+static void name_runtimes(uint32_t runtimes, char *text, size_t size)
+{
+    struct dpulib_text names = dpulib_text_new(text, size);
+    for (uint32_t i = 0; i < sizeof runtime_names / sizeof *runtime_names; i++)
+        if ((runtimes >> i & 1) != 0)
+            dpulib_text_add(&names, "%s%s", *text != 0 ? "+" : "", runtime_names[i]);
+}
 
 static void tell_failure(const char *path)
 {
@@ -186,17 +204,18 @@ static void write_line(const char *prefix, const char *event, const struct figur
                        uint64_t number)
 {
     static const char header[] =
-        "# offchip libdpu report 1: modelled time in seconds; see DPU_SOFT_REPORT in docs/dpu.md\n"
-        "pid,event,number,ranks,dpus,bytes,seconds,cycles,instructions\n";
-    char line[256];
+        "# offchip libdpu report 2: modelled time in seconds; see DPU_SOFT_REPORT in docs/dpu.md\n"
+        "pid,event,number,ranks,dpus,bytes,seconds,cycles,instructions,runtime\n";
+    char line[256], runtimes[40];
     if (!begun)
         write_text(header, sizeof header - 1);
     begun = true;
-    int length =
-        snprintf(line, sizeof line,
-                 "%ld,%s%s,%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%.9f,%" PRIu64 ",%" PRIu64 "\n",
-                 (long)getpid(), prefix, event, number, figures->ranks, figures->dpus,
-                 figures->bytes, figures->seconds, figures->cycles, figures->instructions);
+    name_runtimes(figures->runtimes, runtimes, sizeof runtimes);
+    int length = snprintf(
+        line, sizeof line,
+        "%ld,%s%s,%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%.9f,%" PRIu64 ",%" PRIu64 ",%s\n",
+        (long)getpid(), prefix, event, number, figures->ranks, figures->dpus, figures->bytes,
+        figures->seconds, figures->cycles, figures->instructions, runtimes);
     if (length > 0 && destination != NULL)
         write_text(line, (size_t)length);
 }
@@ -210,6 +229,7 @@ static void add(struct figures *total, const struct figures *figures)
     total->cycles += figures->cycles;
     total->instructions += figures->instructions;
     total->seconds += figures->seconds;
+    total->runtimes |= figures->runtimes;
     total->dpus = figures->dpus > total->dpus ? figures->dpus : total->dpus;
     total->ranks = figures->ranks > total->ranks ? figures->ranks : total->ranks;
 }
@@ -250,14 +270,16 @@ static void write_totals(void)
 
 static void write_note(void)
 {
+    char runtimes[40];
+    name_runtimes(totals[DPULIB_NO_MOVE].runtimes, runtimes, sizeof runtimes);
     double transfers = 0;
     for (int i = DPULIB_NO_MOVE + 1; i < DPULIB_MOVE_COUNT; i++)
         transfers += totals[i].seconds;
     fprintf(stderr,
             "libdpu: the DPUs of this program were simulated, and its timers measured the "
-            "simulator. Modelled time: launches %.3f ms, transfers %.3f ms. DPU_SOFT_REPORT=- (or "
-            "a file) tells each of them, DPU_SOFT_QUIET=1 omits this line.\n",
-            1e3 * totals[DPULIB_NO_MOVE].seconds, 1e3 * transfers);
+            "simulator. Modelled time: launches %.3f ms, transfers %.3f ms (run time: %s). "
+            "DPU_SOFT_REPORT=- (or a file) tells each of them, DPU_SOFT_QUIET=1 omits this line.\n",
+            1e3 * totals[DPULIB_NO_MOVE].seconds, 1e3 * transfers, runtimes);
 }
 
 /* The child goes on in its parent's file, unless the name has a process id. */

@@ -37,6 +37,7 @@ struct dpulib_launch_figures {
     _Atomic uint64_t cycles; /* of the DPU that took longest */
     _Atomic uint64_t instructions;
     _Atomic uint64_t dma_bytes;
+    _Atomic uint32_t runtimes; /* of the programs: 1 << enum dpusoft_runtime, or-ed */
 };
 
 /* What an operation does. Everything may be 0 or NULL but either `run` or `advance`. */
