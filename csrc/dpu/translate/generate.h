@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Changes with everything that makes other code of the same program, or calls it differently. */
-#define DPU_GENERATOR_VERSION 1
+#define DPU_GENERATOR_VERSION 2
 
 /*
  * Writes the C of a program, which has no needs but a compiler. It defines

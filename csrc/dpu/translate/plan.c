@@ -196,8 +196,10 @@ void dpu_plan_spans(const struct dpu_plan *plan, uint8_t spans[DPU_MACHINE_IRAM]
     uint8_t span = DPU_BLOCK_MOST;
     for (uint32_t pc = DPU_MACHINE_IRAM; pc-- > 0;) {
         span = span < DPU_BLOCK_MOST ? (uint8_t)(span + 1) : DPU_BLOCK_MOST;
+        if (dpu_flow_of(&plan->operations[pc]) != DPU_FLOW_ON)
+            span = 1;
+        spans[pc] = plan->entry[pc] ? 0 : span;
         if (plan->entry[pc])
             span = 0;
-        spans[pc] = span;
     }
 }

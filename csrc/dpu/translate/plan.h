@@ -46,8 +46,8 @@ uint32_t dpu_target_of(const struct dpu_operation *op);
 uint32_t dpu_block_length(const struct dpu_plan *plan, uint32_t head);
 
 /*
- * For each pc: 0 if translated code can be entered there; else how many instructions of straight
- * code come before the next place that can be, at most DPU_BLOCK_MOST.
+ * For each pc: 0 if translated code can be entered there; else how many instructions come before
+ * the next place that can be, up to the next jump, whose target may be one; at most DPU_BLOCK_MOST.
  */
 void dpu_plan_spans(const struct dpu_plan *plan, uint8_t spans[DPU_MACHINE_IRAM]);
 
