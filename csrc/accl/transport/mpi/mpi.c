@@ -2,6 +2,7 @@
 #include "accl/transport/mpi/mpi.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,10 +96,27 @@ void acclib_mpi_describe(const struct mpi *mpi, int error, char *text, size_t sp
 /* --- trying it --- */
 
 struct trial {
+    struct trial *next;
     const struct mpi *mpi;
     int rank, size;
+    bool lent; /* MPI may read and write the message */
     uint8_t out[TRY_BYTES], in[TRY_BYTES + 8];
 };
+
+/* Those that MPI did not end, whose memory it may use as long as the process lives. */
+static struct trial *_Atomic lent_trials;
+
+static void trial_free(struct trial *t)
+{
+    if (!t->lent) {
+        free(t);
+        return;
+    }
+
+    t->next = atomic_load(&lent_trials);
+    while (!atomic_compare_exchange_weak(&lent_trials, &t->next, t))
+        ;
+}
 
 static int fails(const struct trial *t, int error, const char *what)
 {
@@ -147,6 +165,7 @@ static int run(struct trial *t)
 
     for (int i = 0; i < TRY_BYTES; i++)
         t->out[i] = (uint8_t)(i * 7 + 1);
+    t->lent = true;
     if ((error = calls->send(t->mpi, t->out, TRY_BYTES, rank, TRY_TAG, &sending)))
         return fails(t, error, "MPI_Isend to itself");
     if ((error = find(t, rank, TRY_TAG, &own)))
@@ -164,6 +183,7 @@ static int run(struct trial *t)
         return fails(t, error, "MPI_Irecv");
     if ((error = finish(t, &receiving)) || (error = finish(t, &sending)))
         return fails(t, error > 0 ? error : 0, "a message to itself does not end");
+    t->lent = false;
     if (memcmp(t->in, t->out, TRY_BYTES) != 0)
         return fails(t, 0, "a message has other data than was sent");
 
@@ -179,8 +199,6 @@ int acclib_mpi_try(const struct mpi *mpi, int rank, int size)
     *t = (struct trial){.mpi = mpi, .rank = rank, .size = size};
     int status = run(t);
 
-    /* After a failure MPI may still write it. */
-    if (status == ACCL_OK)
-        free(t);
+    trial_free(t);
     return status;
 }

@@ -205,6 +205,6 @@ const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parc
     bool kept = false;
     const char *flaw = handle(device, rank, post, &kept);
     if (!kept)
-        free(post);
+        acclib_post_free(post);
     return flaw;
 }

@@ -115,19 +115,19 @@ static void begin_receive(accl_device *device, struct carrier *c, const struct m
         return;
     }
 
-    struct parcel_post *post = malloc(sizeof *post + (size_t)e->bytes);
+    struct parcel_post *post = acclib_post_new(&device->packets->pool, (uint64_t)e->bytes);
     if (post == NULL) {
         drop(device, c, e, "out of memory (a packet of it)");
         return;
     }
 
-    *post = (struct parcel_post){
-        .rank = (uint32_t)e->source, .bytes = (uint64_t)e->bytes, .id = (uint64_t)e->tag};
+    post->rank = (uint32_t)e->source;
+    post->id = (uint64_t)e->tag;
     int error =
         c->mpi.calls->receive(&c->mpi, post->data, e->bytes, e->source, e->tag, &post->request);
     if (error) {
         failed(device, c, post->rank, error);
-        free(post);
+        acclib_post_free(post);
         return;
     }
 
@@ -138,7 +138,7 @@ static void deliver(accl_device *device, struct carrier *c, struct parcel_post *
 {
     if (post->id == TAG_END) {
         c->ended[post->rank] = true;
-        free(post);
+        acclib_post_free(post);
     } else {
         acclib_packets_arrived(device, post->rank, post);
     }
@@ -171,7 +171,7 @@ static bool finish_receives(accl_device *device, struct carrier *c)
         moved = true;
         if (error) {
             failed(device, c, post->rank, error);
-            free(post);
+            acclib_post_free(post);
         } else {
             deliver(device, c, post);
         }
@@ -225,7 +225,7 @@ static void say_end(accl_device *device, struct carrier *c)
             continue;
         post->rank = i;
         if (c->mpi.calls->send(&c->mpi, post->data, 0, (int)i, TAG_END, &post->request))
-            free(post);
+            acclib_post_free(post);
         else
             list_append(&c->ending, &post->in_list);
     }
@@ -241,7 +241,7 @@ static void finish_ends(struct carrier *c)
         if (!c->mpi.calls->test(&c->mpi, &post->request, &done) && !done)
             continue;
         list_remove(&c->ending, at);
-        free(post);
+        acclib_post_free(post);
     }
 }
 

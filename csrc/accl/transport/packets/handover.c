@@ -2,7 +2,6 @@
 #include "accl/transport/packets/handover.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "accl/transport/packets/arrive.h"
 #include "accl/transport/packets/queue.h"
@@ -25,7 +24,7 @@ void acclib_packets_sent(accl_device *device, struct parcel_post *post)
     pthread_mutex_unlock(&p->lock);
 
     atomic_fetch_sub(&p->out_bytes, post->bytes);
-    free(post);
+    acclib_post_free(post);
 }
 
 static int handle(accl_device *device, uint32_t rank, struct parcel_post *post)
@@ -34,7 +33,7 @@ static int handle(accl_device *device, uint32_t rank, struct parcel_post *post)
     const char *flaw;
 
     if (link->lost) {
-        free(post); /* whatever it is, it comes too late */
+        acclib_post_free(post); /* whatever it is, it comes too late */
         return ACCL_OK;
     }
 
@@ -54,7 +53,7 @@ int acclib_packets_arrived(accl_device *device, uint32_t rank, struct parcel_pos
     int status;
 
     if (rank >= device->ranks || rank == device->rank) {
-        free(post);
+        acclib_post_free(post);
         return acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
     }
 

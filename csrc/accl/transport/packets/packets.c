@@ -22,6 +22,7 @@ static int packets_open(accl_device *device)
         return acclib_fail(ACCL_NO_MEMORY, "out of memory (packets of %u ranks)", n);
     }
 
+    acclib_post_pool_init(&p->pool);
     pthread_mutex_init(&p->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -74,6 +75,7 @@ static void packets_close(accl_device *device)
     acclib_packets_free(&p->out);
     acclib_packets_free(&p->carried);
     acclib_packets_free(&p->filling);
+    acclib_post_pool_destroy(&p->pool);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
     free(p->links);

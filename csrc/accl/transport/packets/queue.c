@@ -8,7 +8,7 @@ void acclib_packets_free(struct list *posts)
 {
     struct list_node *node;
     while ((node = list_pop(posts)) != NULL)
-        free(post_of(node));
+        acclib_post_free(post_of(node));
 }
 
 void acclib_incoming_free(struct incoming *incoming)
@@ -21,11 +21,11 @@ void acclib_incoming_free(struct incoming *incoming)
 struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
                                        struct packet_header header, uint64_t payload)
 {
-    struct parcel_post *post = malloc(sizeof *post + sizeof header + payload);
+    struct parcel_post *post = acclib_post_new(&device->packets->pool, sizeof header + payload);
     if (post == NULL)
         return NULL;
 
-    *post = (struct parcel_post){.rank = rank, .bytes = sizeof header + payload};
+    post->rank = rank;
     header.magic = PACKET_MAGIC;
     header.version = PACKET_VERSION;
     header.from = device->rank;

@@ -27,7 +27,7 @@ static void fill(struct place *place, struct list *parts)
         acclib_convert(place->data + place->filled * size, place->type, part->data + part->taken,
                        place->wire_type, n, false);
         place->filled += n;
-        free(part);
+        acclib_post_free(part);
     }
 }
 

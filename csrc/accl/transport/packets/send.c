@@ -11,7 +11,7 @@
 #include "accl/transport/packets/queue.h"
 
 /* Of data in a packet: whole elements of any type. */
-#define PART_BYTES (UINT64_C(256) << 10)
+#define PART_BYTES (UINT64_C(64) << 10)
 /* Bytes that may wait to be carried before senders wait. */
 #define OUT_MOST (UINT64_C(8) << 20)
 

@@ -14,6 +14,7 @@
 #include "accl/transport/mpi/mpi.h"
 #include "accl/transport/call_notes.h"
 #include "accl/transport/packets/packet_format.h"
+#include "accl/transport/packets/post_pool.h"
 
 /* Messages of collectives that may be in flight to a rank, and the largest eager one. */
 #define COLLECTIVE_WINDOW 64
@@ -26,6 +27,7 @@ struct parcel_post {
     uint32_t rank;
     uint64_t bytes, taken;
     union mpi_request request; /* while an MPI library carries it */
+    struct post_pool *pool;    /* that its memory returns to, or NULL */
     _Alignas(8) uint8_t data[];
 };
 
@@ -87,6 +89,7 @@ struct carrier;
 
 struct packets {
     struct carrier *_Atomic carrier; /* or NULL: the caller carries */
+    struct post_pool pool;
     pthread_mutex_t lock;
     pthread_cond_t changed;            /* something to carry, or a wake-up */
     uint64_t list_key;                 /* of the list of ranks: the same for all */

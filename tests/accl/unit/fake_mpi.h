@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An MPI library for ranks that are threads of one process, found through a dlsym() of our own:
+ * build with -Wl,--wrap=dlsym. The communicator of rank R is the handle FAKE_COMM + R. Long
+ * messages stay in their sender's memory until they are received, and arrive one test later.
+ */
+#ifndef ACCL_TEST_FAKE_MPI_H
+#define ACCL_TEST_FAKE_MPI_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tests/support/check.h"
+
+enum {
+    FAKE_COMM = 100,
+    FAKE_BYTE = 7,
+    FAKE_RANKS = 2,
+    FAKE_ANY = -5,
+    FAKE_ERROR = 17,
+    FAKE_STATUS_BYTES = 24,
+    FAKE_COUNT_AT = 4,
+    FAKE_SOURCE_AT = 8,
+    FAKE_TAG_AT = 16,
+    FAKE_EAGER = 1000,
+    FAKE_MESSAGES = 4096,
+    FAKE_SENT = 2 * FAKE_MESSAGES + 1,
+};
+
+struct fake_message {
+    bool used, taken, done;
+    int from, to, tag, bytes, tests;
+    uint64_t order;
+    const void *data;
+    uint8_t kept[FAKE_EAGER];
+};
+
+/* A request is a message's number + 1; that of a receive has FAKE_MESSAGES added. Short messages
+ * are sent at once: FAKE_SENT. */
+static struct {
+    pthread_mutex_t lock;
+    struct fake_message messages[FAKE_MESSAGES];
+    uint64_t order;
+    int failing_probes;  /* how many fail next */
+    const char *missing; /* a function that is not there */
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int fake_isend(const void *data, int bytes, int from, int to, int tag)
+{
+    pthread_mutex_lock(&fake.lock);
+    int i = 0;
+    while (i < FAKE_MESSAGES && fake.messages[i].used)
+        i++;
+    CHECK(i < FAKE_MESSAGES);
+    struct fake_message *m = &fake.messages[i];
+    *m = (struct fake_message){.used = true,
+                               .from = from,
+                               .to = to,
+                               .tag = tag,
+                               .bytes = bytes,
+                               .order = ++fake.order,
+                               .data = data};
+    if (bytes <= FAKE_EAGER) {
+        if (bytes)
+            memcpy(m->kept, data, (size_t)bytes);
+        m->data = m->kept;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return bytes <= FAKE_EAGER ? FAKE_SENT : i + 1;
+}
+
+static struct fake_message *fake_find(int to, int from, int tag)
+{
+    struct fake_message *first = NULL;
+    for (int i = 0; i < FAKE_MESSAGES; i++) {
+        struct fake_message *m = &fake.messages[i];
+        if (m->used && !m->taken && m->to == to && (from == FAKE_ANY || m->from == from) &&
+            (tag == FAKE_ANY || m->tag == tag) && (first == NULL || m->order < first->order))
+            first = m;
+    }
+    return first;
+}
+
+static int fake_iprobe(int from, int tag, int me, int *flag, void *status)
+{
+    pthread_mutex_lock(&fake.lock);
+    int error = fake.failing_probes > 0 ? FAKE_ERROR : 0;
+    fake.failing_probes -= error != 0;
+    const struct fake_message *m = error ? NULL : fake_find(me, from, tag);
+    *flag = m != NULL;
+    if (m != NULL) {
+        memcpy((uint8_t *)status + FAKE_COUNT_AT, &m->bytes, sizeof(int));
+        memcpy((uint8_t *)status + FAKE_SOURCE_AT, &m->from, sizeof(int));
+        memcpy((uint8_t *)status + FAKE_TAG_AT, &m->tag, sizeof(int));
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return error;
+}
+
+static int fake_irecv(void *data, int bytes, int from, int tag, int me)
+{
+    pthread_mutex_lock(&fake.lock);
+    struct fake_message *m = fake_find(me, from, tag);
+    CHECK(m != NULL && m->bytes <= bytes);
+    if (m->bytes)
+        memcpy(data, m->data, (size_t)m->bytes);
+    m->taken = true;
+    pthread_mutex_unlock(&fake.lock);
+    return FAKE_MESSAGES + 1 + (int)(m - fake.messages);
+}
+
+static int fake_test(int request)
+{
+    if (request == FAKE_SENT)
+        return true;
+
+    pthread_mutex_lock(&fake.lock);
+    bool receives = request > FAKE_MESSAGES;
+    struct fake_message *m = &fake.messages[(request - 1) % FAKE_MESSAGES];
+    bool is_long = m->bytes > FAKE_EAGER, done;
+    CHECK(m->used);
+    if (receives) {
+        done = !is_long || m->tests++ > 0;
+        if (done && is_long)
+            m->done = true; /* its sender frees it */
+        else if (done)
+            m->used = false;
+    } else {
+        done = m->done;
+        m->used = !done;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return done;
+}
+
+static int fake_error_string(int error, char *text, int *length)
+{
+    *length = sprintf(text, "planted %d", error);
+    return 0;
+}
+
+/* Both kinds of handles: the same functions with another type. */
+#define FAKE_FUNCTIONS(kind, handle, rank_of, to_request, of_request) \
+    static int kind##_isend(const void *data, int bytes, handle byte, int to, int tag, \
+                            handle comm, handle *request) \
+    { \
+        CHECK(of_request(byte) == FAKE_BYTE); \
+        *request = to_request(fake_isend(data, bytes, rank_of(comm), to, tag)); \
+        return 0; \
+    } \
+    static int kind##_irecv(void *data, int bytes, handle byte, int from, int tag, handle comm, \
+                            handle *request) \
+    { \
+        CHECK(of_request(byte) == FAKE_BYTE); \
+        *request = to_request(fake_irecv(data, bytes, from, tag, rank_of(comm))); \
+        return 0; \
+    } \
+    static int kind##_iprobe(int from, int tag, handle comm, int *flag, void *status) \
+    { \
+        return fake_iprobe(from, tag, rank_of(comm), flag, status); \
+    } \
+    static int kind##_test(handle *request, int *flag, void *status) \
+    { \
+        memset(status, 0xEE, FAKE_STATUS_BYTES); \
+        *flag = fake_test(of_request(*request)); \
+        return 0; \
+    } \
+    static int kind##_get_count(const void *status, handle byte, int *count) \
+    { \
+        CHECK(of_request(byte) == FAKE_BYTE); \
+        memcpy(count, (const uint8_t *)status + FAKE_COUNT_AT, sizeof(int)); \
+        return 0; \
+    } \
+    static int kind##_comm_rank(handle comm, int *rank) \
+    { \
+        *rank = rank_of(comm); \
+        return 0; \
+    } \
+    static int kind##_comm_size(handle comm, int *size) \
+    { \
+        CHECK(rank_of(comm) >= 0); \
+        *size = FAKE_RANKS; \
+        return 0; \
+    } \
+    static const struct fake_symbol kind##_symbols[] = { \
+        {"MPI_Isend", (fake_fn)kind##_isend}, \
+        {"MPI_Irecv", (fake_fn)kind##_irecv}, \
+        {"MPI_Iprobe", (fake_fn)kind##_iprobe}, \
+        {"MPI_Test", (fake_fn)kind##_test}, \
+        {"MPI_Get_count", (fake_fn)kind##_get_count}, \
+        {"MPI_Comm_rank", (fake_fn)kind##_comm_rank}, \
+        {"MPI_Comm_size", (fake_fn)kind##_comm_size}, \
+        {"MPI_Error_string", (fake_fn)fake_error_string}, \
+        {NULL, NULL}, \
+    };
+
+typedef void (*fake_fn)(void);
+struct fake_symbol {
+    const char *name;
+    fake_fn function;
+};
+
+#define INT_RANK(comm) ((comm) - FAKE_COMM)
+#define INT_SAME(value) (value)
+#define POINTER_RANK(comm) ((int)(intptr_t)(comm) - FAKE_COMM)
+#define POINTER_OF(value) ((void *)(intptr_t)(value))
+#define POINTER_TO(value) ((int)(intptr_t)(value))
+FAKE_FUNCTIONS(of_int, int, INT_RANK, INT_SAME, INT_SAME)
+FAKE_FUNCTIONS(of_pointer, void *, POINTER_RANK, POINTER_OF, POINTER_TO)
+
+/* What is found; set while no device uses it. */
+static const struct fake_symbol *fake_symbols = of_int_symbols;
+
+void *__wrap_dlsym(void *library, const char *name);
+
+void *__wrap_dlsym(void *library, const char *name)
+{
+    void *address = NULL;
+    CHECK(library != NULL);
+    if (fake.missing != NULL && strcmp(fake.missing, name) == 0)
+        return NULL;
+    for (const struct fake_symbol *s = fake_symbols; s->name != NULL; s++)
+        if (strcmp(s->name, name) == 0)
+            memcpy(&address, &s->function, sizeof address);
+    return address;
+}
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * build: @libaccl -Wl,--wrap=dlsym tsan
+ *
+ * The engine carries its packets by an MPI library: with handles of both kinds, at both levels of
+ * threads, after failures, and with libraries and statuses that are other than was said.
+ */
+#include "accl.h"
+
+#include "tests/accl/unit/fake_mpi.h"
+
+enum { MANY = 100000, TAG = 5 };
+
+struct side {
+    uint32_t rank;
+    struct accl_mpi mpi;
+    accl_device *device;
+    accl_buffer *source, *result;
+};
+
+static struct accl_mpi setup_of(uint32_t rank, bool pointers, bool any_thread)
+{
+    return (struct accl_mpi){.size = sizeof(struct accl_mpi),
+                             .library = "libc.so.6",
+                             .comm = FAKE_COMM + rank,
+                             .byte = FAKE_BYTE,
+                             .handle_bytes = pointers ? sizeof(void *) : sizeof(int),
+                             .status_bytes = FAKE_STATUS_BYTES,
+                             .status_source = FAKE_SOURCE_AT,
+                             .status_tag = FAKE_TAG_AT,
+                             .any_source = FAKE_ANY,
+                             .any_tag = FAKE_ANY,
+                             .any_thread = any_thread};
+}
+
+static void open_side(struct side *side, uint32_t reach)
+{
+    struct accl_config config = {.size = sizeof config,
+                                 .memory_bytes = 8 << 20,
+                                 .memory_mode = ACCL_MEMORY_UNIFIED,
+                                 .job = "unit mpi"};
+    struct accl_rank ranks[FAKE_RANKS];
+    memset(ranks, 0, sizeof ranks);
+    for (uint32_t i = 0; i < FAKE_RANKS; i++)
+        ranks[i] = (struct accl_rank){.ip = 0x7F000001 + i, .port = 9000 + i, .reach = reach};
+
+    uint32_t id;
+    struct accl_call timeout = {.size = sizeof timeout,
+                                .operation = ACCL_CONFIG,
+                                .function = ACCL_CFG_TIMEOUT,
+                                .count = 60000};
+    CHECK(accl_open(&config, &side->device) == ACCL_OK);
+    CHECK(accl_setup_rx_buffers(side->device, 16, 1024) == ACCL_OK);
+    CHECK(accl_create_communicator(side->device, ranks, FAKE_RANKS, side->rank, &id) == ACCL_OK);
+    CHECK(accl_call_sync(side->device, &timeout, NULL) == ACCL_OK);
+    CHECK(accl_buffer_create(side->device, MANY * 4, ACCL_FLOAT32, 0, &side->source) == ACCL_OK);
+    CHECK(accl_buffer_create(side->device, MANY * 4, ACCL_FLOAT32, 0, &side->result) == ACCL_OK);
+}
+
+static void close_side(struct side *side)
+{
+    accl_close(side->device);
+    accl_buffer_free(side->source);
+    accl_buffer_free(side->result);
+}
+
+static struct accl_call call_of(const struct side *side, uint32_t operation, uint64_t count)
+{
+    return (struct accl_call){
+        .size = sizeof(struct accl_call),
+        .operation = operation,
+        .count = count,
+        .root_src_dst = 1 - side->rank,
+        .function = ACCL_SUM,
+        .tag = TAG,
+        .dtype = ACCL_FLOAT32,
+        .address = {accl_buffer_address(side->source), 0, accl_buffer_address(side->result)}};
+}
+
+static void run(const struct side *side, uint32_t operation, uint64_t count)
+{
+    struct accl_call call = call_of(side, operation, count);
+    uint32_t retcode = 0;
+    int status = accl_call_sync(side->device, &call, &retcode);
+    if (status != ACCL_OK)
+        fprintf(stderr, "rank %u: %s\n", side->rank, accl_error_message());
+    CHECK(status == ACCL_OK && retcode == 0);
+}
+
+static void start(const struct side *side, uint32_t operation, uint64_t count,
+                  accl_request **request)
+{
+    struct accl_call call = call_of(side, operation, count);
+    CHECK(accl_call_start(side->device, &call, NULL, 0, request) == ACCL_OK);
+}
+
+static void check_all(const struct side *side, uint64_t count, float value)
+{
+    const float *got = accl_buffer_host(side->result);
+    for (uint64_t i = 0; i < count; i++)
+        CHECK(got[i] == value);
+}
+
+static void *be_rank(void *argument)
+{
+    struct side *side = argument;
+    accl_request *request = NULL;
+    open_side(side, ACCL_REACH_PACKETS);
+    CHECK(accl_mpi_start(side->device, &side->mpi) == ACCL_OK);
+    CHECK(accl_mpi_start(side->device, &side->mpi) == ACCL_IN_USE);
+    struct accl_packet packet = {.size = sizeof packet};
+    CHECK(accl_packet_next(side->device, &packet) == ACCL_IN_USE);
+
+    float *mine = accl_buffer_host(side->source);
+    for (int i = 0; i < MANY; i++)
+        mine[i] = (float)(side->rank + 1);
+    run(side, ACCL_BARRIER, 0);
+    for (uint64_t count = 1; count <= MANY; count *= 10) {
+        run(side, ACCL_ALLREDUCE, count);
+        check_all(side, count, 3);
+        if (side->rank == 1)
+            run(side, ACCL_RECV, count);
+        start(side, ACCL_SEND, count, &request);
+        CHECK(accl_request_wait(request, -1) == ACCL_OK);
+        accl_request_free(request);
+        if (side->rank == 0)
+            run(side, ACCL_RECV, count);
+        check_all(side, count, (float)(2 - side->rank));
+    }
+    run(side, ACCL_BARRIER, 0);
+
+    CHECK(accl_mpi_stop(side->device, INT64_C(60000000000)) == ACCL_OK);
+    CHECK(accl_mpi_stop(side->device, 0) == ACCL_OK);
+    struct accl_call late = call_of(side, ACCL_BARRIER, 0);
+    uint32_t retcode;
+    CHECK(accl_call_sync(side->device, &late, &retcode) == ACCL_CALL_FAILED);
+    CHECK(retcode & ACCL_ERROR(PEER_LOST_ERROR));
+    close_side(side);
+
+    return NULL;
+}
+
+static void test_two_ranks(bool pointers, bool any_thread)
+{
+    struct side sides[FAKE_RANKS] = {{.rank = 0}, {.rank = 1}};
+    pthread_t threads[FAKE_RANKS];
+    fake_symbols = pointers ? of_pointer_symbols : of_int_symbols;
+    for (uint32_t i = 0; i < FAKE_RANKS; i++) {
+        sides[i].mpi = setup_of(i, pointers, any_thread);
+        CHECK(pthread_create(&threads[i], NULL, be_rank, &sides[i]) == 0);
+    }
+    for (uint32_t i = 0; i < FAKE_RANKS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    for (int i = 0; i < FAKE_MESSAGES; i++)
+        CHECK(!fake.messages[i].used);
+}
+
+static void expect_failure(const struct side *side, const struct accl_mpi *mpi, int status,
+                           const char *text)
+{
+    int got = accl_mpi_start(side->device, mpi);
+    if (got != status || strstr(accl_error_message(), text) == NULL)
+        fprintf(stderr, "status %d: %s\n", got, accl_error_message());
+    CHECK(got == status && strstr(accl_error_message(), text) != NULL);
+}
+
+static void test_wrong_setups(void)
+{
+    struct side side = {.rank = 0};
+    const struct accl_mpi good = setup_of(0, false, true);
+    struct accl_mpi mpi;
+    open_side(&side, ACCL_REACH_PACKETS);
+
+    CHECK(accl_mpi_start(side.device, NULL) == ACCL_INVALID);
+    mpi = good;
+    mpi.size = 8;
+    expect_failure(&side, &mpi, ACCL_INVALID, "struct accl_mpi has 8 bytes");
+    mpi = good;
+    mpi.library = NULL;
+    expect_failure(&side, &mpi, ACCL_INVALID, "library must not be NULL");
+    mpi.library = "/no/such/library.so";
+    expect_failure(&side, &mpi, ACCL_NOT_FOUND, "/no/such/library.so is not loaded");
+    mpi = good;
+    mpi.handle_bytes = 2;
+    expect_failure(&side, &mpi, ACCL_UNSUPPORTED, "handles of 2 bytes");
+    mpi = good;
+    mpi.status_tag = FAKE_STATUS_BYTES;
+    expect_failure(&side, &mpi, ACCL_UNSUPPORTED, "MPI_Status of 24 bytes");
+    mpi = good;
+    mpi.status_bytes = 1000;
+    expect_failure(&side, &mpi, ACCL_UNSUPPORTED, "MPI_Status of 1000 bytes");
+    mpi = good;
+    mpi.comm = FAKE_COMM + 1;
+    expect_failure(&side, &mpi, ACCL_INVALID, "the MPI communicator has 2 ranks");
+    fake.missing = "MPI_Iprobe";
+    expect_failure(&side, &good, ACCL_UNSUPPORTED, "has no MPI_Iprobe");
+    fake.missing = NULL;
+    fake.failing_probes = 1;
+    expect_failure(&side, &good, ACCL_UNSUPPORTED, "MPI error: planted 17");
+    memset(fake.messages, 0, sizeof fake.messages);
+    mpi = good;
+    mpi.status_source = FAKE_TAG_AT;
+    expect_failure(&side, &mpi, ACCL_UNSUPPORTED, "a status has other fields");
+
+    memset(fake.messages, 0, sizeof fake.messages);
+    CHECK(accl_mpi_stop(side.device, 0) == ACCL_OK);
+    close_side(&side);
+}
+
+static void test_shared_memory_needs_no_mpi(void)
+{
+    struct side side = {.rank = 0};
+    struct accl_mpi mpi = setup_of(0, false, true);
+    open_side(&side, ACCL_REACH_SHARED);
+    CHECK(accl_mpi_start(side.device, &mpi) == ACCL_NOT_READY);
+    CHECK(accl_mpi_stop(side.device, 0) == ACCL_NOT_READY);
+    close_side(&side);
+}
+
+/* What MPI says ends calls; the peer never comes, so stopping leaves messages to MPI. */
+static void test_failure_of_mpi_ends_calls(void)
+{
+    struct side side = {.rank = 0};
+    struct accl_mpi mpi = setup_of(0, false, false);
+    fake_symbols = of_int_symbols;
+    uint32_t retcode;
+    open_side(&side, ACCL_REACH_PACKETS);
+    CHECK(accl_mpi_start(side.device, &mpi) == ACCL_OK);
+
+    pthread_mutex_lock(&fake.lock);
+    fake.failing_probes = 1;
+    pthread_mutex_unlock(&fake.lock);
+    struct accl_call call = call_of(&side, ACCL_BARRIER, 0);
+    CHECK(accl_call_sync(side.device, &call, &retcode) == ACCL_CALL_FAILED);
+    CHECK(retcode & ACCL_ERROR(PEER_LOST_ERROR));
+    CHECK(strstr(accl_error_message(), "MPI error: planted 17") != NULL);
+    CHECK(accl_mpi_stop(side.device, 1000000) == ACCL_PENDING);
+    CHECK(accl_mpi_stop(side.device, 1000000) == ACCL_PENDING);
+    close_side(&side);
+    memset(fake.messages, 0, sizeof fake.messages);
+}
+
+int main(void)
+{
+    test_wrong_setups();
+    test_shared_memory_needs_no_mpi();
+    test_two_ranks(false, true);
+    test_two_ranks(true, true);
+    test_two_ranks(false, false);
+    test_failure_of_mpi_ends_calls();
+    return 0;
+}
