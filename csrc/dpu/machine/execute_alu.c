@@ -5,10 +5,8 @@
 #include "execute_alu.h"
 #include "raise.h"
 
-/*
- * Stack-checked add and sub: a register holds {limit, address}, and the low half must not leave
- * its 16 bits. What a faulting one leaves behind is as the vendor's simulator has it.
- */
+/* Stack-checked add and sub: a register holds {limit, address}, and the low half must not leave
+ * its 16 bits. */
 bool dpu_checked_faults(const struct dpu_thread *t, const struct dpu_operation *op)
 {
     uint32_t b = op->source == DPU_SOURCE_IMM ? op->imm : t->r[op->b];
@@ -17,6 +15,7 @@ bool dpu_checked_faults(const struct dpu_thread *t, const struct dpu_operation *
     return low < 0 || low > 0xFFFF;
 }
 
+/* What a faulting one leaves behind is as the vendor's simulator has it. */
 static const struct dpu_operation *execute_checked(struct dpu_machine *m, struct dpu_thread *t,
                                                    const struct dpu_operation *op)
 {

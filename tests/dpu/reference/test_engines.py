@@ -23,7 +23,7 @@ from tests.dpu.support.native import NativeMachine
 pytestmark = pytest.mark.nosanitize
 
 MakeMachine = Callable[[int], NativeMachine]
-PROGRAMS = int(os.environ.get("OFFCHIP_TEST_PROGRAMS", "100"))
+PROGRAMS = int(os.environ.get("OFFCHIP_TEST_PROGRAMS", "50"))
 ENGINES = {"drift": native.ENGINE_DRIFT}
 MRAM = 24 * MRAM_OWN
 RESULT = [field[0] for field in native.RunResult._fields_ if field[0] != "thread_instructions"]
