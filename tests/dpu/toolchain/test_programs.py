@@ -173,3 +173,15 @@ def test_compiler_runs_the_vendors_with_its_arguments(tmp_path: Path) -> None:
     assert done.stdout.split()[:4] == chip_and_level
     assert done.stdout.split()[4:] == "-DNR_TASKLETS=4 -Iinc -Wall a.c b.c -o x.dpu".split()
     assert done.stderr == "warned\n"
+
+
+def test_pointers_of_other_types_are_warnings(compile_text: Compile) -> None:
+    text = """static int take(int *pointer) { return *pointer; }
+int main(void)
+{
+    long long number = 1;
+    void (*function)(void) = main;
+    return take(&number) + (function != 0);
+}
+"""
+    assert compile_text(text).words
