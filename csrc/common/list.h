@@ -65,6 +65,21 @@ static inline void list_prepend(struct list *list, struct list_node *node)
     list->first = node;
 }
 
+/* Adds a node, which is in no list, before NEXT, or at the end if that is NULL. */
+static inline void list_insert(struct list *list, struct list_node *node, struct list_node *next)
+{
+    if (next == NULL) {
+        list_append(list, node);
+    } else if (next->previous == NULL) {
+        list_prepend(list, node);
+    } else {
+        node->previous = next->previous;
+        node->next = next;
+        next->previous->next = node;
+        next->previous = node;
+    }
+}
+
 /* Takes a node out of the list that it is in. */
 static inline void list_remove(struct list *list, struct list_node *node)
 {

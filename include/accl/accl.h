@@ -9,8 +9,8 @@
  * The machine. A *device* stands for one rank. It has memory that is addressed by 64-bit device
  * addresses, a pool of rx buffers into which messages of other ranks arrive, 8 KiB of exchange
  * memory that shows its configuration and state, communicators that number the ranks, and an
- * engine that executes calls one after the other in the order in which they were submitted. A
- * call is described by a struct accl_call; nothing but numbers is in it.
+ * engine that executes calls, one at a time. A call that waits for another rank lets later ones go
+ * on; see "Order". A call is described by a struct accl_call; nothing but numbers is in it.
  *
  * Status. Functions return an enum accl_status, 0 for success, unless they say otherwise. A
  * failed function leaves its results at NULL or 0 and a text that accl_error_message() gives.
@@ -431,6 +431,15 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
  *
  * Stream put: SEND with ACCL_RES_STREAM, tag = number of the stream.
  *
+ * Order: calls begin in the order of their submission. While one waits, a later one goes on unless
+ * it depends on it, as the original's engine does with calls that are not ready. These keep their
+ * order: calls of which one writes memory that the other uses; collectives of one communicator;
+ * sends to one rank of it; receives from one rank of it, unless their tags differ; a barrier and
+ * all calls of its communicator; calls that take the stream's input, and those that fill it; NOP
+ * and CONFIG with all others, but a new time limit is set at once, for later calls. A message with
+ * ACCL_TAG_ANY is for the earliest receive. The soft engine lets 128 asynchronous calls wait at a
+ * time, and looks at the 256 oldest for one that can go on.
+ *
  * Limit: a call that waits longer than the set time ends with RECEIVE_TIMEOUT_ERROR
  * (DEQUEUE_BUFFER_TIMEOUT_ERROR for a send), one that waits for a dead rank with PEER_LOST_ERROR
  * within a second. A collective that failed leaves its communicator unusable on this rank and,
@@ -455,15 +464,16 @@ struct accl_call {
 };
 
 /*
- * Executes CALL after whatever is queued, and blocks until it is done. *RETCODE (may be NULL) gets
- * the error bits. ACCL_OK, ACCL_CALL_FAILED with a message, or ACCL_INVALID, ACCL_NOT_READY, ...
- * if it was not executed at all. The caller's thread does the work.
+ * Executes CALL, after those before it that it depends on ("Order"), and blocks until it is done.
+ * *RETCODE (may be NULL) gets the error bits. ACCL_OK, ACCL_CALL_FAILED with a message, or
+ * ACCL_INVALID, ACCL_NOT_READY, ... if it was not executed at all. The caller's thread does the
+ * work.
  */
 int accl_call_sync(accl_device *device, const struct accl_call *call, uint32_t *retcode);
 
 /*
- * Queues CALL (which is copied) and returns at once. Calls are executed in the order of their
- * submission by a thread of the engine, which is started at the first such call. WAITFOR names
+ * Queues CALL (which is copied) and returns at once. Threads of the engine execute such calls; they
+ * are started when needed. WAITFOR names
  * N requests, of this or of other devices, that must have ended before; if one of them failed,
  * this one is not executed and fails with the same bits. *REQUEST is to be freed with
  * accl_request_free(). Memory that the call uses must stay until it is done.

@@ -58,10 +58,18 @@ struct ring_entry {
     uint32_t first;      /* POOL: index of the first rx buffer + 1 */
     uint64_t offset;     /* DIRECT: in the sender's file */
     uint32_t numbers;    /* sequence numbers that it takes */
-    uint32_t reserved;
+    /* The sender passed over this entry, which is still offered, instead of using it for the
+     * message with this mark; see ring_mark(). */
+    _Atomic uint32_t passed;
     uint8_t data[RING_INLINE];
 };
 _Static_assert(sizeof(struct ring_entry) == 128, "two lines");
+
+/* Of message NUMBER; never 0. */
+static inline uint32_t ring_mark(uint64_t number)
+{
+    return (uint32_t)(number % UINT32_MAX) + 1;
+}
 
 struct ring {
     _Alignas(ARENA_LINE) _Atomic uint64_t consumed; /* segments, by the receiver */

@@ -22,6 +22,14 @@ int acclib_device_check(accl_device *device)
     return ACCL_OK;
 }
 
+struct communicator *acclib_communicator_find(const accl_device *device, uint32_t id)
+{
+    struct list_node *at = device->communicators.first;
+    while (at != NULL && communicator_of(at)->id != id)
+        at = at->next;
+    return at != NULL ? communicator_of(at) : NULL;
+}
+
 void acclib_device_release(accl_device *d)
 {
     if (atomic_fetch_sub(&d->refs, 1) != 1)

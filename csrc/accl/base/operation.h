@@ -19,6 +19,9 @@ struct operation {
     bool via16;                         /* float32 that is rounded to float16 on the way */
 };
 
+/* How many elements OP, of which call and communicator are set, reads and writes on this rank. */
+void acclib_operation_extents(const struct operation *op, uint64_t *source, uint64_t *result);
+
 static inline bool operation_has_root(uint32_t operation)
 {
     return operation == ACCL_BCAST || operation == ACCL_SCATTER || operation == ACCL_GATHER ||

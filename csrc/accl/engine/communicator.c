@@ -6,17 +6,9 @@
 
 #include "accl/base/hash.h"
 #include "accl/engine/exchange.h"
-#include "accl/engine/executor.h"
+#include "accl/transport/executor.h"
 #include "accl/engine/world.h"
 #include "accl/transport/transport.h"
-
-struct communicator *acclib_communicator_find(accl_device *device, uint32_t id)
-{
-    struct list_node *at = device->communicators.first;
-    while (at != NULL && communicator_of(at)->id != id)
-        at = at->next;
-    return at != NULL ? communicator_of(at) : NULL;
-}
 
 static void communicator_free(accl_device *device, struct communicator *comm)
 {
@@ -90,7 +82,9 @@ static int add(accl_device *device, const struct accl_rank *ranks, const uint32_
     }
 
     comm->exchange_address = acclib_exchange_add_communicator(device, comm);
+    pthread_mutex_lock(&device->lock);
     list_append(&device->communicators, &comm->in_device);
+    pthread_mutex_unlock(&device->lock);
     device->communicator_count++;
     *id = comm->id;
 

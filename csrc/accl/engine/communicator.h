@@ -9,9 +9,6 @@
 
 #include "accl/base/device.h"
 
-/* NULL if there is none with that number. */
-struct communicator *acclib_communicator_find(accl_device *device, uint32_t id);
-
 /* Frees all, after the transports were closed. */
 void acclib_communicators_free(accl_device *device);
 

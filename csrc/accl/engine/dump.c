@@ -3,7 +3,7 @@
 #include "accl/base/text.h"
 #include "accl/engine/communicator.h"
 #include "accl/engine/exchange.h"
-#include "accl/engine/executor.h"
+#include "accl/transport/executor.h"
 #include "accl/transport/transport.h"
 
 /* DUMP writes with the executor's rights. */

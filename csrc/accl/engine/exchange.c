@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/engine/exchange.h"
 
-#include "accl/engine/executor.h"
+#include "accl/transport/executor.h"
 #include "accl/transport/transport.h"
 
 #define SLOT_WORDS 8

@@ -91,34 +91,6 @@ static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t coun
     return 0;
 }
 
-/* What an operation reads and writes on this rank, in elements. */
-static void extents(const struct operation *op, uint64_t *source, uint64_t *result)
-{
-    const struct accl_call *c = op->call;
-    uint64_t n = op->comm != NULL ? op->comm->n : 1;
-    bool root = op->comm != NULL && op->comm->me == c->root_src_dst;
-    uint64_t all = c->count > UINT64_MAX / n ? UINT64_MAX : c->count * n;
-
-    *source = *result = c->count;
-
-    switch (c->operation) {
-    case ACCL_SEND: *result = 0; break;
-    case ACCL_RECV: *source = 0; break;
-    case ACCL_BCAST:
-        *source = root ? c->count : 0;
-        *result = root ? 0 : c->count;
-        break;
-    case ACCL_SCATTER: *source = root ? all : 0; break;
-    case ACCL_GATHER: *result = root ? all : 0; break;
-    case ACCL_REDUCE: *result = root ? c->count : 0; break;
-    case ACCL_ALLGATHER: *result = all; break;
-    case ACCL_REDUCE_SCATTER: *source = all; break;
-    case ACCL_ALLTOALL: *source = *result = all; break;
-    case ACCL_BARRIER: *source = *result = 0; break;
-    default: break;
-    }
-}
-
 static uint32_t combine(const struct operation *op)
 {
     const uint8_t *operands[] = {op->source, op->source2};
@@ -213,7 +185,7 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
 {
     const struct accl_call *c = op->call;
     uint64_t source, result, scratch[4] = {0};
-    extents(op, &source, &result);
+    acclib_operation_extents(op, &source, &result);
     bool put = c->operation == ACCL_SEND;
     bool from_stream = (c->stream_flags & ACCL_OP0_STREAM) && source;
     bool to_stream = (c->stream_flags & ACCL_RES_STREAM) && !put && result;
@@ -298,6 +270,7 @@ static uint32_t run(accl_device *device, const struct accl_call *call)
 uint32_t acclib_call_execute(accl_device *device, const struct accl_call *call, bool checks)
 {
     device->text[0] = 0;
+    device->call = call;
     device->checks = checks;
     device->deadline = 0;
     uint64_t began = ticks_now(&device->ticks);

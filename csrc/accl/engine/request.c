@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Synchronous calls with nothing queued are executed straight ahead, in the caller's thread. Queued
- * ones are executed by a service thread, started when first needed.
+ * Synchronous calls are executed in the caller's thread: straight ahead if all others are finished,
+ * else in their turn. Asynchronous ones are executed by service threads: there is always one whose
+ * call does not wait for another rank, if there is something to do.
  */
 #include "accl/engine/request.h"
 
@@ -15,7 +16,8 @@
 
 #include "accl/base/fork.h"
 #include "accl/engine/execute.h"
-#include "accl/engine/executor.h"
+#include "accl/transport/executor.h"
+#include "accl/transport/ticket.h"
 #include "accl/transport/transport.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
@@ -23,11 +25,13 @@
 
 /* Between two turns of carrying messages. */
 #define CARRY_NS INT64_C(20000)
+/* How often a waiting thread calls the check. */
+#define LOOK_NS (50 * CLOCK_MILLISECOND)
 
 struct accl_request {
     _Atomic uint32_t refs; /* the caller and the queue */
     accl_device *device;   /* holds a reference of it */
-    struct list_node in_queue;
+    struct ticket ticket;
     struct accl_call call;
     struct accl_request **waitfor;
     size_t n_waitfor;
@@ -50,11 +54,9 @@ static void request_drop(accl_request *r)
     free(r);
 }
 
-static void request_end(accl_request *r, uint32_t bits, uint64_t duration, const char *text)
+/* R, whose results are set, is done. */
+static void request_end(accl_request *r)
 {
-    r->retcode = bits;
-    r->duration = duration;
-    snprintf(r->text, sizeof r->text, "%s", bits ? text : "");
     int fd = r->device->completion_fd;
     atomic_store(&r->state, ACCL_COMPLETED);
     if (atomic_load(&r->waiters))
@@ -86,10 +88,86 @@ static bool request_sleep(accl_request *r, int64_t deadline)
     return done;
 }
 
-/* The executor runs R, which is off the queue. */
-static void request_run(accl_device *device, accl_request *r, bool checks)
+static int wait_until(accl_device *device, int64_t until)
 {
-    atomic_store(&r->state, ACCL_EXECUTING);
+    struct timespec ts = {.tv_sec = (time_t)(until / CLOCK_SECOND),
+                          .tv_nsec = (long)(until % CLOCK_SECOND)};
+    return pthread_cond_timedwait(&device->changed, &device->lock, &ts);
+}
+
+/* Waits for a change, at most until LOOK, when the check is called; false if that says stop. With
+ * the lock held, which it releases for the check, as that may run anything. */
+static bool look_while_waiting(accl_device *device, int64_t *look)
+{
+    if (atomic_load(&device->carries)) {
+        /* What goes on may depend on it. */
+        pthread_mutex_unlock(&device->lock);
+        acclib_transport_carry(device);
+        pthread_mutex_lock(&device->lock);
+        if (clock_now() < *look) {
+            wait_until(device, clock_now() + CARRY_NS);
+            return true;
+        }
+    }
+
+    if (wait_until(device, *look) != ETIMEDOUT)
+        return true;
+
+    pthread_mutex_unlock(&device->lock);
+
+    bool goes_on = device->check == NULL || !device->check(device->check_argument);
+    pthread_mutex_lock(&device->lock);
+    *look = clock_now() + LOOK_NS;
+
+    return goes_on;
+}
+
+/* Whether R has nothing to wait for on this device. With the lock held. */
+static bool may_start(const accl_device *device, const accl_request *r)
+{
+    for (size_t i = 0; i < r->n_waitfor; i++)
+        if (r->waitfor[i]->device == device && atomic_load(&r->waitfor[i]->state) != ACCL_COMPLETED)
+            return false;
+    return acclib_ticket_may_start(device, &r->ticket);
+}
+
+/* The first request that no thread has, and that may start; NULL if there is none. With the lock
+ * held. */
+static accl_request *find_startable(const accl_device *device)
+{
+    uint32_t looked = 0;
+    for (struct list_node *at = device->tickets.first; at != NULL && looked < TICKETS_AHEAD;
+         at = at->next, looked++) {
+        const struct ticket *t = ticket_of(at);
+        if (t->request != NULL && !t->started && may_start(device, t->request))
+            return t->request;
+    }
+
+    return NULL;
+}
+
+static void *service_main(void *argument);
+
+/* Starts a thread if a request may start, and no thread could take it. With the lock held. */
+static int provide_service(accl_device *device)
+{
+    if (device->service_ready || device->service_count == SERVICES_MAX || device->service_stops ||
+        find_startable(device) == NULL)
+        return ACCL_OK;
+
+    int error =
+        pthread_create(&device->services[device->service_count], NULL, service_main, device);
+    if (error)
+        return acclib_fail(ACCL_SYSTEM, "cannot start a thread: %s", strerror(error));
+
+    device->service_count++;
+    device->service_ready++;
+    return ACCL_OK;
+}
+
+/* Waits for the requests that come before R; false if one has failed, which ends R. */
+static bool wait_for_others(accl_device *device, accl_request *r)
+{
     for (size_t i = 0; i < r->n_waitfor; i++) {
         accl_request *before = r->waitfor[i];
         while (!request_sleep(before, clock_now() + 50 * CLOCK_MILLISECOND) &&
@@ -97,31 +175,84 @@ static void request_run(accl_device *device, accl_request *r, bool checks)
             ;
         bool done = atomic_load(&before->state) == ACCL_COMPLETED;
         if (!done || before->retcode) {
-            char text[TEXT_BYTES];
-            snprintf(text, sizeof text, "a call that this one waits for failed: %.600s",
+            r->retcode = done ? before->retcode : ACCL_ERROR(INTERRUPTED_ERROR);
+            snprintf(r->text, sizeof r->text, "a call that this one waits for failed: %.600s",
                      done ? before->text : "the device was closed");
-            request_end(r, done ? before->retcode : ACCL_ERROR(INTERRUPTED_ERROR), 0, text);
-            return;
+            return false;
         }
     }
 
-    uint32_t bits =
-        atomic_load(&device->closed)
-            ? acclib_call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed")
-            : acclib_call_execute(device, &r->call, checks);
-    acclib_wake_flush(device);
-    request_end(r, bits, ticks_to_ns(&device->ticks, device->last_ticks), device->text);
+    return true;
 }
 
-/* With the lock held and running claimed: takes the first request, or none. */
-static accl_request *queue_take(accl_device *device)
+/* A fast call may have been going on when R was chosen: whether R is still the next. */
+static bool confirm_start(accl_device *device, accl_request *r)
 {
-    struct list_node *node = list_pop(&device->queue);
-    if (node == NULL)
-        return NULL;
+    pthread_mutex_lock(&device->lock);
+    bool good = acclib_ticket_may_start(device, &r->ticket);
+    r->ticket.started = good;
+    pthread_mutex_unlock(&device->lock);
+    return good;
+}
 
-    atomic_fetch_sub(&device->queued, 1);
-    return LIST_ENTRY(node, accl_request, in_queue);
+/* Executes R, as the executor. */
+static void execute_request(accl_device *device, accl_request *r)
+{
+    device->ticket = &r->ticket;
+    atomic_store(&r->state, ACCL_EXECUTING);
+    r->retcode =
+        atomic_load(&device->closed)
+            ? acclib_call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed")
+            : acclib_call_execute(device, &r->call, false);
+    acclib_wake_flush(device);
+    r->duration = ticks_to_ns(&device->ticks, device->last_ticks);
+    snprintf(r->text, sizeof r->text, "%s", r->retcode ? device->text : "");
+    device->ticket = NULL;
+}
+
+/* The same for a service thread, in place of which another one may be needed. */
+static bool let_others_end(accl_device *device, accl_request *r)
+{
+    pthread_mutex_lock(&device->lock);
+    device->service_ready--;
+    provide_service(device);
+    pthread_mutex_unlock(&device->lock);
+
+    bool good = wait_for_others(device, r);
+
+    pthread_mutex_lock(&device->lock);
+    device->service_ready++;
+    pthread_mutex_unlock(&device->lock);
+    return good;
+}
+
+/* A service thread executes R, which is started. */
+static void serve(accl_device *device, accl_request *r)
+{
+    bool good = r->n_waitfor == 0 || let_others_end(device, r);
+    if (good) {
+        acclib_executor_enter_surely(device);
+        good = confirm_start(device, r);
+        if (good)
+            execute_request(device, r);
+        acclib_executor_leave(device);
+        if (!good)
+            return;
+    }
+
+    pthread_mutex_lock(&device->lock);
+    acclib_ticket_remove(device, &r->ticket);
+    request_end(r);
+    pthread_mutex_unlock(&device->lock);
+    request_drop(r);
+}
+
+static bool has_requests(const accl_device *device)
+{
+    struct list_node *at = device->tickets.first;
+    while (at != NULL && (ticket_of(at)->request == NULL || ticket_of(at)->started))
+        at = at->next;
+    return at != NULL;
 }
 
 static void *service_main(void *argument)
@@ -129,14 +260,13 @@ static void *service_main(void *argument)
     accl_device *device = argument;
     pthread_mutex_lock(&device->lock);
     for (;;) {
-        if (!list_is_empty(&device->queue) && executor_try(device)) {
-            accl_request *r = queue_take(device);
+        accl_request *r = find_startable(device);
+        if (r != NULL) {
+            r->ticket.started = true;
             pthread_mutex_unlock(&device->lock);
-            request_run(device, r, false);
-            request_drop(r);
-            acclib_executor_leave(device);
+            serve(device, r);
             pthread_mutex_lock(&device->lock);
-        } else if (device->service_stops) {
+        } else if (device->service_stops && !has_requests(device)) {
             break;
         } else {
             pthread_cond_wait(&device->changed, &device->lock);
@@ -147,6 +277,71 @@ static void *service_main(void *argument)
     return NULL;
 }
 
+/* The ticket of a synchronous call that is not executed at once: waits for its turn, and becomes
+ * the executor. False if the check says stop. */
+static bool take_turn(accl_device *device, struct ticket *ticket)
+{
+    for (;;) {
+        int64_t look = clock_now() + LOOK_NS;
+        bool goes_on = true;
+        pthread_mutex_lock(&device->lock);
+        while (goes_on && !acclib_ticket_may_start(device, ticket))
+            goes_on = look_while_waiting(device, &look);
+        ticket->started = goes_on;
+        pthread_mutex_unlock(&device->lock);
+        if (!goes_on || acclib_executor_enter(device) != ACCL_OK)
+            return false;
+
+        pthread_mutex_lock(&device->lock);
+        bool good = acclib_ticket_may_start(device, ticket);
+        ticket->started = good;
+        pthread_mutex_unlock(&device->lock);
+        if (good)
+            return true;
+        acclib_executor_leave(device);
+    }
+}
+
+/* Executes CALL as the executor, and leaves. Error bits; their text is this thread's message. */
+static uint32_t execute_and_leave(accl_device *device, const struct accl_call *call)
+{
+    uint32_t bits =
+        atomic_load(&device->closed)
+            ? acclib_call_fail(device, ACCL_ERROR(INTERRUPTED_ERROR), "the device was closed")
+            : acclib_call_execute(device, call, true);
+    if (bits)
+        acclib_set_message(device->text);
+
+    /* Leaving is a fence, as waking needs one. */
+    uint64_t wakes = device->wakes;
+    struct ticket *ticket = device->ticket;
+    device->wakes = 0;
+    device->ticket = NULL;
+    acclib_executor_leave(device);
+    acclib_wake_ranks(device, wakes);
+    acclib_ticket_drop(device, ticket);
+
+    return bits;
+}
+
+/* A synchronous call while others are not finished. */
+static uint32_t call_in_turn(accl_device *device, const struct accl_call *call)
+{
+    struct ticket ticket;
+    pthread_mutex_lock(&device->lock);
+    acclib_ticket_add(device, &ticket, call);
+    pthread_mutex_unlock(&device->lock);
+
+    if (take_turn(device, &ticket)) {
+        device->ticket = &ticket;
+        return execute_and_leave(device, call);
+    }
+
+    acclib_ticket_drop(device, &ticket);
+    acclib_set_message("the wait for the calls before this one was interrupted");
+    return ACCL_ERROR(INTERRUPTED_ERROR);
+}
+
 ACCL_EXPORT int accl_call_sync(accl_device *device, const struct accl_call *call, uint32_t *retcode)
 {
     if (retcode != NULL)
@@ -154,52 +349,25 @@ ACCL_EXPORT int accl_call_sync(accl_device *device, const struct accl_call *call
     int status = acclib_call_check(device, call);
     if (status != ACCL_OK)
         return status;
-    if (atomic_load_explicit(&device->queued, memory_order_relaxed) == 0 && executor_try(device)) {
-        if (!atomic_load(&device->closed)) {
-            uint32_t bits = acclib_call_execute(device, call, true);
-            if (bits)
-                acclib_set_message(device->text);
-            /* Leaving is a fence, as waking needs one. */
-            uint64_t wakes = device->wakes;
-            device->wakes = 0;
-            acclib_executor_leave(device);
-            acclib_wake_ranks(device, wakes);
-            if (retcode != NULL)
-                *retcode = bits;
-            return bits ? ACCL_CALL_FAILED : ACCL_OK;
-        }
-        acclib_executor_leave(device);
-        return acclib_fail(ACCL_CLOSED, "the device is closed");
-    }
 
-    accl_request *r;
-    status = accl_call_start(device, call, NULL, 0, &r);
-    if (status != ACCL_OK)
-        return status;
-
-    bool broken_off = false;
-    while (!broken_off && accl_request_wait(r, 50 * CLOCK_MILLISECOND) == ACCL_PENDING)
-        broken_off = device->check != NULL && device->check(device->check_argument);
-    uint32_t bits = broken_off ? ACCL_ERROR(INTERRUPTED_ERROR) : r->retcode;
-    acclib_set_message(broken_off ? "the wait was interrupted; the call continues" : r->text);
-    accl_request_free(r);
+    bool at_once = atomic_load_explicit(&device->unfinished, memory_order_relaxed) == 0 &&
+                   executor_try(device);
+    uint32_t bits = at_once ? execute_and_leave(device, call) : call_in_turn(device, call);
     if (retcode != NULL)
         *retcode = bits;
 
     return bits ? ACCL_CALL_FAILED : ACCL_OK;
 }
 
-static int start_service(accl_device *device)
+/* As of struct accl_device. */
+static void note_waiting(accl_device *device, const struct ticket *ticket)
 {
-    if (device->service_runs)
-        return ACCL_OK;
-
-    int error = pthread_create(&device->service, NULL, service_main, device);
-    if (error)
-        return acclib_fail(ACCL_SYSTEM, "cannot start a thread: %s", strerror(error));
-
-    device->service_runs = true;
-    return ACCL_OK;
+    if (ticket->request != NULL && ticket->waits)
+        device->service_ready--;
+    if (ticket->request != NULL && !ticket->waits)
+        device->service_ready++;
+    if (ticket->waits)
+        provide_service(device);
 }
 
 ACCL_EXPORT int accl_call_start(accl_device *device, const struct accl_call *call,
@@ -241,12 +409,17 @@ ACCL_EXPORT int accl_call_start(accl_device *device, const struct accl_call *cal
 
     atomic_fetch_add(&device->refs, 1);
     pthread_mutex_lock(&device->lock);
-    status = device->service_stops ? acclib_fail(ACCL_CLOSED, "the device is closed")
-                                   : start_service(device);
-    if (status == ACCL_OK) {
-        atomic_fetch_add(&device->queued, 1);
-        list_append(&device->queue, &r->in_queue);
-        pthread_cond_broadcast(&device->changed);
+    device->call_waits = note_waiting;
+    if (device->service_stops) {
+        status = acclib_fail(ACCL_CLOSED, "the device is closed");
+    } else {
+        acclib_ticket_add(device, &r->ticket, &r->call);
+        r->ticket.request = r;
+        status = provide_service(device);
+        if (status == ACCL_OK)
+            pthread_cond_broadcast(&device->changed);
+        else
+            acclib_ticket_remove(device, &r->ticket);
     }
     pthread_mutex_unlock(&device->lock);
 
@@ -370,8 +543,8 @@ void acclib_requests_stop(accl_device *device)
     pthread_mutex_unlock(&device->lock);
 
     acclib_wake_self(device);
-    if (device->service_runs)
-        pthread_join(device->service, NULL);
+    for (uint32_t i = 0; i < device->service_count; i++)
+        pthread_join(device->services[i], NULL);
     acclib_executor_enter_surely(device);
     acclib_executor_leave(device);
 }

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "accl/engine/executor.h"
+#include "accl/transport/executor.h"
 #include "accl/transport/transport.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wake.h"

@@ -13,7 +13,9 @@
 #include <sched.h>
 #include <time.h>
 
+#include "accl/transport/executor.h"
 #include "accl/transport/transport.h"
+#include "accl/transport/wait_note.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
 #include "common/futex.h"
@@ -125,10 +127,72 @@ static void yield(const struct waiter *w)
     acclib_wait_show_core(w->device);
 }
 
+/* From here on the waiter sleeps at the bell. Its caller checks once more before that. */
+static void arm(struct waiter *w)
+{
+    accl_device *device = w->device;
+    if (!w->inspected)
+        w->inspected = clock_now();
+    w->armed = true;
+    atomic_fetch_add(&device->header->sleepers, 1);
+    w->bell = atomic_load(&device->header->bell);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* What ends a wait besides the awaited word: error bits; 0 if it goes on. */
+static uint32_t look(struct waiter *w, int64_t now)
+{
+    accl_device *device = w->device;
+    if (now - w->inspected >= INSPECT_NS) {
+        w->inspected = now;
+        uint32_t bits = inspect(w);
+        if (bits)
+            return bits;
+    }
+    if (now < acclib_call_deadline(device))
+        return 0;
+
+    device->text[0] = 0;
+    return w->timeout_bits;
+}
+
+/* Sleeps until the bell rings, while other calls go on. */
+static void sleep_at_bell(struct waiter *w, int64_t ns)
+{
+    accl_device *device = w->device;
+    struct execution saved;
+    struct wait_note note = device->header->waits;
+    acclib_wake_flush(device);
+    acclib_executor_let_go(device, &saved);
+    show_no_core(device);
+
+    futex_sleep(&device->header->bell, w->bell, ns);
+
+    acclib_wait_show_core(device);
+    acclib_executor_take_back(device, &saved);
+    acclib_note_again(device, &note);
+    w->bell = atomic_load(&device->header->bell);
+}
+
 uint32_t acclib_wait_pause(struct waiter *w)
 {
     accl_device *device = w->device;
     uint32_t round = w->rounds++;
+    if (w->armed) {
+        int64_t now = clock_now(), left;
+        uint32_t bits = look(w, now);
+        if (bits)
+            return bits;
+        left = acclib_call_deadline(device) - now;
+        sleep_at_bell(w, left < SLEEP_NS ? left : SLEEP_NS);
+        return 0;
+    }
+    bool carries = atomic_load_explicit(&device->carries, memory_order_relaxed);
+    if (executor_is_wanted(device) && !carries) {
+        arm(w);
+        return 0;
+    }
+
     bool roomy = acclib_wait_has_room(device);
     uint32_t looks = roomy ? SPIN_ROUNDS : SPIN_ROUNDS_SHORT;
 
@@ -140,8 +204,10 @@ uint32_t acclib_wait_pause(struct waiter *w)
     }
 
     /* No other thread does, and what is awaited may depend on it. */
-    if (atomic_load_explicit(&device->carries, memory_order_relaxed))
-        return acclib_transport_carry(device) ? 0 : acclib_wait_pause_briefly(w, CARRY_NS);
+    if (carries)
+        return acclib_transport_carry(device) && !executor_is_wanted(device)
+                   ? 0
+                   : acclib_wait_pause_briefly(w, CARRY_NS);
 
     if (!roomy && w->spins_on++ < SPIN_ROUNDS_WHILE_RUNNING && runs_elsewhere(w)) {
         w->rounds--;
@@ -152,32 +218,13 @@ uint32_t acclib_wait_pause(struct waiter *w)
     w->spins_on = 0;
     if (round == looks) {
         w->began = w->inspected = clock_now();
-    } else if (w->armed || round % 16 == 0) {
+    } else if (round % 16 == 0) {
         int64_t now = clock_now();
-        if (now - w->inspected >= INSPECT_NS) {
-            w->inspected = now;
-            uint32_t bits = inspect(w);
-            if (bits)
-                return bits;
-        }
-        if (now >= acclib_call_deadline(device)) {
-            device->text[0] = 0;
-            return w->timeout_bits;
-        }
-        if (w->armed) {
-            int64_t left = acclib_call_deadline(device) - now;
-            show_no_core(device);
-            futex_sleep(&device->header->bell, w->bell, left < SLEEP_NS ? left : SLEEP_NS);
-            acclib_wait_show_core(device);
-            w->bell = atomic_load(&device->header->bell);
-            return 0;
-        }
+        uint32_t bits = look(w, now);
+        if (bits)
+            return bits;
         if (now - w->began >= YIELD_NS) {
-            /* The caller checks once more before it sleeps. */
-            w->armed = true;
-            atomic_fetch_add(&device->header->sleepers, 1);
-            w->bell = atomic_load(&device->header->bell);
-            atomic_thread_fence(memory_order_seq_cst);
+            arm(w);
             return 0;
         }
     }
@@ -205,8 +252,15 @@ uint32_t acclib_wait_pause_briefly(struct waiter *w, int64_t ns)
     }
 
     struct timespec ts = {.tv_nsec = (long)(left < ns ? left : ns)};
+    if (ns <= 0 && !executor_is_wanted(device))
+        return 0;
+
+    struct execution saved;
+    acclib_wake_flush(device);
+    acclib_executor_let_go(device, &saved);
     if (ns > 0)
         nanosleep(&ts, NULL);
+    acclib_executor_take_back(device, &saved);
 
     return 0;
 }

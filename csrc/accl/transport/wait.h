@@ -10,6 +10,10 @@
  *
  * A waiter spins, then yields, then sleeps at this rank's bell. Every 50 ms it checks what ends
  * a wait: the deadline, the end of a peer, the caller's check. Only the executor waits.
+ *
+ * A waiter that sleeps lets go of the executor, and it sleeps at once if another call wants to go
+ * on. So after a pause everything may have changed but what belongs to the call alone, or to its
+ * communicator and kind; the caller checks from the start whether it is ready.
  */
 #ifndef ACCL_WAIT_H
 #define ACCL_WAIT_H

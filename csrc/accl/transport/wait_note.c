@@ -3,19 +3,36 @@
 
 #include "common/clock.h"
 
-void acclib_note_wait(accl_device *device, uint32_t operation, uint32_t peer, uint32_t tag,
-                      uint32_t sequence, uint64_t key)
+static void write_note(accl_device *device, const struct wait_note *from)
 {
     struct wait_note *note = &device->header->waits;
     uint32_t version = atomic_load_explicit(&note->version, memory_order_relaxed);
     atomic_store(&note->version, version + 1);
-    note->operation = operation;
-    note->peer = peer;
-    note->tag = tag;
-    note->sequence = sequence;
-    note->key = key;
-    note->since = clock_now();
+    note->operation = from->operation;
+    note->peer = from->peer;
+    note->tag = from->tag;
+    note->sequence = from->sequence;
+    note->key = from->key;
+    note->since = from->since;
     atomic_store(&note->version, version + 2);
+}
+
+void acclib_note_wait(accl_device *device, uint32_t operation, uint32_t peer, uint32_t tag,
+                      uint32_t sequence, uint64_t key)
+{
+    write_note(device, &(struct wait_note){.operation = operation,
+                                           .peer = peer,
+                                           .tag = tag,
+                                           .sequence = sequence,
+                                           .key = key,
+                                           .since = clock_now()});
+}
+
+void acclib_note_again(accl_device *device, const struct wait_note *note)
+{
+    const struct wait_note *now = &device->header->waits;
+    if (note->operation != NO_RANK && now->since != note->since)
+        write_note(device, note);
 }
 
 void acclib_note_no_wait(accl_device *device)

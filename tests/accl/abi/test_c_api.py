@@ -147,6 +147,11 @@ def test_messages(programs: Programs, case: str) -> None:
     programs.run("messages", "asan", case)
 
 
+@pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
+def test_independent_calls_go_on(programs: Programs, sanitizer: str) -> None:
+    programs.run("independent", sanitizer)
+
+
 # --- ranks without memory in common -----------------------------------------------------------
 
 

@@ -59,15 +59,29 @@ device.deinit()
     "question",
     ["cclo.read(4)", "dump_rx_buffers()", "dump_communicator()", "get_retcode()", "get_duration()"],
 )
-def test_interrupt_ends_questions_behind_a_call(processes, question):
-    (process,) = processes(
+def test_questions_are_answered_while_a_call_waits(run_ranks, question):
+    (answer,) = run_ranks(
         1,
         f"""
 device = accl(2, 0, job=job)
 handle = device.recv(device.allocate((4,)), 4, 1, to_fpga=True, run_async=True)
+device.{question}
+print(json.dumps(handle.test()))
+device.deinit()
+""",
+    )
+    assert answer is False
+
+
+def test_interrupt_ends_a_fence_behind_a_call(processes):
+    (process,) = processes(
+        1,
+        """
+device = accl(2, 0, job=job)
+handle = device.recv(device.allocate((4,)), 4, 1, to_fpga=True, run_async=True)
 print("ready", flush=True)
 try:
-    device.{question}
+    device.nop()
 except KeyboardInterrupt:
     print("interrupted", handle.test())
 device.deinit()
@@ -81,7 +95,7 @@ device.deinit()
     assert (out, process.returncode) == ("interrupted False\n", 0), err
 
 
-def test_deinit_ends_questions_behind_a_call(run_ranks):
+def test_deinit_ends_a_fence_behind_a_call(run_ranks):
     (answer,) = run_ranks(
         1,
         """
@@ -91,12 +105,12 @@ device.recv(device.allocate((4,)), 4, 1, to_fpga=True, run_async=True)
 signal.signal(signal.SIGALRM, lambda *_: device.deinit())
 signal.setitimer(signal.ITIMER_REAL, 0.2)
 try:
-    device.cclo.read(4)
+    device.nop()
 except ACCLClosedError as error:
     print(json.dumps([str(error), repr(device)]))
 """,
     )
-    assert answer == ["read: this accl was deinitialised", "<accl, deinitialised>"]
+    assert answer == ["nop: this accl was deinitialised", "<accl, deinitialised>"]
 
 
 def test_death_of_a_rank_is_an_error_for_others(processes):

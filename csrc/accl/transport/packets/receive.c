@@ -9,6 +9,7 @@
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/packets/carrier.h"
 #include "accl/transport/packets/queue.h"
+#include "accl/transport/ticket.h"
 
 struct place {
     uint8_t *data;
@@ -49,6 +50,8 @@ static bool has_message(struct wish *w)
 
     bool here =
         at != NULL && tag_matches(w, &m->header) && (m->asked || m->have == m->header.total);
+    if (here && w->message->channel == CHANNEL_USER && m->header.tag == ACCL_TAG_ANY)
+        here = acclib_ticket_is_first_receive(w->device);
     w->found = here ? m : NULL;
     return here;
 }

@@ -30,6 +30,12 @@ static bool has_room(struct wish *w)
     return room;
 }
 
+/* One message to a rank is asked for at a time. */
+static bool may_ask(struct wish *w)
+{
+    return !w->state->requested && has_room(w);
+}
+
 static bool is_answered(struct wish *w)
 {
     return w->state->granted || w->state->dropped;
@@ -209,11 +215,13 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
     w.segments = asked || !user ? 1 : segments;
     w.timeout_bits =
         user ? ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR) : ACCL_ERROR(RECEIVE_TIMEOUT_ERROR);
-    if ((bits = acclib_wish_wait(&w, has_room)))
+    if ((bits = acclib_wish_wait(&w, asked ? may_ask : has_room)))
         return send_failed(device, &w, bits, bytes);
 
     w.state->probed = false;
     w.state->sent += w.segments;
+    if (asked)
+        w.state->requested = w.state->last_id + 1;
     struct packet_header header = {.channel = (uint8_t)message->channel,
                                    .wire_type = (uint8_t)wire_type,
                                    .segments = (uint32_t)w.segments,

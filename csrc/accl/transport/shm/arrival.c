@@ -11,8 +11,8 @@
 #define ATTACH_AGAIN_NS (2 * CLOCK_MILLISECOND)
 
 /* Returns the sender's credit for these segments. */
-void acclib_arrival_credit(accl_device *device, struct peer *peer, const struct ring_entry *entry,
-                           uint32_t kind)
+static void give_credit(accl_device *device, struct peer *peer, const struct ring_entry *entry,
+                        uint32_t kind)
 {
     if (kind == ENTRY_POOL)
         acclib_slots_release(&device->pool, entry->first);
@@ -131,8 +131,13 @@ bool acclib_arrival_next(const accl_device *device, struct peer *peer, struct ar
         return false;
 
     struct ring_entry *shared = &peer->in->entries[peer->received % RING_ENTRIES];
-    if (atomic_load_explicit(&shared->number, memory_order_acquire) != peer->received + 1)
-        return false;
+    while (atomic_load_explicit(&shared->number, memory_order_acquire) != peer->received + 1) {
+        if (atomic_load_explicit(&shared->passed, memory_order_acquire) !=
+            ring_mark(peer->received + 1))
+            return false;
+        peer->received++;
+        shared = &peer->in->entries[peer->received % RING_ENTRIES];
+    }
 
     a->kind = atomic_load_explicit(&shared->kind, memory_order_acquire);
     if (a->kind == ENTRY_MOVING)
@@ -162,12 +167,22 @@ void acclib_arrival_pass(accl_device *device, struct peer *peer, const struct ar
                          enum entry_kind end)
 {
     peer->received++;
-    if (a->kind == ENTRY_DIRECT) {
+    if (a->kind == ENTRY_DIRECT || a->entry.stream == STREAM_TAKEN_BACK) {
         wake_later(device, peer_rank(device, peer));
         atomic_store_explicit(&a->shared->kind, end, memory_order_release);
     }
 
-    acclib_arrival_credit(device, peer, &a->entry, a->kind);
+    give_credit(device, peer, &a->entry, a->kind);
+}
+
+void acclib_arrival_drop(accl_device *device, struct peer *peer, const struct arrival *a)
+{
+    if (a->kind == ENTRY_DIRECT) {
+        wake_later(device, peer_rank(device, peer));
+        atomic_store_explicit(&a->shared->kind, ENTRY_DONE, memory_order_release);
+    }
+
+    give_credit(device, peer, &a->entry, a->kind);
 }
 
 /* Whether the memory of PEER is here; a put that is copied from there may be the first to need it.
@@ -181,12 +196,44 @@ bool acclib_arrival_reach(accl_device *device, struct peer *peer)
     return peer->arena != NULL;
 }
 
-void acclib_arrival_open(const struct parcel *parcel, struct arrival *a)
+/* What has become of a message that its sender still offered when it was set aside. */
+static bool follow_offer(const accl_device *device, struct peer *peer, struct parcel *parcel)
 {
-    a->shared = NULL;
+    struct ring_entry *shared = parcel->shared;
+    uint32_t kind = atomic_load_explicit(&shared->kind, memory_order_acquire);
+    if (kind == ENTRY_DIRECT)
+        return true;
+    if (kind != ENTRY_POOL && kind != ENTRY_INLINE)
+        return false;
+
+    /* The sender does not touch it any more. Of what it says now only where the data is counts. */
+    struct arrival moved = {.entry = parcel->entry, .kind = kind};
+    moved.entry.segments = READ_ONCE(shared->segments);
+    moved.entry.first = READ_ONCE(shared->first);
+    bool gone = kind == ENTRY_INLINE || find_flaw(device, peer, &moved) != NULL;
+    if (gone) {
+        parcel->entry.stream = STREAM_TAKEN_BACK;
+        atomic_store(&shared->kind, ENTRY_DONE);
+    } else {
+        parcel->entry = moved.entry;
+    }
+    atomic_store_explicit(&parcel->entry.kind, gone ? ENTRY_INLINE : kind, memory_order_relaxed);
+    parcel->shared = NULL;
+    peer->offered--;
+    return true;
+}
+
+bool acclib_arrival_open(const accl_device *device, struct peer *peer, struct parcel *parcel,
+                         struct arrival *a)
+{
+    if (parcel->shared != NULL && !follow_offer(device, peer, parcel))
+        return false;
+
+    a->shared = parcel->shared;
     a->entry = parcel->entry;
     a->kind = atomic_load_explicit(&parcel->entry.kind, memory_order_relaxed);
     a->data = parcel->heap != NULL      ? parcel->heap
               : a->kind == ENTRY_INLINE ? parcel->entry.data
                                         : NULL;
+    return true;
 }

@@ -31,8 +31,10 @@ void acclib_entry_read(struct ring_entry *to, const struct ring_entry *shared);
 /* The next entry of PEER's ring; false if there is none, or none that makes sense: peer->flaw. */
 bool acclib_arrival_next(const accl_device *device, struct peer *peer, struct arrival *a);
 
-/* A message that was set aside. */
-void acclib_arrival_open(const struct parcel *parcel, struct arrival *a);
+/* A message that was set aside; false if its sender is moving it at this moment. With the stream
+ * STREAM_TAKEN_BACK its sender has given it up. */
+bool acclib_arrival_open(const accl_device *device, struct peer *peer, struct parcel *parcel,
+                         struct arrival *a);
 
 /* Takes one whose data is in the sender's memory; false if it is not mapped yet, or the sender has
  * withdrawn it. */
@@ -49,8 +51,7 @@ bool acclib_arrival_copy(accl_device *device, struct peer *peer, const struct ar
 void acclib_arrival_pass(accl_device *device, struct peer *peer, const struct arrival *a,
                          enum entry_kind end);
 
-/* Gives back the room of a message that was set aside. */
-void acclib_arrival_credit(accl_device *device, struct peer *peer, const struct ring_entry *entry,
-                           uint32_t kind);
+/* The same for one that was set aside. */
+void acclib_arrival_drop(accl_device *device, struct peer *peer, const struct arrival *a);
 
 #endif

@@ -11,6 +11,8 @@ void acclib_parcel_append(struct peer *peer, struct parcel *parcel)
 void acclib_parcel_remove(struct peer *peer, struct parcel *parcel)
 {
     list_remove(&peer->parcels, &parcel->in_peer);
+    if (parcel->shared != NULL)
+        peer->offered--;
     free(parcel->heap);
     free(parcel);
 }

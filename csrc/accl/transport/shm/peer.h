@@ -10,8 +10,9 @@
 /* A message that was taken from its ring, or never had one (to itself). */
 struct parcel {
     struct list_node in_peer;
-    struct ring_entry entry; /* a copy */
-    uint8_t *heap;           /* data of a message to itself, else NULL */
+    struct ring_entry entry;   /* a copy */
+    struct ring_entry *shared; /* of a message that its sender still offers, else NULL */
+    uint8_t *heap;             /* data of a message to itself, else NULL */
 };
 
 static inline struct parcel *parcel_of(struct list_node *node)
@@ -34,12 +35,14 @@ struct peer {
     uint64_t sent;     /* messages */
     uint64_t segments; /* that were sent */
     uint32_t slot_hint;
+    struct list offers; /* struct offer of send.c: entries that are not to be used again yet */
 
     /* Incoming: this rank's ring for it. */
     struct ring *in;
     uint64_t received;   /* messages taken from the ring */
     const char *flaw;    /* of the ring's next entry, which cannot be taken; NULL if it is sound */
     struct list parcels; /* in the order of their arrival */
+    uint32_t offered;    /* parcels that their sender still offers */
 };
 
 struct shm {

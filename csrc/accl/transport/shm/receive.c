@@ -8,6 +8,7 @@
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/arrival.h"
 #include "accl/transport/shm/parcel.h"
+#include "accl/transport/ticket.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
 
@@ -101,24 +102,39 @@ static bool pass_other(accl_device *device, struct peer *peer, const struct arri
     return true;
 }
 
-/* Moves the head aside; false if that cannot be. */
+/* Moves the head aside; false if out of memory. */
 static bool set_aside(struct peer *peer, const struct arrival *a)
 {
-    if (a->kind == ENTRY_DIRECT)
-        return false;
-
     struct parcel *parcel = calloc(1, sizeof *parcel);
     if (parcel == NULL)
         return false;
 
     parcel->entry = a->entry;
+    parcel->shared = a->kind == ENTRY_DIRECT ? a->shared : NULL;
     atomic_init(&parcel->entry.kind, a->kind);
     if (a->kind == ENTRY_INLINE)
         memcpy(parcel->entry.data, a->data, RING_INLINE);
     acclib_parcel_append(peer, parcel);
+    peer->offered += parcel->shared != NULL;
     peer->received++;
 
     return true;
+}
+
+/* Drops what was set aside and then given up, so that its sender can use the entry again. */
+static void drop_given_up(accl_device *device, struct peer *peer)
+{
+    struct list_node *next;
+    for (struct list_node *at = peer->parcels.first; at != NULL; at = next) {
+        struct parcel *parcel = parcel_of(at);
+        struct arrival a;
+        next = at->next;
+        if (parcel->shared == NULL || !acclib_arrival_open(device, peer, parcel, &a) ||
+            a.entry.stream != STREAM_TAKEN_BACK)
+            continue;
+        acclib_arrival_drop(device, peer, &a);
+        acclib_parcel_remove(peer, parcel);
+    }
 }
 
 void acclib_shm_progress(accl_device *device)
@@ -126,6 +142,8 @@ void acclib_shm_progress(accl_device *device)
     for (uint32_t i = 0; i < device->ranks; i++) {
         struct peer *peer = peer_of(device, i);
         struct arrival a;
+        if (peer->offered)
+            drop_given_up(device, peer);
         while (acclib_arrival_next(device, peer, &a)) {
             if (pass_other(device, peer, &a))
                 continue;
@@ -135,24 +153,49 @@ void acclib_shm_progress(accl_device *device)
     }
 }
 
-/* One attempt: 1 if a message was taken or failed (with *BITS), 0 if none matches. */
-static int receive_once(accl_device *device, struct communicator *comm, struct peer *peer,
-                        struct member *member, const struct wanted *to, uint32_t *bits)
+/* Whether a message is for the executed call. */
+static bool is_for(accl_device *device, const struct ring_entry *entry, uint32_t tag)
 {
-    uint32_t tag = to->tag;
+    return tags_match(entry, tag) &&
+           (entry->tag != ACCL_TAG_ANY || acclib_ticket_is_first_receive(device));
+}
+
+/* The same as receive_once() for what was set aside: -1 if there is nothing of COMM. */
+static int receive_parcel(accl_device *device, struct communicator *comm, struct peer *peer,
+                          struct member *member, const struct wanted *to, uint32_t *bits)
+{
     struct arrival a;
-    struct parcel *parcel = acclib_parcel_find(peer, comm->key);
-    if (parcel != NULL) {
-        acclib_arrival_open(parcel, &a);
-        if (!tags_match(&a.entry, tag))
+    struct parcel *parcel;
+    while ((parcel = acclib_parcel_find(peer, comm->key)) != NULL) {
+        if (!acclib_arrival_open(device, peer, parcel, &a))
+            return 0;
+        if (a.entry.stream == STREAM_TAKEN_BACK) {
+            acclib_arrival_drop(device, peer, &a);
+            acclib_parcel_remove(peer, parcel);
+            continue;
+        }
+        if (!is_for(device, &a.entry, to->tag) ||
+            (a.kind == ENTRY_DIRECT && !acclib_arrival_claim(peer, &a)))
             return 0;
 
         *bits = take(device, peer, &a, to);
         member->inbound += a.entry.numbers;
-        acclib_arrival_credit(device, peer, &a.entry, a.kind);
+        acclib_arrival_drop(device, peer, &a);
         acclib_parcel_remove(peer, parcel);
         return 1;
     }
+
+    return -1;
+}
+
+/* One attempt: 1 if a message was taken or failed (with *BITS), 0 if none matches. */
+static int receive_once(accl_device *device, struct communicator *comm, struct peer *peer,
+                        struct member *member, const struct wanted *to, uint32_t *bits)
+{
+    struct arrival a;
+    int taken = receive_parcel(device, comm, peer, member, to, bits);
+    if (taken >= 0)
+        return taken;
 
     while (acclib_arrival_next(device, peer, &a)) {
         if (a.entry.stream) {
@@ -160,7 +203,7 @@ static int receive_once(accl_device *device, struct communicator *comm, struct p
                 return 0;
             continue;
         }
-        if (a.entry.key != comm->key || !tags_match(&a.entry, tag)) {
+        if (a.entry.key != comm->key || !is_for(device, &a.entry, to->tag)) {
             bool same = a.entry.key == comm->key;
             if (!set_aside(peer, &a) || same)
                 return 0;
@@ -227,7 +270,7 @@ uint32_t acclib_shm_receive(accl_device *device, struct communicator *comm, uint
                 bits = late;
             break;
         }
-        if (w.rounds % 64 == 0)
+        if (w.rounds % 64 == 0 || w.armed)
             acclib_transport_progress(device);
         /* Not needed for a message that is here: its sender may have gone on already. */
         acclib_arrival_reach(device, peer);
@@ -246,10 +289,14 @@ void acclib_shm_reset(accl_device *device)
         struct arrival a;
         while (acclib_arrival_next(device, peer, &a) && set_aside(peer, &a))
             ;
-        while (!list_is_empty(&peer->parcels)) {
-            struct parcel *parcel = parcel_of(peer->parcels.first);
-            acclib_arrival_open(parcel, &a);
-            acclib_arrival_credit(device, peer, &a.entry, a.kind);
+        struct list_node *next;
+        for (struct list_node *at = peer->parcels.first; at != NULL; at = next) {
+            struct parcel *parcel = parcel_of(at);
+            next = at->next;
+            /* What is offered only stays until its sender gives it up. */
+            if (!acclib_arrival_open(device, peer, parcel, &a) || a.kind == ENTRY_DIRECT)
+                continue;
+            acclib_arrival_drop(device, peer, &a);
             acclib_parcel_remove(peer, parcel);
         }
     }
@@ -279,6 +326,8 @@ void acclib_shm_visit(accl_device *device, pending_visit visit, void *argument)
 
         for (uint64_t n = peer->received; n < peer->received + RING_ENTRIES; n++) {
             const struct ring_entry *shared = &peer->in->entries[n % RING_ENTRIES];
+            if (atomic_load_explicit(&shared->passed, memory_order_acquire) == ring_mark(n + 1))
+                continue;
             if (atomic_load_explicit(&shared->number, memory_order_acquire) != n + 1)
                 break;
             struct ring_entry entry;

@@ -68,6 +68,72 @@ static uint32_t send_timed_out(accl_device *device, const struct sending *s, con
         (unsigned long long)s->peer->pool.slot_bytes);
 }
 
+/* An announced message that the receiver may copy from the sender's memory. */
+struct offer {
+    struct list_node in_peer; /* in the order of their numbers */
+    struct sending *sending;  /* NULL if it was given up */
+    struct ring_entry *entry;
+    uint64_t number;   /* of the message */
+    uint64_t segments; /* that it would take in rx buffers */
+    bool fits;         /* into them */
+    int64_t began;
+    int64_t wait_ends; /* for a receiver that is copying; 0 before that */
+};
+
+static struct offer *offer_of(struct list_node *node)
+{
+    return LIST_ENTRY(node, struct offer, in_peer);
+}
+
+/* The offer whose entry is the ring's next; NULL if that entry is free. */
+static struct offer *offer_at_next(struct peer *peer)
+{
+    for (struct list_node *at = peer->offers.first; at != NULL; at = at->next) {
+        struct offer *o = offer_of(at);
+        if ((peer->sent + 1 - o->number) % RING_ENTRIES != 0)
+            continue;
+
+        /* One that was given up is kept until the receiver has seen it. */
+        if (o->sending != NULL || atomic_load(&o->entry->kind) != ENTRY_DONE)
+            return o;
+        list_remove(&peer->offers, at);
+        free(o);
+        return NULL;
+    }
+
+    return NULL;
+}
+
+/* Passes over entries that are still offered: the receiver may have set them aside, and gone on. */
+static void pass_over_offers(struct peer *peer)
+{
+    struct offer *o;
+    while ((o = offer_at_next(peer)) != NULL)
+        atomic_store(&o->entry->passed, ring_mark(++peer->sent));
+}
+
+void acclib_shm_forget_offers(struct peer *peer)
+{
+    struct list_node *node;
+    while ((node = list_pop(&peer->offers)) != NULL)
+        free(offer_of(node));
+}
+
+/* The sender gives up the offer of an entry that the receiver may have set aside: it is kept. */
+static void keep_given_up(struct peer *peer, const struct offer *o)
+{
+    struct offer *kept = malloc(sizeof *kept);
+    if (kept == NULL)
+        return;
+
+    *kept = *o;
+    kept->sending = NULL;
+    struct list_node *next = peer->offers.first;
+    while (next != NULL && offer_of(next)->number < kept->number)
+        next = next->next;
+    list_insert(&peer->offers, &kept->in_peer, next);
+}
+
 /* Waits until the receiver's window has room for SEGMENTS more, and takes as many rx buffers,
  * unless LIST is NULL. */
 static uint32_t wait_for_room(accl_device *device, const struct sending *s, uint32_t segments,
@@ -94,7 +160,7 @@ static uint32_t wait_for_room(accl_device *device, const struct sending *s, uint
         if ((bits = acclib_wait_pause(&w)))
             break;
         /* Two ranks that put into each other's streams must not deadlock. */
-        if (w.rounds % 64 == 0)
+        if (w.rounds % 64 == 0 || w.armed)
             acclib_transport_progress(device);
     }
     acclib_wait_end(&w);
@@ -106,6 +172,7 @@ static uint32_t wait_for_room(accl_device *device, const struct sending *s, uint
 
 static struct ring_entry *entry_fill(const struct sending *s, uint32_t segments)
 {
+    pass_over_offers(s->peer);
     struct ring_entry *entry = &s->peer->out->entries[s->peer->sent % RING_ENTRIES];
     entry->tag = s->tag;
     entry->key = s->comm->key;
@@ -138,16 +205,6 @@ static uint32_t entry_damaged(accl_device *device, const struct sending *s)
         "messages in that rank's memory",
         s->to, s->comm->id);
 }
-
-/* An announced message that the receiver may copy from the sender's memory. */
-struct offer {
-    struct sending *sending;
-    struct ring_entry *entry;
-    uint64_t segments; /* that it would take in rx buffers */
-    bool fits;         /* into them */
-    int64_t began;
-    int64_t wait_ends; /* for a receiver that is copying; 0 before that */
-};
 
 /* Moves it to rx buffers, if there are enough and the receiver has not claimed it. */
 static bool move_to_pool(accl_device *device, struct offer *o)
@@ -219,8 +276,10 @@ static uint32_t wait_until_taken(accl_device *device, struct offer *o)
             break;
         }
 
-        bool moves = kind == ENTRY_DIRECT && o->fits && w.rounds % 16 == 15;
-        if (moves && clock_now() - o->began > DIRECT_WAIT_NS && move_to_pool(device, o))
+        /* At once if another call wants to go on. */
+        bool moves = kind == ENTRY_DIRECT && o->fits && (w.armed || w.rounds % 16 == 15);
+        if (moves && (w.armed || clock_now() - o->began > DIRECT_WAIT_NS) &&
+            move_to_pool(device, o))
             break;
         if (w.armed && !noted) {
             noted = true;
@@ -247,10 +306,15 @@ static uint32_t send_direct(accl_device *device, struct sending *s, uint64_t seg
 
     struct offer offer = {.sending = s,
                           .entry = entry,
+                          .number = s->peer->sent,
                           .segments = segments,
                           .fits = segments <= s->peer->pool.slot_count,
                           .began = clock_now()};
+    list_append(&s->peer->offers, &offer.in_peer);
     bits = wait_until_taken(device, &offer);
+    list_remove(&s->peer->offers, &offer.in_peer);
+    if (bits)
+        keep_given_up(s->peer, &offer);
     if (bits == ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR) && !device->text[0])
         send_timed_out(device, s,
                        offer.fits ? "no rx buffer became free"
@@ -295,6 +359,7 @@ static uint32_t send_to_self(accl_device *device, struct sending *s)
     parcel->entry.wire_type = (uint8_t)s->wire_type;
     parcel->entry.numbers = s->numbers;
     acclib_parcel_append(s->peer, parcel);
+    wake_later(device, device->rank);
 
     return 0;
 }

@@ -11,7 +11,11 @@
 #ifndef ACCL_SHM_SEND_H
 #define ACCL_SHM_SEND_H
 
+#include "accl/transport/shm/peer.h"
 #include "accl/transport/transport.h"
+
+/* Frees what is known of messages that were given up. */
+void acclib_shm_forget_offers(struct peer *peer);
 
 /* As of struct transport. */
 uint32_t acclib_shm_send(accl_device *device, struct communicator *comm, uint32_t to,

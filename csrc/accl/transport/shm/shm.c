@@ -125,9 +125,11 @@ static void shm_close_device(accl_device *device)
 
     acclib_wake_flush(device);
 
-    for (uint32_t i = 0; i < device->ranks; i++)
+    for (uint32_t i = 0; i < device->ranks; i++) {
         while (!list_is_empty(&shm->peers[i].parcels))
             acclib_parcel_remove(&shm->peers[i], parcel_of(shm->peers[i].parcels.first));
+        acclib_shm_forget_offers(&shm->peers[i]);
+    }
     acclib_attach_drop(device);
     device->shm = NULL;
     free(shm->peers);
