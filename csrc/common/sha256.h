@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/symbol.h"
+
 #define SHA256_SIZE 32
 
 struct sha256 {
@@ -15,8 +17,8 @@ struct sha256 {
     uint8_t block[64];
 };
 
-void sha256_begin(struct sha256 *hash);
-void sha256_add(struct sha256 *hash, const void *data, size_t size);
-void sha256_end(struct sha256 *hash, uint8_t digest[SHA256_SIZE]);
+void sha256_begin(struct sha256 *hash) OFFCHIP_SYMBOL(sha256_begin);
+void sha256_add(struct sha256 *hash, const void *data, size_t size) OFFCHIP_SYMBOL(sha256_add);
+void sha256_end(struct sha256 *hash, uint8_t digest[SHA256_SIZE]) OFFCHIP_SYMBOL(sha256_end);
 
 #endif
