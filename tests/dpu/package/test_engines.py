@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The key `softEngine` of a profile, and the engine that a report names."""
+
+from __future__ import annotations
+
+import io
+import shutil
+
+import pytest
+
+from dpu import DpuError
+from dpu.reports import Engine
+
+pytestmark = [
+    pytest.mark.usefixtures("threads_of_the_library"),
+    pytest.mark.filterwarnings("ignore:the program has variables:RuntimeWarning"),
+]
+
+# Three tasklets add up numbers, each in a word of its own.
+SOURCE = """
+    .globl NR_TASKLETS
+    .set NR_TASKLETS, 3
+    .text
+    .globl main
+main:
+    move r0, 5000
+    move r1, id
+.Lagain:
+    add r1, r1, r0
+    sub r0, r0, 1
+    jneq r0, 0, .Lagain
+    lsl r2, id, 2
+    sw r2, sums, r1
+    stop
+    .section .data.__sys_host
+    .align 8
+    .globl sums
+    .type sums, @object
+    .size sums, 16
+sums: .space 16
+"""
+SUMS = [sum(range(5001)) + tasklet for tasklet in range(3)]
+
+
+@pytest.fixture
+def launch(make_set, tmp_path, monkeypatch):
+    """Run the program with an engine; what it computed, and the report of its DPU."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def launch(engine=None):
+        profile = "softThreads=1" if engine is None else f"softThreads=1,softEngine={engine}"
+        one = make_set(nr_dpus=1, profile=profile, asm_source=io.StringIO(SOURCE))
+        one.exec()
+        return list(one.sums.uint32())[:3], one.report[0]
+
+    return launch
+
+
+@pytest.mark.parametrize(
+    ("engine", "used"),
+    [(None, Engine.DRIFT), ("auto", Engine.DRIFT), ("drift", Engine.DRIFT), ("turns", Engine.TURNS)],
+)
+def test_report_names_the_engine(launch, engine, used):
+    sums, report = launch(engine)
+    assert sums == SUMS
+    assert report.engine is used
+
+
+@pytest.mark.nosanitize  # code that a compiler made for a plain build
+@pytest.mark.skipif(not any(map(shutil.which, ("gcc", "clang", "cc"))), reason="needs a C compiler")
+def test_translated_programs_are_as_in_turns(launch, tmp_path):
+    sums, turns = launch("turns")
+    again, report = launch("translated")
+    assert again == sums == SUMS
+    assert report.engine is Engine.TRANSLATED
+    assert (report.cycles, report.thread_instructions) == (turns.cycles, turns.thread_instructions)
+    assert [path.stat().st_mode & 0o777 for path in tmp_path.rglob("translations")] == [0o700]
+
+
+def test_no_compiler_is_no_error(launch, monkeypatch):
+    monkeypatch.setenv("DPU_SOFT_CC", "")
+    sums, report = launch("translated")
+    assert sums == SUMS
+    assert report.engine is Engine.DRIFT
+
+
+def test_unknown_engines_are_rejected(launch):
+    with pytest.raises(DpuError, match="softEngine"):
+        launch("fast")
