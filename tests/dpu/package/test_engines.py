@@ -58,7 +58,12 @@ def launch(make_set, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("engine", "used"),
-    [(None, Engine.DRIFT), ("auto", Engine.DRIFT), ("drift", Engine.DRIFT), ("turns", Engine.TURNS)],
+    [
+        (None, Engine.DRIFT),
+        ("auto", Engine.DRIFT),
+        ("drift", Engine.DRIFT),
+        ("turns", Engine.TURNS),
+    ],
 )
 def test_report_names_the_engine(launch, engine, used):
     sums, report = launch(engine)
