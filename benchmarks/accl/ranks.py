@@ -18,6 +18,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,27 +117,31 @@ def mpi_cells(count: int) -> tuple[Arrays, dict[str, Cell]]:
 def accl_cells(device: Any, count: int, compress: bool) -> tuple[Arrays, dict[str, Cell]]:
     """Make the same calls of accl."""
     a = Arrays(lambda n: device.allocate((n,)), count)
+    # Given once: a call with ** takes a tenth of a microsecond more.
     how = {"compress_dtype": np.dtype("float16")} if compress else {}
+    peer, ping, pong = (LAST, 1, 2) if RANK == 0 else (0, 2, 1)
+    send = partial(device.send, a.part, count, peer, ping, **how)
+    receive = partial(device.recv, a.result, count, peer, pong, **how)
 
     def pingpong() -> None:
         if RANK == 0:
-            device.send(a.part, count, LAST, 1, **how)
-            device.recv(a.result, count, LAST, 2, **how)
+            send()
+            receive()
         elif RANK == LAST:
-            device.recv(a.result, count, 0, 1, **how)
-            device.send(a.part, count, 0, 2, **how)
+            receive()
+            send()
 
     return a, a.cells(
         {
             "barrier": device.barrier,
             "pingpong": pingpong,
-            "bcast": lambda: device.bcast(a.shared, count, 0, **how),
-            "scatter": lambda: device.scatter(a.whole, a.result, count, 0, **how),
-            "gather": lambda: device.gather(a.part, a.results, count, 0, **how),
-            "allgather": lambda: device.allgather(a.part, a.results, count, **how),
-            "reduce": lambda: device.reduce(a.part, a.result, count, 0, 0, **how),
-            "allreduce": lambda: device.allreduce(a.part, a.result, count, 0, **how),
-            "reduce_scatter": lambda: device.reduce_scatter(a.whole, a.result, count, 0, **how),
+            "bcast": partial(device.bcast, a.shared, count, 0, **how),
+            "scatter": partial(device.scatter, a.whole, a.result, count, 0, **how),
+            "gather": partial(device.gather, a.part, a.results, count, 0, **how),
+            "allgather": partial(device.allgather, a.part, a.results, count, **how),
+            "reduce": partial(device.reduce, a.part, a.result, count, 0, 0, **how),
+            "allreduce": partial(device.allreduce, a.part, a.result, count, 0, **how),
+            "reduce_scatter": partial(device.reduce_scatter, a.whole, a.result, count, 0, **how),
         }
     )
 
