@@ -32,8 +32,8 @@ cdef class ACCLHandle(Request):
     """An asynchronous call. Objects come from calls with ``run_async=True``.
 
     Several may be outstanding; those that do not depend on each other go on while others wait. The
-    operands of a call stay allocated
-    until it has finished, even if the handle is dropped. A handle keeps the device open.
+    operands of a call stay allocated until it has finished, even if the handle is dropped. A handle
+    keeps the device open.
     When the accl and all handles are dropped it is closed, which interrupts running calls.
 
     It also has `done()`, `result()`, `exception()`, `add_done_callback()` and ``await``.
