@@ -20,6 +20,7 @@ from accl.libaccl cimport (
     ACCL_NONE,
     ACCL_OP0_COMPRESSED,
     ACCL_OP1_COMPRESSED,
+    ACCL_PROD,
     ACCL_RECV,
     ACCL_RES_COMPRESSED,
     ACCL_SCATTER,
@@ -65,8 +66,10 @@ cdef uint32_t to_function(object func, str name) except? 0xffffffff:
     cdef long long value = PyLong_AsLongLongAndOverflow(
         func if PyLong_CheckExact(func) else index(func), &overflow
     )
-    if overflow or not 0 <= value <= 1:
-        raise ACCLArgumentError(f"{name}: func must be SUM (0) or MAX (1), not {func!r}")
+    if overflow or not 0 <= value <= ACCL_PROD:
+        raise ACCLArgumentError(
+            f"{name}: func must be SUM (0), MAX (1), MIN (2) or PROD (3), not {func!r}"
+        )
     return <uint32_t>value
 
 
@@ -277,7 +280,7 @@ cdef int _refuse_moved(Caller caller, accl_call *call, set types, object compres
         names = sorted(dtype_name(code) for code in types if code > ACCL_INT64)
         known = sorted({pair[1] for pair in caller.configs})
         raise ACCLDtypeError(
-            f"{name}: no arithmetic configuration for {', '.join(names)}: sums and maxima "
+            f"{name}: no arithmetic configuration for {', '.join(names)}: reductions "
             f"are of {', '.join(known)} in the machine's byte order"
         )
 

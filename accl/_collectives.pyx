@@ -343,7 +343,7 @@ cdef class Collectives(Calls):
         root : int
             The rank that receives.
         func : ACCLReduceFunctions
-            SUM or MAX.
+            SUM, MAX, MIN or PROD.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
             As for all collectives.
 
@@ -379,7 +379,7 @@ cdef class Collectives(Calls):
         count : int, optional
             Number of elements; the size of `sbuf` by default.
         func : ACCLReduceFunctions
-            SUM or MAX.
+            SUM, MAX, MIN or PROD.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
             As for all collectives.
 
@@ -412,7 +412,7 @@ cdef class Collectives(Calls):
         count : int, optional
             Number of elements of a part; the size of `rbuf` by default.
         func : ACCLReduceFunctions
-            SUM or MAX.
+            SUM, MAX, MIN or PROD.
         comm_id, from_fpga, to_fpga, compress_dtype, run_async, waitfor
             As for all collectives.
 

@@ -390,7 +390,7 @@ cdef class Primitives(Calls):
         count : int or None
             Number of elements; all of `val1` if None.
         func : ACCLReduceFunctions
-            SUM or MAX.
+            SUM, MAX, MIN or PROD.
         val1, val2, result : ACCLBuffer
             Operands and result; all may be the same.
         val1_from_fpga, val2_from_fpga, to_fpga : bool

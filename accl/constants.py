@@ -77,6 +77,10 @@ class ACCLReduceFunctions(IntEnum):
     SUM = 0
     #: The larger of the elements: ``a if a > b else b``.
     MAX = 1
+    #: The smaller of the elements: ``a if a < b else b``.
+    MIN = 2
+    #: Product of the elements; integers wrap.
+    PROD = 3
 
 
 @unique

@@ -41,6 +41,8 @@ cdef extern from "accl_table.h" nogil:
         ACCL_ALLTOALL
         ACCL_NOP
 
+        ACCL_PROD
+
         ACCL_NONE
         ACCL_INT8
         ACCL_FLOAT16

@@ -147,7 +147,11 @@ enum accl_config_function {
 
 enum accl_stack { ACCL_STACK_UDP = 0, ACCL_STACK_TCP = 1, ACCL_STACK_RDMA = 2 };
 
-enum accl_reduce_function { ACCL_SUM = 0, ACCL_MAX = 1 };
+/*
+ * How elements A and B of two ranks are combined. Integers wrap. MAX is A > B ? A : B, and MIN is
+ * A < B ? A : B. The vendor's driver has SUM and MAX only.
+ */
+enum accl_reduce_function { ACCL_SUM = 0, ACCL_MAX = 1, ACCL_MIN = 2, ACCL_PROD = 3 };
 
 /*
  * X(name, value, bytes, text); the numbers up to 6 are those of the C++ driver. INT8 and the BITS
@@ -420,7 +424,7 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
  *
  * Types: `dtype` is the type of the elements, `compressed_dtype` the one that the compression
  * flags speak of (ACCL_NONE or the same: no conversion). The only pair of different types is
- * FLOAT32 with FLOAT16; with it sums and maxima are made in float16, as the original does.
+ * FLOAT32 with FLOAT16; with it reductions are made in float16, as the original does.
  * Reductions add in the original's ring order, so that results repeat bit by bit.
  *
  * Messages: a receive takes the next message of its communicator and source, in order; a tag is a

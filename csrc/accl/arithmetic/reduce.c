@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums and maxima over the operands of several ranks, one after the other in a given order.
+ * Reductions over the operands of several ranks, one after the other in a given order.
  *
  * Work is done in blocks that stay in the L1 cache. float16 is computed in float32 and rounded
  * after every step, which gives the bits that float16 arithmetic would.
@@ -16,12 +16,10 @@
 
 #define BLOCK 2048 /* elements */
 
-/* Vectors of 64 bytes: the compiler makes of them what the target has. MAX is a > b ? a : b. */
-#define KERNELS(suffix, attribute, type, itype, addtype) \
-    typedef addtype add_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
-    typedef type vec_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
-    typedef itype mask_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
-    attribute static void sum_##type##suffix(void *to, const void *a, const void *b, size_t n) \
+/* Vectors of 64 bytes: the compiler makes of them what the target has. */
+/* a OP b, with elements of ADDTYPE. */
+#define ARITHMETIC_KERNEL(name, suffix, attribute, type, addtype, op) \
+    attribute static void name##_##type##suffix(void *to, const void *a, const void *b, size_t n) \
     { \
         size_t i = 0; \
         const size_t step = 64 / sizeof(type); \
@@ -29,14 +27,17 @@
             add_##type##suffix x, y; \
             memcpy(&x, (const type *)a + i, 64); \
             memcpy(&y, (const type *)b + i, 64); \
-            x += y; \
+            x = x op y; \
             memcpy((type *)to + i, &x, 64); \
         } \
         for (; i < n; i++) \
             ((type *)to)[i] = \
-                (type)((addtype)((const type *)a)[i] + (addtype)((const type *)b)[i]); \
-    } \
-    attribute static void max_##type##suffix(void *to, const void *a, const void *b, size_t n) \
+                (type)((addtype)((const type *)a)[i] op(addtype)((const type *)b)[i]); \
+    }
+
+/* a OP b ? a : b */
+#define CHOICE_KERNEL(name, suffix, attribute, type, op) \
+    attribute static void name##_##type##suffix(void *to, const void *a, const void *b, size_t n) \
     { \
         size_t i = 0; \
         const size_t step = 64 / sizeof(type); \
@@ -44,29 +45,38 @@
             vec_##type##suffix x, y; \
             memcpy(&x, (const type *)a + i, 64); \
             memcpy(&y, (const type *)b + i, 64); \
-            mask_##type##suffix m = x > y; \
+            mask_##type##suffix m = x op y; \
             mask_##type##suffix r = ((mask_##type##suffix)x & m) | ((mask_##type##suffix)y & ~m); \
             memcpy((type *)to + i, &r, 64); \
         } \
         for (; i < n; i++) { \
             type x = ((const type *)a)[i], y = ((const type *)b)[i]; \
-            ((type *)to)[i] = x > y ? x : y; \
+            ((type *)to)[i] = x op y ? x : y; \
         } \
     }
 
-/* Integers wrap, so they are added as unsigned. */
+#define KERNELS(suffix, attribute, type, itype, addtype) \
+    typedef addtype add_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
+    typedef type vec_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
+    typedef itype mask_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
+    ARITHMETIC_KERNEL(sum, suffix, attribute, type, addtype, +) \
+    ARITHMETIC_KERNEL(prod, suffix, attribute, type, addtype, *) \
+    CHOICE_KERNEL(max, suffix, attribute, type, >) \
+    CHOICE_KERNEL(min, suffix, attribute, type, <)
+
+/* Integers wrap, so they are added and multiplied as unsigned. */
 #define ALL_KERNELS(suffix, attribute) \
     KERNELS(suffix, attribute, float, int32_t, float) \
     KERNELS(suffix, attribute, double, int64_t, double) \
     KERNELS(suffix, attribute, int32_t, int32_t, uint32_t) \
     KERNELS(suffix, attribute, int64_t, int64_t, uint64_t)
+#define ROW(name, suffix) \
+    {name##_float##suffix, name##_double##suffix, name##_int32_t##suffix, name##_int64_t##suffix}
 #define TABLE(suffix) \
-    { \
-        {sum_float##suffix, sum_double##suffix, sum_int32_t##suffix, sum_int64_t##suffix}, \
-        { \
-            max_float##suffix, max_double##suffix, max_int32_t##suffix, max_int64_t##suffix \
-        } \
-    }
+    {[ACCL_SUM] = ROW(sum, suffix), \
+     [ACCL_MAX] = ROW(max, suffix), \
+     [ACCL_MIN] = ROW(min, suffix), \
+     [ACCL_PROD] = ROW(prod, suffix)}
 
 ALL_KERNELS(_base, )
 #if defined(__x86_64__)
@@ -89,7 +99,7 @@ enum reduce_vectors acclib_reduce_vectors(void)
 
 reduce_fn acclib_reduce_kernel(uint32_t function, uint32_t type, enum reduce_vectors vectors)
 {
-    static const reduce_fn kernels[][2][4] = {
+    static const reduce_fn kernels[][ACCL_PROD + 1][4] = {
         [REDUCE_BASE] = TABLE(_base),
 #if defined(__x86_64__)
         [REDUCE_AVX2] = TABLE(_avx2),
@@ -101,7 +111,7 @@ reduce_fn acclib_reduce_kernel(uint32_t function, uint32_t type, enum reduce_vec
                       : type == ACCL_INT64 ? 3
                                            : 0;
 
-    return kernels[vectors][function == ACCL_MAX][column];
+    return kernels[vectors][function][column];
 }
 
 /* An operand's block as float32 with the values of float16. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums and maxima over vectors. Pure functions. */
+/* Sums, products, maxima and minima over vectors. Pure functions. */
 #ifndef ACCL_REDUCE_H
 #define ACCL_REDUCE_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct reduction {
-    uint32_t function; /* enum accl_function */
+    uint32_t function; /* enum accl_reduce_function, checked */
     uint32_t type;     /* of the arithmetic */
     uint32_t n;        /* operands */
     const uint8_t *const *operands;

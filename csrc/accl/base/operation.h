@@ -28,7 +28,7 @@ static inline bool operation_has_root(uint32_t operation)
            operation == ACCL_REDUCE;
 }
 
-/* Whether a collective computes sums or maxima. */
+/* Whether a collective combines operands. */
 static inline bool operation_reduces(uint32_t operation)
 {
     return operation == ACCL_REDUCE || operation == ACCL_ALLREDUCE ||

@@ -209,6 +209,13 @@ void end_request(ACCL::ACCL &a, ACCLRequest *request, uint64_t *duration_ns)
     delete request;
 }
 
+bool has_function(const accl_call &c)
+{
+    bool reduces = c.operation == ACCL_COMBINE || c.operation == ACCL_REDUCE ||
+                   c.operation == ACCL_ALLREDUCE || c.operation == ACCL_REDUCE_SCATTER;
+    return !reduces || c.function <= ACCL_MAX;
+}
+
 bool needs_rendezvous(const Device &d, const accl_call &c)
 {
     return (c.operation == ACCL_BARRIER || c.operation == ACCL_ALLTOALL) &&
@@ -262,6 +269,9 @@ uint32_t perform(Device &d, const accl_call &c, uint64_t *duration_ns, std::stri
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "unknown operation");
         if (c.comm >= d.communicators.size())
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "no such communicator");
+        if (!has_function(c))
+            return refuse(ACCL_ARITH_ERROR_BIT, text,
+                          "the driver has the functions SUM and MAX only");
         if (c.stream_flags && !has_streams(c.operation))
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text,
                           "the driver has streams for copy, send, receive and reduce only");

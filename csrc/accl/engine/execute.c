@@ -54,9 +54,10 @@ static uint32_t set_types(accl_device *device, struct operation *op)
     op->via16 = op->wire == ACCL_FLOAT16 && type == ACCL_FLOAT32;
     bool reduces = c->operation == ACCL_COMBINE || c->operation == ACCL_REDUCE ||
                    c->operation == ACCL_ALLREDUCE || c->operation == ACCL_REDUCE_SCATTER;
-    if (reduces && c->function > ACCL_MAX)
+    if (reduces && c->function > ACCL_PROD)
         return acclib_call_fail(device, ACCL_ERROR(ARITH_ERROR),
-                                "unknown function %u: SUM and MAX are supported", c->function);
+                                "unknown function %u: SUM, MAX, MIN and PROD are supported",
+                                c->function);
     if (reduces && (type == ACCL_INT8 || type > ACCL_INT64))
         return acclib_call_fail(
             device, ACCL_ERROR(ARITH_ERROR),

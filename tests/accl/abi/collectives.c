@@ -6,6 +6,8 @@
  */
 #include "ranks.h"
 
+#define FUNCTIONS (ACCL_PROD + 1U)
+
 static uint32_t mode;
 static int full, is_large;
 static uint64_t seed;
@@ -17,9 +19,14 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)(seed >> 33) % below;
 }
 
+/* Whether the call that is made is a product. */
+static int multiplies;
+
 /* Small integers, exact in every type and in every order. */
 static int value_of(uint32_t rank, uint64_t i)
 {
+    if (multiplies)
+        return (i + rank) % 5 == 0 ? -2 : 1 + (int)((i * 3 + rank) % 7 / 4);
     return (int)((i * 7 + rank * 3 + i / 5) % 61) - 20;
 }
 
@@ -60,7 +67,12 @@ static int reduced(uint32_t n, uint32_t function, uint64_t i)
     int v = value_of(0, i);
     for (uint32_t k = 1; k < n; k++) {
         int x = value_of(k, i);
-        v = function == ACCL_MAX ? (x > v ? x : v) : v + x;
+        switch (function) {
+        case ACCL_MAX: v = x > v ? x : v; break;
+        case ACCL_MIN: v = x < v ? x : v; break;
+        case ACCL_PROD: v *= x; break;
+        default: v += x; break;
+        }
     }
     return v;
 }
@@ -80,6 +92,7 @@ static void one(const struct rank *r, uint32_t operation, uint32_t dtype, uint32
                 uint32_t function, uint64_t count, enum style style)
 {
     uint32_t n = r->n;
+    multiplies = function == ACCL_PROD;
     int many_in =
         operation == ACCL_SCATTER || operation == ACCL_REDUCE_SCATTER || operation == ACCL_ALLTOALL;
     int many_out =
@@ -154,12 +167,12 @@ static void one(const struct rank *r, uint32_t operation, uint32_t dtype, uint32
 /* All roots and functions of small counts, a drawn one of large ones. */
 static void all_styles(const struct rank *r, uint32_t operation, uint32_t dtype, uint64_t count)
 {
-    uint32_t all = count < 10000 ? r->n * 2 : 1;
+    uint32_t all = count < 10000 ? r->n * FUNCTIONS : 1;
     for (uint32_t i = 0; i < STYLES; i++) {
-        uint32_t first = draw(r->n * 2);
+        uint32_t first = draw(r->n * FUNCTIONS);
         for (uint32_t k = first; k < first + all; k++)
             if (i != COMPRESSED || dtype == ACCL_FLOAT32)
-                one(r, operation, dtype, k / 2 % r->n, k % 2, count, (enum style)i);
+                one(r, operation, dtype, k / FUNCTIONS % r->n, k % FUNCTIONS, count, (enum style)i);
     }
 }
 
@@ -190,7 +203,7 @@ static void body(uint32_t rank, uint32_t n)
                     continue;
                 }
                 /* All ranks draw the same. */
-                uint32_t style = draw(STYLES), root = draw(n), function = draw(2);
+                uint32_t style = draw(STYLES), root = draw(n), function = draw(FUNCTIONS);
                 if (style == COMPRESSED && dtype != ACCL_FLOAT32)
                     style = PLAIN;
                 if (counts[k] < 10000 || draw(3) == 0)

@@ -27,10 +27,16 @@ static float rounded(float x)
     return (float)(_Float16)x;
 }
 
-static float add(float a, float b, uint32_t function, int compressed)
+static float combine(float a, float b, uint32_t function, int compressed)
 {
-    float sum = function == ACCL_MAX ? (a > b ? a : b) : a + b;
-    return compressed ? rounded(sum) : sum;
+    float result;
+    switch (function) {
+    case ACCL_MAX: result = a > b ? a : b; break;
+    case ACCL_MIN: result = a < b ? a : b; break;
+    case ACCL_PROD: result = a * b; break;
+    default: result = a + b; break;
+    }
+    return compressed ? rounded(result) : result;
 }
 
 /* The chain of element I from rank FIRST on. */
@@ -41,7 +47,7 @@ static float chain(uint32_t n, uint32_t first, uint64_t i, uint32_t function, in
         float x = value_of((first + k) % n, i);
         if (compressed)
             x = rounded(x);
-        acc = k ? add(acc, x, function, compressed) : x;
+        acc = k ? combine(acc, x, function, compressed) : x;
     }
     return acc;
 }
@@ -124,7 +130,7 @@ static void body(uint32_t rank, uint32_t n)
     CHECK(accl_buffer_create(r.device, bytes, 0, 0, &result) == ACCL_OK);
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
         for (uint32_t operation = ACCL_BCAST; operation <= ACCL_REDUCE_SCATTER; operation++) {
-            for (uint32_t i = 0; i < 4; i++)
+            for (uint32_t i = 0; i < 8; i++)
                 one(&r, source, result, counts[k], operation, (uint32_t)(k + i) % n, i / 2, i % 2);
         }
     }

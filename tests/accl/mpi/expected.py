@@ -27,6 +27,8 @@ ROOTED = frozenset(["bcast", "scatter", "gather", "reduce"])
 REDUCING = frozenset(["combine", "reduce", "allreduce", "reduce_scatter"])
 # Their input has a chunk for each rank.
 CHUNKED_INPUT = frozenset(["scatter", "reduce_scatter", "alltoall"])
+# By the number of the function.
+FUNCTIONS = (np.add, np.maximum, np.minimum, np.multiply)
 CHUNKED_OUTPUT = frozenset(["gather", "allgather", "alltoall"])
 
 
@@ -58,9 +60,8 @@ def inputs(operation: str, dtype: str, count: int, ranks: int, seed: int) -> lis
 def combine(values: Sequence[np.ndarray], func: int, accumulator: str) -> np.ndarray:
     """Reduce vectors in a wider type where that is exact enough to be the truth."""
     with np.errstate(over="ignore"):
-        if func == 1:
-            return np.maximum.reduce([value.astype(accumulator) for value in values])
-        return np.add.reduce([value.astype(accumulator) for value in values], dtype=accumulator)
+        wide = [value.astype(accumulator) for value in values]
+        return FUNCTIONS[func].reduce(wide, dtype=accumulator)
 
 
 def expected(
@@ -85,7 +86,7 @@ def expected(
     rank, root : int
         This one, and the root of the rooted ones.
     func : int
-        0 for the sum, 1 for the maximum.
+        SUM, MAX, MIN or PROD, as in `FUNCTIONS`.
     compressed : bool
         Whether the wire carries float16; the result is then near, not equal.
     """

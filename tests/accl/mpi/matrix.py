@@ -25,7 +25,7 @@ AXES: dict[str, tuple[Any, ...]] = {
     "unified": (False, True),
     # Arrays without device memory.
     "plain": (False, True),
-    "func": (0, 1),
+    "func": (0, 1, 2, 3),
 }
 # What has neither wire nor root.
 LOCAL = frozenset(["copy", "combine", "barrier"])

@@ -72,7 +72,7 @@ def make_program(seed: int, ranks: int, steps: int = 12) -> list[Step]:
         else:
             step["kind"] = rng.choice(COLLECTIVES)
             step["root"] = rng.randrange(len(group))
-            step["func"] = rng.randrange(2)
+            step["func"] = rng.randrange(4)
             step["run_async"] = step["kind"] != "barrier" and rng.random() < 0.3
         program.append(step)
     return program

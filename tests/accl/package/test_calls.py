@@ -45,6 +45,10 @@ def test_copy_and_combine(make, dtype, count, unified):
     assert np.array_equal(result, np.asarray(a) + np.asarray(b))
     device.combine(count, ACCLReduceFunctions.MAX, a, b, result)
     assert np.array_equal(result, np.maximum(a, b))
+    device.combine(count, ACCLReduceFunctions.MIN, a, b, result)
+    assert np.array_equal(result, np.minimum(a, b))
+    device.combine(count, ACCLReduceFunctions.PROD, a, b, result)
+    assert np.array_equal(result, np.asarray(a) * np.asarray(b))
 
 
 def test_copy_converts_between_float32_and_float16(one):
@@ -321,7 +325,7 @@ MISTAKES = {
     "d.barrier(1)": (ValueError, "barrier: no communicator 1"),
     "d.barrier(-1)": (ValueError, "barrier: no communicator -1"),
     "d.barrier('x')": (TypeError, "interpreted as an integer"),
-    "d.reduce(a, b, 8, 0, 2)": (ValueError, "func must be SUM"),
+    "d.reduce(a, b, 8, 0, 4)": (ValueError, "func must be SUM"),
     "d.allreduce(a, b, -1)": (ValueError, "count must not be negative, but is -1"),
     "d.allreduce(a, b, 1.5)": (TypeError, "count must be a whole number"),
     "d.allreduce(a, b, 'x')": (TypeError, "count must be a whole number"),

@@ -2,7 +2,7 @@
 /*
  * build: csrc/accl/arithmetic/[a-z]*.c csrc/common/copy.c csrc/common/cores.c
  *
- * Sums and maxima with every set of vector instructions that the processor has, bit by bit against
+ * Reductions with every set of vector instructions that the processor has, bit by bit against
  * one element after the other; and copies between types.
  */
 #include "accl/arithmetic/reduce.h"
@@ -46,18 +46,48 @@ static uint64_t integer_of(const uint8_t *from, size_t size)
     return size == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)value : value;
 }
 
-static void combine_one(uint8_t *to, const uint8_t *a, const uint8_t *b, uint32_t type, bool max)
+static float combine_floats(float x, float y, uint32_t function)
+{
+    switch (function) {
+    case ACCL_MAX: return x > y ? x : y;
+    case ACCL_MIN: return x < y ? x : y;
+    case ACCL_PROD: return x * y;
+    default: return x + y;
+    }
+}
+
+static double combine_doubles(double x, double y, uint32_t function)
+{
+    switch (function) {
+    case ACCL_MAX: return x > y ? x : y;
+    case ACCL_MIN: return x < y ? x : y;
+    case ACCL_PROD: return x * y;
+    default: return x + y;
+    }
+}
+
+static uint64_t combine_integers(uint64_t x, uint64_t y, uint32_t function)
+{
+    switch (function) {
+    case ACCL_MAX: return (int64_t)x > (int64_t)y ? x : y;
+    case ACCL_MIN: return (int64_t)x < (int64_t)y ? x : y;
+    case ACCL_PROD: return x * y;
+    default: return x + y;
+    }
+}
+
+static void combine_one(uint8_t *to, const uint8_t *a, const uint8_t *b, uint32_t type,
+                        uint32_t function)
 {
     if (type == ACCL_FLOAT32) {
-        float x = float_of(a), y = float_of(b), z = max ? (x > y ? x : y) : x + y;
+        float z = combine_floats(float_of(a), float_of(b), function);
         memcpy(to, &z, sizeof z);
     } else if (type == ACCL_FLOAT64) {
-        double x = double_of(a), y = double_of(b), z = max ? (x > y ? x : y) : x + y;
+        double z = combine_doubles(double_of(a), double_of(b), function);
         memcpy(to, &z, sizeof z);
     } else {
         size_t size = type == ACCL_INT32 ? 4 : 8;
-        uint64_t x = integer_of(a, size), y = integer_of(b, size);
-        uint64_t z = max ? ((int64_t)x > (int64_t)y ? x : y) : x + y;
+        uint64_t z = combine_integers(integer_of(a, size), integer_of(b, size), function);
         memcpy(to, &z, size);
     }
 }
@@ -112,7 +142,7 @@ static void test_kernels(enum reduce_vectors vectors, uint32_t type, uint32_t fu
 
         for (size_t i = 0; i < n; i++) {
             size_t at = skew + i * size;
-            combine_one(expected, a + at, b + at, type, function == ACCL_MAX);
+            combine_one(expected, a + at, b + at, type, function);
             CHECK(is_same(to + at, expected, type));
         }
         for (size_t i = 0; i < skew; i++)
@@ -172,8 +202,7 @@ static void test_reduction(uint32_t type, uint32_t function, uint32_t n, uint32_
         if (i >= start && i < start + count) {
             memcpy(expected, v.kept[first] + i * size, size);
             for (uint32_t k = 1; k < n; k++)
-                combine_one(expected, expected, v.kept[(first + k) % n] + i * size, type,
-                            function == ACCL_MAX);
+                combine_one(expected, expected, v.kept[(first + k) % n] + i * size, type, function);
         }
         CHECK(is_same(results[0] + i * size, expected, type));
         if (n_results > 1 && i >= start && i < start + count)
@@ -216,7 +245,7 @@ static void test_half_reduction(uint32_t n, uint32_t function)
         float sum = (float)(_Float16)singles[n - 1][i];
         for (uint32_t k = 0; k + 1 < n; k++) {
             float next = (float)(_Float16)singles[k][i];
-            sum = function == ACCL_MAX ? (sum > next ? sum : next) : (float)(_Float16)(sum + next);
+            sum = (float)(_Float16)combine_floats(sum, next, function);
         }
         CHECK(single_result[i] == sum);
         CHECK(half_result[i] == halves[0][i] || n > 1);
@@ -339,19 +368,19 @@ int main(void)
 {
     for (enum reduce_vectors vectors = REDUCE_BASE; vectors <= acclib_reduce_vectors(); vectors++)
         for (size_t i = 0; i < 4; i++)
-            for (uint32_t function = ACCL_SUM; function <= ACCL_MAX; function++)
+            for (uint32_t function = ACCL_SUM; function <= ACCL_PROD; function++)
                 test_kernels(vectors, types[i], function);
 
     for (size_t i = 0; i < 4; i++)
         for (uint32_t n = 1; n <= OPERANDS_MOST; n += 2)
             for (uint32_t first = 0; first < n; first += 2)
-                for (uint32_t function = ACCL_SUM; function <= ACCL_MAX; function++)
+                for (uint32_t function = ACCL_SUM; function <= ACCL_PROD; function++)
                     for (uint32_t n_results = 1; n_results <= 2; n_results++)
                         test_reduction(types[i], function, n, first, n_results);
 
     for (uint32_t n = 1; n <= 3; n++) {
-        test_half_reduction(n, ACCL_SUM);
-        test_half_reduction(n, ACCL_MAX);
+        for (uint32_t function = ACCL_SUM; function <= ACCL_PROD; function++)
+            test_half_reduction(n, function);
     }
     test_halves_survive();
     test_halves_round_to_even();

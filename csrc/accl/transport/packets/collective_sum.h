@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums and maxima over members, made of pieces: everyone sends its operands to the one that adds
+ * Reductions over members, made of pieces: everyone sends its operands to the one that adds
  * them, who does so in the order of the original's ring. The executor; error bits.
  */
 #ifndef ACCL_PACKETS_COLLECTIVE_SUM_H

@@ -250,8 +250,9 @@ static void reduce_share(const struct direct *d, struct reduction *r)
         r->first = (op->call->root_src_dst + 1) % comm->n;
         if (op->call->operation == ACCL_ALLREDUCE)
             r->first = acclib_order_first(&order, at, &run);
-        /* The order of two operands makes no difference to a sum. */
-        if (run > to - at || (comm->n == 2 && r->function == ACCL_SUM))
+        /* The order of two operands makes no difference to a sum or product. */
+        bool commutes = r->function == ACCL_SUM || r->function == ACCL_PROD;
+        if (run > to - at || (comm->n == 2 && commutes))
             run = to - at;
         acclib_reduce(r, at, run);
     }
