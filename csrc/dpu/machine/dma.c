@@ -51,10 +51,8 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
                                             const struct dpu_operation *op)
 {
     uint32_t a = t->r[op->a], b = t->r[op->b], switches = m->options.switches;
-    uint32_t bytes = 8 * (((op->imm + (a >> 24)) & 0xFF) + 1);
-    uint32_t near = a & 0xFFFFF8, far = b & ~7u;
-    if ((switches & DPU_SWITCH_MRAM_26_BITS) != 0)
-        far &= DPU_MACHINE_MRAM - 1;
+    uint32_t near, far, bytes;
+    dpu_dma_operands(m, t, op, &near, &far, &bytes);
     uint32_t near_size = op->kind == DPU_OP_LDMAI ? 8 * m->iram_size : m->wram_size;
     bool misaligned = (switches & DPU_SWITCH_DMA_ALIGNMENT_FAULTS) != 0 && ((a | b) & 7) != 0;
     bool near_fits = (uint64_t)near + bytes <= near_size;

@@ -20,7 +20,8 @@ struct dpu_engine {
     void (*advance)(struct dpu_machine *m, uint64_t stop, uint64_t limit);
 };
 
-/* The engine for the next run: that of the options, or turns where it cannot run the program. */
-const struct dpu_engine *dpu_choose_engine(const struct dpu_machine *machine);
+/* The engine for the next run: that of the options, or turns where it cannot run the program or the
+ * run is a step; but machines that are observed have their own. */
+const struct dpu_engine *dpu_choose_engine(const struct dpu_machine *machine, bool steps);
 
 #endif

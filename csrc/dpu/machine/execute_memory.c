@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static uint32_t access_size(enum dpu_operation_kind kind)
+uint32_t dpu_access_size(enum dpu_operation_kind kind)
 {
     switch (kind) {
     case DPU_OP_LBS:
@@ -101,7 +101,7 @@ const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu
                                                const struct dpu_operation *op)
 {
     enum dpu_operation_kind kind = (enum dpu_operation_kind)op->kind;
-    uint32_t size = access_size(kind), address;
+    uint32_t size = dpu_access_size(kind), address;
     bool faults = access_faults(m, t->r[op->a], op, size, &address);
     if (faults)
         m->fault.address = address;
@@ -121,6 +121,14 @@ bool dpu_memory_faults(const struct dpu_machine *m, const struct dpu_thread *t,
                        const struct dpu_operation *op)
 {
     uint32_t address;
-    return access_faults(m, t->r[op->a], op, access_size((enum dpu_operation_kind)op->kind),
+    return access_faults(m, t->r[op->a], op, dpu_access_size((enum dpu_operation_kind)op->kind),
                          &address);
+}
+
+uint32_t dpu_access_address(const struct dpu_machine *m, const struct dpu_thread *t,
+                            const struct dpu_operation *op)
+{
+    uint32_t address;
+    access_faults(m, t->r[op->a], op, 1, &address);
+    return address;
 }

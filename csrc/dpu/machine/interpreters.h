@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interpreters.h: interpreter.inc as it is compiled four times, in run_rounds.c, run_single.c,
- * run_alone.c and run_ahead.c. */
+/* interpreters.h: interpreter.inc as it is compiled five times, in run_rounds.c, run_single.c,
+ * run_alone.c, run_ahead.c and run_observed.c. */
 #ifndef OFFCHIP_DPU_INTERPRETERS_H
 #define OFFCHIP_DPU_INTERPRETERS_H
 
@@ -13,6 +13,8 @@
  */
 uint32_t dpu_run_rounds(struct dpu_machine *machine);
 uint32_t dpu_run_single(struct dpu_machine *machine);
+/* The same for any number of tasklets; it counts and calls hooks (observe.h). */
+uint32_t dpu_run_observed(struct dpu_machine *machine);
 
 /* A dpu_runner. BUDGET must not be 0. */
 uint32_t dpu_run_alone(struct dpu_machine *machine, struct dpu_thread *t, uint32_t budget);

@@ -5,6 +5,7 @@
 
 #include "dpu/isa/forms.h"
 #include "machine.h"
+#include "observe.h"
 
 #include <stdatomic.h>
 
@@ -97,6 +98,18 @@ struct dpu_fault {
     uint32_t kind, thread, breakpoint, address, detail;
 };
 
+/* See observe.c and observed.c: whom hooks have been told of, and what they will be told. */
+struct dpu_observing {
+    bool each;                           /* an observer wants each instruction, or access */
+    uint32_t group, seen;                /* who takes part, and who has since the boot */
+    uint64_t dma_free;                   /* before the transfer */
+    uint64_t since[DPU_MACHINE_THREADS]; /* cycle of the launch at which it left the group */
+    uint16_t last[DPU_MACHINE_THREADS];  /* pc of its last event */
+    enum { DPU_OBSERVED_ELSE, DPU_OBSERVED_DMA, DPU_OBSERVED_SLEEP } why[DPU_MACHINE_THREADS];
+    /* Where an observed machine counts that has no counts: pages that are not touched else. */
+    struct dpu_count no_counts[DPU_MACHINE_THREADS][DPU_COUNTS];
+};
+
 struct dpu_engine;
 struct dpu_machine;
 struct dpu_program;
@@ -129,6 +142,8 @@ struct dpu_machine {
     /* Of the run: what advances it, and the tasklets that may take part. */
     const struct dpu_engine *engine;
     uint64_t eligible;
+    struct dpu_observer *observers; /* in the order of their calls; NULL: none */
+    struct dpu_count *counts;       /* NULL: none */
 
     /* The batch of rounds that runs: who takes part, and how many rounds it has. */
     struct dpu_thread *order[DPU_MACHINE_THREADS + 1];
@@ -148,6 +163,7 @@ struct dpu_machine {
     uint64_t dma_free; /* cycle at which the DMA engine is free */
     struct dpu_counter counter;
     struct dpu_fault fault;
+    struct dpu_observing observing;
 };
 
 static inline uint32_t dpu_pc(const struct dpu_machine *m, const struct dpu_operation *op)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.c: a run from its first round to its status, whichever engine advances it. */
 #include "engine.h"
+#include "observed.h"
 #include "program.h"
 #include "snapshot.h"
 #include "turns.h"
@@ -45,9 +46,11 @@ static enum dpu_run_status run_and_report(struct dpu_machine *m, enum stepping s
     enum dpu_run_status status = DPU_RUN_NO_MEMORY;
     if (!m->iram_changed || dpu_program_join(m)) {
         uint64_t before = m->instructions;
-        m->engine = stepping == STEP_BY_STEP ? &dpu_engine_turns : dpu_choose_engine(m);
+        m->engine = dpu_choose_engine(m, stepping == STEP_BY_STEP);
         status = run(m, rounds, eligible);
         dpu_snapshot_drop(m);
+        if (dpu_is_observed(m))
+            dpu_observe_end(m, status);
         atomic_fetch_add_explicit(&m->program->executed, m->instructions - before,
                                   memory_order_relaxed);
     }
@@ -74,6 +77,8 @@ void dpu_machine_boot(struct dpu_machine *m)
     m->threads[0].op = m->operations;
     m->threads[0].ready = 0;
     m->run_bits |= 1;
+    if (dpu_is_observed(m))
+        dpu_observe_boot(m);
 }
 
 enum dpu_run_status dpu_machine_launch(struct dpu_machine *m, struct dpu_run_result *result)

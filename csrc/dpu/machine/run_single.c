@@ -4,4 +4,5 @@
 #define ALONE 0
 #define AHEAD 0
 #define SINGLE 1
+#define OBSERVED 0
 #include "interpreter.inc"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* observed.h: the engine of machines that are observed, and what calls the hooks. */
+#ifndef OFFCHIP_DPU_OBSERVED_H
+#define OFFCHIP_DPU_OBSERVED_H
+
+#include "engine.h"
+#include "observe.h"
+
+extern const struct dpu_engine dpu_engine_observed;
+
+static inline bool dpu_is_observed(const struct dpu_machine *m)
+{
+    return m->observers != NULL || m->counts != NULL;
+}
+
+/* Before an instruction: for the hooks instruction() and access(). */
+void dpu_observe_instruction(struct dpu_machine *machine, struct dpu_thread *t,
+                             const struct dpu_operation *op);
+/* Before and after an instruction that other tasklets notice. */
+void dpu_observe_event(struct dpu_machine *machine, struct dpu_thread *t,
+                       const struct dpu_operation *op);
+void dpu_observe_event_done(struct dpu_machine *machine, struct dpu_thread *t,
+                            const struct dpu_operation *op);
+
+/* A launch begins; a run has ended. */
+void dpu_observe_boot(struct dpu_machine *machine);
+void dpu_observe_end(struct dpu_machine *machine, enum dpu_run_status status);
+
+#endif
