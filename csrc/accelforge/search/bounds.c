@@ -2,6 +2,7 @@
 #include "accelforge/search/bounds.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "accelforge/search/pareto.h"
 
@@ -38,6 +39,29 @@ static double bound_goal(const struct forge_searching *s, const struct forge_sta
     return sum;
 }
 
+/* What a goal is at least; what is subtracted from a part is at most that part. */
+static double least_of_goal(const struct forge_searching *s, const struct forge_stage *stage,
+                            uint32_t g, const double *values, const uint32_t *tiles)
+{
+    const struct forge_stage_goal *goal = &stage->goals[g];
+    if (!goal->differs)
+        return bound_goal(s, stage, g, values, tiles, false);
+
+    uint32_t end = goal->groups.first + goal->groups.count;
+    memcpy(&s->net[goal->groups.first], &values[goal->groups.first],
+           goal->groups.count * sizeof(double));
+    for (uint32_t i = goal->groups.first; i < end; i++) {
+        uint32_t above = stage->groups[i].above;
+        if (above == FORGE_NONE || s->net[i] >= 0 || s->net[above] <= 0)
+            continue;
+        double ratio = evaluate_unknown(s->stages, stage, &stage->groups[i].ratio, tiles);
+        double part = fmin(-s->net[i] * ratio, s->net[above]);
+        s->net[above] -= part;
+        s->net[i] += part / ratio;
+    }
+    return bound_goal(s, stage, g, s->net, tiles, false);
+}
+
 bool forge_bounds_may_hold(const struct forge_searching *s, const struct forge_stage *stage,
                            const double *values, const uint32_t *tiles)
 {
@@ -71,7 +95,7 @@ void forge_bounds_objectives(const struct forge_searching *s, const struct forge
         enum forge_purpose purpose = s->goals->list[g].purpose;
         if (purpose != FORGE_FOR_ENERGY && purpose != FORGE_FOR_LATENCY)
             continue;
-        double bound = bound_goal(s, stage, g, values, tiles, false);
+        double bound = least_of_goal(s, stage, g, values, tiles);
         if (purpose == FORGE_FOR_ENERGY)
             energy = fmax(energy, bound);
         else

@@ -43,6 +43,7 @@ struct forge_searching {
     uint32_t tracked[FORGE_MAX_LEVELS];
     uint32_t tracked_count;
     double *low;                      /* a point of the front */
+    double *net;                      /* room for the values of all groups */
     double removed[FORGE_OBJECTIVES]; /* nothing that was left out is below this */
     double instances;
     bool bounded; /* the front says what is of no use */

@@ -21,6 +21,8 @@ struct staging {
     struct part *parts;
     uint32_t part_count;
     uint32_t *group_of; /* by part, at the stage that is made */
+    uint32_t *firsts;   /* by group, at that stage: its first part */
+    int16_t *ratio;     /* exponents */
 };
 
 static int16_t rounded_of(const struct forge_goals *goals, const int16_t *exponents,
@@ -71,7 +73,9 @@ static bool make_parts(struct staging *s)
         count += goals->list[g].polynomial.count;
     s->parts = forge_arena_take(s->arena, count, sizeof(*s->parts));
     s->group_of = forge_arena_take(s->arena, count, sizeof(*s->group_of));
-    if (s->parts == NULL || s->group_of == NULL)
+    s->firsts = forge_arena_take(s->arena, count, sizeof(*s->firsts));
+    s->ratio = forge_arena_take(s->arena, goals->ring.symbol_count, sizeof(*s->ratio));
+    if (s->parts == NULL || s->group_of == NULL || s->firsts == NULL || s->ratio == NULL)
         return false;
 
     for (uint32_t g = 0; g < goals->count; g++) {
@@ -158,6 +162,57 @@ static bool bound_group(struct staging *s, struct forge_unknown *unknown, const 
     return true;
 }
 
+/* ------------------------------------------------------------------ what is subtracted */
+
+/* How different the exponents of parts are, which are left in s->ratio. */
+static uint32_t compare_exponents(struct staging *s, const struct part *a, const struct part *b)
+{
+    uint32_t distance = 0;
+    for (uint32_t i = 0; i < s->goals->ring.symbol_count; i++) {
+        s->ratio[i] = (int16_t)(a->exponents[i] - b->exponents[i]);
+        distance += (uint32_t)abs(s->ratio[i]);
+    }
+    return distance;
+}
+
+/* Finds the group that a part is most likely to be subtracted from: what is written less often
+ * than it is read, for example. */
+static uint32_t find_above(struct staging *s, const struct forge_stage *stage,
+                           const struct part *part)
+{
+    const struct forge_span *groups = &stage->goals[part->goal].groups;
+    uint32_t nearest = UINT32_MAX;
+    uint32_t above = FORGE_NONE;
+    for (uint32_t g = groups->first; g < groups->first + groups->count; g++) {
+        const struct part *other = &s->parts[s->firsts[g]];
+        uint32_t distance = compare_exponents(s, part, other);
+        if (other->coefficient > 0 && distance < nearest) {
+            nearest = distance;
+            above = g;
+        }
+    }
+    return above;
+}
+
+static bool find_all_above(struct staging *s, struct forge_stage *stage, uint32_t k)
+{
+    for (uint32_t i = 0; i < stage->group_count; i++) {
+        struct forge_group *group = &stage->groups[i];
+        const struct part *part = &s->parts[s->firsts[i]];
+        group->above = FORGE_NONE;
+        if (part->coefficient >= 0 || s->goals->list[group->goal].grows)
+            continue;
+        group->above = find_above(s, stage, part);
+        if (group->above == FORGE_NONE)
+            continue;
+        stage->goals[group->goal].differs = true;
+        compare_exponents(s, part, &s->parts[s->firsts[group->above]]);
+        if (!bound_group(s, &group->ratio, s->ratio, k, true, false))
+            return false;
+    }
+    return true;
+}
+
 /* ------------------------------------------------------------------ groups */
 
 /* The symbols below K with a power in PART. */
@@ -207,6 +262,7 @@ static bool make_groups(struct staging *s, struct forge_stage *stage, uint32_t k
             i == 0 || part->goal != s->parts[i - 1].goal || part->alike < goals->symbol_count - k;
         struct forge_stage_goal *goal = &stage->goals[part->goal];
         if (first) {
+            s->firsts[stage->group_count] = i;
             struct forge_group *group = &stage->groups[stage->group_count];
             group->goal = part->goal;
             if (!bound_group(s, &group->least, part->exponents, k, false,
@@ -227,7 +283,9 @@ static bool make_groups(struct staging *s, struct forge_stage *stage, uint32_t k
         goal->touched = goal->touched || is_touched(goals, part, k);
         s->group_of[i] = stage->group_count - 1;
     }
-    return true;
+    if (stage->group_count > s->stages->most_groups)
+        s->stages->most_groups = stage->group_count;
+    return find_all_above(s, stage, k);
 }
 
 /* ------------------------------------------------------------------ criteria */

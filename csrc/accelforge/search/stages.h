@@ -35,6 +35,10 @@ struct forge_group {
     int16_t rounded; /* of its second symbol */
     struct forge_unknown least;
     struct forge_unknown most;
+    /* Of what is subtracted: another group of the goal, of which it is a part, or FORGE_NONE; and
+     * how many times as large its unknown part is at most. */
+    struct forge_unknown ratio;
+    uint32_t above;
 };
 
 /* A goal, of which the groups are a range. */
@@ -42,6 +46,7 @@ struct forge_stage_goal {
     struct forge_span groups;
     bool complete;
     bool touched; /* by the symbol that became known last */
+    bool differs; /* something is subtracted from a group */
 };
 
 struct forge_criterion {
@@ -67,6 +72,7 @@ struct forge_stages {
     uint32_t factor_count;
     size_t factor_room;
     double *first; /* the values of the groups at stage 0 */
+    uint32_t most_groups;
 };
 
 enum forge_status forge_stages_make(struct forge_stages *stages, struct forge_arena *arena,

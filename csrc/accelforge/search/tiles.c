@@ -199,8 +199,10 @@ static enum forge_status attempt(const struct forge_tile_search *search, const s
         s.fused = has_fused(goals);
         status = forge_stages_make(stages, &arena, goals, search->templates->facts.variable_count);
     }
-    if (status == FORGE_OK)
-        status = run(&s, how->model, rows);
+    if (status == FORGE_OK) {
+        s.net = forge_arena_take(&arena, stages->most_groups, sizeof(*s.net));
+        status = s.net != NULL ? run(&s, how->model, rows) : FORGE_OUT_OF_MEMORY;
+    }
     *wrong = s.wrong;
     release(&s);
     forge_arena_clear(&arena);

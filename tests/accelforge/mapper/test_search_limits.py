@@ -74,7 +74,7 @@ def test_a_stop_leaves_the_best_so_far(share: float) -> None:
     groups, info = search(space(), threads=1, stop=stop, progress=look)
     if info["complete"]:
         pytest.skip("this machine is done before it looks")
-    check(groups, info, 0)
+    check(groups, info, 0.1)
 
 
 def test_a_deadline_in_the_past_ends_it_at_once() -> None:
@@ -82,7 +82,7 @@ def test_a_deadline_in_the_past_ends_it_at_once() -> None:
     begin = time.process_time()
     groups, info = search(space(), threads=1, deadline=time.monotonic() - 1)
     assert time.process_time() - begin < 1
-    check(groups, info, 0)
+    check(groups, info, 0.1)
 
 
 def test_enough_memory_and_time_change_nothing() -> None:
