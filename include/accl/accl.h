@@ -430,7 +430,10 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
  * Messages: a receive takes the next message of its communicator and source, in order; a tag is a
  * check, and where it differs the receive waits. ACCL_TAG_ANY on either side matches every tag.
  * Sends return when the data is in the receiver's rx buffers, or was taken: so a send that the
- * pool has room for never waits for its receive. Lengths that differ are DMA_SIZE_ERROR on the
+ * pool has room for never waits for its receive. Nor do BCAST and SCATTER at the root, and GATHER
+ * elsewhere, wait for the calls of others until eight calls later, if a part is no larger than all
+ * rx buffers of this rank. The first collective of a communicator waits until all its ranks have
+ * opened their devices. Lengths that differ are DMA_SIZE_ERROR on the
  * receiver; the message is dropped. A rank may send to itself.
  *
  * Stream put: SEND with ACCL_RES_STREAM, tag = number of the stream.

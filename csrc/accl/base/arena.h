@@ -100,8 +100,9 @@ struct lane_post {
 struct lane {
     _Alignas(ARENA_LINE) _Atomic uint64_t done; /* the last call that this rank is done with */
     _Atomic uint32_t gave_up;
-    _Atomic uint32_t met;               /* the owner has all members' lanes */
     _Atomic uint16_t notes[LANE_NOTES]; /* which calls the last ones were; see lane.c */
+    /* The call in which the owner reads memory that a root posted; see collective_direct.c. */
+    _Atomic uint64_t reads;
     _Alignas(ARENA_LINE) struct lane_post posts[LANE_POSTS];
 };
 

@@ -148,6 +148,11 @@ def test_messages(programs: Programs, case: str) -> None:
 
 
 @pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
+def test_ranks_that_need_nothing_do_not_wait(programs: Programs, sanitizer: str) -> None:
+    programs.run("ahead", sanitizer)
+
+
+@pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
 def test_independent_calls_go_on(programs: Programs, sanitizer: str) -> None:
     programs.run("independent", sanitizer)
 

@@ -35,25 +35,9 @@ enum asked { ASKED_AGAIN, ASKED_OK, ASKED_REFUSED, ASKED_NEVER };
 
 static int receive_file(int fd, struct hello *in)
 {
-    struct iovec part = {.iov_base = in, .iov_len = sizeof *in};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             .msg_controllen = sizeof control.bytes};
+    int file;
     memset(in, 0, sizeof *in);
-    int file = -1;
-    ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-    if (n < 0)
-        return -1;
-
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (header != NULL && header->cmsg_type == SCM_RIGHTS &&
-        header->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(&file, CMSG_DATA(header), sizeof file);
+    ssize_t n = acclib_hello_receive(fd, in, sizeof *in, 0, &file);
     if (n != (ssize_t)sizeof *in)
         in->magic = 0;
 
@@ -96,13 +80,14 @@ static bool read_header(accl_device *device, uint32_t rank, struct peer *peer,
 }
 
 static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer, int file,
-                           uint64_t bytes, pid_t pid)
+                           pid_t pid)
 {
     struct stat st;
 
     /* Reading a file that shrinks would kill this process. */
-    if (bytes < ARENA_HEADER_BYTES || fstat(file, &st) != 0 || (uint64_t)st.st_size != bytes ||
-        !acclib_heap_is_sealed(file)) {
+    bool sound = fstat(file, &st) == 0 && acclib_heap_is_sealed(file);
+    uint64_t bytes = sound ? (uint64_t)st.st_size : 0;
+    if (bytes < ARENA_HEADER_BYTES) {
         acclib_call_fail(device, 0, "the memory file of rank %u is not one of this library", rank);
         return ASKED_NEVER;
     }
@@ -147,7 +132,7 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
     }
 
     enum asked result = ASKED_AGAIN;
-    struct hello out = acclib_hello_make(device, 0);
+    struct hello out = acclib_hello_make(device);
     struct holder holder;
     limit_time(device, fd);
     if (connect(fd, (struct sockaddr *)&name, length) == 0) {
@@ -157,7 +142,7 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
                 "the address of rank %u is held by process %d of user %u, and this is user %u",
                 rank, (int)holder.pid, (unsigned)holder.uid, (unsigned)geteuid());
             result = ASKED_NEVER;
-        } else if (send(fd, &out, sizeof out, MSG_NOSIGNAL) == (ssize_t)sizeof out) {
+        } else if (acclib_hello_send(device, fd, &out)) {
             struct hello in;
             int file = receive_file(fd, &in);
             if (in.magic == HELLO_MAGIC && in.refused) {
@@ -168,7 +153,7 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
                     rank, in.generation + 1, device->shm->generation + 1);
                 result = ASKED_REFUSED;
             } else if (in.magic == HELLO_MAGIC && file >= 0) {
-                result = map_peer(device, rank, peer, file, in.bytes, holder.pid);
+                result = map_peer(device, rank, peer, file, holder.pid);
             }
             if (file >= 0)
                 close(file);
@@ -179,11 +164,24 @@ static enum asked ask(accl_device *device, uint32_t rank, struct peer *peer)
     return result;
 }
 
+/* Attaches to a file that was handed over, else asks for it. */
+static enum asked reach(accl_device *device, uint32_t rank, struct peer *peer)
+{
+    int file = atomic_load(&peer->handed);
+    if (file < 0)
+        return ask(device, rank, peer);
+
+    atomic_store(&peer->handed, FILE_TAKEN);
+    enum asked asked = map_peer(device, rank, peer, file, peer->handed_by);
+    close(file);
+    return asked;
+}
+
 uint32_t acclib_attach_try(accl_device *device, struct peer *peer)
 {
     if (peer->arena != NULL || !peer->reached)
         return 0;
-    return ask(device, peer_rank(device, peer), peer) == ASKED_NEVER
+    return reach(device, peer_rank(device, peer), peer) == ASKED_NEVER
                ? ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED)
                : 0;
 }
@@ -201,10 +199,12 @@ uint32_t acclib_attach_peer(accl_device *device, uint32_t rank)
     uint32_t bits = 0;
     acclib_wait_begin(&w, device, NULL, rank, false, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
     while (!bits && peer->arena == NULL) {
-        enum asked asked = ask(device, rank, peer);
+        enum asked asked = reach(device, rank, peer);
         if (asked == ASKED_NEVER)
             bits = ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
-        else if (asked != ASKED_OK)
+        else if (asked == ASKED_OK) /* Its file may have outlived it. */
+            bits = acclib_wait_inspect_rank(&w, rank, false);
+        else
             bits = acclib_wait_pause_briefly(&w, pause);
         if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && asked == ASKED_REFUSED)
             /* Once more, for the text. */
@@ -230,5 +230,7 @@ void acclib_attach_drop(accl_device *device)
             munmap(peer->arena, peer->arena_bytes);
         if (peer->pidfd >= 0)
             close(peer->pidfd);
+        if (peer->handed >= 0)
+            close(peer->handed);
     }
 }

@@ -6,6 +6,8 @@
 #include "accl/arithmetic/order.h"
 #include "accl/arithmetic/reduce.h"
 #include "accl/transport/shm/lane.h"
+#include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/shm/lane_keep.h"
 #include "common/copy.h"
 
 struct direct {
@@ -85,8 +87,10 @@ static uint32_t wait_for(const struct direct *d, uint32_t index, struct lane_see
     return acclib_lane_wait_post(d->device, d->op, index, d->number, d->signature, seen);
 }
 
-/* Copies part PART of what member INDEX posted to TO. */
-static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uint8_t *to)
+/* Copies part PART of what member INDEX posted to TO. MAY_MOVE: it may put that elsewhere until
+ * this rank says that it reads. */
+static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uint8_t *to,
+                      bool may_move)
 {
     const struct operation *op = d->op;
     struct lane_seen seen;
@@ -95,6 +99,8 @@ static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uin
     if (bits)
         return bits;
 
+    if (may_move)
+        seen.source = acclib_lane_read_source(op, index, d->number);
     size_t size = acclib_dtype_bytes(seen.source_type);
     const uint8_t *from =
         member_memory(d, index, seen.source + part * op->count * size, op->count, size);
@@ -107,6 +113,22 @@ static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uin
     return 0;
 }
 
+/* At the root: until the members are done with BYTES, or have a copy of them to read. */
+static uint32_t leave_source(const struct direct *d, uint64_t bytes)
+{
+    const struct operation *op = d->op;
+    uint64_t part = op->count * acclib_dtype_bytes(op->source_type);
+    if (!lane_may_keep(d->device, part) || acclib_lane_soon_done(d->device, op, d->number))
+        return acclib_lane_wait_done(d->device, op, d->number);
+
+    uint8_t *copy = acclib_lane_keep(d->device, op->comm, d->number, bytes);
+    if (copy == NULL)
+        return acclib_lane_wait_done(d->device, op, d->number);
+
+    copy_memory(copy, d->source, bytes);
+    return acclib_lane_move_source(d->device, op, d->number, offset_of(d, copy));
+}
+
 static uint32_t from_root(struct direct *d, struct lane_post *post, bool scatter)
 {
     const struct operation *op = d->op;
@@ -114,7 +136,7 @@ static uint32_t from_root(struct direct *d, struct lane_post *post, bool scatter
     uint32_t root = op->call->root_src_dst;
 
     if (comm->me != root) {
-        uint32_t bits = fetch(d, root, scatter ? comm->me : 0, op->result);
+        uint32_t bits = fetch(d, root, scatter ? comm->me : 0, op->result, true);
         if (!bits)
             acclib_lane_finish(d->device, op, d->number);
         return bits;
@@ -123,19 +145,67 @@ static uint32_t from_root(struct direct *d, struct lane_post *post, bool scatter
     publish(d, post);
     acclib_lane_finish(d->device, op, d->number);
     uint64_t part = op->count * acclib_dtype_bytes(op->source_type);
+    uint64_t bytes = scatter ? part * comm->n : part;
 
     /* Its own part at once, unless that overwrites what others still read. */
-    bool late = overlaps(d->source, part * comm->n, op->result,
-                         op->count * acclib_dtype_bytes(op->result_type));
+    bool late =
+        overlaps(d->source, bytes, op->result, op->count * acclib_dtype_bytes(op->result_type));
     if (scatter && !late)
         acclib_convert(op->result, op->result_type, d->source + root * part, op->source_type,
                        op->count, false);
-    uint32_t bits = acclib_lane_wait_done(d->device, op, d->number);
+    uint32_t bits = leave_source(d, bytes);
     if (!bits && scatter && late)
         acclib_convert(op->result, op->result_type, d->source + root * part, op->source_type,
                        op->count, false);
 
     return bits;
+}
+
+/* At the root: members write their parts, or leave them. */
+static uint32_t gather_at_root(struct direct *d, struct lane_post *post)
+{
+    const struct operation *op = d->op;
+    const struct communicator *comm = op->comm;
+    uint64_t part = op->count * acclib_dtype_bytes(op->result_type);
+    uint32_t bits = 0;
+
+    publish(d, post);
+    acclib_convert(op->result + comm->me * part, op->result_type, d->source, op->source_type,
+                   op->count, false);
+    acclib_lane_show_call(comm);
+    for (uint32_t i = 0; !bits && i < comm->n; i++) {
+        if (i == comm->me)
+            continue;
+        bits = acclib_lane_wait_done_by(d->device, op, i, d->number);
+        bits = bits ? bits : acclib_lane_check_note(d->device, op, i, d->number);
+        if (!bits && acclib_lane_has_posted(comm, i, d->number))
+            bits = fetch(d, i, 0, op->result + i * part, false);
+    }
+
+    if (!bits)
+        acclib_lane_finish(d->device, op, d->number);
+    return bits;
+}
+
+/* At another member: leaves its part if the root does not come soon. False if it waits. */
+static bool leave_part(const struct direct *d, struct lane_post *post)
+{
+    const struct operation *op = d->op;
+    uint64_t bytes = op->count * acclib_dtype_bytes(op->source_type);
+    uint32_t root = op->call->root_src_dst;
+    if (!lane_may_keep(d->device, bytes) || acclib_lane_soon_posted(d->device, op, root, d->number))
+        return false;
+
+    uint8_t *copy = acclib_lane_keep(d->device, op->comm, d->number, bytes);
+    if (copy == NULL)
+        return false;
+
+    copy_memory(copy, d->source, bytes);
+    struct direct left = *d;
+    left.source = copy;
+    publish(&left, post);
+    acclib_lane_finish(d->device, op, d->number);
+    return true;
 }
 
 static uint32_t gather(struct direct *d, struct lane_post *post)
@@ -144,13 +214,10 @@ static uint32_t gather(struct direct *d, struct lane_post *post)
     struct communicator *comm = op->comm;
     uint32_t root = op->call->root_src_dst;
 
-    if (comm->me == root) {
-        publish(d, post);
-        acclib_convert(op->result + root * op->count * acclib_dtype_bytes(op->result_type),
-                       op->result_type, d->source, op->source_type, op->count, false);
-        acclib_lane_finish(d->device, op, d->number);
-        return acclib_lane_wait_done(d->device, op, d->number);
-    }
+    if (comm->me == root)
+        return gather_at_root(d, post);
+    if (leave_part(d, post))
+        return 0;
 
     struct lane_seen seen;
     uint32_t bits = wait_for(d, root, &seen);
@@ -178,8 +245,8 @@ static uint32_t everyone_fetches(struct direct *d, struct lane_post *post, bool 
     publish(d, post);
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t from = (comm->me + i) % comm->n;
-        uint32_t bits =
-            fetch(d, from, by_destination ? comm->me : 0, op->result + from * op->count * size);
+        uint32_t bits = fetch(d, from, by_destination ? comm->me : 0,
+                              op->result + from * op->count * size, false);
         if (bits)
             return bits;
     }

@@ -22,14 +22,61 @@ socklen_t acclib_hello_name(const accl_device *device, uint32_t rank, struct soc
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-struct hello acclib_hello_make(const accl_device *device, uint32_t flags)
+struct hello acclib_hello_make(const accl_device *device)
 {
     return (struct hello){.magic = HELLO_MAGIC,
                           .version = ACCL_ABI_VERSION,
                           .job = device->shm->job_hash,
                           .generation = device->shm->generation,
-                          .rank = device->rank,
-                          .flags = flags};
+                          .rank = device->rank};
+}
+
+/* Room for one file. */
+union control {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+};
+
+bool acclib_hello_send(const accl_device *device, int fd, const struct hello *hello)
+{
+    struct hello out = *hello;
+    struct iovec part = {.iov_base = &out, .iov_len = sizeof out};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    union control control;
+    memset(&control, 0, sizeof control);
+
+    if (!hello->refused) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &device->heap->fd, sizeof(int));
+    }
+
+    return sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof out;
+}
+
+ssize_t acclib_hello_receive(int fd, void *data, size_t space, int flags, int *file)
+{
+    struct iovec part = {.iov_base = data, .iov_len = space};
+    union control control;
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    *file = NO_FILE;
+    ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | flags);
+    if (n < 0)
+        return n;
+
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(file, CMSG_DATA(header), sizeof *file);
+
+    return n;
 }
 
 bool acclib_hello_holder(int fd, struct holder *holder)

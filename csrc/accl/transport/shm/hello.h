@@ -5,7 +5,8 @@
  * A rank listens on an abstract unix socket whose name comes from the user, the job and its
  * number. Both sides check the other's user. The name is gone with the socket, so nothing can be
  * left behind, and a rank that starts again has the same name: therefore each side also says which
- * of its devices in this job it is (generation), and only equal ones meet.
+ * of its devices in this job it is (generation), and only equal ones meet. Each side gives the
+ * other its memory file, so what a rank leaves there can be read after it has closed its device.
  *
  * Nothing here waits, but for connecting and looking at /proc.
  */
@@ -20,17 +21,12 @@
 
 #define HELLO_MAGIC UINT32_C(0x6f61636c)
 
-enum hello_flag {
-    HELLO_INTRODUCES = 1, /* needs no file, only introduces itself */
-};
-
 struct hello {
     uint32_t magic, version;
     uint64_t job;
     uint32_t generation, rank;
-    uint64_t bytes; /* of the answer's file */
     uint32_t refused;
-    uint32_t flags;
+    uint32_t reserved;
 };
 
 /* The process at the other end of a socket. */
@@ -41,7 +37,12 @@ struct holder {
 
 /* The name under which RANK listens; its length. */
 socklen_t acclib_hello_name(const accl_device *device, uint32_t rank, struct sockaddr_un *name);
-struct hello acclib_hello_make(const accl_device *device, uint32_t flags);
+struct hello acclib_hello_make(const accl_device *device);
+/* Sends HELLO, with the memory file of DEVICE if that is not refused; whether it was sent. */
+bool acclib_hello_send(const accl_device *device, int fd, const struct hello *hello);
+/* Receives up to SPACE bytes of a hello, and in *FILE (NO_FILE: none) a file that comes along,
+ * which is the caller's. As recv(). */
+ssize_t acclib_hello_receive(int fd, void *data, size_t space, int flags, int *file);
 /* False if the system does not say. */
 bool acclib_hello_holder(int fd, struct holder *holder);
 bool acclib_hello_same_user(int fd, struct holder *holder);

@@ -3,6 +3,7 @@
 
 #include "accl/transport/call_notes.h"
 #include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
 #include "accl/transport/wake.h"
@@ -37,6 +38,7 @@ static uint32_t lane_wait_word(accl_device *device, const struct operation *op, 
             acclib_note_wait(device, op->call->operation, comm->members[index].rank, 0,
                              (uint32_t)number, comm->key);
             acclib_lane_show_call(comm);
+            acclib_lane_look(device, comm);
         }
         if (noted && (bits = acclib_lane_compare_calls(device, comm)))
             break;
@@ -65,10 +67,13 @@ static bool type_fits(const struct operation *op, uint32_t type)
 uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, uint32_t index,
                                uint64_t number, uint32_t signature, struct lane_seen *seen)
 {
-    const struct lane_post *post = lane_post_of(op->comm->lanes->of[index], number);
+    uint32_t bits = 0;
+    if (op->comm->lanes->of[index] == NULL && (bits = acclib_lane_find(device, op, index)))
+        return bits;
 
     /* It is used again only when this rank is done with it. */
-    uint32_t bits = lane_wait_word(device, op, index, number, &post->number);
+    const struct lane_post *post = lane_post_of(op->comm->lanes->of[index], number);
+    bits = lane_wait_word(device, op, index, number, &post->number);
     if (bits)
         return bits;
 
@@ -87,7 +92,20 @@ uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, 
 uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
                                   uint64_t number)
 {
+    uint32_t bits = 0;
+    if (op->comm->lanes->of[index] == NULL && (bits = acclib_lane_find(device, op, index)))
+        return bits;
+
     return lane_wait_word(device, op, index, number, &op->comm->lanes->of[index]->done);
+}
+
+uint32_t acclib_lane_check_note(accl_device *device, const struct operation *op, uint32_t index,
+                                uint64_t number)
+{
+    uint16_t note = acclib_lane_note_of(op->comm->lanes->of[index], number);
+    if (note == call_note(op->comm, number))
+        return 0;
+    return acclib_lane_differs(device, op->comm, index, number, note);
 }
 
 /* Until every member is done with call NUMBER. */
@@ -98,11 +116,9 @@ uint32_t acclib_lane_wait_done(accl_device *device, const struct operation *op, 
         if (i == comm->me)
             continue;
         uint32_t bits = acclib_lane_wait_done_by(device, op, i, number);
+        bits = bits ? bits : acclib_lane_check_note(device, op, i, number);
         if (bits)
             return bits;
-        uint16_t note = acclib_lane_note_of(comm->lanes->of[i], number);
-        if (note != call_note(comm, number))
-            return acclib_lane_differs(device, op->comm, i, number, note);
     }
 
     if (comm->lanes->all_done < number)

@@ -16,6 +16,10 @@
 struct lanes {
     struct lane *own;
     uint64_t all_done; /* known: everybody is done with that many calls */
+    /* By post: memory of the heap that it refers to, if this rank did not wait for its readers. */
+    struct lane_block {
+        uint64_t offset, bytes;
+    } kept[LANE_POSTS];
     struct lane *of[]; /* by member; NULL until found */
 };
 
@@ -39,6 +43,9 @@ uint32_t acclib_lane_wait_post(accl_device *device, const struct operation *op, 
 /* Waits until member INDEX, or every member, is done with call NUMBER. */
 uint32_t acclib_lane_wait_done_by(accl_device *device, const struct operation *op, uint32_t index,
                                   uint64_t number);
+/* CALL_MISMATCH_ERROR if member INDEX, which is done with call NUMBER, made another one. */
+uint32_t acclib_lane_check_note(accl_device *device, const struct operation *op, uint32_t index,
+                                uint64_t number);
 uint32_t acclib_lane_wait_done(accl_device *device, const struct operation *op, uint64_t number);
 
 /* Shows POST, which is filled in but for its note and number. */

@@ -8,6 +8,7 @@
 #include "accl/transport/shm/attach.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
+#include "accl/transport/wake.h"
 #include "common/clock.h"
 
 int acclib_lane_join(accl_device *device, struct communicator *comm)
@@ -36,6 +37,12 @@ int acclib_lane_join(accl_device *device, struct communicator *comm)
     entry->offset = offset;
     atomic_store(&entry->key, comm->key);
 
+    /* Members may wait for it. */
+    for (uint32_t i = 0; i < comm->n; i++)
+        if (i != comm->me)
+            wake_later(device, comm->members[i].rank);
+    acclib_wake_flush(device);
+
     return ACCL_OK;
 }
 
@@ -44,8 +51,8 @@ static bool look_for_lane(const struct communicator *comm, uint32_t index, const
 {
     struct lane **lane = &comm->lanes->of[index];
     struct arena_header *arena = peer->arena;
-    for (uint32_t i = 0; arena != NULL && i < ARENA_LANES; i++) {
-        if (atomic_load_explicit(&arena->lanes[i].key, memory_order_acquire) != comm->key)
+    for (uint32_t i = 0; *lane == NULL && arena != NULL && i < ARENA_LANES; i++) {
+        if (atomic_load(&arena->lanes[i].key) != comm->key)
             continue;
         uint64_t offset = READ_ONCE(arena->lanes[i].offset);
         if (offset % ARENA_LINE == 0 && offset <= peer->arena_bytes &&
@@ -57,8 +64,26 @@ static bool look_for_lane(const struct communicator *comm, uint32_t index, const
     return *lane != NULL;
 }
 
-/* The lane of member INDEX, found by the communicator's key when first needed. */
-static uint32_t find_lane(accl_device *device, const struct operation *op, uint32_t index)
+bool acclib_lane_look(const accl_device *device, const struct communicator *comm)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < comm->n; i++)
+        all &= look_for_lane(comm, i, peer_of(device, comm->members[i].rank));
+    return all;
+}
+
+/* Whether member INDEX has started; attaches to it. */
+static bool is_there(const struct communicator *comm, uint32_t index, const struct peer *peer)
+{
+    (void)comm;
+    (void)index;
+    return peer->arena != NULL;
+}
+
+/* Until READY, which is asked again and again, of member INDEX. */
+static uint32_t wait_for_member(accl_device *device, const struct operation *op, uint32_t index,
+                                bool (*ready)(const struct communicator *comm, uint32_t index,
+                                              const struct peer *peer))
 {
     struct communicator *comm = op->comm;
     struct member *member = &comm->members[index];
@@ -69,7 +94,7 @@ static uint32_t find_lane(accl_device *device, const struct operation *op, uint3
     bool noted = false;
 
     acclib_wait_begin(&w, device, comm, member->rank, true, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    while (!bits && !look_for_lane(comm, index, peer)) {
+    while (!bits && !ready(comm, index, peer)) {
         if (peer->arena == NULL && clock_now() - tried > pause) {
             tried = clock_now();
             pause = pause < ATTACH_LAST_NS ? 2 * pause : pause;
@@ -82,6 +107,9 @@ static uint32_t find_lane(accl_device *device, const struct operation *op, uint3
                              comm->key);
         }
         bits = peer->arena != NULL ? acclib_wait_pause(&w) : acclib_wait_pause_briefly(&w, pause);
+        /* What it left may be there although it is gone. */
+        if (bits && ready(comm, index, peer))
+            bits = 0;
     }
     acclib_wait_end(&w);
     if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
@@ -94,35 +122,9 @@ static uint32_t find_lane(accl_device *device, const struct operation *op, uint3
     return bits;
 }
 
-static bool all_have_met(const struct communicator *comm)
+uint32_t acclib_lane_find(accl_device *device, const struct operation *op, uint32_t index)
 {
-    uint32_t i = 0;
-    while (i < comm->n && atomic_load(&comm->lanes->of[i]->met))
-        i++;
-    return i == comm->n;
-}
-
-/* Until member INDEX has found everybody's lane. */
-static uint32_t wait_until_met(accl_device *device, const struct operation *op, uint32_t index)
-{
-    struct communicator *comm = op->comm;
-    const _Atomic uint32_t *met = &comm->lanes->of[index]->met;
-    struct waiter w;
-    uint32_t bits = 0;
-
-    acclib_wait_begin(&w, device, comm, comm->members[index].rank, true,
-                      ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    while (!atomic_load(met) && !(bits = acclib_wait_pause(&w)))
-        ;
-    acclib_wait_end(&w);
-
-    /* A rank that has met all may have gone on, and left. */
-    if (bits && all_have_met(comm))
-        bits = 0;
-    if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-        acclib_lane_timed_out(device, op, 1, index);
-
-    return bits;
+    return wait_for_member(device, op, index, look_for_lane);
 }
 
 uint32_t acclib_lane_meet(accl_device *device, const struct operation *op)
@@ -131,25 +133,11 @@ uint32_t acclib_lane_meet(accl_device *device, const struct operation *op)
     uint32_t bits = 0;
 
     /* First those that are already running: their processes are then watched. */
-    for (uint32_t i = 0; i < comm->n; i++) {
-        struct peer *peer = peer_of(device, comm->members[i].rank);
-        if (comm->lanes->of[i] != NULL)
-            continue;
-        if (peer->arena == NULL)
-            acclib_attach_try(device, peer);
-        look_for_lane(comm, i, peer);
-    }
+    for (uint32_t i = 0; i < comm->n; i++)
+        acclib_attach_try(device, peer_of(device, comm->members[i].rank));
 
     for (uint32_t i = 0; !bits && i < comm->n; i++)
-        if (comm->lanes->of[i] == NULL)
-            bits = find_lane(device, op, i);
-    if (bits)
-        return bits;
-
-    acclib_lane_wake_members(device, comm);
-    atomic_store(&comm->lanes->own->met, 1);
-    for (uint32_t i = 0; !bits && i < comm->n; i++)
-        bits = wait_until_met(device, op, i);
+        bits = wait_for_member(device, op, i, is_there);
     comm->met = !bits;
 
     return bits;

@@ -20,6 +20,9 @@ static inline struct parcel *parcel_of(struct list_node *node)
     return LIST_ENTRY(node, struct parcel, in_peer);
 }
 
+/* In place of a file: none came yet, or it was taken. */
+enum { NO_FILE = -1, FILE_TAKEN = -2 };
+
 struct peer {
     bool reached;                       /* through this transport; else nothing else is set */
     struct arena_header *_Atomic arena; /* NULL until attached */
@@ -29,6 +32,9 @@ struct peer {
     _Atomic int
         pidfd; /* of its process, or -1; also known of ranks that asked for this rank's file */
     _Atomic bool dead;
+    /* Its memory file, which it gave the porter when the two were introduced; or NO_FILE. */
+    _Atomic int handed;
+    pid_t handed_by;
 
     /* Outgoing: its ring for this rank. */
     struct ring *out;

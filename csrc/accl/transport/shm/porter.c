@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listens under the rank's name, gives its file to ranks that ask, and introduces the rank to those
- * that are already running.
+ * Listens under the rank's name, exchanges files with ranks that connect, and introduces the rank
+ * to those that are already running.
  *
  * One thread serves all connections at once, so a silent one does not block the others. A rank that
  * starts introduces itself to all others: of two ranks the later one knows the earlier one's
- * process and is known to it, so the death of a rank before its first call is noticed.
+ * process and is known to it, so the death of a rank before its first call is noticed. The two also
+ * have each other's file: whoever has that of another rank may leave, as the other one has its own
+ * or finds it in a socket.
  */
 #include "accl/transport/shm/porter.h"
 
@@ -35,6 +37,7 @@ struct guest {
     int64_t deadline;
     size_t have;
     struct hello in;
+    int file; /* that came along, or NO_FILE */
 };
 
 struct porter {
@@ -48,6 +51,8 @@ static void guest_leave(struct porter *porter, uint32_t i)
     close(guest->fd);
     if (guest->pidfd >= 0)
         close(guest->pidfd);
+    if (guest->file >= 0)
+        close(guest->file);
     *guest = porter->guests[--porter->n];
 }
 
@@ -66,6 +71,7 @@ static struct guest *guest_add(struct porter *porter, int fd, const struct holde
     *guest = (struct guest){.fd = fd,
                             .introduced_to = NOBODY,
                             .pidfd = -1,
+                            .file = NO_FILE,
                             .holder = *holder,
                             .deadline = clock_now() + GUEST_NS};
 
@@ -77,14 +83,14 @@ static void introduce(accl_device *device, struct porter *porter, uint32_t rank)
     struct sockaddr_un name;
     struct holder holder;
     socklen_t length = acclib_hello_name(device, rank, &name);
-    struct hello out = acclib_hello_make(device, HELLO_INTRODUCES);
+    struct hello out = acclib_hello_make(device);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return;
     if (connect(fd, (struct sockaddr *)&name, length) != 0 ||
-        !acclib_hello_same_user(fd, &holder) ||
-        send(fd, &out, sizeof out, MSG_NOSIGNAL) != (ssize_t)sizeof out || porter->n == GUESTS) {
+        !acclib_hello_same_user(fd, &holder) || !acclib_hello_send(device, fd, &out) ||
+        porter->n == GUESTS) {
         close(fd); /* it is not there yet, and will introduce itself */
         return;
     }
@@ -123,33 +129,30 @@ static void know(accl_device *device, const struct guest *guest)
     acclib_peer_watch(peer, pidfd, ended);
 }
 
-/* Answers a complete request. */
-static void answer(accl_device *device, const struct guest *guest)
+/* Keeps the first file that comes from a rank. */
+static void take_file(accl_device *device, struct guest *guest)
 {
-    struct hello out = acclib_hello_make(device, 0);
-    out.bytes = device->heap->bytes;
+    struct peer *peer = peer_of(device, guest->in.rank);
+    if (guest->file < 0 || !peer->reached || peer->arena != NULL ||
+        atomic_load(&peer->handed) != NO_FILE)
+        return;
+
+    peer->handed_by = guest->holder.pid;
+    atomic_store(&peer->handed, guest->file);
+    guest->file = NO_FILE;
+}
+
+/* Answers a complete request. */
+static void answer(accl_device *device, struct guest *guest)
+{
+    struct hello out = acclib_hello_make(device);
     out.refused = guest->in.generation != device->shm->generation;
-    struct iovec part = {.iov_base = &out, .iov_len = sizeof out};
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    memset(&control, 0, sizeof control);
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (!out.refused)
         know(device, guest);
-    if (!out.refused && !(guest->in.flags & HELLO_INTRODUCES)) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
-        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(header), &device->heap->fd, sizeof(int));
-    }
 
-    if (sendmsg(guest->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-        return; /* the other side asks again */
+    /* If that fails, the other side asks again. */
+    if (acclib_hello_send(device, guest->fd, &out) && !out.refused)
+        take_file(device, guest);
 }
 
 /* GUEST has sent something or hung up; false if the connection is finished. */
@@ -160,8 +163,13 @@ static bool listen_to(accl_device *device, struct guest *guest)
         return false;
     }
 
-    ssize_t n = recv(guest->fd, (uint8_t *)&guest->in + guest->have, sizeof guest->in - guest->have,
-                     MSG_DONTWAIT);
+    int file;
+    ssize_t n = acclib_hello_receive(guest->fd, (uint8_t *)&guest->in + guest->have,
+                                     sizeof guest->in - guest->have, MSG_DONTWAIT, &file);
+    if (file >= 0 && guest->file >= 0)
+        close(file);
+    else if (file >= 0)
+        guest->file = file;
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
     if (n <= 0) {
@@ -175,10 +183,12 @@ static bool listen_to(accl_device *device, struct guest *guest)
 
     if (!makes_sense(device, guest))
         return false;
-    if (guest->introduced_to == NOBODY)
+    if (guest->introduced_to == NOBODY) {
         answer(device, guest);
-    else if (!guest->in.refused && guest->in.rank == guest->introduced_to)
+    } else if (!guest->in.refused && guest->in.rank == guest->introduced_to) {
         know(device, guest);
+        take_file(device, guest);
+    }
 
     return false;
 }

@@ -51,6 +51,7 @@ static void init_peers(accl_device *device, uint64_t rings)
         struct peer *peer = peer_of(device, i);
         peer->reached = device->world[i].transport == &acclib_shm;
         peer->pidfd = -1;
+        peer->handed = NO_FILE;
         peer->in = first + i;
     }
 
@@ -171,8 +172,8 @@ static uint32_t shm_inspect_members(struct waiter *w)
     bits = bits ? bits : acclib_wait_inspect_outer(w);
     for (uint32_t i = 0; !bits && i < comm->n; i++) {
         const struct lane *lane = comm->lanes->of[i];
-        /* Before all have met, no member can have finished with the communicator. */
-        bits = acclib_wait_inspect_rank(w, comm->members[i].rank, !comm->met);
+        /* It may have left after it was done with the call. */
+        bits = acclib_wait_inspect_rank(w, comm->members[i].rank, false);
         if (bits || lane == NULL || !atomic_load(&lane->gave_up))
             continue;
 

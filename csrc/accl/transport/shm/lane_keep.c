@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "accl/transport/shm/lane_keep.h"
+
+#include "accl/transport/shm/lane_meet.h"
+#include "accl/transport/wait.h"
+#include "accl/transport/wake.h"
+#include "common/clock.h"
+#include "common/spin.h"
+
+/* How long a rank waits for others that are about to come; as long as a send does. */
+#define MOMENT_NS INT64_C(30000)
+#define ROUNDS_PER_LOOK 32
+
+uint8_t *acclib_lane_keep(accl_device *device, const struct communicator *comm, uint64_t number,
+                          uint64_t bytes)
+{
+    struct lane_block *block = &comm->lanes->kept[number % LANE_POSTS];
+    if (!block->offset || block->bytes < bytes) {
+        if (block->offset)
+            acclib_heap_put(device->heap, block->offset);
+        block->bytes = bytes;
+        block->offset = acclib_heap_get(device->heap, bytes);
+    }
+
+    return block->offset ? device->heap->base + block->offset : NULL;
+}
+
+void acclib_lane_keep_nothing(accl_device *device, const struct communicator *comm)
+{
+    for (uint32_t i = 0; i < LANE_POSTS; i++) {
+        struct lane_block *block = &comm->lanes->kept[i];
+        if (block->offset)
+            acclib_heap_put(device->heap, block->offset);
+        *block = (struct lane_block){.offset = 0};
+    }
+}
+
+/* Of all members; INDEX is not used. */
+static bool all_are_done(const struct communicator *comm, uint32_t index, uint64_t number)
+{
+    (void)index;
+    for (uint32_t i = 0; i < comm->n; i++) {
+        const struct lane *lane = comm->lanes->of[i];
+        if (lane == NULL || atomic_load_explicit(&lane->done, memory_order_acquire) < number)
+            return false;
+    }
+    return true;
+}
+
+bool acclib_lane_has_posted(const struct communicator *comm, uint32_t index, uint64_t number)
+{
+    struct lane *lane = comm->lanes->of[index];
+    return lane != NULL && atomic_load_explicit(&lane_post_of(lane, number)->number,
+                                                memory_order_acquire) >= number;
+}
+
+/* Whether READY becomes true within a moment; ranks that share cores let the others run. */
+static bool is_soon(accl_device *device, const struct operation *op, uint32_t index,
+                    uint64_t number,
+                    bool (*ready)(const struct communicator *comm, uint32_t index, uint64_t number))
+{
+    const struct communicator *comm = op->comm;
+    if (ready(comm, index, number))
+        return true;
+
+    acclib_wake_flush(device);
+    acclib_lane_look(device, comm);
+    bool roomy = acclib_wait_has_room(device);
+    int64_t end = clock_now() + MOMENT_NS;
+    for (uint32_t round = 1; !ready(comm, index, number); round++) {
+        if (!roomy)
+            sched_yield();
+        else
+            spin_relax();
+        if ((!roomy || round % ROUNDS_PER_LOOK == 0) && clock_now() > end)
+            return ready(comm, index, number);
+    }
+
+    return true;
+}
+
+bool acclib_lane_soon_done(accl_device *device, const struct operation *op, uint64_t number)
+{
+    return is_soon(device, op, 0, number, all_are_done);
+}
+
+bool acclib_lane_soon_posted(accl_device *device, const struct operation *op, uint32_t index,
+                             uint64_t number)
+{
+    return is_soon(device, op, index, number, acclib_lane_has_posted);
+}
+
+/*
+ * A member says that it reads before it loads the offset, and the owner changes the offset before
+ * it looks who reads, with a full fence on both sides: either the owner sees the reader, or the
+ * reader sees the new offset.
+ */
+uint32_t acclib_lane_move_source(accl_device *device, const struct operation *op, uint64_t number,
+                                 uint64_t offset)
+{
+    struct communicator *comm = op->comm;
+    struct lane_post *post = lane_post_of(comm->lanes->own, number);
+    __atomic_store_n(&post->source, offset, __ATOMIC_RELEASE);
+    atomic_thread_fence(memory_order_seq_cst);
+
+    /* Whoever makes its lane after this sees the new offset too. */
+    acclib_lane_look(device, comm);
+    uint32_t bits = 0;
+    for (uint32_t i = 0; !bits && i < comm->n; i++) {
+        const struct lane *lane = comm->lanes->of[i];
+        if (i != comm->me && lane != NULL && atomic_load(&lane->reads) == number)
+            bits = acclib_lane_wait_done_by(device, op, i, number);
+    }
+
+    return bits;
+}
+
+uint64_t acclib_lane_read_source(const struct operation *op, uint32_t index, uint64_t number)
+{
+    const struct lanes *lanes = op->comm->lanes;
+    atomic_store(&lanes->own->reads, number);
+    atomic_thread_fence(memory_order_seq_cst);
+
+    const struct lane_post *post = lane_post_of(lanes->of[index], number);
+    return __atomic_load_n(&post->source, __ATOMIC_ACQUIRE);
+}
