@@ -247,6 +247,7 @@ def _own_stamp() -> str:
     files = [
         *folder.glob("**/*.py"),
         *folder.parent.glob("asm/*.py"),
+        *folder.parent.glob("dwarf/*.py"),
         *folder.parent.glob("_isa*.so"),
     ]
     return digest(map(stamp_of, sorted(files)))

@@ -152,7 +152,8 @@ def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
     if options.runtime:
         # By its name alone: dependency lists leave out system headers.
         arguments += ["-isystem", str(RUNTIME_HEADERS), "-include", "dpu_builtins.h"]
-    return [*arguments, "-g1", "-gdwarf-4"]
+    # Relative names stay relative: a program must not depend on where it is compiled.
+    return [*arguments, "-gdwarf-4", "-fdebug-compilation-dir=."]
 
 
 def _intermediate_text(unit: Unit, options: BuildOptions, toolchain: Toolchain) -> tuple[str, str]:

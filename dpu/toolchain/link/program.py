@@ -37,8 +37,9 @@ from ..translate.relocations import (
     type_of,
 )
 from ..translate.translator import Translator
+from .debug_info import debug_sections
 from .layout import check_data, check_text
-from .line_table import line_section
+from .register_values import Snapshot
 from .start import write_start
 
 __all__ = ["Program", "make_program"]
@@ -99,6 +100,7 @@ class _Maker:
         self.stacks = stacks
         self.code = Code()
         self.text = _check_sections(linked)
+        self.before = Snapshot(self.code)
 
     def make(self) -> Program:
         self._find_entries()
@@ -110,9 +112,8 @@ class _Maker:
 
         sections = self._sections(words)
         symbols = self._symbols({section.name for section in sections}, functions)
-        lines = line_section(self.linked, self.text, self.code)
-        if lines is not None:
-            sections.append(lines)
+        routines = functions.get(_ARITHMETIC, (0, 0))
+        sections += debug_sections(self.linked, self.text, self.code, self.before, routines)
         return Program(write(sections, symbols, chip=self.stacks.chip), words, functions)
 
     # The code.
@@ -148,6 +149,7 @@ class _Maker:
         translator.run(self.text.data)
         conventions.write_wanted()
 
+        self.before = Snapshot(code)
         pair_products(code)
         routines = fold_constants(code)
         code.place(_ROUTINES)

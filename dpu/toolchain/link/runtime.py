@@ -17,7 +17,7 @@ from ..target import RUNTIME_HEADERS, RUNTIME_SOURCES, predefined_macros
 
 __all__ = ["compiler_stamp", "runtime_objects", "runtime_stamp"]
 
-_OPTIONS = ("-O2", "-std=gnu11", "-g1", "-gdwarf-4", "-ffunction-sections", "-fdata-sections")
+_OPTIONS = ("-O2", "-std=gnu11", "-gdwarf-4", "-ffunction-sections", "-fdata-sections")
 
 
 # The files that replace others with the same functions for `--costs=upmem`.
