@@ -10,6 +10,7 @@
 # make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
 # make fuzz        the fuzz targets for a minute each
 # make valgrind    C programs under memcheck; make nightly  what is too long for .ci/run
+# make docs        the site, with notebooks executed and links checked
 # make coverage    lines and branches of csrc that the tests execute, folder by folder
 # make accl-driver accl/lib/libaccl_driver.so over the vendor's driver; see docs/accl_driver.md
 # make test-bare   tests of what compiles, with the tools hidden that README does not name
@@ -38,7 +39,7 @@ TIDY_FLAGS = -std=gnu11 -D_GNU_SOURCE -DOFFCHIP_VERSION=\"\" -Icsrc -Icsrc/dispa
 
 .DELETE_ON_ERROR:
 .PHONY: all help install demo test test-full lint format sanitize tsan fuzz valgrind coverage nightly \
-        accl-driver test-bare pythons bare-debian wheel clean
+        accl-driver docs test-bare pythons bare-debian wheel clean
 
 all: test
 
@@ -109,6 +110,10 @@ $(VENV)/linters: $(VENV)/installed
 	@$(EDITABLE) -e '.[lint]'
 	@touch $@
 
+$(VENV)/documented: $(VENV)/installed
+	@$(EDITABLE) -e '.[docs]'
+	@touch $@
+
 # --- checks -----------------------------------------------------------------------------------
 
 lint: $(VENV)/linters
@@ -161,6 +166,12 @@ valgrind: $(VENV)/installed
 nightly: $(VENV)/installed
 	sh buildtools/nightly.sh $(PYTHON)
 
+# What the notebooks start is found on PATH, as in an activated environment.
+docs: $(VENV)/documented
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+	@echo "the site is in docs/_build/html/index.html"
+
 coverage:
 	$(check_tools)
 	sh buildtools/coverage.sh $(PYTHON)
@@ -179,7 +190,7 @@ wheel:
 	sh buildtools/wheel.sh $(PYTHON)
 
 clean:
-	rm -rf build dist *.egg-info .venv .venv-sanitize .venv-coverage .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist docs/_build *.egg-info .venv .venv-sanitize .venv-coverage .mypy_cache .ruff_cache .pytest_cache
 	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include dpu/runtime accl/lib accl/include
 	rm -rf offchip/bin .hypothesis
 	find offchip veo dpu accl accelforge tests benchmarks examples buildtools -name '*.so' -delete \

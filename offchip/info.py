@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from offchip import __version__
 from offchip.devices import describe_devices
+from offchip.environment import variables_set
 from offchip.loader import Refused
 
 __all__ = ["PackageInfo", "Report", "collect", "format_report"]
@@ -56,13 +57,17 @@ class PackageInfo(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The contents of ``offchip info``; `problems` is empty if there are none."""
+    """The contents of ``offchip info``; `problems` is empty if there are none.
+
+    `environment` has the variables of the packages that are set.
+    """
 
     version: str
     python: str
     machine: str
     packages: tuple[PackageInfo, ...]
     problems: tuple[str, ...]
+    environment: dict[str, str]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as ``--json`` prints it."""
@@ -95,6 +100,7 @@ def collect() -> Report:
         machine=f"{platform.system()} {platform.machine()}",
         packages=tuple(packages),
         problems=tuple(problems),
+        environment=variables_set(),
     )
 
 
@@ -204,6 +210,9 @@ def format_report(report: Report) -> str:
         else:
             lines += _library_lines(package.name, package.library)
         lines.append("")
+    if report.environment:
+        lines.append("environment")
+        lines += [f"    {name}={value}" for name, value in report.environment.items()]
     return "\n".join(lines).rstrip()
 
 

@@ -13,8 +13,21 @@ from typing import NamedTuple
 
 import pytest
 
+from offchip.environment import VARIABLES
+
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/dpu.md", "docs/dpu_toolchain.md", "docs/accl.md", "docs/accelforge.md"]
+# Pages of the site that have nothing to run are not listed; see the test of that.
+PAGES = [
+    "README.md",
+    "docs/dpu.md",
+    "docs/dpu_toolchain.md",
+    "docs/accl.md",
+    "docs/accelforge.md",
+    "docs/start/veo.md",
+    "docs/start/dpu.md",
+    "docs/start/accl.md",
+    "docs/start/accelforge.md",
+]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # One page is one session. Prints a JSON list with what each block has printed.
@@ -82,6 +95,53 @@ def test_page_runs_and_prints_what_it_says(page: str, tmp_path: Path) -> None:
     for block, printed in zip(blocks, run_blocks(page, blocks, tmp_path), strict=True):
         if block.expected is not None:
             assert printed == block.expected, f"{page}:{block.line}"
+
+
+def test_every_page_that_can_be_run_is() -> None:
+    pages = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    found = [str(page.relative_to(ROOT)) for page in pages if read_blocks(page.read_text())]
+    assert sorted(found) == sorted(PAGES)
+
+
+def test_reference_pages_are_those_of_the_tables() -> None:
+    done = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_broken_links_are_found(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "index.html").write_text(
+        '<a href="sub/page.html#here">x</a><a href="#no">y</a><a href="https://a.example/">z</a>'
+    )
+    (tmp_path / "sub/page.html").write_text('<p id="here"><img src="lost.png"></p>')
+    command = [sys.executable, str(ROOT / "docs/check_links.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "index.html: #no: no such place on the page\nsub/page.html: lost.png: no such file\n"
+    )
+
+
+# What reads a variable of the environment, in C and in Python.
+READS = re.compile(
+    r"""(?:getenv|veolib_env_\w+)\(\s*"(\w+)"|environ(?:\.get\(|\[)\s*"(\w+)"|env_var="(\w+)\""""
+)
+
+
+def test_every_variable_that_is_read_is_documented() -> None:
+    sources = [
+        path
+        for folder in ("csrc", "offchip", "veo", "dpu", "accl", "accelforge")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".c", ".h", ".py", ".pyx") and "dpu/runtime" not in str(path)
+    ]
+    read = {name for path in sources for found in READS.findall(path.read_text()) for name in found}
+    read.discard("")
+    documented = {variable.name for variable in VARIABLES}
+    assert "DPU_SOFT_REPORT" in read
+    assert read - documented == set()
 
 
 def test_wrong_output_and_errors_are_noticed(tmp_path: Path) -> None:

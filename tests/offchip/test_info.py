@@ -13,6 +13,7 @@ import pytest
 
 import offchip
 from offchip.devices import describe_devices
+from offchip.environment import variables_set
 from offchip.info import find_rivals
 
 KEYS = {"path", "kind", "found_via", "version", "api_version", "devices", "missing", "refused"}
@@ -65,6 +66,17 @@ def test_json_has_everything(run_offchip):
     assert library["missing"] == []
     assert Path(library["path"]).is_file()
     assert report["problems"] == []
+
+
+def test_variables_that_are_set_are_shown(run_offchip):
+    done = run_offchip("info", VEO_LIBRARY="soft", DPU_SOFT_RANKS="7")
+    assert done.stdout.index("environment\n") < done.stdout.index("    DPU_SOFT_RANKS=7\n")
+    report = json.loads(run_offchip("info", "--json", DPU_SOFT_RANKS="7").stdout)
+    assert report["environment"]["DPU_SOFT_RANKS"] == "7"
+    assert "VEO_LIBRARY" not in report["environment"]
+    assert variables_set({"VEO_SOFT_NODES": "2", "PATH": "/bin", "VEO_OTHER": "1"}) == {
+        "VEO_SOFT_NODES": "2"
+    }
 
 
 def test_candidates_that_were_refused_are_shown(run_offchip):

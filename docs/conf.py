@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings of the documentation: ``make docs``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pygments.lexers.special import TextLexer
+
+from offchip import __version__
+
+project = "offchip"
+author = "The offchip developers"
+copyright = "The offchip developers"
+release = version = __version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+html_theme = "furo"
+html_title = f"offchip {release}"
+
+# Links to headings work as they do where the pages are read as Markdown.
+myst_heading_anchors = 4
+
+# Notebooks are stored without results, and executed each time.
+nb_execution_mode = "force"
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+# Attributes that are properties too would be described twice.
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+napoleon_preprocess_types = False
+
+suppress_warnings = [
+    # Pages link to files of the source tree, which are not part of the site.
+    "myst.xref_missing",
+    # A name in a type, such as `path`, is an attribute of several classes.
+    "ref.python",
+]
+
+
+def setup(app: Any) -> None:
+    """Know the language of the diagram of layers, which a test reads."""
+    app.add_lexer("layers", TextLexer)

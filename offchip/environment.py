@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The environment variables that the packages read, in one table.
+
+``docs/reference/environment.md`` is made from it, and ``offchip info`` shows those that are set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+__all__ = ["VARIABLES", "Variable", "variables_set"]
+
+
+class Variable(NamedTuple):
+    """An environment variable.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    package : str
+        Import name of the package that reads it; ``offchip`` if several do.
+    meaning : str
+        Values and what they do, in Markdown.
+    """
+
+    name: str
+    package: str
+    meaning: str
+
+
+#: Sorted by package, in the order in which documentation shows them.
+VARIABLES = (
+    Variable("VEO_LIBRARY", "veo", "the libveo: `vendor`, `soft`, or a path"),
+    Variable("VEO_LIB_DIR", "veo", "a folder that is searched for NEC's libveo first"),
+    Variable(
+        "VEORUN_BIN",
+        "veo",
+        "the worker program if none is given. If it names one of NEC's (in `/opt/nec`, or called"
+        " `aveorun...`) that does not exist, the twin's own is used, with a line on stderr",
+    ),
+    Variable("VE_NODE_NUMBER", "veo", "the node that `VeoProc(-1)` selects, as with NEC's library"),
+    Variable("_VENODELIST", "veo", "the nodes that a job may use, as with NEC's library"),
+    Variable("VE_LD_LIBRARY_PATH", "veo", "passed to the worker as `LD_LIBRARY_PATH`"),
+    Variable("VE_OMP_NUM_THREADS", "veo", "passed to the worker as `OMP_NUM_THREADS`"),
+    Variable("VE_CORE_NUMBER", "veo", "the core that the worker is pinned to"),
+    Variable("VEO_DEBUG", "veo", "`console` or `xterm`: start the worker under gdb"),
+    Variable("VEO_LOG_DEBUG", "veo", "any value: the soft libveo logs more on stderr"),
+    Variable("VEO_SOFT_NODES", "veo", "number of simulated nodes (default 1)"),
+    Variable("VEO_SOFT_ARCH", "veo", "architecture that they report: 1 (default) or 3"),
+    Variable(
+        "VEO_SOFT_MEMORY",
+        "veo",
+        "size of the VE heap, such as `512M` or `4G` (default: the machine's memory, at most"
+        " 48 GiB)",
+    ),
+    Variable(
+        "VEO_SOFT_SPIN_US",
+        "veo",
+        "how long a waiting thread spins before it sleeps, in microseconds (default 500; at most"
+        " 100 while other threads want the core)",
+    ),
+    Variable(
+        "VEO_SOFT_TRANSFERS",
+        "veo",
+        "`ordered` (default), or `unordered`: `read_mem()`, `write_mem()` and `veo_hmemcpy()` do"
+        " not wait for requests queued in the main context, for programs that exchange messages"
+        " with a kernel running there",
+    ),
+    Variable(
+        "VEBUILD_TARGET",
+        "veo",
+        "what `VeBuild` compiles for: `ve` or `host` (default: `ve` if the library is NEC's)",
+    ),
+    Variable("DPU_LIBRARY", "dpu", "the libdpu: `vendor`, `soft`, or a path"),
+    Variable(
+        "UPMEM_PROFILE_BASE",
+        "dpu",
+        "[profile keys](profile_keys.md) that precede those of the program",
+    ),
+    Variable("UPMEM_PROFILE", "dpu", "[profile keys](profile_keys.md) that follow them"),
+    Variable(
+        "UPMEM_VERBOSE",
+        "dpu",
+        "log level of libdpu on stderr: `W` (default), `I` or `D`; for the soft library alone"
+        " `api:I`",
+    ),
+    Variable(
+        "UPMEM_HOME",
+        "dpu",
+        "UPMEM's SDK, or the tree that `dpu-env` makes: where libdpu, the compiler and"
+        " pkg-config's files are",
+    ),
+    Variable("UPMEM_RUNTIME_LIBRARY_PATH", "dpu", "a folder that is searched for UPMEM's libdpu"),
+    Variable("DPU_SOFT_RANKS", "dpu", "as the profile key `softNrRanks`"),
+    Variable("DPU_SOFT_THREADS", "dpu", "as the profile key `softThreads`"),
+    Variable(
+        "DPU_SOFT_REPORT",
+        "dpu",
+        "write modelled times when the program ends: to a file, or `-` for stderr; see"
+        " [modelled time](../dpu.md#modelled-time-of-c-hosts)",
+    ),
+    Variable("DPU_SOFT_QUIET", "dpu", "any value: no line that names the report"),
+    Variable(
+        "DPU_SOFT_CC",
+        "dpu",
+        "the C compiler for [translated programs](../dpu.md#engines), with its arguments; empty:"
+        " none",
+    ),
+    Variable("ACCL_LIBRARY", "accl", "the library: `soft`, `vendor`, or a path"),
+    Variable("ACCL_MEMORY", "accl", "`separate` (default) or `unified`"),
+    Variable("ACCL_JOB", "accl", "name of the job, by which ranks find each other"),
+    Variable("ACCL_TRANSPORT", "accl", "`auto` (default), `shared` or `packets`"),
+    Variable("ACCL_HOST", "accl", "a name; ranks share memory only if theirs is the same"),
+    Variable(
+        "PMIX_NAMESPACE", "accl", "set by Open MPI's launcher: the name of the job without another"
+    ),
+    Variable("PMI_RANK", "accl", "set by MPICH's launcher: tells that there is a job"),
+    Variable(
+        "XDG_CACHE_HOME",
+        "offchip",
+        "the folder with the caches of compiled and translated programs; `~/.cache` by default",
+    ),
+    Variable(
+        "XDG_DATA_HOME",
+        "offchip",
+        "the folder with the tree that `dpu-env` makes; `~/.local/share` by default",
+    ),
+    Variable("TMPDIR", "offchip", "where temporary files are put"),
+    Variable("CC", "offchip", "the host's C compiler, where one is called"),
+    Variable("CXX", "offchip", "the same for C++"),
+    Variable("FC", "offchip", "the same for Fortran"),
+    Variable("PATH", "offchip", "searched for compilers and UPMEM's tools"),
+    Variable("HOME", "offchip", "the user's folder, where the XDG variables name none"),
+    Variable("LD_LIBRARY_PATH", "offchip", "searched for the vendors' libraries"),
+)
+
+
+def variables_set(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return those variables of the packages that are set.
+
+    Parameters
+    ----------
+    environment : mapping of str to str, optional
+        Where to look; the process's environment if None.
+
+    Returns
+    -------
+    dict of str to str
+        Names and values. Variables that every program has, such as PATH, are left out.
+    """
+    values = os.environ if environment is None else environment
+    return {
+        item.name: values[item.name]
+        for item in VARIABLES
+        if item.package != "offchip" and item.name in values
+    }
