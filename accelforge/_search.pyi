@@ -1,9 +1,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from accelforge._problem import ProblemError as ProblemError
 
-__all__ = ["Found", "list_templates", "search"]
+__all__ = ["METRICS", "Found", "list_templates", "search"]
+
+METRICS: list[str]
 
 @final
 class Found:
@@ -19,6 +24,8 @@ class Found:
     def complete(self) -> bool: ...
     @property
     def bound(self) -> dict[str, float]: ...
+    @property
+    def low(self) -> NDArray[np.float64]: ...
 
 def search(
     mapspace: Mapping[str, Any],
@@ -28,5 +35,7 @@ def search(
     deadline: float,
     memory_limit: float,
     progress: Callable[[dict[str, int]], object] | None = None,
+    width: int = 0,
+    rivals: Any = None,
 ) -> Found: ...
 def list_templates(mapspace: Mapping[str, Any]) -> list[list[dict[str, Any]]]: ...

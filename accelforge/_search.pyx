@@ -28,11 +28,14 @@ from accelforge.libsearch cimport (
     forge_pmapping_group,
     forge_progress,
     forge_resident,
+    forge_rivals,
     forge_rows,
     forge_search,
     forge_search_destroy,
     forge_search_finish,
+    forge_search_low,
     forge_search_progress,
+    forge_search_request,
     forge_search_start,
     forge_search_stop,
     forge_search_wait,
@@ -54,7 +57,7 @@ from accelforge._naming import describe
 from accelforge._problem import ProblemError
 from accelforge._problem.mapspace import METRICS, flatten_mapspace
 
-__all__ = ["Found", "list_templates", "search"]
+__all__ = ["METRICS", "Found", "list_templates", "search"]
 
 # Between two looks at signals, the clock and what the caller says.
 cdef double SLICE_S = 0.02
@@ -173,6 +176,8 @@ cdef class Found:
         Nothing was left out.
     bound : dict of str to float
         By objective: nothing that was left out is below this.
+    low : ndarray
+        ``(templates, 4)``: no pmapping of a template is below this, found or not.
     """
 
     cdef readonly list groups
@@ -181,6 +186,7 @@ cdef class Found:
     cdef readonly object valid
     cdef readonly bint complete
     cdef readonly dict bound
+    cdef readonly object low
     cdef Names names
     cdef list metrics
 
@@ -292,8 +298,38 @@ cdef int check(forge_status status, forge_fault *fault, object space) except -1:
     raise ProblemError(reason, f"problem.{path}" if path else "")
 
 
+cdef int fill_rivals(forge_rivals *flat, object rivals) except -1:
+    """Point FLAT at the arrays, which must outlive it."""
+    cdef const double[:, ::1] points = rivals.points
+    cdef const double[:, ::1] low
+    if points.shape[1] != FORGE_OBJECTIVES:
+        raise ValueError(f"points must have {FORGE_OBJECTIVES} columns")
+    flat.points = &points[0, 0] if points.shape[0] else NULL
+    flat.count = points.shape[0]
+    flat.product = rivals.product
+    for i in range(FORGE_OBJECTIVES):
+        flat.rest[i] = rivals.rest[i]
+        flat.compared[i] = rivals.compared[i]
+    if rivals.low is not None and len(rivals.low):
+        low = rivals.low
+        if low.shape[1] != FORGE_OBJECTIVES:
+            raise ValueError(f"low must have {FORGE_OBJECTIVES} columns")
+        flat.low = &low[0, 0]
+        flat.low_count = low.shape[0]
+    return 0
+
+
+cdef object low_of(const forge_search *searching, size_t templates):
+    array = np.empty((templates, FORGE_OBJECTIVES))
+    cdef double[:, ::1] view = array
+    for t in range(templates):
+        forge_search_low(searching, <uint32_t>t, &view[t, 0])
+    return array
+
+
 def search(
-    mapspace, *, unsigned threads, stop=None, double deadline, double memory_limit, progress=None
+    mapspace, *, unsigned threads, stop=None, double deadline, double memory_limit, progress=None,
+    uint32_t width=0, rivals=None,
 ):
     """Search a mapspace.
 
@@ -311,6 +347,10 @@ def search(
         Bytes.
     progress : callable, optional
         Called with a dict of numbers many times a second.
+    width : int
+        If not 0, only this many choices of tiles are kept at each loop.
+    rivals : Rivals, optional
+        What they leave of no use is not found.
 
     Returns
     -------
@@ -328,19 +368,26 @@ def search(
     cdef forge_found result
     cdef forge_groups groups
     cdef forge_progress state
-    cdef size_t limit = <size_t>-1
+    cdef forge_search_request request
     cdef Found found = Found()
-    if memory_limit < 2.0 ** 62:
-        limit = <size_t>memory_limit
     space = flatten_mapspace(mapspace)
     memset(&flat, 0, sizeof(flat))
     memset(&groups, 0, sizeof(groups))
+    memset(&request, 0, sizeof(request))
     fill_space(&flat, space)
+    request.space = &flat
+    request.threads = threads
+    request.memory_limit = <size_t>-1
+    if memory_limit < 2.0 ** 62:
+        request.memory_limit = <size_t>memory_limit
+    request.width = width
+    if rivals is not None:
+        fill_rivals(&request.rivals, rivals)
     found.names = Names(space.tables)
     found.metrics = space.metrics
     try:
         with nogil:
-            status = forge_search_start(&searching, &flat, threads, limit, &fault)
+            status = forge_search_start(&searching, &request, &fault)
         check(status, &fault, space)
         wait(searching, stop, deadline, progress)
         with nogil:
@@ -352,6 +399,7 @@ def search(
         state = forge_search_progress(searching)
         found.evaluated = state.evaluated
         found.valid = state.valid
+        found.low = low_of(searching, result.templates.count)
         found.fill(&result, &groups)
         return found
     finally:

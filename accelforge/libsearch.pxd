@@ -86,6 +86,16 @@ cdef extern from "accelforge/search/rows.h":
         uint32_t *tiles
         uint32_t loop_count
 
+cdef extern from "accelforge/search/rivals.h":
+    struct forge_rivals:
+        const double *points
+        size_t count
+        double *rest
+        cbool *compared
+        cbool product
+        const double *low
+        size_t low_count
+
 cdef extern from "accelforge/search/search.h":
     struct forge_search:
         pass
@@ -102,9 +112,15 @@ cdef extern from "accelforge/search/search.h":
         cbool complete
         double *bound
 
+    struct forge_search_request:
+        const forge_space *space
+        unsigned threads
+        size_t memory_limit
+        uint32_t width
+        forge_rivals rivals
+
     forge_status forge_search_start(
-        forge_search **search, const forge_space *space, unsigned threads, size_t memory_limit,
-        forge_fault *fault
+        forge_search **search, const forge_search_request *request, forge_fault *fault
     ) nogil
     cbool forge_search_wait(forge_search *search, double seconds) nogil
     void forge_search_stop(forge_search *search) nogil
@@ -112,6 +128,7 @@ cdef extern from "accelforge/search/search.h":
     forge_status forge_search_finish(
         forge_search *search, forge_found *found, forge_fault *fault
     ) nogil
+    void forge_search_low(const forge_search *search, uint32_t t, double *low) nogil
     void forge_search_destroy(forge_search *search) nogil
 
 cdef extern from "accelforge/search/groups.h":

@@ -41,8 +41,8 @@ ACCELFORGE_SEARCH = [
     for name in (
         *("arena", "space", "facts", "holders", "slots", "fanouts", "limits", "templates"),
         *("polynomial", "latencies", "symbols", "traffic", "goals", "stages", "factors"),
-        *("sorting", "pareto", "front", "rows", "bounds", "loop_counts", "keeping", "steps"),
-        *("variants", "tiles", "results", "search", "groups"),
+        *("sorting", "pareto", "front", "rivals", "rows", "bounds", "loop_counts", "keeping"),
+        *("steps", "variants", "tiles", "results", "search", "groups"),
     )
 ]
 

@@ -8,10 +8,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from accelforge.frontend.mapper.metrics import Metrics
 from accelforge.mapper.FFM.group import PmappingGroup
@@ -24,7 +25,7 @@ from accelforge.util.exceptions import MapperLimitWarning
 from accelforge.util.parallel import get_n_parallel_jobs
 from accelforge.util.progress import Progress
 
-__all__ = ["join"]
+__all__ = ["Joined", "join", "join_groups"]
 
 _USAGE = "resource_usage"
 _PRODUCT = "energy_delay_product"
@@ -67,7 +68,7 @@ def join(
     table = ResultTable(pmappings, groups, names, info_metrics)
     if print_progress:
         print(f"Joining the pmappings of {len(names)} Einsum{'s' if len(names) > 1 else ''}")
-    table.groups, joined = _run(pmappings, groups, table.problem(), columns, front, limits)
+    table.groups, joined = _run(pmappings, groups, table.problem(), front, limits)
 
     parts: list[Mappings] = []
     count = len(joined.objectives)
@@ -92,11 +93,81 @@ def join(
     return result
 
 
+@dataclass(frozen=True)
+class Joined:
+    """What the mappings cost that pmappings join to.
+
+    Attributes
+    ----------
+    objectives : ndarray
+        ``(mappings, columns)``, the columns being those of the pmappings.
+    compared : list of str
+        The columns that mappings are compared by.
+    product : bool
+        Whether they are compared by energy times latency, too.
+    """
+
+    objectives: NDArray[np.float64]
+    compared: list[str]
+    product: bool
+
+
+def join_groups(pmappings: MultiEinsumPmappings, metrics: Metrics, limits: Limits) -> Joined | None:
+    """Join pmappings of all Einsums, without making mappings of them; None if nothing fits.
+
+    Parameters
+    ----------
+    pmappings : MultiEinsumPmappings
+        Those of each Einsum.
+    metrics : Metrics
+        The objectives.
+    limits : Limits
+        When to stop.
+    """
+    names = list(pmappings.einsum2pmappings)
+    groups = list(pmappings.einsum2pmappings.values())
+    front = _front(metrics, pmappings.objectives)
+    table = ResultTable(pmappings, groups, names, metrics)
+    try:
+        joined = _call(pmappings, groups, table.problem(), front, limits, limits.deadline)
+    except (TimeoutError, ValueError):
+        return None
+    compared = [name for name in front if name != _PRODUCT]
+    return Joined(joined.objectives, compared, _PRODUCT in front)
+
+
+def _call(
+    pmappings: MultiEinsumPmappings,
+    groups: list[list[PmappingGroup]],
+    problem: dict[str, Any],
+    front: list[str],
+    limits: Limits,
+    deadline: float,
+) -> Any:
+    from accelforge import _join
+
+    mapper = pmappings.spec.mapper
+    return interruptible(
+        limits.stop,
+        lambda: _join.join(
+            groups,
+            problem,
+            [name for name in pmappings.objectives if name != _USAGE],
+            front,
+            threads=get_n_parallel_jobs(),
+            stop=limits.stop,
+            deadline=deadline,
+            memory_limit=limits.memory,
+            objective_tolerance=mapper.objective_tolerance,
+            resource_usage_tolerance=mapper.resource_usage_tolerance,
+        ),
+    )
+
+
 def _run(
     pmappings: MultiEinsumPmappings,
     groups: list[list[PmappingGroup]],
     problem: dict[str, Any],
-    columns: list[str],
     front: list[str],
     limits: Limits,
 ) -> tuple[list[list[PmappingGroup]], Any]:
@@ -104,29 +175,8 @@ def _run(
 
     If nothing is joined when the time is over, only pmappings without fused loops are.
     """
-    from accelforge import _join
-
-    mapper = pmappings.spec.mapper
-
-    def call(chosen: list[list[PmappingGroup]], deadline: float) -> Any:
-        return interruptible(
-            limits.stop,
-            lambda: _join.join(
-                chosen,
-                problem,
-                columns,
-                front,
-                threads=get_n_parallel_jobs(),
-                stop=limits.stop,
-                deadline=deadline,
-                memory_limit=limits.memory,
-                objective_tolerance=mapper.objective_tolerance,
-                resource_usage_tolerance=mapper.resource_usage_tolerance,
-            ),
-        )
-
     try:
-        return groups, call(groups, limits.deadline)
+        return groups, _call(pmappings, groups, problem, front, limits, limits.deadline)
     except TimeoutError:
         pass
     except ValueError:
@@ -134,13 +184,15 @@ def _run(
             raise
     few = [[_best_rows(group) for group in found if not group.loops] for found in groups]
     try:
-        joined = call(few, time.monotonic() + max(1.0, limits.seconds * _GRACE))
+        end = time.monotonic() + max(1.0, limits.seconds * _GRACE)
+        joined = _call(pmappings, few, problem, front, limits, end)
     except (TimeoutError, ValueError) as error:
         raise ValueError(
             f"the mapper reached its {limits} before it found a mapping. Raise the limits of "
             f"spec.mapper"
         ) from error
-    return few, replace(joined, complete=False, bound=np.zeros(len(columns)), edp_bound=0.0)
+    unknown = np.zeros(joined.objectives.shape[1])
+    return few, replace(joined, complete=False, bound=unknown, edp_bound=0.0)
 
 
 # More time than the limit, as a share of it, for a first mapping.

@@ -94,6 +94,7 @@ def map_workload_to_arch(
         one_pbar_only,
         executor,
         limits,
+        joined_at_once=not can_combine_multiple_runs,
     )
     return _join(
         pmappings,
@@ -208,10 +209,13 @@ def _make(
     one_pbar_only: bool,
     executor: Executor | None,
     limits: Limits,
+    *,
+    joined_at_once: bool = False,
 ) -> MultiEinsumPmappings:
     from accelforge.mapper.FFM.mapspace import list_mapspaces, objectives_of
     from accelforge.mapper.FFM.outcome import Searched
     from accelforge.mapper.FFM.pmappings import MultiEinsumPmappings
+    from accelforge.mapper.FFM.rounds import are_of_use, search_in_rounds
     from accelforge.mapper.FFM.searches import search_spaces
 
     assert not spec._evaluated, (
@@ -223,14 +227,25 @@ def _make(
     jobs: dict[EinsumName, list[Searched]] = {
         name: [] for name in spec.workload.einsum_names if name in names
     }
-    outcomes = search_spaces(
-        spaces,
-        threads=get_n_parallel_jobs(),
-        limits=limits,
-        executor=executor,
-        cache_dir=cache_dir,
-        label="Searching Einsums" if print_progress or one_pbar_only else None,
-    )
+    label = "Searching Einsums" if print_progress or one_pbar_only else None
+    if joined_at_once and cache_dir is None and are_of_use(spec, spaces):
+        outcomes = search_in_rounds(
+            spec,
+            spaces,
+            threads=get_n_parallel_jobs(),
+            limits=limits,
+            executor=executor,
+            label=label,
+        )
+    else:
+        outcomes = search_spaces(
+            spaces,
+            threads=get_n_parallel_jobs(),
+            limits=limits,
+            executor=executor,
+            cache_dir=cache_dir,
+            label=label,
+        )
     for space, outcome in zip(spaces, outcomes, strict=True):
         jobs[space.einsum].append(Searched(space, outcome))
     result = MultiEinsumPmappings(

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from accelforge.mapper.FFM.group import PmappingGroup
 from accelforge.mapper.FFM.mapspace import EinsumSpace
 
@@ -28,6 +31,9 @@ class Outcome:
         Whether everything was looked at.
     bound : tuple of float
         No pmapping that was not looked at has a smaller objective; one number for each.
+    low : ndarray, optional
+        ``(templates, columns)``: no pmapping of a template has a smaller objective; the columns are
+        those of `accelforge._search.METRICS`.
     """
 
     groups: list[PmappingGroup]
@@ -36,6 +42,7 @@ class Outcome:
     evaluated: int = 0
     complete: bool = True
     bound: tuple[float, ...] = ()
+    low: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return sum(len(group) for group in self.groups)

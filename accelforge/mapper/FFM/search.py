@@ -10,6 +10,7 @@ from typing import Any
 
 from accelforge import _search
 from accelforge.mapper.FFM.group import PmappingGroup
+from accelforge.mapper.FFM.rivals import Rivals
 
 __all__ = ["search"]
 
@@ -22,6 +23,8 @@ def search(
     deadline: float = math.inf,
     memory_limit: float = math.inf,
     progress: Callable[[dict[str, int]], object] | None = None,
+    width: int = 0,
+    rivals: Rivals | None = None,
 ) -> tuple[list[PmappingGroup], dict[str, Any]]:
     """Find the best pmappings of an Einsum.
 
@@ -39,6 +42,10 @@ def search(
         Bytes. Templates that would need more are left with the best that was found before.
     progress : callable, optional
         Called with ``{"templates", "done", "evaluated", "valid"}`` some times a second.
+    width : int, optional
+        If not 0, only so many choices of tiles are kept at each loop: a quick look.
+    rivals : Rivals, optional
+        Known mappings of the workload. Pmappings that can only be part of worse ones are not found.
 
     Returns
     -------
@@ -46,7 +53,8 @@ def search(
     info : dict
         ``n_templates``, ``n_evaluated`` and ``n_valid`` (partial choices of tiles included),
         ``n_pareto``; ``complete``: nothing was left out; ``bound``: objective to a number that
-        nothing that was left out is below.
+        nothing that was left out is below; ``low``: the same for each template, in the order of
+        `accelforge._search.METRICS`, of what was found too.
 
     Raises
     ------
@@ -61,6 +69,8 @@ def search(
         deadline=deadline,
         memory_limit=memory_limit,
         progress=progress,
+        width=width,
+        rivals=rivals,
     )
     groups = [PmappingGroup(**fields) for fields in found.groups]
     info = {
@@ -70,5 +80,6 @@ def search(
         "n_pareto": sum(map(len, groups)),
         "complete": found.complete,
         "bound": found.bound,
+        "low": found.low,
     }
     return groups, info

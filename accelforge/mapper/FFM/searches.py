@@ -6,22 +6,36 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import Executor, Future, as_completed
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from accelforge.mapper.FFM.cache import Cache
 from accelforge.mapper.FFM.canonical import Names, with_plain_names
 from accelforge.mapper.FFM.limits import Limits
 from accelforge.mapper.FFM.mapspace import EinsumSpace
 from accelforge.mapper.FFM.outcome import Outcome
+from accelforge.mapper.FFM.rivals import Rivals
 from accelforge.mapper.FFM.search import search
 from accelforge.util.progress import Progress
 
 __all__ = ["search_spaces"]
 
 
-# The rest of the time is for the join.
-_SHARE_OF_TIME = 0.8
+@dataclass
+class _Job:
+    """A search, for all Einsums that differ in names only."""
+
+    mapspace: dict[str, Any]
+    width: int
+    rivals: Rivals | None = None
+
+    def add(self, rivals: Rivals) -> None:
+        """Take the rivals of one of the Einsums: what all others cost at least is the least."""
+        if self.rivals is not None:
+            rivals = replace(rivals, rest=np.minimum(rivals.rest, self.rivals.rest))
+        self.rivals = rivals
 
 
 def search_spaces(
@@ -32,6 +46,9 @@ def search_spaces(
     executor: Executor | None = None,
     cache_dir: str | None = None,
     label: str | None = None,
+    width: int = 0,
+    rivals: list[Rivals] | None = None,
+    share_of_time: float = 0.8,
 ) -> list[Outcome]:
     """Search mapspaces, those that differ in names only once.
 
@@ -49,17 +66,25 @@ def search_spaces(
         Folder with the outcomes of earlier searches.
     label : str, optional
         Of a progress bar.
+    width : int
+        If not 0, how many choices of tiles are kept at each loop: a quick look.
+    rivals : list of Rivals, optional
+        One for each mapspace: pmappings that can only be part of worse mappings are not found.
+    share_of_time : float
+        How much of the time that is left the searches may take; the rest is for what comes then.
 
     Returns
     -------
     list of Outcome
         One for each mapspace; they do not depend on `threads` and `executor`.
     """
-    plain: dict[str, dict[str, Any]] = {}
+    plain: dict[str, _Job] = {}
     keys: list[tuple[str, Names]] = []
-    for space in spaces:
+    for number, space in enumerate(spaces):
         mapspace, key, names = with_plain_names(space.mapspace)
-        plain.setdefault(key, mapspace)
+        known_as = plain.setdefault(key, _Job(mapspace, width))
+        if rivals is not None:
+            known_as.add(rivals[number])
         keys.append((key, names))
 
     cache = Cache(cache_dir) if cache_dir is not None else None
@@ -68,17 +93,18 @@ def search_spaces(
         known = cache.read(key) if cache is not None else None
         if known is not None:
             found[key] = known
-    left = {key: mapspace for key, mapspace in plain.items() if key not in found}
+    left = {key: job for key, job in plain.items() if key not in found}
+    seconds = limits.remaining() * share_of_time
 
     with Progress(len(plain), label) as progress:
         progress.update(len(found))
         if executor is None:
-            new = _search_here(left, threads, limits, progress)
+            new = _search_here(left, threads, seconds, limits, progress)
         else:
-            new = _search_elsewhere(left, threads, limits, progress, executor)
+            new = _search_elsewhere(left, threads, seconds, limits, progress, executor)
         for key, outcome in new.items():
             found[key] = outcome
-            if cache is not None and outcome.complete:
+            if cache is not None and outcome.complete and rivals is None:
                 cache.write(key, outcome)
     return [
         replace(found[key], groups=[names.restore(group) for group in found[key].groups])
@@ -87,33 +113,35 @@ def search_spaces(
 
 
 def _search_here(
-    spaces: dict[str, dict[str, Any]], threads: int, limits: Limits, progress: Progress
+    jobs: dict[str, _Job], threads: int, seconds: float, limits: Limits, progress: Progress
 ) -> dict[str, Outcome]:
     """Search one mapspace after the other; what one leaves of its time is for the next."""
     found: dict[str, Outcome] = {}
-    for number, (key, mapspace) in enumerate(spaces.items()):
-        seconds = limits.remaining() * _SHARE_OF_TIME / (len(spaces) - number)
-        found[key] = _search(mapspace, threads, seconds, limits.memory)
+    end = time.monotonic() + seconds
+    for number, (key, job) in enumerate(jobs.items()):
+        own = max(end - time.monotonic(), 0.0) / (len(jobs) - number)
+        found[key] = _search(job, threads, own, limits.memory)
         progress.update()
     return found
 
 
 def _search_elsewhere(
-    spaces: dict[str, dict[str, Any]],
+    jobs: dict[str, _Job],
     threads: int,
+    seconds: float,
     limits: Limits,
     progress: Progress,
     executor: Executor,
 ) -> dict[str, Outcome]:
     """Search mapspaces, several at a time, which share the time and the threads."""
-    workers = _workers(executor) or max(len(spaces), 1)
-    seconds = limits.remaining() * _SHARE_OF_TIME / max(math.ceil(len(spaces) / workers), 1)
+    workers = _workers(executor) or max(len(jobs), 1)
+    own = seconds / max(math.ceil(len(jobs) / workers), 1)
     each = max(threads // workers, 1)
     futures: dict[Future[Outcome], str] = {}
     found: dict[str, Outcome] = {}
     try:
-        for key, mapspace in spaces.items():
-            futures[executor.submit(_search, mapspace, each, seconds, limits.memory)] = key
+        for key, job in jobs.items():
+            futures[executor.submit(_search, job, each, own, limits.memory)] = key
         for future in as_completed(futures):
             found[futures[future]] = future.result()
             progress.update()
@@ -133,10 +161,15 @@ def _workers(executor: Executor) -> int | None:
     return None
 
 
-def _search(mapspace: dict[str, Any], threads: int, seconds: float, memory: float) -> Outcome:
+def _search(job: _Job, threads: int, seconds: float, memory: float) -> Outcome:
     """Search a mapspace, in whatever process this is; Ctrl-C ends it."""
     groups, info = search(
-        mapspace, threads=threads, deadline=time.monotonic() + seconds, memory_limit=memory
+        job.mapspace,
+        threads=threads,
+        deadline=time.monotonic() + seconds,
+        memory_limit=memory,
+        width=job.width,
+        rivals=job.rivals,
     )
     bound = info["bound"]
     return Outcome(
@@ -145,5 +178,6 @@ def _search(mapspace: dict[str, Any], threads: int, seconds: float, memory: floa
         valid=info["n_valid"],
         evaluated=info["n_evaluated"],
         complete=info["complete"],
-        bound=tuple(bound[name] for name in mapspace["metrics"] if name in bound),
+        bound=tuple(bound[name] for name in job.mapspace["metrics"] if name in bound),
+        low=info["low"],
     )

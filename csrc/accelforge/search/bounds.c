@@ -116,13 +116,12 @@ void forge_bounds_remove(struct forge_searching *s, const struct forge_stage *st
         s->removed[i] = fmin(s->removed[i], low[i]);
 }
 
-/* Sets s->low to what no choice of the unknown tiles is below, as a point of the front. */
+/* Sets s->low to what no choice of the unknown tiles is below, as a point of the front, of which
+ * the objectives are known. */
 static void bound_point(const struct forge_searching *s, const struct forge_stage *stage,
-                        const double *values, const uint32_t *tiles)
+                        const double *values, const uint32_t *tiles, const double *objectives)
 {
-    double objectives[FORGE_OBJECTIVES];
     uint32_t count = 0;
-    forge_bounds_objectives(s, stage, values, tiles, objectives);
     for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
         if (s->space->wanted[i])
             s->low[count++] = objectives[i];
@@ -139,10 +138,16 @@ static void bound_point(const struct forge_searching *s, const struct forge_stag
 bool forge_bounds_exclude(struct forge_searching *s, const struct forge_stage *stage,
                           const double *values, const uint32_t *tiles)
 {
-    if (!s->bounded || s->search->front->count == 0 || (s->open && !s->guesses))
+    bool front = s->bounded && s->search->front->count > 0;
+    if ((!front && !s->rivalled) || (s->open && !s->guesses))
         return false;
-    bound_point(s, stage, values, tiles);
-    bool beaten = forge_front_beats(s->search->front, s->search->fronts->width, s->low);
+    double objectives[FORGE_OBJECTIVES];
+    forge_bounds_objectives(s, stage, values, tiles, objectives);
+    bool beaten = s->rivalled && forge_rivals_beat(s->search->rivals, objectives);
+    if (front && !beaten) {
+        bound_point(s, stage, values, tiles, objectives);
+        beaten = forge_front_beats(s->search->front, s->search->fronts->width, s->low);
+    }
     s->beaten = s->beaten || beaten;
     s->guessed = s->guessed || (beaten && s->open);
     return beaten;

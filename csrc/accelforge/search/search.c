@@ -15,14 +15,12 @@
 #define FIRST_WIDTH 256
 
 struct forge_search {
-    const struct forge_space *space;
+    struct forge_search_request request;
     struct forge_templates templates;
     struct forge_rows *rows;
     struct forge_fronts fronts;
     struct forge_counts counts;
     struct forge_fault fault;
-    unsigned threads;
-    size_t memory_limit;
     _Atomic size_t memory;
     atomic_bool stop;
     _Atomic uint32_t next;
@@ -38,11 +36,33 @@ struct forge_search {
 
 /* ------------------------------------------------------------------ templates */
 
+static uint32_t width_of(const struct forge_search *search)
+{
+    if (search->exact)
+        return 0;
+    return search->request.width > 0 ? search->request.width : FIRST_WIDTH;
+}
+
+/* Nothing of a template is of use. */
+static void leave_template(struct forge_search *search, struct forge_rows *rows)
+{
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        rows->low[i] = INFINITY;
+    rows->searched = true;
+    rows->beaten = true;
+    rows->complete = true;
+    atomic_fetch_add(&search->done, 1);
+}
+
 static void search_template(struct forge_search *search, uint32_t t, struct forge_front_copy *front)
 {
     struct forge_rows *rows = &search->rows[t];
     if (search->exact && rows->complete)
         return;
+    if (forge_rivals_beat_template(&search->request.rivals, t, search->templates.count)) {
+        leave_template(search, rows);
+        return;
+    }
     struct forge_tile_search request = {
         .templates = &search->templates,
         .template = &search->templates.list[t],
@@ -51,8 +71,9 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
         .counts = &search->counts,
         .stop = &search->stop,
         .memory = &search->memory,
-        .memory_limit = search->memory_limit,
-        .width = search->exact ? 0 : FIRST_WIDTH,
+        .memory_limit = search->request.memory_limit,
+        .width = width_of(search),
+        .rivals = search->request.rivals.count > 0 ? &search->request.rivals : NULL,
     };
     struct forge_rows found;
     struct forge_fault fault = forge_fault_of(FORGE_OK);
@@ -101,7 +122,7 @@ static void *work(void *argument)
 static void search_all(struct forge_search *search)
 {
     pthread_t threads[MAX_THREADS];
-    unsigned wanted = search->threads;
+    unsigned wanted = search->request.threads;
     if (wanted > search->templates.count)
         wanted = search->templates.count > 0 ? search->templates.count : 1;
     atomic_store(&search->next, 0);
@@ -115,8 +136,8 @@ static void search_all(struct forge_search *search)
 
 static enum forge_status lead(struct forge_search *search)
 {
-    enum forge_status status =
-        forge_templates_make(&search->templates, search->space, &search->stop, &search->fault);
+    enum forge_status status = forge_templates_make(&search->templates, search->request.space,
+                                                    &search->stop, &search->fault);
     if (status != FORGE_OK)
         return status;
     search->rows = calloc((size_t)search->templates.count + 1, sizeof(*search->rows));
@@ -125,8 +146,10 @@ static enum forge_status lead(struct forge_search *search)
     atomic_store(&search->total, search->templates.count);
 
     search_all(search);
-    search->exact = true;
-    search_all(search);
+    if (search->request.width == 0) {
+        search->exact = true;
+        search_all(search);
+    }
     return search->fault.status;
 }
 
@@ -152,8 +175,9 @@ static enum forge_status prepare(struct forge_search *search)
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&search->lock, NULL);
 
-    uint32_t tracked = forge_tracked_levels(search->space, NULL);
-    forge_fronts_start(&search->fronts, tracked + forge_space_objectives(search->space));
+    const struct forge_space *space = search->request.space;
+    uint32_t tracked = forge_tracked_levels(space, NULL);
+    forge_fronts_start(&search->fronts, tracked + forge_space_objectives(space));
     search->fault = forge_fault_of(FORGE_OK);
     if (pthread_create(&search->leader, NULL, lead_thread, search) != 0)
         return FORGE_OUT_OF_MEMORY;
@@ -161,12 +185,12 @@ static enum forge_status prepare(struct forge_search *search)
     return FORGE_OK;
 }
 
-enum forge_status forge_search_start(struct forge_search **search, const struct forge_space *space,
-                                     unsigned threads, size_t memory_limit,
+enum forge_status forge_search_start(struct forge_search **search,
+                                     const struct forge_search_request *request,
                                      struct forge_fault *fault)
 {
     *search = NULL;
-    enum forge_status status = forge_space_check(space, fault);
+    enum forge_status status = forge_space_check(request->space, fault);
     if (status != FORGE_OK)
         return status;
     struct forge_search *made = calloc(1, sizeof(*made));
@@ -175,9 +199,11 @@ enum forge_status forge_search_start(struct forge_search **search, const struct 
         return FORGE_OUT_OF_MEMORY;
     }
 
-    made->space = space;
-    made->threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
-    made->memory_limit = memory_limit;
+    made->request = *request;
+    if (request->threads < 1)
+        made->request.threads = 1;
+    if (request->threads > MAX_THREADS)
+        made->request.threads = MAX_THREADS;
     fault->status = prepare(made);
     if (fault->status != FORGE_OK) {
         forge_search_destroy(made);
@@ -247,6 +273,27 @@ static void bound_template(const struct forge_search *search, uint32_t t, double
         for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
             low[i] = fmin(low[i], rows.objectives[FORGE_OBJECTIVES * (size_t)r + i]);
     forge_rows_clear(&rows);
+}
+
+/* What uses a fan-out too little may be allowed in the end, and is not in `low`. */
+static bool has_usages(const struct forge_space *space, const struct forge_template *template)
+{
+    for (uint32_t i = 0; i < template->usages.count; i++)
+        if (space->numbers[space->usages[template->usages.first + i].value] > 0)
+            return true;
+    return false;
+}
+
+void forge_search_low(const struct forge_search *search, uint32_t t, double *low)
+{
+    const struct forge_rows *rows = &search->rows[t];
+    bool known = search->templates.complete && rows->searched &&
+                 !has_usages(search->request.space, &search->templates.list[t]);
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        low[i] = known ? rows->low[i] : 0;
+    for (uint32_t r = 0; r < rows->count; r++)
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            low[i] = fmin(low[i], rows->objectives[FORGE_OBJECTIVES * (size_t)r + i]);
 }
 
 /* What the best result of a template that is not finished may be. */

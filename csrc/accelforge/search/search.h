@@ -22,13 +22,21 @@ struct forge_progress {
     uint64_t kept;
 };
 
+struct forge_search_request {
+    const struct forge_space *space;
+    unsigned threads;
+    size_t memory_limit; /* bytes */
+    uint32_t width;      /* 0, or: only the first search, with so many choices at each loop */
+    struct forge_rivals rivals; /* what none of them leaves of use is not found */
+};
+
 /*
- * Starts threads that search SPACE, which must stay as it is until the search is destroyed.
- * MEMORY_LIMIT is in bytes. *SEARCH is NULL after a failure; otherwise it is released by
+ * Starts threads that search a space; all that REQUEST points to must stay as it is until the
+ * search is destroyed. *SEARCH is NULL after a failure; otherwise it is released by
  * forge_search_destroy(). FAULT says what is wrong.
  */
-enum forge_status forge_search_start(struct forge_search **search, const struct forge_space *space,
-                                     unsigned threads, size_t memory_limit,
+enum forge_status forge_search_start(struct forge_search **search,
+                                     const struct forge_search_request *request,
                                      struct forge_fault *fault);
 
 /* Waits up to SECONDS; whether the search has ended. */
@@ -38,6 +46,10 @@ bool forge_search_wait(struct forge_search *search, double seconds);
 void forge_search_stop(struct forge_search *search);
 
 struct forge_progress forge_search_progress(struct forge_search *search);
+
+/* Sets LOW to what no pmapping of a template is below, found or not, after the search has ended:
+ * FORGE_OBJECTIVES numbers. */
+void forge_search_low(const struct forge_search *search, uint32_t t, double *low);
 
 /* What a search that has ended found. */
 struct forge_found {

@@ -46,8 +46,9 @@ struct forge_searching {
     double *net;                      /* room for the values of all groups */
     double removed[FORGE_OBJECTIVES]; /* nothing that was left out is below this */
     double instances;
-    bool bounded; /* the front says what is of no use */
-    bool beaten;  /* something was */
+    bool bounded;  /* the front says what is of no use */
+    bool rivalled; /* so do the rivals */
+    bool beaten;   /* something was */
     /* Something may be of no use before it is known which fan-outs are used enough: */
     bool guesses;
     bool open;    /* that is so */

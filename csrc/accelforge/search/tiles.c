@@ -157,6 +157,15 @@ static bool has_fused(const struct forge_goals *goals)
     return false;
 }
 
+/* Whether some fan-out must be used. What uses it best counts even if a rival is better. */
+static bool has_usages(const struct forge_goals *goals)
+{
+    for (uint32_t g = 0; g < goals->count; g++)
+        if (goals->list[g].purpose == FORGE_FOR_USAGE)
+            return true;
+    return false;
+}
+
 /* How a template is searched. */
 struct attempt {
     const struct forge_model *model;
@@ -197,6 +206,7 @@ static enum forge_status attempt(const struct forge_tile_search *search, const s
     if (status == FORGE_OK) {
         decide_usages(goals, how->late);
         s.fused = has_fused(goals);
+        s.rivalled = search->rivals != NULL && !has_usages(goals);
         status = forge_stages_make(stages, &arena, goals, search->templates->facts.variable_count);
     }
     if (status == FORGE_OK) {

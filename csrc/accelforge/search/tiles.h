@@ -10,6 +10,7 @@
 #define OFFCHIP_FORGE_TILES_H
 
 #include "accelforge/search/front.h"
+#include "accelforge/search/rivals.h"
 #include "accelforge/search/rows.h"
 #include "accelforge/search/template.h"
 
@@ -23,8 +24,9 @@ struct forge_counts {
 struct forge_tile_search {
     const struct forge_templates *templates;
     const struct forge_template *template;
-    struct forge_fronts *fronts;    /* may be NULL */
-    struct forge_front_copy *front; /* of this thread */
+    struct forge_fronts *fronts;       /* may be NULL */
+    struct forge_front_copy *front;    /* of this thread */
+    const struct forge_rivals *rivals; /* may be NULL */
     struct forge_counts *counts;
     atomic_bool *stop;
     _Atomic size_t *memory; /* bytes that all searches use */

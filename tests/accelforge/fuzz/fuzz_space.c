@@ -47,7 +47,9 @@ static void search(struct forge_space *space)
 {
     struct forge_search *search = NULL;
     struct forge_fault fault;
-    enum forge_status status = forge_search_start(&search, space, 1, (size_t)1 << 24, &fault);
+    struct forge_search_request request = {
+        .space = space, .threads = 1, .memory_limit = (size_t)1 << 24};
+    enum forge_status status = forge_search_start(&search, &request, &fault);
     require((status == FORGE_OK) == (search != NULL), "a search or a status");
     if (search == NULL)
         return;

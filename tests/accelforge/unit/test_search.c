@@ -3,7 +3,8 @@
  * build: @accelforge_search -lm tsan
  *
  * The search: no tiles of any template are better than what it finds, threads do not change that,
- * and what a stop or a limit of memory leaves has bounds that the best results keep.
+ * rivals leave what is as good as they are, and what a stop or a limit of memory leaves has bounds
+ * that the best results keep.
  */
 #include "accelforge/search/groups.h"
 #include "accelforge/search/results.h"
@@ -26,7 +27,9 @@ struct outcome {
 static void begin(struct outcome *outcome, unsigned threads, size_t bytes)
 {
     struct forge_fault fault;
-    CHECK(forge_search_start(&outcome->search, &product.space, threads, bytes, &fault) == FORGE_OK);
+    struct forge_search_request request = {
+        .space = &product.space, .threads = threads, .memory_limit = bytes};
+    CHECK(forge_search_start(&outcome->search, &request, &fault) == FORGE_OK);
 }
 
 static void end(struct outcome *outcome)
@@ -43,6 +46,15 @@ static void release(struct outcome *outcome)
 {
     forge_groups_clear(&outcome->groups);
     forge_search_destroy(outcome->search);
+}
+
+static struct outcome search_with(const struct forge_search_request *request)
+{
+    struct outcome outcome;
+    struct forge_fault fault;
+    CHECK(forge_search_start(&outcome.search, request, &fault) == FORGE_OK);
+    end(&outcome);
+    return outcome;
 }
 
 static struct outcome search(unsigned threads, size_t bytes)
@@ -177,6 +189,67 @@ static void test_threads_do_not_matter(void)
     release(&one);
 }
 
+/* ------------------------------------------------------------------ rivals */
+
+/* What each template costs at least, by a search with few choices. */
+static double *take_a_look(void)
+{
+    struct forge_search_request request = {
+        .space = &product.space, .threads = 2, .memory_limit = SIZE_MAX, .width = 2};
+    struct outcome quick = search_with(&request);
+    size_t count = quick.found.templates->count;
+    double *low = calloc(count * FORGE_OBJECTIVES, sizeof(*low));
+    CHECK(low != NULL);
+    for (uint32_t t = 0; t < count; t++)
+        forge_search_low(quick.search, t, &low[t * FORGE_OBJECTIVES]);
+    release(&quick);
+    return low;
+}
+
+/* A rival with the least energy, or the least product, leaves what is as good as it. */
+static void test_a_rival(bool product_counts)
+{
+    product_build(&product, 96, 8 * 500, 1u << TENSOR_A | 1u << TENSOR_Z);
+    struct outcome all = search(2, SIZE_MAX);
+    double rival[FORGE_OBJECTIVES] = {0};
+    double best = INFINITY;
+    for (uint32_t g = 0; g < all.groups.count; g++)
+        for (uint32_t r = 0; r < all.groups.list[g].row_count; r++) {
+            const double *row = &all.groups.list[g].objectives[FORGE_OBJECTIVES * r];
+            double cost = row[FORGE_TOTAL_ENERGY] * (product_counts ? row[FORGE_TOTAL_LATENCY] : 1);
+            if (cost < best) {
+                best = cost;
+                memcpy(rival, row, sizeof(rival));
+            }
+        }
+
+    double *low = take_a_look();
+    for (unsigned known = 0; known < 2; known++) {
+        struct forge_search_request request = {
+            .space = &product.space,
+            .threads = 2,
+            .memory_limit = SIZE_MAX,
+            .rivals = {.points = rival, .count = 1, .product = product_counts},
+        };
+        request.rivals.compared[FORGE_TOTAL_ENERGY] = !product_counts;
+        request.rivals.low = known != 0 ? low : NULL;
+        request.rivals.low_count = known != 0 ? all.found.templates->count : 0;
+        struct outcome some = search_with(&request);
+        CHECK(some.found.complete && some.groups.rows > 0 && some.groups.rows < all.groups.rows);
+        double least = INFINITY;
+        for (uint32_t g = 0; g < some.groups.count; g++)
+            for (uint32_t r = 0; r < some.groups.list[g].row_count; r++) {
+                const double *row = &some.groups.list[g].objectives[FORGE_OBJECTIVES * r];
+                least = fmin(least, row[FORGE_TOTAL_ENERGY] *
+                                        (product_counts ? row[FORGE_TOTAL_LATENCY] : 1));
+            }
+        CHECK(fabs(least - best) <= 1e-9 * best);
+        release(&some);
+    }
+    free(low);
+    release(&all);
+}
+
 /* ------------------------------------------------------------------ limits */
 
 /* BEST: of a complete search. */
@@ -233,6 +306,8 @@ int main(void)
     test_no_tiles_are_better(12, 8 * 14);
     test_no_tiles_are_better(8, 8 * 1000);
     test_threads_do_not_matter();
+    test_a_rival(false);
+    test_a_rival(true);
     test_a_limit_of_memory();
     test_a_stop();
     puts("ok");

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Known mappings of a workload, which the pmappings of its Einsums must compete with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Rivals"]
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Known mappings, for the search of one Einsum; csrc/accelforge/search/rivals.h has more.
+
+    Columns are those of `accelforge._search.METRICS`.
+
+    Attributes
+    ----------
+    points : ndarray
+        ``(mappings, columns)``: what the mappings cost.
+    rest : ndarray
+        What the other Einsums cost at least.
+    compared : tuple of bool
+        The columns that count.
+    product : bool
+        Whether energy times latency counts, too.
+    low : ndarray, optional
+        ``(templates, columns)``: what pmappings of each template cost at least.
+    """
+
+    points: NDArray[np.float64]
+    rest: NDArray[np.float64]
+    compared: tuple[bool, ...]
+    product: bool = False
+    low: NDArray[np.float64] | None = None

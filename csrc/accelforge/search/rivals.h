@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rivals.h: known mappings of the whole workload, which pmappings of one Einsum must be able to
+ * compete with.
+ */
+#ifndef OFFCHIP_FORGE_RIVALS_H
+#define OFFCHIP_FORGE_RIVALS_H
+
+#include "accelforge/search/space.h"
+
+/*
+ * A pmapping is of no use if a rival is better than all mappings with it: in nothing worse, and in
+ * something clearly better. What it costs is added to what the other Einsums cost at least.
+ */
+struct forge_rivals {
+    const double *points;          /* FORGE_OBJECTIVES per rival; those not compared mean nothing */
+    size_t count;                  /* 0: everything is of use */
+    double rest[FORGE_OBJECTIVES]; /* what the other Einsums cost at least */
+    bool compared[FORGE_OBJECTIVES];
+    bool product;      /* energy times latency is compared, too */
+    const double *low; /* FORGE_OBJECTIVES per template, from an earlier search, or NULL */
+    size_t low_count;  /* templates */
+};
+
+/* Whether a rival is better than all pmappings that cost at least LOW. */
+bool forge_rivals_beat(const struct forge_rivals *rivals, const double *low);
+
+/* The same for all pmappings of a template of COUNT, by what an earlier search knows. */
+bool forge_rivals_beat_template(const struct forge_rivals *rivals, size_t t, size_t count);
+
+#endif

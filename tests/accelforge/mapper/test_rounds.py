@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two rounds of searches find what one round of all Einsums on their own finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ruamel.yaml")
+pytest.importorskip("jinja2")
+
+import accelforge as af
+from accelforge._search import METRICS
+from accelforge.mapper.FFM import join_pmappings, make_pmappings
+from accelforge.mapper.FFM.group import PmappingGroup
+from accelforge.mapper.FFM.limits import Limits
+from accelforge.mapper.FFM.mapspace import list_mapspaces
+from accelforge.mapper.FFM.rivals import Rivals
+from accelforge.mapper.FFM.rounds import are_of_use, search_in_rounds
+from accelforge.mapper.FFM.search import search
+from tests.accelforge.mapper.small import COSTS, chain_of, mac, memory, spec
+
+E, L, EDP = af.Metrics.ENERGY, af.Metrics.LATENCY, af.Metrics.ENERGY_DELAY_PRODUCT
+TOTALS = ("energy", "latency", "energy_delay_product")
+
+
+def wide(buffer: float, count: int) -> af.Spec:
+    """Return a chain of products on two fan-outs, with leakage."""
+    given = chain_of(count, buffer=buffer)
+    main = given.arch.nodes[0]
+    units = af.arch.Container(
+        name="Units", spatial=[{"name": "X", "fanout": 4}, {"name": "Y", "fanout": 2}]
+    )
+    costs = {**COSTS, "leak_power": 3}
+    nodes = [
+        main,
+        memory("Buffer", buffer, keep="~Main", may_keep="All"),
+        units,
+        memory("Registers", 64, keep="All"),
+        mac(**costs),
+    ]
+    einsums = [
+        f"T{n + 1}[m, n{n + 1}] = T{n}[m, n{n}] * W{n}[n{n}, n{n + 1}]" for n in range(count)
+    ]
+    sizes = {"M": 8, **{f"N{number}": 4 for number in range(count + 1)}}
+    result = spec(*nodes, einsums=einsums, rank_sizes=sizes)
+    result.mapper.max_fused_loops = 1
+    return result
+
+
+def costs_of(mappings: Any, metrics: af.Metrics) -> list[tuple[float, ...]]:
+    """Return what is compared, for each mapping, in order."""
+    names = [name for name, metric in zip(TOTALS, (E, L, EDP), strict=True) if metrics & metric]
+    table = mappings._table()
+    return sorted(zip(*(table[f"Total<SEP>{name}"] for name in names), strict=True))
+
+
+@pytest.mark.parametrize("metrics", [E, L, E | L, EDP, E | EDP])
+@pytest.mark.parametrize("buffer", [300, 2000])
+@pytest.mark.parametrize("kind", ["chain", "wide"])
+def test_the_front_is_that_of_one_round(kind: str, buffer: float, metrics: af.Metrics) -> None:
+    given = chain_of(3, buffer=buffer, size=8) if kind == "chain" else wide(buffer, 2)
+    given.mapper.metrics = metrics
+    expected = join_pmappings(make_pmappings(given, print_progress=False), print_progress=False)
+    found = given.map_workload_to_arch(print_progress=False)
+    assert np.allclose(costs_of(found, metrics), costs_of(expected, metrics), rtol=1e-9)
+
+
+def test_the_second_round_leaves_out_what_is_of_no_use() -> None:
+    given = wide(2000, 2)
+    given.mapper.metrics = E
+    spaces = list_mapspaces(given)
+    assert are_of_use(given, spaces)
+    outcomes = search_in_rounds(given, spaces, threads=1, limits=Limits())
+    alone = make_pmappings(given, print_progress=False)
+    assert all(outcome.complete for outcome in outcomes)
+    assert sum(map(len, outcomes)) < alone.n_pareto_optimal_pmappings()
+
+
+@pytest.mark.parametrize("change", ["one Einsum", "usage", "tolerance"])
+def test_one_round_where_two_may_find_something_else(change: str) -> None:
+    given = chain_of(1 if change == "one Einsum" else 2)
+    if change == "usage":
+        given.mapper.metrics = E | af.Metrics.RESOURCE_USAGE
+    if change == "tolerance":
+        given.mapper.objective_tolerance = 0.1
+    assert not are_of_use(given, list_mapspaces(given))
+
+
+# --- rivals -----------------------------------------------------------------------------------
+
+
+def least(groups: list[PmappingGroup]) -> float:
+    return min((float(group.objectives.min()) for group in groups), default=np.inf)
+
+
+def rivals_of(energy: float, rest: float = 0.0, low: Any = None) -> Rivals:
+    points = np.zeros((1, len(METRICS)))
+    points[0, METRICS.index("energy")] = energy
+    others = np.zeros(len(METRICS))
+    others[METRICS.index("energy")] = rest
+    return Rivals(points, others, tuple(name == "energy" for name in METRICS), low=low)
+
+
+def test_what_is_as_good_as_a_rival_is_found() -> None:
+    given = wide(2000, 2)
+    given.mapper.metrics = E
+    mapspace = list_mapspaces(given)[0].mapspace
+    groups, info = search(mapspace, threads=1)
+    best = least(groups)
+    assert info["low"].min(axis=0)[0] == pytest.approx(best)
+
+    for low in (None, info["low"]):
+        found, more = search(mapspace, threads=1, rivals=rivals_of(best, low=low))
+        assert more["complete"]
+        assert least(found) == pytest.approx(best)
+        assert more["n_pareto"] < info["n_pareto"]
+        # What the other Einsums cost counts.
+        found, _ = search(mapspace, threads=1, rivals=rivals_of(best + 5, 5, low))
+        assert least(found) == pytest.approx(best)
+        found, _ = search(mapspace, threads=1, rivals=rivals_of(best, 1e-6 * best, low))
+        assert not found
+
+
+def test_a_quick_look_bounds_each_template() -> None:
+    given = wide(2000, 2)
+    given.mapper.metrics = E
+    mapspace = list_mapspaces(given)[0].mapspace
+    _, whole = search(mapspace, threads=1)
+    groups, quick = search(mapspace, threads=1, width=1)
+    assert not quick["complete"]
+    assert quick["n_evaluated"] < whole["n_evaluated"]
+    energy = METRICS.index("energy")
+    assert (quick["low"][:, energy] <= whole["low"][:, energy] * (1 + 1e-9)).all()
+    assert quick["low"][:, energy].min() > 0.2 * least(groups)
