@@ -56,7 +56,7 @@ SECTIONS {{
 {stacks}
   }}
   __sys_heap_pointer_reset = ALIGN(8);
-  __sys_end = {wram};
+  __sys_end = 0;
   .mram.noinit {mram:#x} (NOLOAD) : {{
     KEEP(*(.bss..mram.noinit.keep .mram.noinit.keep .mram.noinit.keep.*))
     *(.bss..mram.noinit.stdout)
@@ -95,7 +95,6 @@ def linker_script(stacks: Stacks, costs: str | None = None) -> str:
         stacks="\n".join(f"    __sys_stack_thread_{t} = .; . = . + {stacks.of(t)};" for t in every),
         text=TEXT_BASE,
         table=8 * MAX_TASKLETS,
-        wram=stacks.limits.wram,
         mram=MRAM_BASE,
         atomic=ATOMIC_SPACE + ATOMIC_FIRST,
     )

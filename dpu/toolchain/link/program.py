@@ -40,7 +40,7 @@ from ..translate.translator import Translator
 from .debug_info import debug_sections
 from .layout import check_data, check_text
 from .register_values import Snapshot
-from .start import write_start
+from .start import END, END_NAME, write_start
 
 __all__ = ["Program", "make_program"]
 
@@ -175,6 +175,8 @@ class _Maker:
 
     def _value(self, relocation: ElfRelocation) -> int | Label:
         """Return the label, or the address as instructions have it, of what is referred to."""
+        if relocation.symbol.name == END_NAME:
+            return END
         value = relocation.symbol.value + relocation.addend & 0xFFFF_FFFF
         section = relocation.symbol.section
         if section is self.text:
@@ -308,6 +310,8 @@ class _Maker:
             begin = self._position_of(value)
             size = 8 * (self._position_of(value + size) - begin)
             value = IRAM_BASE + 8 * begin
+        elif symbol.name == END_NAME:
+            section, value = ".text", IRAM_BASE + 8 * self.code.position(END)
         return Symbol(
             name=symbol.name,
             value=value,

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from ...elf.reader import ElfFile
 from ..ir.code import Code
-from ..ir.operands import Condition, Label
+from ..ir.operands import Condition, Label, LabelKind
 from ..ir.registers import ID, ID8, RETURN, SCRATCH_HIGH, SCRATCH_LOW, STACK_POINTER, ZERO
 from ..translate.conventions import write_stack_start
 from .layout import ATOMIC_FIRST
 
-__all__ = ["write_start"]
+__all__ = ["END", "END_NAME", "write_start"]
 
+# Where tasklets stop, and its symbol, which the linker script only declares.
+END, END_NAME = Label(LabelKind.PART, "end"), "__sys_end"
 _SHORT_ADDRESS = 2048
 
 
@@ -38,7 +40,7 @@ def write_start(
     has_assembly : bool
         Whether functions in assembly need their end of the stack.
     """
-    others, last, end = code.new_label(), code.new_label(), code.new_label()
+    others, last = code.new_label(), code.new_label()
     code.jump_if(Condition.NOT_ZERO, ID, 0, others)
     if linked.has_symbol("__stdout_buffer_state"):
         _clear(code, linked.symbol("__stdout_buffer_state").value)
@@ -57,8 +59,8 @@ def write_start(
     if has_assembly:
         write_stack_start(code)
     code.emit("call", "rri", RETURN, ZERO, main)
-    code.place(end)
-    code.emit("stop", "ci", Condition.TRUE, end)
+    code.place(END)
+    code.emit("stop", "ci", Condition.TRUE, END)
 
 
 def _clear(code: Code, address: int) -> None:

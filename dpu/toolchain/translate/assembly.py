@@ -13,7 +13,7 @@ from ... import _isa
 from ...asm.forms import Candidate, candidates, condition_code
 from ..errors import TranslationError
 from ..ir.code import ASSEMBLY, Code
-from ..ir.operands import Label, Operand, Register
+from ..ir.operands import Label, LabelKind, Operand, Register
 from ..ir.registers import pair_of, register_of
 from .conventions import Conventions
 from .rv32 import Rv32, decode
@@ -112,7 +112,9 @@ class AssemblyReader:
         in_assembly, other = values[int(index)], values[int(index) + 1]
         if isinstance(in_assembly, Label):
             return in_assembly
-        return self.conventions.entry_of(name, other) if isinstance(other, Label) else other
+        if isinstance(other, Label) and other.kind == LabelKind.CODE:
+            return self.conventions.entry_of(name, other)
+        return other
 
 
 def _chosen(words: Sequence[int]) -> list[int]:

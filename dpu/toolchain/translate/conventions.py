@@ -133,8 +133,8 @@ class Conventions:
             result = "i"
         if "?" in result + arguments:
             raise TranslationError(
-                f"{name}: calls between C and assembly need its declaration in C, with values of "
-                "1, 2, 4 or 8 bytes alone"
+                f"{name}: calls between C and assembly need its declaration in C, without "
+                "structures by value: pass their addresses"
             )
         places = _in_assembly(arguments)
         words = sum(2 if one == "l" else 1 for one in arguments)

@@ -319,11 +319,29 @@ def test_mistakes_in_a_file_say_file_and_line(run: Run, text: str, message: str)
         run("out[0] = f(1);", before="int f(int);\n", assembly=assembly)
 
 
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_tasklets_stop_at_the_end_of_the_program(run: Run, level: str) -> None:
+    body = """
+    out[me()] = 1;
+    if (me() == 1) leave();
+    if (me() == 2) __asm__ volatile("stop true, __sys_end");
+    out[me()] = 2;
+    """
+    leave = ".globl leave\nleave: stop true, __sys_end\n"
+    found = run(body, before="void leave(void);\n", assembly=leave, level=level, tasklets=4)
+    assert found["out"][:4] == [2, 1, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("declaration", "call"),
     [
         ("int f(int, ...);", "f(1, 2)"),
         ("int f(int, int, int, int, int, int, int, int, int);", "f(1, 2, 3, 4, 5, 6, 7, 8, 9)"),
+        ("struct s { int i; }; int f(struct s);", "f((struct s){in[0]})"),
+        ("struct s { long long i; }; int f(struct s);", "f((struct s){in[0]})"),
+        ("struct s { int i, k; }; int f(struct s);", "f((struct s){in[0], in[1]})"),
+        ("struct s { int i, k; }; struct s f(int);", "f(in[0]).k"),
+        ("struct s { int i[5]; }; struct s f(int);", "f(in[0]).i[1]"),
     ],
 )
 def test_functions_that_c_cannot_call(run: Run, declaration: str, call: str) -> None:
@@ -359,6 +377,9 @@ def test_names_of_registers_change_in_clobbers_and_variables_alone() -> None:
     assert rename_registers('int x asm("r1x");') == 'int x asm("r1x");'
 
 
+_STRUCTURES = ["four=v:?", "five=i:?", "six=v:?", "seven=i:?", "eight=i:i"]
+
+
 def test_types_of_functions_are_recorded() -> None:
     text = """declare i32 @one(ptr noundef, i8 noundef zeroext) #1
 declare void @llvm.memcpy.p0.p0.i32(ptr, ptr, i32, i1)
@@ -366,7 +387,11 @@ define dso_local double @two(i64 noundef %0, float noundef %1) local_unnamed_add
 define internal i32 @hidden() {
 declare noundef ptr @three(i32, ...)
 declare void @four(ptr noundef byval(%struct.s) align 8)
+declare i32 @five(ptr dead_on_return noundef)
+declare void @six(ptr dead_on_unwind writable sret(%struct.s) align 4, i32 noundef)
+declare i32 @seven(i32)
+define i32 @eight(i32 returned %0) {
 """
     found = record_signatures(text).removeprefix(text)
     strings = [line.split("\\22")[1] for line in found.splitlines() if "asciz" in line]
-    assert strings == ["one=i:ii", "two=l:li", "three=i:?", "four=v:?"]
+    assert strings == ["one=i:ii", "two=l:li", "three=i:?", *_STRUCTURES]
