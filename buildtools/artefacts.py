@@ -189,6 +189,9 @@ DPU_MACHINE = (
 # Its translation to code of the host.
 DPU_TRANSLATE = ("csrc/dpu/translate/*.c", "csrc/common/sha256.c")
 
+# What collects profiles of it.
+DPU_PROFILE = ("csrc/dpu/profile/*.c",)
+
 ARTEFACTS = [
     Artefact(
         kind=Kind.SHARED,
@@ -234,6 +237,7 @@ ARTEFACTS = [
             "csrc/dpu/lib/*/*.c",
             *DPU_MACHINE,
             *DPU_TRANSLATE,
+            *DPU_PROFILE,
             "csrc/common/cores.c",
         ),
         # It calls its own functions, whatever else is loaded; and its threads may be at work when

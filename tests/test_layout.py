@@ -39,10 +39,12 @@ LAYERS: dict[str, str] = {
     # dpu: the machine, then the library, whose folders are a stack
     "csrc/dpu/machine": "csrc/common csrc/dpu/isa",
     "csrc/dpu/translate": "csrc/common csrc/dpu/isa csrc/dpu/machine",
+    "csrc/dpu/profile": "csrc/dpu/isa csrc/dpu/machine",
     "csrc/dpu/lib/core": "include/dpu csrc/common",
     "csrc/dpu/lib/programs": "@csrc/dpu/lib/core csrc/formats csrc/dpu/isa",
     "csrc/dpu/lib/ranks": "@csrc/dpu/lib/programs csrc/dpu/machine",
-    "csrc/dpu/lib/schedule": "@csrc/dpu/lib/ranks",
+    "csrc/dpu/lib/observe": "@csrc/dpu/lib/ranks csrc/dpu/profile",
+    "csrc/dpu/lib/schedule": "@csrc/dpu/lib/observe",
     "csrc/dpu/lib/sets": "@csrc/dpu/lib/schedule",
     "csrc/dpu/lib/transfers": "@csrc/dpu/lib/sets",
     "csrc/dpu/lib/run": "@csrc/dpu/lib/transfers csrc/dpu/translate",
@@ -112,7 +114,8 @@ LAYERS: dict[str, str] = {
     "dpu/toolchain/link": "@dpu/toolchain/translate dpu/toolchain/passes dpu/asm dpu/elf dpu/dwarf",
     "dpu/toolchain": "@dpu/toolchain/link dpu/toolchain/frontend offchip",
     "dpu": "@dpu/toolchain dpu/asm dpu/isa",
-    "dpu/cli": "@dpu",
+    "dpu/profile": "@dpu",
+    "dpu/cli": "@dpu/profile",
     # programs of the others, whose cost it predicts
     "accelforge/kernels": "@accelforge/prediction accelforge/devices veo dpu accl",
 }

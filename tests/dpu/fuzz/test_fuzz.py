@@ -12,6 +12,7 @@ TARGETS = {
     "checkpoint": "csrc/dpu/lib/state/checkpoint_format.c",
     "run": "@libdpu",
     "profile": "@libdpu",
+    "observe": "csrc/dpu/lib/observe/options.c",
 }
 
 test_a_reader_survives_damaged_input = make_test(__file__, TARGETS)

@@ -156,6 +156,7 @@ dpu_error_t dpulib_program_create(uint8_t *image, size_t size, const char *path,
     }
 
     program->image = image;
+    program->image_size = size;
     program->public.reference_count = 1;
     program->public.profiling_symbols = &program->profiling;
     enum dpu_elf_status opened = dpu_elf_open_image(&program->elf, image, size);

@@ -21,6 +21,7 @@ struct dpulib_program {
     struct dpu_program_t public;
     struct dpu_elf elf; /* of image */
     uint8_t *image;
+    size_t image_size;
     dpu_elf_symbols_t symbols;   /* by name */
     dpu_elf_symbols_t profiling; /* none; its address tells our programs from those of callers */
     struct dpulib_meetings *meetings; /* meetings.h */

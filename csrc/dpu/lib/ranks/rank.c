@@ -108,10 +108,21 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
     return DPU_OK;
 }
 
+static void release_attachments(struct dpu_t *dpu)
+{
+    struct dpulib_attachment *next;
+    for (struct dpulib_attachment *one = dpu->attachments; one != NULL; one = next) {
+        next = one->next;
+        one->release(one);
+    }
+    dpu->attachments = NULL;
+}
+
 void dpulib_rank_destroy(struct dpu_rank_t *rank)
 {
     for (uint32_t i = 0; i < dpulib_rank_size(rank); i++) {
         struct dpu_t *dpu = &rank->dpus[i];
+        release_attachments(dpu);
         dpu_machine_destroy(dpu->machine);
         dpu_free_program(dpu->program);
         free(dpu->breakpoints);

@@ -34,6 +34,12 @@ struct dpulib_bank_counters {
     uint64_t start[2], stop[2];
 };
 
+/* What observes a machine, until its rank is destroyed. */
+struct dpulib_attachment {
+    struct dpulib_attachment *next;
+    void (*release)(struct dpulib_attachment *attachment); /* the machine still exists */
+};
+
 struct dpu_t {
     struct dpu_rank_t *rank;
     uint8_t slice, member;
@@ -47,13 +53,14 @@ struct dpu_t {
     struct dpulib_bank_counters bank_counters; /* likewise */
     pthread_mutex_t turn;     /* held while the machine runs, and by what runs beside a launch */
     _Atomic uint32_t waiting; /* operations beside a launch that want the turn */
-    bool stuck;               /* ended against its will; it does not run until a load */
-    bool stepping;            /* a launch is under way, and has another turn */
-    uint32_t launches;        /* queued or running; under the lock, as what follows */
-    bool in_fault;            /* as dpu_status() shows it */
-    bool interrupted;         /* what is launched is to end */
-    bool debugging;           /* dpusoft_debug_continue() is at work */
-    struct dpulib_task task;  /* of the operation that is spread over DPUs */
+    struct dpulib_attachment *attachments; /* for operations only */
+    bool stuck;              /* ended against its will; it does not run until a load */
+    bool stepping;           /* a launch is under way, and has another turn */
+    uint32_t launches;       /* queued or running; under the lock, as what follows */
+    bool in_fault;           /* as dpu_status() shows it */
+    bool interrupted;        /* what is launched is to end */
+    bool debugging;          /* dpusoft_debug_continue() is at work */
+    struct dpulib_task task; /* of the operation that is spread over DPUs */
 };
 
 struct dpu_rank_t {

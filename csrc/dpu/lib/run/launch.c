@@ -8,6 +8,7 @@
 #include "dpu/lib/core/job_kind.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/core/verbose.h"
+#include "dpu/lib/observe/recorder.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/fault.h"
@@ -192,6 +193,7 @@ static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
     if (is_interrupted(dpu))
         return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
     wait_for_code(dpu);
+    dpulib_record_begin(dpu, launch->figures.number);
     return begin(dpu, &launch->boot);
 }
 
@@ -199,6 +201,7 @@ static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
 static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run_status status)
 {
     add_figures(&launch->figures, dpu);
+    dpulib_record_end(dpu);
     switch (status) {
     case DPU_RUN_DONE:
         dpu->status = DPUSOFT_DONE;
@@ -242,6 +245,7 @@ dpu_error_t dpulib_launch(struct dpu_set_t set, struct dpulib_boot boot, bool as
     if (launch == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (launch)");
     launch->boot = boot;
+    launch->figures.number = dpulib_record_number();
 
     const struct dpulib_spec spec = {
         .kind = set.kind == DPU_SET_DPU ? DPULIB_JOB_LAUNCH_DPU : DPULIB_JOB_LAUNCH_RANK,

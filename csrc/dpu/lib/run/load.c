@@ -3,6 +3,7 @@
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/core/lock.h"
+#include "dpu/lib/observe/recorder.h"
 #include "dpu/lib/programs/image.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/check.h"
@@ -97,6 +98,7 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
     struct dpulib_program *program = argument;
     const struct dpu_elf *elf = &program->elf;
     dpu_error_t status = DPU_OK;
+    dpulib_record_load(dpu);
 
     /* Whatever it was doing. */
     dpu_machine_clear_fault(dpu->machine);

@@ -22,8 +22,11 @@
 
 #include "common/clock.h"
 #include "dpu/lib/core/lock.h"
+#include "dpu/lib/core/path.h"
 #include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
+#include "dpu/lib/observe/raw_file.h"
+#include "dpu/lib/observe/recorder.h"
 #include "dpu/lib/ranks/profile.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/ranks/table.h"
@@ -136,28 +139,9 @@ static void tell_failure(const char *path)
     destination = NULL;
 }
 
-/* The path of the file, with the process id for each %p. To be freed. */
-static char *make_path(const char *pattern)
-{
-    char *path = NULL;
-    size_t size = 0;
-    FILE *text = open_memstream(&path, &size);
-    if (text == NULL)
-        return NULL;
-
-    for (const char *at = pattern; *at != 0; at++)
-        if (at[0] == '%' && at[1] == 'p') {
-            fprintf(text, "%ld", (long)getpid());
-            at++;
-        } else {
-            fputc(*at, text);
-        }
-    return fclose(text) == 0 ? path : NULL;
-}
-
 static bool open_file(bool anew)
 {
-    char *path = make_path(destination);
+    char *path = dpulib_make_path(destination);
     if (path == NULL) {
         tell_failure(destination);
         return false;
@@ -234,6 +218,21 @@ static void add(struct figures *total, const struct figures *figures)
     total->ranks = figures->ranks > total->ranks ? figures->ranks : total->ranks;
 }
 
+static void record(const struct dpulib_operation *operation, const struct figures *figures)
+{
+    bool is_known = dpulib_is_launch(operation) || operation->spec.move != DPULIB_NO_MOVE;
+    dpulib_record_operation(&(struct dpulib_record){
+        .number = dpulib_is_launch(operation) ? operation->spec.figures->number : 0,
+        .begin = operation->begin,
+        .seconds = figures->seconds,
+        .bytes = figures->bytes,
+        .cycles = figures->cycles,
+        .instructions = figures->instructions,
+        .dpus = operation->dpus,
+        .what = is_known ? (uint32_t)operation->spec.move : DPULIB_RAW_OTHER,
+    });
+}
+
 void dpulib_time_note(const struct dpulib_operation *operation)
 {
     struct figures figures = {0};
@@ -242,6 +241,8 @@ void dpulib_time_note(const struct dpulib_operation *operation)
         measure_launch(operation, &figures);
     else if (move != DPULIB_NO_MOVE)
         measure_move(operation, &figures);
+    if (dpulib_records())
+        record(operation, &figures);
     if (figures.dpus == 0)
         return;
 

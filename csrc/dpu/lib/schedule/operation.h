@@ -38,6 +38,7 @@ struct dpulib_launch_figures {
     _Atomic uint64_t instructions;
     _Atomic uint64_t dma_bytes;
     _Atomic uint32_t runtimes; /* of the programs: 1 << enum dpusoft_runtime, or-ed */
+    uint64_t number;           /* that the recorder gave to it */
 };
 
 /* What an operation does. Everything may be 0 or NULL but either `run` or `advance`. */
@@ -106,6 +107,7 @@ struct dpulib_operation {
     struct dpulib_spec spec;
     struct dpulib_callback callback;
     enum dpulib_executor executor;
+    int64_t begin; /* clock_now(), if operations are recorded */
     bool async;
     bool spread;        /* over tasks */
     uint32_t span;      /* DPUs of a task */

@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/lock.h"
+#include "dpu/lib/observe/recorder.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/holding.h"
@@ -197,6 +198,7 @@ dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_spec *spec, 
     }
 
     operation->async = async;
+    operation->begin = dpulib_records() ? clock_now() : 0;
     choose_executor(operation);
     return dpulib_operation_run(operation);
 }

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dpu/lib/observe/merged.h"
+
+#include "common/sha256.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DPUS_MAX 65536
+#define NAMELESS ""
+
+struct dpulib_merged {
+    struct dpulib_merged *next;
+    uint8_t digest[SHA256_SIZE];
+    uint32_t number, dpus;
+    uint64_t count; /* sites that are not 0 */
+    uint8_t seen[DPUS_MAX / 8];
+    struct dpulib_raw_site sites[DPU_MACHINE_THREADS][DPU_MACHINE_IRAM];
+};
+
+static struct dpulib_merged *first;
+static uint32_t numbers;
+
+static void write_program(struct dpulib_raw_file *file, const struct dpulib_merged *merged,
+                          const struct dpulib_program *program, const struct dpu_t *dpu)
+{
+    struct dpu_machine_options options;
+    dpu_machine_get_options(dpu->machine, &options);
+    const char *path = program->public.program_path;
+    path = path != NULL ? path : NAMELESS;
+    const struct dpulib_raw_program head = {
+        .program = merged->number,
+        .path_size = (uint32_t)strlen(path),
+        .image_size = (uint32_t)program->image_size,
+        .clock_hz = dpulib_clock(&dpu->rank->profile),
+        .round_cycles = options.round_cycles,
+        .dma_setup = options.dma_setup,
+        .dma_engine_per_kib = options.dma_engine_per_kib,
+        .dma_read_latency = options.dma_read_latency,
+        .dma_latency_per_kib = options.dma_latency_per_kib,
+    };
+    const struct dpulib_raw_part parts[] = {
+        {&head, sizeof head}, {path, head.path_size}, {program->image, head.image_size}};
+    dpulib_raw_write(file, DPULIB_RAW_PROGRAM, parts, 3);
+}
+
+struct dpulib_merged *dpulib_merged_find(struct dpulib_raw_file *file,
+                                         const struct dpulib_program *program,
+                                         const struct dpu_t *dpu)
+{
+    struct sha256 hash;
+    uint8_t digest[SHA256_SIZE];
+    sha256_begin(&hash);
+    sha256_add(&hash, program->image, program->image_size);
+    sha256_end(&hash, digest);
+    for (struct dpulib_merged *merged = first; merged != NULL; merged = merged->next)
+        if (memcmp(merged->digest, digest, sizeof digest) == 0)
+            return merged;
+
+    struct dpulib_merged *merged = calloc(1, sizeof *merged);
+    if (merged == NULL)
+        return NULL;
+
+    memcpy(merged->digest, digest, sizeof digest);
+    merged->number = ++numbers;
+    merged->next = first;
+    first = merged;
+    write_program(file, merged, program, dpu);
+    return merged;
+}
+
+uint32_t dpulib_merged_number(const struct dpulib_merged *merged)
+{
+    return merged->number;
+}
+
+static void add(void *context, const struct dpu_profile_site *site)
+{
+    struct dpulib_merged *merged = context;
+    struct dpulib_raw_site *sum = &merged->sites[site->thread][site->pc];
+    merged->count += sum->instructions == 0;
+    sum->pc = site->pc;
+    sum->thread = site->thread;
+    sum->instructions += site->instructions;
+    sum->issue += site->issue;
+    sum->spin += site->spin;
+    sum->dma += site->dma;
+    sum->sleep += site->sleep;
+}
+
+void dpulib_merged_take(struct dpulib_merged *merged, struct dpu_profile *profile, uint32_t dpu)
+{
+    uint8_t *byte = &merged->seen[dpu / 8 % sizeof merged->seen];
+    const uint8_t bit = (uint8_t)(1u << dpu % 8);
+    merged->dpus += (*byte & bit) == 0;
+    *byte |= bit;
+    dpu_profile_take_sites(profile, add, merged);
+}
+
+static void write_sites(struct dpulib_raw_file *file, struct dpulib_merged *merged)
+{
+    const struct dpulib_raw_sites head = {merged->number, merged->dpus, merged->count};
+    struct dpulib_raw_site *sites = malloc(merged->count * sizeof *sites);
+    if (sites == NULL)
+        return;
+
+    uint64_t at = 0;
+    for (uint32_t thread = 0; thread < DPU_MACHINE_THREADS; thread++)
+        for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM && at < merged->count; pc++)
+            if (merged->sites[thread][pc].instructions != 0)
+                sites[at++] = merged->sites[thread][pc];
+
+    const struct dpulib_raw_part parts[] = {{&head, sizeof head}, {sites, at * sizeof *sites}};
+    dpulib_raw_write(file, DPULIB_RAW_SITES, parts, 2);
+    free(sites);
+}
+
+void dpulib_merged_write(struct dpulib_raw_file *file)
+{
+    for (struct dpulib_merged *merged = first; merged != NULL; merged = merged->next) {
+        if (merged->count == 0)
+            continue;
+        write_sites(file, merged);
+        memset(merged->sites, 0, sizeof merged->sites);
+        memset(merged->seen, 0, sizeof merged->seen);
+        merged->count = merged->dpus = 0;
+    }
+}
+
+void dpulib_merged_reset(void)
+{
+    while (first != NULL) {
+        struct dpulib_merged *next = first->next;
+        free(first);
+        first = next;
+    }
+
+    numbers = 0;
+}

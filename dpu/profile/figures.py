@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How good a launch is: roofline, balance, and one sentence of advice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .costs import NOWHERE, SLEEPS, Code, Cost, add_up
+from .raw import Launch, RawProfile, RecordedProgram, Site
+
+__all__ = ["LaunchFigures", "ProgramFigures", "advise", "launch_figures", "program_figures"]
+
+
+@dataclass(frozen=True)
+class LaunchFigures:
+    """One launch of a program on some DPUs.
+
+    Attributes
+    ----------
+    number : int
+        Of the host's launch.
+    dpus : int
+        That were profiled.
+    cycles, mean_cycles : float
+        Of the DPU that took longest, and of all.
+    instructions, transfers, bytes, busy : int
+        Of all DPUs; the last are cycles of their DMA engines.
+    total : int
+        Cycles of all DPUs.
+    lost_dma, lost_stopped, lost_few : int
+        Cycles of all DPUs in which nothing was issued, by their reason.
+    """
+
+    number: int
+    dpus: int
+    cycles: int
+    mean_cycles: float
+    total: int
+    instructions: int
+    transfers: int
+    bytes: int
+    busy: int
+    lost_dma: int
+    lost_stopped: int
+    lost_few: int
+    tasklets: int
+
+    @property
+    def per_cycle(self) -> float:
+        """Instructions per cycle, of which the pipeline can issue one."""
+        return self.instructions / self.total if self.total else 0.0
+
+    @property
+    def bytes_per_cycle(self) -> float:
+        """Bytes between MRAM and WRAM per cycle."""
+        return self.bytes / self.total if self.total else 0.0
+
+    @property
+    def balance(self) -> float:
+        """Cycles of the mean DPU in those of the slowest one: 1 is best."""
+        return self.mean_cycles / self.cycles if self.cycles else 1.0
+
+    @property
+    def share_busy(self) -> float:
+        """In how much of the time the DMA engine is at work."""
+        return min(1.0, self.busy / self.total) if self.total else 0.0
+
+
+@dataclass(frozen=True)
+class ProgramFigures:
+    """A program over all its launches; attributes are as in `LaunchFigures`."""
+
+    program: RecordedProgram
+    code: Code
+    sites: list[Site]
+    launches: list[LaunchFigures]
+    whole: LaunchFigures
+    tasklets: dict[int, Cost]
+
+    @property
+    def limit(self) -> float:
+        """Bytes per cycle that the DMA engine can do, in transfers of 2,048 bytes."""
+        program = self.program
+        cycles = program.dma_setup + 2 * program.dma_engine_per_kib
+        return 2048 / cycles if cycles else float("inf")
+
+    @property
+    def tasklet_balance(self) -> float:
+        """Instructions of the mean tasklet in those of the busiest one."""
+        counts = [cost.instructions for cost in self.tasklets.values()]
+        most = max(counts, default=0)
+        return sum(counts) / len(counts) / most if most else 1.0
+
+
+def launch_figures(launches: Sequence[Launch], number: int = 0) -> LaunchFigures:
+    """Add up what DPUs did in a launch, or in several."""
+    slowest: dict[int, int] = {}
+    for one in launches:
+        slowest[one.operation] = max(slowest.get(one.operation, 0), one.cycles)
+    dpus = len({one.dpu for one in launches})
+    total = sum(one.cycles for one in launches)
+    return LaunchFigures(
+        number=number,
+        dpus=dpus,
+        cycles=sum(slowest.values()),
+        mean_cycles=total / dpus if dpus else 0.0,
+        total=total,
+        instructions=sum(one.instructions for one in launches),
+        transfers=sum(one.reads + one.writes for one in launches),
+        bytes=sum(one.read_bytes + one.write_bytes for one in launches),
+        busy=sum(one.dma_busy for one in launches),
+        lost_dma=sum(one.lost_dma for one in launches),
+        lost_stopped=sum(one.lost_stopped for one in launches),
+        lost_few=sum(one.lost_few for one in launches),
+        tasklets=max((sum(t.end != 0 for t in one.tasklets) for one in launches), default=0),
+    )
+
+
+def program_figures(profile: RawProfile) -> list[ProgramFigures]:
+    """Return the figures of each program, the one that took most cycles first."""
+    found = []
+    for number, program in profile.programs.items():
+        launches = [one for one in profile.launches if one.program == number]
+        groups: dict[int, list[Launch]] = {}
+        for one in launches:
+            groups.setdefault(one.operation, []).append(one)
+        sites = profile.sites.get(number, [])
+        found.append(
+            ProgramFigures(
+                program=program,
+                code=Code(program),
+                sites=sites,
+                launches=[launch_figures(group, key) for key, group in groups.items()],
+                whole=launch_figures(launches),
+                tasklets=dict(sorted(add_up(sites, lambda site: site.thread).items())),
+            )
+        )
+    return sorted(found, key=lambda one: -one.whole.cycles)
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %"
+
+
+def _hottest(figures: ProgramFigures, measure: str) -> str:
+    """Name the line with most of some kind of cycles, outside the run time if possible."""
+    code = figures.code
+    lines = add_up(figures.sites, lambda site: code.place(site.pc))
+    best = max(lines.items(), key=lambda item: getattr(item[1], measure), default=None)
+    return best[0] if best is not None else NOWHERE
+
+
+def _sleeping(figures: ProgramFigures) -> tuple[str, float]:
+    """Return what tasklets sleep in most, and the share of their time."""
+    costs = add_up(figures.sites, lambda site: figures.code.function(site.pc))
+    total = sum(cost.cycles for cost in costs.values())
+    name = max(costs, key=lambda one: costs[one].sleep, default=NOWHERE)
+    share = sum(cost.sleep for cost in costs.values()) / total if total else 0.0
+    return SLEEPS.get(name, name), share
+
+
+def advise(figures: ProgramFigures) -> str:
+    """Say in a sentence what bounds a program, and what would help."""
+    whole = figures.whole
+    if not whole.total or not whole.instructions:
+        return "Nothing was executed."
+
+    time = sum(cost.cycles for cost in figures.tasklets.values())
+    spin = sum(cost.spin for cost in figures.tasklets.values()) / time if time else 0.0
+    sleeps_in, sleep = _sleeping(figures)
+    size = whole.bytes / whole.transfers if whole.transfers else 0.0
+    if whole.balance < 0.75:
+        return (
+            f"Unbalanced DPUs: the slowest one takes {1 / whole.balance:.1f} times as long as the "
+            "mean; give each DPU as much to do."
+        )
+    if spin > 0.2:
+        return (
+            f"Bound by locks: tasklets spend {_percent(spin)} of their time trying to take an "
+            f"atomic bit, most at {_hottest(figures, 'spin')}; give each tasklet data of its own "
+            "and join them at the end."
+        )
+    if whole.share_busy > max(0.8, whole.per_cycle):
+        hint = "use larger transfers" if size < 256 else "reuse in WRAM what was transferred"
+        return (
+            f"DMA-bound: the engine is busy in {_percent(whole.share_busy)} of cycles; transfers "
+            f"average {size:.0f} bytes ({_hottest(figures, 'dma')}): {hint}."
+        )
+    if whole.per_cycle > 0.85:
+        return (
+            f"Compute-bound: {whole.per_cycle:.2f} instructions per cycle of 1; only fewer "
+            f"instructions help, and most are at {_hottest(figures, 'instructions')}."
+        )
+    if figures.tasklet_balance < 0.6 and whole.lost_stopped >= max(whole.lost_dma, whole.lost_few):
+        return (
+            f"Unbalanced tasklets: the mean one executes {_percent(figures.tasklet_balance)} of "
+            "the instructions of the busiest one; divide the work evenly."
+        )
+    lost = {"few": whole.lost_few, "dma": whole.lost_dma, "stopped": whole.lost_stopped}
+    most = max(lost, key=lambda one: lost[one])
+    share = _percent(lost[most] / whole.total)
+    if most == "few":
+        return (
+            f"Too few tasklets: {share} of cycles issue nothing because only {whole.tasklets} "
+            "tasklets run, and one issues in 11 cycles; use 11 or more."
+        )
+    if most == "dma":
+        hint = "use larger transfers" if size < 256 else "use more tasklets"
+        return (
+            f"Bound by the latency of DMA: in {share} of cycles nothing is issued because tasklets "
+            f"wait for transfers, which average {size:.0f} bytes "
+            f"({_hottest(figures, 'dma')}): {hint}."
+        )
+    if sleep > 0.1:
+        return (
+            f"Tasklets wait for each other: {_percent(sleep)} of their time is sleep "
+            f"({sleeps_in}, most at {_hottest(figures, 'sleep')}); divide the work between two "
+            "meetings evenly."
+        )
+    return (
+        f"Tasklets end early: in {share} of cycles nothing is issued because too few of "
+        f"{whole.tasklets} still run; divide the work evenly."
+    )

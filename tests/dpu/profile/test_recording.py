@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What libdpu records of a host: sums are those of the reports; what is left out is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpu.profile import RawProfile, load, program_figures, record, report
+from dpu.profile.raw import EventKind
+
+from .programs import BYTES, TASKLETS, TIMES, build, command, run
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("program"))
+
+
+def profile_of(words: list[str], folder: Path, **options: str) -> tuple[RawProfile, list[str]]:
+    file = folder / "profile"
+    value = ",".join([f"file={file}", *(f"{key}={text}" for key, text in options.items())])
+    done = run(words, DPU_PROFILE=value)
+    assert done.returncode == 0, done.stderr
+    return load([file]), done.stdout.split()
+
+
+@pytest.mark.parametrize(("dpus", "launches"), [(1, 1), (3, 2), (70, 1)])
+def test_sums_are_those_of_the_reports(
+    program: Path, tmp_path: Path, dpus: int, launches: int
+) -> None:
+    profile, told = profile_of(command(program, dpus, launches), tmp_path, dpus="all")
+    numbers = list(map(int, told))
+    [figures] = program_figures(profile)
+    assert profile.is_complete and profile.dropped == 0
+    assert len(profile.launches) == dpus * launches == len(figures.launches) * dpus
+    for one, first in zip(figures.launches, range(0, len(numbers), 3), strict=True):
+        cycles, instructions, size = numbers[first : first + 3]
+        assert (one.cycles, one.instructions, one.bytes) == (cycles, instructions, size)
+        assert one.tasklets == TASKLETS and one.transfers == dpus * TASKLETS * TIMES
+    assert sum(site.instructions for site in figures.sites) == sum(numbers[1::3])
+    assert profile.dpus == {figures.program.number: dpus}
+    assert figures.whole.lost_dma + figures.whole.lost_few + figures.whole.lost_stopped == (
+        figures.whole.total - figures.whole.instructions
+    )
+
+
+def test_cycles_are_those_without_a_profile(program: Path, tmp_path: Path) -> None:
+    words = command(program, 2)
+    _, told = profile_of(words, tmp_path)
+    assert run(words).stdout.split() == told
+
+
+def test_one_dpu_can_be_chosen(program: Path, tmp_path: Path) -> None:
+    profile, _ = profile_of(command(program, 4), tmp_path, dpus="2")
+    assert [one.dpu for one in profile.launches] == [2]
+    assert [one.dpu for one in profile.events] == [2]
+
+
+def test_events_of_the_first_dpu(program: Path, tmp_path: Path) -> None:
+    profile, _ = profile_of(command(program, 2), tmp_path)
+    [one] = profile.events
+    kinds = [EventKind(event.kind) for event in one.events]
+    assert one.dropped == 0 and one.dpu == 0
+    assert kinds.count(EventKind.READ) == kinds.count(EventKind.HELD) == TASKLETS * TIMES
+    assert kinds.count(EventKind.RUN) == TASKLETS
+    assert {event.value for event in one.events if event.kind == EventKind.READ} == {BYTES}
+
+
+def test_a_short_timeline_says_what_is_missing(program: Path, tmp_path: Path) -> None:
+    profile, _ = profile_of(command(program), tmp_path, timeline="10")
+    assert len(profile.events[0].events) == 10 and profile.events[0].dropped > 0
+    profile, _ = profile_of(command(program), tmp_path, timeline="0")
+    assert profile.events == []
+
+
+def test_the_limit_of_the_file(program: Path, tmp_path: Path) -> None:
+    profile, _ = profile_of(command(program, 1, 2), tmp_path, limit="0")
+    assert profile.dropped > 0 and profile.launches == [] and profile.is_complete
+
+
+def test_operations_of_the_host(program: Path, tmp_path: Path) -> None:
+    profile, _ = profile_of(command(program, 2, 2), tmp_path)
+    launches = [one for one in profile.operations if one.number]
+    assert [one.number for one in launches] == [1, 2]
+    assert {one.operation for one in profile.launches} == {1, 2}
+    assert all(one.modelled > 0 and one.end >= one.begin for one in launches)
+    assert sum(one.bytes == 8 for one in profile.operations) == 2
+
+
+def test_a_host_that_is_killed(program: Path, tmp_path: Path) -> None:
+    file = tmp_path / "profile"
+    done = run(command(program, 1, 1, "kill"), DPU_PROFILE=f"file={file}")
+    assert done.returncode == -9
+    profile = load([file])
+    assert len(profile.launches) == 1 and not profile.is_complete
+    assert "busy.dpu" in report(program_figures(profile)[0])
+
+
+def test_a_child_has_a_file_of_its_own(program: Path, tmp_path: Path) -> None:
+    host = (
+        "import os, sys\nfrom dpu import DpuSet\n"
+        "def go():\n    with DpuSet(1, binary=sys.argv[1]) as s: s.exec()\n"
+        "go()\npid = os.fork()\ngo()\n"
+        "sys.exit(os.waitpid(pid, 0)[1] if pid else 0)"
+    )
+    words = [sys.executable, "-W", "ignore", "-c", host, str(program)]
+    status, files = record(words, {}, tmp_path)
+    assert status == 0 and len(files) == 2
+    merged = load(files)
+    assert len(merged.programs) == 1 and len(merged.launches) == 3
+    assert len({one.operation for one in merged.launches}) == 3
+    profile_of(words, tmp_path)
+    assert len(list(tmp_path.glob("profile*"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("dpus=x", "DPU_PROFILE is ignored: dpus=x, but dpus must be a number"),
+        ("nothing", "DPU_PROFILE is ignored: 'nothing' is not key=value"),
+        ("file=/nowhere/at/all", "DPU_PROFILE: cannot write to /nowhere/at/all"),
+    ],
+)
+def test_mistakes_are_told_and_the_host_runs(program: Path, value: str, text: str) -> None:
+    done = run(command(program), DPU_PROFILE=value)
+    assert done.returncode == 0 and text in done.stderr
+    assert done.stdout == run(command(program)).stdout
+
+
+def test_the_command(program: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "dpu.profile", "--keep", str(tmp_path), "--instructions", "3"]
+    done = run([*words, "--", *command(program, 2, 2, "fail")])
+    assert done.returncode == 3, done.stderr
+    assert "functions (cycles of all tasklets):" in done.stdout
+    assert "acquire zero, 9, nz" in done.stdout
+
+    files = [str(path) for path in tmp_path.glob("*.dpuprofile")]
+    again = run([*words[:3], "--annotate", *files])
+    assert again.returncode == 0 and "no source lines (compile with -g)" in again.stdout
+
+
+def test_mistakes_of_the_command(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "dpu.profile"]
+    assert "a host, or a profile, is needed" in run(words).stderr
+    done = run([*words, str(tmp_path / "absent.dpuprofile")])
+    assert done.returncode == 2 and "No such file" in done.stderr
+    (tmp_path / "wrong.dpuprofile").write_bytes(b"text")
+    done = run([*words, str(tmp_path / "wrong.dpuprofile")])
+    assert done.returncode == 2 and "this is not a profile of libdpu" in done.stderr
+    done = run([*words, "--", str(tmp_path / "absent")])
+    assert done.returncode == 2 and "No such file" in done.stderr
+    done = run([*words, "--", sys.executable, "-c", "pass"])
+    assert done.returncode == 0 and "no launch was profiled" in done.stdout
