@@ -119,6 +119,11 @@ VARIABLES = (
     ),
     Variable("PMI_RANK", "accl", "set by MPICH's launcher: tells that there is a job"),
     Variable(
+        "OFFCHIP_TEST_RANK",
+        "offchip",
+        "set by the [pytest plugin](../testing.md) for the processes of a test on several ranks",
+    ),
+    Variable(
         "XDG_CACHE_HOME",
         "offchip",
         "the folder with the caches of compiled and translated programs; `~/.cache` by default",
