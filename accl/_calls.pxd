@@ -10,7 +10,7 @@ from accl.libaccl cimport accl_call
 
 cdef class Caller:
     cdef Device device
-    # Ranks of each communicator, and which is this one.
+    # Ranks of each communicator (0: it was freed), and which is this one.
     cdef uint32_t *sizes
     cdef uint32_t *locals
     cdef uint32_t n_comms
@@ -21,6 +21,7 @@ cdef class Caller:
     cdef bint config_rdy
 
     cdef int add_communicator(self, uint32_t size, uint32_t local_rank) except -1
+    cdef int remove_communicator(self, uint32_t comm) except -1
     cdef int set_configs(self, object configs) except -1
 
     cdef int begin(self, accl_call *call, uint32_t operation, object comm_id, str name) except -1

@@ -102,6 +102,10 @@ cdef class Caller:
         self.n_comms += 1
         return 0
 
+    cdef int remove_communicator(self, uint32_t comm) except -1:
+        self.sizes[comm] = 0
+        return 0
+
     cdef int set_configs(self, object configs) except -1:
         cdef uint32_t singles = 0
         cdef uint32_t code
@@ -136,6 +140,8 @@ cdef class Caller:
             raise ACCLArgumentError(
                 f"{name}: no communicator {comm_id}; there are {self.n_comms}"
             )
+        if self.sizes[comm] == 0:
+            raise ACCLArgumentError(f"{name}: communicator {comm_id} was freed")
 
         memset(call, 0, sizeof(accl_call))
         call.size = sizeof(accl_call)

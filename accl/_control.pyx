@@ -186,6 +186,16 @@ cdef class Control:
         self.caller.add_communicator(info.ranks, info.local_rank)
         return id, info.ranks, info.local_rank
 
+    def free_communicator(self, comm):
+        """Free a communicator."""
+        cdef uint32_t id = _word(comm, "comm_id")
+        cdef int status
+        self._enter("free_communicator")
+        with nogil:
+            status = self.device.table.accl_free_communicator(self.device.c, id)
+        self._leave(status, "free_communicator")
+        self.caller.remove_communicator(id)
+
     def communicator_address(self, comm):
         """Address of a communicator in exchange memory."""
         cdef uint32_t id = comm

@@ -207,6 +207,35 @@ class Setup:
         self._append(made, number)
         return number
 
+    def free_communicator(self, comm_id: int) -> None:
+        """Free a communicator, as all of its ranks must after the same calls.
+
+        It does not wait for the others. Its number is not used again. Messages on it should have
+        been received.
+
+        Parameters
+        ----------
+        comm_id : int
+            Its number; the global communicator cannot be freed.
+
+        Raises
+        ------
+        ACCLArgumentError
+            It is the global one, was freed already, or does not exist.
+        ACCLError
+            A call on it has not finished.
+        """
+        number = index(comm_id)
+        last = len(self.communicators) - 1
+        if not 0 < number <= last:
+            raise ACCLArgumentError(f"free_communicator: comm_id must be 1 to {last}, not {number}")
+        if self.communicators[number].freed:
+            raise ACCLArgumentError(f"free_communicator: communicator {number} was freed")
+
+        self._control.free_communicator(number)
+        self.communicators[number].freed = True
+        self.communicators[number].exchmem_addr = None
+
     def configure_arithmetic(
         self,
         configs: Mapping[tuple[str, str], ACCLArithConfig] = ACCL_DEFAULT_ARITH_CONFIG,
@@ -241,10 +270,12 @@ class Setup:
     @property
     def next_free_exchmem_addr(self) -> int:
         """Address of the next communicator in exchange memory."""
-        if not self.communicators:
-            return 4 + RX_RECORD_BYTES * len(self.rx_buffer_spares)
-        last = self.communicators[-1]
-        return last.addr + 8 + 24 * len(last.ranks)
+        ends = [
+            made.exchmem_addr + 8 + 24 * len(made.ranks)
+            for made in self.communicators
+            if made.exchmem_addr is not None
+        ]
+        return max(ends, default=4 + RX_RECORD_BYTES * len(self.rx_buffer_spares))
 
     def set_timeout(self, value: int, run_async: bool = False, **more: Any) -> ACCLHandle | None:
         """Set how long calls wait for other ranks.

@@ -39,6 +39,8 @@ class ACCLCommunicator:
     ----------
     exchmem_addr : int or None
         Its address in exchange memory.
+    freed : bool
+        Whether it was freed: it is of no use any more.
     global_ranks : tuple of int
         The ranks' numbers in the communicator that this one was split from.
     """
@@ -59,6 +61,7 @@ class ACCLCommunicator:
         self.ranks: list[dict[str, Any]] = [dict(rank) for rank in ranks]
         self.local_rank = local_rank
         self.index = index
+        self.freed = False
         self.global_ranks = tuple(range(len(ranks)))
 
     def __str__(self) -> str:

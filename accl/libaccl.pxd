@@ -157,6 +157,7 @@ cdef extern from "accl_table.h" nogil:
                                         uint32_t *) noexcept nogil
         int (*accl_split_communicator)(accl_device *, uint32_t, const uint32_t *, uint32_t,
                                        uint32_t *) noexcept nogil
+        int (*accl_free_communicator)(accl_device *, uint32_t) noexcept nogil
         int (*accl_communicator_info)(accl_device *, uint32_t,
                                       accl_communicator_info_t *) noexcept nogil
         int (*accl_communicator_ranks)(accl_device *, uint32_t, accl_rank *,

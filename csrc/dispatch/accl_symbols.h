@@ -19,6 +19,7 @@
     X(accl_setup_rx_buffers) \
     X(accl_create_communicator) \
     X(accl_split_communicator) \
+    X(accl_free_communicator) \
     X(accl_communicator_info) \
     X(accl_communicator_ranks) \
     X(accl_communicator_at) \

@@ -329,6 +329,16 @@ int accl_create_communicator(accl_device *device, const struct accl_rank *ranks,
 int accl_split_communicator(accl_device *device, uint32_t comm, const uint32_t *indices, uint32_t n,
                             uint32_t *id);
 
+/*
+ * Frees communicator ID: calls with it fail from then on, and its number is not used again. All its
+ * ranks are to free it, after the same calls; none waits for another. Its memory can be used again
+ * when all have. Messages on it should have been received: others keep their rx buffers. After a
+ * failed collective it can be freed as well. ACCL_INVALID for communicator 0, ACCL_IN_USE if a call
+ * on it is not finished, ACCL_NOT_FOUND if it was freed. Not with the vendor's driver, which has no
+ * such function (ACCL_UNSUPPORTED).
+ */
+int accl_free_communicator(accl_device *device, uint32_t id);
+
 struct accl_communicator_info {
     uint32_t size;
     uint32_t ranks;

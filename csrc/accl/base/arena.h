@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define ARENA_MAGIC UINT64_C(0x316c636361666f32)
+#define ARENA_MAGIC UINT64_C(0x316c636361666f33)
 #define ARENA_LINE 64
 /* Of a word that other processes may write to. */
 #define READ_ONCE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
@@ -29,7 +29,8 @@
 #define STREAM_TAKEN_BACK UINT32_MAX /* in place of a stream: the sender gave the message up */
 #define LANE_POSTS 8
 #define LANE_INLINE 4064
-#define LANE_NOTES 16 /* as many as a communicator has: CALL_NOTES */
+#define LANE_MEMBERS 1024 /* RANKS_MAX */
+#define LANE_NOTES 16     /* as many as a communicator has: CALL_NOTES */
 
 /* Messages: one ring per sender, in the receiver's file. */
 
@@ -103,6 +104,9 @@ struct lane {
     _Atomic uint16_t notes[LANE_NOTES]; /* which calls the last ones were; see lane.c */
     /* The call in which the owner reads memory that a root posted; see collective_direct.c. */
     _Atomic uint64_t reads;
+    /* Members that freed the communicator and do not use this lane any more, by bits; each sets its
+     * own. */
+    _Atomic uint64_t gone[LANE_MEMBERS / 64];
     _Alignas(ARENA_LINE) struct lane_post posts[LANE_POSTS];
 };
 

@@ -44,6 +44,7 @@ struct communicator {
     uint32_t signature;                /* of the call that is executed and of all before it */
     uint32_t broken;                   /* error bits that ended it */
     bool met;                          /* the transport has found all members */
+    bool unmade;                       /* making it failed, so no other member is to find it */
 };
 
 /* The number of member INDEX, and that of the executed call, as texts have them. */

@@ -93,8 +93,9 @@ struct accl_device {
     bool forced_apart;                                  /* no rank shares memory with another */
     struct shm *shm;                                    /* of transport/shm */
     struct packets *_Atomic packets;                    /* of transport/packets, or NULL */
-    struct list communicators; /* by id; only the executor changes it, with the lock held */
-    uint32_t communicator_count;
+    struct list communicators;   /* by id; only the executor changes it, with the lock held */
+    uint32_t communicator_count; /* made so far, freed ones too: the next one's number */
+    struct list rank_lists;      /* of engine/communicator.c */
     /* Packets move only in the thread that MPI belongs to, while it is in a call. */
     _Atomic bool carries;
 

@@ -4,6 +4,7 @@
 
 /* X(name, parameters) */
 #define UNSUPPORTED_LIST(X) \
+    X(accl_free_communicator, (accl_device *, uint32_t)) \
     X(accl_completion_fd, (accl_device *, int *)) \
     X(accl_stream_mode, (accl_device *, int, accl_stream_hook, void *)) \
     X(accl_stream_push, (accl_device *, const void *, size_t)) \

@@ -6,9 +6,17 @@
 
 #include "accl/base/hash.h"
 #include "accl/engine/exchange.h"
-#include "accl/transport/executor.h"
 #include "accl/engine/world.h"
+#include "accl/transport/executor.h"
+#include "accl/transport/ticket.h"
 #include "accl/transport/transport.h"
+
+int acclib_communicator_missing(const accl_device *device, uint32_t id)
+{
+    if (id < device->communicator_count)
+        return acclib_fail(ACCL_NOT_FOUND, "communicator %u was freed", id);
+    return acclib_fail(ACCL_NOT_FOUND, "no communicator %u", id);
+}
 
 static void communicator_free(accl_device *device, struct communicator *comm)
 {
@@ -25,21 +33,50 @@ static void communicator_free(accl_device *device, struct communicator *comm)
     free(comm);
 }
 
+/* A list of ranks, and how many communicators have been made of it. Freed ones count too: a late
+ * rank must not take the next one for the last. */
+struct rank_list {
+    struct list_node in_device;
+    uint64_t times;
+    uint32_t n;
+    uint32_t world[];
+};
+
+static struct rank_list *rank_list_of(struct list_node *node)
+{
+    return LIST_ENTRY(node, struct rank_list, in_device);
+}
+
 void acclib_communicators_free(accl_device *device)
 {
     struct list_node *node;
     while ((node = list_pop(&device->communicators)) != NULL)
         communicator_free(device, communicator_of(node));
+    while ((node = list_pop(&device->rank_lists)) != NULL)
+        free(rank_list_of(node));
 }
 
-static uint64_t key_of(const accl_device *device, const uint32_t *world, uint32_t n)
+/* NULL if out of memory. */
+static struct rank_list *find_rank_list(accl_device *device, const uint32_t *world, uint32_t n)
 {
-    uint64_t times = 0;
-    for (struct list_node *at = device->communicators.first; at != NULL; at = at->next) {
-        const struct communicator *c = communicator_of(at);
-        times += c->n == n && memcmp(c->world, world, n * sizeof *world) == 0;
+    for (struct list_node *at = device->rank_lists.first; at != NULL; at = at->next) {
+        struct rank_list *list = rank_list_of(at);
+        if (list->n == n && memcmp(list->world, world, n * sizeof *world) == 0)
+            return list;
     }
 
+    struct rank_list *list = calloc(1, sizeof *list + n * sizeof *world);
+    if (list == NULL)
+        return NULL;
+
+    list->n = n;
+    memcpy(list->world, world, n * sizeof *world);
+    list_append(&device->rank_lists, &list->in_device);
+    return list;
+}
+
+static uint64_t key_of(uint64_t times, const uint32_t *world, uint32_t n)
+{
     uint64_t key = hash_mix(UINT64_C(0x6b657920), times);
     key = hash_mix(key, n);
     for (uint32_t i = 0; i < n; i++)
@@ -51,9 +88,14 @@ static uint64_t key_of(const accl_device *device, const uint32_t *world, uint32_
 static int add(accl_device *device, const struct accl_rank *ranks, const uint32_t *world,
                uint32_t n, uint32_t me, uint32_t *id)
 {
-    if (device->communicator_count >= ARENA_LANES)
+    uint32_t alive = 0;
+    for (struct list_node *at = device->communicators.first; at != NULL; at = at->next)
+        alive++;
+    if (alive >= ARENA_LANES)
         return acclib_fail(ACCL_NO_MEMORY, "too many communicators: the limit is %d", ARENA_LANES);
-    struct communicator *comm = calloc(1, sizeof *comm);
+
+    struct rank_list *list = find_rank_list(device, world, n);
+    struct communicator *comm = list != NULL ? calloc(1, sizeof *comm) : NULL;
     if (comm != NULL) {
         comm->members = calloc(n, sizeof *comm->members);
         comm->ranks = malloc(n * sizeof *comm->ranks);
@@ -70,7 +112,7 @@ static int add(accl_device *device, const struct accl_rank *ranks, const uint32_
     comm->n = n;
     comm->me = me;
     comm->id = device->communicator_count;
-    comm->key = key_of(device, world, n);
+    comm->key = key_of(list->times, world, n);
     comm->transport = acclib_world_transport(device, world, n);
     for (uint32_t i = 0; i < n; i++)
         comm->members[i].rank = world[i];
@@ -86,6 +128,7 @@ static int add(accl_device *device, const struct accl_rank *ranks, const uint32_
     list_append(&device->communicators, &comm->in_device);
     pthread_mutex_unlock(&device->lock);
     device->communicator_count++;
+    list->times++;
     *id = comm->id;
 
     return ACCL_OK;
@@ -152,12 +195,59 @@ ACCL_EXPORT int accl_create_communicator(accl_device *device, const struct accl_
     return status;
 }
 
+static bool has_calls(accl_device *device, uint32_t id)
+{
+    pthread_mutex_lock(&device->lock);
+    struct list_node *at = device->tickets.first;
+    while (at != NULL && !acclib_ticket_uses(ticket_of(at), id))
+        at = at->next;
+    pthread_mutex_unlock(&device->lock);
+
+    return at != NULL;
+}
+
+static int take_out(accl_device *device, uint32_t id)
+{
+    struct communicator *comm = acclib_communicator_find(device, id);
+    if (comm == NULL)
+        return acclib_communicator_missing(device, id);
+    if (id == ACCL_GLOBAL_COMM)
+        return acclib_fail(ACCL_INVALID, "communicator 0 says who the ranks are, and lives as long "
+                                         "as the device");
+    if (has_calls(device, id))
+        return acclib_fail(ACCL_IN_USE,
+                           "a call on communicator %u is not finished: wait for it before freeing",
+                           id);
+
+    pthread_mutex_lock(&device->lock);
+    list_remove(&device->communicators, &comm->in_device);
+    pthread_mutex_unlock(&device->lock);
+    acclib_exchange_remove_communicator(device, comm);
+    communicator_free(device, comm);
+
+    return ACCL_OK;
+}
+
+ACCL_EXPORT int accl_free_communicator(accl_device *device, uint32_t id)
+{
+    int status = acclib_device_check(device);
+    if (status == ACCL_OK)
+        status = acclib_executor_enter(device);
+    if (status != ACCL_OK)
+        return status;
+
+    status = take_out(device, id);
+    acclib_executor_leave(device);
+
+    return status;
+}
+
 static int split(accl_device *device, uint32_t parent, const uint32_t *indices, uint32_t n,
                  uint32_t *id)
 {
     const struct communicator *from = acclib_communicator_find(device, parent);
     if (from == NULL)
-        return acclib_fail(ACCL_NOT_FOUND, "no communicator %u", parent);
+        return acclib_communicator_missing(device, parent);
 
     bool chosen[RANKS_MAX] = {false};
     for (uint32_t i = 0; i < n; i++) {
@@ -234,7 +324,7 @@ ACCL_EXPORT int accl_communicator_info(accl_device *device, uint32_t id,
     }
     acclib_executor_leave(device);
 
-    return comm != NULL ? ACCL_OK : acclib_fail(ACCL_NOT_FOUND, "no communicator %u", id);
+    return comm != NULL ? ACCL_OK : acclib_communicator_missing(device, id);
 }
 
 ACCL_EXPORT int accl_communicator_ranks(accl_device *device, uint32_t id, struct accl_rank *ranks,
@@ -258,7 +348,7 @@ ACCL_EXPORT int accl_communicator_ranks(accl_device *device, uint32_t id, struct
     }
     acclib_executor_leave(device);
 
-    return comm != NULL ? ACCL_OK : acclib_fail(ACCL_NOT_FOUND, "no communicator %u", id);
+    return comm != NULL ? ACCL_OK : acclib_communicator_missing(device, id);
 }
 
 ACCL_EXPORT int accl_communicator_at(accl_device *device, uint32_t address, uint32_t *id)

@@ -12,4 +12,7 @@
 /* Frees all, after the transports were closed. */
 void acclib_communicators_free(accl_device *device);
 
+/* ACCL_NOT_FOUND: there is no communicator ID, or it was freed. */
+int acclib_communicator_missing(const accl_device *device, uint32_t id);
+
 #endif

@@ -54,7 +54,7 @@ static int write_communicator(accl_device *device, struct text_out *out, uint32_
 {
     const struct communicator *c = acclib_communicator_find(device, id);
     if (c == NULL)
-        return acclib_fail(ACCL_NOT_FOUND, "no communicator %u", id);
+        return acclib_communicator_missing(device, id);
 
     acclib_text_add(out, "Communicator %u at address %u, rank %u of %u:\n", c->id,
                     c->exchange_address, c->me, c->n);

@@ -1,23 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/engine/exchange.h"
 
+#include <string.h>
+
 #include "accl/transport/executor.h"
 #include "accl/transport/transport.h"
 
 #define SLOT_WORDS 8
 #define REGISTERS 0x1FC0 /* from here to the end are registers */
 
+static uint32_t communicators_begin(const accl_device *device)
+{
+    return 4 + device->rx_count * SLOT_WORDS * 4;
+}
+
+static uint32_t bytes_of(const struct communicator *comm)
+{
+    return (2 + 6 * comm->n) * 4;
+}
+
 void acclib_exchange_init(accl_device *device)
 {
     uint32_t *x = device->exchange;
     x[0] = device->rx_count;
-    device->exchange_end = 4 + device->rx_count * SLOT_WORDS * 4;
+    device->exchange_end = communicators_begin(device);
     x[ACCL_EXCHANGE_HWID / 4] = device->stack | 0x3Cu; /* DMA, arithmetic, compression, streams */
 }
 
 uint32_t acclib_exchange_add_communicator(accl_device *device, const struct communicator *comm)
 {
-    uint32_t bytes = (2 + 6 * comm->n) * 4;
+    uint32_t bytes = bytes_of(comm);
     uint32_t at = device->exchange_end;
     if (at < ACCL_EXCHANGE_SIZE && at + bytes > REGISTERS)
         at = ACCL_EXCHANGE_SIZE;
@@ -26,6 +38,23 @@ uint32_t acclib_exchange_add_communicator(accl_device *device, const struct comm
 
     device->exchange_end = at + bytes;
     return at;
+}
+
+void acclib_exchange_remove_communicator(accl_device *device, const struct communicator *comm)
+{
+    if (comm->exchange_address == UINT32_MAX)
+        return;
+
+    memset(&device->exchange[comm->exchange_address / 4], 0, bytes_of(comm));
+
+    /* The next one goes behind the last that is left. */
+    device->exchange_end = communicators_begin(device);
+    for (struct list_node *at = device->communicators.first; at != NULL; at = at->next) {
+        const struct communicator *other = communicator_of(at);
+        if (other->exchange_address != UINT32_MAX &&
+            other->exchange_address + bytes_of(other) > device->exchange_end)
+            device->exchange_end = other->exchange_address + bytes_of(other);
+    }
 }
 
 struct rx_picture {

@@ -15,6 +15,9 @@ void acclib_exchange_init(accl_device *device);
 /* The address of COMM in exchange memory; UINT32_MAX if there is no place, which is harmless. */
 uint32_t acclib_exchange_add_communicator(accl_device *device, const struct communicator *comm);
 
+/* COMM, which is no longer in device->communicators, gives its place back. */
+void acclib_exchange_remove_communicator(accl_device *device, const struct communicator *comm);
+
 void acclib_exchange_refresh(accl_device *device);
 
 #endif

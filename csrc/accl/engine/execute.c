@@ -251,7 +251,10 @@ static uint32_t run(accl_device *device, const struct accl_call *call)
     bool local = kind == ACCL_COPY || kind == ACCL_COMBINE;
     if (!local && (op.comm = acclib_communicator_find(device, call->comm)) == NULL)
         return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
-                                "no communicator %u", call->comm);
+                                call->comm < device->communicator_count
+                                    ? "communicator %u was freed"
+                                    : "no communicator %u",
+                                call->comm);
     bool has_rank = kind == ACCL_SEND || kind == ACCL_RECV || kind == ACCL_BCAST ||
                     kind == ACCL_SCATTER || kind == ACCL_GATHER || kind == ACCL_REDUCE;
     if (has_rank && call->root_src_dst >= op.comm->n)

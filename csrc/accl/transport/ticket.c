@@ -129,6 +129,13 @@ bool acclib_ticket_may_start(const accl_device *device, const struct ticket *tic
     return at == &ticket->in_device;
 }
 
+bool acclib_ticket_uses(const struct ticket *ticket, uint32_t comm)
+{
+    bool has_none = ticket->kind == TICKET_LOCAL || ticket->kind == TICKET_FENCE ||
+                    ticket->kind == TICKET_SETTING;
+    return !has_none && ticket->call->comm == comm;
+}
+
 void acclib_ticket_remove(accl_device *device, struct ticket *ticket)
 {
     list_remove(&device->tickets, &ticket->in_device);

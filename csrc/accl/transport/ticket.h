@@ -34,6 +34,8 @@ static inline struct ticket *ticket_of(struct list_node *node)
 void acclib_ticket_add(accl_device *device, struct ticket *ticket, const struct accl_call *call);
 /* Whether no earlier call is in the way of TICKET. */
 bool acclib_ticket_may_start(const accl_device *device, const struct ticket *ticket);
+/* Whether its call uses communicator COMM. */
+bool acclib_ticket_uses(const struct ticket *ticket, uint32_t comm);
 /* Its call is finished, or will not be executed. */
 void acclib_ticket_remove(accl_device *device, struct ticket *ticket);
 

@@ -23,6 +23,7 @@ static void no_device(void)
     REFUSED(accl_setup_rx_buffers(none, 4, 64));
     REFUSED(accl_create_communicator(none, &rank, 1, 0, &word));
     REFUSED(accl_split_communicator(none, 0, &index, 1, &word));
+    REFUSED(accl_free_communicator(none, 0));
     REFUSED(accl_communicator_ranks(none, 0, &rank, 1));
     REFUSED(accl_communicator_at(none, 0, &word));
     REFUSED(accl_exchange_read(none, 0, &word));

@@ -152,6 +152,14 @@ def test_ranks_that_need_nothing_do_not_wait(programs: Programs, sanitizer: str)
     programs.run("ahead", sanitizer)
 
 
+@pytest.mark.parametrize(
+    ("sanitizer", "transport"),
+    [("asan", "shared"), ("asan", "packets"), ("asan", "hosts"), ("tsan", "shared")],
+)
+def test_communicators_are_freed(programs: Programs, sanitizer: str, transport: str) -> None:
+    programs.run("freed", sanitizer, transport=transport)
+
+
 @pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
 def test_independent_calls_go_on(programs: Programs, sanitizer: str) -> None:
     programs.run("independent", sanitizer)

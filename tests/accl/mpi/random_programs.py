@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random programs for several ranks that cannot deadlock, and one fault to plant in them.
 
-A program is a list of global steps. Each is a collective of some communicator, or a set of
+A program is a list of global steps. Each frees a communicator and makes it again, or is a
+collective of some communicator, or a set of
 messages of which a rank issues its part: all sends asynchronously, then all receives, then it
 waits, and then all meet in a barrier. As the messages of a step fit into the receivers' buffers,
 every program ends, however the ranks are scheduled.
@@ -69,6 +70,8 @@ def make_program(seed: int, ranks: int, steps: int = 12) -> list[Step]:
                 }
                 for _ in range(rng.randrange(1, 5))
             ]
+        elif comm and rng.random() < 0.3:
+            step["kind"] = "renew"
         else:
             step["kind"] = rng.choice(COLLECTIVES)
             step["root"] = rng.randrange(len(group))

@@ -116,7 +116,10 @@ def run_program(device: Any, comms: list[int], program: list[Step], seed: int) -
             if rank not in group:
                 continue
             comm, inside = comms[step["comm"]], group.index(rank)
-            if step["kind"] == "messages":
+            if step["kind"] == "renew":
+                device.free_communicator(comm)
+                comms[step["comm"]] = device.split_communicator(group)
+            elif step["kind"] == "messages":
                 messages(device, step, comm, inside, seed + number)
             else:
                 collective(device, step, comm, inside, len(group), seed + number)

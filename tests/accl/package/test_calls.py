@@ -208,6 +208,30 @@ def test_split_gives_the_id(make, everywhere):
         devices[1].split_communicator([1, 9])
 
 
+def test_freed_communicator_is_of_no_use(make):
+    devices = make(2)
+    receiver, sender = devices
+    comms = [device.split_communicator([0, 1]) for device in devices]
+    end = receiver.next_free_exchmem_addr
+    handle = receiver.recv(receiver.allocate((4,)), 4, 1, comm_id=1, run_async=True, to_fpga=True)
+    with pytest.raises(ACCLError, match="communicator 1 is not finished"):
+        receiver.free_communicator(1)
+    sender.send(sender.allocate((4,)), 4, 0, comm_id=1)
+    handle.wait()
+
+    for device, comm in zip(devices, comms, strict=True):
+        device.free_communicator(comm)
+        assert device.communicators[comm].freed
+        with pytest.raises(ValueError, match="communicator 1 was freed"):
+            device.barrier(comm_id=comm)
+        with pytest.raises(ValueError, match="communicator 1 was freed"):
+            device.free_communicator(comm)
+        with pytest.raises(ValueError, match="must be 1 to 1, not 0"):
+            device.free_communicator(0)
+        assert device.split_communicator([0, 1]) == 2
+    assert receiver.next_free_exchmem_addr == end
+
+
 def test_stream_put_and_back(make):
     devices = make(2)
     a, r = filled(devices[0], 16), devices[0].allocate((16,))

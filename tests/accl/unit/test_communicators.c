@@ -126,6 +126,33 @@ static void test_communicators_of_some_ranks(void)
     accl_close(device);
 }
 
+static void test_freed_ones(void)
+{
+    accl_device *device = open_world(1 << 20);
+    struct accl_rank some[] = {addresses[3], addresses[ME]};
+    struct accl_communicator_info info = {.size = sizeof info};
+    uint32_t id = 99, first;
+    REFUSED(accl_free_communicator(device, 0), ACCL_INVALID, "as long as the device");
+    REFUSED(accl_free_communicator(device, 1), ACCL_NOT_FOUND, "no communicator 1");
+
+    CHECK(accl_create_communicator(device, some, 2, 1, &id) == ACCL_OK && id == 1);
+    CHECK(accl_communicator_info(device, 1, &info) == ACCL_OK);
+    uint64_t key = info.key;
+    first = info.exchange_address;
+    CHECK(accl_free_communicator(device, 1) == ACCL_OK);
+    REFUSED(accl_free_communicator(device, 1), ACCL_NOT_FOUND, "communicator 1 was freed");
+    REFUSED(accl_communicator_info(device, 1, &info), ACCL_NOT_FOUND, "communicator 1 was freed");
+    REFUSED(accl_split_communicator(device, 1, &(uint32_t){0}, 1, &id), ACCL_NOT_FOUND,
+            "communicator 1 was freed");
+    REFUSED(accl_communicator_at(device, first, &id), ACCL_NOT_FOUND, "exchange memory");
+
+    /* Neither the number nor the key is used again, but the place in the exchange memory. */
+    CHECK(accl_create_communicator(device, some, 2, 1, &id) == ACCL_OK && id == 2);
+    CHECK(accl_communicator_info(device, 2, &info) == ACCL_OK && info.key != key);
+    CHECK(info.exchange_address == first);
+    accl_close(device);
+}
+
 static void test_splits(void)
 {
     accl_device *device = open_world(1 << 20);
@@ -220,6 +247,7 @@ int main(void)
 
     test_the_first_communicator();
     test_communicators_of_some_ranks();
+    test_freed_ones();
     test_splits();
     test_too_many(1 << 20, "out of memory (lane of a communicator)");
     test_too_many(64 << 20, "too many communicators: the limit is 512");

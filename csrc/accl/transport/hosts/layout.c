@@ -14,6 +14,7 @@ static void inner_free(accl_device *device, struct communicator *inner)
     if (inner == NULL)
         return;
 
+    inner->unmade = inner->outer->unmade;
     if (inner->transport->leave != NULL)
         inner->transport->leave(device, inner);
     free(inner->members);
@@ -137,8 +138,10 @@ int acclib_hosts_join(accl_device *device, struct communicator *comm)
         good = make_inner(device, comm);
     }
 
-    if (!good)
+    if (!good) {
+        comm->unmade = true;
         acclib_hosts_leave(device, comm);
+    }
     return good ? ACCL_OK
                 : acclib_fail(ACCL_NO_MEMORY, "out of memory (communicator between hosts)");
 }
@@ -153,8 +156,9 @@ void acclib_hosts_leave(accl_device *device, struct communicator *comm)
     for (uint32_t i = 0; hosts->leaders != NULL && i < hosts->most; i++)
         inner_free(device, hosts->leaders[i]);
     inner_free(device, hosts->local);
+    /* After a failure others may still write to the blocks, which then stay. */
     for (uint32_t i = 0; i < HOST_BLOCKS; i++)
-        if (hosts->blocks[i].offset)
+        if (hosts->blocks[i].offset && !comm->broken)
             acclib_heap_put(device->heap, hosts->blocks[i].offset);
 
     free(hosts->leaders);

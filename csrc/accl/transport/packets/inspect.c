@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/packets/inspect.h"
 
+#include <stdlib.h>
+
 #include "accl/transport/packets/queue.h"
 #include "accl/transport/wait.h"
 
@@ -67,6 +69,20 @@ uint32_t acclib_packets_gave_up(accl_device *device, const struct communicator *
     pthread_mutex_unlock(&p->lock);
 
     return bits;
+}
+
+void acclib_packets_forget_failures(accl_device *device, const struct communicator *comm)
+{
+    struct packets *p = device->packets;
+    pthread_mutex_lock(&p->lock);
+    for (struct list_node *at = p->gave_up.first, *next; at != NULL; at = next) {
+        next = at->next;
+        if (gave_up_of(at)->key == comm->key) {
+            list_remove(&p->gave_up, at);
+            free(gave_up_of(at));
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
 }
 
 void acclib_packets_give_up(accl_device *device, struct communicator *comm)

@@ -95,6 +95,12 @@ static int packets_join(accl_device *device, struct communicator *comm)
     return ACCL_OK;
 }
 
+static void packets_leave(accl_device *device, struct communicator *comm)
+{
+    if (device->packets != NULL)
+        acclib_packets_forget_failures(device, comm);
+}
+
 static uint32_t packets_meet(accl_device *device, uint32_t rank)
 {
     (void)device;
@@ -147,6 +153,7 @@ const struct transport acclib_packets = {
     .close = packets_close,
     .forked = packets_forked,
     .join = packets_join,
+    .leave = packets_leave,
     .meet = packets_meet,
     .send = send_message,
     .receive = receive_message,

@@ -38,7 +38,6 @@ static uint32_t lane_wait_word(accl_device *device, const struct operation *op, 
             acclib_note_wait(device, op->call->operation, comm->members[index].rank, 0,
                              (uint32_t)number, comm->key);
             acclib_lane_show_call(comm);
-            acclib_lane_look(device, comm);
         }
         if (noted && (bits = acclib_lane_compare_calls(device, comm)))
             break;

@@ -15,7 +15,8 @@
 /* The lanes of a communicator. */
 struct lanes {
     struct lane *own;
-    uint64_t all_done; /* known: everybody is done with that many calls */
+    struct lane_entry *entry; /* where others find it */
+    uint64_t all_done;        /* known: everybody is done with that many calls */
     /* By post: memory of the heap that it refers to, if this rank did not wait for its readers. */
     struct lane_block {
         uint64_t offset, bytes;

@@ -2,8 +2,10 @@
 #include "accl/transport/shm/lane_calls.h"
 
 #include "accl/transport/call_notes.h"
+#include "accl/transport/shm/lane_meet.h"
 
 _Static_assert(LANE_NOTES == CALL_NOTES, "a lane has all notes of its communicator");
+_Static_assert(LANE_MEMBERS == RANKS_MAX, "a lane has a bit for each member");
 
 uint16_t acclib_lane_note_of(const struct lane *lane, uint64_t number)
 {
@@ -28,6 +30,7 @@ void acclib_lane_show_call(const struct communicator *comm)
 uint32_t acclib_lane_compare_calls(accl_device *device, const struct communicator *comm)
 {
     uint64_t last = comm->current;
+    acclib_lane_look(device, comm);
     for (uint64_t number = last < LANE_NOTES ? 1 : last - LANE_NOTES + 1; number <= last; number++)
         for (uint32_t i = 0; i < comm->n; i++) {
             uint16_t own = call_note(comm, number);

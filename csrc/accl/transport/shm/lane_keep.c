@@ -25,16 +25,6 @@ uint8_t *acclib_lane_keep(accl_device *device, const struct communicator *comm, 
     return block->offset ? device->heap->base + block->offset : NULL;
 }
 
-void acclib_lane_keep_nothing(accl_device *device, const struct communicator *comm)
-{
-    for (uint32_t i = 0; i < LANE_POSTS; i++) {
-        struct lane_block *block = &comm->lanes->kept[i];
-        if (block->offset)
-            acclib_heap_put(device->heap, block->offset);
-        *block = (struct lane_block){.offset = 0};
-    }
-}
-
 /* Of all members; INDEX is not used. */
 static bool all_are_done(const struct communicator *comm, uint32_t index, uint64_t number)
 {

@@ -43,7 +43,4 @@ uint32_t acclib_lane_move_source(accl_device *device, const struct operation *op
  * which is still to be checked. */
 uint64_t acclib_lane_read_source(const struct operation *op, uint32_t index, uint64_t number);
 
-/* Frees all that was kept. */
-void acclib_lane_keep_nothing(accl_device *device, const struct communicator *comm);
-
 #endif

@@ -6,6 +6,8 @@
 
 #include "accl/transport/call_notes.h"
 #include "accl/transport/shm/attach.h"
+#include "accl/transport/shm/lane_find.h"
+#include "accl/transport/shm/lane_leave.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
 #include "accl/transport/wake.h"
@@ -14,12 +16,14 @@
 int acclib_lane_join(accl_device *device, struct communicator *comm)
 {
     struct lane_entry *entry = device->header->lanes, *end = entry + ARENA_LANES;
+    acclib_lanes_reclaim(device);
     while (entry < end && atomic_load(&entry->key))
         entry++;
     if (entry == end)
         return acclib_fail(ACCL_NO_MEMORY,
-                           "too many communicators: the limit is %d, and of those "
-                           "between hosts each counts several times",
+                           "too many communicators: the limit is %d; of those between hosts each "
+                           "counts several times, and those that were freed count until all ranks "
+                           "have freed them",
                            ARENA_LANES);
 
     struct lanes *lanes = calloc(1, sizeof *lanes + comm->n * sizeof *lanes->of);
@@ -32,6 +36,7 @@ int acclib_lane_join(accl_device *device, struct communicator *comm)
     lanes->own = (struct lane *)(void *)(device->heap->base + offset);
     memset(lanes->own, 0, sizeof *lanes->own);
     lanes->of[comm->me] = lanes->own;
+    lanes->entry = entry;
     comm->lanes = lanes;
 
     entry->offset = offset;
@@ -50,17 +55,8 @@ int acclib_lane_join(accl_device *device, struct communicator *comm)
 static bool look_for_lane(const struct communicator *comm, uint32_t index, const struct peer *peer)
 {
     struct lane **lane = &comm->lanes->of[index];
-    struct arena_header *arena = peer->arena;
-    for (uint32_t i = 0; *lane == NULL && arena != NULL && i < ARENA_LANES; i++) {
-        if (atomic_load(&arena->lanes[i].key) != comm->key)
-            continue;
-        uint64_t offset = READ_ONCE(arena->lanes[i].offset);
-        if (offset % ARENA_LINE == 0 && offset <= peer->arena_bytes &&
-            sizeof(struct lane) <= peer->arena_bytes - offset)
-            *lane = (struct lane *)(void *)((uint8_t *)arena + offset);
-        break;
-    }
-
+    if (*lane == NULL)
+        *lane = acclib_lane_find_in(peer, comm->key);
     return *lane != NULL;
 }
 

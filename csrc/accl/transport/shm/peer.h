@@ -55,6 +55,7 @@ struct shm {
     struct peer *peers;  /* by global rank */
     uint64_t job_hash;   /* of the job's name and the list of ranks */
     uint32_t generation; /* which of this rank's devices in the job this is */
+    struct list left;    /* of lane_leave.c */
 
     /* The thread of porter.c, and what it has. */
     int listener, stopper;

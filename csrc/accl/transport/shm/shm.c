@@ -11,6 +11,7 @@
 #include "accl/transport/shm/generation.h"
 #include "accl/transport/shm/hello.h"
 #include "accl/transport/shm/lane_calls.h"
+#include "accl/transport/shm/lane_leave.h"
 #include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/shm/parcel.h"
 #include "accl/transport/shm/porter.h"
@@ -131,6 +132,7 @@ static void shm_close_device(accl_device *device)
             acclib_parcel_remove(&shm->peers[i], parcel_of(shm->peers[i].parcels.first));
         acclib_shm_forget_offers(&shm->peers[i]);
     }
+    acclib_lanes_forget(device);
     acclib_attach_drop(device);
     device->shm = NULL;
     free(shm->peers);
@@ -223,6 +225,7 @@ const struct transport acclib_shm = {
     .close = shm_close_device,
     .forked = shm_forked,
     .join = acclib_lane_join,
+    .leave = acclib_lane_leave,
     .meet = acclib_attach_peer,
     .send = acclib_shm_send,
     .receive = acclib_shm_receive,
