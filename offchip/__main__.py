@@ -8,8 +8,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from offchip import __version__
+from offchip.bench import TOLERANCE
+from offchip.bench import main as bench_main
 from offchip.selftest import PACKAGES, TIMEOUT
 from offchip.selftest import main as selftest_main
 
@@ -27,7 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or 1 when a package cannot be used or does not work.
+        0, or 1 when a package cannot be used, does not work, or has become slower; 2 when it
+        could not be measured.
     """
     parser = argparse.ArgumentParser(
         prog="offchip", description="Programs for rare accelerators, with or without the hardware."
@@ -48,14 +52,45 @@ def main(argv: Sequence[str] | None = None) -> int:
     selftest.add_argument(
         "--timeout", type=float, default=TIMEOUT, help="seconds for a package (default %(default)g)"
     )
+    bench = commands.add_parser(
+        "bench", help="measure how fast each package is, beside the host's own means"
+    )
+    bench.add_argument(
+        "packages", nargs="*", metavar="PACKAGE", help=f"of {', '.join(PACKAGES)}; all by default"
+    )
+    bench.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
+    bench.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw them (.svg, .png, .pdf); needs matplotlib"
+    )
+    bench.add_argument(
+        "--compare",
+        type=Path,
+        metavar="FILE",
+        help="earlier results; the status is 1 if something has become slower",
+    )
+    bench.add_argument(
+        "--tolerance",
+        type=float,
+        default=TOLERANCE,
+        help="growth of a ratio from which on it is slower (default %(default)g)",
+    )
     arguments = parser.parse_args(argv)
     unknown = set(getattr(arguments, "packages", ())) - set(PACKAGES)
     if unknown:
-        selftest.error(f"no such package: {min(unknown)} (there are {', '.join(PACKAGES)})")
+        chosen = selftest if arguments.command == "selftest" else bench
+        chosen.error(f"no such package: {min(unknown)} (there are {', '.join(PACKAGES)})")
     try:
         if arguments.command == "selftest":
             status = selftest_main(
                 arguments.packages, as_json=arguments.json, timeout=arguments.timeout
+            )
+        elif arguments.command == "bench":
+            status = bench_main(
+                arguments.packages,
+                json_path=arguments.json,
+                plot_path=arguments.plot,
+                earlier_path=arguments.compare,
+                tolerance=arguments.tolerance,
             )
         else:
             status = _info(as_json=arguments.json)

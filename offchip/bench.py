@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measure how fast the packages are on this machine: ``offchip bench``.
+
+Each package measures itself in a process of its own (see `offchip.measurements`). Results can be
+kept as JSON, drawn, and compared with earlier ones: what is compared are ratios to baselines that
+were measured in the same minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from offchip import __version__
+from offchip.measurements import Measurement, format_measurement, format_place
+from offchip.selftest import PACKAGES
+
+__all__ = ["BenchmarkError", "Change", "compare_with", "measure_package"]
+
+#: How much larger a ratio may become before it counts as slower.
+TOLERANCE = 0.25
+
+VERSION = 1
+
+
+class BenchmarkError(Exception):
+    """A package could not be measured, or a file of results not be read."""
+
+
+class Change(NamedTuple):
+    """A measurement beside an earlier one."""
+
+    package: str
+    name: str
+    x: float
+    before: float
+    now: float
+    slower: bool
+
+
+def measure_package(
+    package: str, *, done: Callable[[Measurement], None] = lambda _item: None
+) -> list[Measurement]:
+    """Measure one package in a process of its own.
+
+    Parameters
+    ----------
+    package : str
+        Import name, of those in `PACKAGES`.
+    done : callable, optional
+        Called with each measurement as soon as it is made.
+
+    Returns
+    -------
+    list of Measurement
+
+    Raises
+    ------
+    BenchmarkError
+        The process failed; the text has the last line that it printed.
+    """
+    found = []
+    command = [sys.executable, "-P", "-m", f"{package}.bench", "--json"]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            for item in _read(process.stdout):
+                found.append(item)
+                done(item)
+            errors = process.stderr.read()
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode != 0:
+        lines = errors.strip().splitlines() or [f"status {process.returncode}"]
+        raise BenchmarkError(f"{package} could not be measured: {lines[-1]}")
+    return found
+
+
+def _read(lines: Iterator[str] | Any) -> Iterator[Measurement]:
+    """Yield measurements, and leave out whatever else is printed."""
+    for line in lines:
+        try:
+            yield Measurement(**json.loads(line))
+        except (ValueError, TypeError):
+            continue
+
+
+def as_document(results: dict[str, list[Measurement]]) -> dict[str, Any]:
+    """Give results as ``--json`` writes them."""
+    return {
+        "version": VERSION,
+        "offchip": __version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "packages": {name: [item.as_dict() for item in items] for name, items in results.items()},
+    }
+
+
+def read_document(path: Path) -> dict[str, list[Measurement]]:
+    """Read results that ``--json`` has written.
+
+    Raises
+    ------
+    BenchmarkError
+        It cannot be read, or is something else.
+    """
+    try:
+        document = json.loads(path.read_text())
+        if document["version"] != VERSION:
+            raise BenchmarkError(
+                f"{path} has results of version {document['version']}, and {VERSION} is read"
+            )
+        return {
+            name: [Measurement(**{key: item[key] for key in Measurement._fields}) for item in items]
+            for name, items in document["packages"].items()
+        }
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BenchmarkError(
+            f"{path} has no results of `offchip bench --json`: {type(error).__name__}: {error}"
+        ) from error
+
+
+def compare_with(
+    earlier: dict[str, list[Measurement]],
+    results: dict[str, list[Measurement]],
+    *,
+    tolerance: float = TOLERANCE,
+) -> list[Change]:
+    """Compare ratios to baselines with earlier ones.
+
+    Parameters
+    ----------
+    earlier, results : dict of str to list of Measurement
+        By package. What only one of them has is left out.
+    tolerance : float
+        A ratio that has grown by more than this share is slower, if it has also grown by more than
+        both spreads.
+
+    Returns
+    -------
+    list of Change
+        In the order of `results`.
+    """
+    old = {
+        (package, item.name, item.x): item for package, items in earlier.items() for item in items
+    }
+    changes = []
+    for package, items in results.items():
+        for item in items:
+            before = old.get((package, item.name, item.x))
+            if before is None:
+                continue
+            growth = item.ratio / before.ratio - 1
+            slower = growth > max(tolerance, item.spread + before.spread)
+            changes.append(Change(package, item.name, item.x, before.ratio, item.ratio, slower))
+    return changes
+
+
+def draw(results: dict[str, list[Measurement]], path: Path) -> None:
+    """Draw small multiples: a panel for each curve, with its baseline dashed.
+
+    Raises
+    ------
+    BenchmarkError
+        matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise BenchmarkError("plots need matplotlib: pip install 'offchip[plot]'") from error
+    curves: dict[tuple[str, str], list[Measurement]] = {}
+    for package, items in results.items():
+        for item in items:
+            curves.setdefault((package, item.name), []).append(item)
+
+    columns = min(3, len(curves))
+    rows = -(-len(curves) // columns)
+    figure = Figure(figsize=(4 * columns, 2.8 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axis, ((package, name), points) in zip(axes, curves.items(), strict=False):
+        places = [point.x for point in points]
+        axis.plot(places, [point.seconds * 1e6 for point in points], "o-", label=package)
+        axis.plot(
+            places,
+            [point.baseline * 1e6 for point in points],
+            "k--",
+            marker=".",
+            linewidth=1,
+            label=points[0].against,
+        )
+        if len(points) > 1:
+            axis.set_xscale("log", base=2)
+            axis.set_xticks(places, [format_place(place).strip() for place in places])
+            axis.minorticks_off()
+        else:
+            axis.set_xticks([])
+        axis.set_yscale("log")
+        axis.set_title(f"{package}: {name}", fontsize="medium")
+        axis.set_xlabel({"B": "bytes"}.get(points[0].x_unit, points[0].x_unit))
+        axis.set_ylabel("us")
+        axis.legend(frameon=False, fontsize="x-small")
+        axis.spines[["top", "right"]].set_visible(False)
+    for axis in axes[len(curves) :]:
+        axis.set_visible(False)
+    figure.savefig(path)
+
+
+def _print_changes(changes: Sequence[Change]) -> None:
+    print("\nratios to baselines, before and now")
+    for change in changes:
+        mark = "SLOWER" if change.slower else ""
+        place = format_place(change.x) if change.x else ""
+        print(
+            f"  {change.package:<11}{change.name:<34}{place:>9}{change.before:>9.2f}"
+            f"{change.now:>9.2f}{change.now / change.before - 1:>+8.0%}  {mark}".rstrip()
+        )
+
+
+def main(
+    packages: Sequence[str],
+    *,
+    json_path: Path | None = None,
+    plot_path: Path | None = None,
+    earlier_path: Path | None = None,
+    tolerance: float = TOLERANCE,
+) -> int:
+    """Run ``offchip bench``.
+
+    Parameters
+    ----------
+    packages : sequence of str
+        Import names; all if empty.
+    json_path, plot_path : Path, optional
+        Where results and a picture are written.
+    earlier_path : Path, optional
+        Results to compare with.
+    tolerance : float
+        See `compare_with()`.
+
+    Returns
+    -------
+    int
+        0; 1 if something is slower than before, 2 if something could not be measured or read.
+    """
+    status = 0
+    results: dict[str, list[Measurement]] = {}
+    try:
+        earlier = read_document(earlier_path) if earlier_path is not None else None
+        head = f"{'':<36}{'':>16}{'time':>12}{'baseline':>12}{'ratio':>9}  baseline is"
+        for package in list(packages) or list(PACKAGES):
+            print(f"{package}\n{head}" if not results else package, flush=True)
+            results[package] = measure_package(
+                package, done=lambda item: print(format_measurement(item), flush=True)
+            )
+        if json_path is not None:
+            json_path.write_text(json.dumps(as_document(results), indent=1) + "\n")
+            print(f"results: {json_path}")
+        if plot_path is not None:
+            draw(results, plot_path)
+            print(f"plot: {plot_path}")
+        if earlier is not None:
+            changes = compare_with(earlier, results, tolerance=tolerance)
+            _print_changes(changes)
+            slower = sum(change.slower for change in changes)
+            print(f"{slower} of {len(changes)} slower by more than {tolerance:.0%}")
+            status = 1 if slower else 0
+    except BenchmarkError as error:
+        print(f"offchip bench: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"offchip bench: {error}", file=sys.stderr)
+        return 2
+    return status

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`offchip bench`: measurements, results in files, comparison, plots."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from offchip import bench
+from offchip.bench import BenchmarkError, compare_with, measure_package, read_document
+from offchip.measurements import Measurement, compare, format_measurement
+
+PACKAGE = """
+import sys, os
+from offchip.measurements import Measurement, main
+
+FACTOR = float(os.environ.get("FACTOR", "1"))
+
+def series():
+    print("something else")
+    for x in (1024, 2048):
+        yield Measurement("copy", x, "B", 2e-6 * FACTOR, 1e-6, 0.05, "another copy")
+    if "FAIL" in os.environ:
+        raise RuntimeError("no memory left")
+
+if __name__ == "__main__":
+    sys.exit(main("fake", [series]))
+"""
+
+
+def measured(
+    ratio: float, *, name: str = "copy", x: float = 8, spread: float = 0.02
+) -> Measurement:
+    return Measurement(name, x, "B", ratio * 1e-6, 1e-6, spread, "another copy")
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Put a package with fixed results on the path, as the only one there is."""
+    folder = tmp_path / "packages" / "fake"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "bench.py").write_text(PACKAGE)
+    monkeypatch.setenv("PYTHONPATH", str(folder.parent))
+    monkeypatch.setattr(bench, "PACKAGES", ("fake",))
+    return tmp_path
+
+
+def test_work_and_baseline_are_measured_in_turn():
+    order = []
+    item = compare(
+        "sleep",
+        lambda: (order.append("work"), time.sleep(0.004)),
+        lambda: (order.append("base"), time.sleep(0.001)),
+        against="a shorter sleep",
+        rounds=3,
+    )
+    assert order == ["work", "base"] * 4
+    assert item.seconds >= 0.004
+    assert item.baseline >= 0.001
+    assert item.ratio == item.seconds / item.baseline
+    assert "a shorter sleep" in format_measurement(item)
+
+
+def test_results_come_from_a_process_of_the_package(fake):
+    seen = []
+    found = measure_package("fake", done=seen.append)
+    assert seen == found
+    assert [(item.x, item.ratio) for item in found] == [(1024, 2.0), (2048, 2.0)]
+
+
+def test_package_that_fails_is_an_error_with_its_last_line(fake, monkeypatch):
+    monkeypatch.setenv("FAIL", "1")
+    with pytest.raises(BenchmarkError, match="fake could not be measured: RuntimeError: no memory"):
+        measure_package("fake")
+
+
+def test_command_writes_compares_and_fails_on_regression(fake, monkeypatch, capsys):
+    path = fake / "results.json"
+    assert bench.main([], json_path=path) == 0
+    assert "1 Ki B" in capsys.readouterr().out
+    document = json.loads(path.read_text())
+    assert document["packages"]["fake"][1]["ratio"] == 2.0
+
+    assert bench.main(["fake"], earlier_path=path) == 0
+    assert "0 of 2 slower" in capsys.readouterr().out
+    monkeypatch.setenv("FACTOR", "1.5")
+    assert bench.main(["fake"], earlier_path=path) == 1
+    assert "+50%  SLOWER" in capsys.readouterr().out
+    assert bench.main(["fake"], earlier_path=path, tolerance=0.6) == 0
+    monkeypatch.setenv("FAIL", "1")
+    assert bench.main(["fake"]) == 2
+    assert "offchip bench: fake could not be measured" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "has no results of `offchip bench --json`"),
+        ("[]", "has no results"),
+        ('{"version": 1, "packages": {"veo": [{"name": "x"}]}}', "KeyError: 'x'"),
+        ('{"version": 9}', "results of version 9, and 1 is read"),
+    ],
+)
+def test_file_of_something_else_is_refused(tmp_path, text, message):
+    path = tmp_path / "results.json"
+    path.write_text(text)
+    with pytest.raises(BenchmarkError, match=message):
+        read_document(path)
+
+
+def test_file_that_is_not_there_is_named(fake, capsys):
+    assert bench.main([], earlier_path=fake / "lost.json") == 2
+    assert "lost.json cannot be read: No such file" in capsys.readouterr().err
+
+
+def test_only_growth_beyond_tolerance_and_spread_is_slower():
+    before = {"veo": [measured(2), measured(2, x=16), measured(2, x=32, spread=0.5)]}
+    now = {
+        "veo": [
+            measured(2.4),
+            measured(2.6, x=16),
+            measured(2.6, x=32, spread=0.5),
+            measured(1, x=9),
+        ]
+    }
+    changes = compare_with(before, now)
+    assert [(change.x, change.slower) for change in changes] == [
+        (8, False),
+        (16, True),
+        (32, False),
+    ]
+
+
+# In a process of its own, as matplotlib keeps the fonts open that it has read.
+DRAW = """
+import sys
+from pathlib import Path
+from offchip.bench import draw
+from offchip.measurements import Measurement
+
+def measured(name, *places):
+    return [Measurement(name, x, "B", 2e-6, 1e-6, 0, "another") for x in places]
+
+draw({"veo": measured("copy", 8, 2048) + measured("call", 0), "dpu": measured("copy", 4)},
+     Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="needs matplotlib")
+def test_plot_has_a_panel_for_each_curve(tmp_path):
+    path = tmp_path / "plot.svg"
+    subprocess.run([sys.executable, "-c", DRAW, str(path)], check=True, timeout=60)
+    text = path.read_text()
+    for part in ("veo: copy", "veo: call", "dpu: copy", "2 Ki"):
+        assert f"<!-- {part} -->" in text
