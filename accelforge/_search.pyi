@@ -5,8 +5,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelforge._problem import ProblemError as ProblemError
+from accelforge._problem.mapspace import Mapspace
+from accelforge._problem.mapspace import flatten_mapspace as flatten_mapspace
 
-__all__ = ["METRICS", "Found", "list_templates", "search"]
+__all__ = ["METRICS", "Found", "flatten_mapspace", "list_templates", "search"]
 
 METRICS: list[str]
 
@@ -28,7 +30,7 @@ class Found:
     def low(self) -> NDArray[np.float64]: ...
 
 def search(
-    mapspace: Mapping[str, Any],
+    mapspace: Mapping[str, Any] | Mapspace,
     *,
     threads: int,
     stop: Any = None,

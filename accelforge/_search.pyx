@@ -55,9 +55,9 @@ import numpy as np
 
 from accelforge._naming import describe
 from accelforge._problem import ProblemError
-from accelforge._problem.mapspace import METRICS, flatten_mapspace
+from accelforge._problem.mapspace import METRICS, Mapspace, flatten_mapspace
 
-__all__ = ["METRICS", "Found", "list_templates", "search"]
+__all__ = ["METRICS", "Found", "flatten_mapspace", "list_templates", "search"]
 
 # Between two looks at signals, the clock and what the caller says.
 cdef double SLICE_S = 0.02
@@ -206,7 +206,10 @@ cdef class Found:
             source = &found.rows[group.templates[i]]
             tiles = &source.tiles[<size_t>group.rows[i] * source.loop_count]
             full_tiles.append(tuple([tiles[k] for k in range(source.loop_count)]))
-        used, numbers = np.unique(template, return_inverse=True)
+        if alike(group.templates, rows):
+            used, numbers = template[:1], np.zeros(rows, np.int32)
+        else:
+            used, numbers = np.unique(template, return_inverse=True)
         columns = [METRICS.index(name) for name in self.metrics if name in METRICS]
         made = {
             "einsum": self.names.einsum,
@@ -250,6 +253,13 @@ cdef class Found:
             name: found.bound[METRICS.index(name)] for name in self.metrics if name in METRICS
         }
         return 0
+
+
+cdef bint alike(const uint32_t *numbers, size_t count) noexcept:
+    for i in range(1, count):
+        if numbers[i] != numbers[0]:
+            return False
+    return True
 
 
 cdef int copy_numbers(object target, const double *source, size_t count) except -1:
@@ -335,7 +345,7 @@ def search(
 
     Parameters
     ----------
-    mapspace : dict
+    mapspace : dict, or what `flatten_mapspace` makes of one
         See docs/design/accelforge.md.
     threads : int
         At least 1.
@@ -370,7 +380,7 @@ def search(
     cdef forge_progress state
     cdef forge_search_request request
     cdef Found found = Found()
-    space = flatten_mapspace(mapspace)
+    space = mapspace if isinstance(mapspace, Mapspace) else flatten_mapspace(mapspace)
     memset(&flat, 0, sizeof(flat))
     memset(&groups, 0, sizeof(groups))
     memset(&request, 0, sizeof(request))

@@ -112,10 +112,10 @@ class _Flattener:
     # -- fields ----------------------------------------------------------------------------
 
     def record(self, value: object, kind: str, path: Path) -> Record:
-        if not isinstance(value, Mapping):
+        if type(value) is not dict and not isinstance(value, Mapping):
             raise ProblemError(f"must be a dictionary ({kind})", path_text(path))
-        unknown = set(value) - ALLOWED[kind]
-        if unknown:
+        if not value.keys() <= ALLOWED[kind]:
+            unknown = set(value) - ALLOWED[kind]
             known = ", ".join(sorted(ALLOWED[kind]))
             names = ", ".join(sorted(map(str, unknown)))
             raise ProblemError(f"unknown field {names}; a {kind} has {known}", path_text(path))
@@ -194,6 +194,8 @@ class _Flattener:
 
     def holders(self, record: Record, path: Path) -> None:
         for i, value in enumerate(self.sequence(record, "holders", path)):
+            if type(value) is dict and self.plain_holder(value):
+                continue
             here = ((path, "holders"), i)
             holder = self.record(value, "holder", here)
             self.add(
@@ -204,6 +206,21 @@ class _Flattener:
                 self.flag(holder, "persistent", here),
                 self.flag(holder, "must_keep", here),
             )
+
+    def plain_holder(self, holder: dict[str, Any]) -> bool:
+        """Add a holder that has all fields and no others; say whether it is one."""
+        if len(holder) != len(ALLOWED["holder"]):
+            return False
+        try:
+            level = self.levels[holder["component"]]
+            tensor = self.tensors[holder["tensor"]]
+            flags = holder["backing"], holder["persistent"], holder["must_keep"]
+        except (KeyError, TypeError):
+            return False
+        if not all(flag is True or flag is False for flag in flags):
+            return False
+        self.space.records["keepers"].extend((level, tensor, *flags))
+        return True
 
     def orders(self, record: Record, path: Path) -> None:
         path = (path, "orders")

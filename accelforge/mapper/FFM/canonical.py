@@ -10,7 +10,7 @@ from typing import Any
 
 from accelforge.mapper.FFM.group import Node, PmappingGroup
 
-__all__ = ["Names", "with_plain_names"]
+__all__ = ["Names", "text_of", "with_plain_names"]
 
 _EINSUM = "e"
 
@@ -54,7 +54,18 @@ class Names:
         return {**node, loop: self.variables[node[loop]]}
 
 
-def with_plain_names(mapspace: dict[str, Any]) -> tuple[dict[str, Any], str, Names]:
+def text_of(mapspace: dict[str, Any]) -> str:
+    """Return a text that is equal for mapspaces with plain names that are equal.
+
+    Parameters
+    ----------
+    mapspace : dict
+        What `with_plain_names` returned.
+    """
+    return json.dumps(mapspace, sort_keys=True)
+
+
+def with_plain_names(mapspace: dict[str, Any]) -> tuple[dict[str, Any], Names]:
     """Replace the names of the Einsum, its tensors and its rank variables.
 
     The order of the names stays the same, as the search goes by it.
@@ -68,8 +79,6 @@ def with_plain_names(mapspace: dict[str, Any]) -> tuple[dict[str, Any], str, Nam
     -------
     dict
         The mapspace with plain names.
-    str
-        Its text, which is equal for mapspaces that differ in names only.
     Names
         What the plain names stand for.
     """
@@ -89,7 +98,7 @@ def with_plain_names(mapspace: dict[str, Any]) -> tuple[dict[str, Any], str, Nam
         {plain: name for name, plain in tensors.items()},
         {plain: name for name, plain in variables.items()},
     )
-    return renamed, json.dumps(renamed, sort_keys=True), names
+    return renamed, names
 
 
 def _plain(prefix: str, names: Iterable[str]) -> dict[str, str]:

@@ -6,12 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from accelforge.expressions import user_functions
 from accelforge.frontend.arch import FlattenedArch, Memory, TensorHolder
 from accelforge.frontend.mapper.metrics import Metrics
 from accelforge.frontend.spec import Spec
+from accelforge.mapper.FFM.canonical import Names, text_of, with_plain_names
 from accelforge.mapper.FFM.placements import Placer
 from accelforge.model.problem import cost_for_einsum, einsum_of_problem
 
@@ -39,6 +41,23 @@ class EinsumSpace:
     mapspace: dict[str, Any]
     spec: Spec
     way: FlattenedArch
+
+    @cached_property
+    def plain(self) -> tuple[dict[str, Any], Names]:
+        """The mapspace with plain names; see `with_plain_names`."""
+        return with_plain_names(self.mapspace)
+
+    @cached_property
+    def key(self) -> str:
+        """A text that is equal for mapspaces that differ in names only."""
+        return text_of(self.plain[0])
+
+    @cached_property
+    def flat(self) -> Any:
+        """The mapspace with plain names as tables, which the search takes as well."""
+        from accelforge import _search
+
+        return _search.flatten_mapspace(self.plain[0])
 
 
 def objectives_of(metrics: Metrics) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from accelforge import _search
@@ -16,7 +16,7 @@ __all__ = ["search"]
 
 
 def search(
-    mapspace: Mapping[str, Any],
+    mapspace: Any,
     *,
     threads: int = 0,
     stop: Any = None,
@@ -30,7 +30,7 @@ def search(
 
     Parameters
     ----------
-    mapspace : dict
+    mapspace : dict, or what `_search.flatten_mapspace` makes of one
         See docs/design/accelforge.md.
     threads : int, optional
         0: as many as the process may use cores. Results do not depend on it.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from accelforge.mapper.FFM.cache import Cache
-from accelforge.mapper.FFM.canonical import Names, with_plain_names
+from accelforge.mapper.FFM.canonical import Names
 from accelforge.mapper.FFM.limits import Limits
 from accelforge.mapper.FFM.mapspace import EinsumSpace
 from accelforge.mapper.FFM.outcome import Outcome
@@ -27,7 +27,8 @@ __all__ = ["search_spaces"]
 class _Job:
     """A search, for all Einsums that differ in names only."""
 
-    mapspace: dict[str, Any]
+    mapspace: Any  # flat, or for other processes not
+    metrics: list[str]
     width: int
     rivals: Rivals | None = None
 
@@ -81,10 +82,13 @@ def search_spaces(
     plain: dict[str, _Job] = {}
     keys: list[tuple[str, Names]] = []
     for number, space in enumerate(spaces):
-        mapspace, key, names = with_plain_names(space.mapspace)
-        known_as = plain.setdefault(key, _Job(mapspace, width))
+        mapspace, names = space.plain
+        key = space.key if len(spaces) > 1 or cache_dir is not None else ""
+        if key not in plain:
+            given = space.flat if executor is None else mapspace
+            plain[key] = _Job(given, mapspace["metrics"], width)
         if rivals is not None:
-            known_as.add(rivals[number])
+            plain[key].add(rivals[number])
         keys.append((key, names))
 
     cache = Cache(cache_dir) if cache_dir is not None else None
@@ -178,6 +182,6 @@ def _search(job: _Job, threads: int, seconds: float, memory: float) -> Outcome:
         valid=info["n_valid"],
         evaluated=info["n_evaluated"],
         complete=info["complete"],
-        bound=tuple(bound[name] for name in job.mapspace["metrics"] if name in bound),
+        bound=tuple(bound[name] for name in job.metrics if name in bound),
         low=info["low"],
     )
