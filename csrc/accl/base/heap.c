@@ -95,6 +95,12 @@ struct heap *acclib_heap_open(uint64_t bytes)
     return heap;
 }
 
+struct heap *acclib_heap_share(struct heap *heap)
+{
+    atomic_fetch_add(&heap->refs, 1);
+    return heap;
+}
+
 void acclib_heap_release(struct heap *heap)
 {
     if (atomic_fetch_sub(&heap->refs, 1) != 1)

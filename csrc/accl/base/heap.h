@@ -31,6 +31,8 @@ struct heap {
 
 /* BYTES of 0 stands for the default. NULL with errno if the file cannot be had. */
 struct heap *acclib_heap_open(uint64_t bytes);
+/* One more reference: HEAP. Any thread, as acclib_heap_release(). */
+struct heap *acclib_heap_share(struct heap *heap);
 void acclib_heap_release(struct heap *heap);
 
 /* Offset of a block of BYTES that is backed by memory; 0 if out of memory. */

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.support.corpora import main, write_inputs
 
 KINDS = ["hello", "eager", "data", "request", "grant", "drop"]
-KINDS += ["cancel", "ack", "probe", "gave_up", "bye"]
+KINDS += ["cancel", "ack", "probe", "gave_up", "bye", "ready", "direct"]
 WORD = (1 << 64) - 1
 FLOAT32 = 3
 
@@ -112,6 +112,8 @@ INPUTS = {
     "too long": BOTH + packet("eager", payload=bytes(512), segments=1),
     "another sender": hello(1) + packet("ack", sender=2, total=0),
     "another version": packet("hello", version=2, segments=4, total=256),
+    "ready": BOTH + packet("ready", total=2400, offset=7) + act(21) + packet("ready", total=3),
+    "direct": BOTH + act(20) + packet("direct", total=2400) + packet("direct", total=0),
     "counts": BOTH + packet("ack", consumed=9, total=0),
     "cut": hello(1)[:40],
     "nothing": b"",

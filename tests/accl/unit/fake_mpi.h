@@ -2,7 +2,7 @@
 /*
  * An MPI library for ranks that are threads of one process, found through a dlsym() of our own:
  * build with -Wl,--wrap=dlsym. The communicator of rank R is the handle FAKE_COMM + R. Long
- * messages stay in their sender's memory until they are received, and arrive one test later.
+ * messages stay in their sender's memory until the second test of their receive, which copies them.
  */
 #ifndef ACCL_TEST_FAKE_MPI_H
 #define ACCL_TEST_FAKE_MPI_H
@@ -19,6 +19,7 @@ enum {
     FAKE_BYTE = 7,
     FAKE_RANKS = 2,
     FAKE_ANY = -5,
+    FAKE_DATA = 1, /* the tag of data without a header */
     FAKE_ERROR = 17,
     FAKE_STATUS_BYTES = 24,
     FAKE_COUNT_AT = 4,
@@ -26,24 +27,36 @@ enum {
     FAKE_TAG_AT = 16,
     FAKE_EAGER = 1000,
     FAKE_MESSAGES = 4096,
+    FAKE_RECEIVES = 256,
     FAKE_SENT = 2 * FAKE_MESSAGES + 1,
 };
 
 struct fake_message {
     bool used, taken, done;
-    int from, to, tag, bytes, tests;
+    int from, to, tag, bytes;
     uint64_t order;
     const void *data;
     uint8_t kept[FAKE_EAGER];
 };
 
-/* A request is a message's number + 1; that of a receive has FAKE_MESSAGES added. Short messages
- * are sent at once: FAKE_SENT. */
+struct fake_receive {
+    bool used;
+    int from, to, tag, bytes, tests;
+    uint64_t order;
+    void *data;
+    struct fake_message *message; /* NULL until there is one */
+};
+
+/* A request is a message's number + 1; that of a receive is its number with FAKE_MESSAGES + 1
+ * added. Short messages are sent at once: FAKE_SENT. */
 static struct {
     pthread_mutex_t lock;
     struct fake_message messages[FAKE_MESSAGES];
+    struct fake_receive receives[FAKE_RECEIVES];
     uint64_t order;
     int failing_probes;  /* how many fail next */
+    bool holds_data;     /* messages of the tag FAKE_DATA do not arrive */
+    uint64_t data_sent;  /* messages with it */
     const char *missing; /* a function that is not there */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -54,6 +67,7 @@ static int fake_isend(const void *data, int bytes, int from, int to, int tag)
     while (i < FAKE_MESSAGES && fake.messages[i].used)
         i++;
     CHECK(i < FAKE_MESSAGES);
+    fake.data_sent += tag == FAKE_DATA;
     struct fake_message *m = &fake.messages[i];
     *m = (struct fake_message){.used = true,
                                .from = from,
@@ -102,13 +116,57 @@ static int fake_iprobe(int from, int tag, int me, int *flag, void *status)
 static int fake_irecv(void *data, int bytes, int from, int tag, int me)
 {
     pthread_mutex_lock(&fake.lock);
-    struct fake_message *m = fake_find(me, from, tag);
-    CHECK(m != NULL && m->bytes <= bytes);
-    if (m->bytes)
-        memcpy(data, m->data, (size_t)m->bytes);
-    m->taken = true;
+    int i = 0;
+    while (i < FAKE_RECEIVES && fake.receives[i].used)
+        i++;
+    CHECK(i < FAKE_RECEIVES);
+    fake.receives[i] = (struct fake_receive){.used = true,
+                                             .from = from,
+                                             .to = me,
+                                             .tag = tag,
+                                             .bytes = bytes,
+                                             .order = ++fake.order,
+                                             .data = data};
     pthread_mutex_unlock(&fake.lock);
-    return FAKE_MESSAGES + 1 + (int)(m - fake.messages);
+    return FAKE_MESSAGES + 1 + i;
+}
+
+/* Whether a receive that may take the same message was there before R. */
+static bool fake_is_behind(const struct fake_receive *r)
+{
+    for (int i = 0; i < FAKE_RECEIVES; i++) {
+        const struct fake_receive *other = &fake.receives[i];
+        if (other->used && other->message == NULL && other->order < r->order &&
+            other->to == r->to && other->from == r->from && other->tag == r->tag)
+            return true;
+    }
+    return false;
+}
+
+static bool fake_received(struct fake_receive *r)
+{
+    CHECK(r->used);
+    if (r->message == NULL && !fake_is_behind(r) && !(fake.holds_data && r->tag == FAKE_DATA))
+        r->message = fake_find(r->to, r->from, r->tag);
+    struct fake_message *m = r->message;
+    if (m == NULL)
+        return false;
+
+    CHECK(m->bytes <= r->bytes);
+    m->taken = true;
+    bool is_long = m->bytes > FAKE_EAGER;
+    if (is_long && r->tests++ == 0)
+        return false;
+
+    if (m->bytes)
+        memcpy(r->data, m->data, (size_t)m->bytes);
+    r->used = false;
+    if (is_long)
+        m->done = true; /* its sender frees it */
+    else
+        m->used = false;
+
+    return true;
 }
 
 static int fake_test(int request)
@@ -117,17 +175,12 @@ static int fake_test(int request)
         return true;
 
     pthread_mutex_lock(&fake.lock);
-    bool receives = request > FAKE_MESSAGES;
-    struct fake_message *m = &fake.messages[(request - 1) % FAKE_MESSAGES];
-    bool is_long = m->bytes > FAKE_EAGER, done;
-    CHECK(m->used);
-    if (receives) {
-        done = !is_long || m->tests++ > 0;
-        if (done && is_long)
-            m->done = true; /* its sender frees it */
-        else if (done)
-            m->used = false;
+    bool done;
+    if (request > FAKE_MESSAGES) {
+        done = fake_received(&fake.receives[request - FAKE_MESSAGES - 1]);
     } else {
+        struct fake_message *m = &fake.messages[request - 1];
+        CHECK(m->used);
         done = m->done;
         m->used = !done;
     }

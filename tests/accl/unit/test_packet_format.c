@@ -74,7 +74,7 @@ static void test_every_kind_and_payload(void)
     for (unsigned kind = 0; kind < 256; kind++) {
         struct packet_header header = eager();
         header.kind = (uint8_t)kind;
-        bool known = kind >= PACKET_HELLO && kind <= PACKET_BYE;
+        bool known = kind >= PACKET_HELLO && kind <= PACKET_DIRECT;
         bool carries = kind == PACKET_EAGER || kind == PACKET_DATA;
         const char *refused = carries ? NULL : "a payload of a different length";
         EXPECT(header, known ? refused : "an unknown kind");
@@ -82,6 +82,27 @@ static void test_every_kind_and_payload(void)
         header.payload = 0;
         const char *empty = kind == PACKET_DATA ? "no data" : NULL;
         EXPECT(header, known ? empty : "an unknown kind");
+    }
+}
+
+static void test_names_of_direct_messages(void)
+{
+    for (unsigned kind = PACKET_READY; kind <= PACKET_DIRECT; kind++) {
+        struct packet_header header = packet((enum packet_kind)kind, 0);
+        header.wire_type = ACCL_FLOAT32;
+        header.total = 16;
+        header.offset = UINT64_MAX; /* a name, not a place */
+        EXPECT(header, NULL);
+        header.total = 18;
+        EXPECT(header, "no element type");
+        header.total = 0;
+        EXPECT(header, "no element type");
+        header.total = 16;
+        header.wire_type = 0;
+        EXPECT(header, "no element type");
+        header.wire_type = ACCL_FLOAT32;
+        header.total = PACKET_TOTAL_MAX + 4;
+        EXPECT(header, "data outside its message");
     }
 }
 
@@ -192,6 +213,7 @@ int main(void)
     test_a_length_that_no_packet_has();
     test_what_is_of_another_protocol();
     test_every_kind_and_payload();
+    test_names_of_direct_messages();
     test_a_channel_that_is_none();
     test_a_sender_other_than_the_connection_is_of();
     test_a_payload_that_is_not_there();

@@ -331,6 +331,20 @@ static void test_answers_and_cancellations(void)
     REFUSED(&side, ack, "invalid counts");
 }
 
+/* Nothing is lent to a peer that was told of no receive; what it says of its own is forgotten. */
+static void test_direct_messages_without_a_receive(void)
+{
+    struct side side = open_side(true);
+    for (int i = 0; i < 1000; i++) {
+        struct packet_header ready = message(&side, PACKET_READY, LARGE, 0);
+        CHECK(deliver(&side, ready, NULL) == ACCL_OK);
+    }
+    side.next_id = 1;
+    struct packet_header direct = message(&side, PACKET_DIRECT, LARGE, 0);
+    direct.segments = 1;
+    REFUSED(&side, direct, "a message that was not asked for");
+}
+
 static void test_counts_do_not_go_back(void)
 {
     struct side side = open_side(true);
@@ -671,6 +685,7 @@ int main(void)
     test_messages_out_of_order();
     test_data_out_of_order();
     test_answers_and_cancellations();
+    test_direct_messages_without_a_receive();
     test_counts_do_not_go_back();
     test_other_ranks();
     test_a_message_in_parts();

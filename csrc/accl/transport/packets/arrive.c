@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "accl/arithmetic/dtype.h"
+#include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/queue.h"
 
 #define GAVE_UP_MAX 4096
@@ -126,8 +127,12 @@ static const char *cancel(accl_device *device, uint32_t rank, struct packet_chan
     struct incoming *m = find_message(state, h->id);
     if (m == NULL)
         return h->id < state->next_id ? NULL : "a cancellation of no message";
-    if (!m->asked)
+    if (!m->asked && !m->direct)
         return "a cancellation of a message that was sent unasked";
+    if (m->direct && m->have < m->header.total) {
+        m->cancelled = true; /* its data are on their way */
+        return NULL;
+    }
     if (m->granted && !m->discarded) {
         m->cancelled = true; /* a receive is collecting it */
         return NULL;
@@ -196,6 +201,8 @@ static const char *handle(accl_device *device, uint32_t rank, struct parcel_post
         return NULL;
     case PACKET_GAVE_UP: return note_gave_up(p, rank, h);
     case PACKET_BYE: link->left = true; return NULL;
+    case PACKET_READY: return acclib_direct_ready(state, h);
+    case PACKET_DIRECT: return acclib_direct_announced(device, rank, state, h);
     default: return NULL;
     }
 }

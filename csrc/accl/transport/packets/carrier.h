@@ -3,8 +3,9 @@
  * Carries packets as messages of an MPI library. Whoever waits for packets carries them; where MPI
  * allows calls from any thread, a thread of this file does so while nobody waits.
  *
- * MPI reads and writes the memory of packets alone, never the user's: what a late peer writes
- * after a call has ended changes nothing that anyone else sees.
+ * MPI reads and writes the memory of packets, which the engine owns: what a late peer writes after
+ * a call has ended changes nothing that anyone else sees. Buffers are lent to it for a message that
+ * both sides are at: see direct.h.
  *
  * One thread at a time calls MPI for a device: the carrier's lock, which is taken before that of
  * `struct packets`.

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 
 #include "accl/transport/packets/carrier_state.h"
+#include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/handover.h"
 
-/* A packet; the last message of a rank to another one, which is empty. */
-enum { TAG_PACKET, TAG_END };
+/* A packet, or the last message of a rank to another one, which is empty; data: see direct.h. */
+enum { TAG_PACKET, TAG_DATA };
 /* How many packets a turn receives or sends before it does the other. */
 #define BURST 64
 /* Sends that are not over and may be left behind by later ones, in one turn. */
@@ -68,8 +69,10 @@ static bool begin_sends(accl_device *device, struct carrier *c, uint32_t most)
         struct parcel_post *post = acclib_packets_take(device);
         if (post == NULL)
             break;
-        int error = c->mpi.calls->send(&c->mpi, post->data, (int)post->bytes, (int)post->rank,
-                                       TAG_PACKET, &post->request);
+        bool is_data = post->lent != NULL;
+        int error =
+            c->mpi.calls->send(&c->mpi, is_data ? post->lent : post->data, (int)post->bytes,
+                               (int)post->rank, is_data ? TAG_DATA : TAG_PACKET, &post->request);
         if (!error) {
             list_append(&c->sending, &post->in_list);
             continue;
@@ -108,8 +111,7 @@ static void drop(accl_device *device, struct carrier *c, const struct mpi_envelo
 static void begin_receive(accl_device *device, struct carrier *c, const struct mpi_envelope *e)
 {
     bool known = e->source >= 0 && (uint32_t)e->source < device->ranks && e->bytes >= 0 &&
-                 (uint64_t)e->bytes <= ACCL_PACKET_MAX &&
-                 (e->tag == TAG_PACKET || (e->tag == TAG_END && e->bytes == 0));
+                 (uint64_t)e->bytes <= ACCL_PACKET_MAX && e->tag == TAG_PACKET;
     if (!known) {
         drop(device, c, e, "it sent a message that is no packet");
         return;
@@ -122,7 +124,6 @@ static void begin_receive(accl_device *device, struct carrier *c, const struct m
     }
 
     post->rank = (uint32_t)e->source;
-    post->id = (uint64_t)e->tag;
     int error =
         c->mpi.calls->receive(&c->mpi, post->data, e->bytes, e->source, e->tag, &post->request);
     if (error) {
@@ -134,14 +135,54 @@ static void begin_receive(accl_device *device, struct carrier *c, const struct m
     list_append(&c->receiving, &post->in_list);
 }
 
+/* The data that a packet announced, which the sender gave to MPI right after it. */
+static void begin_data(accl_device *device, struct carrier *c)
+{
+    struct list_node *node;
+    while ((node = list_pop(&device->packets->announced)) != NULL) {
+        struct parcel_post *post = post_of(node);
+        int error = c->mpi.calls->receive(&c->mpi, post->lent, (int)post->bytes, (int)post->rank,
+                                          TAG_DATA, &post->request);
+        list_append(error ? &c->failed : &c->moving, node);
+        if (error)
+            failed(device, c, post->rank, error);
+    }
+}
+
 static void deliver(accl_device *device, struct carrier *c, struct parcel_post *post)
 {
-    if (post->id == TAG_END) {
+    if (!post->bytes) {
         c->ended[post->rank] = true;
         acclib_post_free(post);
-    } else {
-        acclib_packets_arrived(device, post->rank, post);
+        return;
     }
+
+    acclib_packets_arrived(device, post->rank, post);
+    begin_data(device, c);
+}
+
+static void test_data(accl_device *device, struct carrier *c)
+{
+    struct list_node *next;
+    for (struct list_node *at = c->moving.first; at != NULL; at = next) {
+        struct parcel_post *post = post_of(at);
+        bool done = false;
+        next = at->next;
+        int error = c->mpi.calls->test(&c->mpi, &post->request, &done);
+        if (!error && !done)
+            continue;
+        list_remove(&c->moving, at);
+        list_append(error ? &c->failed : &c->moved, at);
+        if (error)
+            failed(device, c, post->rank, error);
+    }
+}
+
+static void finish_data(accl_device *device, struct carrier *c)
+{
+    struct list_node *node;
+    while ((node = list_pop(&c->moved)) != NULL)
+        acclib_direct_arrived(device, post_of(node));
 }
 
 /* Whether a packet of the same rank came before AT and is not complete yet. */
@@ -182,15 +223,16 @@ static bool finish_receives(accl_device *device, struct carrier *c)
 
 static bool receive_packets(accl_device *device, struct carrier *c)
 {
-    bool moved = false;
-    for (uint32_t n = 0; n < BURST && !c->broken; n++) {
+    bool moved = false, empty = false;
+    test_data(device, c);
+    for (uint32_t n = 0; n < BURST && !c->broken && !empty; n++) {
         struct mpi_envelope envelope;
         bool found;
-        int error =
-            c->mpi.calls->probe(&c->mpi, c->mpi.any_source, c->mpi.any_tag, &found, &envelope);
+        int error = c->mpi.calls->probe(&c->mpi, c->mpi.any_source, TAG_PACKET, &found, &envelope);
         if (error)
             failed(device, c, NO_RANK, error);
-        if (error || !found)
+        empty = error || !found;
+        if (empty)
             break;
         begin_receive(device, c, &envelope);
         finish_receives(device, c);
@@ -199,6 +241,13 @@ static bool receive_packets(accl_device *device, struct carrier *c)
 
     if (c->receiving.first != NULL)
         moved |= finish_receives(device, c);
+
+    /* Nothing takes the data back that came before them. */
+    if (empty && c->moved.first != NULL && c->receiving.first == NULL) {
+        finish_data(device, c);
+        moved = true;
+    }
+
     return moved;
 }
 
@@ -224,7 +273,7 @@ static void say_end(accl_device *device, struct carrier *c)
         if (post == NULL)
             continue;
         post->rank = i;
-        if (c->mpi.calls->send(&c->mpi, post->data, 0, (int)i, TAG_END, &post->request))
+        if (c->mpi.calls->send(&c->mpi, post->data, 0, (int)i, TAG_PACKET, &post->request))
             acclib_post_free(post);
         else
             list_append(&c->ending, &post->in_list);
@@ -247,7 +296,8 @@ static void finish_ends(struct carrier *c)
 
 static bool is_over(const accl_device *device, const struct carrier *c)
 {
-    if (!list_is_empty(&c->sending) || !list_is_empty(&c->receiving) || !list_is_empty(&c->ending))
+    if (!list_is_empty(&c->sending) || !list_is_empty(&c->receiving) ||
+        !list_is_empty(&c->ending) || !list_is_empty(&c->moving) || !list_is_empty(&c->moved))
         return false;
 
     for (uint32_t i = 0; i < device->ranks; i++)
@@ -280,7 +330,8 @@ bool acclib_carrier_finish(accl_device *device, struct carrier *c, int64_t deadl
 
 void acclib_carrier_abandon(struct carrier *c)
 {
-    struct list *lists[] = {&c->sending, &c->receiving, &c->ending};
+    struct list *lists[] = {&c->sending, &c->receiving, &c->ending,
+                            &c->moving,  &c->moved,     &c->failed};
     struct list_node *node;
 
     pthread_mutex_lock(&abandoned_lock);

@@ -21,6 +21,7 @@ struct carrier {
 
     pthread_mutex_t lock;
     struct list sending, receiving, ending; /* struct parcel_post, of MPI */
+    struct list moving, moved, failed;      /* data that come, that have come, that MPI failed at */
     bool *ended;                            /* by rank: its last message has come */
     bool complete;                          /* it ended with nothing in flight */
     bool broken;                            /* MPI failed */

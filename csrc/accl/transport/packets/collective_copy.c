@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/packets/collective_copy.h"
 
+#include <stdlib.h>
+
 #include "accl/arithmetic/convert.h"
+#include "accl/transport/packets/direct.h"
+#include "accl/transport/packets/vector.h"
 
 /* log2(n) rounds; in each one a message goes twice as far. */
 uint32_t acclib_packets_barrier(const struct walk *w)
@@ -15,18 +19,51 @@ uint32_t acclib_packets_barrier(const struct walk *w)
     return bits;
 }
 
-/* Sends a piece to the members below this one in a binomial tree, whose lowest bit is STEP. */
-static uint32_t pass_on(const struct walk *w, uint32_t place, uint32_t step, const void *data,
-                        uint32_t type, uint64_t n)
+/* N elements of the operands from element FIRST on, element AT of the vector that they are of. */
+static struct vector source_of(const struct walk *w, uint64_t first, uint64_t at, uint64_t n)
+{
+    return (struct vector){.at = at * acclib_dtype_bytes(w->wire),
+                           .data = (uint8_t *)(uintptr_t)walk_source(w, first + at),
+                           .type = w->op->source_type,
+                           .count = n};
+}
+
+static struct vector result_of(const struct walk *w, uint64_t first, uint64_t at, uint64_t n)
+{
+    return (struct vector){.at = at * acclib_dtype_bytes(w->wire),
+                           .data = walk_result(w, first + at),
+                           .type = w->op->result_type,
+                           .count = n};
+}
+
+static uint32_t get(const struct walk *w, uint32_t from, const struct vector *v)
+{
+    struct vector_get expected;
+    acclib_vector_expect(&expected, w, from, v);
+    return acclib_vector_get(&expected);
+}
+
+/* Puts what a member keeps for itself in its place. */
+static void keep(const struct walk *w, uint64_t result, uint64_t source)
+{
+    const struct operation *op = w->op;
+    acclib_convert(walk_result(w, result), op->result_type, walk_source(w, source), op->source_type,
+                   op->count, false);
+}
+
+/* --- one to all, all to one --- */
+
+/* Sends elements to the members below this one in a binomial tree, whose lowest bit is STEP. */
+static uint32_t pass_on(const struct walk *w, uint32_t place, uint32_t step, const struct vector *v)
 {
     uint32_t bits = 0;
     for (step /= 2; !bits && step; step /= 2)
         if (place + step < w->n)
-            bits = acclib_piece_put(w, (w->root + place + step) % w->n, data, type, n);
+            bits = acclib_vector_put(w, (w->root + place + step) % w->n, v);
     return bits;
 }
 
-/* A binomial tree, through which pieces follow each other. */
+/* A binomial tree, through which parts of the vector follow each other. */
 uint32_t acclib_packets_bcast(const struct walk *w)
 {
     const struct operation *op = w->op;
@@ -35,20 +72,13 @@ uint32_t acclib_packets_bcast(const struct walk *w)
         step *= 2;
     uint32_t above = (w->root + place - step) % w->n;
 
-    for (uint64_t i = 0; !bits && i < piece_count(w, op->count); i++) {
-        uint64_t at, n = piece_of(w, op->count, i, &at);
-        struct piece piece;
-        if (!place) {
-            bits = pass_on(w, place, step, walk_source(w, at), op->source_type, n);
-            continue;
-        }
-        bits = acclib_piece_get(w, above, n, &piece);
-        if (bits)
-            break;
-        bits = pass_on(w, place, step, piece.data, w->wire, n);
-        if (n)
-            acclib_convert(walk_result(w, at), op->result_type, piece.data, w->wire, n, false);
-        acclib_piece_free(&piece);
+    for (uint64_t i = 0; !bits && i < vector_steps(w, op->count); i++) {
+        uint64_t at, n = vector_step(w, op->count, i, &at);
+        struct vector v = place ? result_of(w, 0, at, n) : source_of(w, 0, at, n);
+        if (place)
+            bits = get(w, above, &v);
+        if (!bits)
+            bits = pass_on(w, place, step, &v);
     }
 
     return bits;
@@ -57,93 +87,118 @@ uint32_t acclib_packets_bcast(const struct walk *w)
 uint32_t acclib_packets_scatter(const struct walk *w)
 {
     const struct operation *op = w->op;
-    bool is_root = w->me == w->root;
     uint32_t bits = 0;
-
-    for (uint64_t i = 0; !bits && i < piece_count(w, op->count); i++) {
-        uint64_t at, n = piece_of(w, op->count, i, &at);
-        if (!is_root)
-            bits = acclib_piece_get_to(w, w->root, walk_result(w, at), op->result_type, n);
-        for (uint32_t k = 1; is_root && !bits && k < w->n; k++) {
-            uint32_t to = (w->root + k) % w->n;
-            bits = acclib_piece_put(w, to, walk_source(w, to * op->count + at), op->source_type, n);
-        }
+    if (w->me != w->root) {
+        struct vector v = result_of(w, 0, 0, op->count);
+        return get(w, w->root, &v);
     }
 
-    if (is_root && !bits)
-        acclib_convert(op->result, op->result_type, walk_source(w, w->root * op->count),
-                       op->source_type, op->count, false);
+    for (uint32_t k = 1; !bits && k < w->n; k++) {
+        uint32_t to = (w->root + k) % w->n;
+        struct vector v = source_of(w, to * op->count, 0, op->count);
+        bits = acclib_vector_put(w, to, &v);
+    }
 
+    if (!bits)
+        keep(w, 0, w->root * op->count);
+    return bits;
+}
+
+/* Receives all of what was expected, which is freed. */
+static uint32_t get_all(struct vector_get *expected, uint32_t n)
+{
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (bits)
+            acclib_vector_drop(&expected[k]);
+        else
+            bits = acclib_vector_get(&expected[k]);
+    }
+
+    free(expected);
     return bits;
 }
 
 uint32_t acclib_packets_gather(const struct walk *w)
 {
     const struct operation *op = w->op;
-    bool is_root = w->me == w->root;
-    uint32_t bits = 0;
-    if (is_root)
-        acclib_convert(walk_result(w, w->root * op->count), op->result_type, w->source,
-                       op->source_type, op->count, false);
-
-    for (uint64_t i = 0; !bits && i < piece_count(w, op->count); i++) {
-        uint64_t at, n = piece_of(w, op->count, i, &at);
-        if (!is_root)
-            bits = acclib_piece_put(w, w->root, walk_source(w, at), op->source_type, n);
-        for (uint32_t k = 1; is_root && !bits && k < w->n; k++) {
-            uint32_t from = (w->root + k) % w->n;
-            bits = acclib_piece_get_to(w, from, walk_result(w, from * op->count + at),
-                                       op->result_type, n);
-        }
+    if (w->me != w->root) {
+        struct vector v = source_of(w, 0, 0, op->count);
+        return acclib_vector_put(w, w->root, &v);
     }
 
-    return bits;
+    struct vector_get *expected = calloc(w->n, sizeof *expected);
+    if (expected == NULL)
+        return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                                "out of memory (messages of %u ranks)", w->n);
+    for (uint32_t k = 1; k < w->n; k++) {
+        uint32_t from = (w->root + k) % w->n;
+        struct vector v = result_of(w, from * op->count, 0, op->count);
+        acclib_vector_expect(&expected[k - 1], w, from, &v);
+    }
+
+    keep(w, w->root * op->count, 0);
+    return get_all(expected, w->n - 1);
 }
 
-/* Piece I of what this member has for each other one. */
-static uint32_t put_to_all(const struct walk *w, uint64_t i, bool by_destination)
+/* --- all to all --- */
+
+/* What this member has for each other one, which fits into one piece, and theirs. */
+static uint32_t exchange_pieces(const struct walk *w, bool by_destination)
 {
     const struct operation *op = w->op;
-    uint64_t at, n = piece_of(w, op->count, i, &at);
     uint32_t bits = 0;
     for (uint32_t k = 1; !bits && k < w->n; k++) {
         uint32_t to = (w->me + k) % w->n;
-        uint64_t from = by_destination ? to * op->count : 0;
-        bits = acclib_piece_put(w, to, walk_source(w, from + at), op->source_type, n);
+        const uint8_t *data = walk_source(w, by_destination ? to * op->count : 0);
+        bits = acclib_piece_put(w, to, data, op->source_type, op->count);
     }
-    return bits;
-}
 
-static uint32_t get_from_all(const struct walk *w, uint64_t i)
-{
-    const struct operation *op = w->op;
-    uint64_t at, n = piece_of(w, op->count, i, &at);
-    uint32_t bits = 0;
+    keep(w, w->me * op->count, by_destination ? w->me * op->count : 0);
     for (uint32_t k = 1; !bits && k < w->n; k++) {
         uint32_t from = (w->me + w->n - k) % w->n;
-        bits =
-            acclib_piece_get_to(w, from, walk_result(w, from * op->count + at), op->result_type, n);
+        bits = acclib_piece_get_to(w, from, walk_result(w, from * op->count), op->result_type,
+                                   op->count);
     }
+
     return bits;
 }
 
-/* Pieces of everyone to everyone; one is under way while the one before is received. */
+/* The same with member K places on, and that many places back: N elements from element AT on. */
+static uint32_t exchange_with(const struct walk *w, uint32_t k, bool by_destination, uint64_t at,
+                              uint64_t n)
+{
+    uint64_t count = w->op->count;
+    uint32_t to = (w->me + k) % w->n, from = (w->me + w->n - k) % w->n;
+    struct vector out = source_of(w, by_destination ? to * count : 0, at, n);
+    struct vector in = result_of(w, from * count, at, n);
+    struct vector_get expected;
+
+    acclib_vector_expect(&expected, w, from, &in);
+    uint32_t bits = acclib_vector_put(w, to, &out);
+    if (!bits)
+        return acclib_vector_get(&expected);
+
+    acclib_vector_drop(&expected);
+    return bits;
+}
+
+/* Everyone to everyone: pairs take turns, and a pair sends a step before it receives one. */
 static uint32_t to_everyone(const struct walk *w, bool by_destination)
 {
     const struct operation *op = w->op;
-    uint64_t pieces = piece_count(w, op->count);
-    uint32_t bits = put_to_all(w, 0, by_destination);
+    uint32_t bits = 0;
+    if (op->count * acclib_dtype_bytes(w->wire) < DIRECT_LEAST)
+        return exchange_pieces(w, by_destination);
 
-    acclib_convert(walk_result(w, w->me * op->count), op->result_type,
-                   walk_source(w, by_destination ? w->me * op->count : 0), op->source_type,
-                   op->count, false);
-    for (uint64_t i = 0; !bits && i < pieces; i++) {
-        if (i + 1 < pieces)
-            bits = put_to_all(w, i + 1, by_destination);
-        if (!bits)
-            bits = get_from_all(w, i);
+    for (uint64_t i = 0; !bits && i < vector_steps(w, op->count); i++) {
+        uint64_t at, n = vector_step(w, op->count, i, &at);
+        for (uint32_t k = 1; !bits && k < w->n; k++)
+            bits = exchange_with(w, k, by_destination, at, n);
     }
 
+    if (!bits)
+        keep(w, w->me * op->count, by_destination ? w->me * op->count : 0);
     return bits;
 }
 

@@ -21,6 +21,8 @@ void acclib_packets_sent(accl_device *device, struct parcel_post *post)
     struct packets *p = device->packets;
     pthread_mutex_lock(&p->lock);
     p->outstanding--;
+    if (post->left != NULL)
+        *post->left = true;
     pthread_mutex_unlock(&p->lock);
 
     atomic_fetch_sub(&p->out_bytes, post->bytes);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/packets/packet_format.h"
 
+#include <stdbool.h>
+
 #include "accl.h"
 #include "accl/arithmetic/dtype.h"
 #include "accl/base/arena.h"
@@ -34,8 +36,14 @@ const char *acclib_packet_flaw(const struct packet_header *h, uint64_t bytes, ui
     if (h->kind == PACKET_HELLO)
         return h->segments < 1 || h->segments > ARENA_RX_MAX || h->total < 8 ? "no rx buffers"
                                                                              : NULL;
-    if (h->total > PACKET_TOTAL_MAX || h->offset > h->total || h->payload > h->total - h->offset)
+    bool is_direct = h->kind == PACKET_READY || h->kind == PACKET_DIRECT;
+    if (h->total > PACKET_TOTAL_MAX ||
+        (!is_direct && (h->offset > h->total || h->payload > h->total - h->offset)))
         return "data outside its message";
+    if (is_direct) {
+        size_t size = acclib_dtype_bytes(h->wire_type);
+        return !size || !h->total || h->total % size ? "no element type" : NULL;
+    }
     if (h->kind == PACKET_EAGER || h->kind == PACKET_REQUEST) {
         size_t size = acclib_dtype_bytes(h->wire_type);
         if (!size || h->total % size || h->segments < 1 || h->offset)

@@ -21,7 +21,9 @@
     X(ACK, 8, 0)      /* nothing but the counts that every packet has */ \
     X(PROBE, 9, 0)    /* the sender waits for such counts */ \
     X(GAVE_UP, 10, 0) /* a collective failed: the communicator's key; its tag and call */ \
-    X(BYE, 11, 0)     /* the last of all */
+    X(BYE, 11, 0)     /* the last of all */ \
+    X(READY, 12, 0)   /* a receive waits: see direct.h */ \
+    X(DIRECT, 13, 0)  /* a message whose data follow by themselves */
 
 enum packet_kind {
 #define PACKET_ENUM(name, value, payload) PACKET_##name = value,
@@ -46,7 +48,7 @@ struct packet_header {
     uint64_t id;                 /* of the message in its channel, from 1 */
     uint64_t key;                /* of the communicator; HELLO: of the list of ranks */
     uint64_t total;              /* bytes of the message; HELLO: of an rx buffer */
-    uint64_t offset;             /* DATA: where it goes in the message */
+    uint64_t offset;             /* DATA: where it goes in the message; READY, DIRECT: a name */
     uint32_t payload;            /* bytes after the header */
     uint32_t tag;                /* HELLO: number of ranks */
     uint32_t sequence;

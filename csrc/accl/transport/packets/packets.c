@@ -6,6 +6,7 @@
 #include "accl/base/hash.h"
 #include "accl/transport/packets/carrier.h"
 #include "accl/transport/packets/collective.h"
+#include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/inspect.h"
 #include "accl/transport/packets/queue.h"
 #include "accl/transport/packets/receive.h"
@@ -66,6 +67,7 @@ static void packets_close(accl_device *device)
         for (uint32_t c = 0; c < CHANNELS; c++) {
             while ((node = list_pop(&p->links[i].channel[c].messages)) != NULL)
                 acclib_incoming_free(incoming_of(node));
+            acclib_direct_clear(&p->links[i].channel[c]);
         }
     }
 
@@ -75,6 +77,7 @@ static void packets_close(accl_device *device)
     acclib_packets_free(&p->out);
     acclib_packets_free(&p->carried);
     acclib_packets_free(&p->filling);
+    acclib_packets_free(&p->announced);
     acclib_post_pool_destroy(&p->pool);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);

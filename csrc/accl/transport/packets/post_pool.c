@@ -49,6 +49,8 @@ struct parcel_post *acclib_post_new(struct post_pool *pool, uint64_t bytes)
 void acclib_post_free(struct parcel_post *post)
 {
     struct post_pool *pool = post != NULL ? post->pool : NULL;
+    if (post != NULL && post->heap != NULL)
+        acclib_heap_release(post->heap);
     if (pool == NULL) {
         free(post);
         return;

@@ -35,6 +35,16 @@ struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
     return post;
 }
 
+void acclib_packet_queue(accl_device *device, struct parcel_post *post)
+{
+    struct packets *p = device->packets;
+    post->id = ++p->next_id;
+    list_append(&p->out, &post->in_list);
+    p->outstanding++;
+    atomic_fetch_add(&p->out_bytes, post->bytes);
+    pthread_cond_broadcast(&p->changed);
+}
+
 bool acclib_packet_put(accl_device *device, struct parcel_post *post)
 {
     struct packets *p = device->packets;
@@ -45,12 +55,7 @@ bool acclib_packet_put(accl_device *device, struct parcel_post *post)
     for (uint32_t c = 0; c < CHANNELS; c++)
         packet_header_of(post)->consumed[c] = link->channel[c].consumed;
 
-    post->id = ++p->next_id;
-    list_append(&p->out, &post->in_list);
-    p->outstanding++;
-    atomic_fetch_add(&p->out_bytes, post->bytes);
-    pthread_cond_broadcast(&p->changed);
-
+    acclib_packet_queue(device, post);
     return true;
 }
 

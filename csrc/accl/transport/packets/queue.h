@@ -18,6 +18,9 @@ struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
 /* Queues the packet for sending. False if it is NULL: it could not be made. */
 bool acclib_packet_put(accl_device *device, struct parcel_post *post);
 
+/* The same for data that have no header. */
+void acclib_packet_queue(accl_device *device, struct parcel_post *post);
+
 /* Queues a packet without payload. False if out of memory. */
 bool acclib_packet_put_plain(accl_device *device, uint32_t rank, enum packet_kind kind,
                              uint32_t channel, uint64_t id, uint64_t key);

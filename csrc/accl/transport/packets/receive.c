@@ -8,6 +8,7 @@
 #include "accl/arithmetic/convert.h"
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/packets/carrier.h"
+#include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/queue.h"
 #include "accl/transport/ticket.h"
 
@@ -52,6 +53,9 @@ static bool has_message(struct wish *w)
         at != NULL && tag_matches(w, &m->header) && (m->asked || m->have == m->header.total);
     if (here && w->message->channel == CHANNEL_USER && m->header.tag == ACCL_TAG_ANY)
         here = acclib_ticket_is_first_receive(w->device);
+    /* In the memory of another call. */
+    if (here && m->direct && list_is_empty(&m->parts))
+        here = w->posted != NULL && w->posted->incoming == m;
     w->found = here ? m : NULL;
     return here;
 }
@@ -209,6 +213,7 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
     struct wish w;
     struct place place = {.data = data, .type = type, .wire_type = wire_type, .count = count};
     uint32_t bits = 0;
+    uint64_t bytes = count * acclib_dtype_bytes(wire_type);
     bool again = true;
 
     *numbers = 0;
@@ -217,8 +222,13 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
     while (!bits && again) {
         again = false;
         place.filled = 0;
+        if (type == wire_type && acclib_direct_suits(device, data, bytes))
+            acclib_direct_expect(&w, data, wire_type, bytes);
         bits = acclib_wish_wait(&w, has_message);
-        if (!bits) {
+        if (bits) {
+            acclib_direct_withdraw(&w);
+        } else {
+            acclib_direct_forget(&w);
             uint32_t taken = w.found->header.numbers;
             bits = take_message(&w, &place, &again);
             *numbers = again || (bits & ~ACCL_ERROR(DMA_SIZE_ERROR)) ? 0 : taken;
@@ -231,34 +241,44 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
     return bits;
 }
 
-uint32_t acclib_packets_take_whole(accl_device *device, struct communicator *comm, uint32_t from,
-                                   const struct packet_message *message, uint32_t wire_type,
-                                   uint64_t count, struct incoming **taken)
+uint32_t acclib_packets_take_next(struct wish *w, uint32_t wire_type, uint64_t count, uint64_t rest,
+                                  struct incoming **taken)
 {
-    struct wish w;
+    accl_device *device = w->device;
     *taken = NULL;
-    acclib_wish_make(&w, device, comm, from, message, ACCL_RECV, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
-    uint32_t bits = acclib_wish_wait(&w, has_message);
+    uint32_t bits = acclib_wish_wait(w, has_message);
     if (bits) {
-        if (bits == w.timeout_bits && !device->text[0])
-            timed_out(&w);
+        acclib_direct_withdraw(w);
+        if (bits == w->timeout_bits && !device->text[0])
+            timed_out(w);
         return bits;
     }
 
-    struct incoming *m = w.found;
+    struct incoming *m = w->found;
     const struct packet_header h = m->header;
-    bool fits = is_wanted(&w, wire_type, count) && !m->asked && h.total == h.payload;
+    bool fits = is_wanted(w, wire_type, m->direct ? rest : count) && !m->asked &&
+                (m->direct || h.total == h.payload);
+    acclib_direct_forget(w);
     if (m->asked)
-        acclib_packet_put_plain(device, w.rank, PACKET_DROP, h.channel, h.id, h.key);
-    finish(&w, m);
-    wish_unlock(&w);
+        acclib_packet_put_plain(device, w->rank, PACKET_DROP, h.channel, h.id, h.key);
+    finish(w, m);
+    wish_unlock(w);
 
     if (fits) {
         *taken = m;
         return 0;
     }
     acclib_incoming_free(m);
-    return call_differs(&w, &h);
+    return call_differs(w, &h);
+}
+
+uint32_t acclib_packets_take_whole(accl_device *device, struct communicator *comm, uint32_t from,
+                                   const struct packet_message *message, uint32_t wire_type,
+                                   uint64_t count, struct incoming **taken)
+{
+    struct wish w;
+    acclib_wish_make(&w, device, comm, from, message, ACCL_RECV, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    return acclib_packets_take_next(&w, wire_type, count, count, taken);
 }
 
 /* With the lock held: drops a stream put that there is no memory for, and has its reader told.

@@ -23,6 +23,11 @@ uint32_t acclib_packets_take_whole(accl_device *device, struct communicator *com
                                    const struct packet_message *message, uint32_t wire_type,
                                    uint64_t count, struct incoming **taken);
 
+/* The next message of the collectives' channel that W waits for: one of REST elements without a
+ * copy, or one of COUNT elements in one packet, as acclib_packets_take_whole(). */
+uint32_t acclib_packets_take_next(struct wish *w, uint32_t wire_type, uint64_t count, uint64_t rest,
+                                  struct incoming **taken);
+
 /* As of struct transport. */
 void acclib_packets_progress(accl_device *device);
 void acclib_packets_reset(accl_device *device);

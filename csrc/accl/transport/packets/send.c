@@ -7,6 +7,7 @@
 
 #include "accl/arithmetic/convert.h"
 #include "accl/arithmetic/dtype.h"
+#include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/inspect.h"
 #include "accl/transport/packets/queue.h"
 
@@ -187,20 +188,49 @@ static uint32_t not_there(accl_device *device, const struct wish *w, uint32_t bi
                             w->rank, device->timeout_ms);
 }
 
+/* Waits until the other side has started: 0, with the lock held. Error bits without it. */
+static uint32_t begin(struct wish *w, accl_device *device, struct communicator *comm, uint32_t to,
+                      const struct packet_message *message)
+{
+    acclib_wish_make(w, device, comm, to, message, ACCL_SEND, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED));
+    uint32_t bits =
+        message->channel == CHANNEL_COLLECTIVE ? acclib_packets_gave_up(device, comm) : 0;
+    bits = bits ? bits : acclib_packets_inspect_rank(device, w->rank, true);
+    if (bits)
+        return bits;
+    if ((bits = acclib_wish_wait(w, is_greeted)))
+        return not_there(device, w, bits);
+
+    w->timeout_bits = message->channel == CHANNEL_USER ? ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR)
+                                                       : ACCL_ERROR(RECEIVE_TIMEOUT_ERROR);
+    return 0;
+}
+
+uint32_t acclib_packets_send_direct(accl_device *device, struct communicator *comm, uint32_t to,
+                                    const struct packet_message *message, const uint8_t *data,
+                                    uint32_t wire_type, uint64_t count, bool patient, bool *sent)
+{
+    struct wish w;
+    uint64_t bytes = count * acclib_dtype_bytes(wire_type);
+    uint32_t bits = begin(&w, device, comm, to, message);
+    *sent = false;
+    if (bits)
+        return bits;
+
+    wish_unlock(&w);
+    bits = acclib_direct_send(&w, data, wire_type, bytes, patient, 0, sent);
+    return send_failed(device, &w, bits, bytes);
+}
+
 uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uint32_t to,
                              const struct packet_message *message, const uint8_t *data,
                              uint32_t source_type, uint32_t wire_type, uint64_t count,
                              uint32_t *numbers)
 {
     struct wish w;
-    acclib_wish_make(&w, device, comm, to, message, ACCL_SEND, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED));
-    uint32_t bits =
-        message->channel == CHANNEL_COLLECTIVE ? acclib_packets_gave_up(device, comm) : 0;
-    bits = bits ? bits : acclib_packets_inspect_rank(device, w.rank, true);
+    uint32_t bits = begin(&w, device, comm, to, message);
     if (bits)
         return bits;
-    if ((bits = acclib_wish_wait(&w, is_greeted)))
-        return not_there(device, &w, bits);
 
     uint64_t segment =
         device->segment_size < w.link->slot_bytes ? device->segment_size : w.link->slot_bytes;
@@ -212,9 +242,15 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
     bool user = message->channel == CHANNEL_USER;
     bool asked = user ? segments > slots : bytes > COLLECTIVE_EAGER;
     *numbers = message->stream ? 0 : (uint32_t)segments;
+    if (user && source_type == wire_type && !message->stream &&
+        acclib_direct_suits(device, data, bytes)) {
+        bool sent;
+        bits = acclib_direct_send(&w, data, wire_type, bytes, true, *numbers, &sent);
+        if (bits || sent)
+            return send_failed(device, &w, bits, bytes);
+    }
+
     w.segments = asked || !user ? 1 : segments;
-    w.timeout_bits =
-        user ? ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR) : ACCL_ERROR(RECEIVE_TIMEOUT_ERROR);
     if ((bits = acclib_wish_wait(&w, asked ? may_ask : has_room)))
         return send_failed(device, &w, bits, bytes);
 

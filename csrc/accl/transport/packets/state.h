@@ -28,6 +28,11 @@ struct parcel_post {
     uint64_t bytes, taken;
     union mpi_request request; /* while an MPI library carries it */
     struct post_pool *pool;    /* that its memory returns to, or NULL */
+    /* Data without a header: see direct.h. */
+    void *lent;                /* where BYTES are, or NULL: in this packet */
+    struct heap *heap;         /* that LENT belongs to, or NULL */
+    struct incoming *incoming; /* that they are received for */
+    bool *left;                /* set when they have been sent */
     _Alignas(8) uint8_t data[];
 };
 
@@ -41,6 +46,7 @@ struct incoming {
     struct packet_header header; /* of its first packet */
     bool asked;                  /* came as a request */
     bool granted, cancelled, discarded;
+    bool direct;               /* its data come without packets */
     bool lost;                 /* a stream put that there was no memory for */
     uint64_t have;             /* bytes that have come */
     struct list parts;         /* struct parcel_post */
@@ -70,6 +76,8 @@ struct packet_link {
         bool wants_count;         /* it waits for what is consumed */
         struct list messages;     /* struct incoming, in the order of their ids */
         struct incoming *partial; /* eager, and not complete yet */
+        /* struct posted of this rank and struct ready of the other one: direct.h */
+        struct list posted, ready;
     } channel[CHANNELS];
 };
 
@@ -95,6 +103,7 @@ struct packets {
     uint64_t list_key;                 /* of the list of ranks: the same for all */
     struct packet_link *links;         /* by rank */
     struct list out, carried, filling; /* struct parcel_post */
+    struct list announced;             /* the same, for data to come; the carrier's */
     uint64_t next_id, outstanding, wakes;
     _Atomic uint64_t out_bytes;
     _Atomic uint64_t news; /* grows with everything that came */

@@ -8,7 +8,11 @@
 struct packet_message {
     uint32_t channel, tag, sequence, stream;
     uint32_t call; /* of a collective: the note of it */
+    uint64_t at;   /* of a collective: which of the messages between two members */
 };
+
+struct direct_name;
+struct posted;
 
 struct wish {
     accl_device *device;
@@ -20,6 +24,10 @@ struct wish {
     uint32_t operation, timeout_bits;
     uint64_t segments;
     struct incoming *found;
+    struct posted *posted; /* see direct.h */
+    int64_t until;
+    struct direct_name *name;
+    bool claimed, left;
 };
 
 void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,

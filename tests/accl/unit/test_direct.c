@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * build: @libaccl -Wl,--wrap=dlsym tsan
+ *
+ * Messages from one rank's memory into another's: that they are used, and what becomes of them if
+ * a receive, or the sender's call, ends too early.
+ */
+#include "tests/accl/unit/mpi_sides.h"
+
+#include <time.h>
+
+/* A message without packets between, and one that MPI has in its sender's memory. */
+enum { COUNT = 50000 };
+#define GOOD 0.25f
+#define SPOILT 13.0f
+
+static struct side sides[FAKE_RANKS];
+
+static void fill(const struct side *side, float value)
+{
+    float *mine = accl_buffer_host(side->source);
+    for (int i = 0; i < MANY; i++)
+        mine[i] = value;
+}
+
+static void check_result(const struct side *side, uint64_t count, float value)
+{
+    const float *got = accl_buffer_host(side->result);
+    for (uint64_t i = 0; i < count; i++)
+        CHECK(got[i] == value);
+}
+
+static uint64_t data_sent(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    uint64_t n = fake.data_sent;
+    pthread_mutex_unlock(&fake.lock);
+    return n;
+}
+
+static void hold_data(bool holds)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.holds_data = holds;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void open_both(void)
+{
+    for (uint32_t i = 0; i < FAKE_RANKS; i++) {
+        sides[i] = (struct side){.rank = i, .mpi = setup_of(i, false, true)};
+        open_side(&sides[i], ACCL_REACH_PACKETS);
+        CHECK(accl_mpi_start(sides[i].device, &sides[i].mpi) == ACCL_OK);
+        fill(&sides[i], GOOD);
+    }
+}
+
+static void *stop(void *argument)
+{
+    const struct side *side = argument;
+    CHECK(accl_mpi_stop(side->device, INT64_C(60000000000)) == ACCL_OK);
+    return NULL;
+}
+
+static void close_both(void)
+{
+    pthread_t other;
+    CHECK(pthread_create(&other, NULL, stop, &sides[1]) == 0);
+    stop(&sides[0]);
+    CHECK(pthread_join(other, NULL) == 0);
+    for (uint32_t i = 0; i < FAKE_RANKS; i++)
+        close_side(&sides[i]);
+    check_nothing_is_left();
+}
+
+static void wait_for(accl_request *request, int status, uint32_t bits)
+{
+    int got = accl_request_wait(request, -1);
+    if (got != status || (accl_request_retcode(request) & bits) != bits)
+        fprintf(stderr, "status %d: %s\n", got, accl_request_message(request));
+    CHECK(got == status && (accl_request_retcode(request) & bits) == bits);
+    accl_request_free(request);
+}
+
+/* The receive waits first. A sender that comes before it may send packets instead, so this is
+ * repeated until one did not. */
+static void test_a_receive_that_waits_gets_the_data_themselves(void)
+{
+    accl_request *request;
+    uint64_t before = data_sent();
+    open_both();
+    while (data_sent() == before) {
+        start(&sides[1], ACCL_RECV, COUNT, &request);
+        run(&sides[0], ACCL_SEND, COUNT);
+        wait_for(request, ACCL_OK, 0);
+        check_result(&sides[1], COUNT, GOOD);
+    }
+    close_both();
+}
+
+/* Begins receives until one has been told to the sender, whose message then holds. */
+static void begin_transfer(accl_request **sending, accl_request **receiving)
+{
+    uint64_t before = data_sent();
+    for (;;) {
+        start(&sides[1], ACCL_RECV, COUNT, receiving);
+        start(&sides[0], ACCL_SEND, COUNT, sending);
+        while (data_sent() == before && accl_request_wait(*receiving, 1000000) == ACCL_PENDING)
+            ;
+        if (data_sent() > before)
+            return;
+        wait_for(*sending, ACCL_OK, 0);
+        wait_for(*receiving, ACCL_OK, 0);
+    }
+}
+
+/* What a sender that gave up has in its memory by then is not received, whatever MPI makes of it;
+ * the next message is. */
+static void test_a_sender_whose_time_is_over(void)
+{
+    accl_request *sending, *receiving;
+    open_both();
+    set_timeout(&sides[0], 300);
+    hold_data(true);
+    begin_transfer(&sending, &receiving);
+    wait_for(sending, ACCL_CALL_FAILED, ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR));
+    fill(&sides[0], SPOILT);
+    hold_data(false);
+    CHECK(accl_request_wait(receiving, 50000000) == ACCL_PENDING);
+
+    set_timeout(&sides[0], 60000);
+    fill(&sides[0], GOOD + 1);
+    run(&sides[0], ACCL_SEND, COUNT);
+    wait_for(receiving, ACCL_OK, 0);
+    check_result(&sides[1], COUNT, GOOD + 1);
+    close_both();
+}
+
+/* A receive that ended before its message was announced lends nothing any more. */
+static void test_a_receive_whose_time_is_over(void)
+{
+    accl_request *request;
+    open_both();
+    set_timeout(&sides[1], 50);
+    start(&sides[1], ACCL_RECV, COUNT, &request);
+    wait_for(request, ACCL_CALL_FAILED, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    float *result = accl_buffer_host(sides[1].result);
+    memset(result, 0, MANY * sizeof *result);
+
+    uint64_t before = data_sent();
+    run(&sides[0], ACCL_SEND, COUNT);
+    run(&sides[0], ACCL_SEND, 1);
+    CHECK(data_sent() == before + 1);
+    check_result(&sides[1], COUNT, 0);
+
+    set_timeout(&sides[1], 60000);
+    run(&sides[1], ACCL_RECV, COUNT);
+    check_result(&sides[1], COUNT, GOOD);
+    run(&sides[1], ACCL_RECV, 1);
+    close_both();
+}
+
+static void *release(void *argument)
+{
+    (void)argument;
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    hold_data(false);
+    return NULL;
+}
+
+/* One that ended while its data were on their way waits for them, and nothing is written later. */
+static void test_data_that_are_late(void)
+{
+    accl_request *sending, *receiving;
+    pthread_t other;
+    open_both();
+    set_timeout(&sides[1], 200);
+    hold_data(true);
+    begin_transfer(&sending, &receiving);
+    CHECK(pthread_create(&other, NULL, release, NULL) == 0);
+    wait_for(receiving, ACCL_CALL_FAILED, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    CHECK(pthread_join(other, NULL) == 0);
+    float *result = accl_buffer_host(sides[1].result);
+    memset(result, 0, MANY * sizeof *result);
+    wait_for(sending, ACCL_OK, 0);
+    check_result(&sides[1], COUNT, 0);
+    close_both();
+}
+
+/* If they do not come at all the peer counts as lost, and the memory is MPI's for good. */
+static void test_data_that_never_come(void)
+{
+    accl_request *sending, *receiving, *next;
+    open_both();
+    for (uint32_t i = 0; i < FAKE_RANKS; i++)
+        set_timeout(&sides[i], 200);
+    hold_data(true);
+    begin_transfer(&sending, &receiving);
+    wait_for(sending, ACCL_CALL_FAILED, ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR));
+    wait_for(receiving, ACCL_CALL_FAILED, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    start(&sides[1], ACCL_RECV, 1, &next);
+    wait_for(next, ACCL_CALL_FAILED, ACCL_ERROR(PEER_LOST_ERROR));
+
+    for (uint32_t i = 0; i < FAKE_RANKS; i++)
+        CHECK(accl_mpi_stop(sides[i].device, 1000000) == ACCL_PENDING);
+    for (uint32_t i = 0; i < FAKE_RANKS; i++)
+        close_side(&sides[i]);
+    hold_data(false);
+}
+
+int main(void)
+{
+    test_a_receive_that_waits_gets_the_data_themselves();
+    test_a_sender_whose_time_is_over();
+    test_a_receive_whose_time_is_over();
+    test_data_that_are_late();
+    test_data_that_never_come();
+    return 0;
+}
