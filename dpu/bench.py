@@ -52,7 +52,7 @@ def _launches() -> Iterator[Measurement]:
     """Simulate a launch, beside zlib's checksum of as many bytes as it has instructions."""
     data = bytes(INSTRUCTIONS)
     # One engine throughout: by itself the twin would change to translated code on the way.
-    profile = "softEngine=drift" if library_info()["kind"] == "soft" else None
+    profile = "softEngine=drift" if library_info()["kind"] == "soft" else ""
     for tasklets in (1, 8, 16):
         with DpuSet(nr_dpus=1, asm_source=_program(tasklets), profile=profile) as dpus:
             yield compare(
