@@ -30,7 +30,7 @@ SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
              accelforge/*.p[xy][dx]) \
            $(shell find include csrc -type f)
 C_FILES  = $(shell find include csrc -name '*.[ch]' -o -name '*.[ch]pp') \
-           $(shell find tests examples benchmarks buildtools accelforge -name '*.[ch]')
+           $(shell find tests examples benchmarks buildtools accelforge offchip -name '*.[ch]')
 
 # What is compiled for the host; the flags that parsing needs.
 TIDY_FILES = $(shell find csrc -name '*.c' -not -path '*/runtime/*')

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,8 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or 1 when a package cannot be used, does not work, or has become slower; 2 when it
-        could not be measured.
+        0; 1 when a package cannot be used, does not work, gives wrong results or has become slower;
+        2 when it could not be run.
     """
     parser = argparse.ArgumentParser(
         prog="offchip", description="Programs for rare accelerators, with or without the hardware."
@@ -52,6 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     selftest.add_argument(
         "--timeout", type=float, default=TIMEOUT, help="seconds for a package (default %(default)g)"
     )
+    demo = commands.add_parser(
+        "demo", help="run one program on DPUs, ranks and a Vector Engine, and check it with NumPy"
+    )
+    demo.add_argument("--json", action="store_true", help="print JSON")
     bench = commands.add_parser(
         "bench", help="measure how fast each package is, beside the host's own means"
     )
@@ -84,6 +89,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             status = selftest_main(
                 arguments.packages, as_json=arguments.json, timeout=arguments.timeout
             )
+        elif arguments.command == "demo":
+            # A process of its own: it uses all packages, which lie above this one.
+            command = [sys.executable, "-P", "-m", "offchip.demo"]
+            status = subprocess.run(command + ["--json"] * arguments.json).returncode
         elif arguments.command == "bench":
             status = bench_main(
                 arguments.packages,

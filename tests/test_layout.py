@@ -118,6 +118,7 @@ LAYERS: dict[str, str] = {
     "dpu/cli": "@dpu/profile",
     # programs of the others, whose cost it predicts
     "accelforge/kernels": "@accelforge/prediction accelforge/devices veo dpu accl",
+    "offchip/demo": "@accelforge/kernels accelforge offchip",
 }
 # Modules that are a layer of their own in a folder of several.
 APART = {
@@ -250,6 +251,27 @@ def test_files_have_no_cycles(
 ) -> None:
     assert find_cycles(used[kind], exceptions) == []
     assert unused_exceptions(used[kind], exceptions) == [], "these exceptions are no longer needed"
+
+
+def test_no_merge_is_left_half_done(root: Path) -> None:
+    marks = re.compile(rb"^(<{7}|>{7}) ", re.MULTILINE)
+    found = [
+        str(path.relative_to(root))
+        for folder in (
+            "csrc",
+            "include",
+            "docs",
+            "tests",
+            "offchip",
+            "veo",
+            "dpu",
+            "accl",
+            "accelforge",
+        )
+        for path in sorted((root / folder).rglob("*"))
+        if path.suffix in (".c", ".h", ".py", ".pyx", ".md") and marks.search(path.read_bytes())
+    ]
+    assert found == []
 
 
 def test_comments_and_pages_name_what_exists(root: Path) -> None:
