@@ -78,6 +78,11 @@ class Resources(NamedTuple):
         return found
 
 
+# Translated code of the last programs, which the library keeps for DPUs that run them again; that
+# they are few is tested in tests/dpu/unit/test_programs_kept.c.
+KEPT = "/memfd:dpu-code"
+
+
 def _children(tasks: Sequence[str]) -> frozenset[int]:
     found: set[int] = set()
     for task in tasks:
@@ -91,12 +96,14 @@ def _descriptors() -> frozenset[tuple[str, str]]:
     for number in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
             found.add((number, os.readlink(f"/proc/self/fd/{number}")))
-    return frozenset(found)
+    return frozenset(item for item in found if KEPT not in item[1])
 
 
 def _shared_mappings() -> int:
     with open("/proc/self/maps") as lines:
-        return sum("/memfd:" in line or "/dev/shm/" in line for line in lines)
+        return sum(
+            ("/memfd:" in line or "/dev/shm/" in line) and KEPT not in line for line in lines
+        )
 
 
 @contextlib.contextmanager

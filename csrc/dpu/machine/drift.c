@@ -8,9 +8,9 @@
  * makes no difference who goes first between two of them. The host's processor predicts the
  * branches of one tasklet, but not those of sixteen in turns.
  *
- * Rounds are cut into windows (window.h) at multiples of WINDOW since the boot. Only between them
- * does a run look for interrupts, and it ends there, so that neither they nor slices change what a
- * program computes that has races.
+ * Rounds are cut into windows (window.h) at multiples of DPU_WINDOW_MOST since the boot. Only
+ * between them does a run look for interrupts, and it ends there, so that neither they nor slices
+ * change what a program computes that has races.
  *
  * When a tasklet faults, others may have gone on for some of the window. Then the run is repeated
  * from its snapshot, with the same windows, up to the fault.
@@ -25,7 +25,6 @@
 #include "turns.h"
 #include "window.h"
 
-#define WINDOW 4096
 #define THREAD_BITS ((UINT64_C(1) << DPU_MACHINE_THREADS) - 1)
 
 /* What a tasklet spins on: an atomic bit, or from here on the run bit of a tasklet. */
@@ -71,7 +70,7 @@ static uint32_t awaited_bit(const struct dpu_thread *t, const struct dpu_operati
 static void wake(struct dpu_window *w, uint32_t spinner, uint32_t by, uint64_t round)
 {
     w->spinning &= ~(1u << spinner);
-    w->places[spinner] = DPU_PLACE(round + (spinner < by), spinner);
+    dpu_window_put(w, spinner, round + (spinner < by));
 }
 
 /* A tasklet has cleared a bit in ROUND. Of those who want an atomic bit, the first one takes it,
@@ -110,7 +109,7 @@ static bool goes_on(struct dpu_window *w, uint32_t id, uint64_t round,
     if (op->kind == DPU_OP_BOOT || op->kind == DPU_OP_RESUME)
         return true;
     w->standing |= 1u << id;
-    w->places[id] = DPU_NEVER;
+    w->places[id] = DPU_NOWHERE;
     return false;
 }
 
@@ -121,7 +120,8 @@ static bool execute(struct dpu_window *w, uint32_t id, uint64_t round)
     struct dpu_thread *t = &m->threads[id];
     const struct dpu_operation *op = t->op;
     m->rounds_done = round - m->rounds;
-    m->slot = (uint32_t)__builtin_popcount(w->group & ((1u << id) - 1));
+    if (op->code == DPU_CODE_THREAD_ANY) /* the others do not look at the time */
+        m->slot = dpu_count_bits(w->group & ((1u << id) - 1));
     const struct dpu_operation *following = execute_event(m, t, op);
     if (following == NULL)
         return false;
@@ -131,7 +131,7 @@ static bool execute(struct dpu_window *w, uint32_t id, uint64_t round)
     if (bit != UINT32_MAX) {
         w->spinning |= 1u << id;
         w->spins_on[id] = (uint16_t)bit;
-        w->places[id] = DPU_NEVER;
+        w->places[id] = DPU_NOWHERE;
         return true;
     }
 
@@ -150,8 +150,8 @@ static bool execute(struct dpu_window *w, uint32_t id, uint64_t round)
 static bool is_ahead(const struct dpu_window *w, uint32_t id, uint64_t round)
 {
     for (uint32_t other = 0; other < DPU_MACHINE_THREADS; other++)
-        if (other != id && w->places[other] != DPU_NEVER &&
-            w->places[other] > DPU_PLACE(round + (other < id), other))
+        if (other != id && w->places[other] != DPU_NOWHERE &&
+            w->places[other] > (int32_t)DPU_PLACE(round - w->begin + (other < id), other))
             return true;
     return false;
 }
@@ -180,8 +180,8 @@ static enum ending run_window(struct dpu_machine *m, uint64_t end, uint64_t limi
     struct dpu_window w = {.m = m, .run = runner_of(m), .end = end, .limit = limit, .fault = fault};
     dpu_window_begin(&w);
     while (!w.is_over) {
-        uint32_t id = dpu_window_first(&w);
-        uint64_t place = w.places[id], round = DPU_PLACE_ROUND(place);
+        uint64_t place = dpu_window_first(&w), round = DPU_PLACE_ROUND(place);
+        uint32_t id = (uint32_t)place & 31;
         if (w.regroup <= round && w.regroup < w.end) {
             dpu_window_regroup(&w, w.regroup);
             continue;
@@ -205,7 +205,8 @@ static enum ending run_window(struct dpu_machine *m, uint64_t end, uint64_t limi
 static uint64_t window_end(const struct dpu_machine *m, uint64_t stop, uint64_t limit)
 {
     uint64_t passed = m->rounds - m->launch_rounds;
-    uint64_t rounds = WINDOW - passed % WINDOW, safe = dpu_window_rounds_before(m, limit);
+    uint64_t rounds = DPU_WINDOW_MOST - passed % DPU_WINDOW_MOST;
+    uint64_t safe = dpu_window_rounds_before(m, limit);
     rounds = rounds < safe ? rounds : safe;
     return rounds < stop - m->rounds ? m->rounds + rounds : stop;
 }

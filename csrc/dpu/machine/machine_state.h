@@ -171,6 +171,14 @@ static inline uint32_t dpu_pc(const struct dpu_machine *m, const struct dpu_oper
     return (uint32_t)(op - m->operations) & (DPU_MACHINE_IRAM - 1);
 }
 
+/* How many bits are set; without the instruction for it, which not every host has. */
+static inline uint32_t dpu_count_bits(uint32_t bits)
+{
+    bits -= bits >> 1 & 0x55555555;
+    bits = (bits & 0x33333333) + (bits >> 2 & 0x33333333);
+    return ((bits + (bits >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24;
+}
+
 /* The index that an operand of acquire, boot and their like designates. */
 static inline uint32_t dpu_bit_index(uint32_t value)
 {

@@ -9,11 +9,16 @@ _Static_assert(DPU_CODE_DECODE == 0, "memory that is zero is not decoded yet");
 
 struct dpu_operation dpu_no_operations[DPU_MACHINE_IRAM + 2];
 
+/* Programs without users that are kept: hosts allocate DPUs again and again for the same ones. */
+#define IDLE_MOST 4
+
 /* All shared programs of this process, of which there are few. */
 static struct {
     pthread_mutex_t lock;
     pthread_once_t once;
     struct dpu_program *first;
+    uint32_t idle;     /* programs without users */
+    uint64_t departed; /* how often one has lost its last user */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 /* Machines belong to the process that created them; its child begins with no program. */
@@ -21,6 +26,7 @@ static void forget(void)
 {
     pthread_mutex_init(&table.lock, NULL);
     table.first = NULL;
+    table.idle = 0;
 }
 
 static void watch_forks(void)
@@ -86,7 +92,7 @@ static struct dpu_program *find_or_make(const struct dpu_machine *m)
     while (p != NULL && !is_of(p, m, hash))
         p = p->next;
     if (p != NULL) {
-        p->users++;
+        table.idle -= p->users++ == 0;
     } else {
         p = make(m, hash);
         if (p != NULL && p->is_shared) {
@@ -137,23 +143,55 @@ void dpu_program_ref(struct dpu_program *p)
     pthread_mutex_unlock(&table.lock);
 }
 
-void dpu_program_unref(struct dpu_program *p)
+/* With the lock: takes a program out of the table. NULL if all may stay. */
+static struct dpu_program *take_oldest_idle(uint32_t most)
 {
-    pthread_mutex_lock(&table.lock);
-    bool last = --p->users == 0;
-    struct dpu_program **link = &table.first;
-    while (last && *link != NULL && *link != p)
-        link = &(*link)->next;
-    if (last && *link != NULL)
-        *link = p->next;
-    pthread_mutex_unlock(&table.lock);
+    struct dpu_program **oldest = NULL;
+    for (struct dpu_program **link = &table.first; *link != NULL; link = &(*link)->next)
+        if ((*link)->users == 0 && (oldest == NULL || (*link)->departed < (*oldest)->departed))
+            oldest = link;
+    if (table.idle <= most || oldest == NULL)
+        return NULL;
 
-    if (!last)
-        return;
+    struct dpu_program *p = *oldest;
+    *oldest = p->next;
+    table.idle--;
+    return p;
+}
+
+static void destroy(struct dpu_program *p)
+{
     struct dpu_translation *translation = atomic_load(&p->translation);
     if (translation != NULL)
         translation->release(translation);
     free(p);
+}
+
+void dpu_program_unref(struct dpu_program *p)
+{
+    pthread_mutex_lock(&table.lock);
+    struct dpu_program *gone = NULL;
+    if (--p->users == 0 && !p->is_shared) {
+        gone = p;
+    } else if (p->users == 0) {
+        p->departed = ++table.departed;
+        table.idle++;
+        gone = take_oldest_idle(IDLE_MOST);
+    }
+
+    pthread_mutex_unlock(&table.lock);
+    if (gone != NULL)
+        destroy(gone);
+}
+
+/* When the library is unloaded. */
+__attribute__((destructor)) static void destroy_idle(void)
+{
+    struct dpu_program *p;
+    pthread_mutex_lock(&table.lock);
+    while ((p = take_oldest_idle(0)) != NULL)
+        destroy(p);
+    pthread_mutex_unlock(&table.lock);
 }
 
 void dpu_program_publish(struct dpu_program *p, uint32_t index,

@@ -5,7 +5,8 @@
  * A machine joins the program of its IRAM when a run begins after IRAM or switches have changed,
  * and leaves it when it joins another one or is destroyed. An operation is decoded when it is first
  * executed by any machine; until then its code is DPU_CODE_DECODE, and afterwards it does not
- * change. A program that writes to IRAM is not shared. Any thread may call these functions; none
+ * change. The last programs without machines are kept for a while. A program that writes to IRAM is
+ * not shared, nor kept. Any thread may call these functions; none
  * blocks for longer than a decoding.
  */
 #ifndef OFFCHIP_DPU_PROGRAM_H
@@ -31,7 +32,7 @@ struct dpu_program {
 
     /* For program.c. */
     struct dpu_program *next;
-    uint64_t hash;
+    uint64_t hash, departed;
     uint32_t users;
     bool is_shared;
 };

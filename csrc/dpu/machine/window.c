@@ -16,18 +16,6 @@ uint64_t dpu_window_rounds_before(const struct dpu_machine *m, uint64_t limit)
                               : (limit - m->cycles) / dpu_round_cycles(m, m->thread_count);
 }
 
-uint32_t dpu_window_first(const struct dpu_window *w)
-{
-    uint32_t first = 0;
-    uint64_t least = w->places[0];
-    for (uint32_t id = 1; id < DPU_MACHINE_THREADS; id++) {
-        first = w->places[id] < least ? id : first;
-        least = smaller(w->places[id], least);
-    }
-
-    return first;
-}
-
 void dpu_window_run_on(struct dpu_window *w, uint32_t id, uint64_t round)
 {
     uint64_t end = w->end;
@@ -36,7 +24,7 @@ void dpu_window_run_on(struct dpu_window *w, uint32_t id, uint64_t round)
 
     if (round < end)
         round += w->run(w->m, &w->m->threads[id], (uint32_t)(end - round));
-    w->places[id] = DPU_PLACE(round, id);
+    dpu_window_put(w, id, round);
 }
 
 /* Counts the rounds of this group up to ROUND. */
@@ -49,12 +37,20 @@ static void count(struct dpu_window *w, uint64_t round)
     m->instructions += rounds * m->runnable;
 }
 
-/* Who can issue now, and the cycle at which one more can. */
-static uint32_t choose(const struct dpu_machine *m, uint64_t *next)
+/* Rounds of LENGTH that CYCLES take; most are few, and the host divides those more quickly. */
+static uint64_t rounds_of(uint64_t cycles, uint64_t length)
 {
-    uint32_t group = 0;
+    uint64_t whole = cycles + length - 1;
+    return whole <= UINT32_MAX ? (uint32_t)whole / (uint32_t)length : whole / length;
+}
+
+/* Who can issue now, and the cycle at which one more can. Those of KNOWN can: they have had no
+ * event. */
+static uint32_t choose(const struct dpu_machine *m, uint32_t known, uint64_t *next)
+{
+    uint32_t running = (uint32_t)(m->run_bits & THREAD_BITS), group = known & running;
     *next = DPU_NEVER;
-    for (uint32_t left = (uint32_t)(m->run_bits & THREAD_BITS); left != 0; left &= left - 1) {
+    for (uint32_t left = running & ~known; left != 0; left &= left - 1) {
         uint32_t id = (uint32_t)__builtin_ctz(left);
         uint64_t ready = m->threads[id].ready;
         if (ready <= m->cycles)
@@ -70,12 +66,12 @@ static uint32_t choose(const struct dpu_machine *m, uint64_t *next)
 static uint32_t choose_later(struct dpu_window *w, uint64_t *next)
 {
     struct dpu_machine *m = w->m;
-    uint32_t group = choose(m, next);
+    uint32_t group = choose(m, w->group & ~w->standing, next);
     if (group == 0 && *next < w->limit) {
         m->cycles = *next;
         w->end =
             smaller(w->end, m->rounds + smaller(w->end, dpu_window_rounds_before(m, w->limit)));
-        return choose(m, next);
+        return choose(m, 0, next);
     }
 
     if (group == 0 && *next != DPU_NEVER)
@@ -99,11 +95,11 @@ void dpu_window_regroup(struct dpu_window *w, uint64_t round)
     w->group = group;
     w->standing = 0;
     w->is_over = group == 0;
-    m->runnable = (uint32_t)__builtin_popcount(group);
+    m->runnable = dpu_count_bits(group);
     w->length = dpu_round_cycles(m, m->runnable);
     w->regroup = DPU_NEVER;
     if (next != DPU_NEVER && group != 0)
-        w->regroup = round + (next - m->cycles + w->length - 1) / w->length;
+        w->regroup = round + rounds_of(next - m->cycles, w->length);
 
     for (; to_run != 0; to_run &= to_run - 1) {
         uint32_t id = (uint32_t)__builtin_ctz(to_run);
@@ -116,8 +112,9 @@ void dpu_window_regroup(struct dpu_window *w, uint64_t round)
 void dpu_window_begin(struct dpu_window *w)
 {
     struct dpu_machine *m = w->m;
+    w->begin = m->rounds;
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
-        w->places[id] = DPU_NEVER;
+        w->places[id] = DPU_NOWHERE;
     w->group = w->standing = w->spinning = 0;
     w->is_over = false;
 
@@ -139,7 +136,7 @@ static void count_issued(struct dpu_window *w, uint64_t round, uint32_t early)
         m->threads[id].instructions += round - w->joined[id] + (early >> id & 1);
     }
 
-    uint32_t issued = (uint32_t)__builtin_popcount(early);
+    uint32_t issued = dpu_count_bits(early);
     m->instructions += issued;
     m->cycles += issued;
     m->rounds_done = 0;

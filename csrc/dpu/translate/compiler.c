@@ -103,11 +103,15 @@ static bool take_command(struct dpu_compiler *c, const char *command)
     return count > 0;
 }
 
-/* What -march=native looks at. */
-static void describe_processor(char *text, size_t size)
+/* What -march=native looks at. Asking is slow where a hypervisor answers. */
+static char processor[400];
+static pthread_once_t processor_once = PTHREAD_ONCE_INIT;
+
+static void describe_processor(void)
 {
+    const size_t size = sizeof processor;
     size_t used =
-        (size_t)snprintf(text, size, "%lx %lx", getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
+        (size_t)snprintf(processor, size, "%lx %lx", getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
 #if defined(__x86_64__)
     static const uint32_t leaves[][2] = {{0, 0}, {1, 0}, {7, 0}, {7, 1}, {0x80000001, 0}};
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves && used < size; i++) {
@@ -115,7 +119,7 @@ static void describe_processor(char *text, size_t size)
         __get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d);
         /* Of leaf 1, ebx says on which core this runs, and bit 27 of ecx what the system set. */
         b = leaves[i][0] == 1 ? 0 : b;
-        used += (size_t)snprintf(text + used, size - used, " %x %x %x %x", a, b, c, d);
+        used += (size_t)snprintf(processor + used, size - used, " %x %x %x %x", a, b, c, d);
     }
 #else
     (void)used;
@@ -126,8 +130,7 @@ static void make_stamp(struct dpu_compiler *c)
 {
     static const char *const flags[] = {FLAGS};
     struct stat status = {0};
-    char processor[400];
-    describe_processor(processor, sizeof processor);
+    pthread_once(&processor_once, describe_processor);
     stat(c->words[0], &status);
     size_t size = sizeof c->stamp;
     size_t used =

@@ -23,6 +23,14 @@ static void note_miss(struct dpu_record *record, uint32_t pc, uint32_t count)
     atomic_fetch_add_explicit(&record->missed, count, memory_order_relaxed);
 }
 
+/* Whether all instructions of this kind are events; of the others some are. */
+static bool is_event(const struct dpu_operation *op)
+{
+    uint32_t code = __atomic_load_n(&op->code, __ATOMIC_ACQUIRE);
+    return code == DPU_CODE_ACQUIRE || code == DPU_CODE_RELEASE ||
+           (code == DPU_CODE_THREAD_ANY && op->kind != DPU_OP_SWAPD);
+}
+
 /*
  * Translated code stops before an event, where the budget ends within a block, and where it has no
  * code; the interpreter goes on from there up to the next entry. So it is by the budget and by
@@ -45,8 +53,8 @@ uint32_t dpu_run_translated(struct dpu_machine *m, struct dpu_thread *t, uint32_
             pc = (uint32_t)end & (DPU_MACHINE_IRAM - 1);
             left = (uint32_t)(end >> 32);
             t->op = &m->operations[pc];
-            if (left == 0)
-                return budget;
+            if (left == 0 || is_event(t->op))
+                return budget - left;
         }
 
         uint32_t span = module->spans[pc] == 0 ? DPU_BLOCK_MOST : module->spans[pc];

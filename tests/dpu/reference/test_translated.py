@@ -74,6 +74,7 @@ def test_translated_code_is_used_again(
     table: Table, native_machine: MakeMachine, cache: Path
 ) -> None:
     programs = [EventProgram(table, random.Random(i), 4, None).words for i in range(3)]
+    others = [[table["or:rri"].encode(ra=24, imm=i), table["stop:ci"].encode()] for i in range(6)]
     two = Two(native_machine, 0, native.ENGINE_TRANSLATED)
 
     def translate(index: int) -> tuple[int, int]:
@@ -85,6 +86,11 @@ def test_translated_code_is_used_again(
         two.other.launch()
         two.check(f"program {index}")
         after = two.other.translations()
+        # The last programs are kept, with their code: run others.
+        for words in others:
+            two.reset(words, random.Random(), 4_000_000)
+            two.turns.launch()
+            two.other.launch()
         return after.compiled - before.compiled, after.loaded - before.loaded
 
     assert translate(0) == (1, 0)
