@@ -9,6 +9,7 @@ from pathlib import Path
 
 __all__ = [
     "ARTEFACTS",
+    "DPU_CHECKS",
     "DPU_MACHINE",
     "EXTENSION_PACKAGES",
     "EXTRA_SOURCES",
@@ -186,6 +187,9 @@ DPU_MACHINE = (
     "csrc/common/copy.c",
 )
 
+# What finds faults of programs while it runs them.
+DPU_CHECKS = ("csrc/dpu/checks/*.c",)
+
 # Its translation to code of the host.
 DPU_TRANSLATE = ("csrc/dpu/translate/*.c", "csrc/common/sha256.c")
 
@@ -238,6 +242,7 @@ ARTEFACTS = [
             *DPU_MACHINE,
             *DPU_TRANSLATE,
             *DPU_PROFILE,
+            *DPU_CHECKS,
             "csrc/common/cores.c",
         ),
         # It calls its own functions, whatever else is loaded; and its threads may be at work when

@@ -104,6 +104,12 @@ VARIABLES = (
     ),
     Variable("DPU_SOFT_QUIET", "dpu", "any value: no line that names the report"),
     Variable(
+        "DPU_CHECK",
+        "dpu",
+        "checks of DPU programs: `all`, or names with commas between them; see "
+        "[checks](../dpu_checks.md)",
+    ),
+    Variable(
         "DPU_SOFT_CC",
         "dpu",
         "the C compiler for [translated programs](../dpu.md#engines), with its arguments; empty:"

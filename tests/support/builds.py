@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from buildtools.artefacts import (
+    DPU_CHECKS,
     DPU_MACHINE,
     DPU_TRANSLATE,
     EXTRA_SOURCES,
@@ -56,6 +57,7 @@ GROUPS = {
     "libdpu": find_artefact("dpu/lib/libdpu.so").sources,
     "libaccl": find_artefact("accl/lib/libaccl.so").sources,
     "dpu_machine": DPU_MACHINE,
+    "dpu_checks": DPU_CHECKS,
     "dpu_translate": DPU_TRANSLATE,
     "dpu_isa": EXTRA_SOURCES["dpu._isa"],
     "accelforge": EXTRA_SOURCES["accelforge._model"],

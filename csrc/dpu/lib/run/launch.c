@@ -11,6 +11,7 @@
 #include "dpu/lib/observe/recorder.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/run/checks.h"
 #include "dpu/lib/run/fault.h"
 #include "dpu/lib/run/report.h"
 #include "dpu/lib/run/waiting.h"
@@ -194,6 +195,7 @@ static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
         return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
     wait_for_code(dpu);
     dpulib_record_begin(dpu, launch->figures.number);
+    dpulib_checks_begin(dpu);
     return begin(dpu, &launch->boot);
 }
 
@@ -202,6 +204,7 @@ static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run
 {
     add_figures(&launch->figures, dpu);
     dpulib_record_end(dpu);
+    dpulib_checks_end(dpu, status);
     switch (status) {
     case DPU_RUN_DONE:
         dpu->status = DPUSOFT_DONE;
@@ -231,7 +234,7 @@ static enum dpulib_progress advance(struct dpu_t *dpu, void *argument, dpu_error
 
     enum dpu_run_status status = take_turn(dpu);
     bool ended = status != DPU_RUN_INTERRUPTED && status != DPU_RUN_STEPPED;
-    dpu->stepping = !ended && !is_interrupted(dpu);
+    dpu->stepping = !ended && !is_interrupted(dpu) && !dpulib_checks_deadlock(dpu);
     if (dpu->stepping)
         return DPULIB_UNFINISHED;
 

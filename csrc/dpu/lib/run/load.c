@@ -9,6 +9,7 @@
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/profile.h"
 #include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/run/checks.h"
 #include "dpu/lib/schedule/submit.h"
 #include "dpu_program.h"
 #include "dpusoft.h"
@@ -131,6 +132,7 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
     dpulib_unlock();
 
     dpu_free_program(old);
+    dpulib_checks_load(dpu);
     return status;
 }
 

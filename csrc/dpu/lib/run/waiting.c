@@ -230,8 +230,23 @@ static bool is_prefix(const char *prefix, const char *text)
     return strncmp(prefix, text, strlen(prefix)) == 0;
 }
 
+/* The symbol of an atomic bit: the smallest, as compilers merge variables. */
+static const struct dpu_elf_symbol *find_bit(const struct dpu_t *dpu, uint32_t bit)
+{
+    const struct dpulib_program *program = dpulib_program_of(dpu->program);
+    const struct dpu_elf_symbol *found = NULL;
+    for (size_t i = 0; program != NULL && i < program->elf.nsymbols; i++) {
+        const struct dpu_elf_symbol *symbol = &program->elf.symbols[i];
+        uint32_t first = symbol->value & 0xFF;
+        if (symbol->memory == DPU_ELF_ATOMIC && bit >= first && bit - first < symbol->size &&
+            (found == NULL || symbol->size < found->size))
+            found = symbol;
+    }
+    return found;
+}
+
 /* "mutex 'm'" and its like, by the symbol of the atomic bit. */
-static void add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bit)
+void dpulib_add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bit)
 {
     static const struct {
         const char *prefix, *what;
@@ -244,21 +259,16 @@ static void add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t
         {DPULIB_BIT_PREFIX, "atomic bit"},
         {"", "atomic bit"},
     };
-    const struct dpulib_program *program = dpulib_program_of(dpu->program);
-    for (size_t i = 0; program != NULL && i < program->elf.nsymbols; i++) {
-        const struct dpu_elf_symbol *symbol = &program->elf.symbols[i];
-        uint32_t first = symbol->value & 0xFF;
-        if (symbol->memory != DPU_ELF_ATOMIC || bit < first || bit - first >= symbol->size)
-            continue;
-        size_t kind = 0;
-        while (!is_prefix(kinds[kind].prefix, symbol->name))
-            kind++;
-        dpulib_text_add(text, "%s '%s'", kinds[kind].what,
-                        symbol->name + strlen(kinds[kind].prefix));
+    const struct dpu_elf_symbol *symbol = find_bit(dpu, bit);
+    if (symbol == NULL) {
+        dpulib_text_add(text, "atomic bit %u", bit);
         return;
     }
 
-    dpulib_text_add(text, "atomic bit %u", bit);
+    size_t kind = 0;
+    while (!is_prefix(kinds[kind].prefix, symbol->name))
+        kind++;
+    dpulib_text_add(text, "%s '%s'", kinds[kind].what, symbol->name + strlen(kinds[kind].prefix));
 }
 
 void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu)
@@ -287,7 +297,7 @@ void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu)
         dpulib_add_place(text, dpu, i, states[i].pc);
         if (acquires && dpu_machine_get_atomic(dpu->machine, bit, &taken) && taken) {
             dpulib_text_add(text, ", waiting for ");
-            add_lock(text, dpu, bit);
+            dpulib_add_lock(text, dpu, bit);
         }
         separator = "; ";
     }

@@ -15,5 +15,7 @@ uint32_t dpulib_sleepers(const struct dpu_t *dpu);
 void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu);
 /* Where tasklets run, and the locks that they spin at: "0-3 at pc ..." */
 void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu);
+/* "mutex 'm'" and its like, by the symbol of the atomic bit. */
+void dpulib_add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bit);
 
 #endif

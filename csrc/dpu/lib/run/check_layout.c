@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dpu/lib/run/check_layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint32_t base_of(bool in_mram)
+{
+    return in_mram ? DPU_ELF_MRAM_BASE : 0;
+}
+
+static bool is_variable(const struct dpu_elf_symbol *symbol, bool in_mram)
+{
+    return symbol->memory == (in_mram ? DPU_ELF_MRAM : DPU_ELF_WRAM) && symbol->size != 0 &&
+           symbol->kind == DPU_ELF_OBJECT && symbol->value >= base_of(in_mram);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct dpu_check_area *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+static bool find_areas(const struct dpu_elf *elf, bool in_mram, struct dpu_check_area **areas,
+                       size_t *count)
+{
+    *count = 0;
+    *areas = calloc(elf->nsymbols + 1, sizeof **areas);
+    if (*areas == NULL)
+        return false;
+
+    for (size_t i = 0; i < elf->nsymbols; i++)
+        if (is_variable(&elf->symbols[i], in_mram))
+            (*areas)[(*count)++] = (struct dpu_check_area){
+                elf->symbols[i].value - base_of(in_mram), elf->symbols[i].size};
+    qsort(*areas, *count, sizeof **areas, by_address);
+    return true;
+}
+
+static bool find_value(const struct dpu_elf *elf, const char *name, uint32_t *value)
+{
+    const struct dpu_elf_symbol *symbol = dpu_elf_find(elf, name);
+    if (symbol != NULL)
+        *value = symbol->value;
+    return symbol != NULL;
+}
+
+static struct dpu_check_area stack_of(const struct dpu_elf *elf, uint32_t tasklet)
+{
+    struct dpu_check_area stack = {0};
+    char name[40], size[40];
+    snprintf(name, sizeof name, "__sys_stack_thread_%u", tasklet);
+    snprintf(size, sizeof size, "STACK_SIZE_TASKLET_%u", tasklet);
+    if (!find_value(elf, name, &stack.address) ||
+        (!find_value(elf, size, &stack.size) &&
+         !find_value(elf, "STACK_SIZE_DEFAULT", &stack.size)) ||
+        tasklet >= elf->nr_tasklets)
+        return (struct dpu_check_area){0};
+    return stack;
+}
+
+bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *layout,
+                         struct dpu_check_area **wram, struct dpu_check_area **mram)
+{
+    *layout = (struct dpu_check_layout){.heap = UINT32_MAX, .heap_pointer = UINT32_MAX};
+    *mram = NULL;
+    if (!find_areas(elf, false, wram, &layout->wram_count) ||
+        !find_areas(elf, true, mram, &layout->mram_count))
+        return false;
+
+    layout->wram = *wram;
+    layout->mram = *mram;
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+        layout->stacks[i] = stack_of(elf, i);
+    find_value(elf, "__sys_heap_pointer_reset", &layout->heap);
+    find_value(elf, "__sys_heap_pointer", &layout->heap_pointer);
+    return true;
+}
+
+/* The smallest variable that has the address. */
+static const struct dpu_elf_symbol *find_variable(const struct dpu_elf *elf, uint32_t value,
+                                                  bool in_mram)
+{
+    const struct dpu_elf_symbol *found = NULL;
+    for (size_t i = 0; i < elf->nsymbols; i++) {
+        const struct dpu_elf_symbol *symbol = &elf->symbols[i];
+        if (is_variable(symbol, in_mram) && value >= symbol->value &&
+            value - symbol->value < symbol->size && (found == NULL || symbol->size < found->size))
+            found = symbol;
+    }
+    return found;
+}
+
+static void add_other_place(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,
+                            bool in_mram)
+{
+    uint32_t heap = UINT32_MAX;
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS && !in_mram; i++) {
+        struct dpu_check_area stack = stack_of(elf, i);
+        if (address >= stack.address && address - stack.address < stack.size) {
+            dpulib_text_add(text, "the stack of tasklet %u", i);
+            return;
+        }
+    }
+
+    find_value(elf, in_mram ? "__sys_used_mram_end" : "__sys_heap_pointer_reset", &heap);
+    if (in_mram)
+        heap = heap >= DPU_ELF_MRAM_BASE && heap != UINT32_MAX ? heap - DPU_ELF_MRAM_BASE
+                                                               : UINT32_MAX;
+    if (address >= heap)
+        dpulib_text_add(text, "the heap of %s + %u", in_mram ? "MRAM" : "WRAM", address - heap);
+    else
+        dpulib_text_add(text, "%s", in_mram ? "MRAM" : "WRAM");
+}
+
+void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,
+                         bool in_mram)
+{
+    const struct dpu_elf_symbol *symbol =
+        elf != NULL ? find_variable(elf, address + base_of(in_mram), in_mram) : NULL;
+    if (symbol != NULL)
+        dpulib_text_add(text, "'%s' + %u", symbol->name,
+                        address + base_of(in_mram) - symbol->value);
+    else if (elf != NULL)
+        add_other_place(text, elf, address, in_mram);
+    dpulib_text_add(text, "%s(%s 0x%x)", elf != NULL ? " " : "", in_mram ? "MRAM" : "WRAM",
+                    address);
+}

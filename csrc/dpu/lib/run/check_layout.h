@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_layout.h: where the variables and the stacks of a program are, from its symbols. */
+#ifndef OFFCHIP_DPU_LIB_CHECK_LAYOUT_H
+#define OFFCHIP_DPU_LIB_CHECK_LAYOUT_H
+
+#include "dpu/checks/checks.h"
+#include "dpu/lib/core/text.h"
+#include "formats/dpu_elf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The areas are allocated: free() them. False if out of memory. */
+bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *layout,
+                         struct dpu_check_area **wram, struct dpu_check_area **mram);
+/* "'name' + 4", "the stack of tasklet 2", "the heap + 16" or "MRAM at 0x...". */
+void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,
+                         bool in_mram);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check_text.h: what is said of a finding: some lines. */
+#ifndef OFFCHIP_DPU_LIB_CHECK_TEXT_H
+#define OFFCHIP_DPU_LIB_CHECK_TEXT_H
+
+#include "dpu/checks/checks.h"
+#include "dpu/lib/core/text.h"
+#include "dpu/lib/ranks/rank.h"
+
+/* For operations on the DPU, in a hook. */
+void dpulib_add_finding(struct dpulib_text *text, const struct dpu_t *dpu,
+                        const struct dpu_checks *checks, const struct dpu_finding *finding);
+/* A line for the place, and one for each call that led there. */
+void dpulib_add_calls(struct dpulib_text *text, const struct dpu_t *dpu,
+                      const struct dpu_checks *checks, struct dpu_check_point point);
+
+#endif
