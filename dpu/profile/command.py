@@ -35,7 +35,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     group.add_argument("--dpus", metavar="N", help="N, N-M or all: the DPUs to merge (0-63)")
     group.add_argument("--timeline", metavar="EVENTS", help="kept of each launch (20000)")
     group.add_argument("--limit", metavar="MIB", help="of a process's profile (256)")
-    group.add_argument("--check", metavar="NAMES", help="all, or names with commas between them")
+    group.add_argument("--check", metavar="NAMES", help="as DPU_CHECK: all, or names")
     group.add_argument("--keep", metavar="FOLDER", help="where the profiles themselves go")
     group = parser.add_argument_group("what is reported (text, if nothing is chosen)")
     group.add_argument("--text", action="store_true", help="functions, lines, tasklets")
@@ -57,14 +57,11 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _options(options: argparse.Namespace) -> dict[str, str]:
     """Return what ``DPU_PROFILE`` is to say."""
-    found = {
+    return {
         key: getattr(options, key)
         for key in ("dpus", "timeline", "limit")
         if getattr(options, key) is not None
     }
-    if options.check is not None:
-        found["check"] = options.check.replace(",", "+")
-    return found
 
 
 def _say(options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]) -> None:
@@ -103,6 +100,8 @@ def main(
     status = 0
     try:
         folder = options.keep
+        if command and options.check is not None:
+            os.environ["DPU_CHECK"] = options.check
         if command:
             status, files = record(command, _options(options), folder)
         else:

@@ -88,7 +88,7 @@ struct dpu_check_layout {
     struct dpu_check_area stacks[DPU_MACHINE_THREADS]; /* of size 0: unknown */
     const struct dpu_check_area *wram, *mram;
     size_t wram_count, mram_count;
-    uint32_t heap; /* the first byte of the heap; UINT32_MAX if there is none */
+    uint32_t heap;         /* the first byte of the heap; UINT32_MAX if there is none */
     uint32_t heap_pointer; /* address of the word that has its end; UINT32_MAX likewise */
 };
 
@@ -101,7 +101,7 @@ typedef void dpu_checks_tell(void *context, const struct dpu_checks *checks,
  * Observes MACHINE, which must outlive it, from its next launch on. Findings are told in the thread
  * that runs it, while the machine may be read. NULL if out of memory.
  */
-struct dpu_checks *dpu_checks_create(struct dpu_machine *machine, uint32_t checks,
+struct dpu_checks *dpu_checks_create(struct dpu_machine *machine, uint32_t wanted,
                                      dpu_checks_tell *tell, void *context);
 void dpu_checks_destroy(struct dpu_checks *checks);
 /* Another program was loaded: LAYOUT is copied, NULL if nothing is known. False if out of memory:

@@ -28,7 +28,10 @@ static void add_operand(struct fact *fact, const struct dpu_form *form, uint32_t
     case DPU_OPERAND_RC:
     case DPU_OPERAND_DC: fact->result = (uint8_t)value; break;
     case DPU_OPERAND_RA: fact->a = source(value); break;
-    case DPU_OPERAND_DB: fact->b_pair = 1; fact->b = source(value); break;
+    case DPU_OPERAND_DB:
+        fact->b_pair = 1;
+        fact->b = source(value);
+        break;
     case DPU_OPERAND_RB: fact->b = source(value); break;
     case DPU_OPERAND_IMM:
     case DPU_OPERAND_IMMDMA:

@@ -13,7 +13,8 @@
 #define SHADOW_PAGES (DPU_MACHINE_MRAM / SHADOW_PAGE)
 #define SHADOW_CELLS (SHADOW_PAGE / 8)
 
-/* An access: the clock of the tasklet, 0 for none; and the tasklet, its pc and its calls, packed. */
+/* An access: the clock of the tasklet, 0 for none; and the tasklet, its pc and its calls, packed.
+ */
 struct record {
     uint32_t clock, where;
 };

@@ -22,12 +22,12 @@ struct call_node {
 struct tasklet {
     uint32_t last; /* pc of its last instruction; NO_PC at its beginning */
     uint32_t calls;
-    uint32_t lost;   /* calls for which there was no node */
+    uint32_t lost;       /* calls for which there was no node */
     int stack_direction; /* -1: down, 1: up, 0: not known yet */
     uint32_t clock[DPU_MACHINE_THREADS];
-    uint32_t tried_at;   /* pc of the acquire that was its last instruction, in vain; NO_PC */
-    uint32_t waits_at;   /* the same, if it did so before; NO_PC */
-    uint32_t waits_for;  /* bit */
+    uint32_t tried_at;  /* pc of the acquire that was its last instruction, in vain; NO_PC */
+    uint32_t waits_at;  /* the same, if it did so before; NO_PC */
+    uint32_t waits_for; /* bit */
     bool in_flight;
     struct dpu_transfer flight;
     struct dpu_check_point flight_point;
@@ -69,7 +69,7 @@ struct dpu_checks {
     uint32_t told_count;
 };
 
-/* Tells a finding, unless the pair of instructions has been told of. */
+/* findings.c: tells a finding, unless the pair of instructions has been told of. */
 void check_tell(struct dpu_checks *checks, struct dpu_finding *finding);
 struct dpu_check_point check_point(const struct dpu_checks *checks, uint32_t thread, uint32_t pc);
 

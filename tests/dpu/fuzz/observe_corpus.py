@@ -13,11 +13,11 @@ from tests.support.corpora import main, write_inputs
 TEXTS = {
     "nothing": b"",
     "file": b"file=/tmp/a-%p.profile",
-    "all": b"file=x,dpus=0-63,timeline=1000,limit=10,check=race+stack",
+    "all": b"file=x,dpus=0-63,timeline=1000,limit=10",
     "dpus": b"dpus=all,dpus=7,dpus=8-9",
     "wrong": b"dpus=9-1,timeline=-1,limit=,=,,file",
     "large": b"timeline=18446744073709551616,dpus=4294967295",
-    "bytes": b"file=\xff%s%n,check=\xfe",
+    "bytes": b"file=\xff%s%n,dpus=\xfe",
 }
 
 

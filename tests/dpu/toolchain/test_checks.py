@@ -53,7 +53,15 @@ FAULTS = {
     "race": (
         "static void __attribute__((noinline)) add(uint32_t by) { total += by; }\n"
         "int main(void) { add(me()); return 0; }",
-        ("race", "race: tasklet ", "'total' + 0", "(add+", "called at pc", "(main+", "the other is"),
+        (
+            "race",
+            "race: tasklet ",
+            "'total' + 0",
+            "(add+",
+            "called at pc",
+            "(main+",
+            "the other is",
+        ),
     ),
     "race without a barrier": (
         "int main(void) { beside[me()] = 1; barrier_wait(&all);\n"

@@ -43,7 +43,7 @@ static void test_words(void)
 
 static void test_random_texts(void)
 {
-    static const char *const words[] = {"all",  "race", "exit=", "12",   ",",   "=",
+    static const char *const words[] = {"all",  "race", "exit=", "12",      ",",  "=",
                                         "log=", "/x",   "256",   "ignore=", "-1", "\xff"};
     srand(1);
     for (int i = 0; i < ROUNDS; i++) {

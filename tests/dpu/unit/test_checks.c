@@ -79,8 +79,7 @@ static void test_race(void)
 {
     struct fixture *f = begin(DPU_CHECK_RACE);
     LOAD(f->machine, BOOT_CHAIN(3, 0), /* 2: */ CALL(5, 4), STOP,
-         /* 4: */ LOAD_WORD(1, SHARED), W("add", "rri", 1, 1, 1), STORE_WORD(SHARED, 1),
-         RETURN(5));
+         /* 4: */ LOAD_WORD(1, SHARED), W("add", "rri", 1, 1, 1), STORE_WORD(SHARED, 1), RETURN(5));
     run(f);
     CHECK(f->found.count == 2);
     for (uint32_t i = 0; i < 2; i++) {
@@ -148,8 +147,8 @@ static void test_launches_order(void)
 static void test_reads_of_many(void)
 {
     struct fixture *f = begin(DPU_CHECK_RACE);
-    LOAD(f->machine, BOOT_CHAIN(8, 0), LOAD_WORD(1, SHARED), JUMP_IF(ID, 7, CC_NZ, 6),
-         MOVE(1, 9), STORE_WORD(SHARED + 2, 1), STOP);
+    LOAD(f->machine, BOOT_CHAIN(8, 0), LOAD_WORD(1, SHARED), JUMP_IF(ID, 7, CC_NZ, 6), MOVE(1, 9),
+         STORE_WORD(SHARED + 2, 1), STOP);
     CHECK(dpu_machine_launch(f->machine, NULL) == DPU_RUN_FAULT);
     CHECK(only(f, DPU_FINDING_RACE)->address == SHARED + 2);
     end(f);
@@ -185,8 +184,7 @@ static void test_transfer_addresses(void)
 {
     struct fixture *f = begin(DPU_CHECK_DMA);
     LOAD(f->machine, MOVE(1, BUFFER + 4), MOVE(2, 16), READ_MRAM(1, 2, 1), MOVE(1, BUFFER),
-         MOVE(2, 17), READ_MRAM(1, 2, 1), MOVE(2, DPU_MACHINE_MRAM - 8), READ_MRAM(1, 2, 2),
-         STOP);
+         MOVE(2, 17), READ_MRAM(1, 2, 1), MOVE(2, DPU_MACHINE_MRAM - 8), READ_MRAM(1, 2, 2), STOP);
     CHECK(dpu_machine_launch(f->machine, NULL) == DPU_RUN_FAULT);
     CHECK(f->found.count == 3);
     const struct dpu_finding *found = f->found.findings;
@@ -247,8 +245,8 @@ static void test_bounds(void)
     struct dpu_check_layout layout = {.heap = 2048, .heap_pointer = SHARED};
     struct fixture *f = begin(DPU_CHECK_BOUNDS);
     CHECK(dpu_checks_load(f->checks, &layout));
-    LOAD(f->machine, MOVE(1, 2112), STORE_WORD(SHARED, 1), STORE_WORD(2108, 1),
-         LOAD_WORD(2, 2112), LOAD_WORD(2, 0), STOP);
+    LOAD(f->machine, MOVE(1, 2112), STORE_WORD(SHARED, 1), STORE_WORD(2108, 1), LOAD_WORD(2, 2112),
+         LOAD_WORD(2, 0), STOP);
     run(f);
     CHECK(f->found.count == 2);
     CHECK(f->found.findings[0].kind == DPU_FINDING_NOTHING && f->found.findings[0].here.pc == 3);

@@ -19,16 +19,15 @@ static void test_nothing(void)
     struct dpulib_observe_options o;
     char problem[100];
     CHECK(dpulib_observe_read(&o, NULL, problem, sizeof problem) && !o.profiles && o.file == NULL);
-    CHECK(dpulib_observe_read(&o, "", problem, sizeof problem) && !o.profiles && o.check == NULL);
+    CHECK(dpulib_observe_read(&o, "", problem, sizeof problem) && !o.profiles);
 }
 
 static void test_all_keys(void)
 {
     struct dpulib_observe_options o;
     char problem[100];
-    CHECK(dpulib_observe_read(&o, "file=a=b,dpus=3-9,timeline=0,limit=7,check=race+stack", problem,
-                              sizeof problem));
-    CHECK(o.profiles && strcmp(o.file, "a=b") == 0 && strcmp(o.check, "race+stack") == 0);
+    CHECK(dpulib_observe_read(&o, "file=a=b,dpus=3-9,timeline=0,limit=7", problem, sizeof problem));
+    CHECK(o.profiles && strcmp(o.file, "a=b") == 0);
     CHECK(o.first == 3 && o.last == 9 && o.events == 0 && o.limit == 7);
     dpulib_observe_options_free(&o);
 
@@ -38,11 +37,6 @@ static void test_all_keys(void)
 
     CHECK(dpulib_observe_read(&o, "dpus=all", problem, sizeof problem));
     CHECK(o.profiles && o.file != NULL && o.first == 0 && o.last == UINT32_MAX);
-    dpulib_observe_options_free(&o);
-
-    /* Checks alone are no profile. */
-    CHECK(dpulib_observe_read(&o, "check=all", problem, sizeof problem));
-    CHECK(!o.profiles && o.file == NULL && o.check != NULL);
     dpulib_observe_options_free(&o);
 }
 
@@ -59,15 +53,14 @@ static void test_mistakes(void)
         {"timeline=1e3", "timeline must be a number"},
         {"timeline=10000001", "timeline must be"},
         {"limit=65537", "limit must be"},
-        {"check=", "check must be"},
-        {"fiel=x", "there is no key 'fiel'; there are file, dpus, timeline, limit and check"},
+        {"fiel=x", "there is no key 'fiel'; there are file, dpus, timeline and limit"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct dpulib_observe_options o;
         char problem[200] = "";
         CHECK(!dpulib_observe_read(&o, texts[i][0], problem, sizeof problem));
         CHECK(strstr(problem, texts[i][1]) != NULL);
-        CHECK(!o.profiles && o.file == NULL && o.check == NULL);
+        CHECK(!o.profiles && o.file == NULL);
     }
 }
 

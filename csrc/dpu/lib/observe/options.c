@@ -64,10 +64,6 @@ static bool apply(struct dpulib_observe_options *options, const char *key, const
         options->profiles = true;
         return replace(&options->file, value);
     }
-    if (strcmp(key, "check") == 0) {
-        *wanted = "names of checks with + between them";
-        return replace(&options->check, value);
-    }
     if (strcmp(key, "dpus") == 0) {
         *wanted = "a number, two with - between them, or all";
         return read_dpus(options, value);
@@ -103,8 +99,7 @@ static bool read_pairs(struct dpulib_observe_options *options, char *rest, char 
             snprintf(problem, size, "%s=%.80s, but %s must be %s", key, value, key, wanted);
         else
             snprintf(problem, size,
-                     "there is no key '%.80s'; there are file, dpus, timeline, limit and check",
-                     key);
+                     "there is no key '%.80s'; there are file, dpus, timeline and limit", key);
         return false;
     }
 
@@ -124,7 +119,7 @@ bool dpulib_observe_read(struct dpulib_observe_options *options, const char *tex
         snprintf(problem, size, "out of memory");
     free(copy);
 
-    options->profiles = options->profiles || options->check == NULL;
+    options->profiles = true;
     if (reads && options->profiles && options->file == NULL)
         reads = replace(&options->file, FILE_BY_DEFAULT);
     if (!reads)
@@ -135,6 +130,5 @@ bool dpulib_observe_read(struct dpulib_observe_options *options, const char *tex
 void dpulib_observe_options_free(struct dpulib_observe_options *options)
 {
     free(options->file);
-    free(options->check);
     *options = (struct dpulib_observe_options){0};
 }

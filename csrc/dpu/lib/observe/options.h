@@ -6,7 +6,6 @@
  *     dpus=N, N-M, all   the DPUs that are profiled, by number; 0-63
  *     timeline=N     events of each launch that the first of them keeps; 20000
  *     limit=N        the largest file, in MiB; 256
- *     check=NAMES    checks of the programs, with "+" between two names
  */
 #ifndef OFFCHIP_DPU_LIB_OBSERVE_OPTIONS_H
 #define OFFCHIP_DPU_LIB_OBSERVE_OPTIONS_H
@@ -24,7 +23,6 @@ struct dpulib_observe_options {
     uint32_t first, last; /* DPUs */
     uint32_t events;
     uint32_t limit; /* MiB */
-    char *check;    /* allocated; NULL: no checks */
 };
 
 /*

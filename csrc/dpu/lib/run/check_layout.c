@@ -31,8 +31,8 @@ static bool find_areas(const struct dpu_elf *elf, bool in_mram, struct dpu_check
 
     for (size_t i = 0; i < elf->nsymbols; i++)
         if (is_variable(&elf->symbols[i], in_mram))
-            (*areas)[(*count)++] = (struct dpu_check_area){
-                elf->symbols[i].value - base_of(in_mram), elf->symbols[i].size};
+            (*areas)[(*count)++] = (struct dpu_check_area){elf->symbols[i].value - base_of(in_mram),
+                                                           elf->symbols[i].size};
     qsort(*areas, *count, sizeof **areas, by_address);
     return true;
 }
@@ -105,8 +105,8 @@ static void add_other_place(struct dpulib_text *text, const struct dpu_elf *elf,
 
     find_value(elf, in_mram ? "__sys_used_mram_end" : "__sys_heap_pointer_reset", &heap);
     if (in_mram)
-        heap = heap >= DPU_ELF_MRAM_BASE && heap != UINT32_MAX ? heap - DPU_ELF_MRAM_BASE
-                                                               : UINT32_MAX;
+        heap =
+            heap >= DPU_ELF_MRAM_BASE && heap != UINT32_MAX ? heap - DPU_ELF_MRAM_BASE : UINT32_MAX;
     if (address >= heap)
         dpulib_text_add(text, "the heap of %s + %u", in_mram ? "MRAM" : "WRAM", address - heap);
     else

@@ -19,8 +19,8 @@
 struct dpulib_check_options {
     uint32_t wanted; /* enum dpu_check, or-ed; 0: no checks */
     int exit_status;
-    char *text;                          /* what the others point into; allocated */
-    const char *log;                     /* NULL: stderr */
+    char *text;      /* what the others point into; allocated */
+    const char *log; /* NULL: stderr */
     const char *ignored[DPULIB_IGNORED_MAX];
     uint32_t ignored_count;
 };
