@@ -76,6 +76,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from veo import logging, vebuild
+    from veo.arrays import DeviceArray as DeviceArray
+    from veo.arrays import to_device as to_device
+    from veo.kernels import Kernel as Kernel
+    from veo.kernels import kernel as kernel
+    from veo.kernels import offload as offload
+    from veo.kernels import shared_process as shared_process
     from veo.vebuild import (
         COMPILER,
         FLAGS,
@@ -173,6 +179,17 @@ _FROM_VEBUILD = frozenset(
     ]
 )
 
+# What is ours is imported on first use too, and is not in __all__: programs for py-veo that import
+# everything have no use for it.
+_ADDED = {
+    "DeviceArray": "veo.arrays",
+    "to_device": "veo.arrays",
+    "Kernel": "veo.kernels",
+    "kernel": "veo.kernels",
+    "offload": "veo.kernels",
+    "shared_process": "veo.kernels",
+}
+
 # py-veo has no __all__: the modules that it imports are among its names, and programs use them.
 _MODULES = {
     "np": "numpy",
@@ -194,6 +211,8 @@ def __getattr__(name: str) -> Any:
     value: Any
     if name in _MODULES:
         value = import_module(_MODULES[name])
+    elif name in _ADDED:
+        value = getattr(import_module(_ADDED[name]), name)
     elif name in _FROM_VEBUILD:
         value = getattr(import_module("veo.vebuild"), name)
     elif name == "rmtree":

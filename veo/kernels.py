@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions in C that Python calls as its own: `kernel` and `offload`.
+
+They share a VE process and a context, which are started at the first call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec
+
+import numpy as np
+
+from veo._context import VeoCtxt
+from veo._memory import OnStack
+from veo._proc import VeoProc
+from veo._request import VeoRequest
+from veo.enums import ArgsIntent
+from veo.vebuild import VeBuild
+
+__all__ = ["Kernel", "kernel", "offload", "shared_process"]
+
+P = ParamSpec("P")
+
+_lock = threading.RLock()
+_shared: tuple[int, VeoProc, VeoCtxt] | None = None
+
+
+def shared_process() -> VeoProc:
+    """Return the process that kernels run in; `DeviceArray`s of kernels belong to it.
+
+    It is started on the node that VE_NODE_NUMBER names, 0 by default, and again if it has died.
+    """
+    return _start()[0]
+
+
+def _start() -> tuple[VeoProc, VeoCtxt]:
+    global _shared
+    with _lock:
+        # A child of fork() has not the process of its parent.
+        if _shared is None or _shared[0] != os.getpid() or not _usable(_shared[1]):
+            proc = VeoProc(int(os.environ.get("VE_NODE_NUMBER", "0")))
+            _shared = (os.getpid(), proc, proc.open_context())
+        return _shared[1:]
+
+
+def _usable(proc: VeoProc) -> bool:
+    return not proc.closed and proc.alive
+
+
+class Kernel(Generic[P]):
+    """A function in C, called with Python's values; made by `kernel`.
+
+    Parameters
+    ----------
+    name : str
+        Of the function.
+    source : str
+        In C; it may have more than this function.
+    flags : str, optional
+        Of the compiler.
+    libs : sequence of str
+        What is linked, such as ``-lm``.
+    """
+
+    def __init__(self, name: str, source: str, flags: str | None, libs: tuple[str, ...]) -> None:
+        self.name, self.source, self.flags, self.libs = name, source, flags, libs
+        self._path: str | None = None
+        self._loaded: tuple[VeoProc, Any] | None = None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Call it, and wait for the result."""
+        return self.submit(*args, **kwargs).wait_result()
+
+    def submit(self, *args: P.args, **kwargs: P.kwargs) -> VeoRequest:
+        """Queue a call.
+
+        Parameters
+        ----------
+        *args : int, float, numpy.ndarray, DeviceArray, OnStack
+            A NumPy array is copied to the VE before the call, and back after it if it is writable.
+
+        Returns
+        -------
+        VeoRequest
+        """
+        if kwargs:
+            raise TypeError(f"{self.name}() takes its arguments by position")
+        with _lock:
+            function, context = self._load()
+        request: VeoRequest = function(context, *(_as_argument(value) for value in args))
+        return request
+
+    def _load(self) -> tuple[Any, VeoCtxt]:
+        proc, context = _start()
+        if self._loaded is None or self._loaded[0] is not proc:
+            library = proc.load_library(self._build())
+            self._loaded = (proc, library.find_function(self.name))
+        return self._loaded[1], context
+
+    def _build(self) -> str:
+        if self._path is None:
+            folder = tempfile.mkdtemp(prefix="offchip-kernel-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            build = VeBuild(check=True)
+            build.set_build_dir(folder)
+            build.set_c_src(self.name, self.source, flags=self.flags)
+            with contextlib.redirect_stdout(io.StringIO()):  # it names what it compiles
+                self._path = build.build_so(libs=list(self.libs), check=True)
+        return self._path
+
+
+def _as_argument(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        intent = ArgsIntent.INTENT_INOUT if value.flags.writeable else ArgsIntent.INTENT_IN
+        return OnStack(value, inout=intent)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def kernel(
+    source: str, *, flags: str | None = None, libs: tuple[str, ...] = ()
+) -> Callable[[Callable[P, Any]], Kernel[P]]:
+    """Make a Python function of one in C.
+
+    The decorated function has the name of the one in C, and its parameters; its body is not used.
+    Calls return the result, `submit()` a request.
+
+    Parameters
+    ----------
+    source : str
+        In C. It is compiled at the first call: for a VE by NEC's compiler, else for the host.
+    flags : str, optional
+        Of the compiler; ``-g`` must be among them, or types of arguments are not known.
+    libs : tuple of str
+        What is linked, such as ``("-lm",)``.
+
+    Examples
+    --------
+    >>> @veo.kernel("void scale(double *x, long n, double by) { while (n--) *x++ *= by; }")
+    ... def scale(x, n, by): ...
+    >>> x = np.arange(4.0)
+    >>> scale(x, len(x), 10.0)
+    >>> x
+    array([ 0., 10., 20., 30.])
+    """
+
+    def decorate(function: Callable[P, Any]) -> Kernel[P]:
+        made: Kernel[P] = Kernel(function.__name__, source, flags, tuple(libs))
+        functools.update_wrapper(made, function)
+        return made
+
+    return decorate
+
+
+def offload(source: str, name: str, *args: Any, flags: str | None = None) -> Any:
+    """Compile a function in C, call it on a Vector Engine, and wait for the result.
+
+    Parameters
+    ----------
+    source : str
+        In C; the same text is compiled once.
+    name : str
+        Of the function.
+    *args
+        Its arguments, as `Kernel.submit` takes them.
+    flags : str, optional
+        Of the compiler.
+
+    Returns
+    -------
+    int, float or None
+        What the function returns.
+    """
+    return _offloaded(source, name, flags)(*args)
+
+
+@functools.lru_cache(maxsize=64)
+def _offloaded(source: str, name: str, flags: str | None) -> Kernel[...]:
+    return Kernel(name, source, flags, ())
