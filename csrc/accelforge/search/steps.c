@@ -20,6 +20,7 @@ struct stepping {
     const struct forge_stage *stage;
     uint32_t symbol;
     uint32_t width; /* criteria, and what limits of loops need */
+    int most;       /* of the powers that the groups have of the symbol */
     double powers[2 * FORGE_MOST_POWER + 1];
     double rounded[2 * FORGE_MOST_POWER + 1];
 };
@@ -89,10 +90,22 @@ static bool grow_block(struct forge_block *block, uint32_t groups, uint32_t widt
     return true;
 }
 
-static void set_powers(double *powers, double x)
+static int most_power(const struct forge_stage *stage)
+{
+    int most = 0;
+    for (uint32_t i = 0; i < stage->group_count; i++) {
+        int power = abs(stage->groups[i].power);
+        int rounded = abs(stage->groups[i].rounded);
+        most = power > most ? power : most;
+        most = rounded > most ? rounded : most;
+    }
+    return most;
+}
+
+static void set_powers(double *powers, double x, int most)
 {
     powers[FORGE_MOST_POWER] = 1;
-    for (int i = 1; i <= FORGE_MOST_POWER; i++) {
+    for (int i = 1; i <= most; i++) {
         powers[FORGE_MOST_POWER + i] = powers[FORGE_MOST_POWER + i - 1] * x;
         powers[FORGE_MOST_POWER - i] = 1 / powers[FORGE_MOST_POWER + i];
     }
@@ -223,8 +236,8 @@ static bool step_tile(struct stepping *step, uint32_t first, uint32_t end, uint3
 {
     struct forge_searching *s = step->s;
     const struct forge_symbol *symbol = &s->goals->symbols[step->symbol];
-    set_powers(step->powers, tile);
-    set_powers(step->rounded, ceil(symbol->bound / tile));
+    set_powers(step->powers, tile, step->most);
+    set_powers(step->rounded, ceil(symbol->bound / tile), step->most);
 
     uint32_t previous = 0;
     bool allowed = false;
@@ -285,6 +298,7 @@ enum forge_status forge_step_loop(struct forge_searching *s, const struct forge_
         .before = &s->stages->list[k],
         .stage = &s->stages->list[k + 1],
         .symbol = k,
+        .most = most_power(&s->stages->list[k]),
     };
     step.width = step.stage->criterion_count + (step.stage->latency ? 1 : 0) +
                  (forge_loop_counts_compare(s) ? plan->loop_count : 0);
