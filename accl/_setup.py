@@ -93,6 +93,8 @@ class Setup:
         self.rx_buf_network = None
         self.utility_spare: ACCLBuffer | None = None
         self.communicators: list[ACCLCommunicator] = []
+        # Communicators for the messages of `_vectors`, by those that they belong to.
+        self._twins: dict[int, int] = {}
         self.arith_config: Mapping[tuple[str, str], ACCLArithConfig] = {}
         self.ignore_safety_checks = False
         self.segment_size: int | None = None
@@ -232,9 +234,11 @@ class Setup:
         if self.communicators[number].freed:
             raise ACCLArgumentError(f"free_communicator: communicator {number} was freed")
 
-        self._control.free_communicator(number)
-        self.communicators[number].freed = True
-        self.communicators[number].exchmem_addr = None
+        for freed in (number, self._twins.pop(number, None)):
+            if freed is not None:
+                self._control.free_communicator(freed)
+                self.communicators[freed].freed = True
+                self.communicators[freed].exchmem_addr = None
 
     def configure_arithmetic(
         self,

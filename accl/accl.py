@@ -15,6 +15,7 @@ from accl._collectives import Collectives
 from accl._control import Control
 from accl._primitives import Primitives
 from accl._setup import Setup
+from accl._vectors import Vectors
 from accl.arithmetic import ACCL_DEFAULT_ARITH_CONFIG, ACCLArithConfig
 from accl.buffer import ACCLBuffer
 from accl.communicator import ACCLCommunicator
@@ -65,7 +66,7 @@ __all__ = [
 _log = logging.getLogger("accl")
 
 
-class accl(Collectives, Primitives, Setup, BareCalls):
+class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
     """One rank: its device, its communicators, and its calls.
 
     Parameters

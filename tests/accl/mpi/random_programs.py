@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-__all__ = ["COMMUNICATORS", "Step", "make_program", "plant_deadlock"]
+__all__ = ["COMMUNICATORS", "VECTORS", "Step", "make_program", "plant_deadlock"]
 
 Step = dict[str, Any]
 
@@ -32,6 +32,8 @@ COUNTS = (0, 1, 2, 7, 64, 255, 256, 257, 1000, 5000)
 # Four messages of the longest, with the widest elements, fit into 16 buffers of 4096 bytes.
 MESSAGE_COUNTS = (0, 1, 2, 7, 64, 255, 511, 512, 513, 1000)
 DTYPES = ("int32", "int64", "float32")
+# Calls with a count for each rank.
+VECTORS = ("sendrecv", "gatherv", "scatterv", "allgatherv")
 # Communicators by the ranks in them: all, and the even ones.
 COMMUNICATORS = 2
 
@@ -70,6 +72,10 @@ def make_program(seed: int, ranks: int, steps: int = 12) -> list[Step]:
                 }
                 for _ in range(rng.randrange(1, 5))
             ]
+        elif rng.random() < 0.25:
+            step["kind"] = rng.choice(VECTORS)
+            step["root"] = rng.randrange(len(group))
+            step["counts"] = [rng.choice(COUNTS) for _ in group]
         elif comm and rng.random() < 0.3:
             step["kind"] = "renew"
         else:

@@ -23,6 +23,7 @@ from tests.accl.mpi.expected import close_enough, expected, input_size, inputs, 
 from tests.accl.mpi.pretended_hosts import pretend_hosts
 from tests.accl.mpi.random_programs import (
     COMMUNICATORS,
+    VECTORS,
     Step,
     make_program,
     members,
@@ -104,6 +105,35 @@ def collective(device: Any, step: Step, comm: int, rank: int, ranks: int, seed: 
         raise Failed(f"{kind} gave a wrong result")
 
 
+def vectors(device: Any, step: Step, comm: int, rank: int, ranks: int, seed: int) -> None:
+    """Do a call with a count for each rank and compare its result."""
+    kind, counts, root = step["kind"], step["counts"], step["root"]
+    parts = [inputs(kind, step["dtype"], counts[i], 1, seed + i)[0] for i in range(ranks)]
+    whole = np.concatenate(parts)
+
+    def filled(values: Any) -> Any:
+        buffer = device.allocate((len(values),), dtype=step["dtype"])
+        buffer[:] = values
+        return buffer
+
+    own, every = filled(parts[rank]), filled(np.zeros_like(whole))
+    if kind == "sendrecv":
+        to, source = (rank + 1) % ranks, (rank - 1) % ranks
+        got, want = filled(np.zeros_like(parts[source])), parts[source]
+        device.sendrecv(own, to, got, source, comm_id=comm)
+    elif kind == "gatherv":
+        got, want = every, whole if rank == root else np.zeros_like(whole)
+        device.gatherv(own, every, counts, root=root, comm_id=comm)
+    elif kind == "scatterv":
+        got, want = filled(np.zeros_like(parts[rank])), parts[rank]
+        device.scatterv(filled(whole), got, counts, root=root, comm_id=comm)
+    else:
+        got, want = every, whole
+        device.allgatherv(own, every, counts, comm_id=comm)
+    if not np.array_equal(got, want):
+        raise Failed(f"{kind} gave a wrong result")
+
+
 def run_program(device: Any, comms: list[int], program: list[Step], seed: int) -> None:
     """Do every step that this rank takes part in."""
     rank, ranks = device.communicators[0].local_rank, len(device.communicators[0].ranks)
@@ -119,6 +149,8 @@ def run_program(device: Any, comms: list[int], program: list[Step], seed: int) -
             if step["kind"] == "renew":
                 device.free_communicator(comm)
                 comms[step["comm"]] = device.split_communicator(group)
+            elif step["kind"] in VECTORS:
+                vectors(device, step, comm, inside, len(group), seed + number)
             elif step["kind"] == "messages":
                 messages(device, step, comm, inside, seed + number)
             else:
