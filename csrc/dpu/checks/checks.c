@@ -24,6 +24,7 @@ static void start_tasklet(struct tasklet *tasklet)
     tasklet->last = tasklet->tried_at = tasklet->waits_at = NO_PC;
     tasklet->calls = tasklet->lost = 0;
     tasklet->stack_direction = 0;
+    defined_start(tasklet);
 }
 
 static void read_facts(struct dpu_checks *checks)
@@ -47,6 +48,28 @@ static void on_boot(void *context, struct dpu_machine *machine)
     checks->stuck = false;
     start_tasklet(&checks->tasklets[0]);
     order_booted(checks);
+    defined_by_host(checks);
+}
+
+static void on_end(void *context, struct dpu_machine *machine, enum dpu_run_status status)
+{
+    (void)machine, (void)status;
+    defined_end(context);
+}
+
+/* What the instruction at LAST has done, now that the one at PC follows. */
+static void follow(struct dpu_checks *checks, uint32_t thread, uint32_t last, uint32_t pc)
+{
+    struct tasklet *tasklet = &checks->tasklets[thread];
+    const struct fact *fact = &checks->facts[last];
+    if (fact->moves_stack)
+        stacks_moved(checks, thread, last);
+    if (tasklet->moves_heap)
+        defined_heap(checks, tasklet);
+    if (fact->flow == FLOW_CALL)
+        calls_enter(checks, tasklet, last);
+    else if (fact->flow == FLOW_JUMP_BY_REGISTER)
+        calls_return(checks, tasklet, pc);
 }
 
 static void on_instruction(void *context, struct dpu_machine *machine, uint32_t thread, uint32_t pc)
@@ -58,16 +81,10 @@ static void on_instruction(void *context, struct dpu_machine *machine, uint32_t 
     tasklet->last = pc;
     if (tasklet->tried_at != pc)
         tasklet->tried_at = tasklet->waits_at = NO_PC;
-    if (last == NO_PC)
-        return;
-
-    const struct fact *fact = &checks->facts[last];
-    if (fact->moves_stack && (checks->wanted & DPU_CHECK_STACK) != 0)
-        stacks_moved(checks, thread, last);
-    if (fact->flow == FLOW_CALL)
-        calls_enter(checks, tasklet, last);
-    else if (fact->flow == FLOW_JUMP_BY_REGISTER)
-        calls_return(checks, tasklet, pc);
+    if (last != NO_PC)
+        follow(checks, thread, last, pc);
+    if ((checks->wanted & DPU_CHECK_UNINITIALISED) != 0)
+        defined_instruction(checks, thread, pc);
 }
 
 static void on_access(void *context, struct dpu_machine *machine, uint32_t thread, uint32_t pc,
@@ -79,6 +96,8 @@ static void on_access(void *context, struct dpu_machine *machine, uint32_t threa
         transfers_access(checks, thread, pc, access);
     if ((checks->wanted & DPU_CHECK_BOUNDS) != 0)
         bounds_access(checks, thread, pc, access);
+    if ((checks->wanted & DPU_CHECK_UNINITIALISED) != 0)
+        defined_access(checks, thread, pc, access);
     if ((checks->wanted & DPU_CHECK_RACE) != 0)
         races_wram(checks, thread, pc, access);
 }
@@ -88,6 +107,8 @@ static void on_dma(void *context, struct dpu_machine *machine, uint32_t thread, 
 {
     struct dpu_checks *checks = context;
     (void)machine;
+    if ((checks->wanted & DPU_CHECK_UNINITIALISED) != 0)
+        defined_addresses(checks, thread, pc);
     if ((checks->wanted & DPU_CHECK_DMA) != 0)
         transfers_check(checks, thread, pc, transfer);
     checks->facts_are_old = checks->facts_are_old || transfer->to_iram;
@@ -100,6 +121,7 @@ static void on_transfer(void *context, struct dpu_machine *machine, uint32_t thr
     (void)machine;
     if (transfer->to_iram)
         read_facts(checks);
+    defined_transfer(checks, transfer);
     if ((checks->wanted & DPU_CHECK_DMA) != 0)
         transfers_begin(checks, thread, pc, transfer);
     if ((checks->wanted & DPU_CHECK_RACE) != 0)
@@ -158,8 +180,13 @@ struct dpu_checks *dpu_checks_create(struct dpu_machine *machine, uint32_t wante
     struct dpu_checks *checks = calloc(1, sizeof *checks);
     if (checks == NULL)
         return NULL;
-    if (!shadow_create(&checks->shadow, dpu_machine_wram_size(machine))) {
+    checks->undefined = calloc(dpu_machine_wram_size(machine), 1);
+    checks->kept = calloc(dpu_machine_wram_size(machine), 1);
+    if (!shadow_create(&checks->shadow, dpu_machine_wram_size(machine)) ||
+        checks->undefined == NULL || checks->kept == NULL) {
         shadow_destroy(&checks->shadow);
+        free(checks->undefined);
+        free(checks->kept);
         free(checks);
         return NULL;
     }
@@ -178,6 +205,7 @@ struct dpu_checks *dpu_checks_create(struct dpu_machine *machine, uint32_t wante
     checks->observer = (struct dpu_observer){
         .context = checks,
         .booted = on_boot,
+        .ended = on_end,
         .instruction = on_instruction,
         .access = on_access,
         .dma = on_dma,
@@ -196,6 +224,8 @@ void dpu_checks_destroy(struct dpu_checks *checks)
         return;
     dpu_machine_unobserve(checks->machine, &checks->observer);
     shadow_destroy(&checks->shadow);
+    free(checks->undefined);
+    free(checks->kept);
     free(checks->wram);
     free(checks->mram);
     free(checks);
@@ -226,17 +256,15 @@ bool dpu_checks_load(struct dpu_checks *checks, const struct dpu_check_layout *l
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
         start_tasklet(&checks->tasklets[i]);
     order_booted(checks);
-    if (layout == NULL)
+    if (layout == NULL) {
+        defined_load(checks);
         return true;
+    }
 
     checks->layout = *layout;
     checks->is_known = copy_areas(&checks->wram, layout->wram, layout->wram_count) &&
                        copy_areas(&checks->mram, layout->mram, layout->mram_count);
     checks->layout.wram = checks->layout.mram = NULL;
+    defined_load(checks);
     return checks->is_known;
-}
-
-void dpu_checks_host_wrote(struct dpu_checks *checks, uint32_t address, uint32_t size)
-{
-    (void)checks, (void)address, (void)size;
 }

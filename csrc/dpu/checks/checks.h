@@ -107,8 +107,6 @@ void dpu_checks_destroy(struct dpu_checks *checks);
 /* Another program was loaded: LAYOUT is copied, NULL if nothing is known. False if out of memory:
  * then nothing is known. */
 bool dpu_checks_load(struct dpu_checks *checks, const struct dpu_check_layout *layout);
-/* The host has written there, between launches. */
-void dpu_checks_host_wrote(struct dpu_checks *checks, uint32_t address, uint32_t size);
 
 /* The instruction that called the function that CALLS stands for, and then its own. False if there
  * is none. */

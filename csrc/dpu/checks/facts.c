@@ -13,6 +13,14 @@ static uint8_t source(int64_t number)
     return number < DPU_MACHINE_REGISTERS ? (uint8_t)number : NO_REGISTER;
 }
 
+/* The registers that are constants: zero, one, lneg, mneg. */
+static uint32_t constant_of(int64_t number)
+{
+    static const uint32_t constants[] = {0, 1, UINT32_MAX, 0x80000000};
+    int64_t index = number - DPU_MACHINE_REGISTERS;
+    return index >= 0 && index < 4 ? constants[index] : 0;
+}
+
 /* Whether it jumps, or what it returns, is open until its operands are known. */
 static bool is_open(const struct dpu_form *form, uint32_t code)
 {
@@ -27,7 +35,10 @@ static void add_operand(struct fact *fact, const struct dpu_form *form, uint32_t
     switch ((enum dpu_operand)operand) {
     case DPU_OPERAND_RC:
     case DPU_OPERAND_DC: fact->result = (uint8_t)value; break;
-    case DPU_OPERAND_RA: fact->a = source(value); break;
+    case DPU_OPERAND_RA:
+        fact->a = source(value);
+        fact->constant_a = constant_of(value);
+        break;
     case DPU_OPERAND_DB:
         fact->b_pair = 1;
         fact->b = source(value);
@@ -40,8 +51,12 @@ static void add_operand(struct fact *fact, const struct dpu_form *form, uint32_t
         break;
     case DPU_OPERAND_OFF: fact->immediate = (uint32_t)value; break;
     case DPU_OPERAND_SHIFT: fact->shift = (uint32_t)value; break;
-    case DPU_OPERAND_CC: fact->decides = is_open(form, (uint32_t)value); break;
-    case DPU_OPERAND_ENDIAN:
+    case DPU_OPERAND_CC:
+        fact->decides = is_open(form, (uint32_t)value);
+        fact->condition = (uint8_t)dpu_condition_of((enum dpu_condition_class)form->condition_class,
+                                                    (uint32_t)value);
+        break;
+    case DPU_OPERAND_ENDIAN: fact->big_endian = value != 0; break;
     case DPU_OPERAND_PC:
     case DPU_OPERAND_ZERO:
     case DPU_OPERAND_COUNT: break;
@@ -66,6 +81,7 @@ void fact_of(uint64_t word, struct fact *fact)
     }
 
     fact->decides = fact->decides && has_target;
+    fact->sets_carry = form->flags == DPU_FLAGS_ZC;
     fact->pair = form->destination == DPU_DEST_R32 ? 0 : form->destination;
     if (form->destination == DPU_DEST_NONE || form->destination == DPU_DEST_DISCARD)
         fact->result = NO_REGISTER;

@@ -21,6 +21,10 @@ struct fact {
     bool moves_stack;
     bool has_immediate;
     bool known; /* it is an instruction */
+    bool big_endian;
+    bool sets_carry;
+    uint8_t condition;   /* enum dpu_condition */
+    uint32_t constant_a; /* of a source that is no register of the tasklet's, but id and its like */
     uint32_t immediate;
     uint32_t shift;
 };

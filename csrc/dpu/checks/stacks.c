@@ -14,10 +14,15 @@ void stacks_moved(struct dpu_checks *checks, uint32_t thread, uint32_t pc)
         return;
 
     uint32_t pointer = state.registers[STACK_POINTER], end = stack->address + stack->size;
+    uint32_t before = tasklet->stack_pointer;
+    tasklet->stack_pointer = pointer;
     if (tasklet->stack_direction == 0) {
         tasklet->stack_direction = pointer == end ? -1 : pointer == stack->address ? 1 : 0;
         return;
     }
+    /* Those that grow up are written to before they grow. */
+    if (tasklet->stack_direction < 0)
+        defined_stack(checks, before, pointer);
     if (pointer >= stack->address && pointer <= end)
         return;
 

@@ -25,10 +25,14 @@ struct tasklet {
     uint32_t lost;       /* calls for which there was no node */
     int stack_direction; /* -1: down, 1: up, 0: not known yet */
     uint32_t clock[DPU_MACHINE_THREADS];
-    uint32_t tried_at;  /* pc of the acquire that was its last instruction, in vain; NO_PC */
-    uint32_t waits_at;  /* the same, if it did so before; NO_PC */
-    uint32_t waits_for; /* bit */
-    bool in_flight;
+    uint32_t tried_at;      /* pc of the acquire that was its last instruction, in vain; NO_PC */
+    uint32_t waits_at;      /* the same, if it did so before; NO_PC */
+    uint32_t waits_for;     /* bit */
+    uint32_t stack_pointer; /* as it was last seen */
+    uint32_t undefined[DPU_MACHINE_REGISTERS]; /* bits that have never been written */
+    uint32_t undefined_carry;
+    bool moves_heap;   /* its last instruction has written the end of the heap, which was */
+    uint32_t heap_end; /* that before */
     struct dpu_transfer flight;
     struct dpu_check_point flight_point;
 };
@@ -65,6 +69,8 @@ struct dpu_checks {
     struct call_node nodes[CALL_NODES];
     uint32_t node_count;
     struct shadow shadow;
+    uint8_t *undefined;        /* bits of each byte of WRAM */
+    uint8_t *kept;             /* WRAM as the last launch left it */
     uint64_t told[TOLD_SLOTS]; /* a set of keys, 0: none */
     uint32_t told_count;
 };
@@ -108,6 +114,21 @@ void bounds_access(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
 /* The end of the variable, heap or stack that an address is in; 0 if it is in none. */
 uint32_t bounds_end_in_wram(const struct dpu_checks *checks, uint32_t address);
 uint32_t bounds_end_in_mram(const struct dpu_checks *checks, uint32_t address);
+
+/* defined.c: a program was loaded, a launch begins and ends, a transfer has written, a stack has
+ * grown, the heap has, a tasklet is started. */
+void defined_load(struct dpu_checks *checks);
+void defined_by_host(struct dpu_checks *checks);
+void defined_end(struct dpu_checks *checks);
+void defined_transfer(struct dpu_checks *checks, const struct dpu_transfer *transfer);
+void defined_stack(struct dpu_checks *checks, uint32_t from, uint32_t to);
+void defined_heap(struct dpu_checks *checks, struct tasklet *tasklet);
+void defined_start(struct tasklet *tasklet);
+/* An instruction that is about to execute, an access of its, and the addresses of a transfer. */
+void defined_instruction(struct dpu_checks *checks, uint32_t thread, uint32_t pc);
+void defined_access(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
+                    const struct dpu_access *access);
+void defined_addresses(struct dpu_checks *checks, uint32_t thread, uint32_t pc);
 
 /* deadlocks.c */
 void deadlocks_refused(struct dpu_checks *checks, uint32_t thread, uint32_t pc, uint32_t bit);

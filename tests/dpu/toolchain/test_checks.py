@@ -79,6 +79,18 @@ FAULTS = {
         "int main(void) { total = deep(12 - 10 * (me() == 0)); return 0; }",
         ("stack", "stack overflow: the stack of tasklet 1 has 1024 bytes", "(deep+", "(main+"),
     ),
+    "uninitialised condition": (
+        "static void __attribute__((noinline)) pick(uint32_t *a) {\n"
+        "  if (a[3] == 7) total = 1; }\n"
+        "int main(void) { if (me() == 0) { uint32_t *p = mem_alloc(64); p[2] = 5;\n"
+        "  pick(p); } return 0; }",
+        ("uninitialised", "uninitialised: a condition of tasklet 0 depends", "(main+"),
+    ),
+    "uninitialised address": (
+        "int main(void) { volatile uint32_t index[4]; index[1] = 0;\n"
+        "  total = buffer[index[me()] & 63]; return 0; }",
+        ("uninitialised", "uninitialised: an address of tasklet 0 depends", "(main+"),
+    ),
     "misaligned DMA": (
         "int main(void) { if (me() == 0) mram_read(&input[1], buffer, 8); return 0; }",
         ("dma", "misaligned DMA: ", "'input' + 4"),

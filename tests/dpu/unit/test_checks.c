@@ -254,6 +254,59 @@ static void test_bounds(void)
     end(f);
 }
 
+/* --- uninitialised memory --- */
+
+static const struct dpu_check_layout heap_layout = {.heap = 2048, .heap_pointer = SHARED};
+
+/* Copies are silent, conditions and addresses are told of, once. */
+static void test_undefined(void)
+{
+    struct fixture *f = begin(DPU_CHECK_UNINITIALISED);
+    CHECK(dpu_checks_load(f->checks, &heap_layout));
+    LOAD(f->machine, MOVE(1, 3), STORE_WORD(2048, 1), LOAD_WORD(2, 2048), JUMP_IF(2, 0, CC_Z, 4),
+         /* 4: */ LOAD_WORD(2, 2052), STORE_WORD(2056, 2), LOAD_WORD(3, 2056),
+         /* 7: */ JUMP_IF(3, 0, CC_Z, 8), JUMP_IF(3, 0, CC_Z, 9),
+         /* 9: */ LOAD_WORD(3, 2060), W("and", "rri", 3, 3, 12),
+         /* 11: */ W("lw", "erri", 0, 4, 3, 1024), STOP);
+    run(f);
+    CHECK(f->found.count == 2);
+    CHECK(f->found.findings[0].kind == DPU_FINDING_UNDEFINED_CONDITION);
+    CHECK(f->found.findings[0].here.pc == 7);
+    CHECK(f->found.findings[1].kind == DPU_FINDING_UNDEFINED_ADDRESS);
+    CHECK(f->found.findings[1].here.pc == 11);
+    end(f);
+}
+
+/* Bits that are masked away, and those that other bytes of the word have. */
+static void test_defined_bits(void)
+{
+    struct fixture *f = begin(DPU_CHECK_UNINITIALISED);
+    CHECK(dpu_checks_load(f->checks, &heap_layout));
+    LOAD(f->machine, MOVE(1, 3), W("sb", "erir", 0, ZERO, 2049, 1), LOAD_WORD(2, 2048),
+         W("and", "rri", 3, 2, 0xFF00), JUMP_IF(3, 0, CC_Z, 5),                    /* 5: */
+         W("lsr", "rri", 3, 2, 8), W("extub", "rr", 3, 3), JUMP_IF(3, 0, CC_Z, 8), /* 8: */
+         W("xor", "rrr", 5, 2, 2), JUMP_IF(5, 0, CC_Z, 10), /* 10: */ STOP);
+    run(f);
+    CHECK(f->found.count == 0);
+    end(f);
+}
+
+/* The host has written, a transfer has; what the heap takes again is not defined again. */
+static void test_who_defines(void)
+{
+    struct fixture *f = begin(DPU_CHECK_UNINITIALISED);
+    uint32_t one = 1;
+    CHECK(dpu_checks_load(f->checks, &heap_layout));
+    CHECK(dpu_machine_write_wram(f->machine, 2048, &one, sizeof one));
+    LOAD(f->machine, LOAD_WORD(1, 2048), JUMP_IF(1, 0, CC_Z, 2), /* 2: */ MOVE(1, 2056), MOVE(2, 0),
+         READ_MRAM(1, 2, 1), LOAD_WORD(1, 2056), JUMP_IF(1, 0, CC_Z, 7),
+         /* 7: */ MOVE(1, 2048), STORE_WORD(SHARED, 1), MOVE(1, 2064), STORE_WORD(SHARED, 1),
+         LOAD_WORD(1, 2048), JUMP_IF(1, 0, CC_Z, 13), /* 13: */ STOP);
+    run(f);
+    CHECK(only(f, DPU_FINDING_UNDEFINED_CONDITION)->here.pc == 12);
+    end(f);
+}
+
 /* --- deadlocks --- */
 
 /* Tasklet 0 takes LOCK and then the other one, tasklet 1 the other way round. */
@@ -303,6 +356,9 @@ int main(void)
     test_stack();
     test_stack_that_grows_up();
     test_bounds();
+    test_undefined();
+    test_defined_bits();
+    test_who_defines();
     test_deadlock();
     test_lock_that_is_never_released();
     return 0;

@@ -39,6 +39,7 @@ static struct told {
 } told[TOLD_MAX];
 static uint32_t told_count;
 static uint64_t found, repeated;
+static bool is_used; /* a DPU was checked */
 static FILE *file;
 
 /* --- telling --- */
@@ -159,6 +160,9 @@ static struct checked *make(struct dpu_t *dpu)
         return NULL;
     }
 
+    pthread_mutex_lock(&guard);
+    is_used = true;
+    pthread_mutex_unlock(&guard);
     checked->dpu = dpu;
     checked->is_old = true;
     checked->attachment = (struct dpulib_attachment){dpu->attachments, release};
@@ -235,9 +239,12 @@ void dpulib_checks_end(struct dpu_t *dpu, enum dpu_run_status status)
 
 /* --- the process --- */
 
+/* What was found, the parent tells. */
 static void reset(void)
 {
     pthread_mutex_init(&guard, NULL);
+    is_used = false;
+    found = repeated = 0;
 }
 
 __attribute__((constructor)) static void set_up(void)
@@ -250,7 +257,7 @@ __attribute__((constructor)) static void set_up(void)
 
 __attribute__((destructor)) static void finish(void)
 {
-    if (options.wanted == 0)
+    if (!is_used)
         return;
     if (found != 0)
         fprintf(output(), "== %llu found, of which %llu are repeated or too many to be shown\n",
