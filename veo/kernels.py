@@ -47,6 +47,8 @@ def _start() -> tuple[VeoProc, VeoCtxt]:
     with _lock:
         # A child of fork() has not the process of its parent.
         if _shared is None or _shared[0] != os.getpid() or not _usable(_shared[1]):
+            if _shared is not None and _shared[0] == os.getpid():
+                _shared[1].close()
             proc = VeoProc(int(os.environ.get("VE_NODE_NUMBER", "0")))
             _shared = (os.getpid(), proc, proc.open_context())
         return _shared[1:]
