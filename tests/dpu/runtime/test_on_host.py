@@ -78,6 +78,18 @@ PLANTED = {
         " + high_word(middle);",
         ";",
     ),
+    "halves that are rounded up": (
+        "float, upmem",
+        "costs_number_add.inc",
+        "below > HALF",
+        "below >= HALF",
+    ),
+    "a product of halves too few": (
+        "integer, upmem",
+        "costs_multiply64.c",
+        "crossed += multiply_low",
+        "crossed ^= multiply_low",
+    ),
     "a bit of the bits": ("integer, upmem", "costs_divide64.c", "--shift >= 0", "--shift > 0"),
     "no padding": ("print", "stdout_buffer.c", "(staged & 7) != 0", "(staged & 3) != 0"),
 }

@@ -32,8 +32,11 @@ int main(void)
 IMPLIED = {
     ("int64_t", "*"): 137,
     ("int64_t", "/"): 250,
+    ("float", "+"): 71,
     ("float", "*"): 183,
     ("float", "/"): 1029,
+    ("double", "+"): 105,
+    ("double", "*"): 660,
     ("double", "/"): 2188,
 }
 
