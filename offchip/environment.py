@@ -102,6 +102,12 @@ VARIABLES = (
         "write modelled times when the program ends: to a file, or `-` for stderr; see"
         " [modelled time](../dpu.md#modelled-time-of-c-hosts)",
     ),
+    Variable(
+        "DPU_DEBUG",
+        "dpu",
+        "set by the [debuggers](../dpu_debug.md): the socket that DPUs connect to when they are"
+        " launched",
+    ),
     Variable("DPU_SOFT_QUIET", "dpu", "any value: no line that names the report"),
     Variable(
         "DPU_CHECK",

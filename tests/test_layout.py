@@ -117,6 +117,9 @@ LAYERS: dict[str, str] = {
     "dpu": "@dpu/toolchain dpu/asm dpu/isa",
     "dpu/profile": "@dpu",
     "dpu/cli": "@dpu/profile",
+    "dpu/debugger": "@dpu dpu/dwarf dpu/elf",
+    "dpu/gdb": "@dpu/debugger dpu/toolchain/ir",
+    "dpu/lldb": "@dpu/debugger",
     # programs of the others, whose cost it predicts
     "accelforge/kernels": "@accelforge/prediction accelforge/devices veo dpu accl",
     "offchip/demo": "@accelforge/kernels accelforge offchip",

@@ -27,6 +27,7 @@ _MODULES = {
     "dpu-upmem-dpurte-clang": "dpu.toolchain.command",
     "dpu-clang": "dpu.toolchain.command",
     "dpu-pkg-config": "dpu.cli.pkg_config",
+    "dpu-lldb": "dpu.lldb",
 }
 # The comment distinguishes the commands from the vendor's.
 _COMMAND = """#!/bin/sh

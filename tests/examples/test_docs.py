@@ -21,6 +21,7 @@ PAGES = [
     "README.md",
     "docs/dpu.md",
     "docs/dpu_toolchain.md",
+    "docs/dpu_debug.md",
     "docs/accl.md",
     "docs/accelforge.md",
     "docs/start/veo.md",

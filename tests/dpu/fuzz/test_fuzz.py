@@ -13,6 +13,7 @@ TARGETS = {
     "run": "@libdpu",
     "profile": "@libdpu",
     "observe": "csrc/dpu/lib/observe/options.c",
+    "debug": "@libdpu",
 }
 
 test_a_reader_survives_damaged_input = make_test(__file__, TARGETS)

@@ -12,6 +12,7 @@
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/checks.h"
+#include "dpu/lib/run/debug_session.h"
 #include "dpu/lib/run/fault.h"
 #include "dpu/lib/run/report.h"
 #include "dpu/lib/run/waiting.h"
@@ -226,10 +227,15 @@ static dpu_error_t end_of(struct dpu_t *dpu, struct launch *launch, enum dpu_run
 static enum dpulib_progress advance(struct dpu_t *dpu, void *argument, dpu_error_t *error)
 {
     struct launch *launch = argument;
+    enum dpu_run_status debugged;
     if (!dpu->stepping) {
         *error = begin_launch(dpu, launch);
         if (*error != DPU_OK)
             return DPULIB_FINISHED;
+        if (dpulib_debug_launch(dpu, &debugged)) {
+            *error = end_of(dpu, launch, debugged);
+            return DPULIB_FINISHED;
+        }
     }
 
     enum dpu_run_status status = take_turn(dpu);

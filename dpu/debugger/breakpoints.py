@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Breakpoints and watchpoints, as the user asked for them and where they are in a program."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from .errors import DebuggerError
+from .machine import IRAM_BASE, Watch
+from .program import DebugProgram
+
+__all__ = ["Breakpoint", "Watchpoint", "resolve"]
+
+_LINE = re.compile(r"(?:(.+):)?(\d+)")
+_ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)")
+
+
+@dataclass
+class Breakpoint:
+    """A breakpoint.
+
+    Parameters
+    ----------
+    number : int
+        Its number.
+    place : str
+        ``file:line``, a function, or an address.
+    condition : str
+        It stops only if this expression is not 0.
+    thread : int, optional
+        It stops only this tasklet.
+    once : bool
+        Whether it is removed when it has stopped.
+    addresses : list of int
+        Where it is in the program.
+    hits, ignore : int
+        How often it was reached, and how many of these do not stop.
+    enabled : bool
+        Whether it stops.
+    """
+
+    number: int
+    place: str
+    condition: str = ""
+    thread: int | None = None
+    once: bool = False
+    addresses: list[int] = field(default_factory=list)
+    hits: int = 0
+    ignore: int = 0
+    enabled: bool = True
+
+
+@dataclass
+class Watchpoint:
+    """A watchpoint: its number, what it watches, and the value at the last stop."""
+
+    number: int
+    text: str
+    watch: Watch
+    old: bytes = b""
+    hits: int = 0
+    enabled: bool = True
+
+
+def resolve(program: DebugProgram, place: str, file: str | None = None) -> list[int]:
+    """Return the addresses that a place means.
+
+    Parameters
+    ----------
+    program : DebugProgram
+        The program.
+    place : str
+        ``file:line``, a line of `file`, a function, or an address.
+    file : str, optional
+        The current file.
+
+    Raises
+    ------
+    DebuggerError
+        If there is no such place.
+    """
+    address = _ADDRESS.fullmatch(place)
+    if address is not None:
+        value = int(address[1], 16)
+        if value < IRAM_BASE:
+            value = IRAM_BASE + 8 * value
+        if program.function_at(value) is None:
+            raise DebuggerError(f"there is no code at {place}")
+        return [value & ~7]
+    line = _LINE.fullmatch(place)
+    if line is not None:
+        wanted = line[1] or file
+        if wanted is None:
+            raise DebuggerError("there is no current file: say FILE:LINE")
+        return program.addresses_of(wanted, int(line[2]))[1]
+    functions = program.functions_named(place)
+    if not functions:
+        raise DebuggerError(f"there is no function {place!r}")
+    return [program.after_prologue(function) for function in functions]

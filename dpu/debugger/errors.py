@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the debuggers report."""
+
+from __future__ import annotations
+
+__all__ = ["DebuggerError"]
+
+
+class DebuggerError(Exception):
+    """A request that cannot be fulfilled; the message is for the user."""

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command ``python -m dpu.gdb``."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..debugger.errors import DebuggerError
+from ..debugger.host import Host, program_command
+from ..debugger.process import Process, Reason
+from .server import Server, listen
+
+__all__ = ["main"]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m dpu.gdb",
+        description="Serve gdb's remote serial protocol for one DPU: of a program for DPUs, or of "
+        "a host program, which is started and waits at its first launch.",
+        epilog="Example: python -m dpu.gdb --listen 3333 -- ./host 1000",
+    )
+    parser.add_argument("program", nargs="?", help="a DPU program, which is launched on one DPU")
+    parser.add_argument(
+        "command", nargs="*", help="after --: a host program and its arguments, instead"
+    )
+    parser.add_argument(
+        "--listen",
+        default="0",
+        metavar="PLACE",
+        help="a port of this machine (default: any), or the path of a socket to be made",
+    )
+    parser.add_argument("--dpu", metavar="R.S.M", help="rank, slice and member; default: the first")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        The exit status: 1 if nothing can be debugged.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command = words[words.index("--") + 1 :] if "--" in words else []
+    options = _parser().parse_args(words[: words.index("--")] if "--" in words else words)
+    if bool(command) == bool(options.program):
+        _parser().error("a program for DPUs is needed, or a host program after --")
+    try:
+        return _serve(command or program_command(options.program), options)
+    except DebuggerError as error:
+        print(f"python -m dpu.gdb: {error}", file=sys.stderr)
+        return 1
+
+
+def _serve(command: Sequence[str], options: argparse.Namespace) -> int:
+    listener = listen(options.listen)
+    is_path = listener.family == socket.AF_UNIX
+    try:
+        process = Process(Host(command, dpu=options.dpu))
+        try:
+            if process.start().reason is Reason.EXITED:
+                print("python -m dpu.gdb: the host program launched no DPU", file=sys.stderr)
+                return 1
+            where = options.listen if is_path else f"localhost:{listener.getsockname()[1]}"
+            print(f"listening at {where}", flush=True)
+            connection, _ = listener.accept()
+            with connection:
+                Server(process, connection).run()
+        finally:
+            process.close()
+    finally:
+        listener.close()
+        if is_path:
+            Path(options.listen).unlink(missing_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of the debugger: the usual ones of lldb, with its names and short forms."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ..debugger.errors import DebuggerError
+from ..dwarf.locations import Unavailable
+from .data import DataCommands
+from .looking import LookingCommands
+from .points import PointCommands
+from .running import RunningCommands
+from .session import Answer
+
+__all__ = ["Interpreter"]
+
+
+class Interpreter(RunningCommands, PointCommands, LookingCommands, DataCommands):
+    """Runs commands, which are text."""
+
+    def run(self, line: str) -> bool:
+        """Run a command; return whether it was fulfilled."""
+        line = line.strip()
+        if not line or line.startswith("#"):
+            return True
+        try:
+            answer = self._dispatch(line)
+        except (DebuggerError, Unavailable, ValueError) as error:
+            self._say(Answer(f"error: {error}", {"error": str(error)}), line)
+            return False
+        self._say(answer, line)
+        return True
+
+    def repeat(self) -> bool:
+        """Run the last command again, if it is one that an empty line repeats."""
+        return self.run(self.last)
+
+    def _say(self, answer: Answer, line: str) -> None:
+        if self.as_json:
+            data = answer.data if answer.data is not None else {"text": answer.text}
+            print(json.dumps({"command": line, **_as_object(data)}), file=self.output)
+        elif answer.text:
+            print(answer.text, file=self.output)
+        self.output.flush()
+
+    def _dispatch(self, line: str) -> Answer:
+        for pattern, method in _COMMANDS:
+            match = pattern.match(line)
+            if match is not None:
+                self.last = line if method in _REPEATED else ""
+                return method(self, line[match.end() :].strip())
+        word = line.split()[0]
+        raise DebuggerError(f"there is no command {word!r}: see `help`")
+
+    def names(self) -> list[str]:
+        """Return what the first words of commands are completed to."""
+        return sorted({name.replace("|", " ") for name, *_ in _NAMES})
+
+    def words(self) -> list[str]:
+        """Return names of the program, for completion."""
+        if self.process is None or self.process.program is None:
+            return []
+        program = self.process.program
+        found = [f.name for f in program.functions] + list(program.globals)
+        try:
+            frame = self.process.frame()
+            found += [program.named(entry).name for entry in frame.variables()]
+        except DebuggerError:
+            pass
+        return sorted(set(found))
+
+    def help(self, rest: str) -> Answer:
+        """Help [COMMAND]: all commands, or what one does."""
+        lines = []
+        for name, method in _NAMES:
+            text = (method.__doc__ or "").strip()
+            if name.replace("|", " ").startswith(rest):
+                lines.append(f"{name.replace('|', ' '):22} {text}")
+        return Answer("\n".join(lines) or f"there is no command {rest!r}")
+
+
+def _as_object(data: Any) -> dict[str, Any]:
+    return data if isinstance(data, dict) else {"value": data}
+
+
+_I = Interpreter
+# Names as the user types them; longer ones first where one begins with another.
+_NAMES: list[tuple[str, Callable[[Interpreter, str], Answer]]] = [
+    ("process launch", _I.launch),
+    ("process attach", _I.attach),
+    ("process continue", _I.resume),
+    ("process kill", _I.kill),
+    ("process detach", _I.detach),
+    ("process status", _I.status),
+    ("attach_dpu", _I.attach),
+    ("dpu_attach", _I.attach),
+    ("run", _I.launch),
+    ("r", _I.launch),
+    ("file", _I.file),
+    ("target create", _I.file),
+    ("target variable", _I.global_variables),
+    ("breakpoint set", _I.add_breakpoint),
+    ("breakpoint list", _I.list_breakpoints),
+    ("breakpoint delete", _I.delete_breakpoint),
+    ("breakpoint enable", _I.enable_breakpoint),
+    ("breakpoint disable", _I.disable_breakpoint),
+    ("br s", _I.add_breakpoint),
+    ("br l", _I.list_breakpoints),
+    ("br del", _I.delete_breakpoint),
+    ("b", _I.break_at),
+    ("watchpoint set variable", _I.watch),
+    ("watchpoint set expression", _I.watch),
+    ("watchpoint list", _I.list_watchpoints),
+    ("watchpoint delete", _I.delete_watchpoint),
+    ("watch set var", _I.watch),
+    ("thread step-inst-over", _I.next_instruction),
+    ("thread step-inst", _I.step_instruction),
+    ("thread step-in", _I.step),
+    ("thread step-over", _I.next),
+    ("thread step-out", _I.finish),
+    ("thread continue", _I.resume),
+    ("thread backtrace", _I.backtrace),
+    ("thread list", _I.list_threads),
+    ("thread select", _I.select_thread),
+    ("continue", _I.resume),
+    ("c", _I.resume),
+    ("step", _I.step),
+    ("s", _I.step),
+    ("next", _I.next),
+    ("n", _I.next),
+    ("finish", _I.finish),
+    ("stepi", _I.step_instruction),
+    ("si", _I.step_instruction),
+    ("nexti", _I.next_instruction),
+    ("ni", _I.next_instruction),
+    ("bt", _I.backtrace),
+    ("frame select", _I.select_frame),
+    ("frame variable", _I.variables),
+    ("frame info", _I.status),
+    ("fr v", _I.variables),
+    ("up", _I.up),
+    ("down", _I.down),
+    ("f", _I.select_frame),
+    ("expression", _I.print),
+    ("expr", _I.print),
+    ("print", _I.print),
+    ("p", _I.print),
+    ("register read", _I.registers),
+    ("register write", _I.write_register),
+    ("memory read", _I.memory),
+    ("memory write", _I.write_memory),
+    ("x", _I.examine),
+    ("disassemble", _I.disassemble),
+    ("di", _I.disassemble),
+    ("source list", _I.source),
+    ("list", _I.source),
+    ("l", _I.source),
+    ("kill", _I.kill),
+    ("detach", _I.detach),
+    ("help", _I.help),
+    ("quit", _I.quit),
+    ("exit", _I.quit),
+    ("q", _I.quit),
+]
+_REPEATED = (_I.step, _I.next, _I.resume, _I.step_instruction, _I.next_instruction, _I.source)
+_COMMANDS = [
+    (re.compile(r"\s+".join(map(re.escape, name.split())) + r"(?=$|[\s/])"), method)
+    for name, method in _NAMES
+]

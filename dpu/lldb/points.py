@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands about breakpoints and watchpoints."""
+
+from __future__ import annotations
+
+import re
+
+from ..debugger.errors import DebuggerError
+from ..debugger.machine import WatchKind
+from .options import parse
+from .session import Answer, Session
+
+__all__ = ["PointCommands"]
+
+
+class PointCommands(Session):
+    """Commands about breakpoints and watchpoints."""
+
+    def add_breakpoint(self, rest: str) -> Answer:
+        """Breakpoint set -f FILE -l LINE | -n FUNCTION | -a ADDRESS [-c CONDITION] [-t TASKLET]."""
+        options = parse(
+            rest, valued=("-f", "-l", "-n", "-a", "-c", "-t", "-i"), flags=("-o", "--one-shot")
+        )
+        if options.get("-l"):
+            place = (
+                f"{options.get('-f')}:{options.get('-l')}" if options.get("-f") else options["-l"]
+            )
+        elif options.get("-n") or options.get("-a"):
+            place = options.get("-n") or options["-a"]
+        else:
+            raise DebuggerError("breakpoint set needs -l LINE, -n FUNCTION or -a ADDRESS")
+        return self.keep_breakpoint(place, options)
+
+    def break_at(self, rest: str) -> Answer:
+        """B FILE:LINE | LINE | FUNCTION | ADDRESS: set a breakpoint; b alone lists them."""
+        if not rest:
+            return self.list_breakpoints("")
+        match = re.fullmatch(r"(.*?)\s+if\s+(.*)", rest)
+        place, condition = (match[1], match[2]) if match else (rest, "")
+        return self.keep_breakpoint(place.strip(), parse(""), condition)
+
+    def list_breakpoints(self, _rest: str) -> Answer:
+        """Breakpoint list: all breakpoints, and how often they were reached."""
+        lines = [f"{place}: when the program runs" for place, _ in self.pending]
+        data = []
+        for point in self.process.breakpoints.values() if self.process is not None else ():
+            state = "" if point.enabled else ", disabled"
+            condition = f", if {point.condition}" if point.condition else ""
+            lines.append(f"{point.number}: {point.place}, hit {point.hits} times{condition}{state}")
+            data.append({"number": point.number, "place": point.place, "hits": point.hits})
+        return Answer("\n".join(lines) or "no breakpoints", {"breakpoints": data})
+
+    def delete_breakpoint(self, rest: str) -> Answer:
+        """Breakpoint delete [NUMBER ...]: remove breakpoints; without numbers all."""
+        numbers = [int(word) for word in rest.split()] or list(self.live.breakpoints)
+        for number in numbers:
+            self.live.remove(number)
+        return Answer(f"{len(numbers)} breakpoint(s) removed")
+
+    def _enable(self, rest: str, *, enabled: bool) -> Answer:
+        numbers = [int(word) for word in rest.split()] or list(self.live.breakpoints)
+        for number in numbers:
+            if number not in self.live.breakpoints:
+                raise DebuggerError(f"there is no breakpoint {number}")
+            self.live.breakpoints[number].enabled = enabled
+        return Answer(f"{len(numbers)} breakpoint(s) {'enabled' if enabled else 'disabled'}")
+
+    def enable_breakpoint(self, rest: str) -> Answer:
+        """Breakpoint enable [NUMBER ...]: make breakpoints stop again."""
+        return self._enable(rest, enabled=True)
+
+    def disable_breakpoint(self, rest: str) -> Answer:
+        """Breakpoint disable [NUMBER ...]: make breakpoints not stop."""
+        return self._enable(rest, enabled=False)
+
+    def watch(self, rest: str) -> Answer:
+        """Watchpoint set variable|expression [-w read|write|read_write] EXPRESSION."""
+        options = parse(rest, valued=("-w",), ends_at_word=True)
+        if not options.rest:
+            raise DebuggerError("watchpoint set needs an expression")
+        try:
+            kind = WatchKind(options.get("-w") or "write")
+        except ValueError:
+            raise DebuggerError("-w must be read, write or read_write") from None
+        point = self.live.add_watchpoint(options.rest, kind)
+        text = f"Watchpoint {point.number}: {point.text}, {point.watch.size} bytes at "
+        return Answer(f"{text}0x{point.watch.address:08x}", {"watchpoint": point.number})
+
+    def list_watchpoints(self, _rest: str) -> Answer:
+        """Watchpoint list: all watchpoints."""
+        points = self.live.watchpoints.values()
+        lines = [f"{p.number}: {p.text} ({p.watch.kind}), hit {p.hits} times" for p in points]
+        return Answer("\n".join(lines) or "no watchpoints")
+
+    def delete_watchpoint(self, rest: str) -> Answer:
+        """Watchpoint delete [NUMBER ...]: remove watchpoints; without numbers all."""
+        numbers = [int(word) for word in rest.split()] or list(self.live.watchpoints)
+        for number in numbers:
+            self.live.remove(number, watch=True)
+        return Answer(f"{len(numbers)} watchpoint(s) removed")

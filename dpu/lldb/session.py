@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all commands of the debugger share: the host program, and where answers go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from ..debugger.errors import DebuggerError
+from ..debugger.process import Process, Reason, Stop
+from . import printing
+from .options import Options
+
+__all__ = ["Answer", "Session"]
+
+
+@dataclass
+class Answer:
+    """What a command says: text, and the same as JSON has it."""
+
+    text: str = ""
+    data: Any = None
+
+
+class Session:
+    """The state that commands work on.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The host program that is started by ``run``.
+    output : text stream
+        Where answers go.
+    dpu : str, optional
+        Which DPU is debugged.
+    as_json : bool
+        Whether answers are JSON: an object per command.
+    poll : callable, optional
+        Whether the user interrupts.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        output: TextIO,
+        *,
+        dpu: str | None = None,
+        as_json: bool = False,
+        poll: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.command = list(command)
+        self.output = output
+        self.dpu = dpu
+        self.as_json = as_json
+        self.poll = poll
+        self.process: Process | None = None
+        self.is_done = False
+        # Breakpoints that were set before there is a program.
+        self.pending: list[tuple[str, dict[str, Any]]] = []
+        self.last = ""
+        self.listed: tuple[str, int] | None = None
+
+    @property
+    def live(self) -> Process:
+        """The process; DebuggerError if there is none."""
+        if self.process is None:
+            raise DebuggerError("nothing runs: say `run`")
+        return self.process
+
+    def close(self) -> None:
+        """End the program."""
+        if self.process is not None:
+            self.process.close()
+        self.process = None
+
+    def stopped(self, stop: Stop) -> Answer:
+        """Tell of a stop."""
+        process = self.live
+        self.listed = None
+        text = printing.describe_stop(process, stop)
+        data: dict[str, Any] = {"stop": stop.reason.value, "detail": stop.detail}
+        if stop.reason is Reason.EXITED:
+            self.close()
+        elif process.attached is not None:
+            frame = printing.frame_json(process.frame())
+            data |= {"tasklet": process.thread, "number": stop.number, "frame": frame}
+        return Answer(text, data)
+
+    def set_breakpoint(self, place: str, settings: dict[str, Any]) -> Answer:
+        """Set a breakpoint of the program that runs."""
+        point = self.live.add_breakpoint(place, **settings)
+        lines = [str(self.live.code.line_at(a) or hex(a)) for a in point.addresses]
+        text = f"Breakpoint {point.number}: {place}, {len(lines)} location(s): {', '.join(lines)}"
+        return Answer(text, {"breakpoint": point.number, "locations": lines})
+
+    def keep_breakpoint(self, place: str, options: Options, condition: str = "") -> Answer:
+        """Set a breakpoint, or keep it until the program runs."""
+        settings: dict[str, Any] = {
+            "condition": options.get("-c") or condition,
+            "once": options.has("-o", "--one-shot"),
+            "ignore": int(options.get("-i") or 0),
+        }
+        if options.get("-t"):
+            settings["thread"] = int(options["-t"])
+        if self.process is None or self.process.program is None:
+            self.pending.append((place, settings))
+            return Answer(f"Breakpoint: {place}, when the program runs", {"pending": place})
+        return self.set_breakpoint(place, settings)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command dpu-lldb runs scripts, and its answers can be JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import line_of
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(kernel: Callable[..., Path], tmp_path: Path) -> Run:
+    """Run dpu-lldb with the commands of a script."""
+
+    def start(script: str, *options: str, program: str | None = None) -> object:
+        path = tmp_path / "script"
+        path.write_text(script)
+        command = [sys.executable, "-P", "-m", "dpu.lldb", "-s", str(path), *options]
+        command.append(program if program is not None else str(kernel()))
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, input="")
+
+    return start  # type: ignore[return-value]
+
+
+def test_a_session(run: Run) -> None:
+    end = line_of("the line of the end")
+    script = f"""
+# Comments are left out.
+breakpoint set -f kernel.c -l {end}
+b sum if n == 8
+breakpoint list
+run
+bt
+frame variable
+p block[1] + 1
+p/x count
+finish
+br del 2
+watchpoint set variable points[1].x
+c
+thread list
+thread select 0
+register read r22 pc
+x/2w &word
+memory read -s 1 -c 4 &word
+memory write &count 7 0
+target variable count
+disassemble -n sum -c 4
+source list -l {end}
+continue
+step
+watchpoint list
+process status
+help finish
+quit
+"""
+    done = run(script, "-b")
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = done.stdout
+    for part in (
+        "stop reason = breakpoint 2",
+        "frame #1: ",
+        "(uint32_t) n = 8",
+        "uint64_t) 21",
+        "(uint32_t) 0x8",
+        "stop reason = watchpoint 1 (points[1].x), written by kernel.c:",
+        ": 0 -> 2",
+        "0x04030201",
+        "0x01 0x02 0x03 0x04",
+        "(uint32_t) count = 7",
+        "the line of the end",
+    ):
+        assert part in text, part
+    assert "error" not in text
+
+
+def test_answers_are_json(run: Run) -> None:
+    done = run("b sum\nrun\nframe variable n block\nbt\np nothing\n", "--json", "-o", "b main")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [a["command"] for a in answers][:3] == ["b main", "b sum", "run"]
+    assert answers[2]["stop"] == "breakpoint" and answers[2]["frame"]["function"] == "main"
+    assert "error" in answers[-1]
+
+
+def test_a_batch_ends_at_an_error(run: Run) -> None:
+    done = run("p 1\nrun\n", "-b")
+    assert done.returncode == 1
+    assert "nothing runs" in done.stdout and "(lldb) run" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("nonsense", "no command"),
+        ("breakpoint set", "needs -l LINE"),
+        ("breakpoint set -z", "not known"),
+        ("breakpoint set -l", "needs a value"),
+        ("attach_dpu x", "rank.slice.member"),
+        ("file", "needs a program"),
+        ("c", "nothing runs"),
+        ("file /nowhere/program\nrun", "cannot start"),
+    ],
+)
+def test_wrong_commands(command: str, message: str) -> None:
+    import io
+
+    from dpu.lldb.commands import Interpreter
+
+    output = io.StringIO()
+    interpreter = Interpreter([], output)
+    for line in command.splitlines():
+        fulfilled = interpreter.run(line)
+    assert not fulfilled
+    assert message in output.getvalue()
+
+
+def test_a_host_that_launches_no_dpu(run: Run) -> None:
+    done = run("run\n", "-b", program=sys.executable + "x")
+    assert done.returncode == 1 and "cannot start" in done.stdout
