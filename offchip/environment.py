@@ -116,6 +116,12 @@ VARIABLES = (
         "[checks](../dpu_checks.md)",
     ),
     Variable(
+        "DPU_PROFILE",
+        "dpu",
+        "[profile](../dpu_profile.md#the-environment) the DPUs: `file=PATH,dpus=0-63,"
+        "timeline=20000,limit=256`",
+    ),
+    Variable(
         "DPU_SOFT_CC",
         "dpu",
         "the C compiler for [translated programs](../dpu.md#engines), with its arguments; empty:"

@@ -8,20 +8,33 @@ host is started by something else.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from .callgrind import callgrind
+from .drawing import draw_roofline, draw_tasklets, draw_timeline
 from .figures import ProgramFigures, program_figures
+from .page import page
 from .raw import ProfileError, RawProfile
 from .recording import load, record
 from .text import annotate, report
+from .timeline import timeline
 
-__all__ = ["main"]
+__all__ = ["main", "write_files"]
 
 _SUFFIX = ".dpuprofile"
+_FILES = {
+    "html": "one page with everything",
+    "callgrind": "for KCachegrind; of the program that took most cycles",
+    "trace": "a timeline for Perfetto (Chrome's trace format, JSON)",
+    "roofline": "the roofline of that program, as SVG",
+    "tasklets": "what the time of tasklets went to, as SVG",
+    "picture": "the timeline of its first launch, as SVG",
+}
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
@@ -35,13 +48,15 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     group.add_argument("--dpus", metavar="N", help="N, N-M or all: the DPUs to merge (0-63)")
     group.add_argument("--timeline", metavar="EVENTS", help="kept of each launch (20000)")
     group.add_argument("--limit", metavar="MIB", help="of a process's profile (256)")
-    group.add_argument("--check", metavar="NAMES", help="as DPU_CHECK: all, or names")
+    group.add_argument("--check", metavar="NAMES", help="sets DPU_CHECK: all, or names")
     group.add_argument("--keep", metavar="FOLDER", help="where the profiles themselves go")
     group = parser.add_argument_group("what is reported (text, if nothing is chosen)")
     group.add_argument("--text", action="store_true", help="functions, lines, tasklets")
     group.add_argument("--lines", type=int, default=20, help="rows of each table (20)")
     group.add_argument("--instructions", type=int, default=0, help="and so many instructions")
     group.add_argument("--annotate", action="store_true", help="the sources, with costs")
+    for name, text in _FILES.items():
+        group.add_argument(f"--{name}", metavar="FILE", help=text)
     return parser
 
 
@@ -57,17 +72,41 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _options(options: argparse.Namespace) -> dict[str, str]:
     """Return what ``DPU_PROFILE`` is to say."""
-    return {
-        key: getattr(options, key)
-        for key in ("dpus", "timeline", "limit")
-        if getattr(options, key) is not None
-    }
+    values = {key: getattr(options, key) for key in ("dpus", "timeline", "limit")}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def write_files(
+    options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]
+) -> bool:
+    """Write the files that were asked for. False if none was."""
+    wanted = {name: getattr(options, name) for name in _FILES if getattr(options, name)}
+    for name, path in wanted.items():
+        if name in ("html", "trace"):
+            trace = name == "trace"
+            text = json.dumps(timeline(profile)) if trace else page(profile, programs)
+        elif not programs:
+            continue
+        elif name == "callgrind":
+            text = callgrind(programs[0], profile.pid)
+        elif name == "picture":
+            number = programs[0].program.number
+            events = [one for one in profile.events if one.program == number and one.events]
+            if not events:
+                print("note: there are no events to draw (--timeline)")
+                continue
+            text = draw_timeline(programs[0], events[0])
+        else:
+            text = (draw_roofline if name == "roofline" else draw_tasklets)(programs[0])
+        Path(path).write_text(text)
+    return bool(wanted)
 
 
 def _say(options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]) -> None:
-    """Print what was asked for."""
+    """Print and write what was asked for."""
+    writes = write_files(options, profile, programs)
     for figures in programs:
-        if options.text or not options.annotate:
+        if options.text or not (options.annotate or writes):
             print(report(figures, lines=options.lines, instructions=options.instructions))
         if options.annotate:
             print(annotate(figures))
@@ -100,10 +139,8 @@ def main(
     status = 0
     try:
         folder = options.keep
-        if command and options.check is not None:
-            os.environ["DPU_CHECK"] = options.check
         if command:
-            status, files = record(command, _options(options), folder)
+            status, files = record(command, _options(options), folder, checks=options.check)
         else:
             files = [Path(path) for path in paths]
         profile = load(files) if files else RawProfile(is_complete=True)

@@ -206,7 +206,11 @@ def advise(figures: ProgramFigures) -> str:
             "tasklets run, and one issues in 11 cycles; use 11 or more."
         )
     if most == "dma":
-        hint = "use larger transfers" if size < 256 else "use more tasklets"
+        hint = "compute more between transfers, or transfer less"
+        if size < 256:
+            hint = "use larger transfers"
+        elif whole.tasklets < 16:
+            hint = "use more tasklets"
         return (
             f"Bound by the latency of DMA: in {share} of cycles nothing is issued because tasklets "
             f"wait for transfers, which average {size:.0f} bytes "

@@ -218,7 +218,8 @@ def _read_events(profile: RawProfile, record: _Record) -> None:
     operation, dpu, program, count, dropped = record.take(_EVENTS)
     events = tuple(Event(*row) for row in record.rows(_EVENT, count))
     for event in events:
-        if event.thread >= _THREADS or event.pc >= _IRAM or event.end < event.begin:
+        is_known = EventKind.READ <= event.kind <= EventKind.RUN
+        if not is_known or event.thread >= _THREADS or event.pc >= _IRAM or event.end < event.begin:
             raise ProfileError("the profile is damaged: an event that cannot be")
     profile.events.append(LaunchEvents(operation, dpu, program, events, dropped))
 

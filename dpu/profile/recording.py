@@ -33,7 +33,11 @@ def load(paths: Sequence[str | os.PathLike[str]]) -> RawProfile:
 
 
 def record(
-    command: Sequence[str], options: Mapping[str, str], folder: str | os.PathLike[str] | None = None
+    command: Sequence[str],
+    options: Mapping[str, str],
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    checks: str | None = None,
 ) -> tuple[int, list[Path]]:
     """Run a host.
 
@@ -45,6 +49,8 @@ def record(
         For ``DPU_PROFILE``, but for the file.
     folder : path, optional
         Where the profiles go, one for each process that launched something; a new folder otherwise.
+    checks : str, optional
+        What ``DPU_CHECK`` is to say.
 
     Returns
     -------
@@ -61,7 +67,10 @@ def record(
     pairs = {"file": str(file), **options}
     value = ",".join(f"{key}={text}" for key, text in pairs.items())
     before = set(where.glob("*.dpuprofile"))
-    with subprocess.Popen(list(command), env={**os.environ, "DPU_PROFILE": value}) as process:
+    environment = {**os.environ, "DPU_PROFILE": value}
+    if checks is not None:
+        environment["DPU_CHECK"] = checks
+    with subprocess.Popen(list(command), env=environment) as process:
         while True:
             try:
                 status = process.wait()

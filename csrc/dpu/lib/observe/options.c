@@ -61,7 +61,6 @@ static bool apply(struct dpulib_observe_options *options, const char *key, const
     const char *rest;
     if (strcmp(key, "file") == 0) {
         *wanted = "a path";
-        options->profiles = true;
         return replace(&options->file, value);
     }
     if (strcmp(key, "dpus") == 0) {
@@ -119,8 +118,8 @@ bool dpulib_observe_read(struct dpulib_observe_options *options, const char *tex
         snprintf(problem, size, "out of memory");
     free(copy);
 
-    options->profiles = true;
-    if (reads && options->profiles && options->file == NULL)
+    options->profiles = reads;
+    if (reads && options->file == NULL)
         reads = replace(&options->file, FILE_BY_DEFAULT);
     if (!reads)
         dpulib_observe_options_free(options);

@@ -18,7 +18,7 @@
 #define DPULIB_OBSERVE_LIMIT_MAX 65536 /* MiB */
 
 struct dpulib_observe_options {
-    bool profiles;        /* a profile is wanted: a file is named, or nothing else is asked for */
+    bool profiles;        /* a profile is wanted */
     char *file;           /* the path, still with its %p; allocated */
     uint32_t first, last; /* DPUs */
     uint32_t events;

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is made of profiles: pages, pictures, timelines, callgrind's format, advice."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import xml.etree.ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpu.profile import ProgramFigures, RawProfile, load, program_figures
+from dpu.profile.callgrind import callgrind
+from dpu.profile.command import main
+from dpu.profile.drawing import draw_roofline, draw_tasklets, draw_timeline
+from dpu.profile.figures import LaunchFigures, advise
+from dpu.profile.page import page
+from dpu.profile.raw import RecordedProgram, Site
+from dpu.profile.timeline import timeline
+
+from .programs import TASKLETS, TIMES, build, command, run
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("outputs")
+    path = folder / "one.dpuprofile"
+    run(command(build(folder), 2, 2), DPU_PROFILE=f"file={path}")
+    return path
+
+
+@pytest.fixture(scope="module")
+def profile(file: Path) -> RawProfile:
+    return load([file])
+
+
+@pytest.fixture(scope="module")
+def figures(profile: RawProfile) -> ProgramFigures:
+    return program_figures(profile)[0]
+
+
+def test_callgrind_sums_are_those_of_its_rows(figures: ProgramFigures) -> None:
+    text = callgrind(figures, 7)
+    assert text.startswith("# callgrind format\nversion: 1\n")
+    summary = re.search(r"^summary: (.*)$", text, re.MULTILINE)
+    assert summary is not None
+    rows = [line.split() for line in text.splitlines() if line.startswith("0x")]
+    assert all(len(row) == 7 for row in rows)
+    sums = [sum(int(row[2 + i]) for row in rows) for i in range(5)]
+    assert sums == list(map(int, summary[1].split()))
+    assert sums[0] == figures.whole.instructions
+    assert "fn=main" in text
+
+
+def test_a_timeline_has_all_events_in_their_launches(profile: RawProfile) -> None:
+    trace = timeline(profile)
+    events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    assert len(events) == len(profile.operations) + sum(len(one.events) for one in profile.events)
+    launches = [event for event in events if event["name"] == "launch"]
+    assert len(launches) == 2 and launches[0]["ts"] < launches[1]["ts"]
+    for event in events:
+        if event["name"] == "tasklet":
+            assert any(
+                one["ts"] - 1e-6 <= event["ts"]
+                and event["ts"] + event["dur"] <= one["ts"] + one["dur"] + 1e-3
+                for one in launches
+            )
+    reads = [event for event in events if event["name"].startswith("read ")]
+    assert len(reads) == 2 * TASKLETS * TIMES
+    assert "cut" not in trace["otherData"]
+    json.dumps(trace)
+
+
+def test_a_timeline_that_is_cut_says_so(profile: RawProfile) -> None:
+    trace = timeline(profile, limit=10)
+    assert sum(event["ph"] == "X" for event in trace["traceEvents"]) == 10
+    assert "events were left out" in trace["otherData"]["cut"]
+
+
+def test_pictures_are_xml(profile: RawProfile, figures: ProgramFigures) -> None:
+    for picture in (
+        draw_roofline(figures),
+        draw_tasklets(figures),
+        draw_timeline(figures, profile.events[0]),
+    ):
+        assert xml.etree.ElementTree.fromstring(picture).tag.endswith("svg")
+
+
+def test_the_page_needs_nothing_else(profile: RawProfile, figures: ProgramFigures) -> None:
+    text = page(profile, [figures])
+    assert text.count("<svg") == 3 and advise(figures).split(":")[0] in text
+    assert not re.search(r"""(src|href)\s*=|url\(|@import|<script""", text)
+
+
+def test_names_in_a_page_are_escaped(profile: RawProfile, figures: ProgramFigures) -> None:
+    program = figures.program._replace(path="<b>&.dpu")
+    changed = program_figures(
+        RawProfile(
+            programs={program.number: program}, launches=profile.launches, sites=profile.sites
+        )
+    )
+    assert "<b>" not in page(profile, changed) and "&lt;b&gt;&amp;.dpu" in page(profile, changed)
+
+
+def test_the_command_writes_files(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("html", "callgrind", "trace", "roofline", "tasklets", "picture")
+    options = [word for name in names for word in (f"--{name}", str(tmp_path / name))]
+    assert main([*options, str(file)]) == 0
+    assert capsys.readouterr().out == ""
+    assert all((tmp_path / name).stat().st_size for name in names)
+
+
+def figures_of(site: dict[str, int], **changes: Any) -> ProgramFigures:
+    """Return figures of sixteen tasklets that are all alike."""
+    launch = {
+        **{"number": 0, "dpus": 1, "cycles": 1000, "mean_cycles": 1000.0, "total": 1000},
+        **{"instructions": 500, "transfers": 10, "bytes": 80, "busy": 100},
+        **{"lost_dma": 0, "lost_stopped": 0, "lost_few": 500, "tasklets": 16, **changes},
+    }
+    whole = LaunchFigures(**launch)
+    program = RecordedProgram(1, "a.dpu", b"", 350_000_000, 11, 34, 521, 73, 512)
+    row = {"instructions": 10, "issue": 110, "spin": 0, "dma": 0, "sleep": 0, "pc": 0, **site}
+    profile = RawProfile(
+        programs={1: program}, sites={1: [Site(**row, thread=thread) for thread in range(16)]}
+    )
+    [found] = program_figures(profile)
+    return ProgramFigures(found.program, found.code, found.sites, [whole], whole, found.tasklets)
+
+
+@pytest.mark.parametrize(
+    ("site", "launch", "text"),
+    [
+        ({}, {"instructions": 0}, "Nothing was executed"),
+        ({}, {"dpus": 4, "mean_cycles": 250.0}, "Unbalanced DPUs: the slowest one takes 4.0"),
+        ({"spin": 100}, {}, "Bound by locks: tasklets spend 91 %"),
+        ({}, {"busy": 960}, "DMA-bound: the engine is busy in 96 % of cycles; transfers average 8"),
+        ({}, {"busy": 960, "bytes": 10240}, "reuse in WRAM"),
+        ({}, {"instructions": 950, "busy": 900}, "Compute-bound: 0.95 instructions"),
+        ({}, {"tasklets": 4}, "Too few tasklets: 50 % of cycles"),
+        ({}, {"lost_few": 0, "lost_dma": 500}, "Bound by the latency of DMA: in 50 %"),
+        ({"sleep": 50}, {"lost_few": 0, "lost_stopped": 500}, "Tasklets wait for each other: 31 %"),
+        ({}, {"lost_few": 0, "lost_stopped": 500}, "Tasklets end early: in 50 %"),
+    ],
+)
+def test_advice_follows_from_the_figures(
+    site: dict[str, int], launch: dict[str, Any], text: str
+) -> None:
+    assert text in advise(figures_of(site, **launch))
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["functions"], "launch"),
+        (["memory-transfer"], "MB/s"),
+        (["dpu-statistics", "-d", "0"], "functions (cycles of all tasklets):"),
+    ],
+)
+def test_dpu_profiling(file: Path, words: list[str], text: str) -> None:
+    done = run([str(Path(sys.executable).parent / "dpu-profiling"), *words, str(file)])
+    assert done.returncode == 0 and text in done.stdout
+
+
+def test_mistakes_of_dpu_profiling() -> None:
+    program = str(Path(sys.executable).parent / "dpu-profiling")
+    done = run([program, "dpu-sections"])
+    assert done.returncode == 2 and "there is no 'dpu-sections'; there are functions" in done.stderr
+    assert "usage: dpu-profiling" in run([program, "--help"]).stdout
