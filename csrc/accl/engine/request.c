@@ -443,14 +443,27 @@ static bool request_carry(accl_request *r, int64_t deadline)
     return done;
 }
 
+/* R is complete. Its last messages may have been queued since this thread carried, and the caller
+ * need not make another call. */
+static void send_last(const accl_request *r)
+{
+    if (atomic_load(&r->device->carries))
+        acclib_transport_settle(r->device);
+}
+
 static bool request_await(accl_request *r, int64_t timeout_ns)
 {
     int64_t deadline = clock_deadline(timeout_ns);
-    if (atomic_load(&r->state) == ACCL_COMPLETED)
-        return true;
-    if (atomic_load(&r->device->carries))
-        return request_carry(r, deadline);
-    return timeout_ns != 0 && request_sleep(r, deadline);
+    bool carries = atomic_load(&r->device->carries);
+    bool done = atomic_load(&r->state) == ACCL_COMPLETED;
+    if (!done && carries)
+        done = request_carry(r, deadline);
+    else if (!done)
+        done = timeout_ns != 0 && request_sleep(r, deadline);
+
+    if (done)
+        send_last(r);
+    return done;
 }
 
 ACCL_EXPORT int accl_request_wait(accl_request *r, int64_t timeout_ns)
@@ -469,7 +482,10 @@ ACCL_EXPORT int accl_request_wait(accl_request *r, int64_t timeout_ns)
 
 ACCL_EXPORT int accl_request_state(const accl_request *r)
 {
-    return r != NULL ? (int)atomic_load(&r->state) : ACCL_COMPLETED;
+    int state = r != NULL ? (int)atomic_load(&r->state) : ACCL_COMPLETED;
+    if (r != NULL && state == ACCL_COMPLETED && r->device->fork_count == acclib_fork_count())
+        send_last(r);
+    return state;
 }
 
 ACCL_EXPORT uint32_t accl_request_retcode(const accl_request *r)
