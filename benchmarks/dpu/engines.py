@@ -2,6 +2,7 @@
 """Measure what the engines of the simulator reach, beside another build of the library.
 
 `--baseline PYTHON` is the interpreter of a virtual environment with another version of the package.
+`--prim FOLDER` has programs of PrIM, built for one DPU and 16 tasklets (engine_programs.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from types import TracebackType
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
+from benchmarks.dpu import engine_programs
 from benchmarks.dpu.kernels_speed import SOURCE, TASKLETS, WORKLOADS
 from benchmarks.harness import HERE, Report, Sample, arguments
 from dpu.compiler import Compiler
@@ -24,6 +26,7 @@ RUNS = HERE / "dpu" / "engine_runs.py"
 ENGINES = ["turns", "drift", "translated"]
 # Beside the baseline: of the geometric mean over the kernels, and of each kernel.
 TARGETS = {"drift": 1.15, "translated": 4.5}
+PROGRAM_TARGETS = {"drift": 2.2, "translated": 4.5}
 LEAST = 0.95
 
 
@@ -80,11 +83,11 @@ def speeds(runners: dict[str, Runner], program: str, quick: bool) -> dict[str, S
     return {name: Sample.of(values) for name, values in figures.items()}
 
 
-def measure_kernels(
-    report: Report, runners: dict[str, Runner], programs: dict[str, str], quick: bool
+def add_speeds(
+    report: Report, found: dict[str, dict[str, Sample]], unit: str, targets: dict[str, float]
 ) -> None:
-    base, *others = runners
-    found = {name: speeds(runners, program, quick) for name, program in programs.items()}
+    """Add a section for each engine: its speeds with all programs, beside those of the first."""
+    base, *others = next(iter(found.values()))
     for other in others:
         report.section(f"{other}, {TASKLETS} tasklets, one core", base)
         ratios = []
@@ -93,23 +96,51 @@ def measure_kernels(
             report.add(
                 name,
                 samples[other],
-                "M/s",
+                unit,
                 baseline=samples[base],
-                ratio_at_least=LEAST if other in TARGETS and base == "baseline" else None,
+                ratio_at_least=LEAST if other in targets and base == "baseline" else None,
             )
         mean = math.exp(statistics.fmean(map(math.log, ratios)))
         report.add(
             "geometric mean of the ratios",
             Sample(mean, mean, mean, mean, 1),
             "",
-            at_least=TARGETS.get(other) if base == "baseline" else None,
+            at_least=targets.get(other) if base == "baseline" else None,
         )
+
+
+def measure_programs(report: Report, root: Path, baseline: str | None, quick: bool) -> None:
+    """Measure programs of PrIM."""
+    libraries = {
+        name: engine_programs.Library(library_of(sys.executable), f"softEngine={name}")
+        for name in ("drift", "translated")
+    }
+    if baseline:
+        libraries = {"baseline": engine_programs.Library(library_of(baseline), ""), **libraries}
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
+        hosts = engine_programs.Hosts(root, folder)
+        for name in hosts.names():
+            try:
+                found[name] = engine_programs.speeds(hosts, name, libraries, quick)
+            except (OSError, subprocess.SubprocessError) as error:
+                report.skip(name, str(error).partition("\n")[0])
+    if found:
+        add_speeds(report, found, "1/s", PROGRAM_TARGETS)
+
+
+def library_of(python: str) -> Path:
+    """Find the libdpu of an interpreter's packages."""
+    code = "import dpu, pathlib; print(pathlib.Path(dpu.__file__).parent / 'lib')"
+    done = subprocess.run([python, "-c", code], cwd="/", check=True, capture_output=True, text=True)
+    return Path(done.stdout.strip())
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--baseline", metavar="PYTHON", help="with another version of the package")
     parser.add_argument("--programs", metavar="FILE", nargs="*", default=[], help="more programs")
+    parser.add_argument("--prim", metavar="FOLDER", type=Path, help="programs of PrIM, built")
     options = parser.parse_args()
     report = Report("dpu_engines", "how fast are the engines of the simulator?")
     runners = {name: Runner(sys.executable, f"softEngine={name}") for name in ENGINES}
@@ -122,9 +153,12 @@ def main() -> None:
             defines: dict[str, str | int | None] = {"NR_TASKLETS": TASKLETS, "WORKLOAD": workload}
             Compiler().compile(str(SOURCE), programs[workload], defines=defines, options=["-w"])
         programs |= {Path(name).stem: name for name in options.programs}
-        measure_kernels(report, runners, programs, options.quick)
+        found = {name: speeds(runners, path, options.quick) for name, path in programs.items()}
+        add_speeds(report, found, "M/s", TARGETS)
     for runner in runners.values():
         runner.process.communicate()
+    if options.prim is not None:
+        measure_programs(report, options.prim, options.baseline, options.quick)
     report.finish(options.json)
 
 

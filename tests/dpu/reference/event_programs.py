@@ -8,8 +8,11 @@ but it follows from rounds and ids alone, as nobody uses the WRAM of another wit
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from tests.dpu.reference import Table
 from tests.dpu.reference.random_programs import COUNT, ID, PLAIN, SCRATCH, ZERO, Program
 
 BITS, NOTIFICATIONS = 100, 24
@@ -78,3 +81,38 @@ class EventProgram(Program):
     def end(self) -> None:
         """Stop, and stop again if somebody wakes it."""
         self.emit("stop:ci", cc=1, pc=len(self.words))
+
+
+@dataclass
+class Launch:
+    """A program with many events, and how a machine runs it."""
+
+    words: list[int]
+    max_cycles: int
+    switches: int
+
+
+def draw_fault(table: Table, rng: random.Random) -> int:
+    """Draw an instruction that faults, some of them with a switch only."""
+    return rng.choice(
+        [
+            table["fault:i"].encode(imm=rng.getrandbits(23)),
+            table["sw:erir"].encode(ra=24, off=-4, rb=3),
+            table["ld:erri"].encode(dc=2, ra=25, off=0),
+            table["ldma:rri"].encode(ra=26, rb=0, immDma=0),
+            # Of WRAM beyond its 24 bits, of MRAM beyond its 26, not aligned, not an instruction.
+            table["lw:erri"].encode(rc=2, ra=27, off=64),
+            table["ldma:rri"].encode(ra=24, rb=27, immDma=0),
+            table["ldma:rri"].encode(ra=25, rb=24, immDma=0),
+            0x7FFF00000000,
+        ]
+    )
+
+
+def draw_launch(table: Table, rng: random.Random, switches: int = 0) -> Launch:
+    """Draw a program of some tasklets, one of which may fault; half of them with some SWITCHES."""
+    tasklets = rng.choice([1, 2, 3, 8, 11, 12, 16, 24])
+    fault = draw_fault(table, rng) if rng.random() < 0.3 else None
+    max_cycles = rng.randrange(1, 60000) if rng.random() < 0.2 else 4_000_000
+    chosen = rng.getrandbits(32) & switches if rng.random() < 0.5 else 0
+    return Launch(EventProgram(table, rng, tasklets, fault).words, max_cycles, chosen)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.dpu.reference import Table
-from tests.dpu.reference.event_programs import EventProgram
+from tests.dpu.reference.event_programs import Launch, draw_launch
 from tests.dpu.reference.pairing import SEED
 from tests.dpu.reference.random_programs import MRAM_OWN
 from tests.dpu.support import native
@@ -26,6 +26,9 @@ MakeMachine = Callable[[int], NativeMachine]
 PROGRAMS = int(os.environ.get("OFFCHIP_TEST_PROGRAMS", "50"))
 ENGINES = {"drift": native.ENGINE_DRIFT}
 MRAM = 24 * MRAM_OWN
+# Bits of enum dpu_switch with which programs do not need turns (engine.c).
+SWITCHES = 0b1_0111_1111
+CLR_RUN_KEEPS_RUNNING, UNKNOWN = 1 << 7, 1 << 9
 RESULT = [field[0] for field in native.RunResult._fields_ if field[0] != "thread_instructions"]
 
 
@@ -46,7 +49,7 @@ class Two:
     def both(self) -> tuple[NativeMachine, NativeMachine]:
         return self.turns, self.other
 
-    def reset(self, words: list[int], rng: random.Random, max_cycles: int) -> None:
+    def reset(self, launch: Launch, rng: random.Random) -> None:
         content = rng.randbytes(MRAM)
         for machine in self.both:
             machine.clear_fault()
@@ -56,8 +59,8 @@ class Two:
             for tasklet in range(24):
                 machine.set_thread(tasklet, [0] * 24, 0, False, False, False)
             machine.set_counter(0, 3)
-            machine.set_options(max_cycles=max_cycles)
-            machine.load(words + [0] * (4096 - len(words)))
+            machine.set_options(max_cycles=launch.max_cycles, switches=launch.switches)
+            machine.load(launch.words + [0] * (4096 - len(launch.words)))
             machine.wram[:] = content[:65536]
             machine.mram[:MRAM] = content
 
@@ -77,17 +80,6 @@ class Two:
         assert self.turns.run_bits == self.other.run_bits, about
         assert self.turns.atomic == self.other.atomic, about
         assert self.turns.counter == self.other.counter, about
-
-
-def fault_of(table: Table, rng: random.Random) -> int:
-    return rng.choice(
-        [
-            table["fault:i"].encode(imm=rng.getrandbits(23)),
-            table["sw:erir"].encode(ra=24, off=-4, rb=3),
-            table["ld:erri"].encode(dc=2, ra=25, off=0),
-            table["ldma:rri"].encode(ra=26, rb=0, immDma=0),
-        ]
-    )
 
 
 def launch(machine: NativeMachine) -> None:
@@ -117,11 +109,8 @@ def test_random_programs(
         seed = rng.getrandbits(32)
         about = f"seed {SEED}, program {turn} ({seed})"
         draw = random.Random(seed)
-        tasklets = draw.choice([1, 2, 3, 8, 11, 12, 16, 24])
-        fault = fault_of(table, draw) if draw.random() < 0.3 else None
-        max_cycles = draw.randrange(1, 60000) if draw.random() < 0.2 else 4_000_000
         two = pairs[turn % 2]
-        two.reset(EventProgram(table, draw, tasklets, fault).words, draw, max_cycles)
+        two.reset(draw_launch(table, draw, SWITCHES), draw)
         for _ in range(2):
             two.turns.launch()
             if draw.random() < 0.5:
@@ -129,3 +118,15 @@ def test_random_programs(
             else:
                 run_in_pieces(two.other, draw)
             two.check(about)
+
+
+@pytest.mark.parametrize("switches", [CLR_RUN_KEEPS_RUNNING, UNKNOWN, SWITCHES | UNKNOWN])
+def test_switches_that_were_not_compared_need_turns(
+    table: Table, native_machine: MakeMachine, engine: int, switches: int
+) -> None:
+    machine = native_machine(0)
+    machine.load([table["stop:ci"].encode()])
+    for chosen, name in ((0, "drift"), (switches, "turns"), (SWITCHES, "drift")):
+        machine.set_options(engine=engine, switches=chosen)
+        machine.launch()
+        assert machine.engine_name == name

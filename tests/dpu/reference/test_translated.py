@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.dpu.reference import Table
-from tests.dpu.reference.event_programs import EventProgram
+from tests.dpu.reference.event_programs import EventProgram, Launch, draw_launch
 from tests.dpu.reference.pairing import SEED
-from tests.dpu.reference.test_engines import PROGRAMS, MakeMachine, Two, fault_of
+from tests.dpu.reference.test_engines import PROGRAMS, SWITCHES, MakeMachine, Two
 from tests.dpu.support import native
 from tests.dpu.support.native import NativeMachine
 
@@ -58,11 +58,8 @@ def test_random_programs(table: Table, native_machine: MakeMachine, rng: random.
         seed = rng.getrandbits(32)
         about = f"seed {SEED}, program {turn} ({seed})"
         draw = random.Random(seed)
-        tasklets = draw.choice([1, 2, 3, 8, 11, 12, 16, 24])
-        fault = fault_of(table, draw) if draw.random() < 0.3 else None
-        max_cycles = draw.randrange(1, 60000) if draw.random() < 0.2 else 4_000_000
         two = pairs[turn % 2]
-        two.reset(EventProgram(table, draw, tasklets, fault).words, draw, max_cycles)
+        two.reset(draw_launch(table, draw, SWITCHES), draw)
         for _ in range(3):
             two.turns.launch()
             translated += run_in_pieces(two.other, draw)
@@ -80,7 +77,7 @@ def test_translated_code_is_used_again(
     def translate(index: int) -> tuple[int, int]:
         """Run a program; how many were compiled and loaded for that."""
         before = two.other.translations()
-        two.reset(programs[index], random.Random(index), 4_000_000)
+        two.reset(Launch(programs[index], 4_000_000, 0), random.Random(index))
         assert two.other.translate(SECONDS)
         two.turns.launch()
         two.other.launch()
@@ -88,7 +85,7 @@ def test_translated_code_is_used_again(
         after = two.other.translations()
         # The last programs are kept, with their code: run others.
         for words in others:
-            two.reset(words, random.Random(), 4_000_000)
+            two.reset(Launch(words, 4_000_000, 0), random.Random())
             two.turns.launch()
             two.other.launch()
         return after.compiled - before.compiled, after.loaded - before.loaded
