@@ -80,6 +80,7 @@ static void refuse_while_calls_run(const struct rank *r, accl_buffer *buffer)
     CHECK(accl_call_start(r->device, &c, NULL, 0, &request) == ACCL_OK);
     CHECK(accl_free_communicator(r->device, comm) == ACCL_IN_USE);
     CHECK(accl_free_communicator(r->device, 0) == ACCL_INVALID);
+    meet(r); /* only then may messages come */
 
     accl_buffer *other;
     CHECK(accl_buffer_create(r->device, 40, 0, ACCL_BUFFER_ZERO, &other) == ACCL_OK);
