@@ -31,6 +31,9 @@ PAGES = [
 ]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
+# Pages that another test runs.
+ELSEWHERE = {"docs/dpu_profile.md": "tests/dpu/profile/test_page.py"}
+
 # One page is one session. Prints a JSON list with what each block has printed.
 RUNNER = """
 import contextlib, io, json, os, subprocess, sys
@@ -101,7 +104,9 @@ def test_page_runs_and_prints_what_it_says(page: str, tmp_path: Path) -> None:
 def test_every_page_that_can_be_run_is() -> None:
     pages = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
     found = [str(page.relative_to(ROOT)) for page in pages if read_blocks(page.read_text())]
-    assert sorted(found) == sorted(PAGES)
+    assert sorted(found) == sorted([*PAGES, *ELSEWHERE])
+    for page, test in ELSEWHERE.items():
+        assert Path(page).name in (ROOT / test).read_text()
 
 
 def test_reference_pages_are_those_of_the_tables() -> None:
