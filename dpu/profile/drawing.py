@@ -12,7 +12,7 @@ from .raw import EventKind, LaunchEvents
 
 __all__ = ["draw_roofline", "draw_tasklets", "draw_timeline"]
 
-_WIDTH, _LEFT, _TOP = 640, 70, 28
+_WIDTH, _LEFT, _TOP = 640, 80, 28
 # What the time of a tasklet is, and its colour.
 _PARTS = {
     "instructions": "#2a7f62",
@@ -145,6 +145,11 @@ def draw_timeline(figures: ProgramFigures, launch: LaunchEvents, *, most: int = 
     parts = [_text(_LEFT - 6, y + 10, f"tasklet {thread}", "end") for thread, y in rows.items()]
     parts.append(_text(_LEFT - 6, engine + 10, "DMA engine", "end"))
     runs = [event for event in launch.events if event.kind == EventKind.RUN]
+    for thread in rows.keys() - {event.thread for event in runs}:
+        # Events were cut before it stopped.
+        first = min(event.begin for event in launch.events if event.thread == thread)
+        x = _LEFT + (min(first, end) - begin) * scale
+        parts.append(_box(x, rows[thread], _WIDTH - 20 - x, 12, _PARTS["pipeline"]))
     for event in [*runs, *(event for event in launch.events if event.kind != EventKind.RUN)]:
         if event.begin >= end or event.kind == EventKind.HELD:
             continue
