@@ -2,8 +2,8 @@
 /*
  * build: @libaccl -Wl,--wrap=dlsym tsan
  *
- * Messages from one rank's memory into another's: that they are used, and what becomes of them if
- * a receive, or the sender's call, ends too early.
+ * Messages from one rank's memory into another's: that they are used, for sums too, and what
+ * becomes of them if a receive, or the sender's call, ends too early.
  */
 #include "tests/accl/unit/mpi_sides.h"
 
@@ -208,8 +208,52 @@ static void test_data_that_never_come(void)
     hold_data(false);
 }
 
+/* A reduction of what both have, to member 0 or to both. */
+static void start_sum(const struct side *side, uint32_t operation, bool in_place,
+                      accl_request **request)
+{
+    struct accl_call call = call_of(side, operation, COUNT);
+    call.root_src_dst = 0;
+    if (in_place)
+        call.address[2] = call.address[0];
+    CHECK(accl_call_start(side->device, &call, NULL, 0, request) == ACCL_OK);
+}
+
+static void check_sum(const struct side *side, bool in_place)
+{
+    const float *got = accl_buffer_host(in_place ? side->source : side->result);
+    for (uint64_t i = 0; i < COUNT; i++)
+        CHECK(got[i] == 2 * GOOD);
+}
+
+/* Operands come without packets, whether or not the result has room for them. A
+ * member that comes late may get packets, so this is repeated until one did not. */
+static void test_operands_of_sums(uint32_t operation, bool in_place)
+{
+    uint64_t before = data_sent();
+    open_both();
+    while (data_sent() == before) {
+        accl_request *requests[FAKE_RANKS];
+        for (uint32_t i = 0; i < FAKE_RANKS; i++) {
+            fill(&sides[i], GOOD);
+            start_sum(&sides[i], operation, in_place, &requests[i]);
+        }
+        for (uint32_t i = 0; i < FAKE_RANKS; i++)
+            wait_for(requests[i], ACCL_OK, 0);
+        check_sum(&sides[0], in_place);
+        if (operation != ACCL_REDUCE)
+            check_sum(&sides[1], in_place);
+    }
+    close_both();
+}
+
 int main(void)
 {
+    test_operands_of_sums(ACCL_REDUCE, false);
+    test_operands_of_sums(ACCL_REDUCE, true);
+    test_operands_of_sums(ACCL_ALLREDUCE, false);
+    test_operands_of_sums(ACCL_ALLREDUCE, true);
+    test_operands_of_sums(ACCL_REDUCE_SCATTER, false);
     test_a_receive_that_waits_gets_the_data_themselves();
     test_a_sender_whose_time_is_over();
     test_a_receive_whose_time_is_over();

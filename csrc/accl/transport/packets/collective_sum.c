@@ -5,6 +5,9 @@
 
 #include "accl/arithmetic/order.h"
 #include "accl/arithmetic/reduce.h"
+#include "accl/base/heap.h"
+#include "accl/transport/packets/direct.h"
+#include "accl/transport/packets/vector.h"
 
 /* Up to that many bytes that all members send, each adds everything by itself. */
 #define SMALL_BYTES (UINT64_C(16) << 10)
@@ -254,7 +257,114 @@ static uint32_t by_parts(const struct walk *w, struct operands *o)
     return bits;
 }
 
+/* --- two members: the other's operands come in steps, without a copy if they can --- */
+
+/* Where the other member's operands come to: in the result, in OFFSET of the heap, or in COPY. */
+struct room {
+    uint8_t *data;
+    uint64_t offset;
+    uint8_t *copy;
+    bool in_result;
+};
+
+static uint32_t room_new(const struct walk *w, struct room *room)
+{
+    const struct operation *op = w->op;
+    struct heap *heap = w->device->heap;
+    uint64_t at, bytes = vector_step(w, op->count, 0, &at) * acclib_dtype_bytes(w->wire);
+    *room = (struct room){.in_result = op->result != w->source && op->result_type == w->wire};
+    if (room->in_result)
+        return 0;
+
+    room->offset = acclib_heap_get(heap, bytes);
+    room->copy = room->offset ? NULL : malloc(bytes);
+    room->data = room->offset ? heap->base + room->offset : room->copy;
+    if (room->data != NULL)
+        return 0;
+    return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                            "out of memory (operands of a rank)");
+}
+
+/* MPI may still write to the room of a collective that FAILED, so the heap does not get it back. */
+static void room_free(const struct walk *w, struct room *room, bool failed)
+{
+    free(room->copy);
+    if (room->offset && !failed)
+        acclib_heap_put(w->device->heap, room->offset);
+}
+
+/* Sends OUT, receives IN; either may be NULL. */
+static uint32_t exchange(const struct walk *w, const struct vector *out, const struct vector *in)
+{
+    struct vector_get expected;
+    uint32_t other = 1 - w->me, bits = 0;
+    if (in != NULL)
+        acclib_vector_expect(&expected, w, other, in);
+    if (out != NULL)
+        bits = acclib_vector_put(w, other, out);
+    if (in == NULL)
+        return bits;
+    if (!bits)
+        return acclib_vector_get(&expected);
+
+    acclib_vector_drop(&expected);
+    return bits;
+}
+
+/* Step by step: operands to the other member, its operands to the room, and the sum. */
+static uint32_t exchange_and_add(const struct walk *w, struct operands *o, const struct room *room)
+{
+    const struct operation *op = w->op;
+    bool scatters = op->call->operation == ACCL_REDUCE_SCATTER;
+    bool to_root = op->call->operation == ACCL_REDUCE;
+    bool puts = !to_root || w->me != w->root, gets = !to_root || w->me == w->root;
+    uint64_t theirs = scatters ? (1 - w->me) * op->count : 0;
+    uint64_t mine = scatters ? w->me * op->count : 0;
+    uint32_t bits = 0;
+
+    for (uint64_t i = 0; !bits && i < vector_steps(w, op->count); i++) {
+        uint64_t at, n = vector_step(w, op->count, i, &at);
+        struct vector out = {.at = at * acclib_dtype_bytes(w->wire),
+                             .data = (uint8_t *)(uintptr_t)walk_source(w, theirs + at),
+                             .type = op->source_type,
+                             .count = n};
+        struct vector in = {.at = out.at,
+                            .data = room->in_result ? walk_result(w, at) : room->data,
+                            .type = w->wire,
+                            .count = n};
+
+        bits = exchange(w, puts ? &out : NULL, gets ? &in : NULL);
+        if (bits || !gets)
+            continue;
+        o->data[1 - w->me] = in.data;
+        o->types[1 - w->me] = (uint8_t)w->wire;
+        o->data[w->me] = walk_source(w, mine + at);
+        o->types[w->me] = (uint8_t)op->source_type;
+        add(w, o, mine + at, place_of(w, o, at), n);
+    }
+
+    return bits;
+}
+
+static uint32_t between_two(const struct walk *w, struct operands *o)
+{
+    struct room room = {.data = NULL};
+    bool gets = w->op->result != NULL;
+    uint32_t bits = gets ? room_new(w, &room) : 0;
+    if (bits)
+        return bits;
+
+    bits = exchange_and_add(w, o, &room);
+    room_free(w, &room, bits != 0);
+    return bits;
+}
+
 /* --- */
+
+static bool is_between_two(const struct walk *w)
+{
+    return w->n == 2 && w->op->count * acclib_dtype_bytes(w->wire) >= DIRECT_LEAST;
+}
 
 /* Whether it is quicker to send all operands to everyone that wants the sum. */
 static bool is_small(const struct walk *w)
@@ -271,7 +381,7 @@ static uint32_t with_operands(const struct walk *w,
     if (bits)
         return bits;
 
-    bits = run(w, &o);
+    bits = is_between_two(w) ? between_two(w, &o) : run(w, &o);
     operands_free(&o);
     return bits;
 }
