@@ -149,7 +149,7 @@ VARIABLES = (
     Variable(
         "XDG_DATA_HOME",
         "offchip",
-        "the folder with the tree that `dpu-env` makes; `~/.local/share` by default",
+        "the folder with the trees that `dpu-env` and `veo-env` make; `~/.local/share` by default",
     ),
     Variable("TMPDIR", "offchip", "where temporary files are put"),
     Variable("CC", "offchip", "the host's C compiler, where one is called"),

@@ -76,6 +76,8 @@ _ZIG_COMPILERS = {"C": "cc", "C++": "c++"}
 _NEC_ONLY = re.compile(
     r"""
       -report-.* | -fdiag-.* | -proginf | -ftrace | -traceback(=.*)? | -use-.*
+    | -no-proginf | -march=ve\d | -mabi=\d | -minit-stack=.* | -static-nec | -assembly-list
+    | -lve(ftrace(_[pt])?|io|perf)
     | -(m|mno-)(vector|parallel|list-vector|work-vector|retain-|sched-|schedule-|conditional-index|
                 create-threads|stack-arrays|wait-|vector-).*
     | -f(no-)?inline-(?!functions$|functions-called-once$|small-functions$|limit=).*
@@ -91,6 +93,8 @@ _NFORT_SPELLING = {
     "-fdefault-real=8": "-fdefault-real-8",
     "-fdefault-integer=8": "-fdefault-integer-8",
     "-fextend-source": "-ffixed-line-length-132",
+    "-module": "-J",
+    "-save": "-fno-automatic",
 }
 
 _log = logging.getLogger("veo")
@@ -152,7 +156,8 @@ class Toolchain:
         if self.target == "host" and Path(command[0]).name in _NEC_COMPILERS:
             variable, candidates, package = _HOST_COMPILERS[language]
             chosen = shlex.split(os.environ.get(variable, ""))
-            if not chosen:
+            # As after "make CC=ncc". What has the name may be the stand-in, which asks here.
+            if not chosen or any(Path(word).name in _NEC_COMPILERS for word in chosen):
                 found = next(filter(None, map(shutil.which, candidates)), None)
                 chosen = [found] if found else _zig_compiler(language)
             if not chosen:

@@ -25,7 +25,14 @@ from pathlib import Path
 
 from veo.compilers import Toolchain, VeoBuildError, run_compiler
 
-__all__ = ["build_static_worker", "main", "symbol_table_source"]
+__all__ = [
+    "Symbols",
+    "build_static_worker",
+    "main",
+    "read_symbols",
+    "runtime_libraries",
+    "symbol_table_source",
+]
 
 #: The worker's own code, with main().
 WORKER_ARCHIVE = Path(__file__).parent / "lib" / "libveorun.a"
@@ -37,7 +44,9 @@ _NAME = re.compile(r"[\w.$]+")
 
 
 @dataclass(frozen=True)
-class _Symbols:
+class Symbols:
+    """Names that object files define, and those that they use and do not define."""
+
     defined: tuple[str, ...]
     undefined: frozenset[str]
 
@@ -80,7 +89,7 @@ def build_static_worker(
     if not WORKER_ARCHIVE.is_file():
         raise FileNotFoundError(f"{WORKER_ARCHIVE} is missing: the package is incomplete")
     command = list(compiler or Toolchain("host", "static worker").compiler("C"))
-    symbols = _read_symbols([f for f in files if not _is_shared(f)])
+    symbols = read_symbols([f for f in files if not _is_shared(f)])
     if "main" in symbols.defined:
         raise VeoBuildError("an object defines main(), which is the worker's: leave it out")
 
@@ -109,7 +118,7 @@ def build_static_worker(
                 "-Wl,--no-whole-archive",
                 # libm is also for the kernels that the worker will load.
                 "-Wl,--no-as-needed",
-                *_runtime_libraries(symbols.undefined),
+                *runtime_libraries(symbols.undefined),
                 # gcc and clang link an unwinder by default, zig only on request.
                 *(["-lunwind"] if "ziglang" in command else []),
                 "-pthread",
@@ -172,9 +181,16 @@ def _is_shared(name: str) -> bool:
     return name.endswith(".so") or ".so." in Path(name).name
 
 
-def _read_symbols(files: Sequence[str]) -> _Symbols:
+def read_symbols(files: Sequence[str]) -> Symbols:
+    """Read the symbols of objects and archives.
+
+    Raises
+    ------
+    VeoBuildError
+        There is no ``nm``, or it cannot read a file.
+    """
     if not files:
-        return _Symbols((), frozenset())
+        return Symbols((), frozenset())
     if shutil.which("nm") is None:
         raise VeoBuildError("nm not found (it lists the symbols): install the package binutils")
     # The sysv format has a column that identifies thread-local symbols; the letter does not.
@@ -191,10 +207,10 @@ def _read_symbols(files: Sequence[str]) -> _Symbols:
         elif kind in _EXPORTED and type_ != "TLS" and _NAME.fullmatch(name):
             defined[name] = None
 
-    return _Symbols(tuple(defined), frozenset(undefined - defined.keys()))
+    return Symbols(tuple(defined), frozenset(undefined - defined.keys()))
 
 
-def _runtime_libraries(undefined: frozenset[str]) -> list[str]:
+def runtime_libraries(undefined: frozenset[str]) -> list[str]:
     """Return the run-time libraries of the objects' languages that a C compiler does not link."""
     libraries = []
     if any(name.startswith("GOMP_") for name in undefined):

@@ -10,13 +10,13 @@ prints commands for a shell to evaluate.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import shlex
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from offchip.sdk_folder import default_folder, link_file, write_file
 
 from .pkg_config import VERSION, link_flags
 
@@ -125,22 +125,22 @@ def write_home(home: str | os.PathLike[str]) -> str:
     root = Path(os.path.abspath(home))
     python = shlex.quote(sys.executable)
     for name, module in _MODULES.items():
-        _write(root / "bin" / name, _COMMAND.format(python=python, module=module), mode=0o755)
+        write_file(root / "bin" / name, _COMMAND.format(python=python, module=module), mode=0o755)
     for name, others in (("clang", "clang cc gcc"), ("clang++", "clang++ c++ g++")):
         text = _CLANG.format(python=python, names=others, what=others.replace(" ", " or "))
-        _write(root / "bin" / name, text, mode=0o755)
+        write_file(root / "bin" / name, text, mode=0o755)
 
-    _link(root / "include" / "dpu", _PACKAGE / "include")
+    link_file(root / "include" / "dpu", _PACKAGE / "include")
     for library in sorted((_PACKAGE / "lib").glob("*.so*")):
-        _link(root / "lib" / library.name, library)
+        link_file(root / "lib" / library.name, library)
     for name in ("stdlib", "syslib"):
-        _link(root / "share" / "upmem" / "include" / name, _PACKAGE / "runtime" / "include")
+        link_file(root / "share" / "upmem" / "include" / name, _PACKAGE / "runtime" / "include")
 
     cmake = root / "share" / "upmem" / "cmake"
-    _write(cmake / "dpu.cmake", _DPU_CMAKE)
-    _write(cmake / "include" / "host" / "DpuHost.cmake", _HOST_CMAKE)
+    write_file(cmake / "dpu.cmake", _DPU_CMAKE)
+    write_file(cmake / "include" / "host" / "DpuHost.cmake", _HOST_CMAKE)
     libs = " ".join(link_flags("${libdir}"))
-    _write(
+    write_file(
         root / "lib" / "pkgconfig" / "dpu.pc",
         _PKG_CONFIG.format(home=root, version=VERSION, libs=libs),
     )
@@ -150,33 +150,8 @@ def write_home(home: str | os.PathLike[str]) -> str:
         bin=shlex.quote(str(root / "bin")),
         pkg_config=shlex.quote(str(root / "lib" / "pkgconfig")),
     )
-    _write(root / "upmem_env.sh", shell)
+    write_file(root / "upmem_env.sh", shell)
     return shell
-
-
-def _write(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Replace a file atomically: it may be in use."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False) as file:
-        file.write(text)
-    os.chmod(file.name, mode)
-    os.replace(file.name, path)
-
-
-def _link(path: Path, target: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as folder:
-        fresh = Path(folder, path.name)
-        fresh.symlink_to(target)
-        os.replace(fresh, path)
-
-
-def _default_home() -> Path:
-    """Return a folder in the user's data folder, one per Python environment."""
-    base = os.environ.get("XDG_DATA_HOME", "")
-    data = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "share"
-    name = hashlib.blake2b(os.fsencode(sys.prefix), digest_size=4).hexdigest()
-    return data / "offchip" / f"upmem-{name}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -199,7 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("folder", nargs="?", help="the folder; by default one in your data folder")
     options = parser.parse_args(argv)
-    home = Path(options.folder) if options.folder is not None else _default_home()
+    home = Path(options.folder) if options.folder is not None else default_folder("upmem")
     try:
         print(write_home(home), end="")
     except OSError as error:

@@ -41,7 +41,7 @@ def compile_c(tmp_path: Path) -> Compile:
 
 
 def defined(*files: Path) -> set[str]:
-    return set(static_worker._read_symbols([str(f) for f in files]).defined)
+    return set(static_worker.read_symbols([str(f) for f in files]).defined)
 
 
 # --- the table --------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_empty_table_compiles(compile_c: Compile) -> None:
 
 
 def test_runtime_libraries_follow_from_undefined_symbols() -> None:
-    libraries = static_worker._runtime_libraries
+    libraries = static_worker.runtime_libraries
     assert libraries(frozenset({"printf"})) == ["-lm"]
     assert libraries(frozenset({"GOMP_parallel"})) == ["-fopenmp", "-lm"]
     assert libraries(frozenset({"_gfortran_st_write"})) == ["-lgfortran", "-lm"]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command ``veo-env``, and the commands of the folder that it writes."""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands ``ncc``, ``nc++`` and ``nfort`` of the folder that ``veo-env`` writes.
+
+``python -m veo.cli.nec_compiler LANGUAGE WORDS...`` compiles for the host, where the soft libveo
+runs kernels. Options are those of NEC's compilers: what the host's have under another name is
+translated, what they do not have is left out, and the rest is passed on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from offchip import __version__
+from veo.compilers import Toolchain, VeoBuildError
+from veo.static_worker import read_symbols, runtime_libraries
+
+__all__ = ["host_command", "main"]
+
+NAMES = {"C": "ncc", "C++": "nc++", "F": "nfort"}
+_HOST = Toolchain("host", "stands in for NEC's compiler")
+# Those of NEC's compilers that programs look for.
+_MACROS = ("-D__NEC__=1", "-D__ve__=1")
+_NO_LINK = frozenset({"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"})
+# Options whose argument may be the next word.
+_WITH_ARGUMENT = frozenset(
+    [
+        *("-o", "-I", "-L", "-D", "-U", "-J", "-l", "-u", "-x", "-z", "-B", "-MF", "-MT", "-MQ"),
+        *("-Xlinker", "-include", "-isystem", "-imacros", "-iquote", "-idirafter", "-isysroot"),
+        "-module",
+    ]
+)
+
+
+def host_command(language: str, words: Sequence[str]) -> list[str]:
+    """Return the command of the host's compiler that stands for one of NEC's.
+
+    Parameters
+    ----------
+    language : {"C", "C++", "F"}
+        NEC's compiler: ``ncc``, ``nc++`` or ``nfort``.
+    words : sequence of str
+        Its arguments.
+
+    Raises
+    ------
+    VeoBuildError
+        There is no compiler for the language on this machine.
+    """
+    compiler = _HOST.compiler(language, NAMES[language])
+    flags = _HOST.compile_flags(language, words)
+    if not _has_input(words):
+        return [*compiler, *flags]
+
+    before = [] if language == "F" else [*_MACROS]
+    if not any(word.startswith("-O") for word in words):
+        before.append("-O2")  # NEC's default
+    after = _HOST.search_flag("-I", "include")
+    if language != "F":
+        after.append("-Wno-unknown-pragmas")  # such as "#pragma _NEC ivdep"
+    if _NO_LINK.isdisjoint(words):
+        after += [*_HOST.search_flag("-L", "lib"), *_runtime_of_objects(words)]
+        after += _HOST.runtime_libraries(language, {language})
+    return [*compiler, *before, *flags, *after]
+
+
+def _runtime_of_objects(words: Sequence[str]) -> list[str]:
+    """Return what objects need and NEC's workers have, so that no option of the link names it."""
+    objects = [word for word in words if word.endswith((".o", ".a")) and os.path.isfile(word)]
+    if not objects or shutil.which("nm") is None:
+        return []
+    return runtime_libraries(read_symbols(objects).undefined)
+
+
+def _has_input(words: Sequence[str]) -> bool:
+    """Whether there is anything to compile or to link, other than a question like -dumpversion."""
+    before = ""
+    for word in words:
+        if before not in _WITH_ARGUMENT and (word == "-" or not word.startswith("-")):
+            return True
+        before = word
+    return False
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The language and the compiler's arguments; by default those of the process.
+
+    Returns
+    -------
+    int
+        1 if there is no compiler; otherwise the host's compiler replaces the process.
+    """
+    language, *words = sys.argv[1:] if argv is None else argv
+    name = NAMES[language]
+    try:
+        command = host_command(language, words)
+    except VeoBuildError as error:
+        print(f"{name}: error: {error}", file=sys.stderr)
+        return 1
+
+    if "--version" in words:
+        print(f"{name} of offchip {__version__}, which compiles for the host with {command[0]}")
+        sys.stdout.flush()
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        print(f"{name}: error: cannot run {Path(command[0])}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
