@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["DpuVariable"]
 
@@ -77,6 +81,48 @@ class DpuVariable:
     def double(self) -> _Value:
         """Return it as 64-bit floating-point numbers."""
         return self._cast("d")
+
+    def array(self, dtype: npt.DTypeLike | None) -> np.ndarray[Any, Any]:
+        """Copy it to an array of one dimension, or of two for several DPUs: one row for each.
+
+        Parameters
+        ----------
+        dtype : dtype-like
+            Type of the elements, which may be structured.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Raises
+        ------
+        TypeError
+            The elements would be Python objects, or no type was given.
+        ValueError
+            The variable is not a whole number of elements.
+        """
+        import numpy as np
+
+        if dtype is None:
+            raise TypeError("what type have the elements? Use array(dtype) or asarray(..., dtype)")
+        kind = np.dtype(dtype)
+        if kind.hasobject:
+            raise TypeError(f"a DPU has no Python objects, which {kind} has")
+        size = len(self._contents[0].cast("B"))
+        if kind.itemsize == 0 or size % kind.itemsize:
+            raise ValueError(
+                f"the variable has {size} bytes, which is not a multiple of the "
+                f"{kind.itemsize} bytes of {kind}"
+            )
+        rows = np.stack([np.frombuffer(view, np.uint8) for view in self._contents]).view(kind)
+        return rows[0] if len(rows) == 1 else rows
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("a DpuVariable cannot be an array uncopied")
+        return self.array(dtype)
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(len(view)) for view in self._contents[:4])
