@@ -19,6 +19,9 @@ def _print_log(dpus: DpuSet) -> None:
 
 def main() -> int:
     """Launch the program that is the argument."""
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        print("usage: python -m dpu.debugger PROGRAM\n\n" + (__doc__ or "").strip())
+        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
     try:
         with DpuSet(nr_dpus=1, binary=sys.argv[1]) as dpus:
             try:
