@@ -152,6 +152,7 @@ draw({"veo": measured("copy", 8, 2048) + measured("call", 0), "dpu": measured("c
 """
 
 
+@pytest.mark.nosanitize  # matplotlib throws C++ exceptions, which ASan takes over and cannot
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="needs matplotlib")
 def test_plot_has_a_panel_for_each_curve(tmp_path):
     path = tmp_path / "plot.svg"

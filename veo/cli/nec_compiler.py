@@ -96,9 +96,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        1 if there is no compiler; otherwise the host's compiler replaces the process.
+        1 if there is no compiler, 2 for another language; otherwise the host's compiler
+        replaces the process.
     """
-    language, *words = sys.argv[1:] if argv is None else argv
+    given = list(sys.argv[1:] if argv is None else argv)
+    if not given or given[0] not in NAMES:
+        print(f"usage: python -m veo.cli.nec_compiler {{{','.join(NAMES)}}} ARGUMENT...\n")
+        print((__doc__ or "").strip())
+        return 0 if given in (["-h"], ["--help"]) else 2
+    language, *words = given
     name = NAMES[language]
     try:
         command = host_command(language, words)
