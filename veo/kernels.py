@@ -35,7 +35,7 @@ _shared: tuple[int, VeoProc, VeoCtxt] | None = None
 
 
 def shared_process() -> VeoProc:
-    """Return the process that kernels run in; `DeviceArray`s of kernels belong to it.
+    """Return the process that kernels run in, to which each `DeviceArray` of theirs belongs.
 
     It is started on the node that VE_NODE_NUMBER names, 0 by default, and again if it has died.
     """
