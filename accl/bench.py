@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from accl import ACCLReduceFunctions, accl
+from accl.launch import run_together
 from offchip.measurements import ROUNDS, Measurement, Series, compare, main
 
 __all__ = ["SERIES"]
@@ -77,27 +77,12 @@ def _best_of_starts() -> Iterator[Measurement]:
 
 
 def _ranks() -> Iterator[Measurement]:
-    """Start the ranks, and pass on what rank 0 measures."""
+    """Start the ranks, and pass on what rank 0 measured."""
     job = f"bench-{uuid.uuid4().hex}"
     command = [sys.executable, "-P", "-m", "accl.bench", "--job", job, "--rank"]
-    started = [
-        subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE, text=True)
-        for rank in range(RANKS)
-    ]
-    try:
-        lines = started[0].stdout
-        assert lines is not None
-        for line in lines:
-            yield Measurement(**json.loads(line))
-        for process in started:
-            if process.wait(timeout=DEADLINE) != 0:
-                raise RuntimeError(f"a rank failed with status {process.returncode}")
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+    printed = run_together([[*command, str(rank)] for rank in range(RANKS)], timeout=DEADLINE)
+    for line in printed[0].splitlines():
+        yield Measurement(**json.loads(line))
 
 
 SERIES: tuple[Series, ...] = (_best_of_starts,)

@@ -8,9 +8,7 @@ installed also ranks that mpiexec starts.
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
-import subprocess
 import sys
 import time
 import uuid
@@ -20,6 +18,7 @@ import numpy as np
 
 from accl import ACCLReduceFunctions, accl, library_info
 from accl.errors import ACCLError
+from accl.launch import run_together
 from offchip.checks import Check, Skipped, main, require
 
 __all__ = ["CHECKS"]
@@ -92,39 +91,7 @@ def _mpi() -> str:
 
 def _wait(commands: list[list[str]]) -> str:
     """Run commands beside each other; return what they print."""
-    # Open MPI, where mpiexec is its own, refuses these without being told.
-    environment = {
-        **os.environ,
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    }
-    started = [
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        for command in commands
-    ]
-    end = time.monotonic() + DEADLINE
-    printed = []
-    try:
-        for process in started:
-            text, errors = process.communicate(timeout=max(end - time.monotonic(), 0.1))
-            if process.returncode != 0:
-                lines = errors.strip().splitlines() or [f"status {process.returncode}"]
-                raise AssertionError(f"a rank failed: {lines[-1]}")
-            printed.append(text.strip())
-    finally:
-        for process in started:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-    return " ".join(text for text in printed if text)
+    return " ".join(filter(None, map(str.strip, run_together(commands, timeout=DEADLINE))))
 
 
 def _run_as_rank(arguments: list[str]) -> int:

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import json
 import platform
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from offchip import __version__
+from offchip.children import Child
 from offchip.measurements import Measurement, format_measurement, format_place
 from offchip.selftest import PACKAGES
 
 __all__ = ["BenchmarkError", "Change", "compare_with", "measure_package"]
+
+#: Seconds that a package may take.
+TIMEOUT = 300.0
 
 #: How much larger a ratio may become before it counts as slower.
 TOLERANCE = 0.25
@@ -63,40 +66,21 @@ def measure_package(
     Raises
     ------
     BenchmarkError
-        The process failed; the text has the last line that it printed.
+        The process failed or took too long; the text has the last line that it printed.
     """
     found = []
-    command = [sys.executable, "-P", "-m", f"{package}.bench", "--json"]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        try:
-            for item in _read(process.stdout):
-                found.append(item)
-                done(item)
-            errors = process.stderr.read()
-        except BaseException:
-            process.kill()
-            raise
-    if process.returncode != 0:
-        lines = errors.strip().splitlines() or [f"status {process.returncode}"]
-        raise BenchmarkError(f"{package} could not be measured: {lines[-1]}")
+    with Child(f"{package}.bench", TIMEOUT) as child:
+        for line in child.objects():
+            try:
+                item = Measurement(**line)
+            except TypeError:
+                continue  # something else that the package prints
+            found.append(item)
+            done(item)
+    problem = child.explain()
+    if problem is not None:
+        raise BenchmarkError(f"{package} could not be measured: {problem}")
     return found
-
-
-def _read(lines: Iterator[str] | Any) -> Iterator[Measurement]:
-    """Yield measurements, and leave out whatever else is printed."""
-    for line in lines:
-        try:
-            yield Measurement(**json.loads(line))
-        except (ValueError, TypeError):
-            continue
 
 
 def as_document(results: dict[str, list[Measurement]]) -> dict[str, Any]:

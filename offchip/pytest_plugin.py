@@ -11,8 +11,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -86,33 +89,40 @@ def _run_ranks(item: pytest.Item, ranks: int, timeout: float) -> None:
     if item.config.inipath is not None:
         command += ["-c", str(item.config.inipath)]
     command.append(_node_path(item))
-    processes = [
-        subprocess.Popen(
-            command,
-            cwd=item.config.invocation_params.dir,
-            env={**os.environ, RANK_VARIABLE: f"{rank}/{ranks}/{job}"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            # A session of its own, so that what it has started ends with it.
-            start_new_session=True,
-        )
-        for rank in range(ranks)
-    ]
+    end = time.monotonic() + timeout
     failed = []
-    try:
-        for rank, process in enumerate(processes):
-            try:
-                printed, _ = process.communicate(timeout=timeout)
-            except subprocess.TimeoutExpired:
+    with ExitStack() as stack:
+        # Files, as a full pipe would stop a rank that the others wait for.
+        outputs = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(ranks)]
+        processes: list[subprocess.Popen[bytes]] = []
+        try:
+            for rank, output in enumerate(outputs):
+                processes.append(
+                    subprocess.Popen(
+                        command,
+                        cwd=item.config.invocation_params.dir,
+                        env={**os.environ, RANK_VARIABLE: f"{rank}/{ranks}/{job}"},
+                        stdin=subprocess.DEVNULL,
+                        stdout=output,
+                        stderr=subprocess.STDOUT,
+                        # A session of its own, so that what it has started ends with it.
+                        start_new_session=True,
+                    )
+                )
+            for rank, process in enumerate(processes):
+                try:
+                    process.wait(timeout=max(end - time.monotonic(), 0.0))
+                    late = ""
+                except subprocess.TimeoutExpired:
+                    late = f"\nnot done within {timeout:g} s"
+                    _end(process)
+                if process.returncode != 0:
+                    outputs[rank].seek(0)
+                    said = outputs[rank].read().strip()
+                    failed.append(f"--- rank {rank} of {ranks}\n{said}{late}")
+        finally:
+            for process in processes:
                 _end(process)
-                printed = process.communicate()[0] + f"\nnot done within {timeout:g} s"
-            if process.returncode != 0:
-                failed.append(f"--- rank {rank} of {ranks}\n{printed.strip()}")
-    finally:
-        for process in processes:
-            _end(process)
     if failed:
         pytest.fail("\n".join(failed), pytrace=False)
 
@@ -123,7 +133,7 @@ def _node_path(item: pytest.Item) -> str:
     return f"{item.path}::{name}"
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill a rank with all that it has started, if it still runs."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)

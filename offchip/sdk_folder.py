@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = ["default_folder", "link_file", "write_file"]
+__all__ = ["default_folder", "link_file", "run_command", "write_file"]
 
 
 def default_folder(name: str) -> Path:
@@ -42,3 +44,43 @@ def link_file(path: Path, target: Path) -> None:
         fresh = Path(folder, path.name)
         fresh.symlink_to(target)
         os.replace(fresh, path)
+
+
+def run_command(
+    prog: str,
+    description: str,
+    name: str,
+    write: Callable[[Path], str],
+    argv: Sequence[str] | None,
+) -> int:
+    """Run a command that writes such a folder, and prints shell commands that use it.
+
+    Parameters
+    ----------
+    prog, description : str
+        Of the command, for its help.
+    name : str
+        How the default folder's name begins.
+    write : callable
+        Writes the folder, and returns the shell commands.
+    argv : sequence of str or None
+        Its arguments, those of the process if None.
+
+    Returns
+    -------
+    int
+        The exit status: 1 if the folder cannot be written.
+    """
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description=f'{description}, and print shell commands that use it: eval "$({prog})".',
+    )
+    parser.add_argument("folder", nargs="?", help="the folder; by default one in your data folder")
+    options = parser.parse_args(argv)
+    folder = Path(options.folder) if options.folder is not None else default_folder(name)
+    try:
+        print(write(folder), end="")
+    except OSError as error:
+        print(f"{prog}: error: cannot write {folder}: {error}", file=sys.stderr)
+        return 1
+    return 0

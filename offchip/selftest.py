@@ -7,19 +7,13 @@ hang of one is a verdict, and the others are still checked.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from offchip.checks import Outcome, format_outcome
+from offchip.children import Child
 
 __all__ = ["PACKAGES", "Verdict", "check_package", "check_packages", "format_verdict"]
 
@@ -94,87 +88,23 @@ def check_package(
     done: Callable[[Outcome], None] = lambda _outcome: None,
 ) -> Verdict:
     """Check one package in a process of its own; see `check_packages()`."""
-    command = [sys.executable, "-P", "-m", f"{package}.selftest", "--json"]
     outcomes: list[Outcome] = []
-    # A session of its own, so that what it has started can be ended with it.
-    with (
-        tempfile.TemporaryFile("w+") as errors,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            start_new_session=True,
-        ) as process,
-    ):
-        late = threading.Event()
-        timer = threading.Timer(timeout, _end, (process, late))
-        timer.daemon = True
-        timer.start()
-        try:
-            assert process.stdout is not None
-            for outcome in _read(process.stdout):
-                outcomes.append(outcome)
-                done(outcome)
-            # Not waited for yet: until then its number, and its group's, belong to nobody else.
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        finally:
-            timer.cancel()
-            timer.join()
-            _kill(process)
-        status = process.wait()
-        problem = _explain(status, outcomes, timeout if late.is_set() else None, errors)
+    with Child(f"{package}.selftest", timeout) as child:
+        for item in child.objects():
+            try:
+                outcome = Outcome(**item)
+            except TypeError:
+                continue  # something else that the package prints
+            outcomes.append(outcome)
+            done(outcome)
 
-    works = problem is None and all(item.state != "failed" for item in outcomes)
-    return Verdict(package, works, tuple(outcomes), problem)
-
-
-def _read(lines: IO[str]) -> Iterator[Outcome]:
-    """Yield the outcomes that a package prints, and leave out whatever else it prints."""
-    for line in lines:
-        with contextlib.suppress(ValueError, TypeError):
-            yield Outcome(**json.loads(line))
-
-
-def _end(process: subprocess.Popen[str], late: threading.Event) -> None:
-    late.set()
-    _kill(process)
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    """Kill a session; nothing happens if it has ended."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def _explain(
-    status: int, outcomes: list[Outcome], late: float | None, errors: IO[str]
-) -> str | None:
-    """Say why a package's process did not end well; None if it did, or if an outcome says it."""
-    after = f" after {outcomes[-1].check!r}" if outcomes else ""
-    if late is not None:
-        return f"not done within {late:g} s{after}"
-    if status < 0:
-        return f"ended by {_signal_name(-status)}{after}{_last_line(errors)}"
-    if status != 0 and not any(item.state == "failed" for item in outcomes):
-        return f"ended with status {status}{after}{_last_line(errors)}"
-    if not outcomes:
-        return "it made no checks"
-    return None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _last_line(errors: IO[str]) -> str:
-    errors.seek(0)
-    lines = [line.strip() for line in errors if line.strip()]
-    return f": {lines[-1]}" if lines else ""
+    failed = any(item.state == "failed" for item in outcomes)
+    problem = child.explain(f" after {outcomes[-1].check!r}" if outcomes else "")
+    if failed and child.status > 0:
+        problem = None  # the outcomes say it
+    elif problem is None and not outcomes:
+        problem = "it made no checks"
+    return Verdict(package, problem is None and not failed, tuple(outcomes), problem)
 
 
 def format_verdict(verdict: Verdict) -> str:

@@ -145,11 +145,11 @@ class DeviceArray:
         return target
 
     def write_async(self, context: VeoCtxt, values: npt.ArrayLike) -> VeoMemRequest:
-        """Copy values to the VE when it is the turn of this in the queue of a context."""
+        """Queue a copy of values to the VE in a context."""
         return context.async_write_mem(self.address, self._as_host(values), self.nbytes)
 
     def read_async(self, context: VeoCtxt, out: Array) -> VeoMemRequest:
-        """Copy the elements to `out` when it is the turn of this in the queue of a context."""
+        """Queue a copy of the elements to `out` in a context."""
         self._check_target(out)
         return context.async_read_mem(out, self.address, self.nbytes)
 

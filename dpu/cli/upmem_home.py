@@ -9,14 +9,13 @@ prints commands for a shell to evaluate.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from offchip.sdk_folder import default_folder, link_file, write_file
+from offchip.sdk_folder import link_file, run_command, write_file
 
 from .pkg_config import VERSION, link_flags
 
@@ -167,20 +166,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        prog="dpu-env",
-        description="Write a folder like that of UPMEM's SDK, with this installation's compiler, "
-        'headers and libdpu, and print shell commands that use it: eval "$(dpu-env)".',
+    description = (
+        "Write a folder like that of UPMEM's SDK, "
+        "with this installation's compiler, headers and libdpu"
     )
-    parser.add_argument("folder", nargs="?", help="the folder; by default one in your data folder")
-    options = parser.parse_args(argv)
-    home = Path(options.folder) if options.folder is not None else default_folder("upmem")
-    try:
-        print(write_home(home), end="")
-    except OSError as error:
-        print(f"dpu-env: error: cannot write {home}: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return run_command("dpu-env", description, "upmem", write_home, argv)
 
 
 if __name__ == "__main__":

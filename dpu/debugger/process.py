@@ -455,7 +455,7 @@ class Process:
             first, end = self.code.line_range(now.pc)
 
     def _enter_or_pass(self, frames: list[Frame], *, into: bool) -> Stop | None:
-        """Deal with a function that was called; None: it has returned."""
+        """Step into a function that was called, or run until it has returned: None then."""
         function = frames[0].function
         if into and function is not None and self.code.row_at(function.first) is not None:
             target = self.code.after_prologue(function)

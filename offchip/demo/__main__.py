@@ -14,7 +14,6 @@ import heapq
 import importlib.util
 import io
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ import accl
 import dpu
 import veo
 from accelforge import kernels
+from accl.launch import run_together
 from dpu.compiler import Compiler
 from offchip.demo.plan import BYTES_PER_DPU, DPUS, RANKS, read_text
 
@@ -60,49 +60,6 @@ def commands(program: Path, library: str) -> list[list[str]]:
         return [[str(launcher), "-n", str(RANKS), *rank]]
     rank += ["--job", f"demo-{uuid.uuid4().hex}", "--ranks", str(RANKS), "--rank"]
     return [[*rank, str(number)] for number in range(RANKS)]
-
-
-def run_ranks(program: Path, library: str) -> dict[str, Any]:
-    """Run all ranks; return what rank 0 reports.
-
-    Raises
-    ------
-    RuntimeError
-        A rank failed.
-    """
-    # Open MPI, where mpiexec is its own, refuses these two without being told.
-    environment = {
-        **os.environ,
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    }
-    started = [
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        for command in commands(program, library)
-    ]
-    end = time.monotonic() + DEADLINE
-    printed = ""
-    try:
-        for process in started:
-            text, errors = process.communicate(timeout=max(end - time.monotonic(), 0.1))
-            printed += text
-            if process.returncode != 0:
-                lines = errors.strip().splitlines() or [f"status {process.returncode}"]
-                raise RuntimeError(f"a rank failed: {lines[-1]}")
-    finally:
-        for process in started:
-            process.kill()
-            process.communicate()
-    result: dict[str, Any] = json.loads(printed)
-    return result
 
 
 def huffman_bits(counts: np.ndarray) -> int:
@@ -183,7 +140,8 @@ def main() -> int:
         sys.stdout.flush()
     try:
         with tempfile.TemporaryDirectory(prefix="offchip-demo-") as folder:
-            result = run_ranks(*build(Path(folder)))
+            printed = run_together(commands(*build(Path(folder))), timeout=DEADLINE)
+        result = json.loads("".join(printed))
         predicted = predict()
     except (RuntimeError, OSError, subprocess.SubprocessError, accelforge.EvaluationError) as error:
         print(f"offchip demo: {error}", file=sys.stderr)

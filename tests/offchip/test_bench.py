@@ -76,7 +76,19 @@ def test_results_come_from_a_process_of_the_package(fake):
 
 def test_package_that_fails_is_an_error_with_its_last_line(fake, monkeypatch):
     monkeypatch.setenv("FAIL", "1")
-    with pytest.raises(BenchmarkError, match="fake could not be measured: RuntimeError: no memory"):
+    with pytest.raises(
+        BenchmarkError, match="fake could not be measured: ended with status 1: RuntimeError: no"
+    ):
+        measure_package("fake")
+
+
+def test_much_output_and_a_hang_end(fake, monkeypatch):
+    module = fake / "packages" / "fake" / "bench.py"
+    module.write_text("import sys, time\nsys.stderr.write('x' * 300_000)\nsys.stderr.flush()\n")
+    assert measure_package("fake") == []
+    module.write_text("import time\ntime.sleep(600)\n")
+    monkeypatch.setattr(bench, "TIMEOUT", 0.5)
+    with pytest.raises(BenchmarkError, match=r"could not be measured: not done within 0\.5 s"):
         measure_package("fake")
 
 

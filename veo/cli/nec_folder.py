@@ -8,14 +8,13 @@ commands for a shell to evaluate.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from offchip.sdk_folder import default_folder, link_file, write_file
+from offchip.sdk_folder import link_file, run_command, write_file
 
 __all__ = ["main", "write_folder"]
 
@@ -128,20 +127,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit status.
     """
-    parser = argparse.ArgumentParser(
-        prog="veo-env",
-        description="Write a folder like /opt/nec, with compilers for kernels on the host, headers "
-        'and libveo, and print shell commands that use it: eval "$(veo-env)".',
+    description = (
+        "Write a folder like /opt/nec, with compilers for kernels on the host, headers and libveo"
     )
-    parser.add_argument("folder", nargs="?", help="the folder; by default one in your data folder")
-    options = parser.parse_args(argv)
-    folder = Path(options.folder) if options.folder is not None else default_folder("nec")
-    try:
-        print(write_folder(folder), end="")
-    except OSError as error:
-        print(f"veo-env: error: cannot write {folder}: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return run_command("veo-env", description, "nec", write_folder, argv)
 
 
 if __name__ == "__main__":
