@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiles in the format of callgrind, for KCachegrind and callgrind_annotate."""
+"""Profiles in the format of callgrind, for KCachegrind and callgrind_annotate.
+
+Lines of a function that come from another file than the function itself, as inlined code does, are
+below ``fi=``, and belong to the function all the same.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..elf.format import IRAM_BASE
-from .costs import Cost, add_up
+from .costs import Code, Cost, add_up
 from .figures import ProgramFigures
+from .raw import Call
 
 __all__ = ["callgrind"]
 
@@ -17,10 +24,52 @@ _EVENTS = {
     "Spin": "cycles of instructions that found an atomic bit taken",
     "Sleep": "cycles that tasklets slept",
 }
+_NO_FILE = "???"
 
 
 def _numbers(cost: Cost) -> str:
     return f"{cost.instructions} {cost.cycles} {cost.dma} {cost.spin} {cost.sleep}"
+
+
+def _address(pc: int) -> str:
+    return f"{IRAM_BASE + 8 * pc:#x}"
+
+
+def _file_of(code: Code, pc: int) -> str:
+    """Return the file of the function that an instruction is in."""
+    first = code.functions().get(code.function(pc), (pc, pc))[0]
+    return code.line(first)[0] or _NO_FILE
+
+
+def _call(code: Code, call: Call) -> Iterator[str]:
+    cost = Cost()
+    cost.add(call)
+    target, name = call.target, code.function(call.target)
+    yield f"cfi={_file_of(code, target)}"
+    yield f"cfn={name}"
+    yield f"calls={call.times} {_address(target)} {code.line(target)[1]}"
+    yield f"{_address(call.site)} {code.line(call.site)[1]} {_numbers(cost)}"
+
+
+def _body(figures: ProgramFigures) -> Iterator[str]:
+    code, calls = figures.code, dict[int, list[Call]]()
+    for call in figures.calls.calls:
+        calls.setdefault(call.site, []).append(call)
+
+    function = within = ""
+    for pc, cost in sorted(add_up(figures.sites, lambda site: site.pc).items()):
+        file, line = code.line(pc)
+        own, name = _file_of(code, pc), code.function(pc)
+        if name != function:
+            yield f"fl={own}"
+            yield f"fn={name}"
+            function, within = name, own
+        if (file or _NO_FILE) != within:
+            within = file or _NO_FILE
+            yield f"{'fe' if within == own else 'fi'}={within}"
+        yield f"{_address(pc)} {line} {_numbers(cost)}"
+        for call in calls.get(pc, ()):
+            yield from _call(code, call)
 
 
 def callgrind(figures: ProgramFigures, pid: int = 0) -> str:
@@ -29,18 +78,11 @@ def callgrind(figures: ProgramFigures, pid: int = 0) -> str:
     Parameters
     ----------
     figures : ProgramFigures
-        The program. Costs are those of each instruction itself: calls are not recorded.
+        The program.
     pid : int
         The process of the host.
     """
-    code = figures.code
-    whole = Cost()
-    for cost in figures.tasklets.values():
-        whole.instructions += cost.instructions
-        whole.issue += cost.issue
-        whole.dma += cost.dma
-        whole.spin += cost.spin
-        whole.sleep += cost.sleep
+    whole = add_up(figures.sites, lambda _: "").get("", Cost())
     path = figures.program.path.replace("\n", " ")
     parts = [
         "# callgrind format",
@@ -54,13 +96,6 @@ def callgrind(figures: ProgramFigures, pid: int = 0) -> str:
         f"summary: {_numbers(whole)}",
         "",
         f"ob={path}",
+        *_body(figures),
     ]
-    place = None
-    for pc, cost in sorted(add_up(figures.sites, lambda site: site.pc).items()):
-        file, line = code.line(pc)
-        here = (file or "???", code.function(pc))
-        if here != place:
-            parts += [f"fl={here[0]}", f"fn={here[1]}"]
-            place = here
-        parts.append(f"{IRAM_BASE + 8 * pc:#x} {line} {_numbers(cost)}")
     return "\n".join(parts) + "\n"

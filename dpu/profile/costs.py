@@ -14,11 +14,12 @@ from ..asm.printer import write_word
 from ..elf.format import IRAM_BASE, SymbolType
 from ..elf.program import ProgramFile
 from ..elf.reader import ElfError
-from .raw import RecordedProgram, Site
+from .raw import Call, RecordedProgram, Site
 
 __all__ = ["NOWHERE", "SLEEPS", "Code", "Cost", "add_up"]
 
 Key = TypeVar("Key", bound=Hashable)
+Row = TypeVar("Row", Site, Call)
 
 # What tasklets sleep in, by the function of the run time.
 SLEEPS = {
@@ -51,8 +52,8 @@ class Cost:
         """Cycles of the rounds in which others could have issued, without spinning."""
         return max(0, self.issue - self.instructions - self.spin)
 
-    def add(self, site: Site) -> None:
-        """Add what a tasklet did at an instruction."""
+    def add(self, site: Site | Call) -> None:
+        """Add what a tasklet did at an instruction, or what passed in calls."""
         self.instructions += site.instructions
         self.issue += site.issue
         self.spin += site.spin
@@ -60,8 +61,8 @@ class Cost:
         self.sleep += site.sleep
 
 
-def add_up(sites: Iterable[Site], key: Callable[[Site], Key]) -> dict[Key, Cost]:
-    """Add up the costs of all sites with the same key; the most expensive comes first."""
+def add_up(sites: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, Cost]:
+    """Add up the costs of sites, or calls, with the same key; the most expensive comes first."""
     costs: dict[Key, Cost] = {}
     for site in sites:
         costs.setdefault(key(site), Cost()).add(site)
@@ -93,11 +94,17 @@ class Code:
         self.words = file.words()
         lines = file.section(SECTION)
         self._table = LineTable(read_lines(lines.data) if lines is not None else ())
-        for symbol in file.symbols:
-            if symbol.type != SymbolType.FUNC or symbol.value < IRAM_BASE:
-                continue
+        functions = [
+            symbol
+            for symbol in file.symbols
+            if symbol.type == SymbolType.FUNC and symbol.value >= IRAM_BASE
+        ]
+        starts = sorted((symbol.value - IRAM_BASE) // 8 for symbol in functions)
+        for symbol in functions:
             first = (symbol.value - IRAM_BASE) // 8
-            last = min(first + symbol.size // 8, len(self.words))
+            # One without a size, as in assembly, goes on up to the next.
+            after = next((start for start in starts if start > first), len(self.words))
+            last = min(first + symbol.size // 8 if symbol.size else after, len(self.words))
             self._ranges[symbol.name] = (first, last)
             for pc in range(first, last):
                 self._functions.setdefault(pc, symbol.name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .calls import CallGraph
 from .costs import NOWHERE, SLEEPS, Code, Cost, add_up
 from .raw import Launch, RawProfile, RecordedProgram, Site
 
@@ -77,6 +78,7 @@ class ProgramFigures:
     launches: list[LaunchFigures]
     whole: LaunchFigures
     tasklets: dict[int, Cost]
+    calls: CallGraph
 
     @property
     def limit(self) -> float:
@@ -125,18 +127,23 @@ def program_figures(profile: RawProfile) -> list[ProgramFigures]:
         groups: dict[int, list[Launch]] = {}
         for one in launches:
             groups.setdefault(one.operation, []).append(one)
-        sites = profile.sites.get(number, [])
+        code, sites = Code(program), profile.sites.get(number, [])
         found.append(
             ProgramFigures(
                 program=program,
-                code=Code(program),
+                code=code,
                 sites=sites,
                 launches=[launch_figures(group, key) for key, group in groups.items()],
                 whole=launch_figures(launches),
                 tasklets=dict(sorted(add_up(sites, lambda site: site.thread).items())),
+                calls=CallGraph(code, sites, profile.calls.get(number, [])),
             )
         )
     return sorted(found, key=lambda one: -one.whole.cycles)
+
+
+# Of all instructions: from here on, what calls a routine is worth a look.
+_SHARE_OF_ROUTINES = 0.25
 
 
 def _percent(part: float) -> str:
@@ -149,6 +156,18 @@ def _hottest(figures: ProgramFigures, measure: str) -> str:
     lines = add_up(figures.sites, lambda site: code.place(site.pc))
     best = max(lines.items(), key=lambda item: getattr(item[1], measure), default=None)
     return best[0] if best is not None else NOWHERE
+
+
+def _most_instructions(figures: ProgramFigures) -> str:
+    """Say which line has most instructions, or which calls of a routine that compilers insert."""
+    own = figures.calls.own
+    routines = {name: cost.instructions for name, cost in own.items() if name.startswith("__")}
+    name = max(routines, key=lambda one: routines[one], default=NOWHERE)
+    share = routines.get(name, 0) / sum(cost.instructions for cost in own.values())
+    site = figures.calls.most_expensive_call(name)
+    if site is None or share < _SHARE_OF_ROUTINES:
+        return f"most are at {_hottest(figures, 'instructions')}"
+    return f"{_percent(share)} are in the routine {name}, most for {figures.code.place(site)}"
 
 
 def _sleeping(figures: ProgramFigures) -> tuple[str, float]:
@@ -190,7 +209,7 @@ def advise(figures: ProgramFigures) -> str:
     if whole.per_cycle > 0.85:
         return (
             f"Compute-bound: {whole.per_cycle:.2f} instructions per cycle of 1; only fewer "
-            f"instructions help, and most are at {_hottest(figures, 'instructions')}."
+            f"instructions help, and {_most_instructions(figures)}."
         )
     if figures.tasklet_balance < 0.6 and whole.lost_stopped >= max(whole.lost_dma, whole.lost_few):
         return (

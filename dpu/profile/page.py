@@ -47,6 +47,24 @@ def _costs(costs: dict[str, Cost], total: int, what: str) -> str:
     return _table([*_HEAD, what], rows)
 
 
+def _functions(figures: ProgramFigures, total: int) -> str:
+    graph, rows = figures.calls, []
+    for name, cost in list(graph.own.items())[:_MOST_ROWS]:
+        cycles = graph.inclusive[name].cycles
+        share = 100 * cycles / total if total else 0.0
+        rows.append([f"{cycles:,}", f"{share:.1f}", *_cells(cost, total), name])
+    return _table(["inclusive", "%", *_HEAD, "function"], rows)
+
+
+def _calls(figures: ProgramFigures, total: int) -> str:
+    rows = []
+    for (caller, callee), (count, cost) in list(figures.calls.arcs().items())[:_MOST_ROWS]:
+        share = 100 * cost.cycles / total if total else 0.0
+        cells = [f"{count:,}", f"{cost.cycles:,}", f"{share:.1f}", f"{cost.instructions:,}"]
+        rows.append([*cells, f"{caller} \N{RIGHTWARDS ARROW} {callee}"])
+    return _table(["calls", "inclusive", "%", "instructions", "from and to"], rows)
+
+
 def _launch(one: LaunchFigures, limit: float) -> list[str]:
     def share(cycles: int) -> str:
         return f"{100 * cycles / one.total:.0f}" if one.total else "0"
@@ -110,7 +128,9 @@ def _program(profile: RawProfile, figures: ProgramFigures) -> str:
             _table(head, rows),
             *pictures,
             "<h3>Functions</h3>",
-            _costs(add_up(figures.sites, lambda site: code.function(site.pc)), total, "function"),
+            _functions(figures, total),
+            "<h3>Calls</h3>",
+            _calls(figures, total),
             "<h3>Lines</h3>",
             _costs(add_up(figures.sites, lambda site: code.place(site.pc)), total, "line"),
             "<details><summary>Coverage (instructions)</summary>",

@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 __all__ = [
+    "Call",
     "Event",
     "EventKind",
     "Launch",
@@ -37,6 +38,8 @@ _EVENT = struct.Struct("<QQIHBB")
 _OPERATION = struct.Struct("<7QII")
 _SITES = struct.Struct("<IIQ")
 _SITE = struct.Struct("<5QII")
+_CALLS = struct.Struct("<IIQ")
+_CALL = struct.Struct("<6QII")
 _END = struct.Struct("<Q")
 
 
@@ -148,6 +151,23 @@ class Site(NamedTuple):
     thread: int
 
 
+class Call(NamedTuple):
+    """Calls by one instruction of what begins at another one, and what passed in them.
+
+    A call of a function within itself adds to `times` alone. Numbers are as in `Site`, and of all
+    tasklets together.
+    """
+
+    times: int
+    instructions: int
+    issue: int
+    spin: int
+    dma: int
+    sleep: int
+    site: int
+    target: int
+
+
 @dataclass
 class RawProfile:
     """The contents of a profile.
@@ -160,7 +180,7 @@ class RawProfile:
         By their numbers.
     launches, events, operations : list
         In the order in which they ended.
-    sites : dict of int to list of Site
+    sites, calls : dict of int to list
         By the number of the program.
     dpus : dict of int to int
         How many DPUs the sites of a program are of.
@@ -176,6 +196,7 @@ class RawProfile:
     events: list[LaunchEvents] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     sites: dict[int, list[Site]] = field(default_factory=dict)
+    calls: dict[int, list[Call]] = field(default_factory=dict)
     dpus: dict[int, int] = field(default_factory=dict)
     dropped: int = 0
     is_complete: bool = False
@@ -240,6 +261,14 @@ def _read_sites(profile: RawProfile, record: _Record) -> None:
     profile.dpus[program] = max(dpus, profile.dpus.get(program, 0))
 
 
+def _read_calls(profile: RawProfile, record: _Record) -> None:
+    program, _, count = record.take(_CALLS)
+    calls = [Call(*row) for row in record.rows(_CALL, count)]
+    if any(call.site >= _IRAM or call.target >= _IRAM for call in calls):
+        raise ProfileError("the profile is damaged: a call by what does not exist")
+    profile.calls.setdefault(program, []).extend(calls)
+
+
 def _read_end(profile: RawProfile, record: _Record) -> None:
     profile.dropped = record.take(_END)[0]
     profile.is_complete = True
@@ -252,6 +281,7 @@ _READERS = {
     4: _read_operation,
     5: _read_sites,
     6: _read_end,
+    7: _read_calls,
 }
 
 
@@ -284,7 +314,7 @@ def read(data: bytes) -> RawProfile:
         rest = rest[_RECORD.size + size :]
 
     known = {0, *profile.programs}
-    used = {*profile.sites, *(one.program for one in profile.launches)}
+    used = {*profile.sites, *profile.calls, *(one.program for one in profile.launches)}
     used |= {one.program for one in profile.events}
     if not used <= known:
         raise ProfileError("the profile is damaged: it is of a program that it does not have")
@@ -303,6 +333,8 @@ def merge(profiles: Iterable[RawProfile]) -> RawProfile:
         for number, sites in profile.sites.items():
             merged.sites.setdefault(new[number], []).extend(sites)
             merged.dpus[new[number]] = merged.dpus.get(new[number], 0) + profile.dpus[number]
+        for number, calls in profile.calls.items():
+            merged.calls.setdefault(new[number], []).extend(calls)
 
         def moved(number: int, first: int = launches) -> int:
             return number + first if number else 0

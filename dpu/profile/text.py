@@ -43,6 +43,34 @@ def _costs(costs: dict[str, Cost], total: int, limit: int, what: str) -> Iterato
         yield f"  ... and {len(costs) - limit} more"
 
 
+def _functions(figures: ProgramFigures, total: int, limit: int) -> Iterator[str]:
+    """Functions, with what passed in them and in what they call before their own cost."""
+    graph, rows = figures.calls, []
+    for name, cost in list(graph.own.items())[:limit]:
+        cycles = graph.inclusive[name].cycles
+        share = 100 * cycles / total if total else 0.0
+        rows.append([f"{cycles}", f"{share:.1f}", *_cost_row(cost, total, name)])
+    yield from _table(["inclusive", "%", *_COSTS, "function"], rows)
+    if len(graph.own) > limit:
+        yield f"  ... and {len(graph.own) - limit} more"
+
+
+def _calls(figures: ProgramFigures, total: int, limit: int) -> Iterator[str]:
+    arcs = figures.calls.arcs()
+    rows = [
+        [
+            *(f"{count}", f"{cost.cycles}", f"{100 * cost.cycles / total if total else 0:.1f}"),
+            *(f"{cost.instructions}", f"{cost.dma}", f"{cost.spin + cost.sleep}"),
+            f"{caller} -> {callee}",
+        ]
+        for (caller, callee), (count, cost) in list(arcs.items())[:limit]
+    ]
+    head = ["calls", "inclusive", "%", "instr", "dma", "wait", "caller -> callee"]
+    yield from _table(head, rows)
+    if len(arcs) > limit:
+        yield f"  ... and {len(arcs) - limit} more"
+
+
 def _launch_row(one: LaunchFigures, limit: float) -> list[str]:
     def share(cycles: int) -> str:
         return f"{100 * cycles / one.total:.0f}" if one.total else "0"
@@ -104,7 +132,10 @@ def report(figures: ProgramFigures, *, lines: int = 20, instructions: int = 0) -
         *_launches(figures, lines),
         "",
         "functions (cycles of all tasklets):",
-        *_costs(add_up(sites, lambda site: code.function(site.pc)), total, lines, "function"),
+        *_functions(figures, total, lines),
+        "",
+        "calls (and what passed in them):",
+        *_calls(figures, total, lines),
         "",
         "lines:",
         *_costs(add_up(sites, lambda site: code.place(site.pc)), total, lines, "line"),

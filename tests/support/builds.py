@@ -16,6 +16,7 @@ from pathlib import Path
 from buildtools.artefacts import (
     DPU_CHECKS,
     DPU_MACHINE,
+    DPU_PROFILE,
     DPU_TRANSLATE,
     EXTRA_SOURCES,
     INCLUDES,
@@ -58,6 +59,7 @@ GROUPS = {
     "libaccl": find_artefact("accl/lib/libaccl.so").sources,
     "dpu_machine": DPU_MACHINE,
     "dpu_checks": DPU_CHECKS,
+    "dpu_profile": DPU_PROFILE,
     "dpu_translate": DPU_TRANSLATE,
     "dpu_isa": EXTRA_SOURCES["dpu._isa"],
     "accelforge": EXTRA_SOURCES["accelforge._model"],

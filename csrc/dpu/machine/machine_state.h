@@ -101,6 +101,7 @@ struct dpu_fault {
 /* See observe.c and observed.c: whom hooks have been told of, and what they will be told. */
 struct dpu_observing {
     bool each;                           /* an observer wants each instruction, or access */
+    bool jumps;                          /* an observer wants jumps */
     uint32_t group, seen;                /* who takes part, and who has since the boot */
     uint64_t dma_free;                   /* before the transfer */
     uint64_t since[DPU_MACHINE_THREADS]; /* cycle of the launch at which it left the group */

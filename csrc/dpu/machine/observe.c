@@ -18,10 +18,13 @@
 
 static void note_wishes(struct dpu_machine *m)
 {
-    m->observing.each = false;
-    for (const struct dpu_observer *o = m->observers; o != NULL; o = o->next)
+    m->observing.each = m->observing.jumps = false;
+    for (const struct dpu_observer *o = m->observers; o != NULL; o = o->next) {
         if (o->instruction != NULL || o->access != NULL)
             m->observing.each = true;
+        if (o->jumped != NULL)
+            m->observing.jumps = true;
+    }
 }
 
 void dpu_machine_observe(struct dpu_machine *m, struct dpu_observer *observer)
@@ -59,6 +62,17 @@ uint64_t dpu_machine_now(const struct dpu_machine *m)
 uint64_t dpu_machine_round_cycles(const struct dpu_machine *m)
 {
     return dpu_round_cycles(m, m->runnable);
+}
+
+uint64_t dpu_machine_round_end(const struct dpu_machine *m)
+{
+    uint64_t rounds = m->rounds_done + 1;
+    return m->cycles - m->launch_cycles + rounds * dpu_round_cycles(m, m->runnable);
+}
+
+uint64_t dpu_machine_thread_instructions(const struct dpu_machine *m, uint32_t thread)
+{
+    return m->threads[thread].instructions + m->rounds_done + 1;
 }
 
 /* --- instructions --- */
@@ -102,6 +116,17 @@ void dpu_observe_instruction(struct dpu_machine *m, struct dpu_thread *t,
     access.size = dpu_access_size((enum dpu_operation_kind)op->kind);
     access.address = dpu_access_address(m, t, op);
     TELL(m, access, t->id, pc, &access);
+}
+
+void dpu_observe_jump(struct dpu_machine *m, struct dpu_thread *t, const struct dpu_operation *op,
+                      uint32_t target)
+{
+    bool is_direct = op->code == DPU_CODE_CALL_IMM && op->a == DPU_MACHINE_REGISTERS;
+    enum dpu_jump kind = op->c != DPU_SINK ? DPU_JUMP_CALL
+                         : is_direct       ? DPU_JUMP_DIRECT
+                                           : DPU_JUMP_BY_REGISTER;
+    t->op = op;
+    TELL(m, jumped, t->id, dpu_pc(m, op), kind, target);
 }
 
 static struct dpu_transfer transfer_of(const struct dpu_machine *m, const struct dpu_thread *t,

@@ -38,6 +38,10 @@ enum dpu_run_bit_change {
     DPU_RUN_BIT_STOP
 };
 
+/* A call keeps the address of the next instruction in a register. Other jumps without a condition
+ * go to an address that the instruction has, or a register, as returns do. */
+enum dpu_jump { DPU_JUMP_CALL, DPU_JUMP_DIRECT, DPU_JUMP_BY_REGISTER };
+
 /* Why a tasklet did not issue for some time. */
 enum dpu_wait { DPU_WAIT_DMA, DPU_WAIT_SLEEP };
 
@@ -67,6 +71,10 @@ struct dpu_observer {
     /* After the instruction, whose data has moved; not if it has faulted. */
     void (*transferred)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
                         const struct dpu_transfer *transfer);
+
+    /* Calls, returns and other jumps without a condition. */
+    void (*jumped)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
+                   enum dpu_jump kind, uint32_t target);
 
     /* TAKEN: the bit was clear. Else the program may try again. */
     void (*acquire)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
@@ -101,8 +109,11 @@ void dpu_machine_unobserve(struct dpu_machine *machine, struct dpu_observer *obs
 /* Adds to COUNTS, which has DPU_MACHINE_THREADS rows of DPU_COUNTS, from now on; NULL: no more. */
 void dpu_machine_count(struct dpu_machine *machine, struct dpu_count *counts);
 
-/* For hooks: the cycle of the launch, and the cycles of the round. */
+/* For hooks: the cycle of the launch, the cycles of the round and the cycle at which it ends, and
+ * the instructions of a tasklet in this launch, with the one that the hook is about. */
 uint64_t dpu_machine_now(const struct dpu_machine *machine);
 uint64_t dpu_machine_round_cycles(const struct dpu_machine *machine);
+uint64_t dpu_machine_round_end(const struct dpu_machine *machine);
+uint64_t dpu_machine_thread_instructions(const struct dpu_machine *machine, uint32_t thread);
 
 #endif

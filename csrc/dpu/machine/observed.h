@@ -16,6 +16,9 @@ static inline bool dpu_is_observed(const struct dpu_machine *m)
 /* Before an instruction: for the hooks instruction() and access(). */
 void dpu_observe_instruction(struct dpu_machine *machine, struct dpu_thread *t,
                              const struct dpu_operation *op);
+/* A jump without a condition. */
+void dpu_observe_jump(struct dpu_machine *machine, struct dpu_thread *t,
+                      const struct dpu_operation *op, uint32_t target);
 /* Before and after an instruction that other tasklets notice. */
 void dpu_observe_event(struct dpu_machine *machine, struct dpu_thread *t,
                        const struct dpu_operation *op);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile.h"
 
+#include "dpu/profile/calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +21,7 @@ struct dpu_profile {
     struct dpu_machine *machine;
     struct dpu_observer observer;
     struct tables *tables;
+    struct dpu_calls *calls;
     struct dpu_profile_launch launch;
     bool is_over;
 
@@ -28,6 +31,7 @@ struct dpu_profile {
     uint64_t held_since[DPU_MACHINE_ATOMIC_BITS];
     uint16_t held_at[DPU_MACHINE_ATOMIC_BITS];
     uint8_t held_by[DPU_MACHINE_ATOMIC_BITS];
+    uint64_t stopped[DPU_MACHINE_THREADS]; /* when the round of its last stop ended */
 
     struct dpu_profile_event *events;
     uint32_t event_count, events_max;
@@ -52,6 +56,14 @@ static void add_event(struct dpu_profile *p, enum dpu_profile_event_kind kind, u
     };
 }
 
+static struct dpu_calls_time time_of(const struct dpu_profile *p, uint32_t thread,
+                                     uint64_t instructions, uint64_t cycles)
+{
+    const struct dpu_profile_tasklet *tasklet = &p->launch.tasklets[thread];
+    return (struct dpu_calls_time){instructions, cycles, tasklet->spin, tasklet->dma,
+                                   tasklet->sleep};
+}
+
 static void on_boot(void *context, struct dpu_machine *m)
 {
     struct dpu_profile *p = context;
@@ -59,6 +71,7 @@ static void on_boot(void *context, struct dpu_machine *m)
     memset(&p->launch, 0, sizeof p->launch);
     memset(p->spins, 0, sizeof p->spins);
     memset(p->held_since, 0, sizeof p->held_since);
+    dpu_calls_begin(p->calls);
     p->is_over = false;
     p->event_count = 0;
     p->events_dropped = 0;
@@ -76,8 +89,12 @@ static void on_end(void *context, struct dpu_machine *m, enum dpu_run_status sta
         struct dpu_profile_tasklet *tasklet = &p->launch.tasklets[id];
         tasklet->instructions = result.thread_instructions[id];
         /* It was running when a fault or a limit ended the launch. */
-        if ((dpu_machine_get_run_bits(m) >> id & 1) != 0)
+        bool runs = (dpu_machine_get_run_bits(m) >> id & 1) != 0;
+        if (runs)
             tasklet->end = result.cycles;
+        const struct dpu_calls_time now =
+            time_of(p, id, tasklet->instructions, runs ? result.cycles : p->stopped[id]);
+        dpu_calls_end(p->calls, id, &now);
         if (tasklet->end != 0)
             add_event(p, DPU_PROFILE_RUN, id, 0, 0, tasklet->begin, tasklet->end);
     }
@@ -104,6 +121,15 @@ static void on_transfer(void *context, struct dpu_machine *m, uint32_t thread, u
               transfer->bytes, transfer->issued, transfer->tasklet_end);
     add_event(p, DPU_PROFILE_ENGINE, thread, pc, transfer->bytes, transfer->start,
               transfer->engine_end);
+}
+
+static void on_jump(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
+                    enum dpu_jump kind, uint32_t target)
+{
+    struct dpu_profile *p = context;
+    const struct dpu_calls_time now =
+        time_of(p, thread, dpu_machine_thread_instructions(m, thread), dpu_machine_round_end(m));
+    dpu_calls_jump(p->calls, thread, pc, kind, target, &now);
 }
 
 static void on_acquire(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
@@ -149,8 +175,10 @@ static void on_run_bit(void *context, struct dpu_machine *m, uint32_t thread, ui
         return;
     if (change == DPU_RUN_BIT_BOOT && !was_set)
         p->launch.tasklets[target].begin = dpu_machine_now(m);
-    if (change == DPU_RUN_BIT_STOP || change == DPU_RUN_BIT_CLEAR)
-        p->launch.tasklets[target].end = dpu_machine_now(m) + 1;
+    if (change != DPU_RUN_BIT_STOP && change != DPU_RUN_BIT_CLEAR)
+        return;
+    p->launch.tasklets[target].end = dpu_machine_now(m) + 1;
+    p->stopped[target] = dpu_machine_round_end(m);
 }
 
 static void on_wait(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
@@ -210,9 +238,11 @@ struct dpu_profile *dpu_profile_create(struct dpu_machine *machine, uint32_t eve
     void *tables = mmap(NULL, sizeof *p->tables, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     p->events = events != 0 ? malloc(events * sizeof *p->events) : NULL;
-    if (tables == MAP_FAILED || (events != 0 && p->events == NULL)) {
+    p->calls = dpu_calls_create();
+    if (tables == MAP_FAILED || p->calls == NULL || (events != 0 && p->events == NULL)) {
         if (tables != MAP_FAILED)
             munmap(tables, sizeof *p->tables);
+        dpu_calls_destroy(p->calls);
         free(p->events);
         free(p);
         return NULL;
@@ -226,6 +256,7 @@ struct dpu_profile *dpu_profile_create(struct dpu_machine *machine, uint32_t eve
         .booted = on_boot,
         .ended = on_end,
         .transferred = on_transfer,
+        .jumped = on_jump,
         .acquire = on_acquire,
         .release = on_release,
         .run_bit = on_run_bit,
@@ -244,8 +275,19 @@ void dpu_profile_destroy(struct dpu_profile *p)
     dpu_machine_unobserve(p->machine, &p->observer);
     dpu_machine_count(p->machine, NULL);
     munmap(p->tables, sizeof *p->tables);
+    dpu_calls_destroy(p->calls);
     free(p->events);
     free(p);
+}
+
+void dpu_profile_add_function(struct dpu_profile *p, uint32_t pc)
+{
+    dpu_calls_add_function(p->calls, pc);
+}
+
+void dpu_profile_forget_functions(struct dpu_profile *p)
+{
+    dpu_calls_forget_functions(p->calls);
 }
 
 bool dpu_profile_get_launch(const struct dpu_profile *p, struct dpu_profile_launch *launch)
@@ -287,4 +329,11 @@ void dpu_profile_take_sites(struct dpu_profile *p,
     }
 
     madvise(p->tables, sizeof *p->tables, MADV_DONTNEED);
+}
+
+void dpu_profile_take_calls(struct dpu_profile *p,
+                            void (*take)(void *context, const struct dpu_profile_call *call),
+                            void *context)
+{
+    dpu_calls_take(p->calls, take, context);
 }

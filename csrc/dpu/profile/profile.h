@@ -23,6 +23,14 @@ struct dpu_profile_site {
     uint64_t sleep; /* cycles from a stop to the resume */
 };
 
+/* Calls of what begins at TARGET by the instruction at SITE, and what passed in them. Of calls
+ * within calls of the same function only the count is added. */
+struct dpu_profile_call {
+    uint16_t site, target;
+    uint64_t count;
+    uint64_t instructions, issue, spin, dma, sleep; /* as of a site */
+};
+
 /* A tasklet in one launch. Begin, end and waits are cycles of it. */
 struct dpu_profile_tasklet {
     uint64_t instructions;
@@ -65,6 +73,11 @@ struct dpu_profile *dpu_profile_create(struct dpu_machine *machine, uint32_t eve
 /* Ends it, before its machine is destroyed. */
 void dpu_profile_destroy(struct dpu_profile *profile);
 
+/* A function begins at PC; for functions that another one jumps to as its last deed. */
+void dpu_profile_add_function(struct dpu_profile *profile, uint32_t pc);
+/* There is another program. */
+void dpu_profile_forget_functions(struct dpu_profile *profile);
+
 /* The last launch, and whether it is over. */
 bool dpu_profile_get_launch(const struct dpu_profile *profile, struct dpu_profile_launch *launch);
 /* Its events in the order of their ends, and how many more there were. Until the next launch. */
@@ -77,6 +90,11 @@ const struct dpu_profile_event *dpu_profile_events(const struct dpu_profile *pro
  */
 void dpu_profile_take_sites(struct dpu_profile *profile,
                             void (*take)(void *context, const struct dpu_profile_site *site),
+                            void *context);
+/* Calls TAKE for each row of calls, of all tasklets together, and forgets them. Not while a launch
+ * is under way. */
+void dpu_profile_take_calls(struct dpu_profile *profile,
+                            void (*take)(void *context, const struct dpu_profile_call *call),
                             void *context);
 
 #endif

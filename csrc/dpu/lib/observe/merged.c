@@ -2,6 +2,7 @@
 #include "dpu/lib/observe/merged.h"
 
 #include "common/sha256.h"
+#include "dpu/profile/arcs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct dpulib_merged {
     uint64_t count; /* sites that are not 0 */
     uint8_t seen[DPUS_MAX / 8];
     struct dpulib_raw_site sites[DPU_MACHINE_THREADS][DPU_MACHINE_IRAM];
+    struct dpu_arcs calls;
 };
 
 static struct dpulib_merged *first;
@@ -88,6 +90,21 @@ static void add(void *context, const struct dpu_profile_site *site)
     sum->sleep += site->sleep;
 }
 
+static void add_call(void *context, const struct dpu_profile_call *call)
+{
+    struct dpulib_merged *merged = context;
+    struct dpu_profile_call *sum = dpu_arcs_find(&merged->calls, call->site, call->target);
+    if (sum == NULL)
+        return;
+
+    sum->count += call->count;
+    sum->instructions += call->instructions;
+    sum->issue += call->issue;
+    sum->spin += call->spin;
+    sum->dma += call->dma;
+    sum->sleep += call->sleep;
+}
+
 void dpulib_merged_take(struct dpulib_merged *merged, struct dpu_profile *profile, uint32_t dpu)
 {
     uint8_t *byte = &merged->seen[dpu / 8 % sizeof merged->seen];
@@ -95,6 +112,7 @@ void dpulib_merged_take(struct dpulib_merged *merged, struct dpu_profile *profil
     merged->dpus += (*byte & bit) == 0;
     *byte |= bit;
     dpu_profile_take_sites(profile, add, merged);
+    dpu_profile_take_calls(profile, add_call, merged);
 }
 
 static void write_sites(struct dpulib_raw_file *file, struct dpulib_merged *merged)
@@ -115,13 +133,44 @@ static void write_sites(struct dpulib_raw_file *file, struct dpulib_merged *merg
     free(sites);
 }
 
+static void write_calls(struct dpulib_raw_file *file, const struct dpulib_merged *merged)
+{
+    const struct dpulib_raw_calls head = {.program = merged->number, .count = merged->calls.count};
+    struct dpulib_raw_call *calls = malloc(head.count * sizeof *calls);
+    if (calls == NULL)
+        return;
+
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < DPU_ARCS && at < head.count; i++) {
+        const struct dpu_profile_call *row = &merged->calls.rows[i];
+        if (row->count != 0)
+            calls[at++] = (struct dpulib_raw_call){
+                .count = row->count,
+                .instructions = row->instructions,
+                .issue = row->issue,
+                .spin = row->spin,
+                .dma = row->dma,
+                .sleep = row->sleep,
+                .site = row->site,
+                .target = row->target,
+            };
+    }
+
+    const struct dpulib_raw_part parts[] = {{&head, sizeof head}, {calls, at * sizeof *calls}};
+    dpulib_raw_write(file, DPULIB_RAW_CALLS, parts, 2);
+    free(calls);
+}
+
 void dpulib_merged_write(struct dpulib_raw_file *file)
 {
     for (struct dpulib_merged *merged = first; merged != NULL; merged = merged->next) {
         if (merged->count == 0)
             continue;
         write_sites(file, merged);
+        if (merged->calls.count != 0)
+            write_calls(file, merged);
         memset(merged->sites, 0, sizeof merged->sites);
+        memset(&merged->calls, 0, sizeof merged->calls);
         memset(merged->seen, 0, sizeof merged->seen);
         merged->count = merged->dpus = 0;
     }

@@ -25,6 +25,7 @@ enum dpulib_raw_kind {
     DPULIB_RAW_OPERATION = 4, /* of the host */
     DPULIB_RAW_SITES = 5,     /* then struct dpulib_raw_site, as many as there are */
     DPULIB_RAW_END = 6,
+    DPULIB_RAW_CALLS = 7, /* then struct dpulib_raw_call, as many as there are */
 };
 
 struct dpulib_raw_program {
@@ -68,6 +69,16 @@ struct dpulib_raw_site {
 
 struct dpulib_raw_sites {
     uint32_t program, dpus; /* that were merged */
+    uint64_t count;
+};
+
+struct dpulib_raw_call {
+    uint64_t count, instructions, issue, spin, dma, sleep;
+    uint32_t site, target;
+};
+
+struct dpulib_raw_calls {
+    uint32_t program, reserved;
     uint64_t count;
 };
 

@@ -165,6 +165,14 @@ static struct dpulib_program *take_program(const struct dpu_t *dpu)
     return program;
 }
 
+static void add_functions(struct dpu_profile *profile, const struct dpu_elf *elf)
+{
+    dpu_profile_forget_functions(profile);
+    for (size_t i = 0; i < elf->ncode; i++)
+        if (elf->code[i]->kind == DPU_ELF_FUNCTION)
+            dpu_profile_add_function(profile, (elf->code[i]->value - DPU_ELF_IRAM_BASE) / 8);
+}
+
 static void identify(struct recording *recording, const struct dpu_t *dpu)
 {
     struct dpulib_program *program = take_program(dpu);
@@ -175,6 +183,7 @@ static void identify(struct recording *recording, const struct dpu_t *dpu)
     if (open_file())
         recording->program = dpulib_merged_find(&file, program, dpu);
     pthread_mutex_unlock(&guard);
+    add_functions(recording->profile, &program->elf);
     dpu_free_program(&program->public);
 }
 
