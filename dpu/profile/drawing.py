@@ -85,7 +85,7 @@ def draw_roofline(figures: ProgramFigures) -> str:
     for power in range(-3, 1):
         parts.append(_text(_LEFT - 6, y_of(10**power) + 4, f"{10.0**power:g}", "end"))
     parts.append(_text((_LEFT + right) / 2, bottom + 30, "instructions per byte of MRAM", "middle"))
-    parts.append(_text(_LEFT, bottom + 44, "up: instructions per cycle"))
+    parts.append(_text(_LEFT, bottom + 44, "vertical: instructions per cycle"))
 
     limit, ridge = figures.limit, 1 / figures.limit
     start = 10**low_x
