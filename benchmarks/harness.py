@@ -119,6 +119,7 @@ class Report:
         at_most: float | None = None,
         at_least: float | None = None,
         ratio_at_least: float | None = None,
+        ratio_at_most: float | None = None,
         **extra: float,
     ) -> None:
         """Add a row.
@@ -135,7 +136,7 @@ class Report:
             Printed instead of the series.
         baseline : Sample, optional
             The same measured for the baseline, in the same unit.
-        at_most, at_least, ratio_at_least : float, optional
+        at_most, at_least, ratio_at_least, ratio_at_most : float, optional
             The target for the median, or for its ratio to the baseline.
         extra : float
             Further figures, printed after the row.
@@ -148,6 +149,8 @@ class Report:
             target, met = f">= {at_least:g}", sample.median >= at_least
         elif ratio_at_least is not None and ratio is not None:
             target, met = f"ratio >= {ratio_at_least:g}", ratio >= ratio_at_least
+        elif ratio_at_most is not None and ratio is not None:
+            target, met = f"ratio <= {ratio_at_most:g}", ratio <= ratio_at_most
         name = label or series
         if met is False:
             self.missed.append(f"{name}: {_number(sample.median)} {unit}, target {target}")

@@ -7,79 +7,45 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from types import TracebackType
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
-from benchmarks.dpu import engine_programs
+from benchmarks.dpu import engine_costs, engine_programs
+from benchmarks.dpu.engine_process import Runner
 from benchmarks.dpu.kernels_speed import SOURCE, TASKLETS, WORKLOADS
-from benchmarks.harness import HERE, Report, Sample, arguments
+from benchmarks.harness import Report, Sample, arguments
 from dpu.compiler import Compiler
 
-RUNS = HERE / "dpu" / "engine_runs.py"
 ENGINES = ["turns", "drift", "translated"]
 # Beside the baseline: of the geometric mean over the kernels, and of each kernel.
 TARGETS = {"drift": 1.15, "translated": 4.5}
 PROGRAM_TARGETS = {"drift": 2.2, "translated": 4.5}
 LEAST = 0.95
-
-
-class Runner:
-    """A process that launches programs; to be used in `with`."""
-
-    def __init__(self, python: str, profile: str) -> None:
-        self.profile = profile
-        # Not in the folder of this tree, whose package would be found first.
-        self.process = subprocess.Popen(
-            [python, str(RUNS)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd="/",
-        )
-
-    def __enter__(self) -> Runner:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.process.communicate()
-
-    def launch(self, program: str, rounds: int) -> tuple[int, float]:
-        """Return instructions and seconds of processor time."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(f"{program}\t{self.profile}\t{rounds}\n")
-        self.process.stdin.flush()
-        instructions, seconds = self.process.stdout.readline().split()
-        return int(instructions), float(seconds)
+PARTS = ["speeds", "cold", "translation", "dpus"]
 
 
 def speeds(runners: dict[str, Runner], program: str, quick: bool) -> dict[str, Sample]:
     """Measure one program in all, which alternate."""
     first = next(iter(runners.values()))
-    base, _ = first.launch(program, 0)
-    few, _ = first.launch(program, 4)
+    base = first.launch(program, 0).instructions
+    few = first.launch(program, 4).instructions
     goal = 5_000_000 if quick else 40_000_000
     rounds = max(8, goal * 4 // max(1, few - base))
     figures: dict[str, list[float]] = {name: [] for name in runners}
-    counts = {runner.launch(program, rounds)[0] for runner in runners.values()}
+    counts = {runner.launch(program, rounds).instructions for runner in runners.values()}
     if len(counts) != 1:
         raise RuntimeError(f"{program}: the engines executed {counts} instructions")
     for _ in range(5 if quick else 9):
         for name, runner in runners.items():
-            instructions, seconds = runner.launch(program, rounds)
-            figures[name].append(instructions / seconds / 1e6)
+            launch = runner.launch(program, rounds)
+            figures[name].append(launch.instructions / launch.seconds / 1e6)
     return {name: Sample.of(values) for name, values in figures.items()}
 
 
@@ -136,28 +102,58 @@ def library_of(python: str) -> Path:
     return Path(done.stdout.strip())
 
 
+def compile_kernels(folder: str) -> dict[str, str]:
+    """Compile all kernels; return their programs."""
+    programs = {}
+    for workload in WORKLOADS:
+        programs[workload] = f"{folder}/{workload}.dpu"
+        defines: dict[str, str | int | None] = {"NR_TASKLETS": TASKLETS, "WORKLOAD": workload}
+        Compiler().compile(str(SOURCE), programs[workload], defines=defines, options=["-w"])
+    return programs
+
+
+def measure_kernels(
+    report: Report, programs: dict[str, str], baseline: str | None, quick: bool
+) -> None:
+    """Measure kernels in all engines."""
+    with contextlib.ExitStack() as stack:
+        made = {name: Runner(sys.executable, f"softEngine={name}") for name in ENGINES}
+        if baseline:
+            made = {"baseline": Runner(baseline, ""), **made}
+        runners = {name: stack.enter_context(runner) for name, runner in made.items()}
+        found = {name: speeds(runners, path, quick) for name, path in programs.items()}
+        add_speeds(report, found, "M/s", TARGETS)
+
+
+def measure_costs(
+    report: Report, programs: dict[str, str], parts: list[str], baseline: str | None, quick: bool
+) -> None:
+    """Measure what does not depend on how long a launch is, and launches of many DPUs."""
+    if "cold" in parts and baseline:
+        engine_costs.cold_launches(report, programs, baseline, sys.executable, quick)
+    if "translation" in parts:
+        engine_costs.translations(report, programs, sys.executable)
+    if "dpus" in parts:
+        for engine in ("drift", "translated"):
+            engine_costs.many_dpus(report, programs, engine, sys.executable, quick)
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--baseline", metavar="PYTHON", help="with another version of the package")
     parser.add_argument("--programs", metavar="FILE", nargs="*", default=[], help="more programs")
     parser.add_argument("--prim", metavar="FOLDER", type=Path, help="programs of PrIM, built")
+    parser.add_argument("--only", choices=PARTS, help="this part of the tables, without PrIM")
     options = parser.parse_args()
     report = Report("dpu_engines", "how fast are the engines of the simulator?")
-    runners = {name: Runner(sys.executable, f"softEngine={name}") for name in ENGINES}
-    if options.baseline:
-        runners = {"baseline": Runner(options.baseline, ""), **runners}
     with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
-        programs = {}
-        for workload in WORKLOADS:
-            programs[workload] = f"{folder}/{workload}.dpu"
-            defines: dict[str, str | int | None] = {"NR_TASKLETS": TASKLETS, "WORKLOAD": workload}
-            Compiler().compile(str(SOURCE), programs[workload], defines=defines, options=["-w"])
-        programs |= {Path(name).stem: name for name in options.programs}
-        found = {name: speeds(runners, path, options.quick) for name, path in programs.items()}
-        add_speeds(report, found, "M/s", TARGETS)
-    for runner in runners.values():
-        runner.process.communicate()
-    if options.prim is not None:
+        programs = compile_kernels(folder)
+        parts = [options.only] if options.only else PARTS
+        if "speeds" in parts:
+            more = {Path(name).stem: name for name in options.programs}
+            measure_kernels(report, {**programs, **more}, options.baseline, options.quick)
+        measure_costs(report, programs, parts, options.baseline, options.quick)
+    if options.prim is not None and not options.only:
         measure_programs(report, options.prim, options.baseline, options.quick)
     report.finish(options.json)
 

@@ -70,6 +70,9 @@ PUBLISHED = {
 FORMATS = {"int32": "i", "int64": "q", "float": "f", "double": "d"}
 TYPES = {"int32": "int32_t", "int64": "int64_t", "float": "float", "double": "double"}
 TASKLETS, ELEMENTS = 16, 128
+# Milliseconds of PrIM's VA on one DPU by tasklets, from the profiles of fidelity_programs.py.
+VECTOR_ADD = {1: 884.67, 2: 443.06, 4: 222.24, 8: 114.64, 16: 76.37}
+VECTOR_BYTES = 2_621_440 * 4
 
 
 def one(value: float) -> Sample:
@@ -146,6 +149,26 @@ def loops(report: Report) -> None:
         cycles, _ = run_loop(body, 2000, tasklets)
         found = 2000 * tasklets * MHZ / cycles
         row(report, f"{tasklets} tasklets", found, "MOPS", 58.56 * min(1, tasklets / 11))
+
+
+def vector_addition(report: Report) -> None:
+    """Compare tasklets that could fall into phase: all of them read, compute and write in turns."""
+    report.section("vector addition on one DPU, instructions as in VA, by tasklets", "measured")
+    with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
+        for tasklets, published in VECTOR_ADD.items():
+            program = f"{folder}/{tasklets}.dpu"
+            Compiler().compile(
+                str(HERE / "dpu/kernels/vector_add_blocks.c"),
+                program,
+                defines={"NR_TASKLETS": tasklets},
+            )
+            with DpuSet(1, binary=program) as dpus:
+                dpus.bytes = struct.pack("<I", VECTOR_BYTES)
+                dpus.exec()
+                # How refreshes are placed was chosen by whether 2 and 4 stay in lockstep.
+                fitted = tasklets in (2, 4)
+                found = 1e3 * dpus.report.seconds
+                row(report, f"{tasklets} tasklets", found, "ms", published, fitted=fitted)
 
 
 def build(kind: str, operation: str, folder: str, costs: str) -> str:
@@ -232,6 +255,7 @@ def main() -> None:
     report = Report("dpu_fidelity", "do cycles of the simulated DPU agree with published ones?")
     transfers(report)
     loops(report)
+    vector_addition(report)
     for costs in ("offchip", "upmem"):
         compiled(report, costs)
     if options.profiles is not None:

@@ -46,6 +46,8 @@ PROGRAMS = (
     Program("SCAN-SSA", f"{_COMMON} -i 3932160 -x 1", (3.284, 1.878)),
     Program("SEL", f"{_COMMON} -i 3932160 -x 1", (2.566,)),
     Program("TS", "./bin/ts_host -n 524288", (249.577667,)),
+    # The host in bin is for 64 DPUs: as many elements for each as with 60.
+    Program("VA", f"{_COMMON} -i 2796544 -x 1", (1.604,)),
     Program("UNI", f"{_COMMON} -i 3932160 -x 1", (1.863,)),
 )
 # The host in bin is for 64 DPUs, and the profile is of 60: it has this share of the queries.
