@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .callgrind import callgrind
-from .drawing import draw_roofline, draw_tasklets, draw_timeline
+from .drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from .figures import ProgramFigures, program_figures
 from .page import page
 from .raw import ProfileError, RawProfile
@@ -33,8 +33,11 @@ _FILES = {
     "trace": "a timeline for Perfetto (Chrome's trace format, JSON)",
     "roofline": "the roofline of that program, as SVG",
     "tasklets": "what the time of tasklets went to, as SVG",
+    "balance": "what the cycles of each DPU went to, as SVG",
     "picture": "the timeline of its first launch, as SVG",
 }
+
+_PICTURES = {"roofline": draw_roofline, "tasklets": draw_tasklets, "balance": draw_dpus}
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
@@ -97,7 +100,7 @@ def write_files(
                 continue
             text = draw_timeline(programs[0], events[0])
         else:
-            text = (draw_roofline if name == "roofline" else draw_tasklets)(programs[0])
+            text = _PICTURES[name](programs[0])
         Path(path).write_text(text)
     return bool(wanted)
 
@@ -143,6 +146,8 @@ def main(
             status, files = record(command, _options(options), folder, checks=options.check)
         else:
             files = [Path(path) for path in paths]
+            if options.dpus is not None:
+                print("note: a profile has the DPUs that were recorded; --dpus is for a host")
         profile = load(files) if files else RawProfile(is_complete=True)
         if command and folder is None and files:
             shutil.rmtree(files[0].parent)

@@ -10,7 +10,7 @@ from .costs import Cost
 from .figures import ProgramFigures
 from .raw import EventKind, LaunchEvents
 
-__all__ = ["draw_roofline", "draw_tasklets", "draw_timeline"]
+__all__ = ["draw_dpus", "draw_roofline", "draw_tasklets", "draw_timeline"]
 
 _WIDTH, _LEFT, _TOP = 640, 80, 28
 # What the time of a tasklet is, and its colour.
@@ -20,6 +20,13 @@ _PARTS = {
     "spin": "#c0392b",
     "DMA": "#2e6da4",
     "sleep": "#e0a030",
+}
+# What the cycles of a DPU are, and their colours: instructions, and those lost by their reason.
+_LOST = {
+    "instructions": _PARTS["instructions"],
+    "too few tasklets": _PARTS["pipeline"],
+    "stopped": _PARTS["sleep"],
+    "DMA": _PARTS["DMA"],
 }
 _EVENT_COLOURS = {
     EventKind.RUN: _PARTS["pipeline"],
@@ -126,6 +133,29 @@ def draw_tasklets(figures: ProgramFigures) -> str:
             x += width
     y = _TOP + row * len(costs) + 18
     return _svg(y + 12, f"Time of tasklets of {figures.code.name}", parts + _legend(y, _PARTS))
+
+
+def draw_dpus(figures: ProgramFigures) -> str:
+    """Draw what the cycles of each DPU went to, side by side."""
+    dpus = sorted(figures.dpus, key=lambda one: one.number)
+    bottom, longest = 200, max((one.cycles for one in dpus), default=0) or 1
+    width = (_WIDTH - _LEFT - 20) / max(1, len(dpus))
+    parts = [_text(_LEFT - 6, _TOP + 4, f"{longest}", "end"), _text(_LEFT - 6, bottom, "0", "end")]
+    for index, one in enumerate(dpus):
+        x, y = _LEFT + index * width, float(bottom)
+        shares = (one.instructions, one.lost_few, one.lost_stopped, one.lost_dma)
+        note = f"DPU {one.number}: {one.cycles} cycles"
+        for colour, cycles in zip(_LOST.values(), shares, strict=True):
+            height = min(cycles, longest) / longest * (bottom - _TOP)
+            y -= height
+            parts.append(_box(x, y, width * 0.85, height, colour, note) if cycles else "")
+    for index in range(0, len(dpus), max(1, len(dpus) // 8)):
+        x = _LEFT + (index + 0.4) * width
+        parts.append(_text(x, bottom + 14, f"{dpus[index].number}", "middle"))
+    parts.append(_line(_LEFT, bottom, _WIDTH - 20, bottom))
+    parts.append(_text(_LEFT - 6, bottom + 14, "DPU", "end"))
+    legend = _legend(bottom + 36, _LOST)
+    return _svg(bottom + 48, f"Cycles of DPUs of {figures.code.name}", parts + legend)
 
 
 def _bounds(launch: LaunchEvents, most: int) -> tuple[int, int]:

@@ -15,12 +15,12 @@ __all__ = ["LaunchFigures", "ProgramFigures", "advise", "launch_figures", "progr
 
 @dataclass(frozen=True)
 class LaunchFigures:
-    """One launch of a program on some DPUs.
+    """One launch of a program on some DPUs, or all launches of one DPU.
 
     Attributes
     ----------
     number : int
-        Of the host's launch.
+        Of the host's launch, or of the DPU.
     dpus : int
         That were profiled.
     cycles, mean_cycles : float
@@ -70,12 +70,23 @@ class LaunchFigures:
 
 @dataclass(frozen=True)
 class ProgramFigures:
-    """A program over all its launches; attributes are as in `LaunchFigures`."""
+    """A program over all its launches.
+
+    Attributes
+    ----------
+    launches, dpus : list of LaunchFigures
+        Of each launch, and of each DPU; of these the slowest comes first.
+    whole : LaunchFigures
+        Of all together.
+    tasklets : dict of int to Cost
+        Of all DPUs together.
+    """
 
     program: RecordedProgram
     code: Code
     sites: list[Site]
     launches: list[LaunchFigures]
+    dpus: list[LaunchFigures]
     whole: LaunchFigures
     tasklets: dict[int, Cost]
     calls: CallGraph
@@ -124,9 +135,11 @@ def program_figures(profile: RawProfile) -> list[ProgramFigures]:
     found = []
     for number, program in profile.programs.items():
         launches = [one for one in profile.launches if one.program == number]
-        groups: dict[int, list[Launch]] = {}
+        groups, by_dpu = dict[int, list[Launch]](), dict[int, list[Launch]]()
         for one in launches:
             groups.setdefault(one.operation, []).append(one)
+            by_dpu.setdefault(one.dpu, []).append(one)
+        dpus = [launch_figures(group, key) for key, group in sorted(by_dpu.items())]
         code, sites = Code(program), profile.sites.get(number, [])
         found.append(
             ProgramFigures(
@@ -134,6 +147,7 @@ def program_figures(profile: RawProfile) -> list[ProgramFigures]:
                 code=code,
                 sites=sites,
                 launches=[launch_figures(group, key) for key, group in groups.items()],
+                dpus=sorted(dpus, key=lambda one: -one.cycles),
                 whole=launch_figures(launches),
                 tasklets=dict(sorted(add_up(sites, lambda site: site.thread).items())),
                 calls=CallGraph(code, sites, profile.calls.get(number, [])),
@@ -190,9 +204,10 @@ def advise(figures: ProgramFigures) -> str:
     sleeps_in, sleep = _sleeping(figures)
     size = whole.bytes / whole.transfers if whole.transfers else 0.0
     if whole.balance < 0.75:
+        slowest = f"DPU {figures.dpus[0].number}" if figures.dpus else "the slowest one"
         return (
-            f"Unbalanced DPUs: the slowest one takes {1 / whole.balance:.1f} times as long as the "
-            "mean; give each DPU as much to do."
+            f"Unbalanced DPUs: {slowest} takes {1 / whole.balance:.1f} times as long as the mean; "
+            "give each DPU as much to do."
         )
     if spin > 0.2:
         return (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 
 from .costs import Cost, add_up
-from .drawing import draw_roofline, draw_tasklets, draw_timeline
+from .drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from .figures import LaunchFigures, ProgramFigures, advise
 from .raw import RawProfile
 from .text import coverage
@@ -114,6 +114,8 @@ def _program(profile: RawProfile, figures: ProgramFigures) -> str:
     rows = [_launch(one, figures.limit) for one in figures.launches[:_MOST_LAUNCHES]]
     rows.append(_launch(figures.whole, figures.limit))
     pictures = [draw_roofline(figures), draw_tasklets(figures)]
+    if len(figures.dpus) > 1:
+        pictures.append(draw_dpus(figures))
     number = figures.program.number
     events = next((one for one in profile.events if one.program == number and one.events), None)
     if events is not None:

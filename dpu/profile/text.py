@@ -102,6 +102,28 @@ def _launches(figures: ProgramFigures, limit: int) -> Iterator[str]:
     yield from _table(head, rows)
 
 
+def _dpus(figures: ProgramFigures, limit: int) -> Iterator[str]:
+    """DPUs, the slowest first."""
+    head = ["cycles", "of mean", "instr", "instr/cycle", "bytes", "DMA busy %"]
+    head += ["lost: DMA %", "stopped %", "few tasklets %", "DPU"]
+    mean, rows = figures.whole.mean_cycles or 1.0, []
+    for one in figures.dpus[:limit]:
+        shares = (one.lost_dma, one.lost_stopped, one.lost_few)
+        rows.append(
+            [
+                *(f"{one.cycles}", f"{one.cycles / mean:.2f}", f"{one.instructions}"),
+                *(f"{one.per_cycle:.3f}", f"{one.bytes}", f"{100 * one.share_busy:.0f}"),
+                *(f"{100 * cycles / (one.total or 1):.0f}" for cycles in shares),
+                f"DPU {one.number}",
+            ]
+        )
+    yield from _table(head, rows)
+    if len(figures.dpus) > limit:
+        fastest = figures.dpus[-1]
+        more = f"{len(figures.dpus) - limit} more, DPU {fastest.number} in {fastest.cycles}"
+        yield f"  ... and {more}"
+
+
 def coverage(figures: ProgramFigures) -> dict[str, tuple[int, int]]:
     """Return how many instructions of each function were executed, and how many it has."""
     executed = {site.pc for site in figures.sites}
@@ -131,6 +153,7 @@ def report(figures: ProgramFigures, *, lines: int = 20, instructions: int = 0) -
         "launches (cycles of the slowest DPU):",
         *_launches(figures, lines),
         "",
+        *(["DPUs:", *_dpus(figures, lines), ""] if len(figures.dpus) > 1 else []),
         "functions (cycles of all tasklets):",
         *_functions(figures, total, lines),
         "",

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from dpu.profile import ProgramFigures, RawProfile, load, program_figures
+from dpu.profile import ProgramFigures, RawProfile, load, program_figures, report
 from dpu.profile.callgrind import callgrind
 from dpu.profile.command import main
-from dpu.profile.drawing import draw_roofline, draw_tasklets, draw_timeline
+from dpu.profile.drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from dpu.profile.figures import LaunchFigures, advise
 from dpu.profile.page import page
 from dpu.profile.raw import RecordedProgram, Site
@@ -87,14 +87,28 @@ def test_pictures_are_xml(profile: RawProfile, figures: ProgramFigures) -> None:
     for picture in (
         draw_roofline(figures),
         draw_tasklets(figures),
+        draw_dpus(figures),
         draw_timeline(figures, profile.events[0]),
     ):
         assert xml.etree.ElementTree.fromstring(picture).tag.endswith("svg")
 
 
+def test_dpus_are_compared(figures: ProgramFigures) -> None:
+    [one, two] = figures.dpus
+    assert [one.number, two.number] == [0, 1] and one.cycles == two.cycles
+    assert one.cycles + two.cycles == figures.whole.total
+    slow = replace(one, number=5, cycles=10 * one.cycles)
+    whole = replace(figures.whole, cycles=slow.cycles, mean_cycles=4.0 * one.cycles)
+    changed = replace(figures, dpus=[slow, one], whole=whole)
+    assert "Unbalanced DPUs: DPU 5 takes 2.5 times as long as the mean" in advise(changed)
+    text = report(changed, lines=1)
+    assert re.search(rf"^ +{slow.cycles} +2\.50 .* DPU 5$", text, re.M)
+    assert f"... and 1 more, DPU 0 in {one.cycles}\n" in text
+
+
 def test_the_page_needs_nothing_else(profile: RawProfile, figures: ProgramFigures) -> None:
     text = page(profile, [figures])
-    assert text.count("<svg") == 3 and advise(figures).split(":")[0] in text
+    assert text.count("<svg") == 4 and advise(figures).split(":")[0] in text
     assert not re.search(r"""(src|href)\s*=|url\(|@import|<script""", text)
 
 
@@ -111,7 +125,7 @@ def test_names_in_a_page_are_escaped(profile: RawProfile, figures: ProgramFigure
 def test_the_command_writes_files(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = ("html", "callgrind", "trace", "roofline", "tasklets", "picture")
+    names = ("html", "callgrind", "trace", "roofline", "tasklets", "balance", "picture")
     options = [word for name in names for word in (f"--{name}", str(tmp_path / name))]
     assert main([*options, str(file)]) == 0
     assert capsys.readouterr().out == ""
@@ -132,7 +146,7 @@ def figures_of(site: dict[str, int], **changes: Any) -> ProgramFigures:
         programs={1: program}, sites={1: [Site(**row, thread=thread) for thread in range(16)]}
     )
     [found] = program_figures(profile)
-    return replace(found, launches=[whole], whole=whole)
+    return replace(found, launches=[whole], dpus=[], whole=whole)
 
 
 @pytest.mark.parametrize(
