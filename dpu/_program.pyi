@@ -4,12 +4,14 @@ from typing import Any, NoReturn, SupportsIndex
 from typing_extensions import disjoint_base
 
 from dpu._symbol import DpuSymbol
+from dpu.dtypes import ProgramTypes
 
 __all__ = ["DpuProgram"]
 
 @disjoint_base
 class DpuProgram:
     path: str | None
+    _types: ProgramTypes | None
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
     @property
@@ -18,3 +20,4 @@ class DpuProgram:
     def symbols(self) -> dict[str, DpuSymbol]: ...
     def get_symbol(self, symbol: str) -> DpuSymbol | None: ...
     def fetch_all_symbols(self) -> dict[str, DpuSymbol]: ...
+    def _image(self) -> bytes: ...

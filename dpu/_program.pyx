@@ -56,11 +56,15 @@ cdef class DpuProgram:
         """
         return dict(self._symbols)
 
+    def _image(self):
+        return self._origin if isinstance(self._origin, bytes) else self._origin.read()
+
     def __repr__(self):
         return f"<DpuProgram {self.path or 'in memory'}, {len(self._symbols)} symbols>"
 
 
-cdef DpuProgram new_program(const dpu_table *table, dpu_program_t *c, object path):
+cdef DpuProgram new_program(const dpu_table *table, dpu_program_t *c, object path,
+                            object origin):
     cdef DpuProgram program = DpuProgram.__new__(DpuProgram)
     cdef DpuSymbol symbol
     cdef dpu_elf_symbol_t *entry
@@ -69,6 +73,7 @@ cdef DpuProgram new_program(const dpu_table *table, dpu_program_t *c, object pat
     program._symbols = {}
     program._address = <size_t>c
     program.path = path
+    program._origin = origin
     if c.symbols is NULL:
         return program
     for i in range(c.symbols.nr_symbols):

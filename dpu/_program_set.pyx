@@ -14,6 +14,7 @@ import os
 import warnings
 
 from dpu.errors import DpuError
+from dpu.images import ProgramImage
 from dpu.symbols import ProgramSymbols
 from dpu.variable import DpuVariable
 
@@ -51,12 +52,14 @@ cdef class ProgramSet(SetView):
             from dpu.sources import building
 
             with building(c_source, asm_source) as path:
-                return self._load_file(path, None)
+                with open(path, "rb") as built:
+                    return self._load_file(path, None, built.read())
         if isinstance(binary, (str, os.PathLike)):
-            return self._load_file(os.fspath(binary), os.fspath(binary))
+            path = os.fspath(binary)
+            return self._load_file(path, path, ProgramImage(path))
         return self._load_memory(binary)
 
-    def _load_file(self, path, shown):
+    def _load_file(self, path, shown, origin):
         cdef dpu_program_t *program = NULL
         cdef dpu_error_t rc
         cdef dpu_set_t c = self.c
@@ -73,7 +76,7 @@ cdef class ProgramSet(SetView):
             with nogil:
                 rc = handle.table.dpu_load(c, name, &program)
             self.check(rc, "dpu_load")
-            return self._loaded(new_program(handle.table, program, shown))
+            return self._loaded(new_program(handle.table, program, shown, origin))
         finally:
             self.leave()
 
@@ -83,6 +86,7 @@ cdef class ProgramSet(SetView):
         cdef dpu_set_t c = self.c
         cdef SetHandle handle
         cdef Buffer buffer = Buffer(image)
+        cdef bytes content = image if type(image) is bytes else bytes(memoryview(image))
         cdef uint8_t *data = <uint8_t *>buffer.ptr if buffer.nbytes > 0 else &_nothing
         cdef size_t size = <size_t>buffer.nbytes
         self.enter("dpu_load_from_memory")
@@ -92,7 +96,7 @@ cdef class ProgramSet(SetView):
             with nogil:
                 rc = handle.table.dpu_load_from_memory(c, data, size, &program)
             self.check(rc, "dpu_load_from_memory")
-            return self._loaded(new_program(handle.table, program, None))
+            return self._loaded(new_program(handle.table, program, None, content))
         finally:
             self.leave()
             buffer.release()
@@ -150,7 +154,7 @@ cdef class ProgramSet(SetView):
         data = memoryview(bytearray(count * size))
         views = [data[i * size:(i + 1) * size] for i in range(count)]
         copy_buffers(self, views, symbol, None, 0, False)
-        return DpuVariable(views)
+        return DpuVariable(views, symbol, self._program())
 
     def __getattr__(self, name):
         program = self._program()

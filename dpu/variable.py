@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from dpu._program import DpuProgram
+    from dpu._symbol import DpuSymbol
+
 __all__ = ["DpuVariable"]
 
 _Value = Any
@@ -24,10 +27,21 @@ class DpuVariable:
     ----------
     contents : list of memoryview
         The bytes on each DPU.
+    symbol : DpuSymbol, optional
+        The symbol.
+    program : DpuProgram, optional
+        The program that has its type.
     """
 
-    def __init__(self, contents: list[memoryview]) -> None:
+    def __init__(
+        self,
+        contents: list[memoryview],
+        symbol: DpuSymbol | None = None,
+        program: DpuProgram | None = None,
+    ) -> None:
         self._contents = contents
+        self._symbol = symbol
+        self._program = program
 
     def data(self) -> memoryview | list[memoryview]:
         """Return the bytes: a view, or a list of views for several DPUs."""
@@ -82,13 +96,14 @@ class DpuVariable:
         """Return it as 64-bit floating-point numbers."""
         return self._cast("d")
 
-    def array(self, dtype: npt.DTypeLike | None) -> np.ndarray[Any, Any]:
-        """Copy it to an array of one dimension, or of two for several DPUs: one row for each.
+    def array(self, dtype: npt.DTypeLike | None = None) -> np.ndarray[Any, Any]:
+        """Copy it to an array: for several DPUs, of one more dimension, which counts them.
 
         Parameters
         ----------
-        dtype : dtype-like
-            Type of the elements, which may be structured.
+        dtype : dtype-like, optional
+            Type of the elements, which may be structured; the variable then has one dimension. By
+            default the type and the shape that the program's debug information says.
 
         Returns
         -------
@@ -97,15 +112,14 @@ class DpuVariable:
         Raises
         ------
         TypeError
-            The elements would be Python objects, or no type was given.
+            The elements would be Python objects, or no type was given and there is no debug
+            information.
         ValueError
             The variable is not a whole number of elements.
         """
         import numpy as np
 
-        if dtype is None:
-            raise TypeError("what type have the elements? Use array(dtype) or asarray(..., dtype)")
-        kind = np.dtype(dtype)
+        kind, shape = self._layout() if dtype is None else (np.dtype(dtype), (-1,))
         if kind.hasobject:
             raise TypeError(f"a DPU has no Python objects, which {kind} has")
         size = len(self._contents[0].cast("B"))
@@ -115,7 +129,14 @@ class DpuVariable:
                 f"{kind.itemsize} bytes of {kind}"
             )
         rows = np.stack([np.frombuffer(view, np.uint8) for view in self._contents]).view(kind)
-        return rows[0] if len(rows) == 1 else rows
+        return rows[0].reshape(shape) if len(rows) == 1 else rows.reshape(len(rows), *shape)
+
+    def _layout(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
+        if self._symbol is None or self._program is None:
+            raise TypeError("what type have the elements? Use array(dtype) or asarray(..., dtype)")
+        from dpu.dtypes import types_of
+
+        return types_of(self._program).layout(self._symbol)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dwarf.locations import Piece, Place
+from ..dwarf.types import CHAR, INT, LONG, UNSIGNED, VOID, Kind, Type
 from .errors import DebuggerError
 from .frames import Frame
 from .machine import IRAM_BASE, MRAM_BASE
-from .types import CHAR, INT, LONG, UNSIGNED, VOID, Kind, Type
 from .values import Value
 
 __all__ = ["evaluate"]

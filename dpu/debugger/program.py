@@ -13,11 +13,12 @@ from ..dwarf.constants import Attribute, Tag
 from ..dwarf.entries import Entry, Unit, read_units
 from ..dwarf.frames import CallFrames
 from ..dwarf.locations import is_covered
+from ..dwarf.types import Type, TypeReader
+from ..dwarf.variables import global_variables, named
 from ..elf.format import ATOMIC_BASE, IRAM_BASE, SymbolType
 from ..elf.program import ProgramFile
 from ..elf.reader import ElfError
 from .errors import DebuggerError
-from .types import Type, TypeReader
 
 __all__ = ["DebugProgram", "Function", "Line"]
 
@@ -219,23 +220,14 @@ class DebugProgram:
     # Variables.
 
     def _read_globals(self) -> None:
-        self.globals: dict[str, Entry] = {}
-        for unit in self.units:
-            for entry in unit.root.children:
-                if entry.tag == Tag.VARIABLE and Attribute.LOCATION in entry.values:
-                    self.globals.setdefault(self.named(entry).name, entry)
+        self.globals = global_variables(self.units, self.entries)
         self.enumerations = [
             entry for entry in self.entries.values() if entry.tag == Tag.ENUMERATION_TYPE
         ]
 
     def named(self, entry: Entry) -> Entry:
         """Return the entry that has the name and the type of one."""
-        for _ in range(4):
-            for attribute in (Attribute.ABSTRACT_ORIGIN, Attribute.SPECIFICATION):
-                origin = entry.number(attribute)
-                if Attribute.NAME not in entry.values and origin in self.entries:
-                    entry = self.entries[origin]
-        return entry
+        return named(entry, self.entries)
 
     def type_of(self, entry: Entry) -> Type:
         """Return the type of a variable."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dwarf.locations import Piece, Place, Unavailable
+from ..dwarf.types import Kind, Member, Type
 from .errors import DebuggerError
 from .frames import Frame
 from .machine import MRAM_BASE
 from .session import Attached
-from .types import Kind, Member, Type
 
 __all__ = ["Value", "as_json", "show", "shown_type"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ..dwarf.constants import Attribute, Encoding, Tag
+from .constants import Attribute, Encoding, Tag
 
 if TYPE_CHECKING:
-    from ..dwarf.entries import Entry
+    from .entries import Entry
 
 __all__ = ["CHAR", "INT", "LONG", "UNSIGNED", "Kind", "Member", "Type", "TypeReader"]
 
@@ -219,13 +219,7 @@ class TypeReader:
         made.target, made.in_mram = target, in_mram
 
     def _array(self, made: Type, entry: Entry) -> None:
-        counts = [
-            child.number(Attribute.COUNT)
-            if child.number(Attribute.COUNT) is not None
-            else (child.number(Attribute.UPPER_BOUND) or -1) + 1
-            for child in entry.children
-            if child.tag == Tag.SUBRANGE_TYPE
-        ]
+        counts = [_extent(child) for child in entry.children if child.tag == Tag.SUBRANGE_TYPE]
         element = self.of(entry)
         base, suffix = element.name, ""
         if element.kind is Kind.ARRAY:
@@ -233,8 +227,17 @@ class TypeReader:
             suffix = f"[{suffix}" if suffix else ""
         for count in reversed(counts[1:]):
             suffix = f"[{count}]{suffix}"
-            size = (count or 0) * element.size
-            element = Type(Kind.ARRAY, base + suffix, size, target=element, count=count or 0)
-        count = counts[0] or 0 if counts else 0
+            size = count * element.size
+            element = Type(Kind.ARRAY, base + suffix, size, target=element, count=count)
+        count = counts[0] if counts else 0
         made.kind, made.target, made.count = Kind.ARRAY, element, count
         made.name, made.size = f"{base}[{count}]{suffix}", count * element.size
+
+
+def _extent(entry: Entry) -> int:
+    """Return how many elements a dimension of an array has, 0 if that is not known."""
+    count, last = entry.number(Attribute.COUNT), entry.number(Attribute.UPPER_BOUND)
+    if count is not None:
+        return count
+    # -1 stands for no elements.
+    return 0 if last is None else (last + 1) & 0xFFFF_FFFF
