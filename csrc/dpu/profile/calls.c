@@ -97,22 +97,24 @@ static void leave_down_to(struct dpu_calls *calls, uint32_t thread, uint32_t dep
         leave(calls, thread, now);
 }
 
-/* It may leave several at once. */
-static void go_back(struct dpu_calls *calls, uint32_t thread, uint32_t target,
+/* It may leave several at once. False if it is no return. */
+static bool go_back(struct dpu_calls *calls, uint32_t thread, uint32_t target,
                     const struct dpu_calls_time *now)
 {
     if (calls->lost[thread] != 0) {
         calls->lost[thread]--;
-        return;
+        return true;
     }
 
     for (uint32_t depth = calls->depth[thread]; depth != 0; depth--) {
         const struct frame *frame = &calls->frames[thread][depth - 1];
         if (!frame->by_jump && frame->back == target) {
             leave_down_to(calls, thread, depth - 1, now);
-            return;
+            return true;
         }
     }
+
+    return false;
 }
 
 /* A function that ends with a call may jump instead. A jump to where the function itself begins is
@@ -155,7 +157,10 @@ void dpu_calls_jump(struct dpu_calls *calls, uint32_t thread, uint32_t pc, enum 
 {
     switch (kind) {
     case DPU_JUMP_CALL: enter(calls, thread, pc, target, false, now); break;
-    case DPU_JUMP_BY_REGISTER: go_back(calls, thread, target, now); break;
+    case DPU_JUMP_BY_REGISTER:
+        if (!go_back(calls, thread, target, now))
+            go_on(calls, thread, pc, target, now);
+        break;
     case DPU_JUMP_DIRECT: go_on(calls, thread, pc, target, now); break;
     }
 }

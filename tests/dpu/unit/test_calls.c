@@ -142,6 +142,18 @@ static void test_calls_by_a_jump(void)
     dpu_calls_destroy(calls);
 }
 
+/* The last call of F is one by a pointer. */
+static void test_calls_by_a_jump_to_a_register(void)
+{
+    begin();
+    jump(MAIN, DPU_JUMP_CALL, F, 0);
+    jump(F + 6, DPU_JUMP_BY_REGISTER, G, 8);
+    jump(G + 9, DPU_JUMP_BY_REGISTER, MAIN + 1, 8);
+    take();
+    CHECK(row_count == 2 && cycles_of(find(MAIN, F)) == 16 && cycles_of(find(F + 6, G)) == 8);
+    dpu_calls_destroy(calls);
+}
+
 static void test_functions_can_be_forgotten(void)
 {
     begin();
@@ -254,6 +266,7 @@ int main(void)
     test_nested_calls();
     test_recursion_counts_time_once();
     test_calls_by_a_jump();
+    test_calls_by_a_jump_to_a_register();
     test_functions_can_be_forgotten();
     test_several_are_left_at_once();
     test_deep_recursion();
