@@ -178,7 +178,10 @@ class _Parser:
             if not target.startswith("dpu"):
                 raise ToolchainError(f"target must be dpu-upmem-dpurte, not {target}")
         elif word in _PAIRS or word in _FOR_COMPILER:
-            self.compiler += [word, self._value(word, word)]
+            value = self._value(word, word)
+            if word == "-x" and value.startswith("c++"):
+                raise ToolchainError("-x c++ is not supported: DPU programs are written in C")
+            self.compiler += [word, value]
         elif word in _WITHOUT_EFFECT or word.startswith((*_WITHOUT_EFFECT_STARTS, "-g")):
             pass
         else:

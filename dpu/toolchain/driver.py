@@ -30,6 +30,8 @@ __all__ = ["BuildOptions", "build", "build_cached", "compile_source", "link", "r
 
 # A preprocessed file.
 Source = Unit | AssemblyUnit
+# The suffixes that clang takes for C++.
+_CPLUSPLUS = (".C", ".CPP", ".c++", ".cc", ".cp", ".cpp", ".cxx")
 _OBJECTS = (".o", ".obj", ".a")
 _PROGRAM, _WARNINGS = "program", "warnings"
 
@@ -177,6 +179,11 @@ def read(
     source: Path, options: BuildOptions, *, toolchain: Toolchain, further: Sequence[str] = ()
 ) -> Source:
     """Preprocess a file of C or assembly."""
+    if "-x" not in options.options and source.suffix in _CPLUSPLUS:
+        raise ToolchainError(
+            f"{source}: C++ is not supported: write the DPU program in C, with the suffix .c, or "
+            "pass -x c if it is C"
+        )
     if source.suffix in ASSEMBLY:
         return preprocess_assembly(source, options, toolchain=toolchain, further=further)
     return preprocess(source, options, toolchain=toolchain, further=further)
