@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from offchip.chrome_trace import ChromeTrace
+
 from .costs import SLEEPS, Code
 from .raw import Event, EventKind, LaunchEvents, Operation, RawProfile
 
@@ -27,20 +29,12 @@ _HOST, _DPUS = 1, 1000
 _ENGINE, _LOCKS = 100, 200
 
 
-def _name_thread(process: int, thread: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": name}}
-
-
-def _name_process(process: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}}
-
-
 def _places(operations: list[Operation]) -> list[tuple[Operation, float, float]]:
-    """Put operations one after the other: begin and duration in microseconds."""
+    """Put operations one after the other: begin and duration in nanoseconds."""
     found, now, before = [], 0.0, 0
     for one in sorted(operations, key=lambda one: one.begin):
-        now += max(0, one.begin - before) / 1e3 if before else 0.0
-        duration = (one.modelled or one.end - one.begin) / 1e3
+        now += max(0, one.begin - before) if before else 0.0
+        duration = float(one.modelled or one.end - one.begin)
         found.append((one, now, duration))
         now, before = now + duration, max(before, one.end)
     return found
@@ -62,27 +56,29 @@ def _describe(event: Event, code: Code) -> tuple[int, str]:
     return event.thread, f"{kind.name.lower()} {event.value} bytes"
 
 
-def _launch(
-    one: LaunchEvents, code: Code, clock: int, begin: float
-) -> tuple[list[dict[str, Any]], set[tuple[int, int]]]:
-    """Return the events of a DPU in one launch, and the rows that they are in."""
-    found, rows = [], set()
+def _add_launch(
+    trace: ChromeTrace, one: LaunchEvents, code: Code, clock: int, begin: float
+) -> set[tuple[int, int]]:
+    """Add the events of a DPU in one launch; return the rows that they are in."""
+    rows = set()
     process = _DPUS + one.dpu
     for event in one.events:
         row, name = _describe(event, code)
         rows.add((process, row))
-        found.append(
-            {
-                "ph": "X",
-                "name": name,
-                "pid": process,
-                "tid": row,
-                "ts": begin + event.begin * 1e6 / clock,
-                "dur": (event.end - event.begin) * 1e6 / clock,
-                "args": {"cycle": event.begin, "at": code.place(event.pc)},
-            }
-        )
-    return found, rows
+        first, last = (begin + cycle * 1e9 / clock for cycle in (event.begin, event.end))
+        place = code.place(event.pc)
+        trace.add(process, row + 1, name, first, last, cycle=event.begin, at=place)
+    return rows
+
+
+def _name_rows(trace: ChromeTrace, rows: set[tuple[int, int]]) -> None:
+    trace.name_process(_HOST, "host")
+    trace.name_thread(_HOST, 1, "calls")
+    for process in sorted({process for process, _ in rows}):
+        trace.name_process(process, f"DPU {process - _DPUS}")
+    for process, row in sorted(rows):
+        name = f"tasklet {row}" if row < _ENGINE else f"atomic bit {row - _LOCKS}"
+        trace.name_thread(process, row + 1, "DMA engine" if row == _ENGINE else name)
 
 
 def timeline(profile: RawProfile, *, limit: int = 200000) -> dict[str, Any]:
@@ -96,42 +92,27 @@ def timeline(profile: RawProfile, *, limit: int = 200000) -> dict[str, Any]:
         The most events; a note says how many were left out.
     """
     codes = {number: Code(program) for number, program in profile.programs.items()}
-    found: list[dict[str, Any]] = []
+    trace, rows, end = ChromeTrace(), set[tuple[int, int]](), 0.0
     begins: dict[int, float] = {}
-    rows: set[tuple[int, int]] = set()
-    dropped = sum(one.dropped for one in profile.events)
     clocks = {program.clock_hz for program in profile.programs.values()}
     clock = max(clocks, default=350_000_000)
     for one, begin, duration in _places(profile.operations):
         # What a launch takes besides its cycles comes first.
-        begins[one.number] = begin + max(0.0, duration - one.cycles * 1e6 / clock)
-        name = OPERATIONS.get(one.what, "other call")
-        args = {"dpus": one.dpus, "bytes": one.bytes, "cycles": one.cycles}
-        found.append(
-            {"ph": "X", "name": name, "pid": _HOST, "tid": 0, "ts": begin, "dur": duration}
-            | {"args": args}
-        )
+        begins[one.number] = begin + max(0.0, duration - one.cycles * 1e9 / clock)
+        name, end = OPERATIONS.get(one.what, "other call"), begin + duration
+        details = {"dpus": one.dpus, "bytes": one.bytes, "cycles": one.cycles}
+        trace.add(_HOST, 1, name, begin, end, **details)
 
     for launch in profile.events:
-        if launch.program not in codes or launch.operation not in begins:
-            continue
-        clock = profile.programs[launch.program].clock_hz
-        code, begin = codes[launch.program], begins[launch.operation]
-        events, used = _launch(launch, code, clock, begin)
-        found += events
-        rows |= used
+        if launch.program in codes and launch.operation in begins:
+            clock = profile.programs[launch.program].clock_hz
+            code, begin = codes[launch.program], begins[launch.operation]
+            rows |= _add_launch(trace, launch, code, clock, begin)
 
-    dropped += max(0, len(found) - limit)
-    found = found[:limit]
-    names = [_name_process(_HOST, "host"), _name_thread(_HOST, 0, "calls")]
-    for process in sorted({process for process, _ in rows}):
-        names.append(_name_process(process, f"DPU {process - _DPUS}"))
-    for process, row in sorted(rows):
-        name = f"tasklet {row}" if row < _ENGINE else f"atomic bit {row - _LOCKS}"
-        names.append(_name_thread(process, row, "DMA engine" if row == _ENGINE else name))
-    notes = {"time": "launches and transfers as modelled, the host's own work as it took here"}
+    _name_rows(trace, rows)
+    trace.notes["time"] = "launches and transfers as modelled, the host's own work as it took here"
+    dropped = sum(one.dropped for one in profile.events) + trace.cut(limit)
     if dropped:
-        notes["cut"] = f"{dropped} events were left out; --timeline keeps more"
-        at = max((event["ts"] for event in found), default=0.0)
-        found.append({"ph": "i", "s": "g", "name": notes["cut"], "pid": _HOST, "tid": 0, "ts": at})
-    return {"traceEvents": names + found, "displayTimeUnit": "ns", "otherData": notes}
+        trace.notes["cut"] = f"{dropped} events were left out; --timeline keeps more"
+        trace.mark(trace.notes["cut"], end)
+    return trace.finish()

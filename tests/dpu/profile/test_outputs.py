@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import xml.etree.ElementTree
@@ -21,6 +20,7 @@ from dpu.profile.figures import LaunchFigures, advise
 from dpu.profile.page import page
 from dpu.profile.raw import RecordedProgram, Site
 from dpu.profile.timeline import timeline
+from tests.support.chrome_trace import check_trace
 
 from .programs import TASKLETS, TIMES, build, command, run
 
@@ -74,7 +74,37 @@ def test_a_timeline_has_all_events_in_their_launches(profile: RawProfile) -> Non
     reads = [event for event in events if event["name"].startswith("read ")]
     assert len(reads) == 2 * TASKLETS * TIMES
     assert "cut" not in trace["otherData"]
-    json.dumps(trace)
+
+
+def test_a_timeline_keeps_the_rules_of_its_format(profile: RawProfile) -> None:
+    for limit in (200000, 100, 1):
+        check_trace(timeline(profile, limit=limit))
+    # At any frequency: cycles are no whole nanoseconds.
+    for clock in (267_000_000, 349_999_999, 800_000_000):
+        programs = {
+            number: program._replace(clock_hz=clock) for number, program in profile.programs.items()
+        }
+        check_trace(timeline(replace(profile, programs=programs)))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("a thread without a name", {"tid": 77}),
+        ("a process without a name", {"pid": 77}),
+        ("an event that ends after what it is in", {"dur": 1e9}),
+        ("an event that ends before it begins", {"dur": -1.0}),
+        ("no name", {"name": ""}),
+    ],
+)
+def test_what_breaks_the_rules_is_found(
+    profile: RawProfile, name: str, changes: dict[str, Any]
+) -> None:
+    trace = timeline(profile)
+    inner = next(one for one in trace["traceEvents"] if one["name"].startswith("read "))
+    inner.update(changes)
+    with pytest.raises(AssertionError):
+        check_trace(trace)
 
 
 def test_a_timeline_that_is_cut_says_so(profile: RawProfile) -> None:
