@@ -111,6 +111,24 @@ struct dpu_observing {
     struct dpu_count no_counts[DPU_MACHINE_THREADS][DPU_COUNTS];
 };
 
+/*
+ * What a run changes, beside the memories: the tasklets, of which one more without registers ends a
+ * round; bits; cycles, instructions and rounds since the machine exists, up to this batch; the
+ * cycle at which the DMA engine is free, and what it has done.
+ */
+#define DPU_PROGRESS \
+    struct dpu_thread threads[DPU_MACHINE_THREADS + 1]; \
+    uint8_t atomic[DPU_MACHINE_ATOMIC_BITS]; \
+    uint64_t run_bits; \
+    uint64_t cycles, instructions, rounds; \
+    uint64_t dma_free; \
+    struct dpu_dma_totals dma; \
+    struct dpu_counter counter; \
+    struct dpu_fault fault
+struct dpu_progress {
+    DPU_PROGRESS;
+};
+
 struct dpu_engine;
 struct dpu_machine;
 struct dpu_program;
@@ -131,11 +149,13 @@ struct dpu_machine {
     uint32_t iram_used;          /* words from here on were never written */
     uint64_t iram[DPU_MACHINE_IRAM];
     _Alignas(64) uint8_t wram[DPU_MACHINE_WRAM];
-    /* One more, which has no registers: it ends a round. */
-    struct dpu_thread threads[DPU_MACHINE_THREADS + 1];
+    union {
+        struct {
+            DPU_PROGRESS;
+        };
+        struct dpu_progress progress; /* the same, for snapshots */
+    };
     uint8_t *mram;
-    uint8_t atomic[DPU_MACHINE_ATOMIC_BITS];
-    uint64_t run_bits;
     uint32_t wram_size, iram_size, thread_count;
     struct dpu_machine_options options;
     _Atomic uint32_t interrupt;
@@ -158,12 +178,8 @@ struct dpu_machine {
     uint64_t rounds_done;
     uint32_t slot;
 
-    uint64_t cycles, instructions, rounds; /* since the machine exists, up to this batch */
     uint64_t launch_cycles, launch_instructions, launch_rounds; /* at the boot */
-    struct dpu_dma_totals dma, launch_dma;                      /* likewise */
-    uint64_t dma_free; /* cycle at which the DMA engine is free */
-    struct dpu_counter counter;
-    struct dpu_fault fault;
+    struct dpu_dma_totals launch_dma;                           /* likewise */
     struct dpu_observing observing;
 };
 

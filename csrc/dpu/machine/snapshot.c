@@ -17,12 +17,7 @@ struct place {
 struct dpu_snapshot {
     bool is_valid;
     uint8_t wram[DPU_MACHINE_WRAM];
-    struct dpu_thread threads[DPU_MACHINE_THREADS];
-    uint8_t atomic[DPU_MACHINE_ATOMIC_BITS];
-    uint64_t run_bits, cycles, instructions, rounds, dma_free;
-    struct dpu_dma_totals dma;
-    struct dpu_counter counter;
-    struct dpu_fault fault;
+    struct dpu_progress progress;
 
     uint8_t *log;
     size_t used, room;
@@ -37,17 +32,7 @@ bool dpu_snapshot_take(struct dpu_machine *m)
         return false;
 
     memcpy(s->wram, m->wram, m->wram_size);
-    memcpy(s->threads, m->threads, sizeof s->threads);
-    memcpy(s->atomic, m->atomic, sizeof s->atomic);
-    s->run_bits = m->run_bits;
-    s->cycles = m->cycles;
-    s->instructions = m->instructions;
-    s->rounds = m->rounds;
-    s->dma_free = m->dma_free;
-    s->dma = m->dma;
-    s->counter = m->counter;
-    s->fault = m->fault;
-
+    s->progress = m->progress;
     s->used = 0;
     s->is_valid = true;
     return true;
@@ -110,16 +95,7 @@ void dpu_snapshot_restore(struct dpu_machine *m)
     const struct dpu_snapshot *s = m->snapshot;
     restore_mram(m);
     memcpy(m->wram, s->wram, m->wram_size);
-    memcpy(m->threads, s->threads, sizeof s->threads);
-    memcpy(m->atomic, s->atomic, sizeof s->atomic);
-    m->run_bits = s->run_bits;
-    m->cycles = s->cycles;
-    m->instructions = s->instructions;
-    m->rounds = s->rounds;
-    m->dma_free = s->dma_free;
-    m->dma = s->dma;
-    m->counter = s->counter;
-    m->fault = s->fault;
+    m->progress = s->progress;
 }
 
 void dpu_snapshot_drop(struct dpu_machine *m)

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "compiler.h"
 
-#include <errno.h>
+#include <dlfcn.h>
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "unseen_process.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -36,16 +29,6 @@
         "-fvisibility=hidden", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", CHECKS
 
 #define NICE 10
-#define POLL_MS 100
-
-extern char **environ;
-
-/* The compiler that runs. */
-static struct {
-    pthread_mutex_t lock;
-    pid_t pid; /* 0: none */
-    bool stopped;
-} running = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- finding --- */
 
@@ -143,9 +126,37 @@ static void make_stamp(struct dpu_compiler *c)
         used += (size_t)snprintf(c->stamp + used, size - used, " %s", flags[i]);
 }
 
+/*
+ * Of the folder that packages are in, where LIBRARY is dpu/lib/libdpu.so: a program in C that has
+ * this library may have neither a compiler nor a Python on PATH.
+ */
+bool dpu_compiler_find_beside(struct dpu_compiler *c, const char *library)
+{
+    const char *end = strrchr(library, '/');
+    int length = end != NULL ? (int)(end - library) : 0;
+    if (*library != '/' ||
+        (size_t)snprintf(c->text, sizeof c->text, "%.*s/../../ziglang/zig", length, library) >=
+            sizeof c->text ||
+        !is_program(c->text))
+        return false;
+
+    c->words[0] = c->text;
+    c->words[1] = "cc";
+    c->words[2] = NULL;
+    return true;
+}
+
+static bool find_zig(struct dpu_compiler *c)
+{
+    static const char here;
+    Dl_info info;
+    return (dladdr(&here, &info) != 0 && dpu_compiler_find_beside(c, info.dli_fname)) ||
+           take_command(c, "zig cc") || take_command(c, "python3 -P -m ziglang cc");
+}
+
 bool dpu_compiler_find(struct dpu_compiler *c)
 {
-    static const char *const candidates[] = {"gcc", "clang", "cc", "python3 -P -m ziglang cc"};
+    static const char *const candidates[] = {"gcc", "clang", "cc"};
     if (getauxval(AT_SECURE) != 0)
         return false;
 
@@ -153,6 +164,7 @@ bool dpu_compiler_find(struct dpu_compiler *c)
     bool found = chosen != NULL && take_command(c, chosen);
     for (size_t i = 0; chosen == NULL && !found && i < sizeof candidates / sizeof *candidates; i++)
         found = take_command(c, candidates[i]);
+    found = found || (chosen == NULL && find_zig(c));
     if (found)
         make_stamp(c);
     c->nice = NICE;
@@ -160,106 +172,6 @@ bool dpu_compiler_find(struct dpu_compiler *c)
 }
 
 /* --- running --- */
-
-/* The environment without what is to be loaded into this program only. NULL if out of memory. */
-static char **make_environment(void)
-{
-    size_t count = 0, kept = 0;
-    while (environ[count] != NULL)
-        count++;
-    char **copy = malloc((count + 1) * sizeof *copy);
-    for (size_t i = 0; copy != NULL && i <= count; i++)
-        if (environ[i] == NULL || strncmp(environ[i], "LD_PRELOAD=", strlen("LD_PRELOAD=")) != 0)
-            copy[kept++] = environ[i];
-    return copy;
-}
-
-/* Without signals that this thread blocks, as a group of its own, and with nothing to read or say.
- */
-static int spawn(const char *const *words, pid_t *pid)
-{
-    char **environment = make_environment();
-    if (environment == NULL)
-        return ENOMEM;
-
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    int error = posix_spawn(pid, words[0], &files, &attributes, (char *const *)words, environment);
-
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    free(environment);
-    return error;
-}
-
-static bool start(const char *const *words, int nice, pid_t *pid)
-{
-    pthread_mutex_lock(&running.lock);
-    bool started = !running.stopped && spawn(words, pid) == 0;
-    if (started) {
-        running.pid = *pid;
-        setpriority(PRIO_PROCESS, (id_t)*pid, nice);
-    }
-
-    pthread_mutex_unlock(&running.lock);
-    return started;
-}
-
-static bool is_stopped(void)
-{
-    pthread_mutex_lock(&running.lock);
-    bool stopped = running.stopped;
-    pthread_mutex_unlock(&running.lock);
-    return stopped;
-}
-
-/* Until the process ends, which is reaped later, or the deadline. */
-static void wait_for(pid_t pid, int64_t deadline)
-{
-    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    while (clock_now() < deadline && !is_stopped()) {
-        siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid)
-            break;
-        poll(&end, end.fd >= 0, end.fd >= 0 ? POLL_MS : 1);
-    }
-
-    if (end.fd >= 0)
-        close(end.fd);
-}
-
-/* Kills what is left of the group, and takes the status. */
-static bool finish(pid_t pid)
-{
-    pthread_mutex_lock(&running.lock);
-    siginfo_t info = {0};
-    /* Whoever waits for all children may have taken this one. */
-    bool is_here = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-    if (is_here && info.si_pid != pid)
-        kill(-pid, SIGKILL);
-
-    int status = 0;
-    pid_t reaped = -1;
-    while (is_here && (reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        continue;
-
-    running.pid = 0;
-    pthread_mutex_unlock(&running.lock);
-    return reaped == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 bool dpu_compiler_run(const struct dpu_compiler *c, const char *source, const char *result,
                       int64_t limit_ns)
@@ -276,24 +188,5 @@ bool dpu_compiler_run(const struct dpu_compiler *c, const char *source, const ch
     words[count++] = source;
     words[count] = NULL;
 
-    pid_t pid;
-    if (!start(words, c->nice, &pid))
-        return false;
-    wait_for(pid, clock_deadline(limit_ns));
-    return finish(pid);
-}
-
-void dpu_compiler_stop(void)
-{
-    pthread_mutex_lock(&running.lock);
-    running.stopped = true;
-    if (running.pid != 0)
-        kill(-running.pid, SIGKILL);
-    pthread_mutex_unlock(&running.lock);
-}
-
-void dpu_compiler_forget(void)
-{
-    pthread_mutex_init(&running.lock, NULL);
-    running.pid = 0;
+    return dpu_unseen_run(words, c->nice, limit_ns);
 }

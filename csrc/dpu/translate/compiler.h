@@ -3,8 +3,9 @@
  * compiler.h: a C compiler of this machine, and running it.
  *
  * The compiler is what DPU_SOFT_CC names, a command with blanks between its words; else gcc, clang
- * or cc on PATH; else the ziglang wheel of a python3 on PATH. An empty DPU_SOFT_CC, and a process
- * that has more rights than its user, have none.
+ * or cc on PATH; else zig: of the ziglang wheel that is installed beside this library, on PATH, or
+ * of a python3 on PATH. An empty DPU_SOFT_CC, and a process that has more rights than its user,
+ * have none.
  */
 #ifndef OFFCHIP_DPU_COMPILER_H
 #define OFFCHIP_DPU_COMPILER_H
@@ -24,15 +25,14 @@ struct dpu_compiler {
 /* False if there is none. */
 bool dpu_compiler_find(struct dpu_compiler *compiler);
 
+/* The zig of the ziglang wheel beside LIBRARY, which need not exist: an absolute path. */
+bool dpu_compiler_find_beside(struct dpu_compiler *compiler, const char *library);
+
 /*
- * Compiles SOURCE, a file, into the shared object RESULT, at low priority. False if the compiler
- * fails, or takes longer than LIMIT_NS: then it is killed, with the processes that it started. One
- * at a time; dpu_compiler_stop() makes one that runs in another thread fail, and all later ones.
+ * Compiles SOURCE, a file, into the shared object RESULT, at low priority and unseen
+ * (unseen_process.h). False if the compiler fails, or takes longer than LIMIT_NS.
  */
 bool dpu_compiler_run(const struct dpu_compiler *compiler, const char *source, const char *result,
                       int64_t limit_ns);
-void dpu_compiler_stop(void);
-/* In a forked child: what the parent compiled is not this process's. */
-void dpu_compiler_forget(void);
 
 #endif

@@ -8,9 +8,9 @@
 #include "translate.h"
 
 #include "common/clock.h"
-#include "compiler.h"
 #include "job.h"
 #include "runner.h"
+#include "unseen_process.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ static void start_anew(void)
     service.first = NULL;
     service.last = &service.first;
     service.works = false;
-    dpu_compiler_forget();
+    dpu_unseen_forget();
     dpu_job_forget();
 }
 
@@ -94,7 +94,7 @@ __attribute__((destructor)) static void stop(void)
     if (!works)
         return;
 
-    dpu_compiler_stop();
+    dpu_unseen_stop();
     int64_t deadline = clock_deadline(EXIT_LIMIT);
     pthread_mutex_lock(&service.lock);
     while (service.works && wait_until(deadline))

@@ -10,6 +10,7 @@
 #include "dpu/translate/job.h"
 #include "dpu/translate/module.h"
 #include "dpu/translate/translate.h"
+#include "dpu/translate/unseen_process.h"
 #include "common/clock.h"
 #include "tests/dpu/support/program.h"
 
@@ -57,6 +58,31 @@ static void test_commands(const char *here)
     CHECK(setenv("PATH", ".:relative", 1) == 0 && !dpu_compiler_find(&c));
 }
 
+/* The wheel that is installed beside the library, if there is one. */
+static void test_zig(const char *here)
+{
+    struct dpu_compiler c;
+    char library[5000], zig[6000];
+    CHECK(mkdir("site", 0755) == 0 && mkdir("site/dpu", 0755) == 0);
+    CHECK(mkdir("site/dpu/lib", 0755) == 0 && mkdir("site/ziglang", 0755) == 0);
+    snprintf(library, sizeof library, "%s/site/dpu/lib/libdpu.so", here);
+    CHECK(!dpu_compiler_find_beside(&c, library));
+
+    write_command("site/ziglang/zig", "exit 0");
+    snprintf(zig, sizeof zig, "%s/site/dpu/lib/../../ziglang/zig", here);
+    CHECK(dpu_compiler_find_beside(&c, library));
+    CHECK(strcmp(c.words[0], zig) == 0 && strcmp(c.words[1], "cc") == 0 && c.words[2] == NULL);
+    CHECK(!dpu_compiler_find_beside(&c, "site/dpu/lib/libdpu.so"));
+    CHECK(!dpu_compiler_find_beside(&c, "libdpu.so"));
+
+    /* On PATH, last of all. */
+    CHECK(chmod("site/ziglang/zig", 0755) == 0 && unsetenv("DPU_SOFT_CC") == 0);
+    snprintf(library, sizeof library, "%s/site/ziglang", here);
+    CHECK(setenv("PATH", library, 1) == 0 && dpu_compiler_find(&c));
+    snprintf(zig, sizeof zig, "%s/zig", library);
+    CHECK(strcmp(c.words[0], zig) == 0 && strcmp(c.words[1], "cc") == 0);
+}
+
 /* It is killed, with what it has started. */
 static void test_hanging(const char *here)
 {
@@ -98,7 +124,7 @@ static void test_stopping(void)
     pthread_t thread;
     CHECK(dpu_compiler_find(&c));
     CHECK(pthread_create(&thread, NULL, run_hanging, &c) == 0);
-    dpu_compiler_stop();
+    dpu_unseen_stop();
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK(!dpu_compiler_run(&c, "a.c", "a.so", CLOCK_NEVER));
 }
@@ -129,6 +155,8 @@ int main(void)
     CHECK(totals.failed == 5 && totals.compiled == 0 && totals.loaded == 0);
 
     test_commands(here);
+    test_zig(here);
+    CHECK(unsetenv("DPU_SOFT_CC") == 0);
     CHECK(setenv("PATH", kept, 1) == 0);
     test_hanging(here);
     test_stopping();
