@@ -31,7 +31,7 @@ from threading import get_ident
 from accl.constants import ErrorCode
 from accl.errors import ACCLClosedError, ACCLMemoryError
 
-__all__ = ["Device"]
+__all__ = ["Device", "stop_carriers"]
 
 cdef uint32_t _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
 
@@ -50,6 +50,12 @@ def _end_all():
 
 
 atexit.register(_end_all)
+
+
+def stop_carriers():
+    """Stop the carriers of all devices, because MPI ends."""
+    for device in list(_live):
+        device.stop_carrier()
 
 
 cdef int _check_signals(void *argument) noexcept with gil:
@@ -260,17 +266,32 @@ cdef class Device:
         self.homebound = not carrier.any_thread
         self.home = carrier.home
 
+    def stop_carrier(self):
+        """Stop its carrier, if it has one. Calls that wait for other hosts fail from then on."""
+        if self.closing or self.c is NULL:
+            return
+
+        self.enter("stop_carrier")
+        try:
+            _stop_carrier(self, self.c)
+        finally:
+            self.leave()
+
 
 cdef void _stop_carrier(Device device, accl_device *c) noexcept:
     """Stop carrying messages, and free the communicator."""
-    cdef object carrier = device.carrier
+    cdef object carrier
     cdef int status
-    device.carrier = None
-    if carrier is None:
+    if device.carrier is None:
         return
 
+    # A thread that finds another one here waits until that has stopped it.
     with nogil:
         status = device.table.accl_mpi_stop(c, FINISH_NS)
+
+    carrier, device.carrier = device.carrier, None
+    if carrier is None:
+        return
     try:
         carrier.release(complete=status == ACCL_OK)
     except Exception as error:

@@ -5,8 +5,7 @@ from mpi4py import MPI
 
 from accl._device import Device
 
-__all__ = ["find_offset", "start_mpi", "stop_mpi"]
+__all__ = ["find_offset", "start_mpi"]
 
 def find_offset(status: MPI.Status, setter: Callable[[int], object]) -> int: ...
 def start_mpi(device: Device, comm: MPI.Comm, any_thread: bool) -> None: ...
-def stop_mpi(device: Device, limit: float) -> bool: ...

@@ -5,7 +5,7 @@ from libc.string cimport memcpy, memset
 from accl._device cimport Device
 from accl.libaccl cimport ACCL_OK, accl_mpi
 
-__all__ = ["find_offset", "start_mpi", "stop_mpi"]
+__all__ = ["find_offset", "start_mpi"]
 
 cdef enum:
     # No 32 bits of a fresh status, or of another field.
@@ -71,20 +71,3 @@ def start_mpi(Device device, comm, bint any_thread):
         device.leave()
     if status != ACCL_OK:
         device.fail(status, "from_comm")
-
-
-def stop_mpi(Device device, double limit):
-    """Return whether nothing is in flight, after `limit` seconds at most."""
-    cdef long long limit_ns = <long long>(limit * 1e9)
-    cdef int status
-    if device.closing or device.c is NULL:
-        return False
-
-    device.enter("stop_mpi")
-    try:
-        with nogil:
-            status = device.table.accl_mpi_stop(device.c, limit_ns)
-    finally:
-        device.leave()
-
-    return status == ACCL_OK

@@ -9,13 +9,13 @@ built for works.
 
 from __future__ import annotations
 
-import atexit
+import functools
 import logging
 import threading
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from accl._mpi import start_mpi, stop_mpi
+from accl._device import stop_carriers
+from accl._mpi import start_mpi
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["MPICarrier"]
 
 _log = logging.getLogger("accl")
-
-# How long stop() waits for messages that were passed to MPI.
-FINISH_S = 2.0
 
 
 class MPICarrier:
@@ -55,14 +52,13 @@ class MPICarrier:
         if not MPI.Is_initialized() or MPI.Is_finalized():
             raise RuntimeError("MPI must be initialised, and not finalised, to reach other hosts")
 
-        self._device = weakref.ref(device)
         self._any_thread = MPI.Query_thread() == MPI.THREAD_MULTIPLE
         self._home = threading.get_ident()
         own = comm.Dup()
         own.Set_errhandler(MPI.ERRORS_RETURN)
         self._comm: MPI.Comm | None = own
         start_mpi(device, own, self._any_thread)
-        _stop_before_finalize(self)
+        _stop_before_finalize()
         if not self._any_thread:
             _log.warning(
                 "MPI was initialised below MPI_THREAD_MULTIPLE: calls to other hosts progress only "
@@ -78,26 +74,6 @@ class MPICarrier:
     def home(self) -> int:
         """The thread that made it: the only one that makes calls unless `any_thread`."""
         return self._home
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it is stopped."""
-        return self._comm is None
-
-    def stop(self, limit: float = FINISH_S) -> None:
-        """Stop, after sending what is queued and receiving what is in flight.
-
-        Calls that wait for other hosts fail from then on. May be called again.
-
-        Parameters
-        ----------
-        limit : float
-            Timeout in seconds, after which messages in flight, and ranks that still run, are
-            abandoned.
-        """
-        device = self._device()
-        if device is not None and self._comm is not None:
-            self.release(complete=stop_mpi(device, limit))
 
     def release(self, complete: bool) -> None:
         """Free the communicator, now that the engine has stopped.
@@ -116,21 +92,26 @@ class MPICarrier:
             comm.Free()
 
 
-def _stop_before_finalize(carrier: MPICarrier) -> None:
-    """Arrange that it is stopped at MPI_Finalize(), and at interpreter exit.
+@functools.cache
+def _stop_before_finalize() -> None:
+    """Arrange that all are stopped when MPI_Finalize() is called.
 
-    MPI_Finalize() deletes the attributes of COMM_SELF before all else. mpi4py calls it when the
-    interpreter is past its exit handlers, where no Python code should run any more.
+    It deletes the attributes of COMM_SELF before anything else that the MPI standard describes.
+    MPICH (5.0.2) stops using its locks earlier, so a lock that the engine's thread holds at that
+    moment stays locked, and MPICH aborts when it destroys it. So mpi4py's function stops them
+    before it enters MPI; the attribute is for calls from elsewhere.
+
+    Devices are closed at interpreter exit, before mpi4py calls MPI_Finalize().
     """
     from mpi4py import MPI
 
-    reference = weakref.ref(carrier)
+    finalize = MPI.Finalize
 
-    def stop(*_: Any) -> None:
-        living = reference()
-        if living is not None:
-            living.stop()
+    @functools.wraps(finalize)
+    def stop_and_finalize() -> None:
+        stop_carriers()
+        finalize()
 
-    keyval = MPI.Comm.Create_keyval(delete_fn=stop)
+    vars(MPI)["Finalize"] = stop_and_finalize
+    keyval = MPI.Comm.Create_keyval(delete_fn=lambda *_: stop_carriers())
     MPI.COMM_SELF.Set_attr(keyval, None)
-    atexit.register(stop)
