@@ -67,6 +67,54 @@ def test_random_programs(table: Table, native_machine: MakeMachine, rng: random.
     assert translated > 0
 
 
+class ChangedProgram(EventProgram):
+    """Knows which of its instructions may be any other one that only computes."""
+
+    def compute(self, end: int | None) -> None:
+        super().compute(end)
+        if end is None:
+            self.plain_places = [*getattr(self, "plain_places", []), len(self.words) - 1]
+
+    def change(self) -> tuple[int, int]:
+        """Draw a place and what comes there."""
+        place = self.rng.choice(self.plain_places)
+        length = len(self.words)
+        super().compute(None)
+        word = self.words.pop()
+        assert len(self.words) == length
+        return place, word
+
+
+def test_changes_of_iram(table: Table, native_machine: MakeMachine, rng: random.Random) -> None:
+    """Words change between slices; what was translated then is not executed any more."""
+    two = Two(native_machine, 0, native.ENGINE_TRANSLATED)
+    compiled = two.other.translations().compiled
+    changes = 0
+    for turn in range(max(3, PROGRAMS // 20)):
+        seed = rng.getrandbits(32)
+        draw = random.Random(seed)
+        program = ChangedProgram(table, draw, draw.choice([3, 8, 16]))
+        two.reset(Launch(program.words, 4_000_000, 0), draw)
+        for machine in two.both:
+            machine.boot()
+        status = native.STEPPED
+        while status == native.STEPPED:
+            # Without a change, what is there is used again.
+            if changes < 12 * (turn + 1) and draw.random() < 0.7:
+                place, word = program.change()
+                changes += 1
+                for machine in two.both:
+                    machine.load([word], place)
+                if draw.random() < 0.5:
+                    assert two.other.translate(SECONDS)
+            rounds = draw.choice([4096, 8192])
+            two.turns.slice(rounds)
+            status = two.other.slice(rounds)
+            two.check(f"seed {SEED}, program {turn} ({seed})")
+    assert changes > 0
+    assert two.other.translations().compiled > compiled
+
+
 def test_translated_code_is_used_again(
     table: Table, native_machine: MakeMachine, cache: Path
 ) -> None:

@@ -118,9 +118,9 @@ static void receive(struct dpu_set_t set, struct dpu_fifo_link_t *link, struct r
     }
 }
 
-static void test_a_program_that_runs(uint32_t nr_dpus, uint32_t elements)
+static void test_a_program_that_runs(const char *profile, uint32_t nr_dpus, uint32_t elements)
 {
-    struct dpu_set_t set = echo_set(nr_dpus, NULL), dpu;
+    struct dpu_set_t set = echo_set(nr_dpus, profile), dpu;
     struct dpu_fifo_link_t in, out;
     char in_name[] = "input", out_name[] = "output";
     uint32_t i, sent[64][2];
@@ -266,8 +266,10 @@ int main(void)
 {
     test_links();
     test_a_full_fifo();
-    test_a_program_that_runs(1, 100);
-    test_a_program_that_runs(9, 20);
+    test_a_program_that_runs(NULL, 1, 100);
+    test_a_program_that_runs("softEngine=turns", 1, 20);
+    test_a_program_that_runs("softEngine=drift", 9, 20);
+    test_a_program_that_runs("softEngine=translated", 1, 20);
     test_ranks_of_a_program_that_runs();
     test_fifos_that_are_none();
     test_prepared_transfers_beside_a_program();
