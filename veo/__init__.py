@@ -78,6 +78,11 @@ if TYPE_CHECKING:
     from veo import logging, vebuild
     from veo.arrays import DeviceArray as DeviceArray
     from veo.arrays import to_device as to_device
+    from veo.completion import ALL_COMPLETED as ALL_COMPLETED
+    from veo.completion import FIRST_COMPLETED as FIRST_COMPLETED
+    from veo.completion import FIRST_EXCEPTION as FIRST_EXCEPTION
+    from veo.completion import as_completed as as_completed
+    from veo.completion import wait as wait
     from veo.kernels import Kernel as Kernel
     from veo.kernels import kernel as kernel
     from veo.kernels import offload as offload
@@ -184,6 +189,11 @@ _FROM_VEBUILD = frozenset(
 _ADDED = {
     "DeviceArray": "veo.arrays",
     "to_device": "veo.arrays",
+    "ALL_COMPLETED": "veo.completion",
+    "FIRST_COMPLETED": "veo.completion",
+    "FIRST_EXCEPTION": "veo.completion",
+    "as_completed": "veo.completion",
+    "wait": "veo.completion",
     "Kernel": "veo.kernels",
     "kernel": "veo.kernels",
     "offload": "veo.kernels",

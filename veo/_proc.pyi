@@ -12,6 +12,7 @@ from veo._library import VeoLibrary
 from veo._native import Library, _LibraryLike
 from veo._proc_memory import ProcMemory
 from veo.namedict import NameDict
+from veo.output import Target
 
 __all__ = ["VeoProc", "del_proc_init_hook", "get_ve_arch", "set_proc_init_hook"]
 
@@ -32,6 +33,8 @@ class VeoProc(ProcMemory):
         veorun_bin: str | bytes | os.PathLike[str] | None = None,
         *,
         library: _LibraryLike | None = None,
+        stdout: Target = None,
+        stderr: Target = None,
     ) -> None: ...
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
     @property

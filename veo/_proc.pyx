@@ -84,6 +84,10 @@ cdef class VeoProc(ProcMemory):
         Worker binary with kernels linked into it.
     library : str, path or Library, optional
         As for `use_library()`; by default the default library.
+    stdout, stderr : stream, callable, int or True, optional
+        Who gets what kernels print there: what has ``write(text)``, a function that takes text,
+        the number of a descriptor, True for `sys.stdout` or `sys.stderr` of the moment. By default
+        it goes to the descriptors 1 and 2 of this process. NEC's library has only that.
 
     Raises
     ------
@@ -105,7 +109,7 @@ cdef class VeoProc(ProcMemory):
     cdef readonly object context
     cdef readonly object lib
 
-    def __init__(self, nodeid, veorun_bin=None, *, library=None):
+    def __init__(self, nodeid, veorun_bin=None, *, library=None, stdout=None, stderr=None):
         cdef Library chosen
         cdef int node
         cdef bytes veorun = None
@@ -120,7 +124,12 @@ cdef class VeoProc(ProcMemory):
         self.nodeid = node
         self.context = []
         self.lib = NameDict()
-        self.handle = open_process(chosen, node, veorun)
+        output = None
+        if stdout is not None or stderr is not None:
+            from veo.output import Output
+
+            output = Output(stdout, stderr)
+        self.handle = open_process(chosen, node, veorun, output)
         if log_on():
             log_info(f"proc created nodeid={node}")
         for hook in list(_init_hooks):

@@ -37,6 +37,7 @@ cdef class ProcHandle:
     cdef veopkg_contexts open_contexts
     cdef bint unfinished               # requests were given up
     cdef list grave                    # kept until the process is gone
+    cdef object output                 # veo.output.Output if Python gets what it prints
     cdef unsigned int forks
     cdef int nodeid
     cdef int users
@@ -60,7 +61,8 @@ cdef class ProcHandle:
 
 
 # Starts a process; VeoError if it cannot be.
-cdef ProcHandle open_process(Library library, int nodeid, bytes veorun)
+# OUTPUT: an Output, or None.
+cdef ProcHandle open_process(Library library, int nodeid, bytes veorun, object output)
 # Whether an exception ends the program: then queued requests are not waited for.
 cdef bint in_a_hurry() noexcept
 # The deadline of that wait, in nanoseconds: finite, as the outcome will never be used.

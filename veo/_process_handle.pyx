@@ -178,6 +178,8 @@ cdef class ProcHandle:
             rc = self.table.veo_proc_destroy(handle)
         self.grave.clear()
         self.closing = self.leaving = False
+        if self.output is not None:
+            self.output.finish()
         return rc
 
 
@@ -190,16 +192,10 @@ cdef str _no_device(Library library):
     )
 
 
-cdef ProcHandle open_process(Library library, int nodeid, bytes veorun):
-    cdef ProcHandle proc = ProcHandle.__new__(ProcHandle)
+cdef veo_proc_handle *_create(Library library, int nodeid, bytes veorun) except NULL:
     cdef const veo_table *table = library.table
     cdef veo_proc_handle *handle
     cdef char *path = NULL
-    proc.library = library
-    proc.table = table
-    proc.soft = library.soft
-    proc.forks = native.fork_count
-    proc.nodeid = nodeid
     if veorun is not None:
         path = veorun
         with nogil:
@@ -216,9 +212,40 @@ cdef ProcHandle open_process(Library library, int nodeid, bytes veorun):
             library.fail(
                 f"veo_proc_create({nodeid}) failed{_no_device(library)}", "veo_proc_create"
             )
-    proc.handle = handle
+    return handle
+
+
+cdef veo_proc_handle *_create_with_output(Library library, int nodeid, bytes veorun,
+                                          object output) except NULL:
+    library.need(<const void *>library.soft.veosoft_set_output, "veosoft_set_output")
+    cdef int out = output.descriptors[0]
+    cdef int err = output.descriptors[1]
+    library.soft.veosoft_set_output(out, err)
+    try:
+        return _create(library, nodeid, veorun)
+    finally:
+        library.soft.veosoft_set_output(-1, -1)
+
+
+cdef ProcHandle open_process(Library library, int nodeid, bytes veorun, object output):
+    cdef ProcHandle proc = ProcHandle.__new__(ProcHandle)
+    proc.library = library
+    proc.table = library.table
+    proc.soft = library.soft
+    proc.forks = native.fork_count
+    proc.nodeid = nodeid
+    proc.output = output
+    if output is None:
+        proc.handle = _create(library, nodeid, veorun)
+    else:
+        try:
+            proc.handle = _create_with_output(library, nodeid, veorun, output)
+        except BaseException:
+            output.finish()
+            raise
+        output.started()
     if proc.soft.veosoft_main_context is not NULL:
-        proc.main = proc.soft.veosoft_main_context(handle)
+        proc.main = proc.soft.veosoft_main_context(proc.handle)
     return proc
 
 

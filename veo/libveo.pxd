@@ -87,6 +87,7 @@ cdef extern from "veo_table.h" nogil:
         int (*veosoft_set_quiet)(int) noexcept nogil
         pid_t (*veosoft_worker_pid)(veo_proc_handle *) noexcept nogil
         int (*veosoft_proc_kill)(veo_proc_handle *) noexcept nogil
+        int (*veosoft_set_output)(int, int) noexcept nogil
         int (*veosoft_transfers_are_ordered)(veo_proc_handle *) noexcept nogil
         int (*veosoft_node_count)() noexcept nogil
         size_t (*veosoft_heap_used)(veo_proc_handle *) noexcept nogil

@@ -102,6 +102,7 @@
     X(veosoft_error) \
     X(veosoft_death_report) \
     X(veosoft_set_quiet) \
+    X(veosoft_set_output) \
     X(veosoft_worker_pid) \
     X(veosoft_proc_kill) \
     X(veosoft_transfers_are_ordered) \

@@ -60,6 +60,13 @@ const char *veosoft_death_report(struct veo_proc_handle *proc);
  * value; it applies to the whole host process. */
 int veosoft_set_quiet(int quiet);
 
+/*
+ * Where processes that this thread creates from now on print: OUT and ERR become their standard
+ * output and error; -1 leaves the host's. The caller keeps the descriptors, and may close them once
+ * a process was created. 0, or -1 with EINVAL if one is below 6, as workers have those.
+ */
+int veosoft_set_output(int out, int err);
+
 /* Process id of the worker, -1 if the handle is not alive. */
 pid_t veosoft_worker_pid(struct veo_proc_handle *proc);
 /* Kills the worker at once, whatever it executes; waits end as after a crash. The process is still

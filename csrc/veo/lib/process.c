@@ -210,6 +210,18 @@ VEO_EXPORT pid_t veosoft_worker_pid(struct veo_proc_handle *proc)
     return veolib_proc_is_alive(proc) ? proc->worker.pid : -1;
 }
 
+VEO_EXPORT int veosoft_set_output(int out, int err)
+{
+    if ((out >= 0 && out <= WIRE_FD_LIFELINE) || (err >= 0 && err <= WIRE_FD_LIFELINE)) {
+        veolib_fail(EINVAL, "descriptors up to %d are the worker's own: duplicate %d and %d",
+                    WIRE_FD_LIFELINE, out, err);
+        return -1;
+    }
+
+    veolib_worker_set_output(out < 0 ? -1 : out, err < 0 ? -1 : err);
+    return 0;
+}
+
 VEO_EXPORT int veosoft_transfers_are_ordered(struct veo_proc_handle *proc)
 {
     return !veolib_proc_is_alive(proc) || !proc->unordered;

@@ -134,6 +134,16 @@ static void make_arguments(struct arguments *args, const struct veolib_memory *m
     args->vector[n] = NULL;
 }
 
+/* Where workers of this thread print, -1 for the host's. */
+static _Thread_local int output_fd = -1;
+static _Thread_local int error_fd = -1;
+
+void veolib_worker_set_output(int out, int err)
+{
+    output_fd = out;
+    error_fd = err;
+}
+
 /* 0 or an errno. */
 static int spawn(const struct veolib_memory *memory, const char *program, int board_fd,
                  int lifeline, pid_t *pid)
@@ -145,6 +155,10 @@ static int spawn(const struct veolib_memory *memory, const char *program, int bo
 
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
+    if (output_fd >= 0)
+        posix_spawn_file_actions_adddup2(&actions, output_fd, STDOUT_FILENO);
+    if (error_fd >= 0)
+        posix_spawn_file_actions_adddup2(&actions, error_fd, STDERR_FILENO);
     posix_spawn_file_actions_adddup2(&actions, memory->fd, WIRE_FD_MEMORY);
     posix_spawn_file_actions_adddup2(&actions, board_fd, WIRE_FD_BOARD);
     posix_spawn_file_actions_adddup2(&actions, lifeline, WIRE_FD_LIFELINE);

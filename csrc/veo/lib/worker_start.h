@@ -26,4 +26,7 @@ enum start_result veolib_worker_start(struct veolib_worker *worker,
                                       const struct veolib_memory *memory, int board_fd,
                                       const char *program);
 
+/* Of the workers that this thread starts: standard output and error, -1 for the host's. */
+void veolib_worker_set_output(int out, int err);
+
 #endif

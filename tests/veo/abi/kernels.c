@@ -26,6 +26,12 @@ uint64_t echo(uint64_t value)
     return value;
 }
 
+ssize_t print(int fd, const char *text);
+ssize_t print(int fd, const char *text)
+{
+    return write(fd, text, strlen(text));
+}
+
 int8_t minus_byte(int8_t value);
 int8_t minus_byte(int8_t value)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Several processes, libraries, static symbols, and what is not there. */
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +35,51 @@ CASE(processes_on_several_nodes)
     CHECK_EQUAL(veo_proc_identifier(procs[1]), 1);
     for (int i = 0; i < 4; i++)
         CHECK_EQUAL(veo_proc_destroy(procs[i]), 0);
+}
+
+/* What a kernel writes to a descriptor of its own process. */
+static void print(struct veo_proc_handle *proc, int fd, const char *text)
+{
+    uint64_t library = veo_load_library(proc, kernels_path());
+    uint64_t result;
+    struct veo_args *args = veo_args_alloc();
+    CHECK_EQUAL(veo_args_set_i32(args, 0, fd), 0);
+    CHECK_EQUAL(
+        veo_args_set_stack(args, VEO_INTENT_IN, 1, (char *)(uintptr_t)text, strlen(text) + 1), 0);
+    CHECK_EQUAL(veo_call_sync(proc, veo_get_sym(proc, library, "print"), args, &result), 0);
+    CHECK_EQUAL(result, strlen(text));
+    veo_args_free(args);
+}
+
+CASE(processes_print_where_the_thread_said)
+{
+    int ends[2];
+    char got[32];
+    CHECK_EQUAL(pipe(ends), 0);
+    int out = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
+    CHECK(out >= 16);
+
+    veosoft_set_quiet(1);
+    CHECK_EQUAL(veosoft_set_output(5, -1), -1);
+    CHECK_EQUAL(errno, EINVAL);
+    CHECK(strstr(veosoft_error(), "descriptors up to 5") != NULL);
+    CHECK_EQUAL(veosoft_set_output(-1, 0), -1);
+
+    /* Standard output, then standard error; both are the process' own. */
+    for (int fd = 1; fd <= 2; fd++) {
+        CHECK_EQUAL(veosoft_set_output(fd == 1 ? out : -1, fd == 2 ? out : -1), 0);
+        struct veo_proc_handle *proc = veo_proc_create(0);
+        CHECK(proc != NULL);
+        CHECK_EQUAL(veosoft_set_output(-1, -1), 0);
+        print(proc, fd, "here");
+        CHECK_EQUAL(read(ends[0], got, sizeof got), 4);
+        CHECK(memcmp(got, "here", 4) == 0);
+        CHECK_EQUAL(veo_proc_destroy(proc), 0);
+    }
+
+    close(out);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 CASE(node_numbers_from_the_environment)
