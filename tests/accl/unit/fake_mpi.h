@@ -19,7 +19,8 @@ enum {
     FAKE_BYTE = 7,
     FAKE_RANKS = 2,
     FAKE_ANY = -5,
-    FAKE_DATA = 1, /* the tag of data without a header */
+    FAKE_PACKET = 0, /* tags: of packets, and of data without a header */
+    FAKE_DATA = 1,
     FAKE_ERROR = 17,
     FAKE_STATUS_BYTES = 24,
     FAKE_COUNT_AT = 4,
@@ -29,6 +30,8 @@ enum {
     FAKE_MESSAGES = 4096,
     FAKE_RECEIVES = 256,
     FAKE_SENT = 2 * FAKE_MESSAGES + 1,
+    FAKE_NULL = 2 * FAKE_MESSAGES + 2,
+    FAKE_UNDEFINED = -32766,
 };
 
 struct fake_message {
@@ -40,7 +43,7 @@ struct fake_message {
 };
 
 struct fake_receive {
-    bool used;
+    bool used, cancelled;
     int from, to, tag, bytes, tests;
     uint64_t order;
     void *data;
@@ -55,6 +58,7 @@ static struct {
     struct fake_receive receives[FAKE_RECEIVES];
     uint64_t order;
     int failing_probes;  /* how many fail next */
+    int failing_tests;   /* the same of receives of packets */
     bool holds_data;     /* messages of the tag FAKE_DATA do not arrive */
     uint64_t data_sent;  /* messages with it */
     const char *missing; /* a function that is not there */
@@ -146,6 +150,10 @@ static bool fake_is_behind(const struct fake_receive *r)
 static bool fake_received(struct fake_receive *r)
 {
     CHECK(r->used);
+    if (r->cancelled && r->message == NULL) {
+        r->used = false;
+        return true;
+    }
     if (r->message == NULL && !fake_is_behind(r) && !(fake.holds_data && r->tag == FAKE_DATA))
         r->message = fake_find(r->to, r->from, r->tag);
     struct fake_message *m = r->message;
@@ -169,15 +177,34 @@ static bool fake_received(struct fake_receive *r)
     return true;
 }
 
-static int fake_test(int request)
+static void fake_status(void *status, int from, int tag, int bytes)
 {
-    if (request == FAKE_SENT)
-        return true;
+    memset(status, 0xEE, FAKE_STATUS_BYTES);
+    memcpy((uint8_t *)status + FAKE_COUNT_AT, &bytes, sizeof(int));
+    memcpy((uint8_t *)status + FAKE_SOURCE_AT, &from, sizeof(int));
+    memcpy((uint8_t *)status + FAKE_TAG_AT, &tag, sizeof(int));
+}
+
+/* An error of MPI, or 0 and whether the request has ended. */
+static int fake_test(int request, int *flag, void *status)
+{
+    *flag = true;
+    if (request == FAKE_SENT || request == FAKE_NULL)
+        return 0;
 
     pthread_mutex_lock(&fake.lock);
-    bool done;
+    bool done = false;
     if (request > FAKE_MESSAGES) {
-        done = fake_received(&fake.receives[request - FAKE_MESSAGES - 1]);
+        struct fake_receive *r = &fake.receives[request - FAKE_MESSAGES - 1];
+        if (r->tag == FAKE_PACKET && fake.failing_tests > 0) {
+            fake.failing_tests--;
+            pthread_mutex_unlock(&fake.lock);
+            *flag = false;
+            return FAKE_ERROR;
+        }
+        done = fake_received(r);
+        if (done && !r->cancelled)
+            fake_status(status, r->message->from, r->tag, r->message->bytes);
     } else {
         struct fake_message *m = &fake.messages[request - 1];
         CHECK(m->used);
@@ -185,7 +212,17 @@ static int fake_test(int request)
         m->used = !done;
     }
     pthread_mutex_unlock(&fake.lock);
-    return done;
+    *flag = done;
+    return 0;
+}
+
+static int fake_cancel(int request)
+{
+    CHECK(request > FAKE_MESSAGES && request < FAKE_SENT);
+    pthread_mutex_lock(&fake.lock);
+    fake.receives[request - FAKE_MESSAGES - 1].cancelled = true;
+    pthread_mutex_unlock(&fake.lock);
+    return 0;
 }
 
 static int fake_error_string(int error, char *text, int *length)
@@ -217,8 +254,30 @@ static int fake_error_string(int error, char *text, int *length)
     static int kind##_test(handle *request, int *flag, void *status) \
     { \
         memset(status, 0xEE, FAKE_STATUS_BYTES); \
-        *flag = fake_test(of_request(*request)); \
+        int error = fake_test(of_request(*request), flag, status); \
+        if (*flag) \
+            *request = to_request(FAKE_NULL); \
+        return error; \
+    } \
+    static int kind##_testany(int n, handle *requests, int *at, int *flag, void *status) \
+    { \
+        bool any = false; \
+        for (int i = 0; i < n; i++) { \
+            if (of_request(requests[i]) == FAKE_NULL) \
+                continue; \
+            any = true; \
+            int error = kind##_test(&requests[i], flag, status); \
+            *at = i; \
+            if (error || *flag) \
+                return error; \
+        } \
+        *at = FAKE_UNDEFINED; \
+        *flag = !any; \
         return 0; \
+    } \
+    static int kind##_cancel(handle *request) \
+    { \
+        return fake_cancel(of_request(*request)); \
     } \
     static int kind##_get_count(const void *status, handle byte, int *count) \
     { \
@@ -242,6 +301,8 @@ static int fake_error_string(int error, char *text, int *length)
         {"MPI_Irecv", (fake_fn)kind##_irecv}, \
         {"MPI_Iprobe", (fake_fn)kind##_iprobe}, \
         {"MPI_Test", (fake_fn)kind##_test}, \
+        {"MPI_Testany", (fake_fn)kind##_testany}, \
+        {"MPI_Cancel", (fake_fn)kind##_cancel}, \
         {"MPI_Get_count", (fake_fn)kind##_get_count}, \
         {"MPI_Comm_rank", (fake_fn)kind##_comm_rank}, \
         {"MPI_Comm_size", (fake_fn)kind##_comm_size}, \

@@ -142,7 +142,7 @@ static void test_failure_of_mpi_ends_calls(void)
     CHECK(accl_mpi_start(side.device, &mpi) == ACCL_OK);
 
     pthread_mutex_lock(&fake.lock);
-    fake.failing_probes = 1;
+    fake.failing_tests = 1;
     pthread_mutex_unlock(&fake.lock);
     struct accl_call call = call_of(&side, ACCL_BARRIER, 0);
     CHECK(accl_call_sync(side.device, &call, &retcode) == ACCL_CALL_FAILED);
@@ -154,6 +154,51 @@ static void test_failure_of_mpi_ends_calls(void)
     memset(fake.messages, 0, sizeof fake.messages);
 }
 
+static void expect_peer_lost(const struct side *side, const char *text)
+{
+    uint32_t retcode;
+    struct accl_call call = call_of(side, ACCL_BARRIER, 0);
+    CHECK(accl_call_sync(side->device, &call, &retcode) == ACCL_CALL_FAILED);
+    if (strstr(accl_error_message(), text) == NULL)
+        fprintf(stderr, "%s\n", accl_error_message());
+    CHECK(retcode & ACCL_ERROR(PEER_LOST_ERROR));
+    CHECK(strstr(accl_error_message(), text) != NULL);
+}
+
+/* Rank 1 is messages that this test writes. */
+static void test_messages_that_are_no_packets(void)
+{
+    const uint64_t lengths[] = {0, 3072, UINT64_C(1) << 40};
+    fake_symbols = of_int_symbols;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct side side = {.rank = 0};
+        struct accl_mpi mpi = setup_of(0, false, false);
+        open_side(&side, ACCL_REACH_PACKETS);
+        CHECK(accl_mpi_start(side.device, &mpi) == ACCL_OK);
+        fake_isend(&lengths[i], sizeof lengths[i], 1, 0, FAKE_PACKET);
+        expect_peer_lost(&side, "it announced a packet of an invalid length");
+        CHECK(accl_mpi_stop(side.device, 1000000) == ACCL_PENDING);
+        close_side(&side);
+        memset(fake.messages, 0, sizeof fake.messages);
+    }
+}
+
+/* The receives that wait for packets are taken back. */
+static void test_stop_without_the_peer(void)
+{
+    struct side side = {.rank = 0};
+    struct accl_mpi mpi = setup_of(0, true, true);
+    fake_symbols = of_pointer_symbols;
+    open_side(&side, ACCL_REACH_PACKETS);
+    CHECK(accl_mpi_start(side.device, &mpi) == ACCL_OK);
+    CHECK(fake.receives[0].used);
+    CHECK(accl_mpi_stop(side.device, 1000000) == ACCL_PENDING);
+    for (int i = 0; i < FAKE_RECEIVES; i++)
+        CHECK(!fake.receives[i].used);
+    close_side(&side);
+    memset(fake.messages, 0, sizeof fake.messages);
+}
+
 int main(void)
 {
     test_wrong_setups();
@@ -161,6 +206,8 @@ int main(void)
     test_two_ranks(false, true);
     test_two_ranks(true, true);
     test_two_ranks(false, false);
+    test_stop_without_the_peer();
+    test_messages_that_are_no_packets();
     test_failure_of_mpi_ends_calls();
     return 0;
 }

@@ -45,6 +45,7 @@ int acclib_mpi_bind(struct mpi *mpi, const struct accl_mpi *setup)
         return status;
 
     mpi->calls = setup->handle_bytes == sizeof(int) ? &acclib_mpi_of_int : &acclib_mpi_of_pointer;
+    mpi->handle_bytes = setup->handle_bytes;
     mpi->comm = setup->comm;
     mpi->byte = setup->byte;
     mpi->status_source = setup->status_source;

@@ -24,6 +24,8 @@
     X(IRECV, "MPI_Irecv") \
     X(IPROBE, "MPI_Iprobe") \
     X(TEST, "MPI_Test") \
+    X(TESTANY, "MPI_Testany") \
+    X(CANCEL, "MPI_Cancel") \
     X(GET_COUNT, "MPI_Get_count") \
     X(ERROR_STRING, "MPI_Error_string") \
     X(COMM_RANK, "MPI_Comm_rank") \
@@ -58,6 +60,15 @@ struct mpi_calls {
                  struct mpi_envelope *envelope);
     int (*test)(const struct mpi *mpi, union mpi_request *request, bool *done);
     int (*place)(const struct mpi *mpi, int *rank, int *size);
+
+    /* Request number AT of REQUESTS, which has mpi->handle_bytes for each. */
+    int (*receive_at)(const struct mpi *mpi, void *data, int bytes, int from, int tag,
+                      void *requests, uint32_t at);
+    /* One of N requests that has ended, or *AT = -1; *ENVELOPE is the message that it received. An
+     * error with *AT ended that one alone. */
+    int (*test_any)(const struct mpi *mpi, void *requests, int n, int *at,
+                    struct mpi_envelope *envelope);
+    int (*cancel_at)(const struct mpi *mpi, void *requests, uint32_t at);
 };
 
 extern const struct mpi_calls acclib_mpi_of_int, acclib_mpi_of_pointer;
@@ -68,6 +79,7 @@ struct mpi {
     void (*functions[MPI_FN_COUNT])(void);
     void *library;
     uint64_t comm, byte;
+    uint32_t handle_bytes;
     uint32_t status_source, status_tag; /* offsets */
     int any_source, any_tag;
 };

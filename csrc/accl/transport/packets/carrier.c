@@ -206,6 +206,12 @@ int acclib_carrier_start(accl_device *device, const struct accl_mpi *setup)
         return status;
     }
 
+    if (!acclib_carrier_open_inboxes(device, c)) {
+        acclib_carrier_abandon(c);
+        carrier_destroy(c);
+        return acclib_fail(ACCL_NO_MEMORY, "out of memory (packets of %u ranks)", device->ranks);
+    }
+
     atomic_store(&p->carrier, c);
     atomic_store(&device->carries, !c->any_thread);
     acclib_carrier_turn(device);

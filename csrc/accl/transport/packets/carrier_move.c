@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One turn of carrying packets as MPI messages. */
+/* Sending packets as MPI messages, a turn of the carrier, and the end. */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "accl/transport/packets/carrier_state.h"
-#include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/handover.h"
 
-/* A packet, or the last message of a rank to another one, which is empty; data: see direct.h. */
-enum { TAG_PACKET, TAG_DATA };
-/* How many packets a turn receives or sends before it does the other. */
+/* How many packets a turn sends before it receives. */
 #define BURST 64
 /* Sends that are not over and may be left behind by later ones, in one turn. */
 #define TEST_MOST 8
@@ -21,20 +18,20 @@ _Static_assert(ACCL_PACKET_MAX <= INT_MAX, "a packet is one message");
 static struct list abandoned;
 static pthread_mutex_t abandoned_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* MPI failed: for RANK, or for all with NO_RANK. */
-static void failed(accl_device *device, struct carrier *c, uint32_t rank, int error)
-{
-    char text[128];
-    acclib_mpi_describe(&c->mpi, error, text, sizeof text);
-    if (rank == NO_RANK)
-        c->broken = true;
-
-    for (uint32_t i = 0; i < device->ranks; i++)
-        if (i != device->rank && (rank == NO_RANK || rank == i))
-            acclib_packets_lost(device, i, text);
-}
-
 /* --- sending --- */
+
+/* Whether MPI is done with a packet, and with its length. */
+static int test_send(struct carrier *c, struct parcel_post *post, bool *done)
+{
+    bool left = true;
+    int error = 0;
+    if (post->has_length)
+        error = c->mpi.calls->test(&c->mpi, &post->length, &left);
+    post->has_length = post->has_length && !error && !left;
+
+    *done = false;
+    return error || !left ? error : c->mpi.calls->test(&c->mpi, &post->request, done);
+}
 
 /* Frees the packets that have left. */
 static bool finish_sends(accl_device *device, struct carrier *c)
@@ -47,9 +44,9 @@ static bool finish_sends(accl_device *device, struct carrier *c)
         struct parcel_post *post = post_of(at);
         bool done = false;
         next = at->next;
-        int error = c->mpi.calls->test(&c->mpi, &post->request, &done);
+        int error = test_send(c, post, &done);
         if (error)
-            failed(device, c, post->rank, error);
+            acclib_carrier_failed(device, c, post->rank, error);
         if (!error && !done) {
             waiting++;
             continue;
@@ -62,6 +59,21 @@ static bool finish_sends(accl_device *device, struct carrier *c)
     return moved;
 }
 
+/* A long packet follows its length. */
+static int begin_send(struct carrier *c, struct parcel_post *post)
+{
+    const struct mpi_calls *calls = c->mpi.calls;
+    int to = (int)post->rank, bytes = (int)post->bytes;
+    if (post->lent != NULL)
+        return calls->send(&c->mpi, post->lent, bytes, to, TAG_DATA, &post->request);
+    if (post->bytes <= INBOX_BYTES)
+        return calls->send(&c->mpi, post->data, bytes, to, TAG_PACKET, &post->request);
+
+    int error = calls->send(&c->mpi, &post->bytes, LENGTH_BYTES, to, TAG_PACKET, &post->length);
+    post->has_length = !error;
+    return error ? error : calls->send(&c->mpi, post->data, bytes, to, TAG_LONG, &post->request);
+}
+
 static bool begin_sends(accl_device *device, struct carrier *c, uint32_t most)
 {
     uint32_t n = 0;
@@ -69,16 +81,17 @@ static bool begin_sends(accl_device *device, struct carrier *c, uint32_t most)
         struct parcel_post *post = acclib_packets_take(device);
         if (post == NULL)
             break;
-        bool is_data = post->lent != NULL;
-        int error =
-            c->mpi.calls->send(&c->mpi, is_data ? post->lent : post->data, (int)post->bytes,
-                               (int)post->rank, is_data ? TAG_DATA : TAG_PACKET, &post->request);
+        int error = begin_send(c, post);
         if (!error) {
             list_append(&c->sending, &post->in_list);
             continue;
         }
-        failed(device, c, post->rank, error);
-        acclib_packets_sent(device, post);
+        acclib_carrier_failed(device, c, post->rank, error);
+        acclib_packets_uncount(device, post);
+        if (post->has_length)
+            list_append(&c->failed, &post->in_list); /* MPI reads it */
+        else
+            acclib_post_free(post);
     }
 
     return n > 0;
@@ -91,170 +104,12 @@ void acclib_carrier_send_all(accl_device *device, struct carrier *c)
     finish_sends(device, c);
 }
 
-/* --- receiving --- */
-
-/* A message that there is no memory for, or that no rank of this device sends: its data is lost. */
-static void drop(accl_device *device, struct carrier *c, const struct mpi_envelope *e,
-                 const char *why)
-{
-    union mpi_request request;
-    bool done = false;
-    int error = c->mpi.calls->receive(&c->mpi, NULL, 0, e->source, e->tag, &request);
-
-    /* It is too long for the room, which is an error that changes nothing else. */
-    for (int i = 0; !error && !done && i < EAGER_TURNS; i++)
-        error = c->mpi.calls->test(&c->mpi, &request, &done);
-    if (e->source >= 0 && (uint32_t)e->source < device->ranks)
-        acclib_packets_lost(device, (uint32_t)e->source, why);
-}
-
-static void begin_receive(accl_device *device, struct carrier *c, const struct mpi_envelope *e)
-{
-    bool known = e->source >= 0 && (uint32_t)e->source < device->ranks && e->bytes >= 0 &&
-                 (uint64_t)e->bytes <= ACCL_PACKET_MAX && e->tag == TAG_PACKET;
-    if (!known) {
-        drop(device, c, e, "it sent a message that is no packet");
-        return;
-    }
-
-    struct parcel_post *post = acclib_post_new(&device->packets->pool, (uint64_t)e->bytes);
-    if (post == NULL) {
-        drop(device, c, e, "out of memory (a packet of it)");
-        return;
-    }
-
-    post->rank = (uint32_t)e->source;
-    int error =
-        c->mpi.calls->receive(&c->mpi, post->data, e->bytes, e->source, e->tag, &post->request);
-    if (error) {
-        failed(device, c, post->rank, error);
-        acclib_post_free(post);
-        return;
-    }
-
-    list_append(&c->receiving, &post->in_list);
-}
-
-/* The data that a packet announced, which the sender gave to MPI right after it. */
-static void begin_data(accl_device *device, struct carrier *c)
-{
-    struct list_node *node;
-    while ((node = list_pop(&device->packets->announced)) != NULL) {
-        struct parcel_post *post = post_of(node);
-        int error = c->mpi.calls->receive(&c->mpi, post->lent, (int)post->bytes, (int)post->rank,
-                                          TAG_DATA, &post->request);
-        list_append(error ? &c->failed : &c->moving, node);
-        if (error)
-            failed(device, c, post->rank, error);
-    }
-}
-
-static void deliver(accl_device *device, struct carrier *c, struct parcel_post *post)
-{
-    if (!post->bytes) {
-        c->ended[post->rank] = true;
-        acclib_post_free(post);
-        return;
-    }
-
-    acclib_packets_arrived(device, post->rank, post);
-    begin_data(device, c);
-}
-
-static void test_data(accl_device *device, struct carrier *c)
-{
-    struct list_node *next;
-    for (struct list_node *at = c->moving.first; at != NULL; at = next) {
-        struct parcel_post *post = post_of(at);
-        bool done = false;
-        next = at->next;
-        int error = c->mpi.calls->test(&c->mpi, &post->request, &done);
-        if (!error && !done)
-            continue;
-        list_remove(&c->moving, at);
-        list_append(error ? &c->failed : &c->moved, at);
-        if (error)
-            failed(device, c, post->rank, error);
-    }
-}
-
-static void finish_data(accl_device *device, struct carrier *c)
-{
-    struct list_node *node;
-    while ((node = list_pop(&c->moved)) != NULL)
-        acclib_direct_arrived(device, post_of(node));
-}
-
-/* Whether a packet of the same rank came before AT and is not complete yet. */
-static bool is_behind(struct list_node *at, uint32_t rank)
-{
-    for (struct list_node *before = at->previous; before != NULL; before = before->previous)
-        if (post_of(before)->rank == rank)
-            return true;
-    return false;
-}
-
-static bool finish_receives(accl_device *device, struct carrier *c)
-{
-    struct list_node *next;
-    bool moved = false;
-
-    for (struct list_node *at = c->receiving.first; at != NULL; at = next) {
-        struct parcel_post *post = post_of(at);
-        bool done = false;
-        next = at->next;
-        if (is_behind(at, post->rank))
-            continue;
-        int error = c->mpi.calls->test(&c->mpi, &post->request, &done);
-        if (!error && !done)
-            continue;
-        list_remove(&c->receiving, at);
-        moved = true;
-        if (error) {
-            failed(device, c, post->rank, error);
-            acclib_post_free(post);
-        } else {
-            deliver(device, c, post);
-        }
-    }
-
-    return moved;
-}
-
-static bool receive_packets(accl_device *device, struct carrier *c)
-{
-    bool moved = false, empty = false;
-    test_data(device, c);
-    for (uint32_t n = 0; n < BURST && !c->broken && !empty; n++) {
-        struct mpi_envelope envelope;
-        bool found;
-        int error = c->mpi.calls->probe(&c->mpi, c->mpi.any_source, TAG_PACKET, &found, &envelope);
-        if (error)
-            failed(device, c, NO_RANK, error);
-        empty = error || !found;
-        if (empty)
-            break;
-        begin_receive(device, c, &envelope);
-        finish_receives(device, c);
-        moved = true;
-    }
-
-    if (c->receiving.first != NULL)
-        moved |= finish_receives(device, c);
-
-    /* Nothing takes the data back that came before them. */
-    if (empty && c->moved.first != NULL && c->receiving.first == NULL) {
-        finish_data(device, c);
-        moved = true;
-    }
-
-    return moved;
-}
+/* --- both --- */
 
 bool acclib_carrier_move(accl_device *device, struct carrier *c)
 {
     bool moved = begin_sends(device, c, BURST);
-    moved |= receive_packets(device, c);
+    moved |= acclib_carrier_receive(device, c);
 
     /* Answers to what was received leave at once. */
     moved |= begin_sends(device, c, BURST);
@@ -319,8 +174,10 @@ bool acclib_carrier_finish(accl_device *device, struct carrier *c, int64_t deadl
         finish_ends(c);
         if (moved)
             continue;
-        if (c->broken || clock_now() > deadline)
+        if (c->broken || clock_now() > deadline) {
+            acclib_carrier_withdraw_inboxes(c);
             return false;
+        }
         if (++idle % EAGER_TURNS == 0)
             nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
     }
@@ -338,5 +195,6 @@ void acclib_carrier_abandon(struct carrier *c)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         while ((node = list_pop(lists[i])) != NULL)
             list_append(&abandoned, node);
+    acclib_carrier_free_inboxes(c, &abandoned);
     pthread_mutex_unlock(&abandoned_lock);
 }

@@ -14,6 +14,20 @@
 /* How long a device that is closed waits for messages in flight. */
 #define FINISH_NS (2 * CLOCK_SECOND)
 
+/* A packet, or the last message of a rank to another one, which is empty; a long packet; data: see
+ * direct.h. */
+enum { TAG_PACKET, TAG_DATA, TAG_LONG };
+/* No packet up to that length is announced: MPI sends them at once. */
+#define INBOX_BYTES 3072
+/* The length of a long one, which no packet is as short as. */
+#define LENGTH_BYTES ((int)sizeof(uint64_t))
+
+/* A receive for the next packet of post->rank. */
+struct inbox {
+    struct parcel_post *post;
+    bool open; /* posted: the memory is MPI's */
+};
+
 struct carrier {
     struct mpi mpi;
     bool any_thread;
@@ -22,9 +36,12 @@ struct carrier {
     pthread_mutex_t lock;
     struct list sending, receiving, ending; /* struct parcel_post, of MPI */
     struct list moving, moved, failed;      /* data that come, that have come, that MPI failed at */
-    bool *ended;                            /* by rank: its last message has come */
-    bool complete;                          /* it ended with nothing in flight */
-    bool broken;                            /* MPI failed */
+    struct inbox *inboxes;                  /* one for each other rank */
+    void *requests;                         /* of MPI, of the inboxes */
+    uint32_t n_inboxes, n_open;
+    bool *ended;   /* by rank: its last message has come */
+    bool complete; /* it ended with nothing in flight */
+    bool broken;   /* MPI failed */
     _Atomic bool stopped;
 
     /* The thread. */
@@ -38,6 +55,19 @@ struct carrier {
     bool kicked;
     _Atomic bool rests;
 };
+
+/* Posts the receives for packets; false if out of memory. */
+bool acclib_carrier_open_inboxes(accl_device *device, struct carrier *c);
+/* Takes them back, as far as MPI does so. */
+void acclib_carrier_withdraw_inboxes(struct carrier *c);
+/* Frees them; those that MPI still has go to ABANDONED. */
+void acclib_carrier_free_inboxes(struct carrier *c, struct list *abandoned);
+
+/* MPI failed: for RANK, or for all with NO_RANK. */
+void acclib_carrier_failed(accl_device *device, struct carrier *c, uint32_t rank, int error);
+
+/* Receives what has come; whether anything moved. */
+bool acclib_carrier_receive(accl_device *device, struct carrier *c);
 
 /* Receives and sends without waiting; whether anything moved. */
 bool acclib_carrier_move(accl_device *device, struct carrier *c);

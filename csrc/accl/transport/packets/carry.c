@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "accl/transport/packets/handover.h"
+#include "accl/transport/packets/queue.h"
 #include "accl/transport/wake.h"
 #include "common/clock.h"
 
@@ -58,7 +59,7 @@ ACCL_EXPORT int accl_packet_next(accl_device *device, struct accl_packet *packet
         return status;
 
     struct packets *p = device->packets;
-    struct list_node *node = list_pop(&p->out);
+    struct list_node *node = acclib_packet_pop(device);
     status = node != NULL ? ACCL_OK : ACCL_PENDING;
     if (node != NULL) {
         list_prepend(&p->carried, node);

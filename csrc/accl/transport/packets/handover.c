@@ -10,13 +10,16 @@
 struct parcel_post *acclib_packets_take(accl_device *device)
 {
     struct packets *p = device->packets;
+    if (!atomic_load_explicit(&p->queued, memory_order_relaxed))
+        return NULL;
+
     pthread_mutex_lock(&p->lock);
-    struct list_node *node = list_pop(&p->out);
+    struct list_node *node = acclib_packet_pop(device);
     pthread_mutex_unlock(&p->lock);
     return node != NULL ? post_of(node) : NULL;
 }
 
-void acclib_packets_sent(accl_device *device, struct parcel_post *post)
+void acclib_packets_uncount(accl_device *device, struct parcel_post *post)
 {
     struct packets *p = device->packets;
     pthread_mutex_lock(&p->lock);
@@ -26,6 +29,11 @@ void acclib_packets_sent(accl_device *device, struct parcel_post *post)
     pthread_mutex_unlock(&p->lock);
 
     atomic_fetch_sub(&p->out_bytes, post->bytes);
+}
+
+void acclib_packets_sent(accl_device *device, struct parcel_post *post)
+{
+    acclib_packets_uncount(device, post);
     acclib_post_free(post);
 }
 

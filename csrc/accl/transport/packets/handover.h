@@ -8,8 +8,12 @@
 
 #include "accl/transport/packets/state.h"
 
-/* The next outgoing packet, which is the caller's now; NULL if there is none. */
+/* The next outgoing packet, which is the caller's now; NULL if there is none. A packet that another
+ * thread queues at this moment may be missed. */
 struct parcel_post *acclib_packets_take(accl_device *device);
+
+/* A packet that was taken is no longer outstanding. */
+void acclib_packets_uncount(accl_device *device, struct parcel_post *post);
 
 /* A packet that was taken has been sent, or cannot be: frees it. */
 void acclib_packets_sent(accl_device *device, struct parcel_post *post);

@@ -41,8 +41,18 @@ void acclib_packet_queue(accl_device *device, struct parcel_post *post)
     post->id = ++p->next_id;
     list_append(&p->out, &post->in_list);
     p->outstanding++;
+    atomic_store_explicit(&p->queued, p->queued + 1, memory_order_relaxed);
     atomic_fetch_add(&p->out_bytes, post->bytes);
     pthread_cond_broadcast(&p->changed);
+}
+
+struct list_node *acclib_packet_pop(accl_device *device)
+{
+    struct packets *p = device->packets;
+    struct list_node *node = list_pop(&p->out);
+    if (node != NULL)
+        atomic_store_explicit(&p->queued, p->queued - 1, memory_order_relaxed);
+    return node;
 }
 
 bool acclib_packet_put(accl_device *device, struct parcel_post *post)

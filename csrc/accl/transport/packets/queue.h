@@ -21,6 +21,9 @@ bool acclib_packet_put(accl_device *device, struct parcel_post *post);
 /* The same for data that have no header. */
 void acclib_packet_queue(accl_device *device, struct parcel_post *post);
 
+/* Takes the first queued packet off its list; NULL if there is none. */
+struct list_node *acclib_packet_pop(accl_device *device);
+
 /* Queues a packet without payload. False if out of memory. */
 bool acclib_packet_put_plain(accl_device *device, uint32_t rank, enum packet_kind kind,
                              uint32_t channel, uint64_t id, uint64_t key);

@@ -33,6 +33,10 @@ struct parcel_post {
     struct heap *heap;         /* that LENT belongs to, or NULL */
     struct incoming *incoming; /* that they are received for */
     bool *left;                /* set when they have been sent */
+    /* See carrier_receive.c and carrier_move.c. */
+    bool here;                /* has come, after a packet that is not complete yet */
+    bool has_length;          /* its length was sent before it, and MPI has that message */
+    union mpi_request length; /* that message */
     _Alignas(8) uint8_t data[];
 };
 
@@ -106,8 +110,9 @@ struct packets {
     struct list announced;             /* the same, for data to come; the carrier's */
     uint64_t next_id, outstanding, wakes;
     _Atomic uint64_t out_bytes;
-    _Atomic uint64_t news; /* grows with everything that came */
-    struct list gave_up;   /* struct gave_up */
+    _Atomic uint32_t queued; /* packets of OUT */
+    _Atomic uint64_t news;   /* grows with everything that came */
+    struct list gave_up;     /* struct gave_up */
 };
 
 #endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receiving packets from MPI. A receive for a short packet is posted for each rank, so that MPI
+ * matches a packet when it comes; it is copied to memory of its own, and the receive is posted
+ * again. A long packet follows a message with its length.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "accl/transport/packets/carrier_state.h"
+#include "accl/transport/packets/direct_names.h"
+#include "accl/transport/packets/handover.h"
+
+/* How many packets a turn receives before it sends. */
+#define BURST 64
+
+/* --- inboxes --- */
+
+static void open_inbox(accl_device *device, struct carrier *c, uint32_t at)
+{
+    struct inbox *box = &c->inboxes[at];
+    int error = c->mpi.calls->receive_at(&c->mpi, box->post->data, INBOX_BYTES,
+                                         (int)box->post->rank, TAG_PACKET, c->requests, at);
+    box->open = !error;
+    c->n_open += !error;
+    if (error)
+        acclib_carrier_failed(device, c, NO_RANK, error);
+}
+
+bool acclib_carrier_open_inboxes(accl_device *device, struct carrier *c)
+{
+    c->inboxes = calloc(device->ranks, sizeof *c->inboxes);
+    c->requests = calloc(device->ranks, sizeof(union mpi_request));
+    bool good = c->inboxes != NULL && c->requests != NULL;
+
+    for (uint32_t rank = 0; good && rank < device->ranks; rank++) {
+        if (rank == device->rank)
+            continue;
+        struct parcel_post *post = acclib_post_new(&device->packets->pool, INBOX_BYTES);
+        good = post != NULL;
+        if (!good)
+            break;
+        post->rank = rank;
+        c->inboxes[c->n_inboxes++].post = post;
+    }
+
+    /* All of them or none, as MPI looks at all requests. */
+    for (uint32_t i = 0; good && i < c->n_inboxes && !c->broken; i++)
+        open_inbox(device, c, i);
+    return good;
+}
+
+void acclib_carrier_withdraw_inboxes(struct carrier *c)
+{
+    if (c->broken)
+        return;
+    for (uint32_t i = 0; i < c->n_inboxes; i++)
+        if (c->inboxes[i].open)
+            c->mpi.calls->cancel_at(&c->mpi, c->requests, i);
+
+    for (uint32_t turn = 0; c->n_open && turn < EAGER_TURNS; turn++) {
+        struct mpi_envelope e;
+        int at = -1;
+        c->mpi.calls->test_any(&c->mpi, c->requests, (int)c->n_inboxes, &at, &e);
+        if (at < 0 || !c->inboxes[at].open)
+            continue;
+        c->inboxes[at].open = false;
+        c->n_open--;
+    }
+}
+
+void acclib_carrier_free_inboxes(struct carrier *c, struct list *abandoned)
+{
+    for (uint32_t i = 0; i < c->n_inboxes; i++) {
+        if (c->inboxes[i].open)
+            list_append(abandoned, &c->inboxes[i].post->in_list);
+        else
+            acclib_post_free(c->inboxes[i].post);
+    }
+
+    free(c->inboxes);
+    free(c->requests);
+    c->n_inboxes = 0;
+}
+
+/* --- packets --- */
+
+static void deliver(accl_device *device, struct carrier *c, struct parcel_post *post);
+
+/* Whether a packet of RANK is not complete yet, before AT in the list; NULL: in all of it. */
+static bool is_behind(const struct carrier *c, struct list_node *at, uint32_t rank)
+{
+    struct list_node *before = at != NULL ? at->previous : c->receiving.last;
+    while (before != NULL && post_of(before)->rank != rank)
+        before = before->previous;
+    return before != NULL;
+}
+
+/* A long packet that there is no memory for: it is too long for the room, which is an error that
+ * changes nothing else. */
+static void drop_long(struct carrier *c, uint32_t rank)
+{
+    union mpi_request request;
+    bool done = false;
+    int error = c->mpi.calls->receive(&c->mpi, NULL, 0, (int)rank, TAG_LONG, &request);
+    for (int i = 0; !error && !done && i < EAGER_TURNS; i++)
+        error = c->mpi.calls->test(&c->mpi, &request, &done);
+}
+
+static void begin_long(accl_device *device, struct carrier *c, uint32_t rank, uint64_t bytes)
+{
+    if (bytes <= INBOX_BYTES || bytes > ACCL_PACKET_MAX) {
+        acclib_packets_lost(device, rank, "it announced a packet of an invalid length");
+        return;
+    }
+
+    struct parcel_post *post = acclib_post_new(&device->packets->pool, bytes);
+    if (post == NULL) {
+        drop_long(c, rank);
+        acclib_packets_lost(device, rank, "out of memory (a packet of it)");
+        return;
+    }
+
+    post->rank = rank;
+    int error =
+        c->mpi.calls->receive(&c->mpi, post->data, (int)bytes, (int)rank, TAG_LONG, &post->request);
+    if (!error) {
+        list_append(&c->receiving, &post->in_list);
+        return;
+    }
+    acclib_carrier_failed(device, c, rank, error);
+    acclib_post_free(post);
+}
+
+/* A message of BYTES has come to an inbox, which is free for the next one from here on. */
+static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uint64_t bytes)
+{
+    const struct parcel_post *from = c->inboxes[at].post;
+    uint32_t rank = from->rank;
+    if (!bytes) {
+        c->ended[rank] = true;
+        return;
+    }
+
+    if (bytes == LENGTH_BYTES) {
+        uint64_t length;
+        memcpy(&length, from->data, sizeof length);
+        open_inbox(device, c, at);
+        begin_long(device, c, rank, length);
+        return;
+    }
+
+    struct parcel_post *post = acclib_post_new(&device->packets->pool, bytes);
+    if (post != NULL) {
+        post->rank = rank;
+        memcpy(post->data, from->data, bytes);
+    }
+    open_inbox(device, c, at);
+
+    if (post == NULL) {
+        acclib_packets_lost(device, rank, "out of memory (a packet of it)");
+    } else if (is_behind(c, NULL, rank)) {
+        post->here = true;
+        list_append(&c->receiving, &post->in_list);
+    } else {
+        deliver(device, c, post);
+    }
+}
+
+/* Takes the next message that has come; whether there was one. */
+static bool take_next(accl_device *device, struct carrier *c)
+{
+    if (!c->n_open)
+        return false;
+
+    struct mpi_envelope e;
+    int at = -1;
+    int error = c->mpi.calls->test_any(&c->mpi, c->requests, (int)c->n_inboxes, &at, &e);
+    bool is_one = at >= 0 && c->inboxes[at].open;
+    if (error)
+        acclib_carrier_failed(device, c, is_one ? c->inboxes[at].post->rank : NO_RANK, error);
+    if (!is_one)
+        return false;
+
+    c->inboxes[at].open = false;
+    c->n_open--;
+    if (!error && e.bytes >= 0 && e.bytes <= INBOX_BYTES)
+        empty_inbox(device, c, (uint32_t)at, (uint64_t)e.bytes);
+    else
+        open_inbox(device, c, (uint32_t)at); /* for its last message */
+    return true;
+}
+
+/* --- data without packets --- */
+
+/* The data that a packet announced, which the sender gave to MPI right after it. */
+static void begin_data(accl_device *device, struct carrier *c)
+{
+    struct list_node *node;
+    while ((node = list_pop(&device->packets->announced)) != NULL) {
+        struct parcel_post *post = post_of(node);
+        int error = c->mpi.calls->receive(&c->mpi, post->lent, (int)post->bytes, (int)post->rank,
+                                          TAG_DATA, &post->request);
+        list_append(error ? &c->failed : &c->moving, node);
+        if (error)
+            acclib_carrier_failed(device, c, post->rank, error);
+    }
+}
+
+static void deliver(accl_device *device, struct carrier *c, struct parcel_post *post)
+{
+    acclib_packets_arrived(device, post->rank, post);
+    begin_data(device, c);
+}
+
+static void test_data(accl_device *device, struct carrier *c)
+{
+    struct list_node *next;
+    for (struct list_node *at = c->moving.first; at != NULL; at = next) {
+        struct parcel_post *post = post_of(at);
+        bool done = false;
+        next = at->next;
+        int error = c->mpi.calls->test(&c->mpi, &post->request, &done);
+        if (!error && !done)
+            continue;
+        list_remove(&c->moving, at);
+        list_append(error ? &c->failed : &c->moved, at);
+        if (error)
+            acclib_carrier_failed(device, c, post->rank, error);
+    }
+}
+
+static void finish_data(accl_device *device, struct carrier *c)
+{
+    struct list_node *node;
+    while ((node = list_pop(&c->moved)) != NULL)
+        acclib_direct_arrived(device, post_of(node));
+}
+
+/* --- a turn --- */
+
+/* Delivers long packets that are complete, and what came after them. */
+static bool finish_receives(accl_device *device, struct carrier *c)
+{
+    struct list_node *next;
+    bool moved = false;
+
+    for (struct list_node *at = c->receiving.first; at != NULL; at = next) {
+        struct parcel_post *post = post_of(at);
+        bool done = post->here;
+        next = at->next;
+        if (is_behind(c, at, post->rank))
+            continue;
+        int error = done ? 0 : c->mpi.calls->test(&c->mpi, &post->request, &done);
+        if (!error && !done)
+            continue;
+        list_remove(&c->receiving, at);
+        moved = true;
+        if (error) {
+            acclib_carrier_failed(device, c, post->rank, error);
+            acclib_post_free(post);
+        } else {
+            deliver(device, c, post);
+        }
+    }
+
+    return moved;
+}
+
+bool acclib_carrier_receive(accl_device *device, struct carrier *c)
+{
+    test_data(device, c);
+
+    /* Data count if no packet has come after them that takes them back. MPI may move a packet in
+     * one look, and say so in the next one. */
+    bool moved = false;
+    uint32_t looks = list_is_empty(&c->moved) ? 1 : 2, empty = 0;
+    for (uint32_t n = 0; n < BURST && !c->broken && empty < looks; n++) {
+        bool came = take_next(device, c);
+        empty = came ? 0 : empty + 1;
+        moved |= came;
+    }
+
+    if (c->receiving.first != NULL)
+        moved |= finish_receives(device, c);
+
+    if (empty == looks && c->moved.first != NULL && c->receiving.first == NULL) {
+        finish_data(device, c);
+        moved = true;
+    }
+
+    return moved;
+}
