@@ -215,7 +215,7 @@ def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs, transp
 
 @pytest.mark.timeout(900)
 def test_nonsense_in_shared_memory_harms_nobody(programs: Programs) -> None:
-    programs.run("scribbles", "asan", "200" if FULL else "48", "1", timeout=800)
+    programs.run("scribbles", "asan", "200" if FULL else "24", "1", timeout=800)
 
 
 @pytest.mark.parametrize("sanitizer", ["asan", "tsan"])
