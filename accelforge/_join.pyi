@@ -34,4 +34,5 @@ def join(
     resource_usage_tolerance: float = 0.0,
     all_memories: bool = False,
     progress: NDArray[np.uint64] | None = None,
+    here: bool = False,
 ) -> Join: ...

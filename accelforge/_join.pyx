@@ -171,7 +171,7 @@ def run(tables, columns, goal, limits, tolerances, all_memories, progress):
 def join(
     groups, problem, columns, metrics, *, threads=0, stop=None, deadline=float("inf"),
     memory_limit=float("inf"), objective_tolerance=0.0, resource_usage_tolerance=0.0,
-    all_memories=False, progress=None,
+    all_memories=False, progress=None, here=False,
 ):
     """Join pmappings to the best mappings of a workload.
 
@@ -202,6 +202,9 @@ def join(
     progress : ndarray of uint64, optional
         `COUNTERS` numbers that are kept up to date: number of the pass, Einsums that it has
         joined, partial mappings, pairs that were looked at.
+    here : bool
+        Whether to join in this thread, so that Ctrl-C has to wait for the end or the deadline. It
+        saves a thread.
 
     Returns
     -------
@@ -224,5 +227,5 @@ def join(
     return call(
         run, tables, tuple(columns), goal, threads_of(threads), stop, float(deadline),
         float(memory_limit), (float(objective_tolerance), float(resource_usage_tolerance)),
-        bool(all_memories), progress,
+        bool(all_memories), progress, here=bool(here),
     )

@@ -3,7 +3,7 @@
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport UINT32_MAX, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport UINT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from accelforge.libforge cimport (
     FORGE_OK,
@@ -195,31 +195,21 @@ cdef class Found:
         cdef size_t loops = group.loop_count
         cdef const forge_rows *source
         cdef uint32_t *tiles
-        objectives = np.empty((rows, FORGE_OBJECTIVES))
-        fused = np.empty((rows, loops), np.uint32)
-        template = np.empty(rows, np.uint32)
-        copy_numbers(objectives, group.objectives, rows * FORGE_OBJECTIVES)
-        copy_indices(fused, group.tiles, rows * loops)
-        copy_indices(template, group.templates, rows)
         full_tiles = []
         for i in range(rows):
             source = &found.rows[group.templates[i]]
             tiles = &source.tiles[<size_t>group.rows[i] * source.loop_count]
             full_tiles.append(tuple([tiles[k] for k in range(source.loop_count)]))
-        if alike(group.templates, rows):
-            used, numbers = template[:1], np.zeros(rows, np.int32)
-        else:
-            used, numbers = np.unique(template, return_inverse=True)
-        columns = [METRICS.index(name) for name in self.metrics if name in METRICS]
+        used = sorted({group.templates[i] for i in range(rows)})
         made = {
             "einsum": self.names.einsum,
             "nodes": tuple([
                 self.names.group_node(&group.nodes[i]) for i in range(group.node_count)
             ]),
             "stops": tuple([group.stops[i] for i in range(group.stop_count)]),
-            "objectives": objectives[:, columns],
-            "tiles": fused.astype(np.int64),
-            "template": numbers.astype(np.int32),
+            "objectives": self.objectives(group),
+            "tiles": indices_of(group.tiles, rows, loops),
+            "template": places_of(group.templates, rows, used),
             "full_tiles": full_tiles,
             "templates": [
                 self.names.template(&found.templates.list[<uint32_t>t]) for t in used
@@ -232,9 +222,20 @@ cdef class Found:
             self.add_column(made, &group.columns[i], rows)
         return made
 
+    cdef object objectives(self, forge_pmapping_group *group):
+        """The columns that are minimised."""
+        columns = [METRICS.index(name) for name in self.metrics if name in METRICS]
+        array = np.empty((group.row_count, len(columns)))
+        cdef double[:, ::1] view = array
+        cdef size_t column
+        for k in range(len(columns)):
+            column = columns[k]
+            for i in range(group.row_count):
+                view[i, k] = group.objectives[FORGE_OBJECTIVES * i + column]
+        return array
+
     cdef int add_column(self, dict made, forge_group_column *column, size_t rows) except -1:
-        shares = np.empty(rows)
-        copy_numbers(shares, column.shares, rows)
+        shares = numbers_of(column.shares, rows)
         memory = self.names.levels[column.level]
         depth = -1 if column.depth == UINT32_MAX else <int>column.depth
         if column.tensor != UINT32_MAX:
@@ -255,25 +256,31 @@ cdef class Found:
         return 0
 
 
-cdef bint alike(const uint32_t *numbers, size_t count) noexcept:
-    for i in range(1, count):
-        if numbers[i] != numbers[0]:
-            return False
-    return True
-
-
-cdef int copy_numbers(object target, const double *source, size_t count) except -1:
-    cdef double[::1] view = target.reshape(-1)
+cdef object numbers_of(const double *source, size_t count):
+    array = np.empty(count)
+    cdef double[::1] view = array
     if count:
         memcpy(&view[0], source, count * sizeof(double))
-    return 0
+    return array
 
 
-cdef int copy_indices(object target, const uint32_t *source, size_t count) except -1:
-    cdef uint32_t[::1] view = target.reshape(-1)
-    if count:
-        memcpy(&view[0], source, count * sizeof(uint32_t))
-    return 0
+cdef object indices_of(const uint32_t *source, size_t rows, size_t columns):
+    array = np.empty((rows, columns), np.int64)
+    cdef int64_t[:, ::1] view = array
+    for i in range(rows):
+        for k in range(columns):
+            view[i, k] = source[i * columns + k]
+    return array
+
+
+cdef object places_of(const uint32_t *numbers, size_t count, list known):
+    """The place of each number among the KNOWN ones."""
+    places = {number: i for i, number in enumerate(known)}
+    array = np.empty(count, np.int32)
+    cdef int32_t[::1] view = array
+    for i in range(count):
+        view[i] = places[numbers[i]]
+    return array
 
 
 cdef int wait(

@@ -80,12 +80,16 @@ def call(
     deadline: float,
     memory_limit: float,
     *more: Any,
+    here: bool = False,
 ) -> Join:
-    """Run a join to its end; an exception in the main thread, such as Ctrl-C, stops it."""
+    """Run a join to its end; an exception in the main thread, such as Ctrl-C, stops it.
+
+    With `here` it is run in this thread, and Ctrl-C has to wait.
+    """
     if stop is None:
         stop = np.zeros(1, np.uint8)
     limits = Limits(threads, stop, deadline, memory_limit)
-    if threading.current_thread() is not threading.main_thread():
+    if here or threading.current_thread() is not threading.main_thread():
         return run(tables, columns, goal, limits, *more)
 
     found: list[Join] = []

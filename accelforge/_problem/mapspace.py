@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from accelforge._problem.flatten import flatten
@@ -52,6 +52,7 @@ FIELDS = {
     "spatial": "component dim min_usage loop_bounds",
 }
 ALLOWED = {kind: frozenset(names.split()) for kind, names in FIELDS.items()}
+_HOLDER_FIELDS = len(ALLOWED["holder"])
 
 
 class Mapspace:
@@ -108,6 +109,7 @@ class _Flattener:
         self.dimensions = [
             {name: i for i, name in enumerate(names)} for names in tables.dimensions[0]
         ]
+        self.known_spatial: dict[int, tuple[Any, tuple[int, ...]]] = {}
 
     # -- fields ----------------------------------------------------------------------------
 
@@ -124,6 +126,8 @@ class _Flattener:
     @staticmethod
     def sequence(record: Record, key: str, path: Path) -> Sequence[Any]:
         value = record.get(key, ())
+        if type(value) is list:
+            return value
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise ProblemError("must be a list", path_text((path, key)))
         return value
@@ -131,7 +135,7 @@ class _Flattener:
     @staticmethod
     def by_component(record: Record, key: str, path: Path) -> Mapping[str, Any]:
         value = record.get(key, {})
-        if not isinstance(value, Mapping):
+        if type(value) is not dict and not isinstance(value, Mapping):
             raise ProblemError("must be a dictionary", path_text((path, key)))
         return value
 
@@ -144,6 +148,8 @@ class _Flattener:
 
     @staticmethod
     def number(value: Any, path: Path) -> float:
+        if type(value) is float and value == value:
+            return value
         if value == "inf":
             return math.inf
         if isinstance(value, str) or not hasattr(value, "__float__"):
@@ -179,9 +185,6 @@ class _Flattener:
     def add(self, table: str, *fields: int) -> None:
         self.space.records[table].extend(fields)
 
-    def count(self, table: str, width: int) -> int:
-        return len(self.space.records[table]) // width
-
     def add_set(self, bits: int) -> int:
         self.space.sets.append(bits)
         return len(self.space.sets) - 1
@@ -209,17 +212,18 @@ class _Flattener:
 
     def plain_holder(self, holder: dict[str, Any]) -> bool:
         """Add a holder that has all fields and no others; say whether it is one."""
-        if len(holder) != len(ALLOWED["holder"]):
+        if len(holder) != _HOLDER_FIELDS:
             return False
         try:
             level = self.levels[holder["component"]]
             tensor = self.tensors[holder["tensor"]]
-            flags = holder["backing"], holder["persistent"], holder["must_keep"]
+            backing, persistent = holder["backing"], holder["persistent"]
+            must_keep = holder["must_keep"]
         except (KeyError, TypeError):
             return False
-        if not all(flag is True or flag is False for flag in flags):
+        if not (type(backing) is bool is type(persistent) is type(must_keep)):
             return False
-        self.space.records["keepers"].extend((level, tensor, *flags))
+        self.space.records["keepers"].extend((level, tensor, backing, persistent, must_keep))
         return True
 
     def orders(self, record: Record, path: Path) -> None:
@@ -276,7 +280,13 @@ class _Flattener:
             )
             self.comparison(rule, level, 0, here)
 
-    def spatial(self, record: Record, path: Path, bounds: bool) -> None:
+    def spatial_bounds(self, record: Record, path: Path) -> None:
+        self.spatial(record, path, bounds=True)
+
+    def spatial_usages(self, record: Record, path: Path) -> None:
+        self.spatial(record, path, bounds=False)
+
+    def spatial(self, record: Record, path: Path, *, bounds: bool) -> None:
         """Read the bounds of loops, or what fan-outs must be used for: each is one range."""
         for i, value in enumerate(self.sequence(record, "spatial", path)):
             here = ((path, "spatial"), i)
@@ -298,20 +308,33 @@ class _Flattener:
 
     def placement(self, value: object, path: Path) -> None:
         record = self.record(value, "placement", path)
-        spans: list[int] = []
+        holders = self.span("keepers", 5, self.holders, record, path)
+        orders = self.span("orders", 3, self.orders, record, path)
+        residents = self.span("residents", 3, self.residents, record, path)
+        shapes = self.span("comparisons", 6, self.tile_shapes, record, path)
 
-        def span(table: str, width: int, read: Any, *args: Any) -> None:
-            first = self.count(table, width)
-            read(record, path, *args)
-            spans.extend((first, self.count(table, width) - first))
+        # Placements share what is said about spatial loops.
+        given = record.get("spatial")
+        known = self.known_spatial.get(id(given))
+        if known is None or known[0] is not given:
+            bounds = self.span("comparisons", 6, self.spatial_bounds, record, path)
+            usages = self.span("usages", 3, self.spatial_usages, record, path)
+            known = self.known_spatial[id(given)] = (given, (*bounds, *usages))
+        self.add("placements", *holders, *orders, *residents, *shapes, *known[1])
 
-        span("keepers", 5, self.holders)
-        span("orders", 3, self.orders)
-        span("residents", 3, self.residents)
-        span("comparisons", 6, self.tile_shapes)
-        span("comparisons", 6, self.spatial, True)
-        span("usages", 3, self.spatial, False)
-        self.add("placements", *spans)
+    def span(
+        self,
+        table: str,
+        width: int,
+        read: Callable[[Record, Path], None],
+        record: Record,
+        path: Path,
+    ) -> tuple[int, int]:
+        """Read a part of a placement; where its records begin, and how many they are."""
+        records = self.space.records[table]
+        before = len(records)
+        read(record, path)
+        return before // width, (len(records) - before) // width
 
     # -- the mapspace ----------------------------------------------------------------------
 

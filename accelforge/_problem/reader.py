@@ -13,6 +13,7 @@ from accelforge._problem.tables import ProblemError, Tables, path_text
 __all__ = ["Reader"]
 
 _MISSING: Any = object()
+_STRING = frozenset((str,))
 
 
 def _is_string(name: object) -> bool:
@@ -60,7 +61,7 @@ class Reader:
     def mapping(self, record: Record, key: str, path: Path, default: Any = _MISSING) -> Any:
         value = self.field(record, key, path, default)
         wrong = type(value) is not dict and not isinstance(value, Mapping)
-        if wrong or not all(map(_is_string, value)):
+        if wrong or not (_STRING.issuperset(map(type, value)) or all(map(_is_string, value))):
             raise ProblemError("must be a dictionary with strings as keys", path_text((path, key)))
         return value
 
@@ -74,9 +75,16 @@ class Reader:
         self, record: Record, key: str, kind: int, path: Path, default: Any = _MISSING
     ) -> int:
         value = record.get(key, default)
-        if value is _MISSING:
-            raise ProblemError(f"the field {key!r} is missing", path_text(path))
-        return self.value(value, kind, (path, key))
+        if type(value) is not float:
+            if value is _MISSING:
+                raise ProblemError(f"the field {key!r} is missing", path_text(path))
+            return self.value(value, kind, (path, key))
+        tables = self.tables
+        paths = tables.paths
+        tables.values.append(value)
+        tables.numbers.append(kind)
+        paths.append((path, key))
+        return len(paths) - 1
 
     def value(self, number: Any, kind: int, path: Path) -> int:
         """Keep a number; its index among the values."""

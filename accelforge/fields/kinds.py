@@ -185,6 +185,9 @@ class Expression(Kind):
         self.optional = optional
         self.lazy = lazy
         self.simple = frozenset(types) <= {int, float, bool}
+        self.numbers = {float: (int, float), int: (int,)}.get(
+            next((t for t in (float, int) if t in types), str), ()
+        )
 
     def accept(self, value: Any) -> Any:
         """Take a value of the types, or text."""
@@ -195,6 +198,11 @@ class Expression(Kind):
 
     def evaluate(self, value: Any, symbols: Symbols, must: bool) -> Any:
         """Evaluate text, and check the result."""
+        kind = type(value)
+        if kind is float and value.is_integer() and -1e18 < value < 1e18:
+            value, kind = int(value), int
+        if kind in self.numbers:
+            return value
         if is_literal_string(value):
             result: Any = value
         else:

@@ -18,6 +18,7 @@ __all__ = ["EvalExtras", "EvalableModel", "Field", "field"]
 
 REQUIRED: Any = object()
 _PLAIN = (int, float, bool, type(None))
+_NO_TEXT = frozenset((int, bool, type(None)))
 
 
 class Field:
@@ -70,6 +71,7 @@ class EvalableModel:
 
     _fields: ClassVar[dict[str, Field]] = {}
     _sorted_names: ClassVar[tuple[str, ...]] = ()
+    _later: ClassVar[tuple[tuple[str, Kind], ...]] = ()
     _takes_extras: ClassVar[bool] = False
     _evaluate_first: ClassVar[tuple[str, ...]] = ()
     _expression_names: ClassVar[frozenset[str]] = frozenset(("get", "keys", "values", "items"))
@@ -89,6 +91,11 @@ class EvalableModel:
                 delattr(cls, name)
         cls._fields = fields
         cls._sorted_names = tuple(sorted(fields))
+        cls._later = tuple(
+            (name, fields[name].kind)
+            for name in cls._sorted_names
+            if name not in cls._evaluate_first
+        )
 
     def __init__(self, **data: Any) -> None:
         cls = type(self)
@@ -394,15 +401,10 @@ class EvalableModel:
         scope = dict(symbols)
         lazy: list[str] = []
         pending: dict[str, Any] = {}
-        fields = type(self)._fields
 
-        for name in self.get_fields() if type(self)._takes_extras else type(self)._sorted_names:
+        for name, kind in self._extra_fields() if type(self)._takes_extras else type(self)._later:
             value = values[name]
-            if name in type(self)._evaluate_first:
-                continue
-            declared = fields.get(name)
-            kind = _ANYTHING if declared is None else declared.kind
-            if type(value) in (int, bool) or value is None or kind.inert:
+            if type(value) in _NO_TEXT or kind.inert:
                 scope[name] = value
             elif kind.lazy:
                 lazy.append(name)
@@ -424,6 +426,15 @@ class EvalableModel:
                 error.locate(self._place if line is None else self._place._replace(line=line))
             raise
         return new
+
+    def _extra_fields(self) -> list[tuple[str, Kind]]:
+        """List the names and kinds of fields of any name."""
+        fields, first = type(self)._fields, type(self)._evaluate_first
+        return [
+            (name, fields[name].kind if name in fields else _ANYTHING)
+            for name in self.get_fields()
+            if name not in first
+        ]
 
     def _evaluate_field(self, name: str, scope: dict[str, Any], must: bool) -> None:
         declared = type(self)._fields.get(name)

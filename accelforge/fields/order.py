@@ -26,6 +26,8 @@ def evaluation_order(values: Mapping[str, Any]) -> list[str]:
     EvaluationError
         Expressions depend on one another in a cycle.
     """
+    if not any(isinstance(value, str) for value in values.values()):
+        return list(values)
     needs = {
         name: (names_in(value) & values.keys()) - {name}
         for name, value in values.items()

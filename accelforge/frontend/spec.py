@@ -73,6 +73,7 @@ class Spec(EvalableModel):
         """
         new = self.model_copy()
         values = new.__dict__
+        values["_models"] = []
         symbols: dict[str, Any] = {"spec": self}
         with self._in("variables"):
             values["variables"] = self.variables._evaluate(symbols)
@@ -179,7 +180,7 @@ class Spec(EvalableModel):
                 if not isinstance(component, Component):
                     continue
                 if models is None and component.component_class is not None:
-                    models = self._component_models()
+                    models = self._shared_models()
                 values = component.__dict__
                 values["component_modeling_log"] = list(component.component_modeling_log)
                 above = 1
@@ -196,6 +197,16 @@ class Spec(EvalableModel):
                 if leak:
                     component.calculate_leak_power(models, in_place=True)
                     values["total_leak_power"] = values["leak_power"] * above
+
+    def _shared_models(self) -> list[Any] | None:
+        """Return the same, and look for them once for the copies for all Einsums."""
+        known: list[Any] | None = self.__dict__.get("_models")
+        if known is None:
+            return self._component_models()
+        if not known:
+            known.append(self._component_models())
+        models: list[Any] | None = known[0]
+        return models
 
     def _component_models(self) -> list[Any] | None:
         """Return the models that components may use, if hwcomponents is installed."""

@@ -46,6 +46,7 @@ def columns_of(
     first: dict[str, list[Any]] = {}
     of_einsum: dict[str, dict[str, list[Any]]] = {name: {} for name in einsum_names}
     done: dict[tuple[Any, ...], float] = {}
+    reported = {family for family, (wanted, _) in _FAMILIES.items() if metrics & wanted}
     for column, value in zip(result.columns, result.values.tolist(), strict=True):
         family = column[0]
         if family == "total":
@@ -53,13 +54,14 @@ def columns_of(
         elif family == "reservation":
             first[f"reservation{SEPARATOR}{column[1]}{SEPARATOR}-1{SEPARATOR}right"] = [value]
         elif family in _FAMILIES:
-            wanted, prefix = _FAMILIES[family]
             if family == "action":
                 done[column[1:]] = value
-            # What is not done has no energy, not even one of zero.
-            if not metrics & wanted or (family == "energy" and done.get(column[1:], 1) == 0):
+            if family not in reported:
                 continue
-            name = _cached_name(column, prefix)
+            # What is not done has no energy, not even one of zero.
+            if family == "energy" and done.get(column[1:], 1) == 0:
+                continue
+            name = _cached_name(column, _FAMILIES[family][1])
             of_einsum[column[1]][name] = [value]
 
     columns = dict(first)

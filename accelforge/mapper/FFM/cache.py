@@ -114,7 +114,7 @@ def _pack(outcome: Outcome, key: str) -> dict[str, NDArray[Any]]:
             "template": put(group.template),
             "full_tiles": put([n for tiles in group.full_tiles for n in tiles]),
             "lengths": put([len(tiles) for tiles in group.full_tiles]),
-            "templates": group.templates,
+            "templates": list(group.templates),
         }
         for group in outcome.groups
     ]

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+import marshal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
 
-from accelforge.mapper.FFM.group import Node, PmappingGroup
+from accelforge.mapper.FFM.group import PmappingGroup
 
-__all__ = ["Names", "text_of", "with_plain_names"]
+__all__ = ["Names", "bytes_of", "text_of", "with_plain_names"]
 
 _EINSUM = "e"
 
@@ -33,17 +34,25 @@ class Names:
 
     def restore(self, group: PmappingGroup) -> PmappingGroup:
         """Return a group of pmappings with the names that the specification has."""
-        return replace(
-            group,
-            einsum=self.einsum,
-            nodes=tuple(self._structure(node) for node in group.nodes),
-            shared={self.tensors[t]: value for t, value in group.shared.items()},
-            templates=[[self._node(node) for node in nodes] for nodes in group.templates],
+        tensors, variables = self.tensors, self.variables
+        return PmappingGroup(
+            self.einsum,
+            tuple(
+                [
+                    (*node[:-1], (tensors if node[0] == "hold" else variables)[node[-1]])
+                    for node in group.nodes
+                ]
+            ),
+            group.objectives,
+            group.tiles,
+            group.reservations,
+            {tensors[t]: value for t, value in group.shared.items()},
+            group.persistent,
+            group.template,
+            group.full_tiles,
+            _Restored(self, group.templates),
+            group.stops,
         )
-
-    def _structure(self, node: Node) -> Node:
-        names = self.tensors if node[0] == "hold" else self.variables
-        return (*node[:-1], names[node[-1]])
 
     def _node(self, node: dict[str, Any]) -> dict[str, Any]:
         if "hold" in node:
@@ -52,6 +61,46 @@ class Names:
             return {**node, "einsum": self.einsum}
         loop = "temporal" if "temporal" in node else "spatial"
         return {**node, loop: self.variables[node[loop]]}
+
+
+class _Restored(Sequence[list[dict[str, Any]]]):
+    """Templates with the names that the specification has; few of them are looked at."""
+
+    def __init__(self, names: Names, plain: Sequence[list[dict[str, Any]]]) -> None:
+        self._names = names
+        self._plain = plain
+
+    def __len__(self) -> int:
+        return len(self._plain)
+
+    @overload
+    def __getitem__(self, key: int) -> list[dict[str, Any]]: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[list[dict[str, Any]]]: ...
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return [self._nodes(nodes) for nodes in self._plain[key]]
+        return self._nodes(self._plain[key])
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _nodes(self, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [self._names._node(node) for node in nodes]
+
+
+def bytes_of(mapspace: dict[str, Any]) -> bytes:
+    """Return bytes that are equal only for equal mapspaces, and soon made.
+
+    Parameters
+    ----------
+    mapspace : dict
+        What `with_plain_names` returned.
+    """
+    # Version 2 has no references, so that bytes do not depend on which parts are one object.
+    return marshal.dumps(mapspace, 2)
 
 
 def text_of(mapspace: dict[str, Any]) -> str:
@@ -84,6 +133,7 @@ def with_plain_names(mapspace: dict[str, Any]) -> tuple[dict[str, Any], Names]:
     """
     problem = mapspace["problem"]
     einsum = problem["einsums"][0]
+    spatial: dict[int, list[dict[str, Any]]] = {}
     tensors = _plain("t", (tensor["name"] for tensor in einsum["tensors"]))
     variables = _plain("v", einsum["variables"])
     renamed = {
@@ -91,7 +141,7 @@ def with_plain_names(mapspace: dict[str, Any]) -> tuple[dict[str, Any], Names]:
         "problem": {**problem, "einsums": [_einsum(einsum, tensors, variables)]},
         "shared": [tensors[t] for t in mapspace["shared"]],
         "intermediate": [tensors[t] for t in mapspace["intermediate"]],
-        "placements": [_placement(p, tensors, variables) for p in mapspace["placements"]],
+        "placements": [_placement(p, tensors, variables, spatial) for p in mapspace["placements"]],
     }
     names = Names(
         einsum["name"],
@@ -142,8 +192,18 @@ def _level(level: dict[str, Any], tensors: dict[str, str]) -> dict[str, Any]:
 
 
 def _placement(
-    placement: dict[str, Any], tensors: dict[str, str], variables: dict[str, str]
+    placement: dict[str, Any],
+    tensors: dict[str, str],
+    variables: dict[str, str],
+    known: dict[int, list[dict[str, Any]]],
 ) -> dict[str, Any]:
+    """Rename a placement; KNOWN has the conditions on spatial loops, which placements share."""
+    spatial = known.get(id(placement["spatial"]))
+    if spatial is None:
+        spatial = known[id(placement["spatial"])] = [
+            {**dim, "loop_bounds": [_condition(rule, variables) for rule in dim["loop_bounds"]]}
+            for dim in placement["spatial"]
+        ]
     return {
         "holders": [{**h, "tensor": tensors[h["tensor"]]} for h in placement["holders"]],
         "orders": {
@@ -153,10 +213,7 @@ def _placement(
         "no_refetch": _named(placement["no_refetch"], tensors),
         "no_resend": _named(placement["no_resend"], tensors),
         "tile_shape": [_condition(rule, variables) for rule in placement["tile_shape"]],
-        "spatial": [
-            {**dim, "loop_bounds": [_condition(rule, variables) for rule in dim["loop_bounds"]]}
-            for dim in placement["spatial"]
-        ],
+        "spatial": spatial,
     }
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +51,7 @@ class PmappingGroup:
         Number in `templates` per row.
     full_tiles : list of tuple
         Tiles of all loops of the row's template, from the top.
-    templates : list
+    templates : sequence of list
         Whole mappings as nodes of the problem format, without ``tile``.
     stops : tuple of int
         The depths, other than 0 and that of all fused loops, at which a holder or a reservation
@@ -67,7 +67,7 @@ class PmappingGroup:
     persistent: dict[tuple[str, int], Floats] = field(default_factory=dict)
     template: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     full_tiles: list[tuple[int, ...]] = field(default_factory=list)
-    templates: list[list[dict[str, Any]]] = field(default_factory=list)
+    templates: Sequence[list[dict[str, Any]]] = field(default_factory=list)
     stops: tuple[int, ...] = ()
 
     def __len__(self) -> int:

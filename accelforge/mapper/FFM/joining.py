@@ -147,21 +147,36 @@ def _call(
     from accelforge import _join
 
     mapper = pmappings.spec.mapper
-    return interruptible(
-        limits.stop,
-        lambda: _join.join(
+
+    def join_until(end: float, *, here: bool = False) -> Any:
+        return _join.join(
             groups,
             problem,
             [name for name in pmappings.objectives if name != _USAGE],
             front,
             threads=get_n_parallel_jobs(),
             stop=limits.stop,
-            deadline=deadline,
+            deadline=end,
             memory_limit=limits.memory,
             objective_tolerance=mapper.objective_tolerance,
             resource_usage_tolerance=mapper.resource_usage_tolerance,
-        ),
-    )
+            here=here,
+        )
+
+    # Most joins take less time than starting a thread for them.
+    soon = time.monotonic() + _AT_ONCE
+    if soon < deadline:
+        try:
+            joined = join_until(soon, here=True)
+        except TimeoutError:
+            joined = None
+        if joined is not None and joined.complete:
+            return joined
+    return interruptible(limits.stop, lambda: join_until(deadline))
+
+
+# Seconds that Ctrl-C may have to wait.
+_AT_ONCE = 0.01
 
 
 def _run(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from accelforge.expressions import user_functions
 from accelforge.frontend.arch import FlattenedArch, Memory, TensorHolder
 from accelforge.frontend.mapper.metrics import Metrics
 from accelforge.frontend.spec import Spec
-from accelforge.mapper.FFM.canonical import Names, text_of, with_plain_names
+from accelforge.mapper.FFM.canonical import Names, bytes_of, text_of, with_plain_names
 from accelforge.mapper.FFM.placements import Placer
 from accelforge.model.problem import cost_for_einsum, einsum_of_problem
 
@@ -49,8 +50,13 @@ class EinsumSpace:
 
     @cached_property
     def key(self) -> str:
-        """A text that is equal for mapspaces that differ in names only."""
+        """A text that is equal for mapspaces that differ in names only, in all processes."""
         return text_of(self.plain[0])
+
+    @cached_property
+    def identity(self) -> bytes:
+        """The same for this process, which takes less time."""
+        return bytes_of(self.plain[0])
 
     @cached_property
     def flat(self) -> Any:
@@ -78,6 +84,16 @@ def objectives_of(metrics: Metrics) -> list[str]:
     assert not metrics & Metrics.ACTIONS, (
         "Metrics.ACTIONS cannot be an objective of the mapper; it is for mapper.info_metrics"
     )
+    result = list(_cached_objectives_of(metrics))
+    if not result:
+        raise ValueError(
+            f"mapper.metrics is {metrics!r}, which gives the mapper nothing to minimise; use "
+            f"Metrics.ENERGY, LATENCY, ENERGY_DELAY_PRODUCT or RESOURCE_USAGE"
+        )
+    return result
+
+
+def _objectives_of(metrics: Metrics) -> tuple[str, ...]:
     wanted = {
         "energy": metrics.includes_energy(),
         "latency": metrics.includes_latency(),
@@ -85,13 +101,10 @@ def objectives_of(metrics: Metrics) -> list[str]:
         "leak_energy": bool(metrics & Metrics.LEAK_ENERGY),
         "resource_usage": bool(metrics & Metrics.RESOURCE_USAGE),
     }
-    result = [name for name, given in wanted.items() if given]
-    if not result:
-        raise ValueError(
-            f"mapper.metrics is {metrics!r}, which gives the mapper nothing to minimise; use "
-            f"Metrics.ENERGY, LATENCY, ENERGY_DELAY_PRODUCT or RESOURCE_USAGE"
-        )
-    return result
+    return tuple(name for name, given in wanted.items() if given)
+
+
+_cached_objectives_of = functools.cache(_objectives_of)
 
 
 def list_mapspaces(

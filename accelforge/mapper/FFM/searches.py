@@ -79,11 +79,11 @@ def search_spaces(
     list of Outcome
         One for each mapspace; they do not depend on `threads` and `executor`.
     """
-    plain: dict[str, _Job] = {}
-    keys: list[tuple[str, Names]] = []
+    plain: dict[str | bytes, _Job] = {}
+    keys: list[tuple[str | bytes, Names]] = []
     for number, space in enumerate(spaces):
         mapspace, names = space.plain
-        key = space.key if len(spaces) > 1 or cache_dir is not None else ""
+        key = space.key if cache_dir is not None else space.identity
         if key not in plain:
             given = space.flat if executor is None else mapspace
             plain[key] = _Job(given, mapspace["metrics"], width)
@@ -92,9 +92,9 @@ def search_spaces(
         keys.append((key, names))
 
     cache = Cache(cache_dir) if cache_dir is not None else None
-    found: dict[str, Outcome] = {}
+    found: dict[str | bytes, Outcome] = {}
     for key in plain if cache is not None else ():
-        known = cache.read(key) if cache is not None else None
+        known = cache.read(str(key)) if cache is not None else None
         if known is not None:
             found[key] = known
     left = {key: job for key, job in plain.items() if key not in found}
@@ -109,7 +109,7 @@ def search_spaces(
         for key, outcome in new.items():
             found[key] = outcome
             if cache is not None and outcome.complete and rivals is None:
-                cache.write(key, outcome)
+                cache.write(str(key), outcome)
     return [
         replace(found[key], groups=[names.restore(group) for group in found[key].groups])
         for key, names in keys
@@ -117,10 +117,14 @@ def search_spaces(
 
 
 def _search_here(
-    jobs: dict[str, _Job], threads: int, seconds: float, limits: Limits, progress: Progress
-) -> dict[str, Outcome]:
+    jobs: dict[str | bytes, _Job],
+    threads: int,
+    seconds: float,
+    limits: Limits,
+    progress: Progress,
+) -> dict[str | bytes, Outcome]:
     """Search one mapspace after the other; what one leaves of its time is for the next."""
-    found: dict[str, Outcome] = {}
+    found: dict[str | bytes, Outcome] = {}
     end = time.monotonic() + seconds
     for number, (key, job) in enumerate(jobs.items()):
         own = max(end - time.monotonic(), 0.0) / (len(jobs) - number)
@@ -130,19 +134,19 @@ def _search_here(
 
 
 def _search_elsewhere(
-    jobs: dict[str, _Job],
+    jobs: dict[str | bytes, _Job],
     threads: int,
     seconds: float,
     limits: Limits,
     progress: Progress,
     executor: Executor,
-) -> dict[str, Outcome]:
+) -> dict[str | bytes, Outcome]:
     """Search mapspaces, several at a time, which share the time and the threads."""
     workers = _workers(executor) or max(len(jobs), 1)
     own = seconds / max(math.ceil(len(jobs) / workers), 1)
     each = max(threads // workers, 1)
-    futures: dict[Future[Outcome], str] = {}
-    found: dict[str, Outcome] = {}
+    futures: dict[Future[Outcome], str | bytes] = {}
+    found: dict[str | bytes, Outcome] = {}
     try:
         for key, job in jobs.items():
             futures[executor.submit(_search, job, each, own, limits.memory)] = key

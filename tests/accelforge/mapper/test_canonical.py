@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("ruamel.yaml")
 pytest.importorskip("jinja2")
 
-from accelforge.mapper.FFM.canonical import text_of, with_plain_names
+from accelforge.mapper.FFM.canonical import bytes_of, text_of, with_plain_names
 from accelforge.mapper.FFM.group import PmappingGroup
 from accelforge.mapper.FFM.mapspace import list_mapspaces
 from tests.accelforge.mapper.small import mac, memory, spec, toll
@@ -57,6 +57,15 @@ def test_other_sizes_give_another_text() -> None:
     assert text(first) != text(second)
 
 
+def test_bytes_tell_apart_what_texts_do() -> None:
+    einsums = ("Z[m] = A[m, k]", "ZZ[q] = AA[q, p]", "ZZZ[p] = AAA[p, q]")
+    plain = [with_plain_names(mapspace)[0] for mapspace in spaces(*einsums, rank_sizes=SIZES)]
+    for first in plain:
+        for second in plain:
+            same = text_of(first) == text_of(second)
+            assert (bytes_of(first) == bytes_of(second)) is same
+
+
 def test_nothing_of_the_names_is_left() -> None:
     (mapspace,) = spaces("Tensor9[m] = Tensor8[m, k]")
     plain, names = with_plain_names(mapspace)
@@ -90,6 +99,9 @@ def test_pmappings_get_the_names_back() -> None:
     assert named.einsum == "Z"
     assert named.nodes == (("hold", "Main", "A"), ("temporal", "m"), ("spatial", "MAC", "X", "k"))
     assert list(named.shared) == ["A"]
+    assert len(named.templates) == 1
+    assert named.templates == named.templates[:1]
+    assert named.templates != group.templates
     assert named.mapping(0) == [
         {"hold": "Main", "tensors": ["A", "Z"]},
         {"temporal": "m", "tile": 2},

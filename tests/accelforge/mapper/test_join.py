@@ -258,6 +258,15 @@ def test_an_exception_in_the_main_thread_ends_the_join() -> None:
     assert stopped
 
 
+def test_a_join_in_this_thread_starts_none_and_finds_the_same(
+    chain: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, groups = chain
+    other = join(groups, problem, COLUMNS, COLUMNS)
+    monkeypatch.setattr(threading, "Thread", None)
+    assert same(join(groups, problem, COLUMNS, COLUMNS, here=True), other)
+
+
 def test_too_little_memory_gives_a_result_with_bounds(chain: Any) -> None:
     problem, groups = chain
     metrics = [*COLUMNS, "energy_delay_product", "resource_usage"]
