@@ -7,12 +7,14 @@ With ``--source`` the output is assembly that assembles to the same instructions
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from .asm.chips import MAX_TASKLETS
 from .asm.forms import CONDITIONS, REGISTERS
@@ -21,6 +23,7 @@ from .asm.printer import write_word
 from .elf.format import (
     ATOMIC_BASE,
     IRAM_BASE,
+    LOAD,
     MRAM_BASE,
     Binding,
     SectionFlags,
@@ -30,7 +33,7 @@ from .elf.format import (
 from .elf.program import ProgramFile
 from .elf.reader import ElfError, ElfSection, ElfSymbol
 
-__all__ = ["dump", "main", "source_of"]
+__all__ = ["as_json", "dump", "main", "source_of"]
 
 _NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 _FLAGS = ((SectionFlags.WRITE, "w"), (SectionFlags.ALLOC, "a"), (SectionFlags.EXECUTE, "x"))
@@ -68,7 +71,7 @@ def _headers(program: ProgramFile) -> Iterator[str]:
     yield ""
     yield "segments:"
     for segment in program.segments:
-        if segment.type == 1:
+        if segment.type == LOAD:
             rights = "".join(
                 letter if segment.flags & bit else "-"
                 for bit, letter in ((4, "r"), (2, "w"), (1, "x"))
@@ -271,6 +274,51 @@ def dump(
     return "\n\n".join(parts) + "\n"
 
 
+def as_json(program: ProgramFile) -> dict[str, Any]:
+    """Return a description of a program as `json.dumps` takes it.
+
+    Parameters
+    ----------
+    program : ProgramFile
+        The program.
+    """
+    names = _code_names(program)
+    segments = [one for one in program.segments if one.type == LOAD]
+    symbols = [
+        {
+            "name": one.name,
+            "value": one.value,
+            "size": one.size,
+            "is_local": one.binding == Binding.LOCAL,
+            "is_function": one.type == SymbolType.FUNC,
+            "section": one.section.name if one.section is not None else None,
+        }
+        for one in _named(program)
+    ]
+
+    def label(index: int) -> str | None:
+        return names[index][0] if index in names else None
+
+    return {
+        "chip": program.chip or None,
+        "entry": program.entry,
+        "flags": program.flags,
+        "segments": [
+            {"address": one.address, "size": one.size, "memory": _memory(one.address)}
+            for one in segments
+        ],
+        "sections": [
+            {"name": one.name, "address": one.address, "size": one.size}
+            for one in program.sections
+            if one.type
+        ],
+        "symbols": symbols,
+        "instructions": [
+            {"word": word, "text": write_word(word, label)} for word in program.words()
+        ],
+    }
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m dpu.objdump",
@@ -283,6 +331,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-t", "--symbols", action="store_true", help="show the symbols")
     parser.add_argument("-d", "--disassemble", action="store_true", help="show the instructions")
     parser.add_argument("-l", "--lines", action="store_true", help="show source lines too")
+    parser.add_argument("--json", action="store_true", help="print one object of JSON per file")
     parser.add_argument("-S", "--source", action="store_true", help="write assembly instead")
     return parser
 
@@ -308,6 +357,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (OSError, ElfError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             status = 1
+            continue
+        if options.json:
+            print(json.dumps({"file": name, **as_json(program)}))
             continue
         if len(options.files) > 1 and not options.source:
             print(f"{name}:")

@@ -63,7 +63,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     bench.add_argument(
         "packages", nargs="*", metavar="PACKAGE", help=f"of {', '.join(PACKAGES)}; all by default"
     )
-    bench.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
+    bench.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write the results there; with - to standard output, and the rest to standard error",
+    )
     bench.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw them (.svg, .png, .pdf); needs matplotlib"
     )

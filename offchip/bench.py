@@ -8,13 +8,14 @@ were measured in the same minutes.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from offchip import __version__
 from offchip.children import Child
@@ -232,7 +233,8 @@ def main(
     packages : sequence of str
         Import names; all if empty.
     json_path, plot_path : Path, optional
-        Where results and a picture are written.
+        Where results and a picture are written; ``-`` is standard output, which then has nothing
+        else.
     earlier_path : Path, optional
         Results to compare with.
     tolerance : float
@@ -243,6 +245,21 @@ def main(
     int
         0; 1 if something is slower than before, 2 if something could not be measured or read.
     """
+    if json_path is None or str(json_path) != "-":
+        return _run(packages, json_path, plot_path, earlier_path, tolerance)
+    output = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        return _run(packages, output, plot_path, earlier_path, tolerance)
+
+
+def _run(
+    packages: Sequence[str],
+    json_target: Path | TextIO | None,
+    plot_path: Path | None,
+    earlier_path: Path | None,
+    tolerance: float,
+) -> int:
+    """Do what `main()` says; results go to a file that is open already, or to be written."""
     status = 0
     results: dict[str, list[Measurement]] = {}
     try:
@@ -253,9 +270,13 @@ def main(
             results[package] = measure_package(
                 package, done=lambda item: print(format_measurement(item), flush=True)
             )
-        if json_path is not None:
-            json_path.write_text(json.dumps(as_document(results), indent=1) + "\n")
-            print(f"results: {json_path}")
+        if json_target is not None:
+            text = json.dumps(as_document(results), indent=1) + "\n"
+            if isinstance(json_target, Path):
+                json_target.write_text(text)
+                print(f"results: {json_target}")
+            else:
+                json_target.write(text)
         if plot_path is not None:
             draw(results, plot_path)
             print(f"plot: {plot_path}")

@@ -16,7 +16,7 @@ from offchip.devices import describe_devices
 from offchip.environment import variables_set
 from offchip.loader import Refused
 
-__all__ = ["PackageInfo", "Report", "collect", "format_report"]
+__all__ = ["PackageInfo", "Report", "ask_forge", "collect", "format_report"]
 
 DISTRIBUTION = "offchip"
 
@@ -93,7 +93,7 @@ def collect() -> Report:
                 problems.append(error)
         packages.append(PackageInfo(name, purpose, library, error))
 
-    packages.append(_ask_forge(problems))
+    packages.append(ask_forge(problems))
     return Report(
         version=__version__,
         python=platform.python_version(),
@@ -116,8 +116,14 @@ def _ask(name: str) -> tuple[dict[str, Any] | None, str | None]:
     return answer, None
 
 
-def _ask_forge(problems: list[str]) -> PackageInfo:
-    """Examine accelforge, which has its own engine and reads files with other packages."""
+def ask_forge(problems: list[str]) -> PackageInfo:
+    """Examine accelforge, which has its own engine and reads files with other packages.
+
+    Parameters
+    ----------
+    problems : list of str
+        Gets a sentence for each problem.
+    """
     error = None
     versions: dict[str, str | None] = {}
     rivals = find_rivals(FORGE)

@@ -63,6 +63,8 @@ def show_library(
     try:
         info = look(options.library)
     except OffchipError as error:
+        if options.json:
+            print(json.dumps({"error": str(error)}, indent=2))
         print(error, file=sys.stderr)
         return 1
 

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Pages of the site that have nothing to run are not listed; see the test of that.
 PAGES = [
     "README.md",
+    "docs/commands.md",
     "docs/veo.md",
     "docs/dpu.md",
     "docs/dpu_toolchain.md",

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,13 @@ def test_much_output_and_a_hang_end(fake, monkeypatch):
     monkeypatch.setattr(bench, "TIMEOUT", 0.5)
     with pytest.raises(BenchmarkError, match=r"could not be measured: not done within 0\.5 s"):
         measure_package("fake")
+
+
+def test_results_on_standard_output_are_alone_there(fake, capsys):
+    assert bench.main([], json_path=Path("-")) == 0
+    written = capsys.readouterr()
+    assert json.loads(written.out)["packages"]["fake"][1]["ratio"] == 2.0
+    assert "1 Ki B" in written.err
 
 
 def test_command_writes_compares_and_fails_on_regression(fake, monkeypatch, capsys):

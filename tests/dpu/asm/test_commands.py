@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -69,6 +70,27 @@ def test_objdump_shows_everything(
     assert ".data.__sys_host result" in text
     assert dump_command(["-d", str(output)]) == 0
     assert capsys.readouterr().out.startswith("instructions:\n80000000 <__bootstrap>:")
+
+
+def test_objdump_prints_one_object_per_file(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output, other = tmp_path / "a.dpu", tmp_path / "other"
+    other.write_bytes(b"")
+    assert assemble_command([str(source), "-o", str(output), "-D", "COUNT=7"]) == 0
+    assert dump_command(["--json", str(output), str(other), str(output)]) == 1
+    written = capsys.readouterr()
+    assert f"{other}: not an ELF file" in written.err
+    first, second = [json.loads(line) for line in written.out.splitlines()]
+    assert first == second
+    assert (first["file"], first["chip"], first["entry"]) == (str(output), "v1A", 0x80000000)
+    symbols = {one["name"]: one for one in first["symbols"]}
+    assert symbols["main"]["is_function"] and not symbols["result"]["is_function"]
+    program = ProgramFile(output.read_bytes())
+    assert [one["word"] for one in first["instructions"]] == program.words()
+    index = (symbols["main"]["value"] - 0x80000000) // 8
+    assert first["instructions"][index]["text"] == "move r0, 7"
+    assert {one["memory"] for one in first["segments"]} >= {"IRAM", "WRAM"}
 
 
 def test_objdump_refuses_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
