@@ -162,6 +162,7 @@ static const char *note_gave_up(struct packets *p, uint32_t rank, const struct p
         .told = {.number = h->tag, .note = h->call, .signature = h->sequence},
     };
     list_prepend(&p->gave_up, &g->in_packets);
+    atomic_fetch_add(&p->failures, 1);
 
     return NULL;
 }

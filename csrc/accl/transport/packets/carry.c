@@ -176,7 +176,7 @@ ACCL_EXPORT int accl_packet_outstanding(accl_device *device, uint64_t *n)
     if (status != ACCL_OK)
         return status;
 
-    *n = device->packets->outstanding;
+    *n = atomic_load(&device->packets->outstanding);
     pthread_mutex_unlock(&device->packets->lock);
 
     return ACCL_OK;

@@ -72,8 +72,10 @@ uint32_t acclib_packets_bcast(const struct walk *w)
         step *= 2;
     uint32_t above = (w->root + place - step) % w->n;
 
-    for (uint64_t i = 0; !bits && i < vector_steps(w, op->count); i++) {
-        uint64_t at, n = vector_step(w, op->count, i, &at);
+    /* Nobody waits for a part of what two members have. */
+    uint64_t steps = w->n == 2 ? 1 : vector_steps(w, op->count);
+    for (uint64_t i = 0; !bits && i < steps; i++) {
+        uint64_t at = 0, n = w->n == 2 ? op->count : vector_step(w, op->count, i, &at);
         struct vector v = place ? result_of(w, 0, at, n) : source_of(w, 0, at, n);
         if (place)
             bits = get(w, above, &v);

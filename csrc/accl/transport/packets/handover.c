@@ -22,12 +22,14 @@ struct parcel_post *acclib_packets_take(accl_device *device)
 void acclib_packets_uncount(accl_device *device, struct parcel_post *post)
 {
     struct packets *p = device->packets;
-    pthread_mutex_lock(&p->lock);
-    p->outstanding--;
-    if (post->left != NULL)
-        *post->left = true;
-    pthread_mutex_unlock(&p->lock);
+    if (post->lent != NULL) {
+        pthread_mutex_lock(&p->lock);
+        if (post->left != NULL)
+            *post->left = true;
+        pthread_mutex_unlock(&p->lock);
+    }
 
+    atomic_fetch_sub(&p->outstanding, 1);
     atomic_fetch_sub(&p->out_bytes, post->bytes);
 }
 

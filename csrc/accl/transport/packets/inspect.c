@@ -54,6 +54,9 @@ uint32_t acclib_packets_gave_up(accl_device *device, const struct communicator *
 {
     struct packets *p = device->packets;
     uint32_t bits = 0;
+    if (!atomic_load(&p->failures))
+        return 0;
+
     pthread_mutex_lock(&p->lock);
     for (struct list_node *at = p->gave_up.first; at != NULL && !bits; at = at->next) {
         const struct gave_up *g = gave_up_of(at);
@@ -79,6 +82,7 @@ void acclib_packets_forget_failures(accl_device *device, const struct communicat
         next = at->next;
         if (gave_up_of(at)->key == comm->key) {
             list_remove(&p->gave_up, at);
+            atomic_fetch_sub(&p->failures, 1);
             free(gave_up_of(at));
         }
     }

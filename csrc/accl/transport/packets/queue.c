@@ -40,7 +40,7 @@ void acclib_packet_queue(accl_device *device, struct parcel_post *post)
     struct packets *p = device->packets;
     post->id = ++p->next_id;
     list_append(&p->out, &post->in_list);
-    p->outstanding++;
+    atomic_fetch_add(&p->outstanding, 1);
     atomic_store_explicit(&p->queued, p->queued + 1, memory_order_relaxed);
     atomic_fetch_add(&p->out_bytes, post->bytes);
     pthread_cond_broadcast(&p->changed);

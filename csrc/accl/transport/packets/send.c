@@ -195,11 +195,19 @@ static uint32_t begin(struct wish *w, accl_device *device, struct communicator *
     acclib_wish_make(w, device, comm, to, message, ACCL_SEND, ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED));
     uint32_t bits =
         message->channel == CHANNEL_COLLECTIVE ? acclib_packets_gave_up(device, comm) : 0;
-    bits = bits ? bits : acclib_packets_inspect_rank(device, w->rank, true);
     if (bits)
         return bits;
-    if ((bits = acclib_wish_wait(w, is_greeted)))
-        return not_there(device, w, bits);
+
+    wish_lock(w);
+    bool is_there = w->link->greeted && !w->link->lost && !w->link->left;
+    if (!is_there) {
+        wish_unlock(w);
+        bits = acclib_packets_inspect_rank(device, w->rank, true);
+        if (bits)
+            return bits;
+        if ((bits = acclib_wish_wait(w, is_greeted)))
+            return not_there(device, w, bits);
+    }
 
     w->timeout_bits = message->channel == CHANNEL_USER ? ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR)
                                                        : ACCL_ERROR(RECEIVE_TIMEOUT_ERROR);
@@ -235,7 +243,6 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
     uint64_t segment =
         device->segment_size < w.link->slot_bytes ? device->segment_size : w.link->slot_bytes;
     uint64_t slots = w.link->slot_count;
-    wish_unlock(&w);
     segment &= ~UINT64_C(7);
     uint64_t bytes = count * acclib_dtype_bytes(wire_type);
     uint64_t segments = bytes ? (bytes + segment - 1) / segment : 1;
@@ -245,14 +252,20 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
     if (user && source_type == wire_type && !message->stream &&
         acclib_direct_suits(device, data, bytes)) {
         bool sent;
+        wish_unlock(&w);
         bits = acclib_direct_send(&w, data, wire_type, bytes, true, *numbers, &sent);
         if (bits || sent)
             return send_failed(device, &w, bits, bytes);
+        wish_lock(&w);
     }
 
+    bool (*ready)(struct wish *w) = asked ? may_ask : has_room;
     w.segments = asked || !user ? 1 : segments;
-    if ((bits = acclib_wish_wait(&w, asked ? may_ask : has_room)))
-        return send_failed(device, &w, bits, bytes);
+    if (!ready(&w)) {
+        wish_unlock(&w);
+        if ((bits = acclib_wish_wait(&w, ready)))
+            return send_failed(device, &w, bits, bytes);
+    }
 
     w.state->probed = false;
     w.state->sent += w.segments;

@@ -108,11 +108,13 @@ struct packets {
     struct packet_link *links;         /* by rank */
     struct list out, carried, filling; /* struct parcel_post */
     struct list announced;             /* the same, for data to come; the carrier's */
-    uint64_t next_id, outstanding, wakes;
+    uint64_t next_id, wakes;
+    _Atomic uint64_t outstanding;
     _Atomic uint64_t out_bytes;
-    _Atomic uint32_t queued; /* packets of OUT */
-    _Atomic uint64_t news;   /* grows with everything that came */
-    struct list gave_up;     /* struct gave_up */
+    _Atomic uint32_t queued;   /* packets of OUT */
+    _Atomic uint64_t news;     /* grows with everything that came */
+    _Atomic uint32_t failures; /* entries of GAVE_UP */
+    struct list gave_up;       /* struct gave_up */
 };
 
 #endif
