@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from .errors import DebuggerError
 from .machine import IRAM_BASE, Watch
@@ -49,6 +50,11 @@ class Breakpoint:
     hits: int = 0
     ignore: int = 0
     enabled: bool = True
+
+    def settings(self) -> dict[str, Any]:
+        """Return what sets the same breakpoint in another process."""
+        names = ("condition", "thread", "once", "ignore", "enabled")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass

@@ -337,7 +337,8 @@ class Process:
         if self._is_over:
             raise DebuggerError("the launch is over: only continue is possible")
         if not self.machine.thread(self.thread).running:
-            raise DebuggerError(f"tasklet {self.thread} does not run: it sleeps or has ended")
+            why = "it has not started, sleeps, or has ended: see `thread list`"
+            raise DebuggerError(f"tasklet {self.thread} does not run: {why}")
 
     def step_instruction(self, *, over: bool = False) -> Stop:
         """Execute an instruction of the selected tasklet; `over`: with what it calls."""

@@ -18,6 +18,10 @@ __all__ = ["DataCommands"]
 
 _FORMATS = {"b": 1, "h": 2, "w": 4, "g": 8}
 _MOST_BYTES = 1 << 16
+_NO_VARIABLES = (
+    "the program has no debug information of variables: compile it again with this "
+    "dpu-upmem-dpurte-clang, or look at `register read` and `x`"
+)
 
 
 class DataCommands(Session):
@@ -44,7 +48,7 @@ class DataCommands(Session):
             shown = [_named(name, value) for name, value in values]
             return Answer("\n".join(lines), {"variables": shown})
         if not frame.program.has_variables:
-            raise DebuggerError("the program has no debug information of variables")
+            raise DebuggerError(_NO_VARIABLES)
         entries = frame.variables()
         lines = [printing.variable_text(frame, entry) for entry in entries]
         shown = [printing.variable_json(frame, entry) for entry in entries]
@@ -53,10 +57,13 @@ class DataCommands(Session):
     def global_variables(self, rest: str) -> Answer:
         """Target variable [NAME ...]: variables outside functions."""
         frame = self.live.frame()
+        if not rest and not frame.program.has_variables:
+            raise DebuggerError(_NO_VARIABLES)
         names = shlex.split(rest) or sorted(frame.program.globals)
         values = [(name, evaluate(name, frame)) for name in names]
         lines = [f"({value.type.name}) {name} = {show(value)}" for name, value in values]
-        return Answer("\n".join(lines), {"variables": [_named(n, v) for n, v in values]})
+        data = {"variables": [_named(n, v) for n, v in values]}
+        return Answer("\n".join(lines) or "no variables", data)
 
     def registers(self, rest: str) -> Answer:
         """Register read [NAME ...]: registers of the frame."""

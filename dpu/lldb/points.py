@@ -41,7 +41,8 @@ class PointCommands(Session):
 
     def list_breakpoints(self, _rest: str) -> Answer:
         """Breakpoint list: all breakpoints, and how often they were reached."""
-        lines = [f"{place}: when the program runs" for place, _ in self.pending]
+        kept = enumerate(self.pending, 1)
+        lines = [f"{number}: {place}, set when the program runs" for number, (place, _) in kept]
         data = []
         for point in self.process.breakpoints.values() if self.process is not None else ():
             state = "" if point.enabled else ", disabled"
@@ -52,10 +53,23 @@ class PointCommands(Session):
 
     def delete_breakpoint(self, rest: str) -> Answer:
         """Breakpoint delete [NUMBER ...]: remove breakpoints; without numbers all."""
-        numbers = [int(word) for word in rest.split()] or list(self.live.breakpoints)
+        numbers = [int(word) for word in rest.split()]
+        if self.process is None:
+            return self._forget(numbers)
+        numbers = numbers or list(self.live.breakpoints)
         for number in numbers:
             self.live.remove(number)
         return Answer(f"{len(numbers)} breakpoint(s) removed")
+
+    def _forget(self, numbers: list[int]) -> Answer:
+        """Remove breakpoints that wait for the program."""
+        kept = dict(enumerate(self.pending, 1))
+        for number in numbers:
+            if number not in kept:
+                raise DebuggerError(f"there is no breakpoint {number}")
+        removed = set(numbers or kept)
+        self.pending = [point for number, point in kept.items() if number not in removed]
+        return Answer(f"{len(removed)} breakpoint(s) removed")
 
     def _enable(self, rest: str, *, enabled: bool) -> Answer:
         numbers = [int(word) for word in rest.split()] or list(self.live.breakpoints)

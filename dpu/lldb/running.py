@@ -31,12 +31,22 @@ class RunningCommands(Session):
         stop = self.process.start()
         if stop.reason is Reason.EXITED:
             return self.stopped(stop)
-        for place, settings in self.pending:
-            self.set_breakpoint(place, settings)
-        self.pending = []
-        if options.has("-s", "--stop-at-entry"):
-            return self.stopped(stop)
-        return self.stopped(self.process.resume())
+        warnings = self._set_pending()
+        if not options.has("-s", "--stop-at-entry"):
+            stop = self.process.resume()
+        answer = self.stopped(stop)
+        return Answer("\n".join([*warnings, answer.text]), answer.data)
+
+    def _set_pending(self) -> list[str]:
+        """Set the breakpoints that were kept; return what is wrong with others."""
+        warnings = []
+        pending, self.pending = self.pending, []
+        for place, settings in pending:
+            try:
+                self.set_breakpoint(place, settings)
+            except DebuggerError as error:
+                warnings.append(f"warning: breakpoint {place} is not set: {error}")
+        return warnings
 
     def file(self, rest: str) -> Answer:
         """File PROGRAM [ARGUMENTS]: choose a host program, or a program for DPUs."""
@@ -56,6 +66,17 @@ class RunningCommands(Session):
         if self.process is None:
             return self.launch("-s")
         self.process.host.dpu = self.dpu
+        self.process.detach()
+        return self.stopped(self.process.start())
+
+    def attach_at_boot(self, rest: str) -> Answer:
+        """dpu_attach_on_boot [R.S.M]: debug this DPU, or the next one that is launched."""
+        if rest:
+            return self.attach(rest)
+        self.dpu = None
+        if self.process is None:
+            return self.launch("-s")
+        self.process.host.dpu = None
         self.process.detach()
         return self.stopped(self.process.start())
 

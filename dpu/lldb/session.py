@@ -69,8 +69,10 @@ class Session:
         return self.process
 
     def close(self) -> None:
-        """End the program."""
+        """End the program; its breakpoints are set again in the next one."""
         if self.process is not None:
+            points = self.process.breakpoints.values()
+            self.pending = [(point.place, point.settings()) for point in points]
             self.process.close()
         self.process = None
 
@@ -105,5 +107,6 @@ class Session:
             settings["thread"] = int(options["-t"])
         if self.process is None or self.process.program is None:
             self.pending.append((place, settings))
-            return Answer(f"Breakpoint: {place}, when the program runs", {"pending": place})
+            text = f"Breakpoint {len(self.pending)}: {place}, set when the program runs"
+            return Answer(text, {"pending": place})
         return self.set_breakpoint(place, settings)

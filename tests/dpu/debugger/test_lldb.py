@@ -90,6 +90,27 @@ def test_answers_are_json(run: Run) -> None:
     assert "error" in answers[-1]
 
 
+def test_breakpoints_before_the_program_runs(run: Run) -> None:
+    script = "b main\nb sum\nb nowhere\nbr del 1\nbr l\nr\nr\nbr l\nbr del\nbr l\nkill\nbr l\n"
+    text = run(script, "-b").stdout
+    assert "Breakpoint 2: sum, set when the program runs" in text
+    assert "1: sum, set when the program runs\n2: nowhere, set" in text
+    # A place that does not exist keeps no other from being set; a second run keeps them.
+    assert "warning: breakpoint nowhere is not set: " in text
+    assert text.count("stop reason = breakpoint 1") == 2
+    assert "1: sum, hit 1 times" in text
+    assert text.endswith("(lldb) br l\nno breakpoints\n")
+
+
+def test_commands_of_upmem_documentation(run: Run) -> None:
+    script = "dpu_attach_on_boot\ndpu_list\nb sum\nc\ndpu_detach\nc\n"
+    text = run(script, "-b").stdout
+    assert "stop reason = launch" in text and "DPU 0.0.0 of process" in text
+    assert "stop reason = breakpoint 1" in text and "ended with status 0" in text
+    first = run("dpu_attach_first\nthread select 1\nstep\n")
+    assert "tasklet 1 does not run: it has not started" in first.stdout
+
+
 def test_a_batch_ends_at_an_error(run: Run) -> None:
     done = run("p 1\nrun\n", "-b")
     assert done.returncode == 1
