@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Keeps computations on their side of a lock.
 
-An `acquire` or `release` is ordered with accesses to memory. Arithmetic is not: the compiler may
-sink a computation from before `mutex_lock()` to its use inside the lock, where all other tasklets
-wait for it. In LLVM IR, a value that is computed before such an instruction, in the same block, and
-used only after it passes through an empty `asm volatile`, which emits nothing and cannot move past
-another one.
+An `acquire` or `release`, of the run time or in DPU assembly, is ordered with accesses to memory.
+Arithmetic is not: the compiler may sink a computation from before `mutex_lock()` to its use inside
+the lock, where all other tasklets wait for it. In LLVM IR, a value that is computed before such an
+instruction, in the same block, and used only after it passes through an empty `asm volatile`, which
+emits nothing and cannot move past another one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ __all__ = ["LOCK_OPTIONS", "keep_lock_order", "mentions_lock"]
 # The optimiser sinks a value into the only branch that uses it, past any lock before that.
 LOCK_OPTIONS = ("-mllvm", "-instcombine-code-sinking=false")
 _ATOMIC = '".insn i 0x0b, '
-_LOCK = re.compile(r"\basm sideeffect \"\.insn i 0x0b, [34],")
+# In the words of the run time, or in DPU assembly.
+_MNEMONIC = r"(?<![\w.])(?:acquire|release)\b"
+_LOCK = re.compile(rf'\basm sideeffect "(?:\.insn i 0x0b, [34],|[^"]*{_MNEMONIC})')
+_NAMED = re.compile(_MNEMONIC)
 _NAME = re.compile(r'%[\w.$-]+|%"[^"]*"')
 _DEFINITION = re.compile(rf"^\s+({_NAME.pattern}) = (?:(?:tail|musttail|notail) )?(\w+)\b ?(.*)$")
 _LABEL = re.compile(r'^(?:[\w.$-]+|"[^"]*"):')
@@ -60,7 +63,7 @@ class _Line:
 
 def mentions_lock(text: str) -> bool:
     """Tell whether C or LLVM IR contains an `acquire`, if only in a header."""
-    return _ATOMIC in text
+    return _ATOMIC in text or ("asm" in text and _NAMED.search(text) is not None)
 
 
 def keep_lock_order(text: str) -> str:

@@ -60,6 +60,12 @@ BEFORE = {
         "uint64_t w = wide * input; mutex_lock(lock); wides[1] = w; mutex_unlock(lock);",
         ("wides", "Q", 1, 1000 << 33),
     ),
+    "assembly": (
+        "uint32_t d = (input * factor) >> 12; "
+        '__asm__ volatile("acquire %0, 0, nz, ." : : "r"(lock) : "memory"); table[d]++; '
+        '__asm__ volatile("nop; release %0, 0, nz, . + 1" : : "r"(lock) : "memory");',
+        ("table", "I", 18, 1),
+    ),
     "comparison": (
         "float a = fraction, b = fractions[0]; int c = a < b; mutex_lock(lock); "
         "if (c) count = 9; else count = 8; mutex_unlock(lock);",
