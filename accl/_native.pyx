@@ -17,6 +17,8 @@ from accl.libaccl cimport (
     ACCL_UNSUPPORTED,
     accl_table,
     accl_table_open,
+    accl_table_trace,
+    accl_table_untrace,
 )
 from offchip.libloader cimport offchip_library
 from offchip.native cimport (
@@ -27,6 +29,7 @@ from offchip.native cimport (
     new_table,
     text_of,
 )
+from offchip.tracing cimport taken_trace
 
 import os
 
@@ -96,6 +99,21 @@ cdef class Library(LoadedLibrary):
             code=retcode,
             name=names,
         )
+
+    def trace(self, bint on):
+        """Begin to note calls of functions that take time, or end that; `offchip.trace` uses it.
+
+        Returns whether they are noted now: those of one library at a time.
+        """
+        cdef accl_table *table = <accl_table *>self.table
+        if on:
+            return bool(accl_table_trace(table))
+        accl_table_untrace(table)
+        return False
+
+    def take_trace(self):
+        """Return the calls so far, which are then forgotten, and how many more there were."""
+        return taken_trace()
 
     @property
     def is_soft(self):

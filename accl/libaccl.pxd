@@ -212,3 +212,5 @@ cdef extern from "accl_table.h" nogil:
 
     const char *const accl_symbol_names[]
     int accl_table_open(const char *path, accl_table *table, offchip_library *lib)
+    bint accl_table_trace(accl_table *table)
+    void accl_table_untrace(accl_table *table)

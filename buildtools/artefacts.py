@@ -51,9 +51,15 @@ ACCELFORGE_SEARCH = [
 EXTRA_SOURCES = {
     "offchip.native": ["csrc/dispatch/loader.c"],
     "veo._pending": ["csrc/veo/package/requests.c"],
-    "veo._native": ["csrc/dispatch/loader.c", "csrc/dispatch/veo_table.c"],
-    "dpu._native": ["csrc/dispatch/loader.c", "csrc/dispatch/dpu_table.c"],
-    "accl._native": ["csrc/dispatch/loader.c", "csrc/dispatch/accl_table.c"],
+    "veo._native": [
+        f"csrc/dispatch/{name}.c" for name in ("loader", "trace", "veo_table", "veo_trace")
+    ],
+    "dpu._native": [
+        f"csrc/dispatch/{name}.c" for name in ("loader", "trace", "dpu_table", "dpu_trace")
+    ],
+    "accl._native": [
+        f"csrc/dispatch/{name}.c" for name in ("loader", "trace", "accl_table", "accl_trace")
+    ],
     "dpu._isa": [
         "csrc/dpu/isa/chip.c",
         "csrc/dpu/isa/forms.c",

@@ -12,6 +12,8 @@ from dpu.libdpu cimport (
     dpu_symbol_names,
     dpu_table,
     dpu_table_open,
+    dpu_table_trace,
+    dpu_table_untrace,
     dpusoft_table,
 )
 from offchip.libloader cimport offchip_library
@@ -23,6 +25,7 @@ from offchip.native cimport (
     new_table,
     text_of,
 )
+from offchip.tracing cimport taken_trace
 
 import os
 import re
@@ -93,6 +96,21 @@ cdef class Library(LoadedLibrary):
                 detail=f"{self.path} is not the soft twin (DPU_LIBRARY=soft chooses it)",
             )
         return 0
+
+    def trace(self, bint on):
+        """Begin to note calls of functions that take time, or end that; `offchip.trace` uses it.
+
+        Returns whether they are noted now: those of one library at a time.
+        """
+        cdef dpu_table *table = <dpu_table *>self.table
+        if on:
+            return bool(dpu_table_trace(table, <dpusoft_table *>self.soft))
+        dpu_table_untrace(table, <dpusoft_table *>self.soft)
+        return False
+
+    def take_trace(self):
+        """Return the calls so far, which are then forgotten, and how many more there were."""
+        return taken_trace()
 
     @property
     def is_soft(self):

@@ -180,3 +180,5 @@ cdef extern from "dpu_table.h" nogil:
     const char *const *dpu_symbol_names
     int dpu_table_open(const char *path, dpu_table *table, dpusoft_table *soft,
                        offchip_library *lib)
+    bint dpu_table_trace(dpu_table *table, dpusoft_table *soft)
+    void dpu_table_untrace(dpu_table *table, dpusoft_table *soft)

@@ -80,5 +80,7 @@ class ChromeTrace:
         return {**trace, "otherData": self.notes}
 
     def write(self, path: Path) -> None:
-        """Write it to a file."""
-        path.write_text(json.dumps(self.finish()))
+        """Write it to a file, which is there when it is complete."""
+        part = path.with_name(f"{path.name}.part")
+        part.write_text(json.dumps(self.finish()))
+        part.replace(path)

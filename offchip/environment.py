@@ -155,6 +155,11 @@ VARIABLES = (
     Variable("CC", "offchip", "the host's C compiler, where one is called"),
     Variable("CXX", "offchip", "the same for C++"),
     Variable("FC", "offchip", "the same for Fortran"),
+    Variable(
+        "OFFCHIP_TRACE",
+        "offchip",
+        "a file, in which `%p` is the number of the process: [trace](../trace.md) all packages",
+    ),
     Variable("PATH", "offchip", "searched for compilers and UPMEM's tools"),
     Variable("HOME", "offchip", "the user's folder, where the XDG variables name none"),
     Variable("LD_LIBRARY_PATH", "offchip", "searched for the vendors' libraries"),

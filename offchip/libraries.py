@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from offchip.loader import Choice, LibrarySpec
 
-__all__ = ["Libraries", "describe"]
+__all__ = ["Libraries", "describe", "loaded", "on_load"]
+
+#: The libraries of all packages, in the order in which they were loaded.
+loaded: list[Any] = []
+#: Called with each that is loaded.
+on_load: list[Callable[[Any], None]] = []
 
 
 class Libraries:
@@ -61,7 +67,14 @@ class Libraries:
         choice = choose(self._spec(), which)
         real = os.path.realpath(choice.path)
         if real not in self._by_real_path:
-            self._by_real_path[real] = self._load(choice)
+            self._by_real_path[real] = library = self._load(choice)
+            loaded.append(library)
+            if os.environ.get("OFFCHIP_TRACE"):
+                # It begins with the first library, and asks for the others itself.
+                importlib.import_module("offchip.trace")
+
+            for notify in on_load:
+                notify(library)
         return self._by_real_path[real]
 
 

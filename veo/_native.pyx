@@ -10,6 +10,8 @@ from veo.libveo cimport (
     veo_proc_handle,
     veo_table,
     veo_table_open,
+    veo_table_trace,
+    veo_table_untrace,
     veosoft_table,
 )
 from offchip.libloader cimport offchip_library
@@ -21,6 +23,7 @@ from offchip.native cimport (
     new_table,
     text_of,
 )
+from offchip.tracing cimport taken_trace
 
 import os
 import sys
@@ -87,6 +90,21 @@ cdef class Library(LoadedLibrary):
         if function is NULL:
             raise VeoError(f"{self.path} (version {self.version}) has no {name}()", function=name)
         return 0
+
+    def trace(self, bint on):
+        """Begin to note calls of functions that take time, or end that; `offchip.trace` uses it.
+
+        Returns whether they are noted now: those of one library at a time.
+        """
+        cdef veo_table *table = <veo_table *>self.table
+        if on:
+            return bool(veo_table_trace(table, <veosoft_table *>self.soft))
+        veo_table_untrace(table, <veosoft_table *>self.soft)
+        return False
+
+    def take_trace(self):
+        """Return the calls so far, which are then forgotten, and how many more there were."""
+        return taken_trace()
 
     @property
     def is_soft(self):

@@ -94,3 +94,5 @@ cdef extern from "veo_table.h" nogil:
 
     int veo_table_open(const char *path, veo_table *table, veosoft_table *soft,
                        offchip_library *lib)
+    bint veo_table_trace(veo_table *table, veosoft_table *soft)
+    void veo_table_untrace(veo_table *table, veosoft_table *soft)

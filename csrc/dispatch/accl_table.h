@@ -9,6 +9,8 @@
 #include "accl_symbols.h"
 #include "loader.h"
 
+#include <stdbool.h>
+
 #define ACCL_TABLE_FIELD(name) __typeof__(&name) name;
 #define ACCL_TABLE_COUNT(name) +1
 
@@ -35,5 +37,12 @@ extern const char *const accl_symbol_names[ACCL_SYMBOL_COUNT];
  * A field of a function that the library lacks is NULL.
  */
 int accl_table_open(const char *path, struct accl_table *table, struct offchip_library *lib);
+
+/*
+ * Traces the functions of TABLE that take time (trace.h), and ends that. False if another table is
+ * traced.
+ */
+bool accl_table_trace(struct accl_table *table);
+void accl_table_untrace(struct accl_table *table);
 
 #endif

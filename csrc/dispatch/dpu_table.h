@@ -15,6 +15,8 @@
 #include "dpusoft.h"
 #include "loader.h"
 
+#include <stdbool.h>
+
 #define DPU_TABLE_FIELD(name) __typeof__(&name) name;
 #define DPU_TABLE_COUNT(name) +1
 
@@ -56,5 +58,12 @@ int dpu_table_open(const char *path, struct dpu_table *table, struct dpusoft_tab
 
 /* How many of the functions in LIB->missing are among the first DPU_REQUIRED_COUNT. */
 size_t dpu_table_lacking(const struct dpu_table *table);
+
+/*
+ * Traces the functions of TABLE that take time (trace.h), and ends that. False if another table is
+ * traced.
+ */
+bool dpu_table_trace(struct dpu_table *table, struct dpusoft_table *soft);
+void dpu_table_untrace(struct dpu_table *table, struct dpusoft_table *soft);
 
 #endif

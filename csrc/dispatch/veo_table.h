@@ -11,6 +11,8 @@
 #include "veo_symbols.h"
 #include "veosoft.h"
 
+#include <stdbool.h>
+
 #define VEO_TABLE_FIELD(name) __typeof__(&name) name;
 #define VEO_TABLE_COUNT(name) +1
 
@@ -47,5 +49,12 @@ extern const char *const veosoft_symbol_names[VEOSOFT_SYMBOL_COUNT];
  */
 int veo_table_open(const char *path, struct veo_table *table, struct veosoft_table *soft,
                    struct offchip_library *lib);
+
+/*
+ * Traces the functions of TABLE that take time (trace.h), and ends that. False if another table is
+ * traced.
+ */
+bool veo_table_trace(struct veo_table *table, struct veosoft_table *soft);
+void veo_table_untrace(struct veo_table *table, struct veosoft_table *soft);
 
 #endif

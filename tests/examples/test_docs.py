@@ -26,6 +26,7 @@ PAGES = [
     "docs/dpu_debug.md",
     "docs/accl.md",
     "docs/accelforge.md",
+    "docs/trace.md",
     "docs/start/veo.md",
     "docs/start/dpu.md",
     "docs/start/accl.md",
