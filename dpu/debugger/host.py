@@ -21,7 +21,7 @@ from pathlib import Path
 from .errors import DebuggerError
 from .session import Attached
 
-__all__ = ["Host", "program_command"]
+__all__ = ["Host", "program_command", "split_command"]
 
 _GRACE = 5.0
 _POLL = 0.05
@@ -31,6 +31,12 @@ _BACKLOG = 128
 def program_command(program: str) -> list[str]:
     """Return the command of a host that launches a program on one DPU, and prints its output."""
     return [sys.executable, "-P", "-m", "dpu.debugger", program]
+
+
+def split_command(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divide the arguments of a command at ``--``: its own, and the host program's."""
+    end = words.index("--") if "--" in words else len(words)
+    return list(words[:end]), list(words[end + 1 :])
 
 
 class Host:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..debugger.errors import DebuggerError
-from ..debugger.host import Host, program_command
+from ..debugger.host import Host, program_command, split_command
 from ..debugger.process import Process, Reason
 from .server import Server, listen
 
@@ -51,9 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit status: 1 if nothing can be debugged.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    command = words[words.index("--") + 1 :] if "--" in words else []
-    options = _parser().parse_args(words[: words.index("--")] if "--" in words else words)
+    own, command = split_command(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(own)
     if bool(command) == bool(options.program):
         _parser().error("a program for DPUs is needed, or a host program after --")
     try:

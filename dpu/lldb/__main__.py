@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from ..debugger.errors import DebuggerError
+from ..debugger.host import split_command
 from .commands import Interpreter
 from .programs import command_for
 
@@ -72,9 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit status: 1 if the program cannot be read, or a command of a batch fails.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    host = words[words.index("--") + 1 :] if "--" in words else []
-    options = _parser().parse_args(words[: words.index("--")] if "--" in words else words)
+    own, host = split_command(sys.argv[1:] if arguments is None else arguments)
+    options = _parser().parse_args(own)
     program = [*([options.program] if options.program else []), *options.arguments, *host]
     interrupts = _Interrupts()
     signal.signal(signal.SIGINT, interrupts.handle)
