@@ -92,7 +92,8 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *words],
-        env={**os.environ, **environment},
+        # As -P, for their processes too: the package that is installed, not that of the folder.
+        env={**os.environ, "PYTHONSAFEPATH": "1", **environment},
         capture_output=True,
         text=True,
         timeout=100,

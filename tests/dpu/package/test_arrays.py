@@ -361,7 +361,7 @@ import dpu
 assert "numpy" not in sys.modules
 assert not [name for name in sys.modules if name in ("dpu.arrays", "dpu.dtypes", "dpu.dwarf")]
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
 
 
 # --- damaged debug information ------------------------------------------------------------------

@@ -2,7 +2,7 @@
 /*
  * Profiles of a machine: sums over instructions, tasklets and reasons are those of the launch.
  *
- * build: @dpu_machine csrc/dpu/profile/profile.c
+ * build: @dpu_machine csrc/dpu/profile/arcs.c csrc/dpu/profile/calls.c csrc/dpu/profile/profile.c
  */
 #include "tests/dpu/support/program.h"
 #include "dpu/profile/profile.h"

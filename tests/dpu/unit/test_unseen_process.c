@@ -128,7 +128,7 @@ static pid_t start_host(enum end end)
     while (end == ANOTHER_PROGRAM && access("pid", F_OK) != 0)
         usleep(1000);
     if (end == ANOTHER_PROGRAM)
-        execl("/bin/sh", "sh", "-c", "sleep 1000", NULL);
+        execl("/bin/sh", "sh", "-c", "exec sleep 1000", NULL);
     for (;;)
         pause();
 }

@@ -77,4 +77,4 @@ assert "concurrent.futures" not in sys.modules
 veo.wait([])
 assert "concurrent.futures" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)

@@ -184,7 +184,10 @@ if len(sys.argv) > 1:
 """
     for arguments in ([], ["drop"]):
         done = subprocess.run(
-            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60
+            [sys.executable, "-P", "-c", code, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
         assert (done.returncode, done.stdout) == (0, "hello 5\n"), done.stderr
 
