@@ -11,6 +11,8 @@
 /* How long a sender waits for a receiver: about as long as copying would take. */
 #define PATIENCE_NS INT64_C(10000)
 #define PATIENCE_BYTES_PER_NS 4
+/* Data that take longer than a wait for short ones lasts before it naps. */
+#define LONG_DATA ((uint64_t)256 << 10)
 /* How long a receive whose time is over waits for data that are on their way. */
 #define GRACE_NS (2 * CLOCK_SECOND)
 
@@ -62,6 +64,7 @@ void acclib_direct_expect(struct wish *w, uint8_t *data, uint32_t wire_type, uin
     if (w->message->channel == CHANNEL_USER && !acclib_ticket_is_first_receive(w->device))
         return;
 
+    w->is_long = bytes >= LONG_DATA;
     struct posted *posted = calloc(1, sizeof *posted);
     if (posted == NULL)
         return;
@@ -208,6 +211,7 @@ uint32_t acclib_direct_send(struct wish *w, const uint8_t *data, uint32_t wire_t
     struct direct_name name = name_of(w, wire_type, bytes);
     w->name = &name;
     w->claimed = w->left = *sent = false;
+    w->is_long = bytes >= LONG_DATA;
     w->until = patient ? clock_now() + PATIENCE_NS + (int64_t)(bytes / PATIENCE_BYTES_PER_NS) : 0;
     uint32_t bits = acclib_wish_wait(w, is_ready_or_late);
     if (bits)

@@ -9,6 +9,8 @@
 
 /* Turns in vain before a thread lets others run. */
 #define TURNS 200
+/* The same for long data: a nap would last longer than they take. */
+#define LONG_TURNS 1000
 
 void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,
                       uint32_t index, const struct packet_message *message, uint32_t operation,
@@ -28,7 +30,7 @@ void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *
 }
 
 /* Lets time pass, and carries packets if this thread may. */
-static uint32_t pause_carrying(struct waiter *waiter)
+static uint32_t pause_carrying(struct waiter *waiter, bool is_long)
 {
     accl_device *device = waiter->device;
     if (!acclib_carrier_is_mine(device))
@@ -37,7 +39,7 @@ static uint32_t pause_carrying(struct waiter *waiter)
         waiter->spins_on = 1;
     else if (waiter->rounds == 0)
         acclib_wake_flush(device);
-    if (++waiter->rounds % TURNS)
+    if (++waiter->rounds % (is_long ? LONG_TURNS : TURNS))
         return 0;
 
     bool moved = waiter->spins_on;
@@ -65,7 +67,7 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
             acclib_note_wait(device, w->operation, w->rank, w->message->tag, w->message->sequence,
                              w->comm->key);
         }
-        bits = pause_carrying(&waiter);
+        bits = pause_carrying(&waiter, w->is_long);
         /* Checked even at the end: it may have come just before the other side left. */
         wish_lock(w);
         done = ready(w);

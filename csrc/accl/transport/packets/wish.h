@@ -27,7 +27,7 @@ struct wish {
     struct posted *posted; /* see direct.h */
     int64_t until;
     struct direct_name *name;
-    bool claimed, left;
+    bool claimed, left, is_long;
 };
 
 void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,
