@@ -102,7 +102,7 @@ static bool add_factor(struct staging *s, struct forge_unknown *unknown, uint32_
     if (power == 0)
         return true;
     if (stages->factor_count == stages->factor_room) {
-        size_t room = 2 * stages->factor_room + 256;
+        size_t room = 2 * stages->factor_room + 32;
         struct forge_bound_factor *factors = forge_arena_take(s->arena, room, sizeof(*factors));
         if (factors == NULL)
             return false;

@@ -56,6 +56,10 @@ enum forge_status forge_variants_list(struct forge_variants *variants, struct fo
     uint32_t free_count = 0;
     for (uint32_t l = 0; l < search->template->fused_count; l++)
         free_count += forge_symbols_is_free(search->templates->facts.space, plan, l);
+    variants->count = 0;
+    if (search->templates->facts.space->knobs.max_fused_loops >= free_count)
+        return FORGE_OK;
+
     variants->loop_count = plan->loop_count;
     variants->repeats =
         forge_arena_take(arena, (size_t)MAX_VARIANTS * plan->loop_count, sizeof(bool));
@@ -64,8 +68,7 @@ enum forge_status forge_variants_list(struct forge_variants *variants, struct fo
     if (variants->repeats == NULL || variants->rows == NULL || set == NULL)
         return FORGE_OUT_OF_MEMORY;
 
-    if (search->templates->facts.space->knobs.max_fused_loops >= free_count ||
-        !add_variants(variants, search, plan, set, 0))
+    if (!add_variants(variants, search, plan, set, 0))
         variants->count = 0;
     return FORGE_OK;
 }
