@@ -35,11 +35,15 @@ class Face:
 
     def finish(self, request: Request) -> None:
         """Record that the request has finished."""
-        failed = request.exception() is not None
+        cancelled = request.cancelled()
+        failed = not cancelled and request.exception() is not None
         with self.condition:
-            self.state = "FINISHED"
+            self.state = "CANCELLED_AND_NOTIFIED" if cancelled else "FINISHED"
             for waiter in self.waiters:
-                (waiter.add_exception if failed else waiter.add_result)(request)
+                if cancelled:
+                    waiter.add_cancelled(request)
+                else:
+                    (waiter.add_exception if failed else waiter.add_result)(request)
             self.condition.notify_all()
 
 

@@ -143,12 +143,16 @@ cdef class Request:
         ------
         TimeoutError
             The wait timed out. The operation continues.
+        CancelledError
+            The operation was cancelled. It is that of `concurrent.futures`.
         """
         if not self._finished and not self._wait_limited(timeout_ns(timeout)):
             raise self._timeout_error(timeout)
         try:
             self._outcome()
         except Exception as error:
+            if self.cancelled():
+                raise
             return error
         return None
 
@@ -172,12 +176,12 @@ cdef class Request:
     def cancel(self):
         """Return False: an operation that was started cannot be cancelled.
 
-        A future has this method for operations that have not started.
+        Requests that can be taken back before they start override it.
         """
         return False
 
     def cancelled(self):
-        """Return False; see `cancel()`."""
+        """Whether the operation was cancelled; see `cancel()`."""
         return False
 
     def running(self):

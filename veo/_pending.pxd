@@ -30,6 +30,8 @@ cdef class PendingRequests(ContextBase):
     cdef int ask(self, veopkg_request *request) noexcept
     # The same, waiting at most that long.
     cdef int wait(self, veopkg_request *request, long long ns) noexcept
+    # Takes it back if the library can.
+    cdef void cancel(self, veopkg_request *request) noexcept
     # A wait for it timed out.
     cdef void note_given_up(self, const veopkg_request *request) noexcept
     # Its owner is being destroyed.

@@ -11,6 +11,7 @@ from veo._native cimport death_report
 from veo._process_handle cimport ContextBase, ProcHandle
 from veo.libveo cimport VEO_COMMAND_UNFINISHED, veo_thr_ctxt
 from veo.request_set cimport (
+    VEOPKG_CANCELLED,
     VEOPKG_FORKED,
     veopkg_request,
     veopkg_request_add,
@@ -128,10 +129,19 @@ cdef class PendingRequests(ContextBase):
                 rc = wait_by_peeking(self.table, handle, id, &value, ns)
         self.leave()
         request.waiting = False
+        if request.settled:
+            # It was cancelled meanwhile.
+            return 1
         if rc == VEO_COMMAND_UNFINISHED:
             return 0
         veopkg_request_settle(&self.requests, request, rc, value)
         return 1
+
+    cdef void cancel(self, veopkg_request *request) noexcept:
+        if self.ask(request) or self.soft.veosoft_call_cancel is NULL:
+            return
+        if self.soft.veosoft_call_cancel(self.handle, request.id) == 1:
+            veopkg_request_settle(&self.requests, request, VEOPKG_CANCELLED, 0)
 
     cdef void note_given_up(self, const veopkg_request *request) noexcept:
         veopkg_request_note_given_up(&self.requests, request)

@@ -15,7 +15,7 @@ from veo._context_handle cimport CtxHandle
 from veo._log cimport log_info, log_on
 from veo._native cimport without_trace
 from veo.libveo cimport VEO_COMMAND_ERROR, VEO_COMMAND_EXCEPTION, VEO_COMMAND_OK
-from veo.request_set cimport VEOPKG_CLOSED, VEOPKG_FORKED
+from veo.request_set cimport VEOPKG_CANCELLED, VEOPKG_CLOSED, VEOPKG_FORKED
 
 from veo.errors import (
     VeoClosedError,
@@ -134,6 +134,10 @@ cdef class VeoRequest(Request):
             raise VeoClosedError(
                 f"this process was forked: request {self.node.id}{subject} belongs to the parent"
             )
+        if rc == VEOPKG_CANCELLED:
+            from concurrent.futures import CancelledError
+
+            raise CancelledError(f"request {self.node.id}{subject} was cancelled before it began")
         if rc == VEO_COMMAND_ERROR:
             said = "handling error" if operation == "wait_result" else "error on VE"
             name = "VEO_COMMAND_ERROR"
@@ -143,6 +147,26 @@ cdef class VeoRequest(Request):
         raise VeoError(
             f"{operation} command {said}{subject}{more}", code=rc, name=name, function=function
         )
+
+    def cancel(self):
+        """Take back a call that has not begun.
+
+        The kernel is then not executed, `OnStack` arguments are not written back, and the result is
+        a `concurrent.futures.CancelledError`. Other calls in the queue are not affected.
+
+        Returns
+        -------
+        bool
+            True if the call was taken back, now or earlier. False if it may have begun or is done,
+            if it is a transfer, and always with NEC's library, whose queue cannot be changed.
+        """
+        if not self.node.settled:
+            self.handle.cancel(&self.node)
+        return self.cancelled()
+
+    def cancelled(self):
+        """Whether the call was cancelled."""
+        return bool(self.node.settled) and self.node.state == VEOPKG_CANCELLED
 
     # --- the API of py-veo -------------------------------------------------------------------
 
@@ -204,6 +228,8 @@ cdef class VeoRequest(Request):
         state = "unfinished"
         if self.node.settled:
             state = "done" if self.node.state == VEO_COMMAND_OK else "failed"
+        if self.cancelled():
+            state = "cancelled"
         return f"<{type(self).__name__} object req {self.node.id} in context {self.ctx!r}, {state}>"
 
 

@@ -80,6 +80,7 @@ cdef extern from "veo_table.h" nogil:
         size_t (*veosoft_signature)(veo_proc_handle *, uint64_t, char *, size_t) noexcept nogil
         int (*veosoft_call_wait_timed)(veo_thr_ctxt *, uint64_t, uint64_t *,
                                        int64_t) noexcept nogil
+        int (*veosoft_call_cancel)(veo_thr_ctxt *, uint64_t) noexcept nogil
         int (*veosoft_context_drain)(veo_thr_ctxt *, int64_t) noexcept nogil
         veo_thr_ctxt *(*veosoft_main_context)(veo_proc_handle *) noexcept nogil
         const char *(*veosoft_error)() noexcept nogil

@@ -9,6 +9,7 @@ cdef extern from "veo/package/requests.h":
     enum:
         VEOPKG_CLOSED
         VEOPKG_FORKED
+        VEOPKG_CANCELLED
 
     struct veopkg_request:
         void *owner         # the VeoRequest, borrowed

@@ -97,6 +97,7 @@
     X(veosoft_args_set_signature) \
     X(veosoft_signature) \
     X(veosoft_call_wait_timed) \
+    X(veosoft_call_cancel) \
     X(veosoft_context_drain) \
     X(veosoft_main_context) \
     X(veosoft_error) \

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 3
+#define WIRE_VERSION 4
 #define WIRE_HEADER_SIZE ((size_t)64 << 10)
 #define WIRE_SIZE ((size_t)4 << 30)
 #define WIRE_SIZE_SMALL ((size_t)256 << 20)
@@ -67,6 +67,13 @@ enum wire_flag {
     WIRE_BLOCK_ARGS = 2, /* block is a struct wire_args */
 };
 
+/* A call that the host takes back. Whoever changes the first to the second or back has decided. */
+enum wire_withdrawn {
+    WIRE_KEPT = 0,
+    WIRE_TO_WITHDRAW = 1, /* host -> worker: not to be executed */
+    WIRE_WITHDRAWN = 2,   /* worker -> host: it is not executed */
+};
+
 /* How an argument is passed; two bits in a kinds word. */
 enum wire_kind {
     WIRE_KIND_UNSET = 0, /* integer, as far as is known */
@@ -84,7 +91,7 @@ struct wire_slot {
     uint8_t ret;     /* letter of veosoft_args_set_signature() */
     uint8_t outcome; /* enum veo_command_state */
     uint16_t nargs;
-    uint16_t unused;
+    _Atomic uint16_t withdrawn; /* enum wire_withdrawn */
     uint64_t target;
     uint64_t result;
     uint64_t kinds; /* of the first 32 arguments; the rest in wire_args */

@@ -47,6 +47,13 @@ size_t veosoft_signature(struct veo_proc_handle *proc, uint64_t address, char *t
  */
 int veosoft_call_wait_timed(struct veo_thr_ctxt *ctx, uint64_t reqid, uint64_t *retp,
                             int64_t timeout_ns);
+/*
+ * Takes back a call that is queued in CTX and has not begun. 1 if so: it is not executed, stack
+ * arguments are not written back, and REQID is unknown from now on, as after its result was
+ * fetched. 0 if it may have begun, has ended, or is no call; then it stays as it is. -1 if CTX
+ * cannot be used.
+ */
+int veosoft_call_cancel(struct veo_thr_ctxt *ctx, uint64_t reqid);
 /* veo_context_sync() with such a limit: 0 when the queue is empty, 1 at the limit, -1 if dead. */
 int veosoft_context_drain(struct veo_thr_ctxt *ctx, int64_t timeout_ns);
 /* The main context, whether opened or not (veo_get_context() gives only opened ones). */

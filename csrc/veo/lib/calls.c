@@ -14,6 +14,7 @@
 #include "veo/lib/process_handle.h"
 #include "veo/lib/queue.h"
 #include "veo/lib/queue_wait.h"
+#include "veo/lib/queue_withdraw.h"
 #include "veo/lib/symbols.h"
 #include "veosoft.h"
 
@@ -213,6 +214,15 @@ VEO_EXPORT int veosoft_call_wait_timed(struct veo_thr_ctxt *ctx, uint64_t reqid,
 VEO_EXPORT int veo_call_wait_result(struct veo_thr_ctxt *ctx, uint64_t reqid, uint64_t *retp)
 {
     return wait_result(ctx, reqid, retp, -1);
+}
+
+VEO_EXPORT int veosoft_call_cancel(struct veo_thr_ctxt *ctx, uint64_t reqid)
+{
+    if (!veolib_ctx_enter(ctx))
+        return -1;
+    bool withdrawn = veolib_queue_withdraw(ctx, reqid);
+    veolib_ctx_leave(ctx);
+    return withdrawn;
 }
 
 VEO_EXPORT int veo_call_sync(struct veo_proc_handle *proc, uint64_t addr, struct veo_args *args,

@@ -171,6 +171,7 @@ bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
     slot->kinds = 0;
     slot->outcome = VEO_COMMAND_ERROR;
     slot->result = 0;
+    atomic_store_explicit(&slot->withdrawn, WIRE_KEPT, memory_order_relaxed);
 
     draft->slot = slot;
     draft->job = NULL;
@@ -330,7 +331,8 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct ending *de
 
         if (id == wanted)
             *delivery = ending;
-        else if (!veolib_results_put(&ctx->results, id, ending.outcome, ending.result) &&
+        else if (!record->withdrawn &&
+                 !veolib_results_put(&ctx->results, id, ending.outcome, ending.result) &&
                  !atomic_load(&ctx->ending))
             break; /* out of memory: it stays in the queue and is tried again */
 

@@ -11,7 +11,7 @@
  * while the context cannot go away. Those marked "locked" need the queue lock. Only
  * veolib_queue_begin() blocks, while another thread holds the submit lock.
  *
- * Waiting is in queue_wait.h.
+ * Waiting is in queue_wait.h, taking requests back in queue_withdraw.h.
  */
 #ifndef VEOLIB_QUEUE_H
 #define VEOLIB_QUEUE_H
@@ -63,6 +63,7 @@ struct host_job_ops {
 struct request_record {
     struct request_extra *extra;
     struct host_job *job; /* NULL unless the host executes it */
+    bool withdrawn;       /* nobody asks for its result */
 };
 
 struct chunk {

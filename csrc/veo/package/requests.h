@@ -32,6 +32,7 @@
 enum {
     VEOPKG_CLOSED = -1000, /* the context was closed before */
     VEOPKG_FORKED = -1001, /* this is a forked child: the request is the parent's */
+    VEOPKG_CANCELLED = -1002,
 };
 
 struct veopkg_request {

@@ -190,6 +190,14 @@ static void set_target(struct veow_context *ctx, uint64_t target)
     atomic_store_explicit(&ctx->target, target, memory_order_release);
 }
 
+/* Whether the host takes the request back, which it learns from the answer here. */
+static bool is_withdrawn(struct wire_slot *slot)
+{
+    uint16_t marked = WIRE_TO_WITHDRAW;
+    return atomic_load_explicit(&slot->withdrawn, memory_order_relaxed) == marked &&
+           atomic_compare_exchange_strong(&slot->withdrawn, &marked, WIRE_WITHDRAWN);
+}
+
 static void serve(struct veow_context *ctx)
 {
     struct wire_chunk *chunk = ctx->wire->first;
@@ -215,6 +223,11 @@ static void serve(struct veow_context *ctx)
 
         uint64_t result;
         atomic_store_explicit(&ctx->slot, slot, memory_order_relaxed);
+        if (is_withdrawn(slot)) {
+            veow_finish(ctx, VEO_COMMAND_ERROR, 0);
+            continue;
+        }
+
         set_target(ctx, request.op == WIRE_CALL ? request.target : 0);
         int outcome = execute(ctx, &request, &result);
         set_target(ctx, 0);

@@ -83,6 +83,14 @@ def test_waiting_without_the_twins_functions(typed, ctx, null):
     assert request.wait_result(30) == 0
 
 
+def test_queued_calls_of_a_vendors_library_cannot_be_cancelled(typed, ctx, null):
+    hold = typed("hold", "int")
+    requests = [hold(ctx) for _ in range(3)]
+    assert [request.cancel() for request in requests] == [False] * 3
+    null.release()
+    assert not any(request.cancelled() for request in requests)
+
+
 def test_synchronous_functions_wait_for_the_main_context(typed, ctx, proc, null):
     request = typed("hold", "int")(ctx)
     threading.Timer(0.05, null.release).start()

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Taking back calls that have not begun. */
+#include "cases.h"
+#include "veosoft.h"
+
+CASE(a_call_that_has_not_begun_is_cancelled)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *other = veo_context_open(f.proc);
+    uint64_t count = symbol(&f, "count");
+    symbol(&f, "open_gate");
+    uint64_t first = veo_call_async(f.ctx, symbol(&f, "wait_at_gate"), NULL);
+    uint64_t second = veo_call_async(f.ctx, count, NULL);
+    uint64_t cancelled = veo_call_async(f.ctx, count, NULL);
+    uint64_t last = veo_call_async(f.ctx, count, NULL);
+
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, first), 0);
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, cancelled), 1);
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, cancelled), 1);
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, last + 1), 0);
+    CHECK_EQUAL(veosoft_call_cancel(NULL, last), -1);
+    call(&f, other, "open_gate");
+
+    CHECK_EQUAL(wait_ok(f.ctx, second), 0);
+    CHECK_EQUAL(wait_ok(f.ctx, last), 1);
+    wait_ok(f.ctx, first);
+    uint64_t result;
+    CHECK_EQUAL(veo_call_peek_result(f.ctx, cancelled, &result), VEO_COMMAND_ERROR);
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, last), 0);
+    tear_down(&f);
+}
+
+CASE(what_is_no_call_is_not_cancelled)
+{
+    static char bytes[64];
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *other = veo_context_open(f.proc);
+    uint64_t address;
+    symbol(&f, "open_gate");
+    CHECK_EQUAL(veo_alloc_mem(f.proc, &address, sizeof bytes), 0);
+    veo_call_async(f.ctx, symbol(&f, "wait_at_gate"), NULL);
+    uint64_t nothing = veo_call_async(f.ctx, symbol(&f, "count"), NULL);
+    uint64_t transfer = veo_async_write_mem(f.ctx, address, bytes, sizeof bytes);
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, transfer), 0);
+    call(&f, other, "open_gate");
+    wait_ok(f.ctx, nothing);
+    wait_ok(f.ctx, transfer);
+    tear_down(&f);
+}
+
+CASE(stack_arguments_of_a_cancelled_call_stay)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *other = veo_context_open(f.proc);
+    char text[] = "unchanged";
+    symbol(&f, "open_gate");
+    uint64_t first = veo_call_async(f.ctx, symbol(&f, "wait_at_gate"), NULL);
+    veo_call_async(f.ctx, symbol(&f, "count"), NULL);
+    veo_args_set_stack(f.args, VEO_INTENT_OUT, 0, text, sizeof text);
+    uint64_t cancelled = veo_call_async(f.ctx, symbol(&f, "echo"), f.args);
+    CHECK_EQUAL(veosoft_call_cancel(f.ctx, cancelled), 1);
+    veo_args_clear(f.args);
+    call(&f, other, "open_gate");
+    wait_ok(f.ctx, first);
+    veo_context_sync(f.ctx);
+    CHECK(strcmp(text, "unchanged") == 0);
+    tear_down(&f);
+}
+
+/* However close to its beginning: a call is either executed or cancelled. */
+CASE(a_call_is_executed_or_cancelled)
+{
+    enum { N = 20000 };
+    struct fixture f = set_up();
+    uint64_t count = symbol(&f, "count");
+    uint64_t executed = 0;
+    for (int i = 0; i < N; i++) {
+        uint64_t first = veo_call_async(f.ctx, count, NULL);
+        uint64_t second = veo_call_async(f.ctx, count, NULL);
+        for (volatile int pause = i % 200; pause > 0; pause--)
+            ;
+        int cancelled = veosoft_call_cancel(f.ctx, second);
+        CHECK_EQUAL(wait_ok(f.ctx, first), executed++);
+        if (!cancelled)
+            CHECK_EQUAL(wait_ok(f.ctx, second), executed++);
+    }
+    CHECK_EQUAL(call(&f, f.ctx, "count"), executed);
+    tear_down(&f);
+}
