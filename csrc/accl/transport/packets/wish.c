@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/packets/wish.h"
 
+#include <sched.h>
+
 #include "accl/transport/packets/carrier.h"
 #include "accl/transport/transport.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
 #include "accl/transport/wake.h"
+#include "common/clock.h"
 
-/* Turns in vain before a thread lets others run. */
-#define TURNS 200
-/* The same for long data: a nap would last longer than they take. */
-#define LONG_TURNS 1000
+/*
+ * A wait yields every few turns: with more ranks than cores the awaited one may need this very
+ * core, and a nap lasts longer than a short call. From some time without news on it naps, as a
+ * thread of another program may take a whole slice of time at each yield. Long data take longer
+ * than a nap.
+ */
+#define TURNS 8
+#define NAP_AFTER_NS INT64_C(100000)
+#define LONG_NAP_AFTER_NS INT64_C(500000)
 
 void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,
                       uint32_t index, const struct packet_message *message, uint32_t operation,
@@ -39,12 +47,20 @@ static uint32_t pause_carrying(struct waiter *waiter, bool is_long)
         waiter->spins_on = 1;
     else if (waiter->rounds == 0)
         acclib_wake_flush(device);
-    if (++waiter->rounds % (is_long ? LONG_TURNS : TURNS))
+    if (++waiter->rounds % TURNS)
         return 0;
 
+    int64_t now = clock_now();
     bool moved = waiter->spins_on;
     waiter->spins_on = 0;
-    return acclib_wait_pause_briefly(waiter, moved ? 0 : 1);
+    if (moved || !waiter->began)
+        waiter->began = now;
+    if (now - waiter->began >= (is_long ? LONG_NAP_AFTER_NS : NAP_AFTER_NS))
+        return acclib_wait_pause_briefly(waiter, 1);
+    if (!moved)
+        sched_yield();
+
+    return acclib_wait_pause_briefly(waiter, 0);
 }
 
 uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
