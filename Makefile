@@ -65,6 +65,8 @@ define check_tools
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "error: $(PYTHON) was not found. Install Python 3.11 or later, or say" \
 	       "make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c '' || { echo "error: $(PYTHON) is there but does not run; say" \
+	  "make PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "error: $(PYTHON) is older than 3.11; say make PYTHON=/path/to/a/newer/python3" >&2; \
 	  exit 1; }
@@ -97,8 +99,9 @@ EDITABLE := $(PROGRESS) PYTHONWARNINGS=ignore $(PIP) install --no-build-isolatio
 
 # What the demonstration and users' programs need.
 $(VENV)/runtime: $(VENV)/made $(SOURCES)
-	@echo "building offchip, and downloading numpy, ziglang (a C compiler) and MPI: a few minutes"
-	@$(EDITABLE) -e '.[toolchain,mpi,forge]'
+	@echo "building offchip, and downloading numpy, ziglang (a C compiler), MPI and" \
+	  "matplotlib: a few minutes"
+	@$(EDITABLE) -e '.[toolchain,mpi,forge,plot]'
 	@touch $@
 
 # What the tests need includes that.

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from pygments.lexers.special import TextLexer
@@ -15,6 +18,8 @@ copyright = "The offchip developers"
 release = version = __version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+# What an earlier build has left there is no source.
+exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"offchip {release}"
 
@@ -28,6 +33,13 @@ nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_merge_streams = True
 
+# Their kernels listen on loopback only. Each would warn that it does not encrypt.
+kernel_settings = tempfile.TemporaryDirectory(prefix="offchip-docs-")
+profile = Path(kernel_settings.name, "profile_default")
+profile.mkdir()
+(profile / "ipython_kernel_config.py").write_text("c.Application.log_level = 40  # errors\n")
+os.environ["IPYTHONDIR"] = kernel_settings.name
+
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 # Attributes that are properties too would be described twice.
@@ -36,8 +48,6 @@ napoleon_use_rtype = False
 napoleon_preprocess_types = False
 
 suppress_warnings = [
-    # Pages link to files of the source tree, which are not part of the site.
-    "myst.xref_missing",
     # A name in a type, such as `path`, is an attribute of several classes.
     "ref.python",
 ]
