@@ -140,14 +140,17 @@ void acclib_carrier_settle(accl_device *device)
     if (c == NULL || !is_busy(device))
         return;
 
+    bool pending = true;
     if (may_call(c)) {
         pthread_mutex_lock(&c->lock);
         if (!c->stopped)
             acclib_carrier_send_all(device, c);
+        pending = acclib_carrier_sends_long(c);
         pthread_mutex_unlock(&c->lock);
     }
 
-    if (c->thread_runs && is_busy(device))
+    /* A thread that wakes for nothing would take a core from the ranks. */
+    if (c->thread_runs && pending)
         kick(c);
 }
 

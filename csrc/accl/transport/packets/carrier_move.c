@@ -104,6 +104,17 @@ void acclib_carrier_send_all(accl_device *device, struct carrier *c)
     finish_sends(device, c);
 }
 
+bool acclib_carrier_sends_long(const struct carrier *c)
+{
+    for (const struct list_node *at = c->sending.first; at != NULL; at = at->next) {
+        const struct parcel_post *post = LIST_ENTRY(at, const struct parcel_post, in_list);
+        if (post->bytes > INBOX_BYTES)
+            return true;
+    }
+
+    return false;
+}
+
 /* --- both --- */
 
 bool acclib_carrier_move(accl_device *device, struct carrier *c)

@@ -75,6 +75,10 @@ bool acclib_carrier_move(accl_device *device, struct carrier *c);
 /* Gives MPI all that is queued. */
 void acclib_carrier_send_all(accl_device *device, struct carrier *c);
 
+/* Whether packets are leaving that MPI may have to be called for: it sends short ones at once, and
+ * only says later that it has. */
+bool acclib_carrier_sends_long(const struct carrier *c);
+
 /* The last messages, and waiting for those of others: whether nothing is in flight. */
 bool acclib_carrier_finish(accl_device *device, struct carrier *c, int64_t deadline);
 
