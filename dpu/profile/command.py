@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .callgrind import callgrind
+from .document import document
 from .drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from .figures import ProgramFigures, program_figures
 from .page import page
@@ -40,7 +41,7 @@ _FILES = {
 _PICTURES = {"roofline": draw_roofline, "tasklets": draw_tasklets, "balance": draw_dpus}
 
 
-def _parser(prog: str) -> argparse.ArgumentParser:
+def _parser(prog: str, *, has_json: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
         usage=f"{prog} [options] [--] HOST [ARGUMENTS] | {prog} [options] FILE{_SUFFIX} ...",
@@ -55,6 +56,10 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     group.add_argument("--keep", metavar="FOLDER", help="where the profiles themselves go")
     group = parser.add_argument_group("what is reported (text, if nothing is chosen)")
     group.add_argument("--text", action="store_true", help="functions, lines, tasklets")
+    if has_json:
+        group.add_argument("--json", action="store_true", help="one object, in place of text")
+    else:
+        parser.set_defaults(json=False)
     group.add_argument("--lines", type=int, default=20, help="rows of each table (20)")
     group.add_argument("--instructions", type=int, default=0, help="and so many instructions")
     group.add_argument("--annotate", action="store_true", help="the sources, with costs")
@@ -79,6 +84,11 @@ def _options(options: argparse.Namespace) -> dict[str, str]:
     return {key: value for key, value in values.items() if value is not None}
 
 
+def _note(options: argparse.Namespace, text: str) -> None:
+    """Print a remark, where it does not spoil JSON."""
+    print(f"note: {text}", file=sys.stderr if options.json else sys.stdout)
+
+
 def write_files(
     options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]
 ) -> bool:
@@ -96,7 +106,7 @@ def write_files(
             number = programs[0].program.number
             events = [one for one in profile.events if one.program == number and one.events]
             if not events:
-                print("note: there are no events to draw (--timeline)")
+                _note(options, "there are no events to draw (--timeline)")
                 continue
             text = draw_timeline(programs[0], events[0])
         else:
@@ -108,6 +118,9 @@ def write_files(
 def _say(options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]) -> None:
     """Print and write what was asked for."""
     writes = write_files(options, profile, programs)
+    if options.json:
+        print(json.dumps(document(profile, programs)))
+        return
     for figures in programs:
         if options.text or not (options.annotate or writes):
             print(report(figures, lines=options.lines, instructions=options.instructions))
@@ -116,9 +129,9 @@ def _say(options: argparse.Namespace, profile: RawProfile, programs: list[Progra
     if not programs:
         print("no launch was profiled: does the host use this libdpu, and DPUs of --dpus?")
     if profile.dropped:
-        print(f"note: {profile.dropped} records are beyond the limit of the file (--limit)")
+        _note(options, f"{profile.dropped} records are beyond the limit of the file (--limit)")
     if not profile.is_complete:
-        print("note: a process did not come to its end; what it had merged by then is all there is")
+        _note(options, "a process did not come to its end; what it had merged by then is all")
 
 
 def main(
@@ -134,8 +147,10 @@ def main(
     int
         The exit status of the host, 0 for files, or 2 for a mistake.
     """
-    parser = _parser(prog)
+    parser = _parser(prog, has_json=say is _say)
     options = parser.parse_args(arguments)
+    if options.json and (options.text or options.annotate):
+        parser.error("--json is in place of --text and --annotate")
     paths, command = _split(options.words)
     if not paths and not command:
         parser.error("a host, or a profile, is needed")
@@ -143,11 +158,15 @@ def main(
     try:
         folder = options.keep
         if command:
-            status, files = record(command, _options(options), folder, checks=options.check)
+            # The host's output must not come between lines of JSON.
+            output = sys.__stderr__.fileno() if options.json and sys.__stderr__ else None
+            status, files = record(
+                command, _options(options), folder, checks=options.check, output=output
+            )
         else:
             files = [Path(path) for path in paths]
             if options.dpus is not None:
-                print("note: a profile has the DPUs that were recorded; --dpus is for a host")
+                _note(options, "a profile has the DPUs that were recorded; --dpus is for a host")
         profile = load(files) if files else RawProfile(is_complete=True)
         if command and folder is None and files:
             shutil.rmtree(files[0].parent)

@@ -38,6 +38,7 @@ def record(
     folder: str | os.PathLike[str] | None = None,
     *,
     checks: str | None = None,
+    output: int | None = None,
 ) -> tuple[int, list[Path]]:
     """Run a host.
 
@@ -51,6 +52,8 @@ def record(
         Where the profiles go, one for each process that launched something; a new folder otherwise.
     checks : str, optional
         What ``DPU_CHECK`` is to say.
+    output : int, optional
+        The file descriptor that the host has as its standard output; this process's otherwise.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def record(
     environment = {**os.environ, "DPU_PROFILE": value}
     if checks is not None:
         environment["DPU_CHECK"] = checks
-    with subprocess.Popen(list(command), env=environment) as process:
+    with subprocess.Popen(list(command), env=environment, stdout=output) as process:
         while True:
             try:
                 status = process.wait()

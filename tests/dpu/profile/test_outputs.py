@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import xml.etree.ElementTree
@@ -218,3 +219,47 @@ def test_mistakes_of_dpu_profiling() -> None:
     done = run([program, "dpu-sections"])
     assert done.returncode == 2 and "there is no 'dpu-sections'; there are functions" in done.stderr
     assert "usage: dpu-profiling" in run([program, "--help"]).stdout
+
+
+def test_json_has_the_figures_of_the_text(file: Path, figures: ProgramFigures) -> None:
+    done = run([sys.executable, "-P", "-m", "dpu.profile", "--json", str(file)])
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert (found["version"], found["complete"], found["dropped"]) == (1, True, 0)
+    (one,) = found["programs"]
+    assert one["advice"] == advise(figures)
+    assert one["whole"]["instructions"] == figures.whole.instructions
+    assert [launch["cycles"] for launch in one["launches"]] == [x.cycles for x in figures.launches]
+    assert [dpu["dpu"] for dpu in one["dpus"]] == [x.number for x in figures.dpus]
+    for rows in ("functions", "lines", "tasklets"):
+        assert sum(row["instructions"] for row in one[rows]) == figures.whole.instructions
+    main_row = next(row for row in one["functions"] if row["function"] == "main")
+    assert main_row["inclusive"] >= main_row["cycles"] > 0
+
+
+def test_every_key_of_json_is_documented(file: Path) -> None:
+    text = Path(__file__).parents[3].joinpath("docs/dpu_profile.md").read_text()
+    section = text.split("## Figures for programs")[1].split("\n## ")[0]
+    done = run([sys.executable, "-P", "-m", "dpu.profile", "--json", str(file)])
+
+    def keys(value: Any) -> set[str]:
+        if isinstance(value, list):
+            return set().union(*map(keys, value))
+        return set(value).union(*map(keys, value.values())) if isinstance(value, dict) else set()
+
+    assert {key for key in keys(json.loads(done.stdout)) if f"`{key}`" not in section} == set()
+
+
+def test_json_stands_alone_on_standard_output() -> None:
+    words = ["-m", "dpu.profile", "--json", "--", sys.executable, "-c", "print('of the host')"]
+    done = run([sys.executable, "-P", *words])
+    assert json.loads(done.stdout)["programs"] == []
+    assert done.stderr == "of the host\n"
+
+
+@pytest.mark.parametrize("option", ["--text", "--annotate"])
+def test_json_excludes_text(file: Path, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(["--json", option, str(file)])
+    assert raised.value.code == 2
+    assert "--json is in place of" in capsys.readouterr().err
