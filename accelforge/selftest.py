@@ -26,7 +26,10 @@ def _engine() -> str:
 def _needs_yaml() -> None:
     for name in ("ruamel.yaml", "jinja2"):
         if importlib.util.find_spec(name.partition(".")[0]) is None:
-            raise Skipped(f"{name} is not installed: pip install 'offchip[forge]'")
+            raise Skipped(
+                f"{name} is not installed: install offchip[forge]; "
+                "in a checkout: pip install '.[forge]'"
+            )
 
 
 def _spec(*more: str) -> af.Spec:

@@ -81,11 +81,15 @@ def _ranks() -> str:
 
 def _mpi() -> str:
     if importlib.util.find_spec("mpi4py") is None:
-        raise Skipped("mpi4py is not installed: pip install 'offchip[mpi]'")
+        raise Skipped(
+            "mpi4py is not installed: install offchip[mpi]; in a checkout: pip install '.[mpi]'"
+        )
     beside = Path(sys.executable).parent / "mpiexec"
     launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
     if launcher is None:
-        raise Skipped("mpiexec was not found: pip install 'offchip[mpi]'")
+        raise Skipped(
+            "mpiexec was not found: install offchip[mpi]; in a checkout: pip install '.[mpi]'"
+        )
     return _wait([[launcher, "-n", "2", sys.executable, "-P", "-m", "accl.selftest", "--mpi"]])
 
 

@@ -168,8 +168,11 @@ def draw(results: dict[str, list[Measurement]], path: Path) -> None:
     """
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import EngFormatter, LogLocator
     except ImportError as error:
-        raise BenchmarkError("plots need matplotlib: pip install 'offchip[plot]'") from error
+        raise BenchmarkError(
+            "plots need matplotlib: install offchip[plot]; in a checkout: pip install '.[plot]'"
+        ) from error
     curves: dict[tuple[str, str], list[Measurement]] = {}
     for package, items in results.items():
         for item in items:
@@ -181,10 +184,10 @@ def draw(results: dict[str, list[Measurement]], path: Path) -> None:
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for axis, ((package, name), points) in zip(axes, curves.items(), strict=False):
         places = [point.x for point in points]
-        axis.plot(places, [point.seconds * 1e6 for point in points], "o-", label=package)
+        axis.plot(places, [point.seconds for point in points], "o-", label=package)
         axis.plot(
             places,
-            [point.baseline * 1e6 for point in points],
+            [point.baseline for point in points],
             "k--",
             marker=".",
             linewidth=1,
@@ -196,10 +199,15 @@ def draw(results: dict[str, list[Measurement]], path: Path) -> None:
             axis.minorticks_off()
         else:
             axis.set_xticks([])
+        times = [time for point in points for time in (point.seconds, point.baseline)]
         axis.set_yscale("log")
+        axis.yaxis.set_major_locator(
+            LogLocator(subs=(1, 2, 5) if max(times) < 100 * min(times) else (1,))
+        )
+        axis.yaxis.set_major_formatter(EngFormatter("s"))
+        axis.yaxis.set_minor_locator(LogLocator(subs=()))
         axis.set_title(f"{package}: {name}", fontsize="medium")
         axis.set_xlabel({"B": "bytes"}.get(points[0].x_unit, points[0].x_unit))
-        axis.set_ylabel("us")
         axis.legend(frameon=False, fontsize="x-small")
         axis.spines[["top", "right"]].set_visible(False)
     for axis in axes[len(curves) :]:

@@ -116,7 +116,8 @@ def report(result: dict[str, Any], predicted: dict[str, float]) -> None:
     print(
         "\n  predicted: by accelforge, for a DPU and for ranks on this host\n"
         "  modelled: by the simulator's clock of the DPU\n"
-        "  measured: here, which for simulated DPUs is the time of the simulator"
+        "  measured: here, which for simulated DPUs is the time of the simulator; a sum is\n"
+        "            timed as it is predicted: ten together, in the fastest round"
     )
 
 
@@ -142,6 +143,8 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="offchip-demo-") as folder:
             printed = run_together(commands(*build(Path(folder))), timeout=DEADLINE)
         result = json.loads("".join(printed))
+        if not options.json:
+            print("It has run. To predict, ranks of this host are timed: some seconds.", flush=True)
         predicted = predict()
     except (RuntimeError, OSError, subprocess.SubprocessError, accelforge.EvaluationError) as error:
         print(f"offchip demo: {error}", file=sys.stderr)
