@@ -17,6 +17,12 @@ from .session import Answer, Session
 __all__ = ["RunningCommands"]
 
 
+def _moved(place: str, locations: list[str]) -> bool:
+    """Tell whether a breakpoint is at another line than the one it was asked for."""
+    line = re.fullmatch(r".+:(\d+)", place)
+    return line is not None and any(not one.endswith(f":{line[1]}") for one in locations)
+
+
 class RunningCommands(Session):
     """Commands about the host program and its DPU: starting, continuing, stepping."""
 
@@ -31,22 +37,26 @@ class RunningCommands(Session):
         stop = self.process.start()
         if stop.reason is Reason.EXITED:
             return self.stopped(stop)
-        warnings = self._set_pending()
+        remarks = self._set_pending()
         if not options.has("-s", "--stop-at-entry"):
             stop = self.process.resume()
         answer = self.stopped(stop)
-        return Answer("\n".join([*warnings, answer.text]), answer.data)
+        data = {**answer.data, "remarks": remarks} if remarks else answer.data
+        return Answer("\n".join([*remarks, answer.text]), data)
 
     def _set_pending(self) -> list[str]:
-        """Set the breakpoints that were kept; return what is wrong with others."""
-        warnings = []
+        """Set the breakpoints that were kept; return what the user does not expect of them."""
+        remarks = []
         pending, self.pending = self.pending, []
         for place, settings in pending:
             try:
-                self.set_breakpoint(place, settings)
+                answer = self.set_breakpoint(place, settings)
             except DebuggerError as error:
-                warnings.append(f"warning: breakpoint {place} is not set: {error}")
-        return warnings
+                remarks.append(f"warning: breakpoint {place} is not set: {error}")
+                continue
+            if _moved(place, answer.data["locations"]):
+                remarks.append(answer.text)
+        return remarks
 
     def file(self, rest: str) -> Answer:
         """File PROGRAM [ARGUMENTS]: choose a host program, or a program for DPUs."""

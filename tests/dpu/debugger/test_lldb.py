@@ -102,6 +102,18 @@ def test_breakpoints_before_the_program_runs(run: Run) -> None:
     assert text.endswith("(lldb) br l\nno breakpoints\n")
 
 
+def test_a_line_without_code_tells_where_the_breakpoint_is(run: Run) -> None:
+    # A declaration has no code: the breakpoint is at the next one that has.
+    wanted = line_of("__dma_aligned uint64_t block")
+    text = run(f"b kernel.c:{wanted}\nb sum\nrun\n").stdout
+    assert f"Breakpoint 1: kernel.c:{wanted}, 1 location(s): kernel.c:{wanted + 1}\n" in text
+    # Where a breakpoint is as asked for, nothing is said.
+    assert "Breakpoint 2: sum, 1 location" not in text
+    answers = run(f"b kernel.c:{wanted}\nb sum\nrun\n", "--json").stdout.splitlines()
+    stop = next(json.loads(one) for one in answers if "remarks" in one)
+    assert [f"kernel.c:{wanted + 1}" in one for one in stop["remarks"]] == [True]
+
+
 def test_commands_of_upmem_documentation(run: Run) -> None:
     script = "dpu_attach_on_boot\ndpu_list\nb sum\nc\ndpu_detach\nc\n"
     text = run(script, "-b").stdout
