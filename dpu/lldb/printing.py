@@ -102,7 +102,10 @@ def frame_json(frame: Frame) -> dict[str, Any]:
 def describe_stop(process: Process, stop: Stop) -> str:
     """Return what the user is told when the DPU stops."""
     if stop.reason is Reason.EXITED:
-        return f"the host program has ended with status {stop.detail}"
+        text = f"the host program has ended with status {stop.detail}"
+        if process.program is None:
+            text += ", and launched no DPU to debug: does it use this libdpu, and this DPU?"
+        return text
     if process.attached is None:
         return "interrupted"
     name = process.attached.hello.name

@@ -71,8 +71,9 @@ class Session:
     def close(self) -> None:
         """End the program; its breakpoints are set again in the next one."""
         if self.process is not None:
-            points = self.process.breakpoints.values()
-            self.pending = [(point.place, point.settings()) for point in points]
+            if self.process.program is not None:
+                points = self.process.breakpoints.values()
+                self.pending = [(point.place, point.settings()) for point in points]
             self.process.close()
         self.process = None
 

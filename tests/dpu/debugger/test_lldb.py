@@ -155,6 +155,17 @@ def test_wrong_commands(command: str, message: str) -> None:
     assert message in output.getvalue()
 
 
+def test_a_host_without_a_launch_keeps_the_breakpoints() -> None:
+    host = [sys.executable, "-P", "-m", "dpu.lldb", "-b"]
+    for command in ("b sum", "run", "br l"):
+        host += ["-o", command]
+    done = subprocess.run(
+        [*host, "--", sys.executable, "-c", ""], capture_output=True, text=True, timeout=60
+    )
+    assert "ended with status 0, and launched no DPU to debug" in done.stdout
+    assert "1: sum, set when the program runs" in done.stdout
+
+
 def test_a_host_that_launches_no_dpu(run: Run) -> None:
     done = run("run\n", "-b", program=sys.executable + "x")
     assert done.returncode == 1 and "cannot start" in done.stdout
