@@ -17,6 +17,7 @@
 # make pythons     make test with each supported Python that is installed, in clones
 # make bare-debian make demo and make test on a fresh Debian 12; needs root and debootstrap
 # make wheel       sdist, wheel from it, clean environment, tests of what is installed
+# make wheels      sdist and a wheel for glibc 2.28 or later into dist, built twice, compared, tried
 # make clean       remove everything that was built
 
 PYTHON ?= python3
@@ -39,7 +40,7 @@ TIDY_FLAGS = -std=gnu11 -D_GNU_SOURCE -DOFFCHIP_VERSION=\"\" -Icsrc -Icsrc/dispa
 
 .DELETE_ON_ERROR:
 .PHONY: all help install demo test test-full lint format sanitize tsan fuzz valgrind coverage nightly \
-        accl-driver docs test-bare pythons bare-debian wheel clean
+        accl-driver docs test-bare pythons bare-debian wheel wheels clean
 
 all: test
 
@@ -192,8 +193,12 @@ wheel:
 	$(check_tools)
 	sh buildtools/wheel.sh $(PYTHON)
 
+wheels:
+	$(check_tools)
+	sh buildtools/manylinux.sh $(PYTHON)
+
 clean:
-	rm -rf build dist docs/_build *.egg-info .venv .venv-sanitize .venv-coverage .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist docs/_build *.egg-info .venv .venv-sanitize .venv-coverage .venv-wheels .mypy_cache .ruff_cache .pytest_cache
 	rm -rf veo/lib veo/bin veo/include dpu/lib dpu/include dpu/runtime accl/lib accl/include
 	rm -rf offchip/bin .hypothesis
 	find offchip veo dpu accl accelforge tests benchmarks examples buildtools -name '*.so' -delete \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is in the wheel and the sdist, and that it works where it is installed.
 
-Run by `make wheel`, which says in OFFCHIP_DIST where the two are, in an environment that has the
-wheel installed.
+Run by `make wheel` and `make wheels`, which say in OFFCHIP_DIST where the two are, in an
+environment that has the wheel installed.
 """
 
 from __future__ import annotations
