@@ -158,6 +158,12 @@ def program_figures(profile: RawProfile) -> list[ProgramFigures]:
 
 # Of all instructions: from here on, what calls a routine is worth a look.
 _SHARE_OF_ROUTINES = 0.25
+# Of the time of tasklets: from here on, locks are what bounds a program.
+_SHARE_OF_LOCKS = 0.2
+# Functions of the run time that take a lock of their own.
+_ALLOCATORS = frozenset(
+    ("mem_alloc", "mem_reset", "fsb_get", "fsb_free", "buddy_alloc", "buddy_free", "buddy_realloc")
+)
 
 
 def _percent(part: float) -> str:
@@ -182,6 +188,26 @@ def _most_instructions(figures: ProgramFigures) -> str:
     if site is None or share < _SHARE_OF_ROUTINES:
         return f"most are at {_hottest(figures, 'instructions')}"
     return f"{_percent(share)} are in the routine {name}, most for {figures.code.place(site)}"
+
+
+def _advice_on_locks(figures: ProgramFigures, share: float) -> str:
+    """Say where tasklets wait for a lock, and what to do; an allocator's lock is none of theirs."""
+    code = figures.code
+    functions = add_up(figures.sites, lambda site: code.function(site.pc))
+    name = max(functions, key=lambda one: functions[one].spin, default=NOWHERE)
+    if name not in _ALLOCATORS:
+        return (
+            f"Bound by locks: tasklets spend {_percent(share)} of their time trying to take an "
+            f"atomic bit, most at {_hottest(figures, 'spin')}; give each tasklet data of its own "
+            "and join them at the end."
+        )
+    site = figures.calls.most_expensive_call(name)
+    place = f", most for {code.place(site)}" if site is not None else ""
+    return (
+        f"Bound by locks: tasklets spend {_percent(share)} of their time waiting for the lock of "
+        f"the allocator in {name}{place}; call it less often: once per tasklet and before loops, "
+        "with one block for several buffers."
+    )
 
 
 def _sleeping(figures: ProgramFigures) -> tuple[str, float]:
@@ -209,12 +235,9 @@ def advise(figures: ProgramFigures) -> str:
             f"Unbalanced DPUs: {slowest} takes {1 / whole.balance:.1f} times as long as the mean; "
             "give each DPU as much to do."
         )
-    if spin > 0.2:
-        return (
-            f"Bound by locks: tasklets spend {_percent(spin)} of their time trying to take an "
-            f"atomic bit, most at {_hottest(figures, 'spin')}; give each tasklet data of its own "
-            "and join them at the end."
-        )
+    # Where most tasklets have ended, locks that they met before say little about the whole.
+    if spin > max(_SHARE_OF_LOCKS, whole.lost_stopped / whole.total):
+        return _advice_on_locks(figures, spin)
     if whole.share_busy > max(0.8, whole.per_cycle):
         hint = "use larger transfers" if size < 256 else "reuse in WRAM what was transferred"
         return (

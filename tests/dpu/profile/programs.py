@@ -45,6 +45,41 @@ counter: .word 0
     .word 0
 """
 
+# Tasklets that take a lock in a function, again and again.
+LOCKED = f"""
+    .globl NR_TASKLETS
+    .set NR_TASKLETS, {TASKLETS}
+    .text
+    .globl main
+    .type main, @function
+main:
+    move r1, {TIMES}
+.Lagain:
+    call r23, FUNCTION
+    add r1, r1, -1
+    jneq r1, 0, .Lagain
+    stop
+    .size main, . - main
+    .globl FUNCTION
+    .type FUNCTION, @function
+FUNCTION:
+    acquire zero, 9, nz, .
+    lw r2, zero, counter
+    add r2, r2, 8
+    sw zero, counter, r2
+    release zero, 9, nz, .Lnext
+.Lnext:
+    jump r23
+    .size FUNCTION, . - FUNCTION
+    .section .data.__sys_host
+    .align 8
+    .globl counter
+    .type counter, @object
+    .size counter, 4
+counter: .word 0
+    .word 0
+"""
+
 HOST = """
 import sys
 from dpu import DpuSet
@@ -62,10 +97,10 @@ sys.exit(3 if end == "fail" else 0)
 """
 
 
-def build(folder: Path) -> Path:
-    """Assemble the program."""
+def build(folder: Path, text: str = ASSEMBLY) -> Path:
+    """Assemble a program."""
     source, program = folder / "busy.S", folder / "busy.dpu"
-    source.write_text(ASSEMBLY)
+    source.write_text(text)
     asm.assemble(str(source), str(program))
     return program
 

@@ -23,7 +23,7 @@ from dpu.profile.raw import RecordedProgram, Site
 from dpu.profile.timeline import timeline
 from tests.support.chrome_trace import check_trace
 
-from .programs import TASKLETS, TIMES, build, command, run
+from .programs import LOCKED, TASKLETS, TIMES, build, command, run
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +186,10 @@ def figures_of(site: dict[str, int], **changes: Any) -> ProgramFigures:
         ({}, {"instructions": 0}, "Nothing was executed"),
         ({}, {"dpus": 4, "mean_cycles": 250.0}, "Unbalanced DPUs: the slowest one takes 4.0"),
         ({"spin": 100}, {}, "Bound by locks: tasklets spend 91 %"),
+        ({"spin": 33}, {"lost_stopped": 290}, "Bound by locks: tasklets spend 30 %"),
+        # Most of the time most tasklets have ended: their locks are not what takes so long.
+        ({"spin": 33}, {"lost_stopped": 500, "lost_few": 0}, "Tasklets end early: in 50 %"),
+        ({"spin": 33}, {"lost_stopped": 400, "busy": 960}, "DMA-bound"),
         ({}, {"busy": 960}, "DMA-bound: the engine is busy in 96 % of cycles; transfers average 8"),
         ({}, {"busy": 960, "bytes": 10240}, "reuse in WRAM"),
         ({}, {"instructions": 950, "busy": 900}, "Compute-bound: 0.95 instructions"),
@@ -199,6 +203,25 @@ def test_advice_follows_from_the_figures(
     site: dict[str, int], launch: dict[str, Any], text: str
 ) -> None:
     assert text in advise(figures_of(site, **launch))
+
+
+@pytest.mark.parametrize(
+    ("function", "texts"),
+    [
+        ("mem_alloc", ("the lock of the allocator in mem_alloc, most for main (", "less often")),
+        ("count", ("trying to take an atomic bit, most at count (", "give each tasklet data")),
+    ],
+)
+def test_advice_on_a_lock_depends_on_whose_it_is(
+    tmp_path: Path, function: str, texts: tuple[str, str]
+) -> None:
+    profile = tmp_path / "locked.dpuprofile"
+    program = build(tmp_path, LOCKED.replace("FUNCTION", function))
+    assert run(command(program), DPU_PROFILE=f"file={profile}").returncode == 0
+    [figures] = program_figures(load([profile]))
+    advice = advise(figures)
+    assert advice.startswith("Bound by locks: tasklets spend ")
+    assert [text for text in texts if text not in advice] == [], advice
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,25 @@ int main(void)
 }
 """
 
+# What UPMEM's run time does, in functions that have its names.
+READS_BEYOND_THE_HEAP = """
+static void *__attribute__((noinline)) take(size_t size) __asm__("NAME");
+static void *take(size_t size)
+{
+    volatile uint8_t *p = mem_alloc(8);
+    total = p[7 + size];
+    return mem_alloc(size);
+}
+int main(void) { if (me() == 0) take(64); return 0; }
+"""
+WRITES_BEYOND_THE_HEAP = READS_BEYOND_THE_HEAP.replace("total = p[7 + size]", "p[7 + size] = 1")
+USES_THE_TABLE_OF_WAITERS = """
+extern uint8_t __sys_wq_table[];
+static void __attribute__((noinline)) meet(volatile uint8_t *next) __asm__("NAME");
+static void meet(volatile uint8_t *next) { *next = me(); }
+int main(void) { meet((volatile uint8_t *)WHERE); return 0; }
+"""
+
 
 @pytest.fixture
 def check(compile_text: Callable[..., Program], tmp_path: Path) -> Check:
@@ -213,6 +232,25 @@ def test_a_correct_program_has_no_findings(check: Check, level: str) -> None:
     done = check(CLEAN, "all,exit=9", launches=2, level=level)
     assert "== checks: nothing found" in done.stderr
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "report"),
+    [
+        (READS_BEYOND_THE_HEAP, "mem_alloc_nolock", None),
+        (READS_BEYOND_THE_HEAP, "take", "outside of variables: tasklet 0 reads 1 byte"),
+        (WRITES_BEYOND_THE_HEAP, "mem_alloc_nolock", "outside of variables: tasklet 0 writes"),
+        (USES_THE_TABLE_OF_WAITERS.replace("WHERE", "__sys_wq_table"), "barrier_wait", None),
+        (USES_THE_TABLE_OF_WAITERS.replace("WHERE", "__sys_wq_table"), "meet", "race: tasklet"),
+        (USES_THE_TABLE_OF_WAITERS.replace("WHERE", "beside"), "barrier_wait", "race: "),
+    ],
+)
+def test_how_the_run_time_works_is_no_finding(
+    check: Check, body: str, name: str, report: str | None
+) -> None:
+    done = check(body.replace("NAME", name), "bounds,race,exit=9")
+    assert (report or "== checks: nothing found") in done.stderr
+    assert done.returncode == (0 if report is None else 9), done.stderr
 
 
 def test_findings_of_several_dpus_are_told_once(check: Check) -> None:

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t base_of(bool in_mram)
 {
@@ -125,4 +126,45 @@ void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, ui
         add_other_place(text, elf, address, in_mram);
     dpulib_text_add(text, "%s(%s 0x%x)", elf != NULL ? " " : "", in_mram ? "MRAM" : "WRAM",
                     address);
+}
+
+static bool is_one_of(const char *const *names, size_t count, const struct dpu_elf *elf,
+                      uint32_t pc)
+{
+    const struct dpu_elf_symbol *symbol = dpu_elf_find_code(elf, pc, NULL);
+    for (size_t i = 0; symbol != NULL && i < count; i++)
+        if (strcmp(symbol->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_allocator(const struct dpu_elf *elf, uint32_t pc)
+{
+    static const char *const names[] = {"mem_alloc", "mem_alloc_nolock"};
+    return is_one_of(names, sizeof names / sizeof names[0], elf, pc);
+}
+
+static bool is_meeting(const struct dpu_elf *elf, uint32_t pc)
+{
+    static const char *const names[] = {"barrier_wait", "sem_take", "sem_give", "handshake_notify",
+                                        "handshake_wait_for"};
+    return is_one_of(names, sizeof names / sizeof names[0], elf, pc);
+}
+
+static bool is_in_table_of_waiters(const struct dpu_elf *elf, uint32_t address)
+{
+    const struct dpu_elf_symbol *table = dpu_elf_find(elf, "__sys_wq_table");
+    return table != NULL && table->memory == DPU_ELF_WRAM && address >= table->value &&
+           address - table->value < table->size;
+}
+
+bool dpulib_is_of_run_time(const struct dpu_elf *elf, const struct dpu_finding *finding)
+{
+    switch (finding->kind) {
+    case DPU_FINDING_NOTHING: return !finding->here.writes && is_allocator(elf, finding->here.pc);
+    case DPU_FINDING_RACE:
+        return !finding->in_mram && is_in_table_of_waiters(elf, finding->address) &&
+               is_meeting(elf, finding->here.pc) && is_meeting(elf, finding->other.pc);
+    default: return false;
+    }
 }

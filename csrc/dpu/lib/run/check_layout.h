@@ -16,5 +16,11 @@ bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *lay
 /* "'name' + 4", "the stack of tasklet 2", "the heap + 16" or "MRAM at 0x...". */
 void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,
                          bool in_mram);
+/*
+ * Whether a finding is how the run time works, which a program can do nothing about. UPMEM's
+ * allocator reads the last byte that it will return, before it is taken from the heap, and tasklets
+ * that leave a barrier use the table of those that wait with nothing that orders them.
+ */
+bool dpulib_is_of_run_time(const struct dpu_elf *elf, const struct dpu_finding *finding);
 
 #endif

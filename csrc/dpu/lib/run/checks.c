@@ -117,7 +117,9 @@ static void tell(void *context, const struct dpu_checks *checks, const struct dp
     struct dpulib_text text = dpulib_text_new(buffer, sizeof buffer);
     const struct checked *checked = context;
     const struct dpu_t *dpu = checked->dpu;
-    if (is_ignored(dpu, checks, finding->here) ||
+    const struct dpulib_program *program = dpulib_program_of(dpu->program);
+    if ((program != NULL && dpulib_is_of_run_time(&program->elf, finding)) ||
+        is_ignored(dpu, checks, finding->here) ||
         (finding->has_other && is_ignored(dpu, checks, finding->other)))
         return;
 
