@@ -20,7 +20,7 @@ from .document import document
 from .drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from .figures import ProgramFigures, program_figures
 from .page import page
-from .raw import ProfileError, RawProfile
+from .raw import ProfileError, RawProfile, is_profile
 from .recording import load, record
 from .text import annotate, report
 from .timeline import timeline
@@ -44,7 +44,7 @@ _PICTURES = {"roofline": draw_roofline, "tasklets": draw_tasklets, "balance": dr
 def _parser(prog: str, *, has_json: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
-        usage=f"{prog} [options] [--] HOST [ARGUMENTS] | {prog} [options] FILE{_SUFFIX} ...",
+        usage=f"{prog} [options] [--] HOST [ARGUMENTS] | {prog} [options] PROFILE ...",
         description="Report where the time of DPU programs goes.",
     )
     parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -73,7 +73,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     rest = list(words)
     if rest[:1] == ["--"]:
         return [], rest[1:]
-    if rest and all(word.endswith(_SUFFIX) for word in rest):
+    if rest and all(word.endswith(_SUFFIX) or is_profile(word) for word in rest):
         return rest, []
     return [], rest
 

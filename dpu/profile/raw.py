@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 from typing import NamedTuple
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "RecordedProgram",
     "Site",
     "Tasklet",
+    "is_profile",
     "merge",
     "read",
 ]
@@ -319,6 +321,18 @@ def read(data: bytes) -> RawProfile:
     if not used <= known:
         raise ProfileError("the profile is damaged: it is of a program that it does not have")
     return profile
+
+
+def is_profile(path: str) -> bool:
+    """Tell whether a file can be read and begins as a profile does, whatever its name is."""
+    # A device or a pipe is not opened: that might wait.
+    if not Path(path).is_file():
+        return False
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def merge(profiles: Iterable[RawProfile]) -> RawProfile:

@@ -273,6 +273,21 @@ def test_every_key_of_json_is_documented(file: Path) -> None:
     assert {key for key in keys(json.loads(done.stdout)) if f"`{key}`" not in section} == set()
 
 
+def test_a_profile_may_have_any_name(file: Path, tmp_path: Path) -> None:
+    # Its name is what DPU_PROFILE said, or what libdpu gives by default.
+    renamed = tmp_path / "dpu-1.profile"
+    renamed.write_bytes(file.read_bytes())
+    done = run([sys.executable, "-P", "-m", "dpu.profile", "--json", str(renamed)])
+    same = run([sys.executable, "-P", "-m", "dpu.profile", "--json", str(file)])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["programs"] == json.loads(same.stdout)["programs"] != []
+    # What is not a profile is a host.
+    renamed.write_bytes(b"#!/bin/sh\necho of a host\n")
+    renamed.chmod(0o755)
+    done = run([sys.executable, "-P", "-m", "dpu.profile", str(renamed)])
+    assert "of a host" in done.stdout
+
+
 def test_json_stands_alone_on_standard_output() -> None:
     words = ["-m", "dpu.profile", "--json", "--", sys.executable, "-c", "print('of the host')"]
     done = run([sys.executable, "-P", *words])
