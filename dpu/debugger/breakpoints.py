@@ -11,7 +11,7 @@ from .errors import DebuggerError
 from .machine import IRAM_BASE, Watch
 from .program import DebugProgram
 
-__all__ = ["Breakpoint", "Watchpoint", "resolve"]
+__all__ = ["Breakpoint", "Breakpoints", "Watchpoint", "resolve"]
 
 _LINE = re.compile(r"(?:(.+):)?(\d+)")
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)")
@@ -35,6 +35,8 @@ class Breakpoint:
         Whether it is removed when it has stopped.
     addresses : list of int
         Where it is in the program.
+    problem : str
+        Why it is nowhere in the program.
     hits, ignore : int
         How often it was reached, and how many of these do not stop.
     enabled : bool
@@ -47,14 +49,36 @@ class Breakpoint:
     thread: int | None = None
     once: bool = False
     addresses: list[int] = field(default_factory=list)
+    problem: str = ""
     hits: int = 0
     ignore: int = 0
     enabled: bool = True
 
-    def settings(self) -> dict[str, Any]:
-        """Return what sets the same breakpoint in another process."""
-        names = ("condition", "thread", "once", "ignore", "enabled")
-        return {name: getattr(self, name) for name in names}
+    def place_in(self, program: DebugProgram, file: str | None) -> None:
+        """Find where it is in a program; note the problem if it is nowhere."""
+        self.addresses, self.problem = [], ""
+        try:
+            self.addresses = resolve(program, self.place, file)
+        except DebuggerError as error:
+            self.problem = str(error)
+
+    def forget(self) -> None:
+        """Be as before the program ran."""
+        self.addresses, self.problem, self.hits = [], "", 0
+
+
+class Breakpoints(dict[int, Breakpoint]):
+    """Breakpoints by their numbers, which are not given again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = 0
+
+    def add(self, place: str, **options: Any) -> Breakpoint:
+        """Make a breakpoint, which is nowhere yet."""
+        self._last += 1
+        self[self._last] = point = Breakpoint(self._last, place, **options)
+        return point
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..dwarf.locations import Unavailable
-from .breakpoints import Breakpoint, Watchpoint, resolve
+from .breakpoints import Breakpoint, Breakpoints, Watchpoint, resolve
 from .errors import DebuggerError
 from .expressions import evaluate
 from .frames import Frame, unwind
@@ -55,19 +55,26 @@ class Running:
         The program, which this object closes.
     poll : callable, optional
         Called now and then while the DPU runs: whether it is to stop.
+    breakpoints : Breakpoints, optional
+        Those to begin with; what is set later is added to them.
     """
 
-    def __init__(self, host: Host, poll: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        host: Host,
+        poll: Callable[[], bool] = lambda: False,
+        breakpoints: Breakpoints | None = None,
+    ) -> None:
         self.host = host
         self.poll = poll
         self.attached: Attached | None = None
         self.program: DebugProgram | None = None
-        self.breakpoints: dict[int, Breakpoint] = {}
+        self.breakpoints = breakpoints if breakpoints is not None else Breakpoints()
         self.watchpoints: dict[int, Watchpoint] = {}
         self.thread = 0
         self.frame_level = 0
         self._image = b""
-        self._numbers = [0, 0]
+        self._last_watchpoint = 0
         self._counts: tuple[int, ...] = (0,) * 24
         # How many instructions a tasklet had executed when its breakpoint was reported.
         self._reported: dict[int, int] = {}
@@ -157,12 +164,10 @@ class Running:
         DebuggerError
             If there is a program, and the place does not exist in it.
         """
-        point = Breakpoint(self._numbers[0] + 1, place, **options)  # type: ignore[arg-type]
+        addresses = []
         if self.program is not None:
-            point.addresses = resolve(self.program, place, self._current_file())
-        self._numbers[0] += 1
-        self.breakpoints[point.number] = point
-        return point
+            addresses = resolve(self.program, place, self._current_file())
+        return self.breakpoints.add(place, addresses=addresses, **options)
 
     def _current_file(self) -> str | None:
         try:
@@ -174,11 +179,11 @@ class Running:
         return line.file
 
     def _resolve_all(self) -> None:
+        # A line alone is one of the file that has main.
+        mains = self.code.functions_named("main")
+        line = self.code.line_at(mains[0].first) if mains else None
         for point in self.breakpoints.values():
-            try:
-                point.addresses = resolve(self.code, point.place)
-            except DebuggerError:
-                point.addresses = []
+            point.place_in(self.code, line.file if line is not None else None)
 
     def add_watchpoint(self, text: str, kind: WatchKind = WatchKind.WRITE) -> Watchpoint:
         """Watch the memory of an expression."""
@@ -190,14 +195,14 @@ class Running:
     def watch_memory(self, text: str, watch: Watch) -> Watchpoint:
         """Watch a part of a memory."""
         old = self.machine.read(watch.address, watch.size)
-        point = Watchpoint(self._numbers[1] + 1, text, watch, old)
+        point = Watchpoint(self._last_watchpoint + 1, text, watch, old)
         self.watchpoints[point.number] = point
         try:
             self._send_watches()
         except DebuggerError:
             del self.watchpoints[point.number]
             raise
-        self._numbers[1] += 1
+        self._last_watchpoint += 1
         return point
 
     def remove(self, number: int, *, watch: bool = False) -> None:

@@ -115,6 +115,8 @@ _NAMES: list[tuple[str, Callable[[Interpreter, str], Answer]]] = [
     ("br s", _I.add_breakpoint),
     ("br l", _I.list_breakpoints),
     ("br del", _I.delete_breakpoint),
+    ("br en", _I.enable_breakpoint),
+    ("br dis", _I.disable_breakpoint),
     ("b", _I.break_at),
     ("watchpoint set variable", _I.watch),
     ("watchpoint set expression", _I.watch),

@@ -41,42 +41,39 @@ class PointCommands(Session):
 
     def list_breakpoints(self, _rest: str) -> Answer:
         """Breakpoint list: all breakpoints, and how often they were reached."""
-        kept = enumerate(self.pending, 1)
-        lines = [f"{number}: {place}, set when the program runs" for number, (place, _) in kept]
-        data = []
-        for point in self.process.breakpoints.values() if self.process is not None else ():
+        lines, data = [], []
+        for point in self.breakpoints.values():
             state = "" if point.enabled else ", disabled"
             condition = f", if {point.condition}" if point.condition else ""
-            lines.append(f"{point.number}: {point.place}, hit {point.hits} times{condition}{state}")
+            if not self.has_program:
+                now = "set when the program runs"
+            elif point.problem:
+                now = f"not in this program: {point.problem}"
+            else:
+                now = f"hit {point.hits} times"
+            lines.append(f"{point.number}: {point.place}, {now}{condition}{state}")
             data.append({"number": point.number, "place": point.place, "hits": point.hits})
         return Answer("\n".join(lines) or "no breakpoints", {"breakpoints": data})
 
+    def _chosen(self, rest: str) -> list[int]:
+        """Return the numbers that were typed, or all; DebuggerError if one is of no breakpoint."""
+        numbers = [int(word) for word in rest.split()] or list(self.breakpoints)
+        for number in numbers:
+            if number not in self.breakpoints:
+                raise DebuggerError(f"there is no breakpoint {number}")
+        return list(dict.fromkeys(numbers))
+
     def delete_breakpoint(self, rest: str) -> Answer:
         """Breakpoint delete [NUMBER ...]: remove breakpoints; without numbers all."""
-        numbers = [int(word) for word in rest.split()]
-        if self.process is None:
-            return self._forget(numbers)
-        numbers = numbers or list(self.live.breakpoints)
+        numbers = self._chosen(rest)
         for number in numbers:
-            self.live.remove(number)
+            del self.breakpoints[number]
         return Answer(f"{len(numbers)} breakpoint(s) removed")
 
-    def _forget(self, numbers: list[int]) -> Answer:
-        """Remove breakpoints that wait for the program."""
-        kept = dict(enumerate(self.pending, 1))
-        for number in numbers:
-            if number not in kept:
-                raise DebuggerError(f"there is no breakpoint {number}")
-        removed = set(numbers or kept)
-        self.pending = [point for number, point in kept.items() if number not in removed]
-        return Answer(f"{len(removed)} breakpoint(s) removed")
-
     def _enable(self, rest: str, *, enabled: bool) -> Answer:
-        numbers = [int(word) for word in rest.split()] or list(self.live.breakpoints)
+        numbers = self._chosen(rest)
         for number in numbers:
-            if number not in self.live.breakpoints:
-                raise DebuggerError(f"there is no breakpoint {number}")
-            self.live.breakpoints[number].enabled = enabled
+            self.breakpoints[number].enabled = enabled
         return Answer(f"{len(numbers)} breakpoint(s) {'enabled' if enabled else 'disabled'}")
 
     def enable_breakpoint(self, rest: str) -> Answer:

@@ -33,28 +33,26 @@ class RunningCommands(Session):
         self.close()
         options = parse(rest, flags=("-s", "--stop-at-entry"))
         command = self.command + options.words
-        self.process = Process(Host(command, dpu=self.dpu), self.poll)
+        self.process = Process(Host(command, dpu=self.dpu), self.poll, self.breakpoints)
         stop = self.process.start()
         if stop.reason is Reason.EXITED:
             return self.stopped(stop)
-        remarks = self._set_pending()
+        remarks = self._remarks() if self.has_program else []
         if not options.has("-s", "--stop-at-entry"):
             stop = self.process.resume()
         answer = self.stopped(stop)
         data = {**answer.data, "remarks": remarks} if remarks else answer.data
         return Answer("\n".join([*remarks, answer.text]), data)
 
-    def _set_pending(self) -> list[str]:
-        """Set the breakpoints that were kept; return what the user does not expect of them."""
+    def _remarks(self) -> list[str]:
+        """Return what the user does not expect of breakpoints that were set before the program."""
         remarks = []
-        pending, self.pending = self.pending, []
-        for place, settings in pending:
-            try:
-                answer = self.set_breakpoint(place, settings)
-            except DebuggerError as error:
-                remarks.append(f"warning: breakpoint {place} is not set: {error}")
-                continue
-            if _moved(place, answer.data["locations"]):
+        for point in self.breakpoints.values():
+            answer = self.describe_breakpoint(point)
+            if point.problem:
+                where = f"breakpoint {point.number} ({point.place})"
+                remarks.append(f"warning: {where} is not in this program: {point.problem}")
+            elif _moved(point.place, answer.data["locations"]):
                 remarks.append(answer.text)
         return remarks
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from ..debugger.breakpoints import Breakpoint, Breakpoints
 from ..debugger.errors import DebuggerError
 from ..debugger.process import Process, Reason, Stop
 from . import printing
@@ -56,8 +57,8 @@ class Session:
         self.poll = poll
         self.process: Process | None = None
         self.is_done = False
-        # Breakpoints that were set before there is a program.
-        self.pending: list[tuple[str, dict[str, Any]]] = []
+        # Those of all runs.
+        self.breakpoints = Breakpoints()
         self.last = ""
         self.listed: tuple[str, int] | None = None
 
@@ -71,11 +72,10 @@ class Session:
     def close(self) -> None:
         """End the program; its breakpoints are set again in the next one."""
         if self.process is not None:
-            if self.process.program is not None:
-                points = self.process.breakpoints.values()
-                self.pending = [(point.place, point.settings()) for point in points]
             self.process.close()
         self.process = None
+        for point in self.breakpoints.values():
+            point.forget()
 
     def stopped(self, stop: Stop) -> Answer:
         """Tell of a stop."""
@@ -90,11 +90,16 @@ class Session:
             data |= {"tasklet": process.thread, "number": stop.number, "frame": frame}
         return Answer(text, data)
 
-    def set_breakpoint(self, place: str, settings: dict[str, Any]) -> Answer:
-        """Set a breakpoint of the program that runs."""
-        point = self.live.add_breakpoint(place, **settings)
+    @property
+    def has_program(self) -> bool:
+        """Whether there is a program in which breakpoints have addresses."""
+        return self.process is not None and self.process.program is not None
+
+    def describe_breakpoint(self, point: Breakpoint) -> Answer:
+        """Tell where a breakpoint is in the program that runs."""
         lines = [str(self.live.code.line_at(a) or hex(a)) for a in point.addresses]
-        text = f"Breakpoint {point.number}: {place}, {len(lines)} location(s): {', '.join(lines)}"
+        text = f"Breakpoint {point.number}: {point.place}, {len(lines)} location(s): "
+        text += ", ".join(lines)
         return Answer(text, {"breakpoint": point.number, "locations": lines})
 
     def keep_breakpoint(self, place: str, options: Options, condition: str = "") -> Answer:
@@ -106,8 +111,8 @@ class Session:
         }
         if options.get("-t"):
             settings["thread"] = int(options["-t"])
-        if self.process is None or self.process.program is None:
-            self.pending.append((place, settings))
-            text = f"Breakpoint {len(self.pending)}: {place}, set when the program runs"
-            return Answer(text, {"pending": place})
-        return self.set_breakpoint(place, settings)
+        if not self.has_program:
+            point = self.breakpoints.add(place, **settings)
+            text = f"Breakpoint {point.number}: {place}, set when the program runs"
+            return Answer(text, {"breakpoint": point.number, "pending": place})
+        return self.describe_breakpoint(self.live.add_breakpoint(place, **settings))

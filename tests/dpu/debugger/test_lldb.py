@@ -94,12 +94,28 @@ def test_breakpoints_before_the_program_runs(run: Run) -> None:
     script = "b main\nb sum\nb nowhere\nbr del 1\nbr l\nr\nr\nbr l\nbr del\nbr l\nkill\nbr l\n"
     text = run(script, "-b").stdout
     assert "Breakpoint 2: sum, set when the program runs" in text
-    assert "1: sum, set when the program runs\n2: nowhere, set" in text
+    assert "2: sum, set when the program runs\n3: nowhere, set" in text
     # A place that does not exist keeps no other from being set; a second run keeps them.
-    assert "warning: breakpoint nowhere is not set: " in text
-    assert text.count("stop reason = breakpoint 1") == 2
-    assert "1: sum, hit 1 times" in text
+    assert "warning: breakpoint 3 (nowhere) is not in this program: " in text
+    assert text.count("stop reason = breakpoint 2") == 2
+    assert "2: sum, hit 1 times\n3: nowhere, not in this program: there is no" in text
     assert text.endswith("(lldb) br l\nno breakpoints\n")
+
+
+def test_a_breakpoint_keeps_its_number(run: Run) -> None:
+    # The first is nowhere, the second is removed: the others have the numbers that were told.
+    script = "b nowhere\nb main\nb sum\nb main\nbr del 2\nbr dis 4\nr\nbr l\nbr en 4\nb sum\n"
+    text = run(script).stdout
+    assert "Breakpoint 3: sum, set when" in text and "stop reason = breakpoint 3" in text
+    assert "\n1: nowhere, not in this program: there is no function 'nowhere'\n3: sum, hit" in text
+    assert "\n4: main, hit 0 times, disabled\n" in text
+    assert "Breakpoint 5: sum, 1 location" in text
+
+
+def test_a_line_alone_is_of_the_file_with_main(run: Run) -> None:
+    end = line_of("the line of the end")
+    text = run(f"b {end}\nrun\n").stdout
+    assert "stop reason = breakpoint 1" in text and f"kernel.c:{end}" in text
 
 
 def test_a_line_without_code_tells_where_the_breakpoint_is(run: Run) -> None:
