@@ -10,6 +10,7 @@
 #include "ranks.h"
 
 #define RANKS 3
+#define START_S 60 /* for the first calls of all ranks */
 
 static char job[64];
 static uint32_t operation;
@@ -77,8 +78,17 @@ int main(int argc, char **argv)
         if (by_packets())
             pump_keep(RANKS, RANKS);
         struct timespec ts = {.tv_nsec = rand() % 50000000};
-        while (atomic_load(going) < RANKS)
+        double start = seconds();
+        while (atomic_load(going) < RANKS) {
+            if (seconds() - start > START_S) {
+                fprintf(stderr, "operation %u: %d of %d ranks made calls in %d s\n", operation,
+                        atomic_load(going), RANKS, START_S);
+                for (uint32_t i = 0; i < RANKS; i++)
+                    kill(pids[i], SIGKILL);
+                return 1;
+            }
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        }
         nanosleep(&ts, NULL);
         int victim = rand() % RANKS;
         kill(pids[victim], SIGKILL);

@@ -103,6 +103,7 @@ bool acclib_packets_leave(accl_device *device)
     for (uint32_t i = 0; i < device->ranks; i++)
         if (i != device->rank && !p->links[i].lost)
             good = acclib_packet_put_plain(device, i, PACKET_BYE, 0, 0, 0) && good;
+    p->has_left = good;
     pthread_mutex_unlock(&p->lock);
 
     return good;

@@ -15,7 +15,8 @@ static inline struct packet_header *packet_header_of(struct parcel_post *post)
 struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
                                        struct packet_header header, uint64_t payload);
 
-/* Queues the packet for sending. False if it is NULL: it could not be made. */
+/* Queues the packet for sending, or drops it if this rank has left. False if it is NULL: it could
+ * not be made. */
 bool acclib_packet_put(accl_device *device, struct parcel_post *post);
 
 /* The same for data that have no header. */

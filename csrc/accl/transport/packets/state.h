@@ -109,6 +109,7 @@ struct packets {
     struct list out, carried, filling; /* struct parcel_post */
     struct list announced;             /* the same, for data to come; the carrier's */
     uint64_t next_id, wakes;
+    bool has_left; /* the last packets are queued: nothing may follow them */
     _Atomic uint64_t outstanding;
     _Atomic uint64_t out_bytes;
     _Atomic uint32_t queued;   /* packets of OUT */
