@@ -48,13 +48,12 @@ static const char *begin_message(accl_device *device, struct packet_channel_stat
     if (h->payload % acclib_dtype_bytes(h->wire_type) || (!asked && !h->payload && h->total))
         return "an incomplete element";
 
-    struct incoming *m = calloc(1, sizeof *m);
+    /* Not calloc(), which is slower than what the C library keeps for malloc(). */
+    struct incoming *m = malloc(sizeof *m);
     if (m == NULL)
         return "out of memory (message)";
 
-    m->header = *h;
-    m->asked = asked;
-    m->have = h->payload;
+    *m = (struct incoming){.header = *h, .asked = asked, .have = h->payload};
     if (h->payload) {
         add_part(m, post);
         *kept = true;

@@ -33,7 +33,21 @@ bool acclib_carrier_turn(accl_device *device)
     if (c == NULL || !may_call(c) || pthread_mutex_trylock(&c->lock) != 0)
         return false;
 
-    bool moved = !c->stopped && acclib_carrier_move(device, c);
+    bool moved = !c->stopped && acclib_carrier_move(device, c, NO_RANK);
+    pthread_mutex_unlock(&c->lock);
+
+    return moved;
+}
+
+bool acclib_carrier_look(accl_device *device, uint32_t rank, uint32_t turns)
+{
+    struct carrier *c = carrier_of(device);
+    if (c == NULL || !may_call(c) || pthread_mutex_trylock(&c->lock) != 0)
+        return false;
+
+    bool moved = false, at_all = ++c->looks % LOOKS_AT_ONE == 0;
+    for (uint32_t i = 0; i < turns && !moved && !c->stopped; i++)
+        moved = acclib_carrier_move(device, c, at_all && i == 0 ? NO_RANK : rank);
     pthread_mutex_unlock(&c->lock);
 
     return moved;

@@ -30,6 +30,10 @@ bool acclib_carrier_is_mine(const accl_device *device);
 /* Moves packets without waiting, if this thread may; whether one moved. Any thread. */
 bool acclib_carrier_turn(accl_device *device);
 
+/* The same for a thread that awaits a packet of RANK: looks for it up to TURNS times, until a
+ * packet has moved. Now and then it looks at those of all ranks. */
+bool acclib_carrier_look(accl_device *device, uint32_t rank, uint32_t turns);
+
 /* From here on, until as many ends, the calling thread carries, and the carrier's does not. */
 void acclib_carrier_take_over(accl_device *device);
 void acclib_carrier_hand_back(accl_device *device);

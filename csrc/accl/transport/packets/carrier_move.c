@@ -6,8 +6,6 @@
 #include "accl/transport/packets/carrier_state.h"
 #include "accl/transport/packets/handover.h"
 
-/* How many packets a turn sends before it receives. */
-#define BURST 64
 /* Sends that are not over and may be left behind by later ones, in one turn. */
 #define TEST_MOST 8
 
@@ -117,10 +115,11 @@ bool acclib_carrier_sends_long(const struct carrier *c)
 
 /* --- both --- */
 
-bool acclib_carrier_move(accl_device *device, struct carrier *c)
+bool acclib_carrier_move(accl_device *device, struct carrier *c, uint32_t rank)
 {
     bool moved = begin_sends(device, c, BURST);
-    moved |= acclib_carrier_receive(device, c);
+    moved |= rank == NO_RANK ? acclib_carrier_receive(device, c)
+                             : acclib_carrier_receive_from(device, c, rank);
 
     /* Answers to what was received leave at once. */
     moved |= begin_sends(device, c, BURST);
@@ -181,7 +180,7 @@ bool acclib_carrier_finish(accl_device *device, struct carrier *c, int64_t deadl
     uint32_t idle = 0;
     while (!is_over(device, c)) {
         /* The other side may be at the same point, and wait until this one receives. */
-        bool moved = acclib_carrier_move(device, c);
+        bool moved = acclib_carrier_move(device, c, NO_RANK);
         finish_ends(c);
         if (moved)
             continue;

@@ -11,9 +11,6 @@
 #include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/handover.h"
 
-/* How many packets a turn receives before it sends. */
-#define BURST 64
-
 /* --- inboxes --- */
 
 static void open_inbox(accl_device *device, struct carrier *c, uint32_t at)
@@ -167,16 +164,18 @@ static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uin
     }
 }
 
-/* Takes the next message that has come; whether there was one. */
-static bool take_next(accl_device *device, struct carrier *c)
+/* Takes a message that has come to one of N inboxes from FIRST on; whether there was one. */
+static bool take_next(accl_device *device, struct carrier *c, uint32_t first, uint32_t n)
 {
     if (!c->n_open)
         return false;
 
     struct mpi_envelope e;
-    int at = -1;
-    int error = c->mpi.calls->test_any(&c->mpi, c->requests, (int)c->n_inboxes, &at, &e);
-    bool is_one = at >= 0 && c->inboxes[at].open;
+    unsigned char *requests = (unsigned char *)c->requests + (size_t)first * c->mpi.handle_bytes;
+    int found = -1;
+    int error = c->mpi.calls->test_any(&c->mpi, requests, (int)n, &found, &e);
+    uint32_t at = first + (found >= 0 ? (uint32_t)found : 0);
+    bool is_one = found >= 0 && c->inboxes[at].open;
     if (error)
         acclib_carrier_failed(device, c, is_one ? c->inboxes[at].post->rank : NO_RANK, error);
     if (!is_one)
@@ -185,9 +184,9 @@ static bool take_next(accl_device *device, struct carrier *c)
     c->inboxes[at].open = false;
     c->n_open--;
     if (!error && e.bytes >= 0 && e.bytes <= INBOX_BYTES)
-        empty_inbox(device, c, (uint32_t)at, (uint64_t)e.bytes);
+        empty_inbox(device, c, at, (uint64_t)e.bytes);
     else
-        open_inbox(device, c, (uint32_t)at); /* for its last message */
+        open_inbox(device, c, at); /* for its last message */
     return true;
 }
 
@@ -276,7 +275,7 @@ bool acclib_carrier_receive(accl_device *device, struct carrier *c)
     bool moved = false;
     uint32_t looks = list_is_empty(&c->moved) ? 1 : 2, empty = 0;
     for (uint32_t n = 0; n < BURST && !c->broken && empty < looks; n++) {
-        bool came = take_next(device, c);
+        bool came = take_next(device, c, 0, c->n_inboxes);
         empty = came ? 0 : empty + 1;
         moved |= came;
     }
@@ -290,4 +289,14 @@ bool acclib_carrier_receive(accl_device *device, struct carrier *c)
     }
 
     return moved;
+}
+
+bool acclib_carrier_receive_from(accl_device *device, struct carrier *c, uint32_t rank)
+{
+    uint32_t at = rank < device->rank ? rank : rank - 1;
+    bool has_data = c->moving.first != NULL || c->moved.first != NULL || c->receiving.first != NULL;
+    if (has_data || c->broken || at >= c->n_inboxes || !c->inboxes[at].open)
+        return acclib_carrier_receive(device, c);
+
+    return take_next(device, c, at, 1);
 }

@@ -6,8 +6,12 @@
 #include "accl/transport/packets/state.h"
 #include "common/clock.h"
 
+/* How many packets a turn sends before it receives, and receives before it sends. */
+#define BURST 64
 /* Turns in vain before a thread lets others run. */
 #define EAGER_TURNS 200
+/* Each time that a thread awaits a packet of one rank so often, it looks at those of all. */
+#define LOOKS_AT_ONE 16
 /* How long the thread rests if nothing moves. */
 #define SHORTEST_REST_NS INT64_C(20000)
 #define LONGEST_REST_NS CLOCK_MILLISECOND
@@ -38,7 +42,7 @@ struct carrier {
     struct list moving, moved, failed;      /* data that come, that have come, that MPI failed at */
     struct inbox *inboxes;                  /* one for each other rank */
     void *requests;                         /* of MPI, of the inboxes */
-    uint32_t n_inboxes, n_open;
+    uint32_t n_inboxes, n_open, looks;
     bool *ended;   /* by rank: its last message has come */
     bool complete; /* it ended with nothing in flight */
     bool broken;   /* MPI failed */
@@ -68,9 +72,12 @@ void acclib_carrier_failed(accl_device *device, struct carrier *c, uint32_t rank
 
 /* Receives what has come; whether anything moved. */
 bool acclib_carrier_receive(accl_device *device, struct carrier *c);
+/* The same for one packet of RANK, if that is all that may come. MPI moves the packets of others
+ * meanwhile, but is asked once. */
+bool acclib_carrier_receive_from(accl_device *device, struct carrier *c, uint32_t rank);
 
-/* Receives and sends without waiting; whether anything moved. */
-bool acclib_carrier_move(accl_device *device, struct carrier *c);
+/* Receives and sends without waiting, from RANK or NO_RANK: from all; whether anything moved. */
+bool acclib_carrier_move(accl_device *device, struct carrier *c, uint32_t rank);
 
 /* Gives MPI all that is queued. */
 void acclib_carrier_send_all(accl_device *device, struct carrier *c);

@@ -7,14 +7,47 @@
 #include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/vector.h"
 
-/* log2(n) rounds; in each one a message goes twice as far. */
+/* Up to that many members meet at the first one. */
+#define MEET_MOST 4
+
+static uint32_t put_nothing(const struct walk *w, uint32_t to)
+{
+    return acclib_piece_put(w, to, NULL, w->wire, 0);
+}
+
+static uint32_t get_nothing(const struct walk *w, uint32_t from)
+{
+    return acclib_piece_get_to(w, from, NULL, w->wire, 0);
+}
+
+/* All tell the first member, which then tells all. */
+static uint32_t meet_at_first(const struct walk *w)
+{
+    uint32_t bits = 0;
+    if (w->me) {
+        bits = put_nothing(w, 0);
+        return bits ? bits : get_nothing(w, 0);
+    }
+
+    for (uint32_t k = 1; !bits && k < w->n; k++)
+        bits = get_nothing(w, k);
+    for (uint32_t k = 1; !bits && k < w->n; k++)
+        bits = put_nothing(w, k);
+    return bits;
+}
+
+/* log2(n) rounds; in each one a message goes twice as far. Few members take as many steps if they
+ * meet at one, and wait once each: with fewer cores than ranks a wait is what takes time. */
 uint32_t acclib_packets_barrier(const struct walk *w)
 {
     uint32_t bits = 0;
+    if (w->n > 2 && w->n <= MEET_MOST)
+        return meet_at_first(w);
+
     for (uint32_t k = 1; !bits && k < w->n; k *= 2) {
-        bits = acclib_piece_put(w, (w->me + k) % w->n, NULL, w->wire, 0);
+        bits = put_nothing(w, (w->me + k) % w->n);
         if (!bits)
-            bits = acclib_piece_get_to(w, (w->me + w->n - k) % w->n, NULL, w->wire, 0);
+            bits = get_nothing(w, (w->me + w->n - k) % w->n);
     }
     return bits;
 }

@@ -67,8 +67,10 @@ bool acclib_packet_put(accl_device *device, struct parcel_post *post)
     }
 
     struct packet_link *link = &p->links[post->rank];
-    for (uint32_t c = 0; c < CHANNELS; c++)
+    for (uint32_t c = 0; c < CHANNELS; c++) {
         packet_header_of(post)->consumed[c] = link->channel[c].consumed;
+        link->channel[c].told = link->channel[c].consumed;
+    }
 
     acclib_packet_queue(device, post);
     return true;
@@ -92,8 +94,13 @@ void acclib_incoming_unlink(struct packet_channel_state *state, struct incoming 
 void acclib_incoming_consumed(accl_device *device, uint32_t rank, const struct incoming *incoming)
 {
     uint32_t channel = incoming->header.channel;
+    const struct packet_link *link = &device->packets->links[rank];
     struct packet_channel_state *state = &device->packets->links[rank].channel[channel];
+    uint64_t limit = channel == CHANNEL_USER ? device->rx_count : COLLECTIVE_WINDOW;
+
+    /* One that sends on is told before it has to ask. */
     state->consumed += incoming->header.segments;
-    if (state->wants_count)
+    bool is_late = state->consumed - state->told > limit / 2;
+    if (state->wants_count || (is_late && !link->left && !link->lost))
         acclib_packet_put_plain(device, rank, PACKET_ACK, channel, 0, 0);
 }

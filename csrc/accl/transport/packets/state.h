@@ -76,6 +76,7 @@ struct packet_link {
         bool probed;
         /* incoming */
         uint64_t came, consumed; /* segments */
+        uint64_t told;           /* of CONSUMED, with the last packet */
         uint64_t next_id;
         bool wants_count;         /* it waits for what is consumed */
         struct list messages;     /* struct incoming, in the order of their ids */
@@ -109,7 +110,8 @@ struct packets {
     struct list out, carried, filling; /* struct parcel_post */
     struct list announced;             /* the same, for data to come; the carrier's */
     uint64_t next_id, wakes;
-    bool has_left; /* the last packets are queued: nothing may follow them */
+    uint32_t shared_yields; /* see wish.c; the executor's */
+    bool has_left;          /* the last packets are queued: nothing may follow them */
     _Atomic uint64_t outstanding;
     _Atomic uint64_t out_bytes;
     _Atomic uint32_t queued;   /* packets of OUT */

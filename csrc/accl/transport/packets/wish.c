@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "accl/transport/executor.h"
 #include "accl/transport/packets/carrier.h"
 #include "accl/transport/transport.h"
 #include "accl/transport/wait.h"
@@ -11,12 +12,17 @@
 #include "common/clock.h"
 
 /*
- * A wait yields every few turns: with more ranks than cores the awaited one may need this very
- * core, and a nap lasts longer than a short call. From some time without news on it naps, as a
- * thread of another program may take a whole slice of time at each yield. Long data take longer
- * than a nap.
+ * With more ranks than cores the awaited one may need this very core, and a nap lasts longer than a
+ * short call, so a wait yields, unless MPI does so at each look. A yield that takes longer than one
+ * which finds nobody else shows that others want the core: the next ones follow after each look.
+ * Else they are far between, as a yield lasts as long as several looks. From some time without news
+ * on a wait naps, as a thread of another program may take a whole slice of time at each yield. Long
+ * data take longer than a nap.
  */
 #define TURNS 8
+#define LOOKS_ALONE 8
+#define SHARED_YIELD_NS INT64_C(1000)
+#define YIELDS_SHARED 16
 #define NAP_AFTER_NS INT64_C(100000)
 #define LONG_NAP_AFTER_NS INT64_C(500000)
 
@@ -37,30 +43,43 @@ void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *
                        .timeout_bits = timeout_bits};
 }
 
+/* Lets others have the core, and notes whether there are any. */
+static void yield_core(struct packets *p, int64_t now)
+{
+    sched_yield();
+    if (clock_now() - now >= SHARED_YIELD_NS)
+        p->shared_yields = YIELDS_SHARED;
+    else if (p->shared_yields)
+        p->shared_yields--;
+}
+
 /* Lets time pass, and carries packets if this thread may. */
 static uint32_t pause_carrying(struct waiter *waiter, bool is_long)
 {
     accl_device *device = waiter->device;
+    struct packets *p = device->packets;
     if (!acclib_carrier_is_mine(device))
         return acclib_wait_pause(waiter);
-    if (acclib_carrier_turn(device))
-        waiter->spins_on = 1;
-    else if (waiter->rounds == 0)
+
+    uint32_t turns = p->shared_yields ? 1 : TURNS;
+    int64_t began = p->shared_yields ? clock_now() : 0;
+    bool is_due = ++waiter->rounds % LOOKS_ALONE == 0;
+    if (acclib_carrier_look(device, waiter->peer, turns)) {
+        waiter->began = 0;
+    } else {
+        int64_t now = clock_now();
         acclib_wake_flush(device);
-    if (++waiter->rounds % TURNS)
-        return 0;
+        if (!waiter->began)
+            waiter->began = now;
+        if (now - waiter->began >= (is_long ? LONG_NAP_AFTER_NS : NAP_AFTER_NS))
+            return acclib_wait_pause_briefly(waiter, 1);
+        if (began && now - began >= SHARED_YIELD_NS)
+            p->shared_yields--; /* MPI does so itself */
+        else if (is_due || began)
+            yield_core(p, now);
+    }
 
-    int64_t now = clock_now();
-    bool moved = waiter->spins_on;
-    waiter->spins_on = 0;
-    if (moved || !waiter->began)
-        waiter->began = now;
-    if (now - waiter->began >= (is_long ? LONG_NAP_AFTER_NS : NAP_AFTER_NS))
-        return acclib_wait_pause_briefly(waiter, 1);
-    if (!moved)
-        sched_yield();
-
-    return acclib_wait_pause_briefly(waiter, 0);
+    return is_due || executor_is_wanted(device) ? acclib_wait_pause_briefly(waiter, 0) : 0;
 }
 
 uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
@@ -89,7 +108,7 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
         done = ready(w);
         if (!done) {
             wish_unlock(w);
-            if (waiter.rounds % 64 == 0)
+            if (waiter.rounds % LOOKS_ALONE == 0)
                 acclib_transport_progress(device);
         }
     }
