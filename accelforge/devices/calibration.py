@@ -35,6 +35,12 @@ def _cache_size(level: int, default: int) -> int:
     return default
 
 
+def cache_sizes() -> tuple[int, int]:
+    """Return the sizes of the first and of the second level of the cache."""
+    # Where the kernel does not tell: what is usual, and not too large.
+    return _cache_size(1, 32 << 10), _cache_size(2, 512 << 10)
+
+
 def measure_host() -> HostFigures:
     """Do what `accelforge.devices.calibrate` says, once for each process."""
     return _measure()
@@ -42,8 +48,7 @@ def measure_host() -> HostFigures:
 
 @cache
 def _measure() -> HostFigures:
-    # Where the kernel does not tell: what is usual, and not too large.
-    first, second = _cache_size(1, 32 << 10), _cache_size(2, 512 << 10)
+    first, second = cache_sizes()
     with HostProgram(SOURCE) as program:
         fma = program.call("fma_rate", RUNS, STEPS)
         data = program.put(np.ones(MEMORY_BYTES // 8))

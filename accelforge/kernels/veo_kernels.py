@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from accelforge.devices import HostFigures, calibrate, host
+from accelforge.devices.calibration import cache_sizes
 from accelforge.devices.host_programs import HostProgram
 from accelforge.frontend.spec import Spec
 from accelforge.prediction import (
@@ -155,35 +157,49 @@ def _check(kernel: Kernel, found: Array, expected: Array) -> None:
         raise RuntimeError(f"{kernel.name} computed something else than NumPy")
 
 
-def veo_dgemm(size: int = 240, *, figures: HostFigures | None = None) -> VeoDgemm:
+def _second_level(figures: HostFigures | None) -> int:
+    """Return the bytes of the second level of the cache."""
+    return cache_sizes()[1] if figures is None else figures.l2_size
+
+
+def veo_dgemm(size: int | None = None, *, figures: HostFigures | None = None) -> VeoDgemm:
     """Return a product of square matrices of doubles.
 
     Parameters
     ----------
-    size : int
-        Rows and columns, a multiple of 24.
+    size : int, optional
+        Rows and columns, a multiple of 24; by default the largest up to 240 of which three matrices
+        fit into the second level of the cache.
     figures : HostFigures, optional
         What the prediction is made from; by default what `accelforge.devices.calibrate` measures.
     """
+    if size is None:
+        fitting = math.isqrt(_second_level(figures) // (3 * 8))
+        size = min(240, max(24, fitting // 24 * 24))
     if size < 24 or size % 24:
         raise ValueError(f"size must be a multiple of 24, not {size}")
     return VeoDgemm(size, figures)
 
 
 def veo_stencil(
-    rows: int = 64, columns: int = 512, *, figures: HostFigures | None = None
+    rows: int | None = None, columns: int = 512, *, figures: HostFigures | None = None
 ) -> VeoStencil:
     """Return a stencil of three by three weights on doubles.
 
     Parameters
     ----------
     rows, columns : int
-        Of the result, multiples of 4 and of 32.
+        Of the result, multiples of 4 and of 32; by default, as many rows, up to 64, as fit into the
+        second level of the cache together with what they are made from.
     figures : HostFigures, optional
         What the prediction is made from; by default what `accelforge.devices.calibrate` measures.
     """
-    if rows < 4 or rows % 4 or columns < 32 or columns % 32:
-        raise ValueError(
-            f"rows must be a multiple of 4 and columns one of 32, not {rows} and {columns}"
-        )
+    if columns < 32 or columns % 32:
+        raise ValueError(f"columns must be a multiple of 32, not {columns}")
+    if rows is None:
+        # (rows + 2) * (columns + 2) values are read, rows * columns written; there are 9 weights.
+        fitting = (_second_level(figures) // 8 - 9 - 2 * (columns + 2)) // (2 * columns + 2)
+        rows = min(64, max(4, fitting // 4 * 4))
+    if rows < 4 or rows % 4:
+        raise ValueError(f"rows must be a multiple of 4, not {rows}")
     return VeoStencil(rows, columns, figures)

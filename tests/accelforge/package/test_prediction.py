@@ -179,6 +179,25 @@ def test_stencil_is_predicted_from_figures_of_the_host(vector: int) -> None:
     assert row.bound == "L1"
 
 
+@pytest.mark.parametrize(
+    ("cache", "size", "rows"),
+    [(2 << 20, 240, 64), (1 << 20, 192, 64), (512 << 10, 144, 60), (256 << 10, 96, 28)],
+)
+def test_kernels_of_the_host_fit_its_cache(cache: int, size: int, rows: int) -> None:
+    figures = HostFigures(6e10, 32768, cache, 3e11, 2e11, 2e11, 5e10, 2e10, 1e10, 2e11, 32)
+    dgemm, stencil = kernels.veo_dgemm(figures=figures), kernels.veo_stencil(figures=figures)
+    assert (dgemm.size, stencil.shape) == (size, (rows, 512))
+    assert len(af.predict([dgemm, stencil])) == 2
+    # The next larger ones do not fit, or are larger than needed.
+    for larger, limit in (
+        (kernels.veo_dgemm(size + 24, figures=figures), size == 240),
+        (kernels.veo_stencil(rows + 4, figures=figures), rows == 64),
+    ):
+        if not limit:
+            with pytest.raises(af.util.exceptions.InvalidMappingError, match="bits of L2"):
+                af.predict(larger)
+
+
 def test_allreduce_is_predicted_from_transfers_and_additions() -> None:
     sizes = (1024, 65536)
     # A microsecond and a nanosecond per byte; half of that.
@@ -229,8 +248,10 @@ def test_failing_ranks_are_reported() -> None:
 def test_sizes_that_kernels_cannot_have_are_refused() -> None:
     with pytest.raises(ValueError, match="multiple of 24, not 100"):
         kernels.veo_dgemm(100)
-    with pytest.raises(ValueError, match="columns one of 32, not 4 and 100"):
+    with pytest.raises(ValueError, match="columns must be a multiple of 32, not 100"):
         kernels.veo_stencil(4, 100)
+    with pytest.raises(ValueError, match="rows must be a multiple of 4, not 6"):
+        kernels.veo_stencil(6, 64)
     with pytest.raises(ValueError, match="2 ranks or more, not 1"):
         kernels.accl_allreduce(ranks=1)
     with pytest.raises(ValueError, match="multiple of 8, not 12"):
