@@ -173,7 +173,7 @@ def host(figures: HostFigures | None = None, *, unaligned: bool = False) -> Arch
     return _read("host", UNALIGNED=unaligned, **variables)
 
 
-def host_ranks(ranks: int, *, sync: float, link: float, call: float, add: float) -> Arch:
+def host_ranks(ranks: int, *, sync: float, link: float, add: float) -> Arch:
     """Return ranks of accl that share the memory of this host.
 
     Parameters
@@ -181,11 +181,11 @@ def host_ranks(ranks: int, *, sync: float, link: float, call: float, add: float)
     ranks : int
         How many.
     sync, link : float
-        Seconds to start a transfer, and bytes per second.
-    call, add : float
-        Seconds to start an addition of vectors of float32, and bytes of one of them per second.
+        Seconds that ranks wait for each other in a call, and bytes per second of a transfer.
+    add : float
+        Bytes per second of one of two vectors of float32 that are added.
     """
-    return _read("ranks", RANKS=ranks, SYNC=sync, LINK=link, CALL=call, ADD=add)
+    return _read("ranks", RANKS=ranks, SYNC=sync, LINK=link, ADD=add)
 
 
 def _check(name: str, value: object, allowed: tuple[object, ...]) -> None:

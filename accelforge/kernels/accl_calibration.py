@@ -34,14 +34,13 @@ class Timing(NamedTuple):
     sizes: tuple[int, ...]
     seconds: tuple[float, ...]
 
-    def line(self, size: int) -> tuple[float, float]:
-        """Return seconds to start and bytes per second near a size, from its two neighbours."""
+    def rate(self, size: int) -> float:
+        """Return bytes per second near a size, from its two neighbours."""
         last = len(self.sizes) - 1
         above = min(max(bisect_right(self.sizes, size), 1), last)
         (x, y), (u, v) = self.sizes[above - 1 : above + 1], self.seconds[above - 1 : above + 1]
         # A smaller size that took longer says nothing about a rate: take it for a constant.
-        slope = max((v - u) / (y - x), 1e-15)
-        return max(min(u, v) - slope * x, 0.0), 1 / slope
+        return 1 / max((v - u) / (y - x), 1e-15)
 
 
 class RankFigures(NamedTuple):

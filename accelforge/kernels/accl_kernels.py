@@ -22,6 +22,10 @@ __all__ = ["AcclAllreduce", "accl_allreduce"]
 
 # Up to here, contributions are in the post that every rank reads.
 POST_BYTES = 4096
+# Additions are made in blocks, whose operands are in a near cache.
+BLOCK_BYTES = 8192
+# All ranks wait for each other before they read, and again before their memory may change.
+WAITS = 2
 BITS = 32
 
 
@@ -44,7 +48,7 @@ class AcclAllreduce(Kernel):
     def __init__(self, size: int, ranks: int, figures: RankFigures | None = None) -> None:
         super().__init__(
             f"allreduce {size} bytes, {ranks} ranks",
-            "a root does not wait for those that read from it, but these ranks wait for each other",
+            "what is received is still in the cache when it is added; lines change owners",
         )
         self.size, self.ranks, self.figures = size, ranks, figures
 
@@ -53,8 +57,8 @@ class AcclAllreduce(Kernel):
         figures = self.figures or calibrate_ranks(self.ranks)
         direct = self.size > POST_BYTES
         part = self.size // self.ranks if direct else self.size
-        sync, link = figures.transfer.line(part)
-        call, rate = figures.addition.line(part)
+        link = figures.transfer.rate(part)
+        add = figures.addition.rate(min(part, BLOCK_BYTES))
         others = self.ranks - 1
         einsums = ["F[r, q, i] = V[r, q, i]", "S[r, i] = F[r, q, i] * M[r, i]"]
         moves = [
@@ -76,7 +80,7 @@ class AcclAllreduce(Kernel):
             einsums.append("R[r, q, i] = S[r, i]")
             branches.append([*moves, compute("Mover", "R")])
         return make_spec(
-            host_ranks(self.ranks, sync=sync, link=link, call=call, add=rate),
+            host_ranks(self.ranks, sync=WAITS * figures.barrier, link=link, add=add),
             einsums,
             {"R": self.ranks, "Q": others, "I": part // 4},
             BITS,

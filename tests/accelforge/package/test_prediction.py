@@ -205,22 +205,20 @@ def test_allreduce_is_predicted_from_transfers_and_additions() -> None:
     addition = kernels.Timing(sizes, tuple(0.5e-6 + 0.5e-9 * size for size in sizes))
     figures = kernels.RankFigures(1e-6, transfer, addition)
     (small,) = af.predict(kernels.accl_allreduce(4096, figures=figures))
-    assert small.predicted == pytest.approx(1.5e-6 + 1.5e-9 * 4096)
+    assert small.predicted == pytest.approx(2e-6 + 1.5e-9 * 4096)
     # Half of the data is fetched, added, and sent.
     (large,) = af.predict(kernels.accl_allreduce(8192, figures=figures))
-    assert large.predicted == pytest.approx(1.5e-6 + 2.5e-9 * 4096)
+    assert large.predicted == pytest.approx(2e-6 + 2.5e-9 * 4096)
     (four,) = af.predict(kernels.accl_allreduce(8192, ranks=4, figures=figures))
-    assert four.predicted == pytest.approx(1.5e-6 + 3 * 2.5e-9 * 2048)
+    assert four.predicted == pytest.approx(2e-6 + 3 * 2.5e-9 * 2048)
 
 
-def test_times_between_sizes_and_beyond_them_are_on_lines() -> None:
+def test_rates_are_those_between_the_nearest_sizes() -> None:
     timing = kernels.Timing((100, 200, 400), (2.0, 3.0, 7.0))
-    assert timing.line(50) == pytest.approx((1.0, 100))
-    assert timing.line(150) == pytest.approx((1.0, 100))
-    assert timing.line(1000) == pytest.approx((0.0, 50))
-    start, rate = kernels.Timing((100, 200), (3.0, 2.0)).line(150)
-    assert start == pytest.approx(2.0)
-    assert 150 / rate < 1e-9
+    assert timing.rate(50) == timing.rate(150) == pytest.approx(100)
+    assert timing.rate(200) == timing.rate(1000) == pytest.approx(50)
+    # The larger one was faster.
+    assert 150 / kernels.Timing((100, 200), (3.0, 2.0)).rate(150) < 1e-9
 
 
 @pytest.mark.parametrize(
