@@ -94,10 +94,10 @@ static const char *continue_message(accl_device *device, uint32_t rank,
     bool complete = m->have == m->header.total;
     if (complete && state->partial == m)
         state->partial = NULL;
-    if (!m->discarded) {
+    if (!m->discarded && h->payload) {
         add_part(m, post);
         *kept = true;
-    } else if (complete) {
+    } else if (m->discarded && complete) {
         acclib_incoming_unlink(state, m);
         acclib_incoming_consumed(device, rank, m);
         acclib_incoming_free(m);
@@ -207,11 +207,9 @@ static const char *handle(accl_device *device, uint32_t rank, struct parcel_post
     }
 }
 
-const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post)
+const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post,
+                                 bool *kept)
 {
-    bool kept = false;
-    const char *flaw = handle(device, rank, post, &kept);
-    if (!kept)
-        acclib_post_free(post);
-    return flaw;
+    *kept = false;
+    return handle(device, rank, post, kept);
 }

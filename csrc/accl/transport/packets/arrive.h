@@ -8,7 +8,9 @@
 
 #include "accl/transport/packets/state.h"
 
-/* Handles a packet, which it takes. With the lock held. NULL, or what is wrong with the packet. */
-const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post);
+/* Handles a packet, which it takes if *KEPT: only one with a payload. With the lock held. NULL, or
+ * what is wrong with the packet. */
+const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post,
+                                 bool *kept);
 
 #endif

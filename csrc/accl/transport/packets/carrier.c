@@ -53,6 +53,29 @@ bool acclib_carrier_look(accl_device *device, uint32_t rank, uint32_t turns)
     return moved;
 }
 
+struct parcel_post *acclib_carrier_claim(accl_device *device)
+{
+    struct packets *p = device->packets;
+    struct carrier *c = carrier_of(device);
+    if (c == NULL || p->has_left || !list_is_empty(&p->out) || !may_call(c) ||
+        pthread_mutex_trylock(&c->lock) != 0)
+        return NULL;
+
+    if (c->claim == NULL && !c->stopped)
+        c->claim = acclib_post_new(&p->pool, INBOX_BYTES);
+    if (!c->stopped && c->claim != NULL)
+        return c->claim;
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+void acclib_carrier_send_claimed(accl_device *device)
+{
+    struct carrier *c = carrier_of(device);
+    acclib_carrier_send_one(device, c);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* --- the carrier's thread --- */
 
 /* Waits for a kick, at most NS. */
@@ -173,6 +196,7 @@ void acclib_carrier_settle(accl_device *device)
 static void carrier_destroy(struct carrier *c)
 {
     acclib_mpi_unbind(&c->mpi);
+    acclib_post_free(c->claim);
     pthread_mutex_destroy(&c->lock);
     pthread_mutex_destroy(&c->stop_lock);
     pthread_mutex_destroy(&c->rest_lock);

@@ -15,6 +15,9 @@
 
 #include "accl/transport/packets/state.h"
 
+/* No packet up to that length is announced: MPI sends them at once. */
+#define INBOX_BYTES 3072
+
 /* Begins; a status of accl.h. The executor, or before any call. */
 int acclib_carrier_start(accl_device *device, const struct accl_mpi *setup);
 
@@ -33,6 +36,12 @@ bool acclib_carrier_turn(accl_device *device);
 /* The same for a thread that awaits a packet of RANK: looks for it up to TURNS times, until a
  * packet has moved. Now and then it looks at those of all ranks. */
 bool acclib_carrier_look(accl_device *device, uint32_t rank, uint32_t turns);
+
+/* Room for a packet of INBOX_BYTES that MPI gets at once; NULL if others are before it, or it may
+ * not be called. With the packets' lock; the caller writes the packet, and sends it without that.
+ */
+struct parcel_post *acclib_carrier_claim(accl_device *device);
+void acclib_carrier_send_claimed(accl_device *device);
 
 /* From here on, until as many ends, the calling thread carries, and the carrier's does not. */
 void acclib_carrier_take_over(accl_device *device);

@@ -95,6 +95,25 @@ static bool begin_sends(accl_device *device, struct carrier *c, uint32_t most)
     return n > 0;
 }
 
+void acclib_carrier_send_one(accl_device *device, struct carrier *c)
+{
+    struct packets *p = device->packets;
+    struct parcel_post *post = c->claim;
+    bool done = false;
+    int error = begin_send(c, post);
+    if (!error)
+        error = c->mpi.calls->test(&c->mpi, &post->request, &done);
+    if (error)
+        acclib_carrier_failed(device, c, post->rank, error);
+    if (error || done)
+        return;
+
+    c->claim = NULL;
+    atomic_fetch_add(&p->outstanding, 1);
+    atomic_fetch_add(&p->out_bytes, post->bytes);
+    list_append(&c->sending, &post->in_list);
+}
+
 void acclib_carrier_send_all(accl_device *device, struct carrier *c)
 {
     while (begin_sends(device, c, BURST))
@@ -115,14 +134,20 @@ bool acclib_carrier_sends_long(const struct carrier *c)
 
 /* --- both --- */
 
+/* A packet that another thread queues at this moment may be missed. */
+static bool has_queued(const accl_device *device)
+{
+    return atomic_load_explicit(&device->packets->queued, memory_order_relaxed) != 0;
+}
+
 bool acclib_carrier_move(accl_device *device, struct carrier *c, uint32_t rank)
 {
-    bool moved = begin_sends(device, c, BURST);
+    bool moved = has_queued(device) && begin_sends(device, c, BURST);
     moved |= rank == NO_RANK ? acclib_carrier_receive(device, c)
                              : acclib_carrier_receive_from(device, c, rank);
 
     /* Answers to what was received leave at once. */
-    moved |= begin_sends(device, c, BURST);
+    moved |= has_queued(device) && begin_sends(device, c, BURST);
     if (c->sending.first != NULL)
         moved |= finish_sends(device, c);
 

@@ -83,6 +83,7 @@ void acclib_carrier_free_inboxes(struct carrier *c, struct list *abandoned)
 /* --- packets --- */
 
 static void deliver(accl_device *device, struct carrier *c, struct parcel_post *post);
+static void begin_data(accl_device *device, struct carrier *c);
 
 /* Whether a packet of RANK is not complete yet, before AT in the list; NULL: in all of it. */
 static bool is_behind(const struct carrier *c, struct list_node *at, uint32_t rank)
@@ -132,7 +133,7 @@ static void begin_long(accl_device *device, struct carrier *c, uint32_t rank, ui
 /* A message of BYTES has come to an inbox, which is free for the next one from here on. */
 static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uint64_t bytes)
 {
-    const struct parcel_post *from = c->inboxes[at].post;
+    struct parcel_post *from = c->inboxes[at].post;
     uint32_t rank = from->rank;
     if (!bytes) {
         c->ended[rank] = true;
@@ -147,6 +148,15 @@ static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uin
         return;
     }
 
+    bool is_next = !is_behind(c, NULL, rank), kept;
+    if (bytes == sizeof(struct packet_header) && is_next) {
+        from->bytes = bytes;
+        acclib_packets_came(device, rank, from, &kept);
+        open_inbox(device, c, at);
+        begin_data(device, c);
+        return;
+    }
+
     struct parcel_post *post = acclib_post_new(&device->packets->pool, bytes);
     if (post != NULL) {
         post->rank = rank;
@@ -156,11 +166,11 @@ static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uin
 
     if (post == NULL) {
         acclib_packets_lost(device, rank, "out of memory (a packet of it)");
-    } else if (is_behind(c, NULL, rank)) {
+    } else if (is_next) {
+        deliver(device, c, post);
+    } else {
         post->here = true;
         list_append(&c->receiving, &post->in_list);
-    } else {
-        deliver(device, c, post);
     }
 }
 

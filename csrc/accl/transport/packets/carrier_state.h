@@ -3,7 +3,7 @@
 #ifndef ACCL_PACKETS_CARRIER_STATE_H
 #define ACCL_PACKETS_CARRIER_STATE_H
 
-#include "accl/transport/packets/state.h"
+#include "accl/transport/packets/carrier.h"
 #include "common/clock.h"
 
 /* How many packets a turn sends before it receives, and receives before it sends. */
@@ -21,8 +21,6 @@
 /* A packet, or the last message of a rank to another one, which is empty; a long packet; data: see
  * direct.h. */
 enum { TAG_PACKET, TAG_DATA, TAG_LONG };
-/* No packet up to that length is announced: MPI sends them at once. */
-#define INBOX_BYTES 3072
 /* The length of a long one, which no packet is as short as. */
 #define LENGTH_BYTES ((int)sizeof(uint64_t))
 
@@ -39,6 +37,7 @@ struct carrier {
 
     pthread_mutex_t lock;
     struct list sending, receiving, ending; /* struct parcel_post, of MPI */
+    struct parcel_post *claim;              /* for the next packet that leaves at once, or NULL */
     struct list moving, moved, failed;      /* data that come, that have come, that MPI failed at */
     struct inbox *inboxes;                  /* one for each other rank */
     void *requests;                         /* of MPI, of the inboxes */
@@ -78,6 +77,9 @@ bool acclib_carrier_receive_from(accl_device *device, struct carrier *c, uint32_
 
 /* Receives and sends without waiting, from RANK or NO_RANK: from all; whether anything moved. */
 bool acclib_carrier_move(accl_device *device, struct carrier *c, uint32_t rank);
+
+/* Gives MPI the packet c->claim. */
+void acclib_carrier_send_one(accl_device *device, struct carrier *c);
 
 /* Gives MPI all that is queued. */
 void acclib_carrier_send_all(accl_device *device, struct carrier *c);

@@ -39,17 +39,13 @@ void acclib_packets_sent(accl_device *device, struct parcel_post *post)
     acclib_post_free(post);
 }
 
-static int handle(accl_device *device, uint32_t rank, struct parcel_post *post)
+static int handle(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept)
 {
     struct packet_link *link = &device->packets->links[rank];
-    const char *flaw;
+    if (link->lost)
+        return ACCL_OK; /* whatever it is, it comes too late */
 
-    if (link->lost) {
-        acclib_post_free(post); /* whatever it is, it comes too late */
-        return ACCL_OK;
-    }
-
-    flaw = acclib_packet_handle(device, rank, post);
+    const char *flaw = acclib_packet_handle(device, rank, post, kept);
     if (flaw == NULL)
         return ACCL_OK;
 
@@ -59,22 +55,28 @@ static int handle(accl_device *device, uint32_t rank, struct parcel_post *post)
     return acclib_fail(ACCL_INVALID, "a packet from rank %u has %s", rank, flaw);
 }
 
-int acclib_packets_arrived(accl_device *device, uint32_t rank, struct parcel_post *post)
+int acclib_packets_came(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept)
 {
     struct packets *p = device->packets;
-    int status;
-
-    if (rank >= device->ranks || rank == device->rank) {
-        acclib_post_free(post);
+    *kept = false;
+    if (rank >= device->ranks || rank == device->rank)
         return acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
-    }
 
     pthread_mutex_lock(&p->lock);
-    status = handle(device, rank, post);
+    int status = handle(device, rank, post, kept);
     atomic_fetch_add(&p->news, 1);
     pthread_mutex_unlock(&p->lock);
 
     acclib_wake_self(device);
+    return status;
+}
+
+int acclib_packets_arrived(accl_device *device, uint32_t rank, struct parcel_post *post)
+{
+    bool kept;
+    int status = acclib_packets_came(device, rank, post, &kept);
+    if (!kept)
+        acclib_post_free(post);
     return status;
 }
 

@@ -20,6 +20,8 @@ void acclib_packets_sent(accl_device *device, struct parcel_post *post);
 
 /* A packet from RANK is complete; takes it. ACCL_INVALID if it breaks the rules. */
 int acclib_packets_arrived(accl_device *device, uint32_t rank, struct parcel_post *post);
+/* The same, which takes it if *KEPT: only one with a payload. */
+int acclib_packets_came(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept);
 
 /* RANK cannot be reached any more, unless it has left: why, for the text of errors. */
 void acclib_packets_lost(accl_device *device, uint32_t rank, const char *why);

@@ -18,6 +18,26 @@ void acclib_incoming_free(struct incoming *incoming)
     free(incoming);
 }
 
+static void write_header(const accl_device *device, struct parcel_post *post,
+                         struct packet_header *header, uint64_t payload)
+{
+    header->magic = PACKET_MAGIC;
+    header->version = PACKET_VERSION;
+    header->from = device->rank;
+    header->payload = (uint32_t)payload;
+    memcpy(post->data, header, sizeof *header);
+}
+
+/* What is consumed goes with every packet. */
+static void write_counts(const accl_device *device, struct parcel_post *post)
+{
+    struct packet_link *link = &device->packets->links[post->rank];
+    for (uint32_t c = 0; c < CHANNELS; c++) {
+        packet_header_of(post)->consumed[c] = link->channel[c].consumed;
+        link->channel[c].told = link->channel[c].consumed;
+    }
+}
+
 struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
                                        struct packet_header header, uint64_t payload)
 {
@@ -26,13 +46,15 @@ struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
         return NULL;
 
     post->rank = rank;
-    header.magic = PACKET_MAGIC;
-    header.version = PACKET_VERSION;
-    header.from = device->rank;
-    header.payload = (uint32_t)payload;
-    memcpy(post->data, &header, sizeof header);
-
+    write_header(device, post, &header, payload);
     return post;
+}
+
+void acclib_packet_write(const accl_device *device, struct parcel_post *post,
+                         struct packet_header header, uint64_t payload)
+{
+    write_header(device, post, &header, payload);
+    write_counts(device, post);
 }
 
 void acclib_packet_queue(accl_device *device, struct parcel_post *post)
@@ -66,12 +88,7 @@ bool acclib_packet_put(accl_device *device, struct parcel_post *post)
         return true;
     }
 
-    struct packet_link *link = &p->links[post->rank];
-    for (uint32_t c = 0; c < CHANNELS; c++) {
-        packet_header_of(post)->consumed[c] = link->channel[c].consumed;
-        link->channel[c].told = link->channel[c].consumed;
-    }
-
+    write_counts(device, post);
     acclib_packet_queue(device, post);
     return true;
 }

@@ -15,6 +15,10 @@ static inline struct packet_header *packet_header_of(struct parcel_post *post)
 struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
                                        struct packet_header header, uint64_t payload);
 
+/* Writes that header, and what is consumed, to a packet that leaves next. With the lock. */
+void acclib_packet_write(const accl_device *device, struct parcel_post *post,
+                         struct packet_header header, uint64_t payload);
+
 /* Queues the packet for sending, or drops it if this rank has left. False if it is NULL: it could
  * not be made. */
 bool acclib_packet_put(accl_device *device, struct parcel_post *post);

@@ -7,12 +7,15 @@
 
 #include "accl/arithmetic/convert.h"
 #include "accl/arithmetic/dtype.h"
+#include "accl/transport/packets/carrier.h"
 #include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/inspect.h"
 #include "accl/transport/packets/queue.h"
 
 /* Of data in a packet: whole elements of any type. */
 #define PART_BYTES (UINT64_C(64) << 10)
+/* Data of a message that may leave at once. */
+#define SHORT_MOST (INBOX_BYTES - sizeof(struct packet_header))
 /* Bytes that may wait to be carried before senders wait. */
 #define OUT_MOST (UINT64_C(8) << 20)
 
@@ -162,6 +165,26 @@ static uint32_t send_unasked(struct wish *w, struct packet_header header,
     return 0;
 }
 
+/* Sends a message that fits one short packet, if that may leave at once; with the lock, which it
+ * releases then. */
+static bool send_at_once(const struct wish *w, struct packet_header header,
+                         const struct payload *from)
+{
+    struct parcel_post *post = acclib_carrier_claim(w->device);
+    if (post == NULL)
+        return false;
+
+    header.kind = PACKET_EAGER;
+    post->rank = w->rank;
+    post->bytes = sizeof header + header.total;
+    acclib_packet_write(w->device, post, header, header.total);
+    wish_unlock(w);
+    acclib_convert(post->data + sizeof header, from->wire_type, from->data, from->source_type,
+                   from->count, false);
+    acclib_carrier_send_claimed(w->device);
+    return true;
+}
+
 static uint32_t send_failed(accl_device *device, const struct wish *w, uint32_t bits,
                             uint64_t bytes)
 {
@@ -282,9 +305,12 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
                                    .numbers = *numbers,
                                    .stream = message->stream,
                                    .call = message->call};
-    wish_unlock(&w);
     struct payload from = {
         .data = data, .source_type = source_type, .wire_type = wire_type, .count = count};
+    if (bytes <= SHORT_MOST && !asked && send_at_once(&w, header, &from))
+        return 0;
+
+    wish_unlock(&w);
     bits = asked ? send_asked(&w, header, &from) : send_unasked(&w, header, &from);
 
     return send_failed(device, &w, bits, bytes);

@@ -94,9 +94,13 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
     struct waiter waiter;
     acclib_wait_begin(&waiter, device, w->comm, w->rank, collective, w->timeout_bits);
     uint32_t bits = 0;
-    bool noted = false, done = false;
-    acclib_carrier_take_over(device);
+    bool noted = false, done = false, carries = false;
     while (!bits && !done) {
+        /* Short waits end before the carrier's thread is in the way. */
+        if (waiter.rounds && !carries) {
+            carries = true;
+            acclib_carrier_take_over(device);
+        }
         if ((waiter.armed || waiter.inspected) && !noted) {
             noted = true;
             acclib_note_wait(device, w->operation, w->rank, w->message->tag, w->message->sequence,
@@ -112,7 +116,8 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
                 acclib_transport_progress(device);
         }
     }
-    acclib_carrier_hand_back(device);
+    if (carries)
+        acclib_carrier_hand_back(device);
     acclib_wait_end(&waiter);
     if (done && bits)
         device->text[0] = 0;
