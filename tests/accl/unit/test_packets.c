@@ -356,6 +356,23 @@ static void test_counts_do_not_go_back(void)
     REFUSED(&side, ack, "invalid counts");
 }
 
+/* A peer that only sends is told that half of the rx buffers are free again before it asks. */
+static void test_a_peer_that_only_sends_is_told(void)
+{
+    struct side side = open_side(true);
+    struct packet_header told;
+    for (int i = 0; i <= RX_BUFFERS / 2; i++) {
+        CHECK(!next_packet(&side, &told, 0));
+        CHECK(deliver(&side, message(&side, PACKET_EAGER, 1, 1), numbers(0)) == ACCL_OK);
+        finish(start(&side, ACCL_RECV, 1), 0, "");
+    }
+
+    told = expect_packet(&side, PACKET_ACK);
+    CHECK(told.consumed[CHANNEL_USER] == RX_BUFFERS / 2 + 1);
+    CHECK(!next_packet(&side, &told, 0));
+    close_side(&side);
+}
+
 static void test_other_ranks(void)
 {
     struct side side = open_side(true);
@@ -690,6 +707,7 @@ int main(void)
     test_answers_and_cancellations();
     test_direct_messages_without_a_receive();
     test_counts_do_not_go_back();
+    test_a_peer_that_only_sends_is_told();
     test_other_ranks();
     test_a_message_in_parts();
     test_an_announced_message();
