@@ -29,7 +29,8 @@ struct waiter {
     uint32_t timeout_bits;
     uint32_t rounds, spins_on;
     int64_t began, inspected;
-    bool armed; /* registered as a sleeper */
+    bool armed;  /* registered as a sleeper */
+    bool napped; /* of packets/wish.c: since the last packet moved */
     uint32_t bell;
 };
 

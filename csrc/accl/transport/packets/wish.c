@@ -61,18 +61,22 @@ static uint32_t pause_carrying(struct waiter *waiter, bool is_long)
     if (!acclib_carrier_is_mine(device))
         return acclib_wait_pause(waiter);
 
-    uint32_t turns = p->shared_yields ? 1 : TURNS;
+    /* Between naps MPI gets time to say that a packet has come: it may do so in a second look. */
+    uint32_t turns = p->shared_yields && !waiter->napped ? 1 : TURNS;
     int64_t began = p->shared_yields ? clock_now() : 0;
     bool is_due = ++waiter->rounds % LOOKS_ALONE == 0;
     if (acclib_carrier_look(device, waiter->peer, turns)) {
         waiter->began = 0;
+        waiter->napped = false;
     } else {
         int64_t now = clock_now();
         acclib_wake_flush(device);
         if (!waiter->began)
             waiter->began = now;
-        if (now - waiter->began >= (is_long ? LONG_NAP_AFTER_NS : NAP_AFTER_NS))
+        if (now - waiter->began >= (is_long ? LONG_NAP_AFTER_NS : NAP_AFTER_NS)) {
+            waiter->napped = true;
             return acclib_wait_pause_briefly(waiter, 1);
+        }
         if (began && now - began >= SHARED_YIELD_NS)
             p->shared_yields--; /* MPI does so itself */
         else if (is_due || began)
