@@ -77,7 +77,14 @@ FAULTS = {
         "static uint32_t __attribute__((noinline)) deep(uint32_t n) {\n"
         "  volatile uint32_t a[32]; a[n & 31] = n; return n == 0 ? 0 : deep(n - 1) + a[n & 31]; }\n"
         "int main(void) { total = deep(12 - 10 * (me() == 0)); return 0; }",
-        ("stack", "stack overflow: the stack of tasklet 1 has 1024 bytes", "(deep+", "(main+"),
+        (
+            "stack",
+            "stack overflow: the stack of tasklet 1 has 1024 bytes",
+            "`python -m dpu.stack PROGRAM` prints",
+            "-DSTACK_SIZE_TASKLET_1=BYTES",
+            "(deep+",
+            "(main+",
+        ),
     ),
     "uninitialised condition": (
         "static void __attribute__((noinline)) pick(uint32_t *a) {\n"

@@ -234,6 +234,41 @@ def test_a_fault_in_the_run_time_leads_to_its_caller(
     ), caught.value.detail
 
 
+RECURSION = """#include <defs.h>
+#include <stdint.h>
+__host volatile uint32_t total;
+static uint32_t __attribute__((noinline)) deep(uint32_t n)
+{
+    volatile uint32_t values[32];
+    values[n & 31] = n;
+    return deep(n + 1) + values[n & 31];
+}
+int main(void)
+{
+    total = deep(0);
+    return 0;
+}
+"""
+
+
+def test_a_fault_after_a_stack_overflow_says_so(toolchain: Toolchain, tmp_path: Path) -> None:
+    source, program = tmp_path / "deep.c", tmp_path / "deep.dpu"
+    source.write_text(RECURSION)
+    build([source], program, BuildOptions(), toolchain=toolchain)
+    with (
+        DpuSet(1, binary=program, library="soft") as dpus,
+        pytest.raises(DpuError, match="^dpu is in fault") as caught,
+    ):
+        dpus.exec()
+    assert re.search(
+        r": WRAM access at .* out of bounds; stack overflow: the stack of tasklet 0 is 1024 bytes "
+        r"at 0x[0-9a-f]+, and the stack pointer is 0x[0-9a-f]+; `python -m dpu.stack PROGRAM` "
+        r"prints what each function needs, and -DSTACK_SIZE_DEFAULT=BYTES or "
+        r"-DSTACK_SIZE_TASKLET_0=BYTES of dpu-clang give more$",
+        caught.value.detail,
+    ), caught.value.detail
+
+
 # As programs of the vendor's compiler are: the run time has lines of another machine, and so have
 # functions of its headers, wherever they were inlined.
 FOREIGN = """#include <stdint.h>

@@ -46,7 +46,7 @@ static bool find_value(const struct dpu_elf *elf, const char *name, uint32_t *va
     return symbol != NULL;
 }
 
-static struct dpu_check_area stack_of(const struct dpu_elf *elf, uint32_t tasklet)
+struct dpu_check_area dpulib_stack_of(const struct dpu_elf *elf, uint32_t tasklet)
 {
     struct dpu_check_area stack = {0};
     char name[40], size[40];
@@ -58,6 +58,15 @@ static struct dpu_check_area stack_of(const struct dpu_elf *elf, uint32_t taskle
         tasklet >= elf->nr_tasklets)
         return (struct dpu_check_area){0};
     return stack;
+}
+
+void dpulib_add_stack_remedy(struct dpulib_text *text, uint32_t tasklet)
+{
+    dpulib_text_add(text,
+                    "; `python -m dpu.stack PROGRAM` prints what each function needs, and "
+                    "-DSTACK_SIZE_DEFAULT=BYTES or -DSTACK_SIZE_TASKLET_%u=BYTES of dpu-clang give "
+                    "more",
+                    tasklet);
 }
 
 bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *layout,
@@ -72,7 +81,7 @@ bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *lay
     layout->wram = *wram;
     layout->mram = *mram;
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
-        layout->stacks[i] = stack_of(elf, i);
+        layout->stacks[i] = dpulib_stack_of(elf, i);
     find_value(elf, "__sys_heap_pointer_reset", &layout->heap);
     find_value(elf, "__sys_heap_pointer", &layout->heap_pointer);
     return true;
@@ -97,7 +106,7 @@ static void add_other_place(struct dpulib_text *text, const struct dpu_elf *elf,
 {
     uint32_t heap = UINT32_MAX;
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS && !in_mram; i++) {
-        struct dpu_check_area stack = stack_of(elf, i);
+        struct dpu_check_area stack = dpulib_stack_of(elf, i);
         if (address >= stack.address && address - stack.address < stack.size) {
             dpulib_text_add(text, "the stack of tasklet %u", i);
             return;

@@ -90,6 +90,7 @@ static void add_stack(struct dpulib_text *text, const struct dpu_t *dpu,
                     "more; the stack pointer is in ",
                     finding->here.thread, finding->end, finding->size);
     dpulib_add_variable(text, elf_of(dpu), finding->address, false);
+    dpulib_add_stack_remedy(text, finding->here.thread);
 }
 
 static void add_end(struct dpulib_text *text, const struct dpu_finding *finding)

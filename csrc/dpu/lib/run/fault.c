@@ -3,11 +3,17 @@
 #include "dpu/lib/run/fault.h"
 
 #include "dpu/lib/core/text.h"
+#include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/run/check_layout.h"
 #include "dpu/lib/run/waiting.h"
 #include "dpu/lib/run/whereabouts.h"
 #include "dpu_management.h"
 #include "dpusoft.h"
+
+#include <string.h>
+
+#define STACK_POINTER 22
 
 /* Numbers of fault instructions that the run time of C programs uses. X(number, reason) */
 #define REASONS(X) \
@@ -79,12 +85,41 @@ static void add_reason(struct dpulib_text *text, const struct dpu_t *dpu)
     dpulib_text_add(text, "unknown fault");
 }
 
+/* Before the program's own code the register is not a stack pointer yet. */
+static bool has_stack_pointer(const struct dpu_elf *elf, uint32_t pc)
+{
+    const struct dpu_elf_symbol *symbol = dpu_elf_find_code(elf, pc, NULL);
+    return symbol == NULL || strcmp(symbol->name, "__bootstrap") != 0;
+}
+
+/* Stack overflows fault late, at what they have overwritten: the stack pointer tells. */
+static void add_stack(struct dpulib_text *text, const struct dpu_t *dpu)
+{
+    const struct dpulib_program *program = dpulib_program_of(dpu->program);
+    uint32_t thread = dpu->result.fault_thread;
+    struct dpu_thread_state state;
+    if (program == NULL || !has_stack_pointer(&program->elf, dpu->result.fault_pc) ||
+        !dpu_machine_get_thread(dpu->machine, thread, &state))
+        return;
+
+    struct dpu_check_area stack = dpulib_stack_of(&program->elf, thread);
+    uint32_t pointer = state.registers[STACK_POINTER];
+    if (stack.size == 0 || (pointer >= stack.address && pointer - stack.address <= stack.size))
+        return;
+    dpulib_text_add(text,
+                    "; stack overflow: the stack of tasklet %u is %u bytes at 0x%x, and the stack "
+                    "pointer is 0x%x",
+                    thread, stack.size, stack.address, pointer);
+    dpulib_add_stack_remedy(text, thread);
+}
+
 static void add_fault(struct dpulib_text *text, const struct dpu_t *dpu)
 {
     dpulib_text_add(text, "tasklet %u at ", dpu->result.fault_thread);
     dpulib_add_place(text, dpu, dpu->result.fault_thread, dpu->result.fault_pc);
     dpulib_text_add(text, ": ");
     add_reason(text, dpu);
+    add_stack(text, dpu);
 }
 
 static void add_early_end(struct dpulib_text *text, const struct dpu_t *dpu)
