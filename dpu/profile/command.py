@@ -126,6 +126,12 @@ def _say(options: argparse.Namespace, profile: RawProfile, programs: list[Progra
             print(report(figures, lines=options.lines, instructions=options.instructions))
         if options.annotate:
             print(annotate(figures))
+    if profile.left_out and programs:
+        _note(
+            options,
+            "launches that ran on none of the profiled DPUs, and are not in the report: "
+            f"{profile.left_out} (--dpus all)",
+        )
     if not programs:
         print("no launch was profiled: does the host use this libdpu, and DPUs of --dpus?")
     if profile.dropped:

@@ -88,5 +88,6 @@ def document(profile: RawProfile, programs: Iterable[ProgramFigures]) -> dict[st
         "version": VERSION,
         "complete": profile.is_complete,
         "dropped": profile.dropped,
+        "left_out": profile.left_out,
         "programs": [_program(figures) for figures in programs],
     }

@@ -149,6 +149,8 @@ def page(profile: RawProfile, programs: list[ProgramFigures]) -> str:
     notes = []
     if profile.dropped:
         notes.append(f"{profile.dropped} records were beyond the limit of the file.")
+    if profile.left_out:
+        notes.append(f"Launches that ran on none of the profiled DPUs: {profile.left_out}.")
     if not profile.is_complete:
         notes.append("A process did not come to its end.")
     body = "\n".join(_program(profile, one) for one in programs)

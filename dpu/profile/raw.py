@@ -29,6 +29,8 @@ __all__ = [
 
 _MAGIC, _VERSION = b"dpuprof\n", 1
 _THREADS, _IRAM = 24, 4096
+# What an operation is: enum dpulib_raw_operation_kind.
+_LAUNCHES = 0
 
 _HEADER = struct.Struct("<8sII")
 _RECORD = struct.Struct("<II")
@@ -202,6 +204,18 @@ class RawProfile:
     dpus: dict[int, int] = field(default_factory=dict)
     dropped: int = 0
     is_complete: bool = False
+
+    @property
+    def left_out(self) -> int:
+        """Launches that ran on none of the profiled DPUs, and are in no figures."""
+        profiled = {one.operation for one in self.launches}
+        # Records beyond the limit may have been of any launch.
+        if self.dropped:
+            return 0
+        return sum(
+            one.what == _LAUNCHES and one.number != 0 and one.number not in profiled
+            for one in self.operations
+        )
 
 
 class _Record:

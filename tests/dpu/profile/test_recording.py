@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -88,6 +89,30 @@ def test_operations_of_the_host(program: Path, tmp_path: Path) -> None:
     assert {one.operation for one in profile.launches} == {1, 2}
     assert all(one.modelled > 0 and one.end >= one.begin for one in launches)
     assert sum(one.bytes == 8 for one in profile.operations) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "left_out"), [(["--text"], 2), (["--json"], 2), (["--text", "--dpus", "all"], 0)]
+)
+def test_launches_on_other_dpus_are_told(
+    program: Path, words: list[str], left_out: int, tmp_path: Path
+) -> None:
+    host = (
+        "import sys\nfrom dpu import DpuSet\nb = sys.argv[1]\n"
+        "with DpuSet(64, binary=b) as first, DpuSet(1, binary=b) as second:\n"
+        "    first.exec()\n    second.exec()\n    second.exec()\n"
+    )
+    page = tmp_path / "page.html"
+    command = [sys.executable, "-m", "dpu.profile", "--html", str(page), *words, "--"]
+    done = run([*command, sys.executable, "-W", "ignore", "-c", host, str(program)])
+    assert done.returncode == 0, done.stderr
+    told = "aunches that ran on none of the profiled DPUs"
+    assert (f"{told}: {left_out}." in page.read_text()) == (left_out > 0)
+    if "--json" in words:
+        assert json.loads(done.stdout)["left_out"] == left_out
+    else:
+        text = f"{told}, and are not in the report: {left_out} (--dpus all)"
+        assert (text in done.stdout) == (left_out > 0)
 
 
 def test_a_host_that_is_killed(program: Path, tmp_path: Path) -> None:
