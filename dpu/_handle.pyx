@@ -222,7 +222,8 @@ cdef class SetView:
         cdef list entry
         cdef list left = []
         cdef list ended = []
-        if not handle.kept:
+        # What a callback does at once is ahead of the queue, whose operations are not over then.
+        if not handle.kept or handle.in_callback():
             return 0
         mask = ~self.mask()
         for entry in handle.kept:

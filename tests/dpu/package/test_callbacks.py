@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
+
 import pytest
 
 from dpu import DpuError, DpuSet
@@ -63,3 +67,41 @@ def test_callback_cannot_free_its_set(three):
     with pytest.raises(DpuError, match="invalid action"):
         three.call(lambda *_: three.free(), None)
     assert not three.closed
+
+
+@pytest.mark.parametrize("work", ["copy", "list", "exec", "call"])
+def test_what_is_queued_lives_while_a_callback_does_something_at_once(three, work):
+    go, lived = threading.Event(), []
+
+    class Argument:
+        pass
+
+    def first(part: DpuSet, index: int, arg: object) -> None:
+        assert go.wait(60)
+        if work == "copy":
+            part.copy("counter", command(1))
+        elif work == "list":
+            part.copy([bytearray(4) for _ in range(3)], "counter")
+        elif work == "exec":
+            part.exec()
+        else:
+            part.call(lambda *_: None, None)
+        gc.collect()
+        lived.append(watched() is not None)
+
+    def second(part: DpuSet, index: int, arg: object) -> None:
+        lived.append(isinstance(arg, Argument))
+
+    argument = Argument()
+    watched = weakref.ref(argument)
+    target = [bytearray(4) for _ in range(3)]
+    three.call(first, None, async_mode=True)
+    three.copy("counter", command(7), async_mode=True)
+    three.copy(target, "counter", async_mode=True)
+    three.call(second, argument, async_mode=True)
+    del argument
+    go.set()
+    three.sync()
+    assert lived == [True, True]
+    assert [bytes(one) for one in target] == [command(7)] * 3
+    assert watched() is None
