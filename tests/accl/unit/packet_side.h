@@ -58,17 +58,23 @@ static inline struct packet_header expect_packet(const struct side *side, enum p
     return header;
 }
 
-static inline int deliver(const struct side *side, struct packet_header header, const float *data)
+static inline int deliver_from(const struct side *side, uint32_t rank, struct packet_header header,
+                               const float *data)
 {
     struct accl_packet p = {.size = sizeof p};
     header.magic = PACKET_MAGIC;
     header.version = PACKET_VERSION;
-    header.from = PEER;
+    header.from = rank;
     CHECK(accl_packet_space(side->device, sizeof header + header.payload, &p) == ACCL_OK);
     memcpy(p.data, &header, sizeof header);
     if (header.payload)
         memcpy((uint8_t *)p.data + sizeof header, data, header.payload);
-    return accl_packet_arrived(side->device, PEER, p.id);
+    return accl_packet_arrived(side->device, rank, p.id);
+}
+
+static inline int deliver(const struct side *side, struct packet_header header, const float *data)
+{
+    return deliver_from(side, PEER, header, data);
 }
 
 static inline void set(const struct side *side, uint32_t function, uint64_t value)
@@ -155,18 +161,24 @@ static inline int deliver_rest(const struct side *side, struct packet_header hea
     return deliver(side, header, numbers(base) + at);
 }
 
-static inline accl_request *start(const struct side *side, uint32_t operation, uint32_t count)
+static inline accl_request *start_at(const struct side *side, uint32_t operation, uint32_t count,
+                                     uint32_t rank)
 {
     struct accl_call call = {.size = sizeof call,
                              .operation = operation,
                              .count = count,
-                             .root_src_dst = PEER,
+                             .root_src_dst = rank,
                              .dtype = ACCL_FLOAT32,
                              .tag = TAG};
     accl_request *request;
     call.address[0] = call.address[2] = accl_buffer_address(side->buffer);
     CHECK(accl_call_start(side->device, &call, NULL, 0, &request) == ACCL_OK);
     return request;
+}
+
+static inline accl_request *start(const struct side *side, uint32_t operation, uint32_t count)
+{
+    return start_at(side, operation, count, PEER);
 }
 
 /* Ends with BITS, and a message that has TEXT in it. */

@@ -217,6 +217,37 @@ static void test_other_ranks(void)
     close_side(&side);
 }
 
+/* --- different calls --- */
+
+static uint16_t note(uint32_t operation, uint32_t root)
+{
+    return (uint16_t)(operation << 12 | root << 2);
+}
+
+/* Both are roots of a broadcast and wait for nobody; the peer finds that out in its next call. */
+static void test_the_first_call_that_differs_is_named(void)
+{
+    struct side side = open_side(true);
+    CHECK(deliver_from(&side, 2, side.hello, NULL) == ACCL_OK);
+    struct packet_header h = message(&side, PACKET_EAGER, 1, 1);
+    h.channel = CHANNEL_COLLECTIVE;
+    h.tag = 1;
+    h.call = note(ACCL_BCAST, PEER);
+    CHECK(deliver(&side, h, numbers(0)) == ACCL_OK);
+    finish(start_at(&side, ACCL_BCAST, 1, 0), 0, "");
+
+    struct packet_header gave_up = {.kind = PACKET_GAVE_UP,
+                                    .channel = CHANNEL_COLLECTIVE,
+                                    .key = side.key,
+                                    .tag = 2,
+                                    .call = note(ACCL_BARRIER, 0)};
+    CHECK(deliver(&side, gave_up, NULL) == ACCL_OK);
+    finish(start(&side, ACCL_BARRIER, 0), ACCL_ERROR(CALL_MISMATCH_ERROR),
+           "as collective call 1 on communicator 0: rank 0 BCAST with root 0, rank 1 BCAST with "
+           "root 1");
+    close_side(&side);
+}
+
 /* --- without memory --- */
 
 /* Each allocation of what a packet makes fails in turn: the peer is lost and calls say why, or the
@@ -294,6 +325,7 @@ int main(void)
     test_counts_do_not_go_back();
     test_a_peer_that_only_sends_is_told();
     test_other_ranks();
+    test_the_first_call_that_differs_is_named();
     test_no_memory();
     test_leaving();
     return 0;

@@ -158,7 +158,7 @@ static const char *note_gave_up(struct packets *p, uint32_t rank, const struct p
     *g = (struct gave_up){
         .key = h->key,
         .rank = rank,
-        .told = {.number = h->tag, .note = h->call, .signature = h->sequence},
+        .told = packet_told(h),
     };
     list_prepend(&p->gave_up, &g->in_packets);
     atomic_fetch_add(&p->failures, 1);

@@ -50,6 +50,22 @@ static uint32_t index_of(const struct communicator *comm, uint32_t rank)
     return i;
 }
 
+/* Compares what RANK told of its calls, from the first that this rank has not received a message
+ * of. A rank may give up after the call that differs, and then tells of a later one itself. */
+static uint32_t compare_calls(accl_device *device, const struct communicator *comm,
+                              const struct gave_up *g)
+{
+    uint32_t index = index_of(comm, g->rank), bits = 0;
+    struct list *messages = &device->packets->links[g->rank].channel[CHANNEL_COLLECTIVE].messages;
+    for (struct list_node *at = messages->first; at != NULL && !bits; at = at->next) {
+        struct call_told told = packet_told(&incoming_of(at)->header);
+        if (incoming_of(at)->header.key == comm->key)
+            bits = acclib_call_compare(device, comm, index, &told);
+    }
+
+    return bits ? bits : acclib_call_compare(device, comm, index, &g->told);
+}
+
 uint32_t acclib_packets_gave_up(accl_device *device, const struct communicator *comm)
 {
     struct packets *p = device->packets;
@@ -62,7 +78,7 @@ uint32_t acclib_packets_gave_up(accl_device *device, const struct communicator *
         const struct gave_up *g = gave_up_of(at);
         if (g->key != comm->key)
             continue;
-        bits = acclib_call_compare(device, comm, index_of(comm, g->rank), &g->told);
+        bits = compare_calls(device, comm, g);
         if (!bits)
             bits = acclib_call_fail(device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
                                     "rank %u (of communicator 0) gave up communicator %u after an "

@@ -110,7 +110,7 @@ static uint32_t collect(struct wish *w, struct place *place, bool *again)
 /* The other side called something else then or before. */
 static uint32_t call_differs(const struct wish *w, const struct packet_header *h)
 {
-    struct call_told told = {.number = h->tag, .note = h->call, .signature = h->sequence};
+    struct call_told told = packet_told(h);
     uint32_t bits = acclib_call_compare(w->device, w->comm, w->index, &told);
     if (bits)
         return bits;

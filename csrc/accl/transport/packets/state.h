@@ -62,6 +62,12 @@ static inline struct incoming *incoming_of(struct list_node *node)
     return LIST_ENTRY(node, struct incoming, in_channel);
 }
 
+/* What a packet of a collective tells of its sender's call. */
+static inline struct call_told packet_told(const struct packet_header *h)
+{
+    return (struct call_told){.number = h->tag, .note = h->call, .signature = h->sequence};
+}
+
 struct packet_link {
     bool greeted, left, lost;
     char why[160];
