@@ -208,10 +208,10 @@ class RawProfile:
     @property
     def left_out(self) -> int:
         """Launches that ran on none of the profiled DPUs, and are in no figures."""
-        profiled = {one.operation for one in self.launches}
         # Records beyond the limit may have been of any launch.
         if self.dropped:
             return 0
+        profiled = {one.operation for one in self.launches}
         return sum(
             one.what == _LAUNCHES and one.number != 0 and one.number not in profiled
             for one in self.operations
