@@ -74,6 +74,8 @@ cdef class ProcHandle:
             self.handle = NULL
             with nogil:
                 self.table.veo_proc_destroy(handle)
+            if self.output is not None:
+                self.output.leave()
 
     cdef bint is_open(self) noexcept:
         return self.handle is not NULL and self.forks == native.fork_count

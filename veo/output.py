@@ -143,6 +143,8 @@ class Output:
                     return
         finally:
             os.close(wake)
+            with self._lock:
+                self._release()
 
     def drain(self) -> None:
         """Write what has been printed by now."""
@@ -157,14 +159,21 @@ class Output:
         if os.getpid() != self._pid:
             return
         self.drain()
-        with contextlib.suppress(OSError):
-            if self._wake >= 0:
-                os.close(self._wake)
-        self._wake = -1
+        self.leave()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(_JOIN_S)
         with self._lock:
             self._release()
+
+    def leave(self) -> None:
+        """Let the thread write the rest and stop reading: the process has ended.
+
+        It does not wait, so that the last reference may go at any moment and in any thread.
+        """
+        wake, self._wake = self._wake, -1
+        if wake >= 0:
+            with contextlib.suppress(OSError):
+                os.close(wake)
 
 
 def _function(target: Any, name: str) -> Callable[[str], object] | None:

@@ -199,3 +199,13 @@ def test_descriptors_are_as_before(start, printing):
     library.proc.close()
     assert len(os.listdir("/proc/self/fd")) == before
     assert Path(printing).exists()
+
+
+def test_dropped_process_leaves_no_descriptor_and_loses_no_text(printing, no_leaks):
+    parts: list[str] = []
+    with no_leaks():
+        proc = veo.VeoProc(0, library="soft", stdout=parts.append, stderr=parts.append)
+        # It prints when the worker ends.
+        proc.load_library(printing).later(proc.open_context()).wait_result()
+        del proc
+    assert sorted(parts) == ["err\n", "out\n"]
