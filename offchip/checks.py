@@ -8,6 +8,7 @@ short text of what it saw, and fails by raising; `Skipped` says that something i
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -104,10 +105,12 @@ def main(package: str, checks: Mapping[str, Check], arguments: Sequence[str] | N
     parser.add_argument("--json", action="store_true", help="print one JSON object per check")
     options = parser.parse_args(arguments)
     failed = False
-    for outcome in run(checks):
-        failed |= outcome.state == "failed"
-        text = json.dumps(outcome._asdict()) if options.json else format_outcome(outcome)
-        print(text, flush=True)
+    output = sys.stdout
+    # What checks print, such as the messages of VeBuild, is not part of the results.
+    with contextlib.redirect_stdout(sys.stderr):
+        for outcome in run(checks):
+            failed |= outcome.state == "failed"
+            text = json.dumps(outcome._asdict()) if options.json else format_outcome(outcome)
+            print(text, file=output, flush=True)
 
-    sys.stdout.flush()
     return 1 if failed else 0

@@ -45,9 +45,13 @@ def ends():
 
 
 def talks():
-    print("not JSON")
-    print('{"other": 1}')
+    os.write(1, b'not JSON\\n{"other": 1}\\n')  # as C code does
     return "said"
+
+
+def prints():
+    print("compile fake -> ok")
+    return "printed"
 
 
 def hangs():
@@ -105,6 +109,17 @@ def test_outcomes_come_one_by_one(fake):
         ("talks", "passed", "said"),
     ]
     assert format_verdict(verdict) == "fake works: 2 passed, 1 skipped"
+
+
+def test_what_checks_print_is_not_among_the_results(fake, tmp_path):
+    assert fake("prints passes").works
+    command = [sys.executable, "-P", "-m", "fake.selftest"]
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [item["check"] for item in found] == ["prints", "passes"]
+    assert done.stderr == "compile fake -> ok\n"
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["ok", "ok"]
 
 
 def test_failure_is_a_verdict_and_the_others_are_checked(fake):
