@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import platform
 import sys
 import time
@@ -158,21 +159,62 @@ def compare_with(
     return changes
 
 
+def check_plot(path: Path) -> None:
+    """Refuse what `draw()` could not draw.
+
+    Raises
+    ------
+    BenchmarkError
+        matplotlib is not installed, or knows no pictures with that ending.
+    """
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError as error:
+        raise BenchmarkError(
+            "plots need matplotlib: install offchip[plot]; in a checkout: pip install '.[plot]'"
+        ) from error
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix[1:].lower() not in known:
+        endings = ", ".join(f".{ending}" for ending in known)
+        raise BenchmarkError(f"{path} cannot be drawn: its name must end in one of {endings}")
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that could not be written; nothing is changed or left behind.
+
+    Raises
+    ------
+    BenchmarkError
+        It cannot be opened for writing.
+    """
+    try:
+        before = path.exists()
+        if before and not path.is_file():  # opening a pipe and closing it would end its reader
+            if path.is_dir():
+                raise BenchmarkError(f"{path} cannot be written: it is a folder")
+            if not os.access(path, os.W_OK):
+                raise BenchmarkError(f"{path} cannot be written: no permission")
+            return
+        with path.open("ab"):
+            pass
+        if not before:
+            path.unlink()
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be written: {error.strerror}") from error
+
+
 def draw(results: dict[str, list[Measurement]], path: Path) -> None:
     """Draw small multiples: a panel for each curve, with its baseline dashed.
 
     Raises
     ------
     BenchmarkError
-        matplotlib is not installed.
+        matplotlib is not installed, or knows no such pictures.
     """
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import EngFormatter, LogLocator
-    except ImportError as error:
-        raise BenchmarkError(
-            "plots need matplotlib: install offchip[plot]; in a checkout: pip install '.[plot]'"
-        ) from error
+    check_plot(path)
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter, LogLocator
+
     curves: dict[tuple[str, str], list[Measurement]] = {}
     for package, items in results.items():
         for item in items:
@@ -213,6 +255,21 @@ def draw(results: dict[str, list[Measurement]], path: Path) -> None:
     for axis in axes[len(curves) :]:
         axis.set_visible(False)
     figure.savefig(path)
+
+
+def _check_earlier(
+    earlier: dict[str, list[Measurement]], path: Path, chosen: Sequence[str]
+) -> None:
+    """Refuse earlier results that have nothing to compare with; name what they lack."""
+    missing = [package for package in chosen if not earlier.get(package)]
+    if len(missing) == len(chosen):
+        has = ", ".join(package for package, items in earlier.items() if items) or "nothing"
+        raise BenchmarkError(
+            f"{path} has results of {has}, and {', '.join(chosen)} is to be compared; to make "
+            f"such a file: offchip bench {' '.join(chosen)} --json FILE"
+        )
+    if missing:
+        print(f"not compared, as {path} has no results of it: {', '.join(missing)}")
 
 
 def _print_changes(changes: Sequence[Change]) -> None:
@@ -270,10 +327,21 @@ def _run(
     """Do what `main()` says; results go to a file that is open already, or to be written."""
     status = 0
     results: dict[str, list[Measurement]] = {}
+    chosen = list(packages) or list(PACKAGES)
     try:
-        earlier = read_document(earlier_path) if earlier_path is not None else None
+        # What would fail after the measurements is refused before them.
+        earlier = None
+        if earlier_path is not None:
+            earlier = read_document(earlier_path)
+            _check_earlier(earlier, earlier_path, chosen)
+        if isinstance(json_target, Path):
+            check_writable(json_target)
+        if plot_path is not None:
+            check_writable(plot_path)
+            check_plot(plot_path)
+
         head = f"{'':<36}{'':>16}{'time':>12}{'baseline':>12}{'ratio':>9}  baseline is"
-        for package in list(packages) or list(PACKAGES):
+        for package in chosen:
             print(f"{package}\n{head}" if not results else package, flush=True)
             results[package] = measure_package(
                 package, done=lambda item: print(format_measurement(item), flush=True)
@@ -290,6 +358,10 @@ def _run(
             print(f"plot: {plot_path}")
         if earlier is not None:
             changes = compare_with(earlier, results, tolerance=tolerance)
+            if not changes:
+                raise BenchmarkError(
+                    f"{earlier_path} has none of the measurements made now: nothing to compare"
+                )
             _print_changes(changes)
             slower = sum(change.slower for change in changes)
             print(f"{slower} of {len(changes)} slower by more than {tolerance:.0%}")

@@ -9,8 +9,10 @@ between machines and days, and absolute figures cannot.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -170,7 +172,10 @@ def main(package: str, series: Sequence[Series], arguments: Sequence[str] | None
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per measurement")
     options = parser.parse_args(arguments)
-    for item in _run(series):
-        text = json.dumps(item._asdict()) if options.json else format_measurement(item)
-        print(text, flush=True)
+    output = sys.stdout
+    # What the work prints, such as the messages of VeBuild, is not part of the results.
+    with contextlib.redirect_stdout(sys.stderr):
+        for item in _run(series):
+            text = json.dumps(item._asdict()) if options.json else format_measurement(item)
+            print(text, file=output, flush=True)
     return 0

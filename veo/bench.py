@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -28,7 +30,8 @@ def _calls() -> Iterator[Measurement]:
         build = VeBuild(check=True)
         build.set_build_dir(folder)
         build.set_c_src("bench", SOURCE, flags="-O2 -g")
-        path = build.build_so(check=True, verbose=False)
+        with contextlib.redirect_stdout(io.StringIO()):  # VeBuild names what it compiles
+            path = build.build_so(check=True)
         with VeoProc(0) as proc:
             library = proc.load_library(path)
             context = proc.open_context()

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import re
 import subprocess
 import sys
 import time
@@ -24,6 +26,8 @@ FACTOR = float(os.environ.get("FACTOR", "1"))
 
 def series():
     print("something else")
+    os.write(1, b"and more\\n")  # as C code does
+    open(os.environ["RAN"], "w").close()
     for x in (1024, 2048):
         yield Measurement("copy", x, "B", 2e-6 * FACTOR, 1e-6, 0.05, "another copy")
     if "FAIL" in os.environ:
@@ -48,6 +52,7 @@ def fake(tmp_path, monkeypatch):
     (folder / "__init__.py").touch()
     (folder / "bench.py").write_text(PACKAGE)
     monkeypatch.setenv("PYTHONPATH", str(folder.parent))
+    monkeypatch.setenv("RAN", str(tmp_path / "ran"))
     monkeypatch.setattr(bench, "PACKAGES", ("fake",))
     return tmp_path
 
@@ -132,6 +137,83 @@ def test_file_of_something_else_is_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(BenchmarkError, match=message):
         read_document(path)
+
+
+def test_module_prints_results_only(fake):
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "fake.bench", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == "something else\n"
+    first, *items = done.stdout.splitlines()
+    assert first == "and more"
+    assert [json.loads(item)["x"] for item in items] == [1024, 2048]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"json_path": "lost/results.json"}, "lost/results.json cannot be written: No such file"),
+        ({"json_path": "packages"}, "packages cannot be written: it is a folder"),
+        ({"plot_path": "lost/plot.svg"}, "lost/plot.svg cannot be written: No such file"),
+        ({"earlier_path": "other.json"}, r"has results of veo, and fake is .* bench fake --json"),
+        ({"earlier_path": "empty.json"}, "has results of nothing, and fake is to be compared"),
+    ],
+)
+def test_what_would_fail_afterwards_is_refused_before(fake, monkeypatch, capsys, options, message):
+    monkeypatch.chdir(fake)
+    other = bench.as_document({"veo": [measured(2)], "fake": []})
+    Path("other.json").write_text(json.dumps(other))
+    Path("empty.json").write_text(json.dumps(bench.as_document({})))
+    assert bench.main([], **{name: Path(value) for name, value in options.items()}) == 2
+    assert re.search(message, capsys.readouterr().err)
+    assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize("module", ["matplotlib", "another"])
+def test_plots_that_cannot_be_drawn_are_refused_before(fake, monkeypatch, capsys, module):
+    if module == "matplotlib":
+        monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
+    else:
+        pytest.importorskip("matplotlib.backend_bases")
+    path = fake / "plot.nonsense"
+    assert bench.main([], plot_path=path) == 2
+    problem = "plots need matplotlib: install" if module == "matplotlib" else "must end in one of"
+    assert problem in capsys.readouterr().err
+    assert not (fake / "ran").exists()
+    assert not path.exists()
+
+
+def test_files_are_tried_without_a_trace(tmp_path):
+    new, old = tmp_path / "new", tmp_path / "old"
+    bench.check_writable(new)
+    assert not new.exists()
+    old.write_text("kept")
+    bench.check_writable(old)
+    assert old.read_text() == "kept"
+    os.mkfifo(tmp_path / "pipe")
+    bench.check_writable(tmp_path / "pipe")  # would wait for a reader if it was opened
+
+
+def test_packages_without_earlier_results_are_named(fake, monkeypatch, capsys):
+    path = fake / "earlier.json"
+    assert bench.main(["fake"], json_path=path) == 0
+    monkeypatch.setattr(bench, "PACKAGES", ("fake", "other"))
+    (fake / "packages" / "other").symlink_to(fake / "packages" / "fake")
+    capsys.readouterr()
+    assert bench.main([], earlier_path=path) == 0
+    printed = capsys.readouterr().out
+    assert f"not compared, as {path} has no results of it: other\n" in printed
+    assert "0 of 2 slower" in printed
+
+
+def test_nothing_to_compare_is_no_success(fake, capsys):
+    path = fake / "earlier.json"
+    path.write_text(json.dumps(bench.as_document({"fake": [measured(2, name="renamed")]})))
+    assert bench.main([], earlier_path=path) == 2
+    assert "has none of the measurements made now" in capsys.readouterr().err
 
 
 def test_file_that_is_not_there_is_named(fake, capsys):
