@@ -29,12 +29,22 @@ import accl
 import dpu
 import veo
 from accelforge import kernels
+from accelforge.util.lazy import need
 from accl.launch import run_together
 from dpu.compiler import Compiler
 from offchip.demo.plan import BYTES_PER_DPU, DPUS, RANKS, read_text
+from offchip.errors import OffchipError
 
 SOURCE = Path(__file__).with_name("huffman.c")
 DEADLINE = 120.0
+COULD_NOT_RUN = (
+    OffchipError,
+    ImportError,
+    RuntimeError,
+    OSError,
+    subprocess.SubprocessError,
+    accelforge.EvaluationError,
+)
 COUNTING, SUMMING = "count on DPUs", "sum over the ranks"
 
 
@@ -133,20 +143,24 @@ def main() -> int:
     options = parser.parse_args()
     begin = time.perf_counter()
     text = read_text()
-    if not options.json:
-        print(f"{len(text) >> 20} MiB of Python's standard library, on {RANKS} ranks with:")
-        print(f"  {DPUS} DPUs each:       {describe(dpu, 'simulated', 'hardware')}")
-        print(f"  ACCL:              {describe(accl, 'the soft engine', 'FPGAs')}")
-        print(f"  a Vector Engine:   {describe(veo, 'a process of this host', 'hardware')}")
-        sys.stdout.flush()
     try:
+        for module in ("ruamel.yaml", "jinja2"):  # missed now, not when all has run
+            need(module, "Predicting the stages")
+        used = (
+            f"  {DPUS} DPUs each:       {describe(dpu, 'simulated', 'hardware')}",
+            f"  ACCL:              {describe(accl, 'the soft engine', 'FPGAs')}",
+            f"  a Vector Engine:   {describe(veo, 'a process of this host', 'hardware')}",
+        )
+        if not options.json:
+            print(f"{len(text) >> 20} MiB of Python's standard library, on {RANKS} ranks with:")
+            print("\n".join(used), flush=True)
         with tempfile.TemporaryDirectory(prefix="offchip-demo-") as folder:
             printed = run_together(commands(*build(Path(folder))), timeout=DEADLINE)
         result = json.loads("".join(printed))
         if not options.json:
             print("It has run. To predict, ranks of this host are timed: some seconds.", flush=True)
         predicted = predict()
-    except (RuntimeError, OSError, subprocess.SubprocessError, accelforge.EvaluationError) as error:
+    except COULD_NOT_RUN as error:
         print(f"offchip demo: {error}", file=sys.stderr)
         return 2
     wrong = check(result, text)

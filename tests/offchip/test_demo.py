@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -32,6 +33,39 @@ def test_pipeline_agrees_with_numpy():
     assert result["bits"] == huffman_bits(np.bincount(read_text(), minlength=256))
     counting = result["modelled"]["count on DPUs"]
     assert result["predicted"]["count on DPUs"] == pytest.approx(counting, rel=0.2)
+
+
+@pytest.mark.parametrize("package", ["veo", "dpu", "accl"])
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_library_that_cannot_be_used_is_a_message(package, options, tmp_path):
+    lost = str(tmp_path / "lost.so")
+    environment = {**os.environ, f"{package.upper()}_LIBRARY": lost}
+    done = run_demo(*options, env=environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"offchip demo: {package}: {lost!r}, requested by")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["ruamel.yaml", "jinja2"])
+def test_missing_extra_is_said_before_anything_runs(module, tmp_path):
+    folder = tmp_path.joinpath(*module.split("."))
+    folder.mkdir(parents=True)
+    text = f"raise ModuleNotFoundError('No module named {module}', name={module!r})\n"
+    (folder / "__init__.py").write_text(text)
+    done = run_demo(env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "Install offchip[forge]" in done.stderr
+
+
+def run_demo(*options, env):
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "offchip", "demo", *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=env,
+    )
 
 
 def test_wrong_results_are_told():
