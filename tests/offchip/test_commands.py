@@ -112,6 +112,17 @@ def test_wrong_options_are_status_2(command, tmp_path):
     assert "usage: " in done.stderr
 
 
+@pytest.mark.parametrize("command", ["python -m dpu.objdump", "python -m dpu.stack"])
+def test_table_is_right_about_a_file_that_cannot_be_read(command, tmp_path):
+    text = (ROOT / "docs/commands.md").read_text()
+    [line] = [line for line in text.splitlines() if line.startswith(f"| `{command}`")]
+    [status] = [at for at, says in enumerate(line.split("|")[3:5], 1) if "cannot be read" in says]
+    done = subprocess.run(
+        [*words_of(command), str(tmp_path / "lost")], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == status, done.stderr
+
+
 @pytest.mark.parametrize("package", ["veo", "dpu", "accl", "accelforge"])
 def test_packages_describe_themselves_as_json(package, tmp_path):
     command = [sys.executable, "-P", "-m", package, "--json"]
