@@ -54,6 +54,16 @@ def get_ve_arch(pid):
     return library.table.veo_get_ve_arch(node)
 
 
+def _place(path):
+    """Say what to do if a library was not found that lies in the current folder."""
+    if b"/" in path or not os.path.exists(path):
+        return ""
+    return (
+        " (a name without a slash is searched for in folders of libraries only; for the file in "
+        f"the current folder: {os.fsdecode(os.path.abspath(path))!r})"
+    )
+
+
 def _node_number(node):
     """Convert a number, or its text, as in an environment variable."""
     if isinstance(node, float):
@@ -265,7 +275,7 @@ cdef class VeoProc(ProcMemory):
         Parameters
         ----------
         libname : str, bytes or path
-            Absolute path, or a name that the VE's dynamic loader searches for.
+            Absolute path, or a name that the VE's dynamic loader searches for if it has no slash.
 
         Returns
         -------
@@ -297,8 +307,8 @@ cdef class VeoProc(ProcMemory):
                 number = proc.table.veo_load_library(handle, path)
             if number == 0:
                 proc.library.fail(
-                    f"veo_load_library '{os.fsdecode(encoded)}' failed", "veo_load_library",
-                    handle,
+                    f"veo_load_library '{os.fsdecode(encoded)}' failed{_place(encoded)}",
+                    "veo_load_library", handle,
                 )
         finally:
             proc.leave()

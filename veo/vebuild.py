@@ -272,7 +272,9 @@ class VeBuild:
         Returns
         -------
         str or None
-            Path of the library; None after a failure that is not raised.
+            Path of the library; None after a failure that is not raised. Without
+            :meth:`set_build_dir` it is a bare file name, as in py-veo, and
+            :meth:`VeoProc.load_library` needs ``os.path.abspath()`` of it.
 
         Raises
         ------

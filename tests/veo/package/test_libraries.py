@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,18 @@ def test_what_cannot_be_loaded_is_named(proc, tmp_path):
             proc.load_library(path)
         assert path in str(caught.value)
     assert dict(proc.lib) == {}
+
+
+def test_name_of_a_file_in_the_current_folder_is_no_path(proc, kernels, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    whole = shutil.copy(kernels, tmp_path / "k.so")
+    with pytest.raises(RuntimeError, match="current folder: ") as caught:
+        proc.load_library("k.so")
+    assert repr(str(whole)) in str(caught.value)
+    assert proc.load_library(os.path.abspath("k.so")).find_function("count_up")
+    with pytest.raises(RuntimeError) as caught:
+        proc.load_library("lost.so")
+    assert "current folder" not in str(caught.value)
 
 
 def test_functions_are_found_by_attribute(lib):
