@@ -3,6 +3,7 @@
 #include "cases.h"
 
 #include <dpu_runner.h>
+#include <dpu_target_macros.h>
 
 static uint32_t count_dpus(struct dpu_set_t set)
 {
@@ -41,7 +42,8 @@ CASE(surplus_dpus_of_the_last_rank_are_disabled)
         struct dpu_rank_t *whole = dpu_rank_from_set(rank);
         CHECK_EQUAL(count_dpus(rank), number == 0 ? 64 : 6);
         CHECK_EQUAL(count_ranks(rank), 1);
-        CHECK_EQUAL(dpu_get_rank_id(whole), number);
+        CHECK_EQUAL(dpu_get_rank_id(whole) & DPU_TARGET_MASK, number);
+        CHECK_EQUAL(dpu_get_rank_id(whole) >> DPU_TARGET_SHIFT, FUNCTIONAL_SIMULATOR);
         for (uint32_t i = 0; i < 64; i++) {
             struct dpu_t *one = dpu_get(whole, (dpu_slice_id_t)(i / 8), (dpu_member_id_t)(i % 8));
             CHECK_EQUAL(dpu_is_enabled(one), number == 0 || (i % 8 == 0 && i / 8 < 6));
