@@ -103,6 +103,24 @@ def test_sequential_reading(
         assert dpu.get("result", "I") == data[5:517]
 
 
+def test_functions_of_constants_are_computed_by_the_compiler(
+    compile_text: Compile, machine_library: ctypes.CDLL
+) -> None:
+    text = """
+__attribute__((section(".dpu_host"), used)) int results[3];
+int main(void)
+{
+    results[0] = __builtin_log2(16);
+    results[1] = __builtin_sqrt(81.0);
+    results[2] = __builtin_pow(3, 4);
+    return 0;
+}
+"""
+    with Running(machine_library, compile_text(text, level="-O2").elf) as dpu:
+        assert dpu.launch() == DONE
+        assert dpu.get("results", "i") == [4, 9, 81]
+
+
 def test_one_that_does_not_exist_is_named_with_its_line(compile_text: Compile) -> None:
     with pytest.raises(CommandError) as caught:
         compile_text(
