@@ -62,7 +62,7 @@ test-full: $(VENV)/installed
 # --- environments -----------------------------------------------------------------------------
 
 # Each thing that may be missing is named before anything is made.
-define check_tools
+define check_python
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "error: $(PYTHON) was not found. Install Python 3.11 or later, or say" \
 	       "make PYTHON=/path/to/python3" >&2; exit 1; }
@@ -78,6 +78,10 @@ define check_tools
 	  sys.exit(not os.path.exists(os.path.join(s.get_path("include"), "Python.h")))' || { \
 	  echo "error: Python.h was not found. On Debian and Ubuntu: apt-get install python3-dev" >&2; \
 	  exit 1; }
+endef
+
+define check_tools
+	$(check_python)
 	@for c in $${CC:-gcc} ; do command -v $$c >/dev/null && break; \
 	  echo "error: no C compiler ($$c). On Debian and Ubuntu: apt-get install gcc libc6-dev" >&2; \
 	  exit 1; done
@@ -193,9 +197,10 @@ wheel:
 	$(check_tools)
 	sh buildtools/wheel.sh $(PYTHON)
 
+# zig compiles, so that no other compiler is needed.
 wheels:
-	$(check_tools)
-	sh buildtools/manylinux.sh $(PYTHON)
+	$(check_python)
+	sh buildtools/manylinux.sh "$(PYTHON)"
 
 clean:
 	rm -rf build dist docs/_build *.egg-info .venv .venv-sanitize .venv-coverage .venv-wheels .mypy_cache .ruff_cache .pytest_cache

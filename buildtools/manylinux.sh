@@ -31,13 +31,20 @@ run() {
     "$@" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 }
 
+quote() {
+    "$tools/python" -P -c 'import shlex, sys; print(shlex.join(sys.argv[1:]))' "$@"
+}
+
 # build FOLDER: the wheel from the sdist, in that folder; it goes to FOLDER/wheel
 build() {
     mkdir -p "$1/source" "$1/wheel"
     tar -xzf "$work"/sdist/*.tar.gz -C "$1/source" --strip-components 1
     echo "building in $1"
     (
-        export CC="$tools/python $1/source/buildtools/zig_cc.py" AR="$tools/python -m ziglang ar"
+        # Both are split as a shell would, and folders may have spaces in their names.
+        CC=$(quote "$tools/python" "$1/source/buildtools/zig_cc.py")
+        AR=$(quote "$tools/python" -P -m ziglang ar)
+        export CC AR
         run "$tools/python" -m build --no-isolation --wheel --outdir "$1/wheel" "$1/source"
     )
     "$tools/python" -m wheel tags --remove --platform-tag "$platform" "$1"/wheel/*.whl
@@ -45,9 +52,9 @@ build() {
 
 run "$tools/python" -m build --no-isolation --sdist --outdir "$work/sdist" .
 build "$work/first"
-build "$work/another-folder"
+build "$work/another folder"
 wheel=$(ls "$work"/first/wheel/*.whl)
-cmp "$wheel" "$work/another-folder/wheel/$(basename "$wheel")" || {
+cmp "$wheel" "$work/another folder/wheel/$(basename "$wheel")" || {
     echo "error: two builds of the wheel differ; this should not depend on folders or time" >&2
     exit 1
 }
@@ -63,9 +70,8 @@ cp "$wheel" "$work"/sdist/*.tar.gz dist
 mkdir "$work/dist"
 cp "$wheel" "$work"/sdist/*.tar.gz "$work/dist"
 "$python" -m venv "$work/clean"
-pip="$work/clean/bin/python -m pip --disable-pip-version-check --quiet"
-$pip install --upgrade pip
-$pip install "$wheel[test]"
+"$work/clean/bin/python" -m pip --disable-pip-version-check --quiet install --upgrade pip
+"$work/clean/bin/python" -m pip --disable-pip-version-check --quiet install "$wheel[test]"
 cd "$work"
 PATH="$work/clean/bin:$PATH"
 offchip selftest

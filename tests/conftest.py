@@ -34,6 +34,7 @@ sys.path.append(str(ROOT))
 from tests.support.builds import (  # noqa: E402
     UNDER_VALGRIND,
     Objects,
+    c_command,
     clean_environment,
     compiler_name,
 )
@@ -155,10 +156,13 @@ def compile_c(tmp_path: Path) -> Callable[..., Path]:
     def compile_(
         text: str, name: str = "made.so", *, flags: Sequence[str] = (), shared: bool = True
     ) -> Path:
+        compiler = c_command()
+        if compiler is None:
+            pytest.skip("no C compiler: neither gcc nor the ziglang wheel")
         source = tmp_path / f"{name}.c"
         source.write_text(text)
         target = tmp_path / name
-        command = [compiler_name(), "-O1", "-Wall", "-Werror", "-fPIC"]
+        command = [*compiler, "-O1", "-Wall", "-Werror", "-fPIC"]
         command += ["-shared"] if shared else []
         command += ["-o", str(target), str(source), *flags]
         done = subprocess.run(command, capture_output=True, text=True, env=clean_environment())

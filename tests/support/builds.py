@@ -6,9 +6,12 @@ The facts are those of the build itself, in ``buildtools``.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shlex
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,6 +35,7 @@ __all__ = [
     "STRICT",
     "UNDER_VALGRIND",
     "Objects",
+    "c_command",
     "clean_environment",
     "compile_c",
     "compiler_name",
@@ -71,6 +75,20 @@ GROUPS = {
 def compiler_name() -> str:
     """Name the C compiler."""
     return os.environ.get("CC", "gcc")
+
+
+def c_command() -> list[str] | None:
+    """Give a command for plain C: CC, or gcc, or the ziglang wheel's; None if there is none.
+
+    Sanitizers are gcc's and clang's alone; what needs them asks for `compiler_name`.
+    """
+    if os.environ.get("CC"):
+        return shlex.split(os.environ["CC"])
+    if shutil.which(compiler_name()) is not None:
+        return [compiler_name()]
+    if importlib.util.find_spec("ziglang") is not None:
+        return [sys.executable, "-P", "-m", "ziglang", "cc"]
+    return None
 
 
 def clean_environment(**changes: str) -> dict[str, str]:
