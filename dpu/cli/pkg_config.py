@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif options.variable is not None:
         print(_VARIABLES.get(options.variable, ""))
     elif not options.exists:
-        print(*_flags(options))
+        print(*map(_escape, _flags(options)))
     return 0
 
 
@@ -101,6 +102,11 @@ def _flags(options: argparse.Namespace) -> list[str]:
     if options.libs_only_l:
         flags.append("-ldpu")
     return flags
+
+
+def _escape(word: str) -> str:
+    """Mark what a shell would split or expand, as pkg-config does."""
+    return re.sub(r"""([\s"'\\`$&;|<>()*?\[\]{}!#~])""", r"\\\1", word)
 
 
 def _leave_to_vendor(words: list[str]) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -250,7 +251,7 @@ def test_pkg_config_says_where_the_library_is(
 ) -> None:
     monkeypatch.delenv("UPMEM_HOME", raising=False)
     assert pkg_config.main(["--libs", "--cflags", "dpu"]) == 0
-    words = capsys.readouterr().out.split()
+    words = shlex.split(capsys.readouterr().out)
     assert Path(words[0].removeprefix("-I"), "dpu.h").is_file()
     assert Path(words[1].removeprefix("-L"), "libdpu.so").exists()
     assert words[2] == f"-Wl,-rpath,{words[1][2:]}"
@@ -260,6 +261,30 @@ def test_pkg_config_says_where_the_library_is(
     assert pkg_config.main(["--exists", "dpu"]) == 0
     assert pkg_config.main(["--variable=libdir", "dpu"]) == 0
     assert capsys.readouterr().out.strip() == words[1][2:]
+
+
+@pytest.mark.parametrize("name", ["plain-1.2", "a folder", "it's $HOME (x86)", 'a "b" \\ `c`'])
+def test_pkg_config_marks_what_a_shell_would_split_or_expand(name: str, tmp_path: Path) -> None:
+    package = tmp_path / name / "dpu"
+    (package / "cli").mkdir(parents=True)
+    shutil.copy(pkg_config.__file__, package / "cli")
+    environment = {k: v for k, v in os.environ.items() if k != "UPMEM_HOME"}
+    command = [
+        sys.executable,
+        "-P",
+        str(package / "cli/pkg_config.py"),
+        "--cflags",
+        "--libs",
+        "dpu",
+    ]
+    printed = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    shown = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {printed}"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert shown[:3] == [*(f"-I{package}/include", f"-L{package}/lib", f"-Wl,-rpath,{package}/lib")]
+    assert "-ldpu" in shown
 
 
 def test_pkg_config_has_no_other_packages(
