@@ -51,6 +51,7 @@ build() {
 }
 
 run "$tools/python" -m build --no-isolation --sdist --outdir "$work/sdist" .
+"$tools/python" -P buildtools/one_time.py "$work"/sdist/*.tar.gz
 build "$work/first"
 build "$work/another folder"
 wheel=$(ls "$work"/first/wheel/*.whl)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -110,6 +111,15 @@ def test_only_programs_are_executable(wheel_path):
 def test_files_have_one_time(wheel_path):
     with zipfile.ZipFile(wheel_path) as file:
         assert len({info.date_time for info in file.infolist()}) == 1
+
+
+def test_sdist_has_one_time_and_no_owner(wheel_path):
+    (path,) = wheel_path.parent.glob("*.tar.gz")
+    with tarfile.open(path) as file:
+        members = file.getmembers()
+    assert len({member.mtime for member in members}) == 1
+    assert {(m.uid, m.gid, m.uname, m.gname) for m in members} == {(0, 0, "", "")}
+    assert int.from_bytes(path.read_bytes()[4:8], "little") == members[0].mtime
 
 
 def test_kernel_that_throws_and_calculates(tmp_path, run_python):
