@@ -48,7 +48,7 @@ class AcclAllreduce(Kernel):
     def __init__(self, size: int, ranks: int, figures: RankFigures | None = None) -> None:
         super().__init__(
             f"allreduce {size} bytes, {ranks} ranks",
-            "what is received is still in the cache when it is added; cache lines move between cores",
+            "what is received is added while it is in the cache; cache lines move between cores",
         )
         self.size, self.ranks, self.figures = size, ranks, figures
 
