@@ -172,6 +172,7 @@ def test_what_would_fail_afterwards_is_refused_before(fake, monkeypatch, capsys,
     assert not Path("ran").exists()
 
 
+@pytest.mark.nosanitize  # matplotlib throws C++ exceptions, which ASan takes over and cannot
 @pytest.mark.parametrize("module", ["matplotlib", "another"])
 def test_plots_that_cannot_be_drawn_are_refused_before(fake, monkeypatch, capsys, module):
     if module == "matplotlib":
@@ -254,7 +255,7 @@ draw({"veo": measured("copy", 8, 2048) + measured("call", 0), "dpu": measured("c
 """
 
 
-@pytest.mark.nosanitize  # matplotlib throws C++ exceptions, which ASan takes over and cannot
+@pytest.mark.nosanitize  # as above
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="needs matplotlib")
 def test_plot_has_a_panel_for_each_curve(tmp_path):
     path = tmp_path / "plot.svg"
