@@ -37,20 +37,19 @@ class _Pipe:
         self._write = _function(target, name)
         self._flush = getattr(target, "flush", None)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self.open = True
+        self.open, self.ended = True, False
         self.end, self.worker_end = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self.end, False)
 
     def pump(self) -> None:
-        """Write what is in the pipe."""
-        while self.open:
+        """Write what is in the pipe, which stays open: another thread may be waiting for it."""
+        while self.open and not self.ended:
             try:
                 data = os.read(self.end, _CHUNK)
             except BlockingIOError:
                 return
             self._tell(self._decoder.decode(data, final=not data))
-            if not data:
-                self.close()
+            self.ended = not data
 
     def _tell(self, text: str) -> None:
         if not text or self._write is None:
@@ -136,7 +135,7 @@ class Output:
 
     def _read(self, wake: int) -> None:
         try:
-            while ends := [pipe.end for pipe in self._pipes if pipe.open]:
+            while ends := [pipe.end for pipe in self._pipes if pipe.open and not pipe.ended]:
                 ready, _, _ = select.select([*ends, wake], [], [])
                 self.drain()
                 if wake in ready:

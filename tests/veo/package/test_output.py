@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 
 import veo
 from tests.veo.package.conftest import compile_shared
+from veo.output import Output
 
 SOURCE = r"""
 #include <stdio.h>
@@ -209,3 +212,23 @@ def test_dropped_process_leaves_no_descriptor_and_loses_no_text(printing, no_lea
         proc.load_library(printing).later(proc.open_context()).wait_result()
         del proc
     assert sorted(parts) == ["err\n", "out\n"]
+
+
+def test_end_that_another_thread_reads_does_not_disturb_the_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = io.StringIO()
+    output = Output(text, None)
+    os.write(output.descriptors[0], b"all of it")
+    wait = select.select
+
+    def wait_late(*lists: list[int]) -> object:
+        output.drain()  # as a thread that waits for a result does
+        return wait(*lists)
+
+    errors: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    monkeypatch.setattr(select, "select", wait_late)
+    output.started()  # the last writer is gone
+    output.finish()
+    assert (errors, text.getvalue()) == ([], "all of it")
