@@ -15,7 +15,6 @@
  */
 #include "ahead.h"
 #include "ahead_marks.h"
-#include "interpreters.h"
 
 #include <string.h>
 #include <time.h>
@@ -23,7 +22,7 @@
 /* Instructions that are timed together, and how often the other way is tried. */
 enum { PERIOD = 65536, TRIAL = 20000, TRIAL_EVERY = 64 };
 enum { IN_TURNS, ALONE };
-enum { LEAST = 8, FIRST_SIZE = 64, MOST = 1024, SHORTEST_PAUSE = 2, LONGEST_PAUSE = 2048 };
+enum { LEAST = 8, FIRST_SIZE = 64, SHORTEST_PAUSE = 2, LONGEST_PAUSE = 2048 };
 
 static void remember(struct dpu_machine *m)
 {
@@ -56,7 +55,7 @@ static void put_back(struct dpu_machine *m, uint32_t count)
  * Runs each for *ROUNDS. False, and all is as before, if one stopped earlier: then *ROUNDS is how
  * far it came.
  */
-static bool run_each(struct dpu_machine *m, uint64_t *rounds)
+static bool run_each(struct dpu_machine *m, dpu_ahead_runner run, uint64_t *rounds)
 {
     struct dpu_ahead *a = &m->ahead;
     dpu_ahead_begin(a);
@@ -64,7 +63,7 @@ static bool run_each(struct dpu_machine *m, uint64_t *rounds)
         a->slot = i;
         a->rounds = *rounds;
         a->mine = dpu_ahead_mark(a, m->order[i]->id);
-        dpu_run_ahead_one(m);
+        run(m);
         if (a->rounds == *rounds)
             continue;
 
@@ -136,7 +135,7 @@ static bool has_memory(struct dpu_ahead *a)
     return true;
 }
 
-uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
+uint64_t dpu_run_ahead(struct dpu_machine *m, dpu_ahead_runner run, uint64_t rounds)
 {
     struct dpu_ahead *a = &m->ahead;
     a->pause = UINT32_MAX;
@@ -158,9 +157,9 @@ uint64_t dpu_run_ahead(struct dpu_machine *m, uint64_t rounds)
     uint64_t wanted = rounds < a->size ? rounds : a->size, tried = wanted;
     remember(m);
     while (tried >= LEAST) {
-        if (run_each(m, &tried)) {
+        if (run_each(m, run, &tried)) {
             if (tried == a->size)
-                a->size = 2 * a->size < MOST ? 2 * a->size : MOST;
+                a->size = 2 * a->size < DPU_AHEAD_MOST ? 2 * a->size : DPU_AHEAD_MOST;
             /* What was stopped at comes now. */
             a->is_due = tried < wanted;
             a->next_pause = SHORTEST_PAUSE;

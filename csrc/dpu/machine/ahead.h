@@ -6,10 +6,17 @@
 
 #include "machine_state.h"
 
+/* The most rounds that are returned. */
+#define DPU_AHEAD_MOST 1024
+
+/* An interpreter for the tasklet in m->ahead.slot: dpu_run_ahead_one(), or dpu_run_observed_ahead()
+ * (interpreters.h). */
+typedef uint32_t (*dpu_ahead_runner)(struct dpu_machine *machine);
+
 /*
  * Runs the tasklets of m->order, at least two, for up to ROUNDS rounds, and returns the rounds that
  * are complete. 0 if they have to run in turns, for at most m->ahead.pause rounds.
  */
-uint64_t dpu_run_ahead(struct dpu_machine *machine, uint64_t rounds);
+uint64_t dpu_run_ahead(struct dpu_machine *machine, dpu_ahead_runner run, uint64_t rounds);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* machine.c: the machine's life, its memories and its state. */
 #include "ahead_marks.h"
+#include "observed.h"
 #include "program.h"
 #include "snapshot.h"
 #include "timing.h"
@@ -101,6 +102,7 @@ void dpu_machine_destroy(struct dpu_machine *m)
     dpu_program_leave(m);
     dpu_snapshot_free(m);
     dpu_ahead_free(&m->ahead);
+    dpu_observed_free(m);
     munmap(m->mram, DPU_MACHINE_MRAM);
     munmap(m, sizeof *m);
 }

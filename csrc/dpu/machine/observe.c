@@ -118,15 +118,14 @@ void dpu_observe_instruction(struct dpu_machine *m, struct dpu_thread *t,
     TELL(m, access, t->id, pc, &access);
 }
 
-void dpu_observe_jump(struct dpu_machine *m, struct dpu_thread *t, const struct dpu_operation *op,
+void dpu_observe_jump(struct dpu_machine *m, uint32_t thread, const struct dpu_operation *op,
                       uint32_t target)
 {
     bool is_direct = op->code == DPU_CODE_CALL_IMM && op->a == DPU_MACHINE_REGISTERS;
     enum dpu_jump kind = op->c != DPU_SINK ? DPU_JUMP_CALL
                          : is_direct       ? DPU_JUMP_DIRECT
                                            : DPU_JUMP_BY_REGISTER;
-    t->op = op;
-    TELL(m, jumped, t->id, dpu_pc(m, op), kind, target);
+    TELL(m, jumped, thread, dpu_pc(m, op), kind, target);
 }
 
 static struct dpu_transfer transfer_of(const struct dpu_machine *m, const struct dpu_thread *t,
@@ -146,6 +145,15 @@ static bool is_dma(const struct dpu_operation *op)
     return op->kind == DPU_OP_LDMA || op->kind == DPU_OP_SDMA || op->kind == DPU_OP_LDMAI;
 }
 
+/* A tasklet that has stopped in this very round begins anew. */
+static void count_boot(struct dpu_machine *m, uint32_t id)
+{
+    if ((m->observing.group >> id & 1) != 0)
+        dpu_count_jump(dpu_counts_of(m) + id * (size_t)DPU_COUNTS,
+                       (size_t)(m->threads[id].op - m->operations), 0,
+                       dpu_round_cycles(m, m->runnable));
+}
+
 static void observe_run_bit(struct dpu_machine *m, struct dpu_thread *t,
                             const struct dpu_operation *op, uint32_t pc)
 {
@@ -155,6 +163,8 @@ static void observe_run_bit(struct dpu_machine *m, struct dpu_thread *t,
                                                                   : DPU_RUN_BIT_READ;
     uint32_t index = dpu_bit_index(t->r[op->a] + op->imm);
     bool was_set = index >= DPU_MACHINE_RUN_BITS || (m->run_bits >> index & 1) != 0;
+    if (change == DPU_RUN_BIT_BOOT && !was_set && index < DPU_MACHINE_THREADS)
+        count_boot(m, index);
     TELL(m, run_bit, t->id, pc, change, index, was_set);
 }
 

@@ -2,13 +2,13 @@
 /*
  * observe.h: looking at a machine while it runs.
  *
- * A machine with an observer or with counts runs on an engine of its own ("observed"), which
- * executes instructions in exactly the order of rounds and ids and has the cycles of all others. A
- * machine without any is as fast as if nothing of this existed.
+ * A machine with an observer or with counts runs on an engine of its own ("observed"), which has
+ * the results and cycles of turns. A machine without any is as fast as if nothing of this existed.
  *
- * Hooks are called in the thread that runs the machine, and, unless they say otherwise, before the
- * instruction executes that they are about. They may read the machine (dpu_machine_get_thread(),
- * dpu_machine_read_wram(), ...) but not change it. Cycles are those of the launch.
+ * Hooks are called in the thread that runs the machine, and, unless they say otherwise, in the
+ * order of rounds and ids, before the instruction executes that they are about. They may read the
+ * machine (dpu_machine_get_thread(), dpu_machine_read_wram(), ...) but not change it. Cycles are
+ * those of the launch.
  */
 #ifndef OFFCHIP_DPU_OBSERVE_H
 #define OFFCHIP_DPU_OBSERVE_H
@@ -72,7 +72,9 @@ struct dpu_observer {
     void (*transferred)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
                         const struct dpu_transfer *transfer);
 
-    /* Calls, returns and other jumps without a condition. */
+    /* Calls, returns and other jumps without a condition. If no observer has instruction() or
+     * access(), those of a tasklet are told up to some rounds late, and before those of others, but
+     * at the latest when its next event is; only time and instructions are then as at the jump. */
     void (*jumped)(void *context, struct dpu_machine *m, uint32_t thread, uint32_t pc,
                    enum dpu_jump kind, uint32_t target);
 
@@ -94,10 +96,15 @@ struct dpu_observer {
                   enum dpu_fault_kind kind);
 };
 
-/* Of an instruction executed by one tasklet. */
+/*
+ * How often one tasklet has executed an instruction, and the cycles of the rounds that it was
+ * issued in. Only jumps are counted while it runs: a row has the differences, modulo 2^64, between
+ * an instruction and the one before, so that what an instruction counts is the sum of the row up
+ * to it. That holds between runs.
+ */
 struct dpu_count {
     uint64_t instructions;
-    uint64_t cycles; /* of the rounds that it was issued in */
+    uint64_t cycles;
 };
 
 /* There are two counts more than instructions, which mean nothing. */

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * observed.c: the engine of machines that are observed: turns, without running ahead, so that hooks
- * are called in the order in which the pipeline issues. It also notes who waits, and for how long.
+ * observed.c: the engine of machines that are observed: turns. Tasklets run ahead if no hook is to
+ * be called for each instruction: what others notice is still in the order in which the pipeline
+ * issues, and jumps are counted and told of afterwards. It also notes who waits, and for how long.
  */
 #include "observed.h"
 
+#include "ahead.h"
 #include "batch.h"
 #include "interpreters.h"
 #include "timing.h"
+
+#include <stdlib.h>
+
+/* Jumps of all tasklets: in each round one, and in the first also one from behind the last
+ * instruction. */
+#define TRAIL (DPU_MACHINE_THREADS * (DPU_AHEAD_MOST + 2))
 
 static void tell_wait(struct dpu_machine *m, uint32_t id)
 {
@@ -66,6 +74,74 @@ static void tell_span(struct dpu_machine *m, struct dpu_span *span, uint64_t cyc
             o->passed(o->context, m, span);
 }
 
+/* From the next instruction on, those that take part count N more each; see dpu_count_jump(). */
+static void count_on(struct dpu_machine *m, uint64_t n, uint64_t length)
+{
+    for (uint32_t i = 0; i < m->runnable; i++) {
+        const struct dpu_thread *t = m->order[i];
+        struct dpu_count *row = dpu_counts_of(m) + t->id * (size_t)DPU_COUNTS;
+        size_t next = (size_t)(t->op - m->operations);
+        row[next].instructions += n;
+        row[next].cycles += n * length;
+    }
+}
+
+/* Jumps of tasklets that have run ahead, and what others are told of them. */
+static void follow_trail(struct dpu_machine *m, uint64_t length)
+{
+    const struct dpu_observing *seen = &m->observing;
+    const struct dpu_jump_taken *jump = seen->trail;
+    for (uint32_t slot = 0; slot < m->runnable; slot++) {
+        const uint32_t id = m->order[slot]->id;
+        struct dpu_count *row = dpu_counts_of(m) + id * (size_t)DPU_COUNTS;
+        m->slot = slot;
+        for (; jump != seen->trail + seen->trail_end[slot]; jump++) {
+            dpu_count_jump(row, jump->end, jump->to, length);
+            if (!jump->is_told || !seen->jumps)
+                continue;
+            m->rounds_done = jump->round;
+            dpu_observe_jump(m, id, &m->operations[jump->end - 1], jump->to);
+        }
+    }
+}
+
+static bool has_trail(struct dpu_machine *m)
+{
+    struct dpu_observing *seen = &m->observing;
+    if (seen->trail == NULL)
+        seen->trail = malloc(TRAIL * sizeof *seen->trail);
+    return seen->trail != NULL;
+}
+
+void dpu_observed_free(struct dpu_machine *m)
+{
+    free(m->observing.trail);
+    m->observing.trail = NULL;
+}
+
+/* Runs m->order for at most ROUNDS and accounts for it. Hooks that are told of each instruction
+ * are told in the order of the pipeline. */
+static void run_batch(struct dpu_machine *m, uint64_t rounds)
+{
+    const uint64_t length = dpu_round_cycles(m, m->runnable);
+    const bool tries = m->runnable > 1 && !m->observing.each && has_trail(m);
+    uint32_t faulted = 0;
+    count_on(m, 1, length);
+
+    uint64_t done = tries ? dpu_run_ahead(m, dpu_run_observed_ahead, rounds) : 0;
+    if (done != 0) {
+        follow_trail(m, length);
+    } else {
+        bool pauses = tries && m->ahead.pause < rounds;
+        m->batch_rounds = pauses ? m->ahead.pause : rounds;
+        faulted = m->runnable == 1 ? dpu_run_observed_single(m) : dpu_run_observed(m);
+        done = m->batch_rounds;
+    }
+
+    count_on(m, UINT64_MAX, length);
+    dpu_batch_account(m, done, faulted);
+}
+
 static void advance(struct dpu_machine *m, uint64_t stop, uint64_t limit)
 {
     uint64_t ready = dpu_batch_choose(m);
@@ -76,13 +152,10 @@ static void advance(struct dpu_machine *m, uint64_t stop, uint64_t limit)
     struct dpu_span span = {.runnable = m->runnable,
                             .waiting = count_waiting(m),
                             .stopped = (uint32_t)__builtin_popcount(stopped)};
-    if (m->runnable == 0) {
+    if (m->runnable == 0)
         m->cycles = ready < limit ? ready : limit;
-    } else {
-        m->batch_rounds = dpu_batch_rounds(m, stop, limit, ready);
-        uint32_t faulted = dpu_run_observed(m);
-        dpu_batch_account(m, m->batch_rounds, faulted);
-    }
+    else
+        run_batch(m, dpu_batch_rounds(m, stop, limit, ready));
 
     tell_span(m, &span, cycles, rounds);
 }

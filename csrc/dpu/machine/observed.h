@@ -13,17 +13,36 @@ static inline bool dpu_is_observed(const struct dpu_machine *m)
     return m->observers != NULL || m->counts != NULL;
 }
 
+/* Where it counts. */
+static inline struct dpu_count *dpu_counts_of(struct dpu_machine *m)
+{
+    return m->counts != NULL ? m->counts : &m->observing.no_counts[0][0];
+}
+
+/* In a row of counts: what is before FROM was the last before a jump to TO, in rounds of so many
+ * cycles. */
+static inline void dpu_count_jump(struct dpu_count *row, size_t from, size_t to, uint64_t cycles)
+{
+    row[from].instructions--;
+    row[from].cycles -= cycles;
+    row[to].instructions++;
+    row[to].cycles += cycles;
+}
+
 /* Before an instruction: for the hooks instruction() and access(). */
 void dpu_observe_instruction(struct dpu_machine *machine, struct dpu_thread *t,
                              const struct dpu_operation *op);
 /* A jump without a condition. */
-void dpu_observe_jump(struct dpu_machine *machine, struct dpu_thread *t,
-                      const struct dpu_operation *op, uint32_t target);
+void dpu_observe_jump(struct dpu_machine *machine, uint32_t thread, const struct dpu_operation *op,
+                      uint32_t target);
 /* Before and after an instruction that other tasklets notice. */
 void dpu_observe_event(struct dpu_machine *machine, struct dpu_thread *t,
                        const struct dpu_operation *op);
 void dpu_observe_event_done(struct dpu_machine *machine, struct dpu_thread *t,
                             const struct dpu_operation *op);
+
+/* Frees the trail. */
+void dpu_observed_free(struct dpu_machine *machine);
 
 /* A launch begins; a run has ended. */
 void dpu_observe_boot(struct dpu_machine *machine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run_observed.c: the interpreter for tasklets that are observed, one instruction of each in turn.
- */
+/* run_observed.c: the interpreter for several tasklets that are observed, one instruction of each
+ * in turn. */
 #define INTERPRETER dpu_run_observed
 #define ALONE 0
 #define AHEAD 0

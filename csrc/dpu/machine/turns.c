@@ -15,7 +15,7 @@
 /* Runs m->order for at most ROUNDS and accounts for it. */
 static void run_batch(struct dpu_machine *m, uint64_t rounds)
 {
-    uint64_t done = m->runnable > 1 ? dpu_run_ahead(m, rounds) : 0;
+    uint64_t done = m->runnable > 1 ? dpu_run_ahead(m, dpu_run_ahead_one, rounds) : 0;
     uint32_t faulted = 0;
     if (done == 0) {
         bool pauses = m->runnable > 1 && m->ahead.pause < rounds;

@@ -309,17 +309,20 @@ void dpu_profile_take_sites(struct dpu_profile *p,
                             void *context)
 {
     for (uint32_t thread = 0; thread < DPU_MACHINE_THREADS; thread++) {
+        struct dpu_count count = {0, 0};
         for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++) {
-            const struct dpu_count *count = &p->tables->counts[thread][pc];
+            const struct dpu_count *more = &p->tables->counts[thread][pc];
             const struct waits *waits = &p->tables->waits[thread][pc];
-            if (count->instructions == 0)
+            count.instructions += more->instructions;
+            count.cycles += more->cycles;
+            if (count.instructions == 0)
                 continue;
 
             const struct dpu_profile_site site = {
                 .pc = (uint16_t)pc,
                 .thread = (uint8_t)thread,
-                .instructions = count->instructions,
-                .issue = count->cycles,
+                .instructions = count.instructions,
+                .issue = count.cycles,
                 .spin = waits->spin,
                 .dma = waits->dma,
                 .sleep = waits->sleep,
