@@ -100,10 +100,9 @@ static bool is_memory(enum dpu_operation_kind kind, bool *writes)
 }
 
 void dpu_observe_instruction(struct dpu_machine *m, struct dpu_thread *t,
-                             const struct dpu_operation *op)
+                             const struct dpu_operation *op, uint32_t code)
 {
-    if (op->code == DPU_CODE_DECODE || op->code == DPU_CODE_WRAP ||
-        op->code == DPU_CODE_END_OF_ROUND)
+    if (code == DPU_CODE_DECODE || code == DPU_CODE_WRAP || code == DPU_CODE_END_OF_ROUND)
         return;
 
     uint32_t pc = dpu_pc(m, op);

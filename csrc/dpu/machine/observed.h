@@ -29,9 +29,10 @@ static inline void dpu_count_jump(struct dpu_count *row, size_t from, size_t to,
     row[to].cycles += cycles;
 }
 
-/* Before an instruction: for the hooks instruction() and access(). */
+/* Before an instruction, whose code was read once for this and for executing it: for the hooks
+ * instruction() and access(). */
 void dpu_observe_instruction(struct dpu_machine *machine, struct dpu_thread *t,
-                             const struct dpu_operation *op);
+                             const struct dpu_operation *op, uint32_t code);
 /* A jump without a condition. */
 void dpu_observe_jump(struct dpu_machine *machine, uint32_t thread, const struct dpu_operation *op,
                       uint32_t target);
