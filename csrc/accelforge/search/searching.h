@@ -36,6 +36,7 @@ struct forge_searching {
     struct forge_arena *arena;
     struct forge_known_choices *known[FORGE_MAX_SYMBOLS];
     struct forge_choice_table now;
+    uint32_t stage; /* symbols below it have tiles in NOW */
     struct forge_choice_table next;
     struct forge_sorting sorting;
     struct forge_block block;

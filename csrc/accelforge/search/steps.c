@@ -336,5 +336,6 @@ enum forge_status forge_step_loop(struct forge_searching *s, const struct forge_
     struct forge_choice_table swapped = s->now;
     s->now = s->next;
     s->next = swapped;
+    s->stage = k + 1;
     return FORGE_OK;
 }

@@ -16,6 +16,7 @@
 static bool start(struct forge_searching *s, const struct forge_plan *plan)
 {
     const struct forge_stage *stage = &s->stages->list[0];
+    s->stage = 0;
     s->now.symbols = s->goals->symbol_count;
     s->now.groups = stage->group_count;
     if (!forge_choice_table_grow(&s->now))
@@ -30,11 +31,11 @@ static bool start(struct forge_searching *s, const struct forge_plan *plan)
     return true;
 }
 
-/* What becomes of the choices so far is left out: symbols below K are known. */
-static void leave_out(struct forge_searching *s, uint32_t k)
+/* What becomes of the choices so far is left out. */
+static void leave_out(struct forge_searching *s)
 {
     for (uint32_t i = 0; i < s->now.count; i++)
-        forge_bounds_remove(s, &s->stages->list[k], forge_values_of(&s->now, i),
+        forge_bounds_remove(s, &s->stages->list[s->stage], forge_values_of(&s->now, i),
                             forge_tiles_of(&s->now, i));
 }
 
@@ -46,7 +47,7 @@ static enum forge_status step_all(struct forge_searching *s, const struct forge_
     for (uint32_t k = 0; k < s->goals->symbol_count && !s->wrong; k++) {
         enum forge_status status = forge_step_loop(s, plan, k);
         if (status != FORGE_OK || forge_is_stopped(s)) {
-            leave_out(s, k);
+            leave_out(s);
             return status;
         }
     }
@@ -77,7 +78,7 @@ static enum forge_status run(struct forge_searching *s, const struct forge_model
         };
         status = forge_results_make(&request, rows);
         if (status != FORGE_OK)
-            leave_out(s, s->goals->symbol_count);
+            leave_out(s);
         rows->complete = status == FORGE_OK && !s->truncated;
     }
     rows->truncated = s->truncated;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge_search -lm tsan
+ * build: @accelforge_search -lm -Wl,--wrap=forge_step_loop tsan
  *
  * The search: no tiles of any template are better than what it finds, threads do not change that,
  * rivals leave what is as good as they are, and what a stop or a limit of memory leaves has bounds
@@ -8,6 +8,7 @@
  */
 #include "accelforge/search/groups.h"
 #include "accelforge/search/results.h"
+#include "accelforge/search/steps.h"
 
 #include <math.h>
 
@@ -15,6 +16,29 @@
 #include "product_space.h"
 
 static struct product product;
+
+/* Which steps from now on a stop comes before and after; 0: none. */
+static _Atomic uint32_t stop_before, stop_after;
+
+enum forge_status __real_forge_step_loop(struct forge_searching *s, const struct forge_plan *plan,
+                                         uint32_t k);
+enum forge_status __wrap_forge_step_loop(struct forge_searching *s, const struct forge_plan *plan,
+                                         uint32_t k);
+
+static void count_down(_Atomic uint32_t *left, const struct forge_searching *s)
+{
+    if (atomic_load(left) > 0 && atomic_fetch_sub(left, 1) == 1)
+        atomic_store(s->search->stop, true);
+}
+
+enum forge_status __wrap_forge_step_loop(struct forge_searching *s, const struct forge_plan *plan,
+                                         uint32_t k)
+{
+    count_down(&stop_before, s);
+    enum forge_status status = __real_forge_step_loop(s, plan, k);
+    count_down(&stop_after, s);
+    return status;
+}
 
 /* What a search found, with the groups of it. */
 struct outcome {
@@ -301,6 +325,32 @@ static void test_a_stop(void)
     release(&best);
 }
 
+/* After each step of some template: the bound is that of all its tiles, or better. */
+static void test_a_stop_after_a_step(void)
+{
+    product_build(&product, 96, 8 * 500, 1u << TENSOR_A | 1u << TENSOR_Z);
+    struct outcome best = search(1, SIZE_MAX);
+    atomic_store(&stop_before, 1);
+    struct outcome none = search(1, SIZE_MAX);
+    CHECK(best.found.complete);
+    CHECK(!none.found.complete);
+
+    uint32_t stopped = 0;
+    for (uint32_t step = 1; step < 100; step++) {
+        atomic_store(&stop_after, step);
+        struct outcome some = search(1, SIZE_MAX);
+        check_bounds(&some, &best);
+        for (uint32_t i = FORGE_TOTAL_ENERGY; i <= FORGE_TOTAL_LATENCY; i++)
+            CHECK(some.found.bound[i] >= none.found.bound[i] * (1 - 1e-9));
+        stopped += !some.found.complete;
+        release(&some);
+    }
+    CHECK(stopped > 50);
+    atomic_store(&stop_after, 0);
+    release(&none);
+    release(&best);
+}
+
 int main(void)
 {
     test_no_tiles_are_better(12, 8 * 14);
@@ -310,6 +360,7 @@ int main(void)
     test_a_rival(true);
     test_a_limit_of_memory();
     test_a_stop();
+    test_a_stop_after_a_step();
     puts("ok");
     return 0;
 }
