@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..debugger.ending import Ending
 from ..debugger.errors import DebuggerError
 from ..debugger.host import Host, program_command, split_command
 from ..debugger.process import Process, Reason
@@ -63,26 +65,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve(command: Sequence[str], options: argparse.Namespace) -> int:
+    # Ctrl-C too: while the DPU runs, gdb is whom the user interrupts.
+    ending = Ending(signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
     listener = listen(options.listen)
     is_path = listener.family == socket.AF_UNIX
-    try:
-        process = Process(Host(command, dpu=options.dpu))
-        try:
-            if process.start().reason is Reason.EXITED:
-                print("python -m dpu.gdb: the host program launched no DPU", file=sys.stderr)
-                return 1
-            where = options.listen if is_path else f"localhost:{listener.getsockname()[1]}"
-            print(f"listening at {where}", flush=True)
-            connection, _ = listener.accept()
-            with connection:
-                Server(process, connection).run()
-        finally:
+    started: list[Process] = []
+
+    def work() -> int:
+        with ending.held():
+            started.append(Process(Host(command, dpu=options.dpu)))
+        if started[0].start().reason is Reason.EXITED:
+            print("python -m dpu.gdb: the host program launched no DPU", file=sys.stderr)
+            return 1
+        where = options.listen if is_path else f"localhost:{listener.getsockname()[1]}"
+        print(f"listening at {where}", flush=True)
+        connection, _ = listener.accept()
+        with connection:
+            Server(started[0], connection).run()
+        return 0
+
+    def close() -> None:
+        for process in started:
             process.close()
-    finally:
         listener.close()
         if is_path:
             Path(options.listen).unlink(missing_ok=True)
-    return 0
+
+    return ending.run(work, close)
 
 
 if __name__ == "__main__":

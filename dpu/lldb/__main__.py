@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from ..debugger.ending import Ending
 from ..debugger.errors import DebuggerError
 from ..debugger.host import split_command
 from .commands import Interpreter
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     own, host = split_command(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(own)
     program = [*([options.program] if options.program else []), *options.arguments, *host]
-    interrupts = _Interrupts()
+    ending, interrupts = Ending(signal.SIGTERM, signal.SIGHUP), _Interrupts()
     signal.signal(signal.SIGINT, interrupts.handle)
     try:
         interpreter = Interpreter(
@@ -85,14 +86,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             dpu=options.dpu,
             as_json=options.json,
             poll=interrupts.poll,
+            ending=ending,
         )
     except DebuggerError as error:
         print(f"dpu-lldb: {error}", file=sys.stderr)
         return 1
-    try:
-        return _converse(interpreter, options, interrupts)
-    finally:
-        interpreter.close()
+    return ending.run(lambda: _converse(interpreter, options, interrupts), interpreter.close)
 
 
 def _converse(

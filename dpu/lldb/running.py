@@ -33,7 +33,8 @@ class RunningCommands(Session):
         self.close()
         options = parse(rest, flags=("-s", "--stop-at-entry"))
         command = self.command + options.words
-        self.process = Process(Host(command, dpu=self.dpu), self.poll, self.breakpoints)
+        with self.ending.held():
+            self.process = Process(Host(command, dpu=self.dpu), self.poll, self.breakpoints)
         stop = self.process.start()
         if stop.reason is Reason.EXITED:
             return self.stopped(stop)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from ..debugger.breakpoints import Breakpoint, Breakpoints
+from ..debugger.ending import Ending
 from ..debugger.errors import DebuggerError
 from ..debugger.process import Process, Reason, Stop
 from . import printing
@@ -39,6 +40,8 @@ class Session:
         Whether answers are JSON: an object per command.
     poll : callable, optional
         Whether the user interrupts.
+    ending : Ending, optional
+        The signals that end the debugger.
     """
 
     def __init__(
@@ -49,12 +52,14 @@ class Session:
         dpu: str | None = None,
         as_json: bool = False,
         poll: Callable[[], bool] = lambda: False,
+        ending: Ending | None = None,
     ) -> None:
         self.command = list(command)
         self.output = output
         self.dpu = dpu
         self.as_json = as_json
         self.poll = poll
+        self.ending = ending if ending is not None else Ending()
         self.process: Process | None = None
         self.is_done = False
         # Those of all runs.
