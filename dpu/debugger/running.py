@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from ..dwarf.locations import Unavailable
 from .breakpoints import Breakpoint, Breakpoints, Watchpoint, resolve
+from .deadlocks import DeadlockWatch
 from .errors import DebuggerError
 from .expressions import evaluate
 from .frames import Frame, unwind
@@ -32,6 +33,7 @@ class Reason(StrEnum):
     STEP = "step"
     FAULT = "fault"
     LIMIT = "limit"
+    DEADLOCK = "deadlock"
     INTERRUPTED = "interrupted"
     EXITED = "exited"
 
@@ -233,14 +235,18 @@ class Running:
         """Run until something happens: the result of the machine, or a stop."""
         machine = self.machine
         machine.set_breakpoints(self._places() | temporary)
+        deadlocks = DeadlockWatch(machine, self.code)
         while True:
-            ran = machine.run(within=within)
+            ran = machine.run(deadlocks.rounds, within)
             self._counts = ran.counts
             stop = self._what_happened(ran)
             if stop is not None or ran.outcome is not Outcome.STEPPED:
                 return stop if stop is not None else ran
             if within[2] and not self._is_within(within):
                 return ran
+            deadlock = deadlocks.look(ran)
+            if deadlock:
+                return Stop(Reason.DEADLOCK, self.thread, detail=deadlock)
             self.host.let_others_run()
             if self.poll():
                 return Stop(Reason.INTERRUPTED, self.thread)

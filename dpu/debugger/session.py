@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .errors import DebuggerError
 from .machine import Outcome, Ran, ThreadState, Watch, WatchKind
 
-__all__ = ["Attached", "Hello"]
+__all__ = ["SLICE", "Attached", "Hello"]
 
 _MAGIC, _VERSION = 0x42474444, 1
 _HELLO = struct.Struct("=8I256s")
@@ -39,7 +39,7 @@ _KINDS = {WatchKind.WRITE: 1, WatchKind.READ: 2, WatchKind.ACCESS: 3}
 _INSTRUCTIONS = 4096
 _IRAM_BASE = 1 << 31
 # Rounds between two looks at whether the user interrupts.
-_SLICE = 100_000
+SLICE = 100_000
 _TIMEOUT = 60.0
 
 
@@ -188,7 +188,7 @@ class Attached:
         """Execute an instruction of a tasklet; the others stand still."""
         return self._stopped(self._ask(_STEP, thread))
 
-    def run(self, rounds: int = _SLICE, within: tuple[int, int, int] = (0, 0, 0)) -> Ran:
+    def run(self, rounds: int = SLICE, within: tuple[int, int, int] = (0, 0, 0)) -> Ran:
         """Run for some rounds at most.
 
         Parameters

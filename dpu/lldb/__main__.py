@@ -41,7 +41,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", action="store_true", help="print an object of JSON per command")
     parser.add_argument("--dpu", metavar="R.S.M", help="rank, slice and member; default: the first")
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="stop a DPU that a command lets run for longer; default: never",
+    )
     return parser
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+    return value
 
 
 class _Interrupts:
@@ -86,6 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             dpu=options.dpu,
             as_json=options.json,
             poll=interrupts.poll,
+            limit=options.timeout,
             ending=ending,
         )
     except DebuggerError as error:
@@ -110,8 +127,11 @@ def _converse(
         fulfilled = interpreter.run(line)
         if interpreter.is_done:
             return 0
-        if options.batch and not fulfilled:
+        if options.batch and (not fulfilled or interpreter.was_interrupted):
             return 1
+        if interpreter.was_interrupted:
+            # Who interrupts a script wants to look.
+            break
     if not options.batch:
         _ask(interpreter, interrupts)
     return 0

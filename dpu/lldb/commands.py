@@ -27,6 +27,7 @@ class Interpreter(RunningCommands, PointCommands, LookingCommands, DataCommands)
         line = line.strip()
         if not line or line.startswith("#"):
             return True
+        self.begin()
         try:
             answer = self._dispatch(line)
         except (DebuggerError, Unavailable, ValueError) as error:

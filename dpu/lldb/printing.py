@@ -31,7 +31,6 @@ __all__ = [
 _REASONS = {
     Reason.LAUNCH: "launch",
     Reason.STEP: "step",
-    Reason.INTERRUPTED: "interrupted",
     Reason.LIMIT: "cycle limit",
 }
 _PER_ROW = 16
@@ -107,7 +106,7 @@ def describe_stop(process: Process, stop: Stop) -> str:
             text += ", and launched no DPU to debug: does it use this libdpu, and this DPU?"
         return text
     if process.attached is None:
-        return "interrupted"
+        return _interrupted(stop)
     name = process.attached.hello.name
     lines = [f"* DPU {name}, tasklet {process.thread}, stop reason = {_reason(process, stop)}"]
     frame = process.frames()[0]
@@ -117,11 +116,19 @@ def describe_stop(process: Process, stop: Stop) -> str:
     return "\n".join(lines)
 
 
+def _interrupted(stop: Stop) -> str:
+    return f"interrupted{' ' if stop.detail else ''}{stop.detail}"
+
+
 def _reason(process: Process, stop: Stop) -> str:
     if stop.reason is Reason.BREAKPOINT:
         return f"breakpoint {stop.number}"
     if stop.reason is Reason.FAULT:
         return f"fault: {stop.detail}"
+    if stop.reason is Reason.DEADLOCK:
+        return f"deadlock: {stop.detail}"
+    if stop.reason is Reason.INTERRUPTED:
+        return _interrupted(stop)
     if stop.reason is not Reason.WATCHPOINT:
         return _REASONS[stop.reason]
     point = process.watchpoints[stop.number]

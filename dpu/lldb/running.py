@@ -36,7 +36,7 @@ class RunningCommands(Session):
         with self.ending.held():
             self.process = Process(Host(command, dpu=self.dpu), self.poll, self.breakpoints)
         stop = self.process.start()
-        if stop.reason is Reason.EXITED:
+        if stop.reason is not Reason.LAUNCH:
             return self.stopped(stop)
         remarks = self._remarks() if self.has_program else []
         if not options.has("-s", "--stop-at-entry"):

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 from ..debugger.breakpoints import Breakpoint, Breakpoints
@@ -40,6 +41,8 @@ class Session:
         Whether answers are JSON: an object per command.
     poll : callable, optional
         Whether the user interrupts.
+    limit : float, optional
+        The seconds that a command may let the DPU run.
     ending : Ending, optional
         The signals that end the debugger.
     """
@@ -52,14 +55,19 @@ class Session:
         dpu: str | None = None,
         as_json: bool = False,
         poll: Callable[[], bool] = lambda: False,
+        limit: float | None = None,
         ending: Ending | None = None,
     ) -> None:
         self.command = list(command)
         self.output = output
         self.dpu = dpu
         self.as_json = as_json
-        self.poll = poll
+        self.limit = limit
         self.ending = ending if ending is not None else Ending()
+        self._is_interrupted = poll
+        self._began = time.monotonic()
+        # The last command's run was cut short.
+        self.was_interrupted = False
         self.process: Process | None = None
         self.is_done = False
         # Those of all runs.
@@ -74,6 +82,17 @@ class Session:
             raise DebuggerError("nothing runs: say `run`")
         return self.process
 
+    def begin(self) -> None:
+        """Note that a command begins, whose time is limited."""
+        self._began, self.was_interrupted = time.monotonic(), False
+
+    def _is_late(self) -> bool:
+        return self.limit is not None and time.monotonic() >= self._began + self.limit
+
+    def poll(self) -> bool:
+        """Tell whether the DPU is to stop."""
+        return self._is_interrupted() or self._is_late()
+
     def close(self) -> None:
         """End the program; its breakpoints are set again in the next one."""
         if self.process is not None:
@@ -86,6 +105,10 @@ class Session:
         """Tell of a stop."""
         process = self.live
         self.listed = None
+        if stop.reason is Reason.INTERRUPTED:
+            self.was_interrupted = True
+            if self._is_late():
+                stop = replace(stop, detail=f"after {self.limit:g} s (--timeout)")
         text = printing.describe_stop(process, stop)
         data: dict[str, Any] = {"stop": stop.reason.value, "detail": stop.detail}
         if stop.reason is Reason.EXITED:

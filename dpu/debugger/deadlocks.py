@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tasklets that wait for locks which nobody will release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..disasm import Instruction, disassemble
+from ..elf.format import ATOMIC_BASE
+from .machine import IRAM_BASE, Outcome, Ran, ThreadState
+from .program import DebugProgram
+from .session import SLICE, Attached
+
+__all__ = ["DeadlockWatch", "lock_name"]
+
+_INSTRUCTION = 8
+_REGISTERS = 24
+_ZERO = 24
+# Instructions that each tasklet must have tried in vain, and rounds after which it is left.
+_TRIES, _PATIENCE = 2, 64
+# As libdpu names them: the first prefix that fits.
+_KINDS = (
+    ("__atomic_bit_mutex_", "mutex"),
+    ("__atomic_bit_barrier_", "the guard of barrier"),
+    ("__atomic_bit_rwlock_", "rwlock"),
+    ("__atomic_bit_semaphore_", "the guard of semaphore"),
+    ("hw_mutexes_", "a mutex of the pool"),
+    ("__atomic_bit_", "atomic bit"),
+    ("", "atomic bit"),
+)
+
+
+@dataclass(frozen=True)
+class _Wait:
+    thread: int
+    pc: int
+    bit: int | None
+
+
+def lock_name(program: DebugProgram, bit: int | None) -> str:
+    """Return the name of an atomic bit, as a user knows it."""
+    if bit is None:
+        return "an atomic bit"
+    found = [
+        symbol
+        for symbol in program.file.symbols
+        if symbol.value >= ATOMIC_BASE and 0 <= bit - (symbol.value & 0xFF) < symbol.size
+    ]
+    if not found:
+        return f"atomic bit {bit}"
+    name = min(found, key=lambda symbol: symbol.size).name
+    prefix, kind = next(item for item in _KINDS if name.startswith(item[0]))
+    return f"{kind} '{name[len(prefix) :]}'"
+
+
+def _bit(instruction: Instruction, state: ThreadState) -> int | None:
+    """Return which bit an acquire wants, None if it is made of a constant of the tasklet."""
+    register = instruction.operands.get("ra", _ZERO)
+    if register > _ZERO:
+        return None
+    base = state.registers[register] if register < _REGISTERS else 0
+    value = base + instruction.operands.get("imm", 0)
+    return (value >> 8 ^ value) & 0xFF
+
+
+class DeadlockWatch:
+    """Looks, between parts of a run, whether all tasklets that run wait for locks.
+
+    One waits if it is at an acquire that is its own target when it fails. If all of them are, and
+    stay there one instruction after the other, nobody releases anything any more.
+
+    Parameters
+    ----------
+    machine : Attached
+        The DPU.
+    program : DebugProgram
+        Its program.
+    """
+
+    def __init__(self, machine: Attached, program: DebugProgram) -> None:
+        self._machine, self._program = machine, program
+        self._waits: list[_Wait] = []
+        self._counts: Sequence[int] = ()
+        self._looks = 0
+        self.rounds = SLICE
+
+    def look(self, ran: Ran) -> str:
+        """Return a sentence about the deadlock, "" if there is none or it is not sure yet."""
+        waits = self._all_wait() if ran.outcome is Outcome.STEPPED else []
+        if not waits or self._looks == _PATIENCE:
+            self._waits, self._looks, self.rounds = [], 0, SLICE
+            return ""
+        self._looks += 1
+        # From here on each instruction counts: it may have got the lock and be here again.
+        self.rounds = 1
+        if waits != self._waits:
+            self._waits, self._counts = waits, ran.counts
+            return ""
+        if all(ran.counts[w.thread] >= self._counts[w.thread] + _TRIES for w in waits):
+            return self._describe()
+        return ""
+
+    def _all_wait(self) -> list[_Wait]:
+        """Return what each tasklet that runs waits for; nothing if one does not wait."""
+        waits = []
+        for thread, state in enumerate(self._machine.threads()):
+            if not state.running:
+                continue
+            word = self._machine.read(IRAM_BASE + _INSTRUCTION * state.pc, _INSTRUCTION)
+            instruction = disassemble(int.from_bytes(word, "little"))
+            if (
+                instruction is None
+                or instruction.mnemonic != "acquire"
+                or instruction.condition != "nz"
+                or instruction.operands.get("pc") != state.pc
+            ):
+                return []
+            waits.append(_Wait(thread, state.pc, _bit(instruction, state)))
+        return waits
+
+    def _describe(self) -> str:
+        parts = []
+        for wait in self._waits:
+            address = IRAM_BASE + _INSTRUCTION * wait.pc
+            line, function = self._program.line_at(address), self._program.function_at(address)
+            where = f" in {function.name}" if function is not None else ""
+            where += f" at {line}" if line is not None else f" at pc 0x{wait.pc:x}"
+            name = lock_name(self._program, wait.bit)
+            parts.append(f"tasklet {wait.thread} waits for {name}{where}")
+        return f"{'; '.join(parts)}: nobody is left who could release what they wait for"
