@@ -53,6 +53,8 @@ class Host:
 
     def __init__(self, command: Sequence[str], *, dpu: str | None = None) -> None:
         self.dpu = dpu
+        # The DPUs that were launched, in that order.
+        self.launched: dict[str, None] = {}
         # Nobody else may connect: the folder is the user's own.
         self._folder = tempfile.mkdtemp(prefix="dpu-debug-")
         path = str(Path(self._folder, "socket"))
@@ -91,6 +93,7 @@ class Host:
         except DebuggerError:
             connection.close()
             return None
+        self.launched[attached.hello.name] = None
         if self.dpu is None:
             self.dpu = attached.hello.name
         if attached.hello.name == self.dpu:

@@ -34,6 +34,8 @@ _REASONS = {
     Reason.LIMIT: "cycle limit",
 }
 _PER_ROW = 16
+# DPUs that are named in a message.
+_MOST_NAMES = 8
 
 
 def describe_frame(frame: Frame) -> str:
@@ -103,7 +105,7 @@ def describe_stop(process: Process, stop: Stop) -> str:
     if stop.reason is Reason.EXITED:
         text = f"the host program has ended with status {stop.detail}"
         if process.program is None:
-            text += ", and launched no DPU to debug: does it use this libdpu, and this DPU?"
+            text += _launched(process)
         return text
     if process.attached is None:
         return _interrupted(stop)
@@ -114,6 +116,15 @@ def describe_stop(process: Process, stop: Stop) -> str:
     if frame.line is not None:
         lines += source_lines(process.code, frame.line.file, frame.line.line, around=2)
     return "\n".join(lines)
+
+
+def _launched(process: Process) -> str:
+    """Return why there was nothing to debug."""
+    names = list(process.host.launched)
+    if not names:
+        return ", and launched no DPU to debug: does it use this libdpu?"
+    shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+    return f", and launched {len(names)} DPU(s), of which none is {process.host.dpu}: {shown}"
 
 
 def _interrupted(stop: Stop) -> str:
@@ -134,9 +145,17 @@ def _reason(process: Process, stop: Stop) -> str:
     point = process.watchpoints[stop.number]
     new = process.machine.read(point.watch.address, point.watch.size)
     text = f"watchpoint {stop.number} ({point.text}), {stop.detail}: "
-    text += f"{_bytes(point.old)} -> {_bytes(new)}" if new != point.old else "unchanged"
+    text += _change(point.old, new) if new != point.old else "unchanged"
     point.old = new
     return text
+
+
+def _change(old: bytes, new: bytes) -> str:
+    """Return both; of long ones, what is from the first byte on that differs."""
+    if len(new) <= 8:
+        return f"{_bytes(old)} -> {_bytes(new)}"
+    first = next(i for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b)
+    return f"from byte {first} on {_bytes(old[first:])} -> {_bytes(new[first:])}"
 
 
 def _bytes(data: bytes) -> str:

@@ -182,6 +182,21 @@ def test_a_host_without_a_launch_keeps_the_breakpoints() -> None:
     assert "1: sum, set when the program runs" in done.stdout
 
 
+def test_who_was_launched_is_told_if_the_dpu_is_not_among_them(run: Run) -> None:
+    text = run("run\n", "--dpu", "0.7.7").stdout
+    assert "launched 1 DPU(s), of which none is 0.7.7: 0.0.0" in text
+
+
+def test_a_change_of_a_long_variable_is_shown(run: Run) -> None:
+    text = run("b main\nrun\nbr del\nwatchpoint set variable totals\nc\nc\n").stdout
+    changes = [line for line in text.splitlines() if "(totals), written" in line]
+    assert len(changes) == 2
+    for change in changes:
+        old, new = change.split(" on ")[1].split(" -> ")
+        assert old != new
+    assert any(": from byte 8 on " in change for change in changes)
+
+
 def test_a_host_that_launches_no_dpu(run: Run) -> None:
     done = run("run\n", "-b", program=sys.executable + "x")
     assert done.returncode == 1 and "cannot start" in done.stdout
