@@ -3,10 +3,12 @@
  * Counts of an observed machine, and the jumps that it tells of: where tasklets run ahead, they are
  * those that an observer sees who is told of each instruction, and nobody runs ahead of him.
  *
- * build: @dpu_machine
+ * build: @dpu_machine -Wl,--wrap=dpu_observe_instruction
  */
 #include "tests/dpu/support/program.h"
 #include "dpu/machine/observe.h"
+#include "dpu/machine/observed.h"
+#include "dpu/machine/prepare.h"
 
 #include <stdlib.h>
 
@@ -15,6 +17,25 @@ enum { TASKLETS = 16, LOCK = 9, SHARED = 64 };
 #define REPEAT(pc) W("add", "rrici", 1, 1, -1, CC_NZ, pc)
 #define CALL(pc) W("call", "rri", 23, ZERO, pc)
 #define RETURN W("call", "zri", 0, 23, 0)
+
+void __real_dpu_observe_instruction(struct dpu_machine *m, struct dpu_thread *t,
+                                    const struct dpu_operation *op, uint32_t code);
+void __wrap_dpu_observe_instruction(struct dpu_machine *m, struct dpu_thread *t,
+                                    const struct dpu_operation *op, uint32_t code);
+
+static uint32_t decoded_meanwhile;
+
+/* As if another machine with the same program had decoded the instruction meanwhile: it must not be
+ * executed untold. */
+void __wrap_dpu_observe_instruction(struct dpu_machine *m, struct dpu_thread *t,
+                                    const struct dpu_operation *op, uint32_t code)
+{
+    __real_dpu_observe_instruction(m, t, op, code);
+    if (code == DPU_CODE_DECODE) {
+        dpu_prepare_operation(m, (uint32_t)(op - m->operations));
+        decoded_meanwhile++;
+    }
+}
 
 struct jumps {
     uint64_t count, digest;
@@ -212,8 +233,23 @@ static void test_a_tasklet_that_stops_and_starts_in_a_round(void)
     destroy_both(pair);
 }
 
+/* No machine has executed this program before, so that the wrapper has something to decode. */
+static void test_an_instruction_that_is_decoded_meanwhile(void)
+{
+    struct dpu_machine *machine = dpu_new(DPU_ACCOUNTING_PIPELINE, 0);
+    LOAD(machine, MOVE(1, 123), W("add", "rri", 2, 2, 45), REPEAT(1), STOP);
+    struct observed *each = observe(machine, true);
+    struct dpu_run_result result;
+    decoded_meanwhile = 0;
+    CHECK(dpu_machine_launch(machine, &result) == DPU_RUN_DONE);
+    CHECK(decoded_meanwhile == 4 && each->seen.counts[0][0].instructions == 1);
+    expect_counts(each->counts, &each->seen);
+    destroy(each);
+}
+
 int main(void)
 {
+    test_an_instruction_that_is_decoded_meanwhile();
     test_calls_of_tasklets_that_run_ahead();
     test_locks_transfers_and_shared_words();
     test_one_tasklet();
