@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 from ..disasm import Instruction, disassemble
 from ..elf.format import ATOMIC_BASE
-from .machine import IRAM_BASE, Outcome, Ran, ThreadState
+from .machine import INSTRUCTION, IRAM_BASE, Outcome, Ran, ThreadState
 from .program import DebugProgram
 from .session import SLICE, Attached
 
 __all__ = ["DeadlockWatch", "lock_name"]
 
-_INSTRUCTION = 8
-_REGISTERS = 24
+# The register that is always zero, behind the 24 of the tasklet.
 _ZERO = 24
 # Instructions that each tasklet must have tried in vain, and rounds after which it is left.
 _TRIES, _PATIENCE = 2, 64
@@ -59,7 +58,7 @@ def _bit(instruction: Instruction, state: ThreadState) -> int | None:
     register = instruction.operands.get("ra", _ZERO)
     if register > _ZERO:
         return None
-    base = state.registers[register] if register < _REGISTERS else 0
+    base = state.registers[register] if register < _ZERO else 0
     value = base + instruction.operands.get("imm", 0)
     return (value >> 8 ^ value) & 0xFF
 
@@ -107,7 +106,7 @@ class DeadlockWatch:
         for thread, state in enumerate(self._machine.threads()):
             if not state.running:
                 continue
-            word = self._machine.read(IRAM_BASE + _INSTRUCTION * state.pc, _INSTRUCTION)
+            word = self._machine.read(IRAM_BASE + INSTRUCTION * state.pc, INSTRUCTION)
             instruction = disassemble(int.from_bytes(word, "little"))
             if (
                 instruction is None
@@ -122,7 +121,7 @@ class DeadlockWatch:
     def _describe(self) -> str:
         parts = []
         for wait in self._waits:
-            address = IRAM_BASE + _INSTRUCTION * wait.pc
+            address = IRAM_BASE + INSTRUCTION * wait.pc
             line, function = self._program.line_at(address), self._program.function_at(address)
             where = f" in {function.name}" if function is not None else ""
             where += f" at {line}" if line is not None else f" at pc 0x{wait.pc:x}"

@@ -6,9 +6,20 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["IRAM_BASE", "MRAM_BASE", "Outcome", "Ran", "ThreadState", "Watch", "WatchKind"]
+__all__ = [
+    "INSTRUCTION",
+    "IRAM_BASE",
+    "MRAM_BASE",
+    "Outcome",
+    "Ran",
+    "ThreadState",
+    "Watch",
+    "WatchKind",
+]
 
 MRAM_BASE, IRAM_BASE = 0x0800_0000, 0x8000_0000
+# The bytes of an instruction.
+INSTRUCTION = 8
 
 
 class ThreadState(NamedTuple):

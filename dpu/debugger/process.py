@@ -6,8 +6,8 @@ from __future__ import annotations
 from ..dwarf.locations import Unavailable
 from .errors import DebuggerError
 from .frames import Frame
-from .machine import IRAM_BASE, Outcome
-from .running import INSTRUCTION, Reason, Running, Stop
+from .machine import INSTRUCTION, IRAM_BASE, Outcome
+from .running import Reason, Running, Stop
 
 __all__ = ["Process", "Reason", "Stop"]
 

@@ -14,14 +14,11 @@ from .errors import DebuggerError
 from .expressions import evaluate
 from .frames import Frame, unwind
 from .host import Host
-from .machine import IRAM_BASE, Outcome, Ran, Watch, WatchKind
+from .machine import INSTRUCTION, IRAM_BASE, Outcome, Ran, Watch, WatchKind
 from .program import DebugProgram
 from .session import Attached
 
-__all__ = ["INSTRUCTION", "Reason", "Running", "Stop"]
-
-# The bytes of an instruction.
-INSTRUCTION = 8
+__all__ = ["Reason", "Running", "Stop"]
 
 
 class Reason(StrEnum):

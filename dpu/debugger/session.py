@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .errors import DebuggerError
-from .machine import Outcome, Ran, ThreadState, Watch, WatchKind
+from .machine import IRAM_BASE, Outcome, Ran, ThreadState, Watch, WatchKind
 
 __all__ = ["SLICE", "Attached", "Hello"]
 
@@ -37,7 +37,6 @@ _OUTCOMES = (
 )
 _KINDS = {WatchKind.WRITE: 1, WatchKind.READ: 2, WatchKind.ACCESS: 3}
 _INSTRUCTIONS = 4096
-_IRAM_BASE = 1 << 31
 # Rounds between two looks at whether the user interrupts.
 SLICE = 100_000
 _TIMEOUT = 60.0
@@ -125,7 +124,7 @@ class Attached:
         first, end = address, address + size
         if not 0 <= first <= end <= 1 << 32:
             raise DebuggerError(f"there is no memory at 0x{address:x}")
-        if address >= _IRAM_BASE:
+        if address >= IRAM_BASE:
             # Whole instructions.
             first, end = address & ~7, end + 7 & ~7
         data = bytearray()
@@ -141,7 +140,7 @@ class Attached:
         """Write to a memory; DebuggerError if it has no such bytes."""
         if not 0 <= address <= address + len(data) <= 1 << 32:
             raise DebuggerError(f"there is no memory at 0x{address:x}")
-        if address >= _IRAM_BASE and (address % 8 or len(data) % 8):
+        if address >= IRAM_BASE and (address % 8 or len(data) % 8):
             raise DebuggerError("instructions are written as a whole: 8 bytes each")
         for at in range(0, len(data), _PART):
             self._ask(_WRITE, address + at, data=data[at : at + _PART])
