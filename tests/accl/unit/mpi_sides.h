@@ -11,6 +11,7 @@ enum { MANY = 100000, TAG = 5 };
 
 struct side {
     uint32_t rank;
+    bool together; /* on one host with the other one */
     struct accl_mpi mpi;
     accl_device *device;
     accl_buffer *source, *result;
@@ -40,7 +41,8 @@ static inline void open_side(struct side *side, uint32_t reach)
     struct accl_rank ranks[FAKE_RANKS];
     memset(ranks, 0, sizeof ranks);
     for (uint32_t i = 0; i < FAKE_RANKS; i++)
-        ranks[i] = (struct accl_rank){.ip = 0x7F000001 + i, .port = 9000 + i, .reach = reach};
+        ranks[i] = (struct accl_rank){
+            .ip = 0x7F000001 + (side->together ? 0 : i), .port = 9000 + i, .reach = reach};
 
     uint32_t id;
     struct accl_call timeout = {.size = sizeof timeout,

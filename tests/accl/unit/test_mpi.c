@@ -55,9 +55,10 @@ static void *be_rank(void *argument)
     return NULL;
 }
 
-static void test_two_ranks(bool pointers, bool any_thread)
+static void test_two_ranks(bool pointers, bool any_thread, bool together)
 {
-    struct side sides[FAKE_RANKS] = {{.rank = 0}, {.rank = 1}};
+    struct side sides[FAKE_RANKS] = {{.rank = 0, .together = together},
+                                     {.rank = 1, .together = together}};
     pthread_t threads[FAKE_RANKS];
     fake_symbols = pointers ? of_pointer_symbols : of_int_symbols;
     for (uint32_t i = 0; i < FAKE_RANKS; i++) {
@@ -168,7 +169,7 @@ static void expect_peer_lost(const struct side *side, const char *text)
 /* Rank 1 is messages that this test writes. */
 static void test_messages_that_are_no_packets(void)
 {
-    const uint64_t lengths[] = {0, 3072, UINT64_C(1) << 40};
+    const uint64_t lengths[] = {0, 3072, 65536, UINT64_C(1) << 40};
     fake_symbols = of_int_symbols;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct side side = {.rank = 0};
@@ -203,9 +204,11 @@ int main(void)
 {
     test_wrong_setups();
     test_shared_memory_needs_no_mpi();
-    test_two_ranks(false, true);
-    test_two_ranks(true, true);
-    test_two_ranks(false, false);
+    test_two_ranks(false, true, false);
+    test_two_ranks(true, true, false);
+    test_two_ranks(false, false, false);
+    test_two_ranks(false, true, true);
+    test_two_ranks(true, false, true);
     test_stop_without_the_peer();
     test_messages_that_are_no_packets();
     test_failure_of_mpi_ends_calls();

@@ -9,6 +9,9 @@
 enum { BLOCK_HOST, BLOCK_OUT, BLOCK_IN };
 
 #define NO_MEMORY ACCL_ERROR(DMA_INTERNAL_ERROR)
+/* Bytes of a part from which on more messages between hosts take less time than copies by one rank
+ * of each. */
+#define SPREAD_LEAST (UINT64_C(4) << 10)
 
 static struct hosts *hosts_of(const struct move *m)
 {
@@ -230,8 +233,36 @@ static void sort_exchange(const struct move *m, uint8_t *slots, uint8_t *rows, b
     }
 }
 
+/* Large parts: every member is a leader, so that none has to move the parts of others. */
+static bool is_spread(const struct move *m)
+{
+    const struct hosts *hosts = hosts_of(m);
+    return hosts->in_order && hosts->local != NULL && part_bytes(m) >= SPREAD_LEAST;
+}
+
+/* Each collects what its host has for those of its own place, and exchanges it with them. */
+static uint32_t alltoall_spread(const struct move *m)
+{
+    const struct hosts *hosts = hosts_of(m);
+    size_t bytes = hosts->most * part_bytes(m);
+    uint8_t *block = block_of(m, BLOCK_OUT, m->op->comm->n);
+    uint32_t bits = block == NULL ? NO_MEMORY : 0;
+
+    for (uint32_t host = 0; !bits && host < hosts->count; host++)
+        bits = run_local(m, ACCL_ALLTOALL, 0, m->count, m->source + host * bytes,
+                         block + host * bytes);
+    if (bits)
+        return bits;
+
+    struct step step = {ACCL_ALLTOALL, 0, hosts->most * m->count, block, m->result};
+    return run(m, hosts->leaders[hosts->me.place], &step);
+}
+
 uint32_t acclib_hosts_alltoall(const struct move *m)
 {
+    if (is_spread(m))
+        return alltoall_spread(m);
+
     const struct hosts *hosts = hosts_of(m);
     struct communicator *leaders = hosts->leaders[0];
     uint64_t n = m->op->comm->n, each = (uint64_t)hosts->most * hosts->most;

@@ -15,8 +15,15 @@
 
 #include "accl/transport/packets/state.h"
 
-/* No packet up to that length is announced: MPI sends them at once. */
+/* No packet up to that length is announced: MPI sends them at once. Between hosts a message more
+ * takes longer than a copy of a piece of a collective. */
 #define INBOX_BYTES 3072
+#define FAR_INBOX_BYTES ((UINT64_C(64) << 10) + sizeof(struct packet_header))
+
+static inline uint64_t inbox_bytes(const accl_device *device, uint32_t rank)
+{
+    return device->packets->links[rank].far ? FAR_INBOX_BYTES : INBOX_BYTES;
+}
 
 /* Begins; a status of accl.h. The executor, or before any call. */
 int acclib_carrier_start(accl_device *device, const struct accl_mpi *setup);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Receiving packets from MPI. A receive for a short packet is posted for each rank, so that MPI
- * matches a packet when it comes; it is copied to memory of its own, and the receive is posted
- * again. A long packet follows a message with its length.
+ * matches a packet when it comes; it is copied to memory of its own, unless that takes long, and
+ * the receive is posted again. A long packet follows a message with its length.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,9 @@
 static void open_inbox(accl_device *device, struct carrier *c, uint32_t at)
 {
     struct inbox *box = &c->inboxes[at];
-    int error = c->mpi.calls->receive_at(&c->mpi, box->post->data, INBOX_BYTES,
-                                         (int)box->post->rank, TAG_PACKET, c->requests, at);
+    uint32_t rank = box->post->rank;
+    int error = c->mpi.calls->receive_at(&c->mpi, box->post->data, (int)inbox_bytes(device, rank),
+                                         (int)rank, TAG_PACKET, c->requests, at);
     box->open = !error;
     c->n_open += !error;
     if (error)
@@ -33,7 +34,8 @@ bool acclib_carrier_open_inboxes(accl_device *device, struct carrier *c)
     for (uint32_t rank = 0; good && rank < device->ranks; rank++) {
         if (rank == device->rank)
             continue;
-        struct parcel_post *post = acclib_post_new(&device->packets->pool, INBOX_BYTES);
+        struct parcel_post *post =
+            acclib_post_new(&device->packets->pool, inbox_bytes(device, rank));
         good = post != NULL;
         if (!good)
             break;
@@ -107,7 +109,7 @@ static void drop_long(struct carrier *c, uint32_t rank)
 
 static void begin_long(accl_device *device, struct carrier *c, uint32_t rank, uint64_t bytes)
 {
-    if (bytes <= INBOX_BYTES || bytes > ACCL_PACKET_MAX) {
+    if (bytes <= inbox_bytes(device, rank) || bytes > ACCL_PACKET_MAX) {
         acclib_packets_lost(device, rank, "it announced a packet of an invalid length");
         return;
     }
@@ -128,6 +130,27 @@ static void begin_long(accl_device *device, struct carrier *c, uint32_t rank, ui
     }
     acclib_carrier_failed(device, c, rank, error);
     acclib_post_free(post);
+}
+
+/* The packet of BYTES in an inbox, which gets other memory for it; NULL if there is none. */
+static struct parcel_post *take_packet(accl_device *device, struct carrier *c, uint32_t at,
+                                       uint64_t bytes)
+{
+    struct parcel_post *from = c->inboxes[at].post;
+    bool is_copied = bytes <= INBOX_BYTES;
+    struct parcel_post *post = acclib_post_new(&device->packets->pool,
+                                               is_copied ? bytes : inbox_bytes(device, from->rank));
+    if (post == NULL)
+        return NULL;
+
+    post->rank = from->rank;
+    if (is_copied) {
+        memcpy(post->data, from->data, bytes);
+        return post;
+    }
+    c->inboxes[at].post = post;
+    from->bytes = bytes;
+    return from;
 }
 
 /* A message of BYTES has come to an inbox, which is free for the next one from here on. */
@@ -157,11 +180,7 @@ static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uin
         return;
     }
 
-    struct parcel_post *post = acclib_post_new(&device->packets->pool, bytes);
-    if (post != NULL) {
-        post->rank = rank;
-        memcpy(post->data, from->data, bytes);
-    }
+    struct parcel_post *post = take_packet(device, c, at, bytes);
     open_inbox(device, c, at);
 
     if (post == NULL) {
@@ -193,7 +212,8 @@ static bool take_next(accl_device *device, struct carrier *c, uint32_t first, ui
 
     c->inboxes[at].open = false;
     c->n_open--;
-    if (!error && e.bytes >= 0 && e.bytes <= INBOX_BYTES)
+    if (!error && e.bytes >= 0 &&
+        (uint64_t)e.bytes <= inbox_bytes(device, c->inboxes[at].post->rank))
         empty_inbox(device, c, at, (uint64_t)e.bytes);
     else
         open_inbox(device, c, at); /* for its last message */

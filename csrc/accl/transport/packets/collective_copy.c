@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "accl/arithmetic/convert.h"
+#include "accl/transport/packets/carrier.h"
 #include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/vector.h"
 
@@ -119,6 +120,12 @@ uint32_t acclib_packets_bcast(const struct walk *w)
     return bits;
 }
 
+static uint32_t no_memory(const struct walk *w)
+{
+    return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                            "out of memory (messages of %u ranks)", w->n);
+}
+
 uint32_t acclib_packets_scatter(const struct walk *w)
 {
     const struct operation *op = w->op;
@@ -128,14 +135,31 @@ uint32_t acclib_packets_scatter(const struct walk *w)
         return get(w, w->root, &v);
     }
 
+    struct vector_put *puts = calloc(w->n, sizeof *puts);
+    if (puts == NULL)
+        return no_memory(w);
+    uint32_t begun = 0;
     for (uint32_t k = 1; !bits && k < w->n; k++) {
         uint32_t to = (w->root + k) % w->n;
         struct vector v = source_of(w, to * op->count, 0, op->count);
-        bits = acclib_vector_put(w, to, &v);
+        bits = acclib_vector_put_begin(&puts[begun], w, to, &v);
+        begun += !bits;
     }
 
-    if (!bits)
+    if (!bits) {
+        /* While the others take what is lent. */
+        if (puts[0].lent)
+            acclib_carrier_turn(w->device);
         keep(w, 0, w->root * op->count);
+    }
+
+    for (uint32_t i = 0; i < begun; i++) {
+        if (bits)
+            acclib_vector_put_drop(&puts[i]);
+        else
+            bits = acclib_vector_put_end(&puts[i]);
+    }
+    free(puts);
     return bits;
 }
 
@@ -164,8 +188,7 @@ uint32_t acclib_packets_gather(const struct walk *w)
 
     struct vector_get *expected = calloc(w->n, sizeof *expected);
     if (expected == NULL)
-        return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
-                                "out of memory (messages of %u ranks)", w->n);
+        return no_memory(w);
     for (uint32_t k = 1; k < w->n; k++) {
         uint32_t from = (w->root + k) % w->n;
         struct vector v = result_of(w, from * op->count, 0, op->count);

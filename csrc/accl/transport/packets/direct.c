@@ -8,6 +8,8 @@
 #include "accl/transport/packets/queue.h"
 #include "accl/transport/ticket.h"
 
+/* Between hosts the announcement takes longer. */
+#define FAR_LEAST (UINT64_C(128) << 10)
 /* How long a sender waits for a receiver: about as long as copying would take. */
 #define PATIENCE_NS INT64_C(10000)
 #define PATIENCE_BYTES_PER_NS 4
@@ -16,11 +18,12 @@
 /* How long a receive whose time is over waits for data that are on their way. */
 #define GRACE_NS (2 * CLOCK_SECOND)
 
-bool acclib_direct_suits(const accl_device *device, const void *data, uint64_t bytes)
+bool acclib_direct_suits(const accl_device *device, uint32_t rank, const void *data, uint64_t bytes)
 {
     const struct heap *heap = device->heap;
     const uint8_t *first = data;
-    return bytes >= DIRECT_LEAST && bytes <= DIRECT_MOST && first >= heap->base &&
+    uint64_t least = device->packets->links[rank].far ? FAR_LEAST : DIRECT_LEAST;
+    return bytes >= least && bytes <= DIRECT_MOST && first >= heap->base &&
            first < heap->base + heap->bytes && acclib_carrier_is_mine(device);
 }
 
@@ -205,8 +208,8 @@ static struct parcel_post *put(struct wish *w, const uint8_t *data, uint32_t num
     return post;
 }
 
-uint32_t acclib_direct_send(struct wish *w, const uint8_t *data, uint32_t wire_type, uint64_t bytes,
-                            bool patient, uint32_t numbers, bool *sent)
+uint32_t acclib_direct_begin(struct wish *w, const uint8_t *data, uint32_t wire_type,
+                             uint64_t bytes, bool patient, uint32_t numbers, bool *sent)
 {
     struct direct_name name = name_of(w, wire_type, bytes);
     w->name = &name;
@@ -217,27 +220,37 @@ uint32_t acclib_direct_send(struct wish *w, const uint8_t *data, uint32_t wire_t
     if (bits)
         return bits;
 
-    struct parcel_post *post = w->claimed ? put(w, data, numbers) : NULL;
-    uint64_t id = w->state->last_id;
+    w->lent = w->claimed ? put(w, data, numbers) : NULL;
+    w->lent_id = w->state->last_id;
+    w->name = NULL;
     wish_unlock(w);
     if (!w->claimed)
         return 0;
-    if (post == NULL)
+    if (w->lent == NULL)
         return no_memory(w);
 
     *sent = true;
-    bits = acclib_wish_wait(w, has_left);
-    if (!bits) {
-        wish_unlock(w);
-        return 0;
-    }
+    return 0;
+}
 
-    /* What MPI takes from here on is not to be believed. */
+void acclib_direct_drop(struct wish *w)
+{
     wish_lock(w);
-    if (!w->left)
-        post->left = NULL;
-    acclib_packet_put_plain(w->device, w->rank, PACKET_CANCEL, w->message->channel, id,
-                            w->comm->key);
+    if (!w->left) {
+        /* What MPI takes from here on is not to be believed. */
+        w->lent->left = NULL;
+        acclib_packet_put_plain(w->device, w->rank, PACKET_CANCEL, w->message->channel, w->lent_id,
+                                w->comm->key);
+    }
     wish_unlock(w);
+}
+
+uint32_t acclib_direct_end(struct wish *w)
+{
+    uint32_t bits = acclib_wish_wait(w, has_left);
+    if (bits)
+        acclib_direct_drop(w);
+    else
+        wish_unlock(w);
     return bits;
 }

@@ -19,14 +19,16 @@
 #include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/wish.h"
 
-/* Shorter messages are copied: that takes less time than the announcement. */
+/* Shorter messages are copied, and between hosts longer ones too: that takes less time than the
+ * announcement. */
 #define DIRECT_LEAST (UINT64_C(12) << 10)
 /* Longer ones are sent in several steps. */
 #define DIRECT_MOST (UINT64_C(1) << 30)
 
-/* Whether BYTES at DATA, which need no conversion, are sent or received without a copy if the other
- * side is ready. */
-bool acclib_direct_suits(const accl_device *device, const void *data, uint64_t bytes);
+/* Whether BYTES at DATA, which need no conversion, are sent to RANK or received from it without a
+ * copy if the other side is ready. */
+bool acclib_direct_suits(const accl_device *device, uint32_t rank, const void *data,
+                         uint64_t bytes);
 
 /* --- receiving --- */
 
@@ -41,9 +43,16 @@ void acclib_direct_withdraw(struct wish *w);
 
 /* --- sending --- */
 
-/* Sends BYTES of DATA if the receiver is ready, or becomes so soon with PATIENT. *SENT says whether
- * it was done. Error bits. */
-uint32_t acclib_direct_send(struct wish *w, const uint8_t *data, uint32_t wire_type, uint64_t bytes,
-                            bool patient, uint32_t numbers, bool *sent);
+/* Begins to send BYTES of DATA if the receiver is ready, or becomes so soon with PATIENT. *SENT
+ * says whether it did: DATA is lent then until acclib_direct_end(), and *W stays where it is. Error
+ * bits.
+ */
+uint32_t acclib_direct_begin(struct wish *w, const uint8_t *data, uint32_t wire_type,
+                             uint64_t bytes, bool patient, uint32_t numbers, bool *sent);
+
+/* Waits until the data have left. Error bits. */
+uint32_t acclib_direct_end(struct wish *w);
+/* The same for a call that has failed: it does not wait, and what has not left does not count. */
+void acclib_direct_drop(struct wish *w);
 
 #endif

@@ -35,6 +35,7 @@ static int packets_open(accl_device *device)
         const struct accl_rank *address = &device->world[i].address;
         uint64_t word = (uint64_t)address->ip << 32 | address->port;
         p->list_key = hash_mix(p->list_key, word);
+        p->links[i].far = address->ip != device->world[device->rank].address.ip;
         for (uint32_t c = 0; c < CHANNELS; c++)
             p->links[i].channel[c].next_id = 1;
     }

@@ -222,7 +222,7 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
     while (!bits && again) {
         again = false;
         place.filled = 0;
-        if (type == wire_type && acclib_direct_suits(device, data, bytes))
+        if (type == wire_type && acclib_direct_suits(device, w.rank, data, bytes))
             acclib_direct_expect(&w, data, wire_type, bytes);
         bits = acclib_wish_wait(&w, has_message);
         if (bits) {

@@ -237,20 +237,24 @@ static uint32_t begin(struct wish *w, accl_device *device, struct communicator *
     return 0;
 }
 
-uint32_t acclib_packets_send_direct(accl_device *device, struct communicator *comm, uint32_t to,
-                                    const struct packet_message *message, const uint8_t *data,
-                                    uint32_t wire_type, uint64_t count, bool patient, bool *sent)
+uint32_t acclib_packets_direct_begin(struct wish *w, accl_device *device, struct communicator *comm,
+                                     uint32_t to, const struct packet_message *message,
+                                     const uint8_t *data, uint32_t wire_type, uint64_t bytes,
+                                     bool patient, bool *sent)
 {
-    struct wish w;
-    uint64_t bytes = count * acclib_dtype_bytes(wire_type);
-    uint32_t bits = begin(&w, device, comm, to, message);
+    uint32_t bits = begin(w, device, comm, to, message);
     *sent = false;
     if (bits)
         return bits;
 
-    wish_unlock(&w);
-    bits = acclib_direct_send(&w, data, wire_type, bytes, patient, 0, sent);
-    return send_failed(device, &w, bits, bytes);
+    wish_unlock(w);
+    bits = acclib_direct_begin(w, data, wire_type, bytes, patient, 0, sent);
+    return send_failed(device, w, bits, bytes);
+}
+
+uint32_t acclib_packets_direct_end(struct wish *w, uint64_t bytes)
+{
+    return send_failed(w->device, w, acclib_direct_end(w), bytes);
 }
 
 uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uint32_t to,
@@ -273,10 +277,12 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
     bool asked = user ? segments > slots : bytes > COLLECTIVE_EAGER;
     *numbers = message->stream ? 0 : (uint32_t)segments;
     if (user && source_type == wire_type && !message->stream &&
-        acclib_direct_suits(device, data, bytes)) {
+        acclib_direct_suits(device, w.rank, data, bytes)) {
         bool sent;
         wish_unlock(&w);
-        bits = acclib_direct_send(&w, data, wire_type, bytes, true, *numbers, &sent);
+        bits = acclib_direct_begin(&w, data, wire_type, bytes, true, *numbers, &sent);
+        if (!bits && sent)
+            bits = acclib_direct_end(&w);
         if (bits || sent)
             return send_failed(device, &w, bits, bytes);
         wish_lock(&w);

@@ -17,9 +17,14 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
                              uint32_t *numbers);
 
 /* The same for a message of the collectives' channel, which is sent if it can be without a copy,
- * and the receiver is ready or becomes so soon with PATIENT: *SENT. */
-uint32_t acclib_packets_send_direct(accl_device *device, struct communicator *comm, uint32_t to,
-                                    const struct packet_message *message, const uint8_t *data,
-                                    uint32_t wire_type, uint64_t count, bool patient, bool *sent);
+ * and the receiver is ready or becomes so soon with PATIENT: *SENT. acclib_packets_direct_end()
+ * follows then, and *W and *MESSAGE stay where they are. */
+uint32_t acclib_packets_direct_begin(struct wish *w, accl_device *device, struct communicator *comm,
+                                     uint32_t to, const struct packet_message *message,
+                                     const uint8_t *data, uint32_t wire_type, uint64_t bytes,
+                                     bool patient, bool *sent);
+
+/* Waits until the BYTES have left. */
+uint32_t acclib_packets_direct_end(struct wish *w, uint64_t bytes);
 
 #endif

@@ -70,6 +70,7 @@ static inline struct call_told packet_told(const struct packet_header *h)
 
 struct packet_link {
     bool greeted, left, lost;
+    bool far; /* on another host, as both sides know */
     char why[160];
     uint32_t slot_count; /* its rx buffers */
     uint64_t slot_bytes;

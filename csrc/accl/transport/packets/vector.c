@@ -23,35 +23,75 @@ static uint8_t *element(const struct vector *v, uint64_t i)
     return v->data + i * acclib_dtype_bytes(v->type);
 }
 
-/* Whether the rest may go without a copy, and then its message. */
-static bool suits(const struct walk *w, const struct vector *v, uint64_t done, uint64_t bytes,
-                  struct packet_message *message)
+/* Whether the rest may go to a member, or come from it, without a copy; and its message. */
+static bool suits(const struct walk *w, uint32_t with, const struct vector *v, uint64_t done,
+                  uint64_t bytes, struct packet_message *message)
 {
+    uint32_t rank = w->op->comm->members[with].rank;
     *message = w->message;
     message->at = v->at + done * acclib_dtype_bytes(w->wire);
-    return v->type == w->wire && acclib_direct_suits(w->device, element(v, done), bytes);
+    return v->type == w->wire && acclib_direct_suits(w->device, rank, element(v, done), bytes);
+}
+
+/* Sends the next part of the vector; what is lent to MPI for it is noted in p->lent. */
+static uint32_t put_part(struct vector_put *p)
+{
+    const struct walk *w = p->walk;
+    const struct vector *v = &p->vector;
+    uint64_t bytes, n = rest_of(w, v, p->done, &bytes);
+    uint32_t bits = 0;
+    bool sent = false;
+
+    if (suits(w, p->to, v, p->done, bytes, &p->message))
+        bits = acclib_packets_direct_begin(&p->wish, w->device, w->op->comm, p->to, &p->message,
+                                           element(v, p->done), w->wire, bytes, !p->done, &sent);
+    if (!bits && !sent) {
+        n = n < piece_most(w) ? n : piece_most(w);
+        bits = acclib_piece_put(w, p->to, n ? element(v, p->done) : NULL, v->type, n);
+    }
+    if (!bits)
+        p->done += n;
+    p->lent = sent ? bytes : 0;
+
+    return bits;
+}
+
+/* Until the first part that is lent, which may be the last. */
+uint32_t acclib_vector_put_begin(struct vector_put *p, const struct walk *w, uint32_t to,
+                                 const struct vector *v)
+{
+    *p = (struct vector_put){.walk = w, .vector = *v, .to = to};
+    uint32_t bits = 0;
+    do {
+        bits = put_part(p);
+    } while (!bits && !p->lent && p->done < v->count);
+
+    return bits;
+}
+
+uint32_t acclib_vector_put_end(struct vector_put *p)
+{
+    uint32_t bits = p->lent ? acclib_packets_direct_end(&p->wish, p->lent) : 0;
+    while (!bits && p->done < p->vector.count) {
+        bits = put_part(p);
+        if (p->lent)
+            bits = acclib_packets_direct_end(&p->wish, p->lent);
+    }
+
+    return bits;
+}
+
+void acclib_vector_put_drop(struct vector_put *p)
+{
+    if (p->lent)
+        acclib_direct_drop(&p->wish);
 }
 
 uint32_t acclib_vector_put(const struct walk *w, uint32_t to, const struct vector *v)
 {
-    uint64_t done = 0;
-    uint32_t bits = 0;
-
-    do {
-        struct packet_message message;
-        uint64_t bytes, n = rest_of(w, v, done, &bytes);
-        bool sent = false;
-        if (suits(w, v, done, bytes, &message))
-            bits = acclib_packets_send_direct(w->device, w->op->comm, to, &message,
-                                              element(v, done), w->wire, n, !done, &sent);
-        if (!bits && !sent) {
-            n = n < piece_most(w) ? n : piece_most(w);
-            bits = acclib_piece_put(w, to, n ? element(v, done) : NULL, v->type, n);
-        }
-        done += n;
-    } while (!bits && done < v->count);
-
-    return bits;
+    struct vector_put p;
+    uint32_t bits = acclib_vector_put_begin(&p, w, to, v);
+    return bits ? bits : acclib_vector_put_end(&p);
 }
 
 /* Tells the sender that there is room for the rest from DONE on, if it may go without a copy. */
@@ -60,7 +100,7 @@ static void expect_rest(struct vector_get *g, uint64_t done)
     const struct walk *w = g->walk;
     uint64_t bytes;
     rest_of(w, &g->vector, done, &bytes);
-    bool direct = suits(w, &g->vector, done, bytes, &g->message);
+    bool direct = suits(w, g->from, &g->vector, done, bytes, &g->message);
 
     acclib_wish_make(&g->wish, w->device, w->op->comm, g->from, &g->message, ACCL_RECV,
                      ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));

@@ -32,6 +32,29 @@ struct vector_get {
     struct packet_message message;
 };
 
+/* A vector that is being sent. */
+struct vector_put {
+    const struct walk *walk;
+    struct vector vector;
+    uint32_t to;
+    uint64_t done; /* elements that were sent or lent to MPI */
+    uint64_t lent; /* bytes of them that MPI may still read */
+    struct wish wish;
+    struct packet_message message;
+};
+
+/* Begins to send a vector to member TO. Unless there are error bits, acclib_vector_put_end() or
+ * acclib_vector_put_drop() follows with *PUT at the same place, and the vector stays as it is until
+ * then. */
+uint32_t acclib_vector_put_begin(struct vector_put *put, const struct walk *w, uint32_t to,
+                                 const struct vector *v);
+
+/* Waits until all of it has left. */
+uint32_t acclib_vector_put_end(struct vector_put *put);
+
+/* The rest of it will not be sent. */
+void acclib_vector_put_drop(struct vector_put *put);
+
 /* Sends a vector to member TO. */
 uint32_t acclib_vector_put(const struct walk *w, uint32_t to, const struct vector *v);
 

@@ -25,6 +25,8 @@ struct wish {
     uint64_t segments;
     struct incoming *found;
     struct posted *posted; /* see direct.h */
+    struct parcel_post *lent;
+    uint64_t lent_id;
     int64_t until;
     struct direct_name *name;
     bool claimed, left, is_long;
