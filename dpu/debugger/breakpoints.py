@@ -15,6 +15,7 @@ __all__ = ["Breakpoint", "Breakpoints", "Watchpoint", "resolve"]
 
 _LINE = re.compile(r"(?:(.+):)?(\d+)")
 _ADDRESS = re.compile(r"\*?(0[xX][0-9a-fA-F]+)")
+_EXPRESSION = re.compile(r"/(.+)/")
 
 
 @dataclass
@@ -26,7 +27,7 @@ class Breakpoint:
     number : int
         Its number.
     place : str
-        ``file:line``, a function, or an address.
+        ``file:line``, a function, an address, or ``/regular expression/``.
     condition : str
         It stops only if this expression is not 0.
     thread : int, optional
@@ -101,7 +102,8 @@ def resolve(program: DebugProgram, place: str, file: str | None = None) -> list[
     program : DebugProgram
         The program.
     place : str
-        ``file:line``, a line of `file`, a function, or an address.
+        ``file:line``, a line of `file`, a function, an address, or ``/regular expression/`` that
+        is found in names of functions.
     file : str, optional
         The current file.
 
@@ -124,7 +126,25 @@ def resolve(program: DebugProgram, place: str, file: str | None = None) -> list[
         if wanted is None:
             raise DebuggerError("there is no current file: say FILE:LINE")
         return program.addresses_of(wanted, int(line[2]))[1]
-    functions = program.functions_named(place)
-    if not functions:
-        raise DebuggerError(f"there is no function {place!r}")
-    return [program.after_prologue(function) for function in functions]
+    names, wanted = [place], f"function {place!r}"
+    expression = _EXPRESSION.fullmatch(place)
+    if expression is not None:
+        names, wanted = _matching(program, expression[1]), f"function that matches {place}"
+    addresses = {address for name in names for address in _begins(program, name)}
+    if not addresses:
+        raise DebuggerError(f"there is no {wanted}")
+    return sorted(addresses)
+
+
+def _matching(program: DebugProgram, expression: str) -> list[str]:
+    try:
+        wanted = re.compile(expression)
+    except re.error as error:
+        raise DebuggerError(f"/{expression}/ is no regular expression: {error}") from error
+    return [name for name in program.function_names() if wanted.search(name)]
+
+
+def _begins(program: DebugProgram, name: str) -> list[int]:
+    """Return where a function begins, by itself and where it was inlined."""
+    own = [program.after_prologue(function) for function in program.functions_named(name)]
+    return own + program.places_of_inlined(name)

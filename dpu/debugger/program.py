@@ -12,7 +12,7 @@ from ..asm.lines import SECTION, LineRow, read_line_units
 from ..dwarf.constants import Attribute, Tag
 from ..dwarf.entries import Entry, Unit, read_units
 from ..dwarf.frames import CallFrames
-from ..dwarf.locations import is_covered
+from ..dwarf.locations import is_covered, read_ranges
 from ..dwarf.types import Type, TypeReader
 from ..dwarf.variables import global_variables, named
 from ..elf.format import ATOMIC_BASE, IRAM_BASE, SymbolType
@@ -200,6 +200,35 @@ class DebugProgram:
     def functions_named(self, name: str) -> list[Function]:
         """Return the functions with a name."""
         return [function for function in self.functions if function.name == name]
+
+    def places_of_inlined(self, name: str) -> list[int]:
+        """Return where a function begins in those that it was inlined into."""
+        found = set()
+        for entry in self.entries.values():
+            if entry.tag == Tag.INLINED_SUBROUTINE and self.named(entry).name == name:
+                first = self._first_address(entry)
+                if first is not None and self.function_at(first) is not None:
+                    found.add(first)
+        return sorted(found)
+
+    def _first_address(self, entry: Entry) -> int | None:
+        low, ranges = entry.number(Attribute.LOW_PC), entry.number(Attribute.RANGES)
+        if low is not None or ranges is None:
+            return low
+        try:
+            return min(
+                (a for a, end in read_ranges(self.ranges, ranges, entry.unit.base) if a < end),
+                default=None,
+            )
+        except IndexError:
+            return None
+
+    def function_names(self) -> list[str]:
+        """Return the names of all functions, also of those that exist only inlined."""
+        inlined = (e for e in self.entries.values() if e.tag == Tag.INLINED_SUBROUTINE)
+        names = {function.name for function in self.functions}
+        names |= {self.named(e).name for e in inlined if self._first_address(e) is not None}
+        return sorted(names - {""})
 
     def after_prologue(self, function: Function) -> int:
         """Return where a function has set up its frame."""

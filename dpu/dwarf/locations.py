@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -11,7 +11,16 @@ from .constants import Operation as Op
 from .operations import Step, read_steps
 from .stream import Reader
 
-__all__ = ["Context", "Piece", "Place", "Unavailable", "find_in_list", "is_covered", "locate"]
+__all__ = [
+    "Context",
+    "Piece",
+    "Place",
+    "Unavailable",
+    "find_in_list",
+    "is_covered",
+    "locate",
+    "read_ranges",
+]
 
 _MASK = 0xFFFF_FFFF
 _SELECTS_BASE = 0xFFFF_FFFF
@@ -76,17 +85,22 @@ def find_in_list(section: bytes, offset: int, base: int, address: int) -> bytes 
             return expression
 
 
-def is_covered(section: bytes, offset: int, base: int, address: int) -> bool:
-    """Tell whether a list of ranges contains an address."""
+def read_ranges(section: bytes, offset: int, base: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of a list: of each, its first address and the address after it."""
     r = Reader(section, offset)
     while True:
         begin, end = r.number(4), r.number(4)
         if begin == end == 0:
-            return False
+            return
         if begin == _SELECTS_BASE:
             base = end
-        elif base + begin <= address < base + end:
-            return True
+        else:
+            yield base + begin, base + end
+
+
+def is_covered(section: bytes, offset: int, base: int, address: int) -> bool:
+    """Tell whether a list of ranges contains an address."""
+    return any(first <= address < end for first, end in read_ranges(section, offset, base))
 
 
 def locate(expression: bytes, context: Context) -> list[Piece]:

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ..debugger.errors import DebuggerError
+from ..debugger.program import DebugProgram
 from ..dwarf.locations import Unavailable
 from .data import DataCommands
 from .looking import LookingCommands
@@ -21,6 +23,9 @@ __all__ = ["Interpreter"]
 
 class Interpreter(RunningCommands, PointCommands, LookingCommands, DataCommands):
     """Runs commands, which are text."""
+
+    # A command, and the program for DPUs that it names.
+    _file: tuple[list[str], DebugProgram | None] = ([], None)
 
     def run(self, line: str) -> bool:
         """Run a command; return whether it was fulfilled."""
@@ -63,12 +68,16 @@ class Interpreter(RunningCommands, PointCommands, LookingCommands, DataCommands)
 
     def words(self) -> list[str]:
         """Return names of the program, for completion."""
-        if self.process is None or self.process.program is None:
+        program = self.process.program if self.process is not None else None
+        if program is None:
+            if self._file[0] != self.command:
+                self._file = (self.command, _program_file(self.command))
+            program = self._file[1]
+        if program is None:
             return []
-        program = self.process.program
-        found = [f.name for f in program.functions] + list(program.globals)
+        found = program.function_names() + list(program.globals)
         try:
-            frame = self.process.frame()
+            frame = self.live.frame()
             found += [program.named(entry).name for entry in frame.variables()]
         except DebuggerError:
             pass
@@ -82,6 +91,16 @@ class Interpreter(RunningCommands, PointCommands, LookingCommands, DataCommands)
             if name.replace("|", " ").startswith(rest):
                 lines.append(f"{name.replace('|', ' '):22} {text}")
         return Answer("\n".join(lines) or f"there is no command {rest!r}")
+
+
+def _program_file(command: list[str]) -> DebugProgram | None:
+    """Return the program for DPUs that a command names, before it runs."""
+    for word in reversed(command):
+        try:
+            return DebugProgram(Path(word).read_bytes(), word)
+        except (OSError, ValueError, DebuggerError):
+            continue
+    return None
 
 
 def _as_object(data: Any) -> dict[str, Any]:
@@ -118,6 +137,10 @@ _NAMES: list[tuple[str, Callable[[Interpreter, str], Answer]]] = [
     ("br del", _I.delete_breakpoint),
     ("br en", _I.enable_breakpoint),
     ("br dis", _I.disable_breakpoint),
+    ("breakpoint modify", _I.modify_breakpoint),
+    ("br mod", _I.modify_breakpoint),
+    ("tbreak", _I.break_once_at),
+    ("rbreak", _I.break_at_matches),
     ("b", _I.break_at),
     ("watchpoint set variable", _I.watch),
     ("watchpoint set expression", _I.watch),
@@ -149,12 +172,15 @@ _NAMES: list[tuple[str, Callable[[Interpreter, str], Answer]]] = [
     ("frame variable", _I.variables),
     ("frame info", _I.status),
     ("fr v", _I.variables),
+    ("var", _I.variables),
+    ("v", _I.variables),
     ("up", _I.up),
     ("down", _I.down),
     ("f", _I.select_frame),
     ("expression", _I.print),
     ("expr", _I.print),
     ("print", _I.print),
+    ("po", _I.print),
     ("p", _I.print),
     ("register read", _I.registers),
     ("register write", _I.write_register),
@@ -163,6 +189,10 @@ _NAMES: list[tuple[str, Callable[[Interpreter, str], Answer]]] = [
     ("x", _I.examine),
     ("disassemble", _I.disassemble),
     ("di", _I.disassemble),
+    ("image list", _I.program_file),
+    ("target modules list", _I.program_file),
+    ("image lookup", _I.lookup),
+    ("target modules lookup", _I.lookup),
     ("source list", _I.source),
     ("list", _I.source),
     ("l", _I.source),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..debugger.errors import DebuggerError
 from ..debugger.expressions import evaluate
-from ..debugger.machine import IRAM_BASE
+from ..debugger.machine import INSTRUCTION, IRAM_BASE
 from . import printing
 from .options import parse
 from .session import Answer, Session
@@ -100,6 +100,31 @@ class LookingCommands(Session):
                 first, count = function.first, (function.end - function.first) // 8
         lines = printing.disassembly(process, first & ~7, min(count or 8, 4096))
         return Answer("\n".join(lines))
+
+    def program_file(self, _rest: str) -> Answer:
+        """Image list: the program that the DPU has loaded."""
+        code, path = self.live.code, self.live.machine.hello.path
+        size = sum(function.end - function.first for function in code.functions)
+        text = f"{path}: {len(code.functions)} functions, {size // INSTRUCTION} instructions"
+        return Answer(text, {"path": path, "functions": len(code.functions)})
+
+    def lookup(self, rest: str) -> Answer:
+        """Image lookup -n FUNCTION | -a ADDRESS: where a function is, or what is at an address."""
+        options = parse(rest, valued=("-n", "-a"))
+        process = self.live
+        if options.get("-n"):
+            name = options["-n"]
+            addresses = [function.first for function in process.code.functions_named(name)]
+            addresses += process.code.places_of_inlined(name)
+            if not addresses:
+                raise DebuggerError(f"there is no function {name!r}")
+        elif options.get("-a"):
+            first = evaluate(options["-a"], process.frame()).integer()
+            addresses = [first if first >= IRAM_BASE else IRAM_BASE + INSTRUCTION * first]
+        else:
+            raise DebuggerError("image lookup needs -n FUNCTION or -a ADDRESS")
+        places = [printing.describe_place(process.code, address) for address in addresses]
+        return Answer("\n".join(places), {"places": places})
 
     def source(self, rest: str) -> Answer:
         """Source list [-f FILE] [-l LINE] | list [LINE | FUNCTION]: lines of a source."""

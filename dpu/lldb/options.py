@@ -23,6 +23,7 @@ _LONG = {
     "--watch": "-w",
     "--ignore-count": "-i",
     "--tasklet": "-t",
+    "--func-regex": "-r",
     "--format": "-f",
 }
 

@@ -7,37 +7,56 @@ import re
 
 from ..debugger.errors import DebuggerError
 from ..debugger.machine import WatchKind
-from .options import parse
-from .session import Answer, Session
+from .options import Options, parse
+from .session import Answer, Session, breakpoint_settings
 
 __all__ = ["PointCommands"]
+
+# Options of a breakpoint that are not its place.
+_SETTINGS = ("-c", "-t", "-i")
+_ONCE = ("-o", "--one-shot")
 
 
 class PointCommands(Session):
     """Commands about breakpoints and watchpoints."""
 
     def add_breakpoint(self, rest: str) -> Answer:
-        """Breakpoint set -f FILE -l LINE | -n FUNCTION | -a ADDRESS [-c CONDITION] [-t TASKLET]."""
-        options = parse(
-            rest, valued=("-f", "-l", "-n", "-a", "-c", "-t", "-i"), flags=("-o", "--one-shot")
-        )
+        """Breakpoint set -f FILE -l LINE|-n FUNCTION|-r REGEX|-a ADDRESS [-c CONDITION] [-o]."""
+        options = parse(rest, valued=(*_SETTINGS, "-f", "-l", "-n", "-r", "-a"), flags=_ONCE)
         if options.get("-l"):
             place = (
                 f"{options.get('-f')}:{options.get('-l')}" if options.get("-f") else options["-l"]
             )
+        elif options.get("-r"):
+            place = f"/{options['-r']}/"
         elif options.get("-n") or options.get("-a"):
             place = options.get("-n") or options["-a"]
         else:
-            raise DebuggerError("breakpoint set needs -l LINE, -n FUNCTION or -a ADDRESS")
+            raise DebuggerError(
+                "breakpoint set needs -l LINE, -n FUNCTION, -r REGULAR_EXPRESSION or -a ADDRESS"
+            )
         return self.keep_breakpoint(place, options)
 
     def break_at(self, rest: str) -> Answer:
         """B FILE:LINE | LINE | FUNCTION | ADDRESS: set a breakpoint; b alone lists them."""
+        return self._break_at(rest, parse("")) if rest else self.list_breakpoints("")
+
+    def break_once_at(self, rest: str) -> Answer:
+        """Tbreak FILE:LINE | LINE | FUNCTION | ADDRESS: set a breakpoint for one stop."""
         if not rest:
-            return self.list_breakpoints("")
+            raise DebuggerError("tbreak needs a place, as FILE:LINE or FUNCTION")
+        return self._break_at(rest, parse("-o", flags=_ONCE))
+
+    def _break_at(self, rest: str, options: Options) -> Answer:
         match = re.fullmatch(r"(.*?)\s+if\s+(.*)", rest)
         place, condition = (match[1], match[2]) if match else (rest, "")
-        return self.keep_breakpoint(place.strip(), parse(""), condition)
+        return self.keep_breakpoint(place.strip(), options, condition)
+
+    def break_at_matches(self, rest: str) -> Answer:
+        """Rbreak REGULAR_EXPRESSION: set a breakpoint at all functions that it is found in."""
+        if not rest:
+            raise DebuggerError("rbreak needs a regular expression, as ^merge")
+        return self.keep_breakpoint(f"/{rest}/", parse(""))
 
     def list_breakpoints(self, _rest: str) -> Answer:
         """Breakpoint list: all breakpoints, and how often they were reached."""
@@ -69,6 +88,19 @@ class PointCommands(Session):
         for number in numbers:
             del self.breakpoints[number]
         return Answer(f"{len(numbers)} breakpoint(s) removed")
+
+    def modify_breakpoint(self, rest: str) -> Answer:
+        """Breakpoint modify [-c CONDITION] [-t TASKLET] [-i IGNORED_HITS] [-o] [NUMBER ...]."""
+        options = parse(rest, valued=_SETTINGS, flags=_ONCE)
+        # Before anything is changed.
+        settings = breakpoint_settings(options)
+        if not settings:
+            raise DebuggerError("breakpoint modify needs -c, -t, -i or -o")
+        numbers = self._chosen(options.rest)
+        for number in numbers:
+            for name, value in settings.items():
+                setattr(self.breakpoints[number], name, value)
+        return Answer(f"{len(numbers)} breakpoint(s) changed")
 
     def _enable(self, rest: str, *, enabled: bool) -> Answer:
         numbers = self._chosen(rest)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..debugger.errors import DebuggerError
 from ..debugger.frames import Frame
-from ..debugger.machine import IRAM_BASE
+from ..debugger.machine import INSTRUCTION, IRAM_BASE
 from ..debugger.process import Process, Reason, Stop
 from ..debugger.program import DebugProgram
 from ..debugger.values import Value, as_json, show
@@ -19,6 +19,7 @@ from ..dwarf.locations import Unavailable
 
 __all__ = [
     "describe_frame",
+    "describe_place",
     "describe_stop",
     "disassembly",
     "frame_json",
@@ -46,6 +47,15 @@ def describe_frame(frame: Frame) -> str:
     where = f" at {line}" if line is not None else ""
     arguments = ", ".join(f"{name}={text}" for name, text in _arguments(frame) if "\n" not in text)
     return f"frame #{frame.level}: 0x{frame.pc:08x} {inlined}{name}({arguments}){where}"
+
+
+def describe_place(program: DebugProgram, address: int) -> str:
+    """Return a line about an instruction."""
+    function, line = program.function_at(address), program.line_at(address)
+    name = "no function" if function is None else function.name
+    if function is not None and address != function.first:
+        name += f" + {(address - function.first) // INSTRUCTION}"
+    return f"0x{address:08x}: {name}" + (f" at {line}" if line is not None else "")
 
 
 def _arguments(frame: Frame) -> list[tuple[str, str]]:

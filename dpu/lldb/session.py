@@ -15,7 +15,7 @@ from ..debugger.process import Process, Reason, Stop
 from . import printing
 from .options import Options
 
-__all__ = ["Answer", "Session"]
+__all__ = ["Answer", "Session", "breakpoint_settings"]
 
 
 @dataclass
@@ -24,6 +24,20 @@ class Answer:
 
     text: str = ""
     data: Any = None
+
+
+def breakpoint_settings(options: Options) -> dict[str, Any]:
+    """Return what options say of a breakpoint, by the names of its fields."""
+    settings: dict[str, Any] = {}
+    if options.get("-c") is not None:
+        settings["condition"] = options["-c"]
+    if options.get("-t"):
+        settings["thread"] = int(options["-t"])
+    if options.get("-i"):
+        settings["ignore"] = int(options["-i"])
+    if options.has("-o", "--one-shot"):
+        settings["once"] = True
+    return settings
 
 
 class Session:
@@ -132,13 +146,7 @@ class Session:
 
     def keep_breakpoint(self, place: str, options: Options, condition: str = "") -> Answer:
         """Set a breakpoint, or keep it until the program runs."""
-        settings: dict[str, Any] = {
-            "condition": options.get("-c") or condition,
-            "once": options.has("-o", "--one-shot"),
-            "ignore": int(options.get("-i") or 0),
-        }
-        if options.get("-t"):
-            settings["thread"] = int(options["-t"])
+        settings = {"condition": condition, **breakpoint_settings(options)}
         if not self.has_program:
             point = self.breakpoints.add(place, **settings)
             text = f"Breakpoint {point.number}: {place}, set when the program runs"

@@ -11,9 +11,27 @@ from pathlib import Path
 
 import pytest
 
+from dpu.toolchain import BuildOptions, Toolchain, build
+
 from .conftest import line_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+INLINED = """
+#include <attributes.h>
+#include <stdint.h>
+__host volatile uint32_t first = 3, second = 5, sum;
+static inline __attribute__((always_inline)) uint32_t twice(uint32_t n)
+{
+    return n * 2 + first;
+}
+int main(void)
+{
+    sum = twice(first);
+    sum += twice(second);
+    return 0;
+}
+"""
 
 
 @pytest.fixture
@@ -128,6 +146,48 @@ def test_a_line_without_code_tells_where_the_breakpoint_is(run: Run) -> None:
     answers = run(f"b kernel.c:{wanted}\nb sum\nrun\n", "--json").stdout.splitlines()
     stop = next(json.loads(one) for one in answers if "remarks" in one)
     assert [f"kernel.c:{wanted + 1}" in one for one in stop["remarks"]] == [True]
+
+
+def test_breakpoints_that_stop_once_and_that_match_names(run: Run) -> None:
+    script = "tbreak sum\nrbreak ^ma.n$\nr\nbr l\nbr mod -c 0 2\nc\nbr l\nc\n"
+    text = run(script, "-b").stdout
+    assert text.count("stop reason = breakpoint 2") == 1 and "1 breakpoint(s) changed" in text
+    # Only the first tasklet stops in sum.
+    assert text.count("stop reason = breakpoint 1") == 1 and text.count("\n1: sum, ") == 1
+    assert text.rstrip().endswith("ended with status 0")
+    text = run("rbreak (\nrbreak nothing\nr\nbr l\n").stdout
+    assert "is no regular expression" in text and "there is no function that matches" in text
+
+
+def test_an_inlined_function_has_breakpoints(
+    toolchain: Toolchain, run: Run, tmp_path: Path
+) -> None:
+    source, program = tmp_path / "inlined.c", tmp_path / "inlined.dpu"
+    source.write_text(INLINED)
+    build([source], program, BuildOptions(level="-O2"), toolchain=toolchain)
+    script = "b twice\nrun\nbr l\nimage lookup -n twice\np n\nc\np n\nc\n"
+    text = run(script, "-b", program=str(program)).stdout
+    assert text.count("stop reason = breakpoint 1") == 2
+    assert text.count("twice [inlined] in main(") == 2
+    assert text.split("image lookup")[1].count(": main + ") == 2
+
+
+def test_what_a_program_has(run: Run) -> None:
+    text = run("run -s\nimage list\nimage lookup -n sum\nimage lookup -a 0\nv\n").stdout
+    assert " functions, " in text and ": sum at kernel.c:" in text
+    assert "0x80000000: " in text
+    assert "image lookup needs" in run("run -s\nimage lookup\n").stdout
+
+
+def test_names_are_completed_before_the_program_runs(kernel: Callable[..., Path]) -> None:
+    import io
+
+    from dpu.lldb.commands import Interpreter
+    from dpu.lldb.programs import command_for
+
+    words = Interpreter(command_for([str(kernel())]), io.StringIO()).words()
+    assert {"main", "sum", "totals"} <= set(words)
+    assert Interpreter([sys.executable], io.StringIO()).words() == []
 
 
 def test_commands_of_upmem_documentation(run: Run) -> None:
