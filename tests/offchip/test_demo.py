@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpu.toolchain import ToolchainError, find_toolchain
-from offchip.demo.__main__ import check, huffman_bits
+from offchip.demo.__main__ import check, find_result, huffman_bits
 from offchip.demo.plan import read_text
 
 
@@ -33,6 +33,16 @@ def test_pipeline_agrees_with_numpy():
     assert result["bits"] == huffman_bits(np.bincount(read_text(), minlength=256))
     counting = result["modelled"]["count on DPUs"]
     assert result["predicted"]["count on DPUs"] == pytest.approx(counting, rel=0.2)
+
+
+def test_result_is_found_among_messages_of_mpi():
+    # UCX writes to standard output.
+    noise = "[1795513233.702473] [host:22544:0]  tcp_iface.c:984  UCX  ERROR no network\n"
+    assert find_result(f'{noise}12\n{{"bits": 3}}\n{noise}') == {"bits": 3}
+    with pytest.raises(RuntimeError, match=r"gave no result; they printed: .*no network"):
+        find_result(noise)
+    with pytest.raises(RuntimeError, match="printed: nothing"):
+        find_result("")
 
 
 @pytest.mark.parametrize("package", ["veo", "dpu", "accl"])
