@@ -195,6 +195,32 @@ static void test_transfer_addresses(void)
     end(f);
 }
 
+/* What UPMEM's compiler makes of `data[1] += 1`, of 4 bytes in MRAM, with a buffer of 8 bytes. */
+#define FETCH(place, line, mram) \
+    READ_MRAM(line, mram, 1), W("and", "rri", place, mram, 4), W("add", "rrr", place, line, place)
+
+static void test_data_in_mram(void)
+{
+    struct fixture *f = begin(DPU_CHECK_DMA);
+    LOAD(f->machine, MOVE(1, BUFFER), MOVE(2, 20), FETCH(3, 1, 2), W("lw", "erri", 0, 4, 3, 0),
+         W("add", "rri", 4, 4, 1), READ_MRAM(1, 2, 1), W("sw", "erir", 0, 3, 0, 4),
+         WRITE_MRAM(3, 2, 1), STOP);
+    run(f);
+    CHECK(f->found.count == 0);
+    end(f);
+
+    /* The same addresses, but nothing that looks for the datum; and another place. */
+    f = begin(DPU_CHECK_DMA);
+    LOAD(f->machine, MOVE(1, BUFFER), MOVE(2, 20), READ_MRAM(1, 2, 1), MOVE(3, BUFFER + 4),
+         WRITE_MRAM(3, 2, 1), MOVE(2, 17), W("sw", "erir", 0, 3, 0, 4), WRITE_MRAM(3, 2, 1),
+         READ_MRAM(1, 2, 2), W("and", "rri", 3, 2, 4), STOP);
+    run(f);
+    CHECK(f->found.count == 6);
+    for (uint32_t i = 0; i < f->found.count; i++)
+        CHECK(f->found.findings[i].kind == DPU_FINDING_DMA_MISALIGNED);
+    end(f);
+}
+
 static void test_transfer_beyond_a_variable(void)
 {
     static const struct dpu_check_area wram[] = {{BUFFER, 20}, {BUFFER + 24, 100}};
@@ -352,6 +378,7 @@ int main(void)
     test_race_in_mram();
     test_transfer_in_flight();
     test_transfer_addresses();
+    test_data_in_mram();
     test_transfer_beyond_a_variable();
     test_stack();
     test_stack_that_grows_up();
