@@ -143,8 +143,10 @@ class Toolchain:
         objects = []
         for source in sources:
             target = self.object_folder / (source + ".o")
-            command = [*self.cc, *flags, "-MMD", "-MF", f"{target}.d", "-c", source]
-            command += ["-o", str(target)]
+            depfile = f"{os.path.relpath(target, self.root)}.d"
+            command = [*self.cc, *flags, "-MMD", "-MF", depfile, "-c", source]
+            # Relative, so that a copy of the objects is of use to another clone.
+            command += ["-o", os.path.relpath(target, self.root)]
             objects.append(str(target))
             if self._outdated(target, command, _read_depfile(Path(f"{target}.d"))):
                 jobs.append((target, command))
@@ -197,7 +199,7 @@ class Toolchain:
 
     def _stamp(self, product: Path) -> Path:
         # Beside the objects, never beside a product, which may be in a folder that is packed.
-        return self.object_folder / "stamps" / _digest([str(product)])
+        return self.object_folder / "stamps" / _digest([os.path.relpath(product, self.root)])
 
     def _outdated(self, product: Path, command: Sequence[str], inputs: Iterable[str]) -> bool:
         stamp = self._stamp(product)

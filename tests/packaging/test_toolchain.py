@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 import pytest
@@ -87,6 +88,20 @@ def test_sanitized_objects_are_kept_apart(build, toolchain_module, tree):
     assert "a.c.o" in build(sanitize="undefined")
     assert not {"a.c.o", "b.c.o"} & set(build())
     assert toolchain_module.Toolchain(tree, sanitize="a,b").name == "native-a-b"
+
+
+def test_copied_objects_serve_another_clone(build, toolchain_module, tree):
+    build()
+    clone = tree / "clone"
+    shutil.copytree(tree, clone, ignore=shutil.ignore_patterns("clone"))
+    (clone / "b.c").write_text("int b(void);\nint b(void) { return 3; }\n")
+    later(clone / "b.c")
+
+    before = (clone / "build/native/a.c.o").stat().st_mtime_ns
+    objects = toolchain_module.Toolchain(clone).compile(["a.c", "b.c"], includes=["."])
+    assert objects == [str(clone / "build/native" / name) for name in ("a.c.o", "b.c.o")]
+    assert (clone / "build/native/a.c.o").stat().st_mtime_ns == before
+    assert (clone / "build/native/b.c.o").read_bytes() != (tree / "build/native/b.c.o").read_bytes()
 
 
 def test_failed_step_is_done_again(build, toolchain_module, tree):
