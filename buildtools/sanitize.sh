@@ -10,21 +10,20 @@ venv=.venv-sanitize
 pip="$venv/bin/python -m pip --disable-pip-version-check --quiet"
 cc=${CC:-gcc}
 
+export OFFCHIP_SANITIZE=address,undefined
 if [ ! -e "$venv/made" ] || [ pyproject.toml -nt "$venv/made" ]; then
     "$1" -m venv --clear "$venv"
     $pip install --upgrade pip "setuptools>=80" "Cython>=3.1"
-    # Everything but ourselves.
     $pip install --no-build-isolation '.[test]'
     touch "$venv/made"
+else
+    $pip install --no-build-isolation --no-deps --force-reinstall .
 fi
-OFFCHIP_SANITIZE=address,undefined $pip install --no-build-isolation --no-deps \
-    --force-reinstall .
 
 # Leaks are looked for by the C tests: in here the compilers that tests start would be reported.
 export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0"
 export UBSAN_OPTIONS="print_stacktrace=1"
 export PYTHONMALLOC=malloc
-export OFFCHIP_SANITIZE=address,undefined
 # Not here: tests/*/unit, tests/accl/abi and tests/*/fuzz build their programs for sanitizers
 # themselves, in every `make test`; tests/exhaustion has a malloc() of its own; tests/dpu/runtime and
 # tests/dpu/toolchain are about code for the DPU, run by the machine that tests/dpu/reference and
