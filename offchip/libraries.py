@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from offchip.loader import Choice, LibrarySpec
 
-__all__ = ["Libraries", "describe", "loaded", "on_load"]
+__all__ = ["Libraries", "defaults", "describe", "loaded", "on_load"]
 
 #: The libraries of all packages, in the order in which they were loaded.
 loaded: list[Any] = []
+#: The default library of each package that has one by now, by its kind.
+defaults: dict[type[Any], Any] = {}
 #: Called with each that is loaded.
 on_load: list[Callable[[Any], None]] = []
 
@@ -50,14 +52,17 @@ class Libraries:
         if which is not None:
             return self._find(which)
         if self._default is None:
-            self._default = self._find(None)
+            self._set_default(self._find(None))
         return self._default
+
+    def _set_default(self, library: Any) -> None:
+        self._default = defaults[self._kind] = library
 
     def use(self, which: object) -> Any:
         """Make a library the default, and return it."""
         if which is None:
             raise TypeError("a library is required: 'vendor', 'soft', a path or a Library")
-        self._default = self.get(which)
+        self._set_default(self.get(which))
         return self._default
 
     def _find(self, which: Any) -> Any:

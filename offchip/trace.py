@@ -78,7 +78,8 @@ class trace:
 
     Notes
     -----
-    If a package uses several libraries, the calls of the first are traced. Of each package 131,072
+    If a package uses several libraries, the calls of one are traced: of the default one if it is
+    loaded by then, else of the first that is loaded. Of each package 131,072
     calls are kept, the first. A child that was forked is not traced.
     """
 
@@ -93,7 +94,7 @@ class trace:
         self.path = Path(os.fspath(path).replace("%p", str(self._process)))
         self._joined: list[tuple[str, Any]] = []
         trace._active = self
-        for library in libraries.loaded:
+        for library in [*libraries.defaults.values(), *libraries.loaded]:
             self._join(library)
         libraries.on_load.append(self._join)
 

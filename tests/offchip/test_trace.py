@@ -69,6 +69,27 @@ def test_a_part_of_a_program(tmp_path: Path) -> None:
     assert write["args"] == {"bytes": 64} and write["tid"] == os.getpid()
 
 
+def test_the_default_library_is_traced_of_several(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    program = f"""
+import subprocess, sys
+import veo
+from offchip import libraries
+from offchip.trace import trace
+subprocess.run([sys.executable, "-P", "-c",
+    "import shutil, sys, veo; shutil.copy(veo.library_info()['path'], sys.argv[1])",
+    {str(tmp_path / "other.so")!r}], check=True)
+veo.library_info({str(tmp_path / "other.so")!r})
+veo.library_info()
+assert len(libraries.loaded) == 2
+with trace({str(path)!r}), veo.VeoProc(0):
+    pass
+"""
+    done = run("-c", program)
+    assert done.returncode == 0, done.stderr
+    assert "veo_proc_create" in names_of(read(path))["veo"]
+
+
 def test_one_at_a_time_and_closing_twice(tmp_path: Path) -> None:
     before = list(libraries.on_load)
     one = trace(tmp_path / "%p.json")
