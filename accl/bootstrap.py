@@ -54,16 +54,12 @@ def make_ranks(hosts: list[str], me: int, bufsize: int, transport: str) -> list[
     transport : {"auto", "shared", "packets"}
         How to reach ranks.
     """
-    if transport == "packets":
-        # Nobody shares a host.
-        hosts = [f"{rank} {host}" for rank, host in enumerate(hosts)]
-
     numbers = {host: number for number, host in enumerate(dict.fromkeys(hosts))}
     ranks = []
     for rank, host in enumerate(hosts):
         # The addresses only identify the ranks that share a host; packets go through MPI.
         number = numbers[host]
-        reach = "shared" if host == hosts[me] else "packets"
+        reach = "shared" if host == hosts[me] and transport != "packets" else "packets"
         ranks.append(
             {
                 "ip": f"127.{number >> 16}.{number >> 8 & 255}.{(number & 255) + 1}",
