@@ -90,6 +90,7 @@ struct dpu_check_layout {
     size_t wram_count, mram_count;
     uint32_t heap;         /* the first byte of the heap; UINT32_MAX if there is none */
     uint32_t heap_pointer; /* address of the word that has its end; UINT32_MAX likewise */
+    uint32_t data_words;   /* 8 bytes for each tasklet, for accesses to data in MRAM; 0 if none */
 };
 
 struct dpu_checks;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* transfers.c: DMA: where it reads and writes, and who touches that while it is under way. */
 #include "dpu/checks/state.h"
-#include "dpu/isa/forms.h"
 
 static struct dpu_finding finding_of(const struct dpu_checks *checks, uint32_t thread, uint32_t pc,
                                      const struct dpu_transfer *transfer)
@@ -25,35 +24,16 @@ static struct dpu_finding in_mram(struct dpu_finding finding, uint32_t address)
     return finding;
 }
 
-static bool is_store(uint8_t operation)
-{
-    return operation == DPU_OP_SB || operation == DPU_OP_SH || operation == DPU_OP_SW;
-}
-
 /*
- * Whether a transfer is what UPMEM's compiler makes of an access to a datum in MRAM: the word
- * around it comes to an aligned buffer, and a datum at its place there is read (`ldma line, p; and
- * x, p, 4`) or written, and the word goes back (`sw place, value; sdma place, p`). It counts on the
- * hardware to drop the low bits of both addresses.
+ * Whether a transfer is part of an access to a datum in MRAM: it goes through the tasklet's word in
+ * WRAM. UPMEM's compiler does not align the address, nor the place of the datum in that word, and
+ * counts on the hardware to drop the low bits.
  */
-static bool is_access_to_datum(const struct dpu_checks *checks, uint32_t pc, uint32_t near,
-                               uint32_t mram)
+static bool is_access_to_datum(const struct dpu_checks *checks, uint32_t thread, uint32_t near,
+                               uint32_t bytes)
 {
-    const struct fact *facts = checks->facts, *fact = &facts[pc];
-    if (fact->immediate != 0 || fact->b == NO_REGISTER)
-        return false;
-    if (fact->operation == DPU_OP_SDMA)
-        return pc > 0 && ((near ^ mram) & 7) == 0 && is_store(facts[pc - 1].operation) &&
-               facts[pc - 1].a == fact->a;
-    if (fact->operation != DPU_OP_LDMA || (near & 7) != 0 || pc + 2 >= DPU_MACHINE_IRAM)
-        return false;
-
-    const struct fact *next = &facts[pc + 1], *after = &facts[pc + 2];
-    bool finds_place = next->operation == DPU_OP_AND && next->a == fact->b && next->has_immediate &&
-                       next->immediate <= 7;
-    bool writes_back =
-        is_store(next->operation) && after->operation == DPU_OP_SDMA && after->b == fact->b;
-    return finds_place || writes_back;
+    uint32_t words = checks->is_known ? checks->layout.data_words : 0;
+    return words != 0 && bytes == 8 && (near & ~7u) == words + 8 * thread;
 }
 
 static void check_alignment(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
@@ -68,7 +48,7 @@ static void check_alignment(struct dpu_checks *checks, uint32_t thread, uint32_t
     uint32_t mram = fact->b != NO_REGISTER ? state.registers[fact->b] : 0;
     struct dpu_finding finding = *base;
     finding.kind = DPU_FINDING_DMA_MISALIGNED;
-    if (((near | mram) & 7) == 0 || is_access_to_datum(checks, pc, near, mram))
+    if (((near | mram) & 7) == 0 || is_access_to_datum(checks, thread, near, base->size))
         return;
     if ((near & 7) != 0) {
         finding.address = near;

@@ -84,6 +84,7 @@ bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *lay
         layout->stacks[i] = dpulib_stack_of(elf, i);
     find_value(elf, "__sys_heap_pointer_reset", &layout->heap);
     find_value(elf, "__sys_heap_pointer", &layout->heap_pointer);
+    find_value(elf, "__sw_cache_buffer", &layout->data_words);
     return true;
 }
 
