@@ -17,6 +17,7 @@ from dpu.libdpu cimport (
 from offchip.request cimport Request
 
 import warnings
+from threading import RLock
 
 from dpu.errors import DpuError, DpuTimeoutError, DpuWarning
 from dpu.reports import make_report
@@ -189,6 +190,9 @@ cdef class DpuRequest(Request):
     """
 
     cdef readonly object dpu_set
+    # One of the threads that ask fetches the errors of the set; the others wait for it. A signal
+    # handler may ask while its thread does.
+    cdef object _lock
     cdef object _error
     cdef bint _synchronised
 
@@ -196,6 +200,7 @@ cdef class DpuRequest(Request):
         if not isinstance(dpu_set, SetView):
             raise TypeError(f"a DpuSet is required, not {type(dpu_set).__name__}")
         self.dpu_set = dpu_set
+        self._lock = RLock()
 
     def __reduce_ex__(self, protocol):
         raise TypeError("a DpuRequest cannot be pickled: it belongs to DPUs of this process")
@@ -215,20 +220,38 @@ cdef class DpuRequest(Request):
             finally:
                 view.leave()
         except DpuError as error:
-            self._error = error
-            self._synchronised = True
+            self._end(error)
         return 1
 
-    cdef object _outcome(self):
+    cdef int _end(self, object error) except -1:
         if not self._synchronised:
+            self._error = error
             self._synchronised = True
-            try:
-                synchronise(<SetView>self.dpu_set)
-            except Exception as error:
-                self._error = error
+        return 0
+
+    cdef object _outcome(self):
+        cdef SetView view = <SetView>self.dpu_set
+        if not self._synchronised:
+            if view.handle.in_callback():
+                # The thread that has the lock may wait for this callback.
+                synchronise(view)
+                return None
+            with self._lock:
+                self._fetch()
         if self._error is not None:
             raise self._error
         return None
+
+    cdef int _fetch(self) except -1:
+        if self._synchronised:
+            return 0
+        try:
+            synchronise(<SetView>self.dpu_set)
+        except Exception as error:
+            self._end(error)
+        else:
+            self._end(None)
+        return 0
 
     def _timeout_error(self, timeout):
         return DpuTimeoutError(

@@ -7,6 +7,7 @@ import io
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -88,6 +89,23 @@ def test_request_can_be_waited_for(three):
     for _ in range(2):
         with pytest.raises(DpuError):
             failed.result()
+
+
+def test_threads_that_ask_at_once_get_the_same_error(three):
+    three.cmd = command(1)
+    for _ in range(100):
+        failed = three.exec_async()
+        failed.wait()
+        start = threading.Barrier(4)
+
+        def ask(_: int, request=failed, start=start):
+            start.wait(10)
+            return request.exception()
+
+        with ThreadPoolExecutor(4) as threads:
+            errors = set(threads.map(ask, range(4)))
+        assert len(errors) == 1
+        assert isinstance(errors.pop(), DpuError)
 
 
 def test_request_has_limits_callbacks_and_an_end(three):
