@@ -3,9 +3,22 @@
 
 from libc.string cimport memcpy, memset
 from accl._device cimport Device
-from accl.libaccl cimport ACCL_OK, accl_mpi
+from accl.libaccl cimport (
+    ACCL_ALLREDUCE,
+    ACCL_OK,
+    ACCL_REDUCE,
+    ACCL_REDUCE_SCATTER,
+    accl_mpi,
+)
 
-__all__ = ["find_offset", "start_mpi"]
+__all__ = ["REDUCTIONS", "find_offset", "start_mpi"]
+
+#: Numbers of the reductions that MPI can make itself, by name.
+REDUCTIONS = {
+    "allreduce": ACCL_ALLREDUCE,
+    "reduce": ACCL_REDUCE,
+    "reduce_scatter": ACCL_REDUCE_SCATTER,
+}
 
 cdef enum:
     # No 32 bits of a fresh status, or of another field.
@@ -42,8 +55,22 @@ def find_offset(status, setter):
     raise RuntimeError("mpi4py has an MPI_Status whose fields cannot be found")
 
 
-def start_mpi(Device device, comm, bint any_thread):
-    """Have the engine carry packets through an mpi4py communicator, which it then owns."""
+def start_mpi(Device device, comm, bint any_thread, reductions=(), reduction_comm=None):
+    """Have the engine carry packets through an mpi4py communicator, which it then owns.
+
+    Parameters
+    ----------
+    device : Device
+        The device.
+    comm : mpi4py.MPI.Comm
+        The ranks of communicator 0.
+    any_thread : bool
+        MPI may be called by any thread.
+    reductions : iterable of str
+        Those of `REDUCTIONS` that MPI makes itself.
+    reduction_comm : mpi4py.MPI.Comm, optional
+        A duplicate of `comm`, for these.
+    """
     from mpi4py import MPI
 
     cdef accl_mpi mpi
@@ -62,6 +89,14 @@ def start_mpi(Device device, comm, bint any_thread):
     mpi.any_source = MPI.ANY_SOURCE
     mpi.any_tag = MPI.ANY_TAG
     mpi.any_thread = any_thread
+    if reduction_comm is not None:
+        mpi.reduction_comm = MPI._handleof(reduction_comm)
+        for name in reductions:
+            mpi.reductions |= 1u << <int>REDUCTIONS[name]
+        for i, datatype in enumerate((MPI.FLOAT, MPI.DOUBLE, MPI.INT32_T, MPI.INT64_T)):
+            mpi.reduction_types[i] = MPI._handleof(datatype)
+        for i, function in enumerate((MPI.SUM, MPI.MAX, MPI.MIN, MPI.PROD)):
+            mpi.reduction_functions[i] = MPI._handleof(function)
 
     device.enter("start_mpi")
     try:

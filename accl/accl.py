@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -35,7 +35,7 @@ from accl.constants import (
     ErrorCode,
 )
 from accl.errors import ACCLArgumentError
-from accl.mpi_carrier import MPICarrier
+from accl.mpi_carrier import MPICarrier, reductions_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -103,6 +103,8 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
         Largest amount of device memory; 0 for no limit.
     comm : mpi4py.MPI.Comm, optional
         Carries packets to other hosts; its ranks are those of `ranks`. `from_comm()` passes it.
+    mpi_reductions : str or iterable of str
+        As for `from_comm()`, for `comm`; the same on all ranks.
 
     Attributes
     ----------
@@ -154,7 +156,9 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
         library: str | os.PathLike[str] | Library | None = None,
         memory_bytes: int = 0,
         comm: MPI.Comm | None = None,
+        mpi_reductions: str | Iterable[str] = (),
     ) -> None:
+        reductions = reductions_of(mpi_reductions)
         if ranks is None:
             if index(nranks) < 1:
                 raise ACCLArgumentError(f"nranks must be at least 1, not {nranks}")
@@ -191,7 +195,7 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
                         "`ranks`, and ACCL_TRANSPORT): MPI is required to reach them; start with "
                         "accl.from_comm(comm)"
                     )
-                self._device.set_carrier(MPICarrier(comm, self._device))
+                self._device.set_carrier(MPICarrier(comm, self._device, reductions))
             if self.protocol == "TCP":
                 self.init_connection(GLOBAL_COMM)
         except BaseException:
@@ -232,6 +236,7 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
         bufsize: int = 1024,
         *,
         transport: str | None = None,
+        mpi_reductions: str | Iterable[str] | None = None,
         **options: Any,
     ) -> Self:
         """Make the instance for this process's rank in an mpi4py communicator.
@@ -248,12 +253,19 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
         transport : {"auto", "shared", "packets"}, optional
             ``packets`` sends everything through MPI, ``shared`` rejects other hosts. None uses the
             environment variable ``ACCL_TRANSPORT``, or else ``auto``.
+        mpi_reductions : str or iterable of str, optional
+            ``allreduce``, ``reduce`` and ``reduce_scatter``, or ``all``: which of them MPI makes
+            itself between hosts, in the first communicator. It adds in an order of its own, which
+            may be quicker; the same call gives the same bits again, but not those of the engine's
+            order. None uses the environment variable ``ACCL_MPI_REDUCTIONS``, or else none of
+            them. See "Order of summation" in ``docs/accl.md``.
         **options
             Further options of the constructor.
         """
-        from accl.bootstrap import start_from_comm
+        from accl.bootstrap import Settings, start_from_comm
 
-        return start_from_comm(cls, comm, protocol, nbufs, bufsize, transport, options)
+        settings = Settings.make(transport, mpi_reductions)
+        return start_from_comm(cls, comm, protocol, nbufs, bufsize, settings, options)
 
     def deinit(self) -> None:
         """Close it: running calls are interrupted, later ones fail.

@@ -6,21 +6,53 @@ from __future__ import annotations
 import os
 import socket
 import uuid
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from accl.errors import ACCLArgumentError, ACCLError
+from accl.mpi_carrier import reductions_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from accl.accl import accl
 
-__all__ = ["host_identity", "make_ranks", "start_from_comm"]
+__all__ = ["Settings", "host_identity", "make_ranks", "start_from_comm"]
 
 TRANSPORTS = ("auto", "shared", "packets")
 FIRST_PORT = 9000
 
 Started = TypeVar("Started", bound="accl")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all ranks must choose alike.
+
+    Parameters
+    ----------
+    transport : {"auto", "shared", "packets"}
+        How to reach ranks.
+    mpi_reductions : tuple of str
+        Reductions that MPI makes itself.
+    """
+
+    transport: str
+    mpi_reductions: tuple[str, ...]
+
+    @classmethod
+    def make(cls, transport: str | None, mpi_reductions: str | Iterable[str] | None) -> Self:
+        """Make the settings from the arguments of `from_comm()`, or else the environment."""
+        wanted = transport if transport is not None else os.environ.get("ACCL_TRANSPORT") or "auto"
+        if wanted not in TRANSPORTS:
+            raise ACCLArgumentError(
+                f"the transport must be one of {', '.join(TRANSPORTS)}, not {wanted!r} (argument, "
+                "or ACCL_TRANSPORT)"
+            )
+        if mpi_reductions is None:
+            mpi_reductions = os.environ.get("ACCL_MPI_REDUCTIONS", "")
+        return cls(wanted, reductions_of(mpi_reductions))
 
 
 def host_identity() -> str:
@@ -79,28 +111,22 @@ def start_from_comm(
     protocol: str | None,
     nbufs: int,
     bufsize: int,
-    transport: str | None,
+    settings: Settings,
     options: dict[str, Any],
 ) -> Started:
     """Implement `accl.from_comm()`."""
-    wanted = transport if transport is not None else os.environ.get("ACCL_TRANSPORT") or "auto"
-    if wanted not in TRANSPORTS:
-        raise ACCLArgumentError(
-            f"the transport must be one of {', '.join(TRANSPORTS)}, not {wanted!r} (argument, or "
-            "ACCL_TRANSPORT)"
-        )
-
     job = options.pop("job", None)
     if job is None:
         job = comm.bcast(uuid.uuid4().hex if comm.rank == 0 else None, 0)
 
-    answers = comm.allgather((host_identity(), wanted))
+    answers = comm.allgather((host_identity(), settings))
     hosts = [host for host, _ in answers]
-    if any(other != wanted for _, other in answers):
-        raise ACCLArgumentError("from_comm: all ranks must choose the same transport")
+    for name in ("transport", "mpi_reductions"):
+        if len({getattr(other, name) for _, other in answers}) > 1:
+            raise ACCLArgumentError(f"from_comm: all ranks must choose the same {name}")
 
-    apart = comm.size > 1 and (wanted == "packets" or len(set(hosts)) > 1)
-    if apart and wanted == "shared":
+    apart = comm.size > 1 and (settings.transport == "packets" or len(set(hosts)) > 1)
+    if apart and settings.transport == "shared":
         raise ACCLError(
             f"from_comm: the ranks are on {len(set(hosts))} hosts, and the transport is 'shared'"
         )
@@ -108,12 +134,13 @@ def start_from_comm(
     return cls(
         comm.size,
         comm.rank,
-        ranks=make_ranks(hosts, comm.rank, bufsize, wanted),
+        ranks=make_ranks(hosts, comm.rank, bufsize, settings.transport),
         protocol=protocol,
         nbufs=nbufs,
         bufsize=bufsize,
         sim_mode=options.pop("sim_mode", True),
         job=job,
         comm=comm if apart else None,
+        mpi_reductions=settings.mpi_reductions,
         **options,
     )

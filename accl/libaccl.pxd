@@ -140,6 +140,10 @@ cdef extern from "accl_table.h" nogil:
         int32_t any_source
         int32_t any_tag
         uint32_t any_thread
+        uint32_t reductions
+        uint64_t reduction_comm
+        uint64_t reduction_types[4]
+        uint64_t reduction_functions[4]
 
     struct accl_table:
         int (*accl_abi_version)() noexcept nogil

@@ -15,16 +15,46 @@ import threading
 from typing import TYPE_CHECKING
 
 from accl._device import stop_carriers
-from accl._mpi import start_mpi
+from accl._mpi import REDUCTIONS, start_mpi
+from accl.errors import ACCLArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mpi4py import MPI
 
     from accl._device import Device
 
-__all__ = ["MPICarrier"]
+__all__ = ["MPICarrier", "reductions_of"]
 
 _log = logging.getLogger("accl")
+
+
+def reductions_of(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the sorted names of reductions, each once.
+
+    Parameters
+    ----------
+    names : str or iterable of str
+        Names, in a str with commas between them; ``all`` stands for all of them.
+
+    Raises
+    ------
+    ACCLArgumentError
+        There is no reduction of that name.
+    """
+    listed = names.split(",") if isinstance(names, str) else list(names)
+    wanted = {str(name).strip() for name in listed} - {""}
+    if "all" in wanted:
+        return tuple(sorted(REDUCTIONS))
+    unknown = sorted(wanted - set(REDUCTIONS))
+    if unknown:
+        raise ACCLArgumentError(
+            f"no reduction is called {unknown[0]!r}: those that MPI can make are "
+            f"{', '.join(sorted(REDUCTIONS))}, or all of them: all (argument mpi_reductions, or "
+            "ACCL_MPI_REDUCTIONS)"
+        )
+    return tuple(sorted(wanted))
 
 
 class MPICarrier:
@@ -37,6 +67,8 @@ class MPICarrier:
         cannot match those of the program; this is a collective operation.
     device : Device
         The device, which is not kept open.
+    reductions : iterable of str
+        Reductions that MPI makes itself; the same on all ranks.
 
     Raises
     ------
@@ -46,7 +78,7 @@ class MPICarrier:
         The engine cannot call this MPI library.
     """
 
-    def __init__(self, comm: MPI.Comm, device: Device) -> None:
+    def __init__(self, comm: MPI.Comm, device: Device, reductions: Iterable[str] = ()) -> None:
         from mpi4py import MPI
 
         if not MPI.Is_initialized() or MPI.Is_finalized():
@@ -54,10 +86,18 @@ class MPICarrier:
 
         self._any_thread = MPI.Query_thread() == MPI.THREAD_MULTIPLE
         self._home = threading.get_ident()
-        own = comm.Dup()
-        own.Set_errhandler(MPI.ERRORS_RETURN)
-        self._comm: MPI.Comm | None = own
-        start_mpi(device, own, self._any_thread)
+        names = tuple(reductions)
+        # A collective of MPI that an early end of a call leaves behind must not meet a packet.
+        self._comms = [comm.Dup() for _ in range(2 if names else 1)]
+        for own in self._comms:
+            own.Set_errhandler(MPI.ERRORS_RETURN)
+        start_mpi(
+            device,
+            self._comms[0],
+            self._any_thread,
+            names,
+            self._comms[1] if names else None,
+        )
         _stop_before_finalize()
         if not self._any_thread:
             _log.warning(
@@ -76,20 +116,21 @@ class MPICarrier:
         return self._home
 
     def release(self, complete: bool) -> None:
-        """Free the communicator, now that the engine has stopped.
+        """Free the communicators, now that the engine has stopped.
 
         Parameters
         ----------
         complete : bool
-            Nothing is in flight. Otherwise the communicator stays: its number must not be used
+            Nothing is in flight. Otherwise the communicators stay: their numbers must not be used
             again.
         """
         from mpi4py import MPI
 
-        comm, self._comm = self._comm, None
+        comms, self._comms = self._comms, []
         # It is not collective in practice, unlike Disconnect(), which would wait.
-        if comm is not None and complete and not MPI.Is_finalized():
-            comm.Free()
+        if complete and not MPI.Is_finalized():
+            for comm in comms:
+                comm.Free()
 
 
 @functools.cache

@@ -131,6 +131,13 @@ VARIABLES = (
     Variable("ACCL_MEMORY", "accl", "`separate` (default) or `unified`"),
     Variable("ACCL_JOB", "accl", "name of the job, by which ranks find each other"),
     Variable("ACCL_TRANSPORT", "accl", "`auto` (default), `shared` or `packets`"),
+    Variable(
+        "ACCL_MPI_REDUCTIONS",
+        "accl",
+        "reductions that MPI makes itself between hosts: `all`, or `allreduce`, `reduce` and"
+        " `reduce_scatter` with commas between them; see"
+        " [order of sums](../accl.md#order-of-sums)",
+    ),
     Variable("ACCL_HOST", "accl", "a name; ranks share memory only if theirs is the same"),
     Variable(
         "PMIX_NAMESPACE", "accl", "set by Open MPI's launcher: the name of the job without another"

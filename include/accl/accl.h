@@ -658,6 +658,15 @@ struct accl_mpi {
     int32_t any_source;  /* MPI_ANY_SOURCE */
     int32_t any_tag;     /* MPI_ANY_TAG */
     uint32_t any_thread; /* whether MPI was initialised with MPI_THREAD_MULTIPLE */
+
+    /* Reductions of communicator 0 that MPI makes itself, in an order of its own: bits
+     * 1 << ACCL_REDUCE, ACCL_ALLREDUCE and ACCL_REDUCE_SCATTER, the same on all ranks. None with a
+     * SIZE that ends before. Those of other types are the engine's, as are MAX and MIN of
+     * floating-point numbers, for which MPI does not say what becomes of NaN. */
+    uint32_t reductions;
+    uint64_t reduction_comm;         /* MPI_Comm: as COMM, and not the same */
+    uint64_t reduction_types[4];     /* MPI_FLOAT, MPI_DOUBLE, MPI_INT32_T, MPI_INT64_T */
+    uint64_t reduction_functions[4]; /* MPI_SUM, MPI_MAX, MPI_MIN, MPI_PROD */
 };
 
 int accl_mpi_start(accl_device *device, const struct accl_mpi *mpi);

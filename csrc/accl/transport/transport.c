@@ -31,6 +31,15 @@ void acclib_transport_reset(accl_device *device)
         device->transports[i]->reset(device);
 }
 
+const struct transport *acclib_transport_reducer(const accl_device *device,
+                                                 const struct operation *op)
+{
+    for (uint32_t i = 0; i < TRANSPORTS_MAX && device->transports[i] != NULL; i++)
+        if (device->transports[i]->reduces != NULL && device->transports[i]->reduces(device, op))
+            return device->transports[i];
+    return NULL;
+}
+
 void acclib_transport_visit(accl_device *device, pending_visit visit, void *argument)
 {
     for (uint32_t i = 0; i < TRANSPORTS_MAX && device->transports[i] != NULL; i++)

@@ -73,6 +73,10 @@ struct transport {
                         const struct wanted *message);
     /* Executes call NUMBER (from 1) of op->comm, which has several members. */
     uint32_t (*collective)(accl_device *device, const struct operation *op, uint64_t number);
+    /* Whether what moves messages makes this reduction itself, by what is the same on all members;
+     * and makes it, once they have told each other that they make the same call. May be NULL. */
+    bool (*reduces)(const accl_device *device, const struct operation *op);
+    uint32_t (*reduce)(accl_device *device, const struct operation *op);
     /* A collective failed here: the members of COMM are told. */
     void (*give_up)(accl_device *device, struct communicator *comm);
 
@@ -108,6 +112,9 @@ void acclib_transport_progress(accl_device *device);
 bool acclib_transport_carry(accl_device *device);
 void acclib_transport_settle(accl_device *device);
 void acclib_transport_reset(accl_device *device);
+/* The transport that makes this reduction itself, or NULL. */
+const struct transport *acclib_transport_reducer(const accl_device *device,
+                                                 const struct operation *op);
 void acclib_transport_visit(accl_device *device, pending_visit visit, void *argument);
 
 /* Errors that all transports have, with their texts. */

@@ -61,8 +61,12 @@ void acclib_note_describe(struct text_out *out, uint32_t rank, const struct aren
         return;
     }
 
-    acclib_text_add(out, "rank %u waits in %s for rank %u, communicator key %016llx, ", rank,
-                    acclib_operation_name(operation), peer, (unsigned long long)key);
+    acclib_text_add(out, "rank %u waits in %s for ", rank, acclib_operation_name(operation));
+    if (peer == NO_RANK)
+        acclib_text_add(out, "all ranks");
+    else
+        acclib_text_add(out, "rank %u", peer);
+    acclib_text_add(out, ", communicator key %016llx, ", (unsigned long long)key);
     if (operation == ACCL_SEND || operation == ACCL_RECV)
         acclib_text_add(out, "tag %u, sequence %u", tag, sequence);
     else

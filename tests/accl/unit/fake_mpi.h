@@ -32,6 +32,21 @@ enum {
     FAKE_SENT = 2 * FAKE_MESSAGES + 1,
     FAKE_NULL = 2 * FAKE_MESSAGES + 2,
     FAKE_UNDEFINED = -32766,
+    /* Reductions: their communicator, type and function, requests of rank 0 and those of rank 1. */
+    FAKE_REDUCTIONS = 300,
+    FAKE_FLOAT = 21,
+    FAKE_SUM = 31,
+    FAKE_REDUCING = 3 * FAKE_MESSAGES,
+    FAKE_REDUCING_1 = 4 * FAKE_MESSAGES,
+    FAKE_COLLECTIVES = 64,
+};
+
+/* The same reduction of both ranks; it ends for both when both have their sums. */
+struct fake_reduction {
+    bool joined[FAKE_RANKS], added[FAKE_RANKS], seen[FAKE_RANKS];
+    int count, from[FAKE_RANKS];
+    const float *operand[FAKE_RANKS];
+    float *result[FAKE_RANKS];
 };
 
 struct fake_message {
@@ -62,6 +77,10 @@ static struct {
     bool holds_data;     /* messages of the tag FAKE_DATA do not arrive */
     uint64_t data_sent;  /* messages with it */
     const char *missing; /* a function that is not there */
+    struct fake_reduction reductions[FAKE_COLLECTIVES];
+    int reduced[FAKE_RANKS]; /* reductions that a rank began */
+    int failing_reductions;  /* how many fail next */
+    bool holds_reductions;   /* they do not end */
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int fake_isend(const void *data, int bytes, int from, int to, int tag)
@@ -185,6 +204,45 @@ static void fake_status(void *status, int from, int tag, int bytes)
     memcpy((uint8_t *)status + FAKE_TAG_AT, &tag, sizeof(int));
 }
 
+/* Begins a reduction of COUNT elements, of which a rank gets those from FROM on. */
+static int fake_reduce(int me, const float *operand, float *result, int count, int from,
+                       int *request)
+{
+    pthread_mutex_lock(&fake.lock);
+    int error = fake.failing_reductions > 0 ? FAKE_ERROR : 0;
+    fake.failing_reductions -= error != 0;
+    if (!error) {
+        int i = fake.reduced[me]++ % FAKE_COLLECTIVES;
+        struct fake_reduction *r = &fake.reductions[i];
+        if (r->joined[me])
+            memset(r, 0, sizeof *r); /* of an earlier round, which has ended */
+        CHECK(!r->joined[1 - me] || r->count == count);
+        r->joined[me] = true;
+        r->count = count;
+        r->from[me] = from;
+        r->operand[me] = operand;
+        r->result[me] = result;
+        *request = (me ? FAKE_REDUCING_1 : FAKE_REDUCING) + i;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return error;
+}
+
+/* With the lock held. */
+static bool fake_reduced(int request)
+{
+    int me = request >= FAKE_REDUCING_1;
+    struct fake_reduction *r = &fake.reductions[request - (me ? FAKE_REDUCING_1 : FAKE_REDUCING)];
+    CHECK(r->joined[me] && !r->seen[me]);
+    if (fake.holds_reductions || !r->joined[1 - me])
+        return false;
+    for (int i = 0; !r->added[me] && r->result[me] != NULL && i < r->count; i++)
+        r->result[me][i] = r->operand[0][r->from[me] + i] + r->operand[1][r->from[me] + i];
+    r->added[me] = true;
+    r->seen[me] = r->added[1 - me];
+    return r->seen[me];
+}
+
 /* An error of MPI, or 0 and whether the request has ended. */
 static int fake_test(int request, int *flag, void *status)
 {
@@ -194,7 +252,9 @@ static int fake_test(int request, int *flag, void *status)
 
     pthread_mutex_lock(&fake.lock);
     bool done = false;
-    if (request > FAKE_MESSAGES) {
+    if (request >= FAKE_REDUCING) {
+        done = fake_reduced(request);
+    } else if (request > FAKE_MESSAGES) {
         struct fake_receive *r = &fake.receives[request - FAKE_MESSAGES - 1];
         if (r->tag == FAKE_PACKET && fake.failing_tests > 0) {
             fake.failing_tests--;
@@ -296,6 +356,35 @@ static int fake_error_string(int error, char *text, int *length)
         *size = FAKE_RANKS; \
         return 0; \
     } \
+    static int kind##_ireduce(const void *operand, void *result, int count, handle type, \
+                              handle function, int root, handle comm, handle *request) \
+    { \
+        int me = rank_of(comm) + FAKE_COMM - FAKE_REDUCTIONS, number = FAKE_NULL; \
+        CHECK(of_request(type) == FAKE_FLOAT && of_request(function) == FAKE_SUM); \
+        CHECK((result != NULL) == (me == root)); \
+        int error = fake_reduce(me, operand, result, count, 0, &number); \
+        *request = to_request(number); \
+        return error; \
+    } \
+    static int kind##_iallreduce(const void *operand, void *result, int count, handle type, \
+                                 handle function, handle comm, handle *request) \
+    { \
+        int me = rank_of(comm) + FAKE_COMM - FAKE_REDUCTIONS, number = FAKE_NULL; \
+        CHECK(of_request(type) == FAKE_FLOAT && of_request(function) == FAKE_SUM); \
+        int error = fake_reduce(me, operand, result, count, 0, &number); \
+        *request = to_request(number); \
+        return error; \
+    } \
+    static int kind##_ireduce_scatter_block(const void *operand, void *result, int count, \
+                                            handle type, handle function, handle comm, \
+                                            handle *request) \
+    { \
+        int me = rank_of(comm) + FAKE_COMM - FAKE_REDUCTIONS, number = FAKE_NULL; \
+        CHECK(of_request(type) == FAKE_FLOAT && of_request(function) == FAKE_SUM); \
+        int error = fake_reduce(me, operand, result, count, me * count, &number); \
+        *request = to_request(number); \
+        return error; \
+    } \
     static const struct fake_symbol kind##_symbols[] = { \
         {"MPI_Isend", (fake_fn)kind##_isend}, \
         {"MPI_Irecv", (fake_fn)kind##_irecv}, \
@@ -306,6 +395,9 @@ static int fake_error_string(int error, char *text, int *length)
         {"MPI_Get_count", (fake_fn)kind##_get_count}, \
         {"MPI_Comm_rank", (fake_fn)kind##_comm_rank}, \
         {"MPI_Comm_size", (fake_fn)kind##_comm_size}, \
+        {"MPI_Ireduce", (fake_fn)kind##_ireduce}, \
+        {"MPI_Iallreduce", (fake_fn)kind##_iallreduce}, \
+        {"MPI_Ireduce_scatter_block", (fake_fn)kind##_ireduce_scatter_block}, \
         {"MPI_Error_string", (fake_fn)fake_error_string}, \
         {NULL, NULL}, \
     };

@@ -32,6 +32,15 @@ static inline struct accl_mpi setup_of(uint32_t rank, bool pointers, bool any_th
                              .any_thread = any_thread};
 }
 
+/* Has MPI make all reductions itself. */
+static inline void set_reductions(struct accl_mpi *mpi, uint32_t rank)
+{
+    mpi->reductions = 1u << ACCL_REDUCE | 1u << ACCL_ALLREDUCE | 1u << ACCL_REDUCE_SCATTER;
+    mpi->reduction_comm = FAKE_REDUCTIONS + rank;
+    mpi->reduction_types[0] = FAKE_FLOAT;
+    mpi->reduction_functions[0] = FAKE_SUM;
+}
+
 static inline void open_side(struct side *side, uint32_t reach)
 {
     struct accl_config config = {.size = sizeof config,

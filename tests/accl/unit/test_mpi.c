@@ -109,6 +109,10 @@ static void test_wrong_setups(void)
     expect_failure(&side, &mpi, ACCL_INVALID, "the MPI communicator has 2 ranks");
     fake.missing = "MPI_Iprobe";
     expect_failure(&side, &good, ACCL_UNSUPPORTED, "has no MPI_Iprobe");
+    mpi = good;
+    set_reductions(&mpi, 0);
+    fake.missing = "MPI_Iallreduce";
+    expect_failure(&side, &mpi, ACCL_UNSUPPORTED, "has no MPI_Iallreduce");
     fake.missing = NULL;
     fake.failing_probes = 1;
     expect_failure(&side, &good, ACCL_UNSUPPORTED, "MPI error: planted 17");

@@ -7,6 +7,7 @@
 #include "accl/arithmetic/reduce.h"
 #include "accl/transport/call_notes.h"
 #include "accl/transport/hosts/move.h"
+#include "accl/transport/transport.h"
 #include "common/copy.h"
 
 /* Operands or results of another type than the one that is moved; those of move.c come first. */
@@ -291,5 +292,12 @@ uint32_t acclib_hosts_collective(accl_device *device, const struct operation *op
     /* Without elements there may be no memory either: ranks only compare their calls. */
     if (kind == ACCL_BARRIER || op->count == 0)
         return acclib_hosts_barrier(&m);
-    return operation_reduces(kind) ? reduce(&m) : move_parts(&m);
+    if (!operation_reduces(kind))
+        return move_parts(&m);
+
+    const struct transport *reducer = acclib_transport_reducer(device, op);
+    if (reducer == NULL)
+        return reduce(&m);
+    uint32_t bits = acclib_hosts_barrier(&m);
+    return bits ? bits : reducer->reduce(device, op);
 }

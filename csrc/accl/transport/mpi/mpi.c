@@ -2,6 +2,7 @@
 #include "accl/transport/mpi/mpi.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #define TRY_TAG 77
 #define TRY_BYTES 40
 #define TRY_NS (10 * CLOCK_SECOND)
+
+#define REDUCTIONS (1u << ACCL_REDUCE | 1u << ACCL_ALLREDUCE | 1u << ACCL_REDUCE_SCATTER)
 
 static const char *const names[MPI_FN_COUNT] = {
 #define MPI_FUNCTION_NAME(name, text) text,
@@ -52,6 +55,10 @@ int acclib_mpi_bind(struct mpi *mpi, const struct accl_mpi *setup)
     mpi->status_tag = setup->status_tag;
     mpi->any_source = setup->any_source;
     mpi->any_tag = setup->any_tag;
+    mpi->reductions = setup->reductions & REDUCTIONS;
+    mpi->reduction_comm = setup->reduction_comm;
+    memcpy(mpi->reduction_types, setup->reduction_types, sizeof mpi->reduction_types);
+    memcpy(mpi->reduction_functions, setup->reduction_functions, sizeof mpi->reduction_functions);
 
     /* Loaded already, perhaps with names that only its own users see. */
     mpi->library = dlopen(setup->library, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
@@ -61,7 +68,8 @@ int acclib_mpi_bind(struct mpi *mpi, const struct accl_mpi *setup)
                            why != NULL ? why : "no such library");
     }
 
-    for (size_t i = 0; i < MPI_FN_COUNT; i++) {
+    size_t functions = mpi->reductions ? MPI_FN_COUNT : MPI_FN_NEEDED;
+    for (size_t i = 0; i < functions; i++) {
         void *address = dlsym(mpi->library, names[i]);
         memcpy(&mpi->functions[i], &address, sizeof address);
         if (address != NULL)
@@ -79,6 +87,22 @@ void acclib_mpi_unbind(struct mpi *mpi)
     if (mpi->library != NULL)
         dlclose(mpi->library);
     mpi->library = NULL;
+}
+
+/* Whether the result is the same for all libraries and orders but for rounding. */
+static bool is_defined(uint32_t type, uint32_t function)
+{
+    bool floats = type == ACCL_FLOAT32 || type == ACCL_FLOAT64;
+    bool integers = type == ACCL_INT32 || type == ACCL_INT64;
+    bool adds = function == ACCL_SUM || function == ACCL_PROD;
+    return (integers && function <= ACCL_PROD) || (floats && adds);
+}
+
+bool acclib_mpi_reduces(const struct mpi *mpi, const struct mpi_reduction *r, uint32_t ranks)
+{
+    uint64_t operands = r->operation == ACCL_REDUCE_SCATTER ? ranks : 1;
+    return mpi->reductions >> r->operation & 1 && is_defined(r->type, r->function) &&
+           r->count <= INT_MAX / operands;
 }
 
 void acclib_mpi_describe(const struct mpi *mpi, int error, char *text, size_t space)

@@ -29,13 +29,17 @@
     X(GET_COUNT, "MPI_Get_count") \
     X(ERROR_STRING, "MPI_Error_string") \
     X(COMM_RANK, "MPI_Comm_rank") \
-    X(COMM_SIZE, "MPI_Comm_size")
+    X(COMM_SIZE, "MPI_Comm_size") \
+    X(IREDUCE, "MPI_Ireduce") \
+    X(IALLREDUCE, "MPI_Iallreduce") \
+    X(IREDUCE_SCATTER_BLOCK, "MPI_Ireduce_scatter_block")
 
 enum mpi_function {
 #define MPI_FUNCTION_ENUM(name, text) MPI_FN_##name,
     MPI_FUNCTIONS(MPI_FUNCTION_ENUM)
 #undef MPI_FUNCTION_ENUM
-        MPI_FN_COUNT
+        MPI_FN_COUNT,
+    MPI_FN_NEEDED = MPI_FN_IREDUCE /* the others are for reductions */
 };
 
 /* A message that is being sent or received; its memory belongs to MPI until mpi_test() says so. */
@@ -47,6 +51,12 @@ union mpi_request {
 /* Of a message that can be received. */
 struct mpi_envelope {
     int source, tag, bytes;
+};
+
+/* A reduction that MPI makes, and numbers of accl.h. */
+struct mpi_reduction {
+    uint32_t operation, function, type, root;
+    uint64_t count; /* elements of the result */
 };
 
 struct mpi;
@@ -69,6 +79,10 @@ struct mpi_calls {
     int (*test_any)(const struct mpi *mpi, void *requests, int n, int *at,
                     struct mpi_envelope *envelope);
     int (*cancel_at)(const struct mpi *mpi, void *requests, uint32_t at);
+
+    /* Begins a reduction that acclib_mpi_reduces(). */
+    int (*reduce)(const struct mpi *mpi, const struct mpi_reduction *reduction, const void *operand,
+                  void *result, union mpi_request *request);
 };
 
 extern const struct mpi_calls acclib_mpi_of_int, acclib_mpi_of_pointer;
@@ -79,6 +93,8 @@ struct mpi {
     void (*functions[MPI_FN_COUNT])(void);
     void *library;
     uint64_t comm, byte;
+    uint32_t reductions; /* and what follows it: as in struct accl_mpi */
+    uint64_t reduction_comm, reduction_types[4], reduction_functions[4];
     uint32_t handle_bytes;
     uint32_t status_source, status_tag; /* offsets */
     int any_source, any_tag;
@@ -94,6 +110,10 @@ void acclib_mpi_unbind(struct mpi *mpi);
 /* Sends a message to this process and receives it: whether handles, statuses and constants are as
  * SETUP said, and the communicator has SIZE ranks of which this is RANK. A status of accl.h. */
 int acclib_mpi_try(const struct mpi *mpi, int rank, int size);
+
+/* Whether MPI makes this reduction of RANKS ranks: by what is the same on all of them. */
+bool acclib_mpi_reduces(const struct mpi *mpi, const struct mpi_reduction *reduction,
+                        uint32_t ranks);
 
 /* What MPI says of an error code. */
 void acclib_mpi_describe(const struct mpi *mpi, int error, char *text, size_t space);

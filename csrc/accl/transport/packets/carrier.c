@@ -10,12 +10,6 @@
 #include "accl/transport/packets/handover.h"
 #include "common/clock.h"
 
-static struct carrier *carrier_of(const accl_device *device)
-{
-    struct packets *p = device->packets;
-    return p != NULL ? atomic_load_explicit(&p->carrier, memory_order_acquire) : NULL;
-}
-
 static bool may_call(const struct carrier *c)
 {
     return c->any_thread || pthread_equal(c->home, pthread_self());
@@ -197,6 +191,7 @@ static void carrier_destroy(struct carrier *c)
 {
     acclib_mpi_unbind(&c->mpi);
     acclib_post_free(c->claim);
+    free(c->room);
     pthread_mutex_destroy(&c->lock);
     pthread_mutex_destroy(&c->stop_lock);
     pthread_mutex_destroy(&c->rest_lock);

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "accl/transport/packets/carrier_state.h"
+#include "accl/transport/packets/carried_reduction.h"
 #include "accl/transport/packets/handover.h"
 
 /* Sends that are not over and may be left behind by later ones, in one turn. */
@@ -187,7 +187,8 @@ static void finish_ends(struct carrier *c)
 static bool is_over(const accl_device *device, const struct carrier *c)
 {
     if (!list_is_empty(&c->sending) || !list_is_empty(&c->receiving) ||
-        !list_is_empty(&c->ending) || !list_is_empty(&c->moving) || !list_is_empty(&c->moved))
+        !list_is_empty(&c->ending) || !list_is_empty(&c->moving) || !list_is_empty(&c->moved) ||
+        !list_is_empty(&c->reducing))
         return false;
 
     for (uint32_t i = 0; i < device->ranks; i++)
@@ -206,6 +207,7 @@ bool acclib_carrier_finish(accl_device *device, struct carrier *c, int64_t deadl
     while (!is_over(device, c)) {
         /* The other side may be at the same point, and wait until this one receives. */
         bool moved = acclib_carrier_move(device, c, NO_RANK);
+        moved |= acclib_carried_reductions_test(c);
         finish_ends(c);
         if (moved)
             continue;
@@ -217,13 +219,13 @@ bool acclib_carrier_finish(accl_device *device, struct carrier *c, int64_t deadl
             nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
     }
 
-    return !c->broken;
+    return !c->broken && !c->reduction_failed;
 }
 
 void acclib_carrier_abandon(struct carrier *c)
 {
-    struct list *lists[] = {&c->sending, &c->receiving, &c->ending,
-                            &c->moving,  &c->moved,     &c->failed};
+    struct list *lists[] = {&c->sending, &c->receiving, &c->ending,  &c->moving,
+                            &c->moved,   &c->failed,    &c->reducing};
     struct list_node *node;
 
     pthread_mutex_lock(&abandoned_lock);

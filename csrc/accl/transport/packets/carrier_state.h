@@ -45,6 +45,11 @@ struct carrier {
     bool *ended;   /* by rank: its last message has come */
     bool complete; /* it ended with nothing in flight */
     bool broken;   /* MPI failed */
+
+    struct list reducing;           /* struct carried_reduction */
+    struct carried_reduction *room; /* for the next one, or NULL; the executor's */
+    bool reduction_failed;          /* MPI may still use its communicator */
+
     _Atomic bool stopped;
 
     /* The thread. */
@@ -58,6 +63,12 @@ struct carrier {
     bool kicked;
     _Atomic bool rests;
 };
+
+static inline struct carrier *carrier_of(const accl_device *device)
+{
+    struct packets *p = device->packets;
+    return p != NULL ? atomic_load_explicit(&p->carrier, memory_order_acquire) : NULL;
+}
 
 /* Posts the receives for packets; false if out of memory. */
 bool acclib_carrier_open_inboxes(accl_device *device, struct carrier *c);

@@ -5,6 +5,7 @@
 
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/call_notes.h"
+#include "accl/transport/packets/carrier_reduce.h"
 #include "accl/transport/packets/collective_copy.h"
 #include "accl/transport/packets/collective_sum.h"
 #include "accl/transport/packets/inspect.h"
@@ -71,6 +72,13 @@ static uint32_t run(const struct walk *w)
     }
 }
 
+/* By what carries the messages, which needs neither the walk's copy nor its order. */
+static uint32_t reduce(const struct walk *w)
+{
+    uint32_t bits = acclib_packets_barrier(w);
+    return bits ? bits : acclib_carrier_reduce(w->device, w->op);
+}
+
 uint32_t acclib_packets_collective(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct communicator *comm = op->comm;
@@ -90,6 +98,8 @@ uint32_t acclib_packets_collective(accl_device *device, const struct operation *
     if (!bits && !comm->met)
         bits = watch(device, comm);
     comm->met = !bits;
+    if (!bits && acclib_carrier_reduces(device, op))
+        return reduce(&w);
     bits = bits ? bits : protect(&w);
     bits = bits ? bits : run(&w);
 

@@ -5,6 +5,7 @@
 
 #include "accl/base/hash.h"
 #include "accl/transport/packets/carrier.h"
+#include "accl/transport/packets/carrier_reduce.h"
 #include "accl/transport/packets/collective.h"
 #include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/inspect.h"
@@ -162,6 +163,8 @@ const struct transport acclib_packets = {
     .send = send_message,
     .receive = receive_message,
     .collective = acclib_packets_collective,
+    .reduces = acclib_carrier_reduces,
+    .reduce = acclib_carrier_reduce,
     .give_up = acclib_packets_give_up,
     .progress = acclib_packets_progress,
     .carry = acclib_carrier_turn,

@@ -28,8 +28,14 @@ ACCL_EXPORT int accl_mpi_start(accl_device *device, const struct accl_mpi *mpi)
     if (mpi->library == NULL)
         return acclib_is_null("accl_mpi_start", "mpi->library");
 
+    /* Callers of earlier headers have no reductions, and perhaps what is not set in their place. */
+    struct accl_mpi setup = {.size = sizeof setup};
+    memcpy(&setup, mpi, mpi->size < sizeof setup ? mpi->size : sizeof setup);
+    if (mpi->size < sizeof setup)
+        setup.reductions = 0;
+
     int status = check(device);
-    return status == ACCL_OK ? acclib_carrier_start(device, mpi) : status;
+    return status == ACCL_OK ? acclib_carrier_start(device, &setup) : status;
 }
 
 ACCL_EXPORT int accl_mpi_stop(accl_device *device, int64_t timeout_ns)
