@@ -258,7 +258,7 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
             itself between hosts, in the first communicator. It adds in an order of its own, which
             may be quicker; the same call gives the same bits again, but not those of the engine's
             order. None uses the environment variable ``ACCL_MPI_REDUCTIONS``, or else none of
-            them. See "Order of summation" in ``docs/accl.md``.
+            them. See "Order of sums" in ``docs/accl.md``.
         **options
             Further options of the constructor.
         """
