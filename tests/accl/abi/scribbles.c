@@ -4,9 +4,12 @@
  * while all of them communicate: calls may fail, but every rank ends in time and by itself.
  * usage: scribbles ROUNDS SEED
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "ranks.h"
 
@@ -60,13 +63,17 @@ static uint64_t nonsense(struct numbers *numbers)
     return pick(numbers, 3) ? value : pick(numbers, UINT64_MAX);
 }
 
-static void scribble(struct numbers *numbers, const struct mapping *file)
+/* Through the kernel: the file may be unmapped since it was found, as that of a rank is whose
+ * header has nonsense already when it is met. */
+static void scribble(struct numbers *numbers, const struct mapping *file, int memory)
 {
     static const size_t ends[] = {512, 1024, 65536 + 8192, 65536 + 32768, 400000};
     size_t end = ends[pick(numbers, sizeof ends / sizeof *ends)];
     size_t at = (size_t)pick(numbers, end < file->bytes ? end : file->bytes) & ~(size_t)3;
     uint64_t value = nonsense(numbers);
-    memcpy(file->base + at, &value, pick(numbers, 2) ? 4 : 8);
+    size_t bytes = pick(numbers, 2) ? 4 : 8;
+    off_t place = (off_t)(uintptr_t)(file->base + at);
+    CHECK(pwrite(memory, &value, bytes, place) == (ssize_t)bytes || errno == EIO);
 }
 
 static void *vandal_main(void *argument)
@@ -74,13 +81,16 @@ static void *vandal_main(void *argument)
     struct numbers numbers = {*(const uint64_t *)argument};
     struct mapping files[2 * RANKS];
     double end = seconds() + ROUND_SECONDS;
+    int memory = open("/proc/self/mem", O_WRONLY | O_CLOEXEC);
+    CHECK(memory >= 0);
     while (seconds() < end) {
         /* Files of other ranks appear as these are met. */
         size_t n = find_memory_files(files, 2 * RANKS);
         for (int i = 0; n && i < 40; i++)
-            scribble(&numbers, &files[pick(&numbers, n)]);
+            scribble(&numbers, &files[pick(&numbers, n)], memory);
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     }
+    close(memory);
     return NULL;
 }
 
