@@ -4,10 +4,12 @@
  *
  * The file is large and sparse. A block is reserved in it (fallocate) before its users get its
  * address, so that touching it cannot fail later; what is freed is given back to the system when
- * there is much of it.
+ * there is much of it. Large blocks are in huge pages, also at their ends: two blocks there share
+ * one. They start anywhere in it, as copies between blocks at equal places are slower.
  */
 #include "accl/base/heap.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 
 #include "accl/base/arena.h"
 #include "accl/base/fork.h"
+#include "accl/base/huge_pages.h"
 #include "common/range_alloc.h"
 
 #ifndef MFD_CLOEXEC
@@ -38,6 +41,7 @@
 #define HEAP_SMALL (UINT64_C(1) << 30)
 #define HEAP_LEAST (UINT64_C(1) << 20)
 #define KEPT_DIRTY (UINT64_C(64) << 20)
+#define HUGE_FROM HUGE_PAGE /* what a block has at least for them */
 
 bool acclib_heap_is_sealed(int fd)
 {
@@ -64,12 +68,13 @@ static struct heap *heap_try(uint64_t bytes)
 
     /* A peer cannot cut it off under this process. */
     fcntl(heap->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-    heap->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, heap->fd, 0);
+    heap->base = acclib_huge_map(heap->fd, bytes);
     heap->pages = mmap(NULL, heap->page_count * sizeof *heap->pages, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     heap->ranges = range_alloc_new(ARENA_HEADER_BYTES, bytes - ARENA_HEADER_BYTES);
+    heap->huge = calloc(bytes / HUGE_PAGE + 1, 1);
     if (heap->base == MAP_FAILED || heap->pages == MAP_FAILED || heap->ranges == NULL ||
-        fallocate(heap->fd, 0, 0, ARENA_HEADER_BYTES) != 0)
+        heap->huge == NULL || fallocate(heap->fd, 0, 0, ARENA_HEADER_BYTES) != 0)
         goto failed;
 
     return heap;
@@ -112,6 +117,7 @@ void acclib_heap_release(struct heap *heap)
     if (heap->fd >= 0 && heap->fork_count == acclib_fork_count())
         close(heap->fd);
     range_alloc_delete(heap->ranges);
+    free(heap->huge);
     pthread_mutex_destroy(&heap->lock);
     free(heap);
 }
@@ -133,6 +139,31 @@ static uint64_t memory_available(void)
     return found ? (uint64_t)kib * 1024 : UINT64_MAX;
 }
 
+/* Puts a large block in huge pages, if the system has some. */
+static void make_huge(struct heap *heap, uint64_t offset, uint64_t bytes)
+{
+    uint64_t whole = heap->bytes / HUGE_PAGE;
+    uint64_t first = offset / HUGE_PAGE, end = (offset + bytes + HUGE_PAGE - 1) / HUGE_PAGE;
+    end = end < whole ? end : whole;
+    while (first < end && heap->huge[first])
+        first++;
+    if (bytes < HUGE_FROM || heap->no_huge || first == end)
+        return;
+
+    if (acclib_huge_make(heap->fd, heap->base, first, end))
+        memset(heap->huge + first, 1, end - first);
+    else
+        heap->no_huge = errno != EAGAIN && errno != EBUSY;
+}
+
+/* Gives [AT, AT + BYTES) of the file back to the system. */
+static void give_back(struct heap *heap, uint64_t at, uint64_t bytes)
+{
+    fallocate(heap->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
+    for (uint64_t i = at / HUGE_PAGE; i * HUGE_PAGE < at + bytes; i++)
+        heap->huge[i] = 0;
+}
+
 uint64_t acclib_heap_get(struct heap *heap, uint64_t bytes)
 {
     if (bytes == 0)
@@ -146,6 +177,8 @@ uint64_t acclib_heap_get(struct heap *heap, uint64_t bytes)
 
     pthread_mutex_lock(&heap->lock);
     uint64_t offset = range_alloc_get(heap->ranges, bytes);
+    if (offset)
+        make_huge(heap, offset, bytes);
     if (offset && fallocate(heap->fd, 0, (off_t)offset, (off_t)bytes) != 0) {
         range_alloc_put(heap->ranges, offset, NULL);
         offset = 0;
@@ -171,8 +204,7 @@ void acclib_heap_put(struct heap *heap, uint64_t offset)
         uint64_t at, length;
         while (range_alloc_dirty(heap->ranges) > KEPT_DIRTY &&
                range_alloc_largest_dirty(heap->ranges, &at, &length)) {
-            fallocate(heap->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
-                      (off_t)length);
+            give_back(heap, at, length);
             range_alloc_mark_clean(heap->ranges, at);
         }
     }

@@ -26,6 +26,8 @@ struct heap {
     struct range_alloc *ranges;
     _Atomic uint32_t *pages; /* by page of the file: first page of its block + 1, 0 if free */
     uint64_t page_count;
+    uint8_t *huge;       /* by huge page of the file: whether it is one */
+    bool no_huge;        /* the system makes none */
     unsigned fork_count; /* of the process that made it */
 };
 

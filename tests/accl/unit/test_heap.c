@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: csrc/accl/base/heap.c csrc/accl/base/fork.c csrc/common/range_alloc.c
+ * build: csrc/accl/base/heap.c csrc/accl/base/huge_pages.c csrc/accl/base/fork.c
+ *     csrc/common/range_alloc.c
  *     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
- *     -Wl,--wrap=fallocate,--wrap=mmap,--wrap=ftruncate,--wrap=fopen
+ *     -Wl,--wrap=fallocate,--wrap=mmap,--wrap=madvise,--wrap=ftruncate,--wrap=fopen
  *
  * The memory of a rank: blocks, what is valid, and what happens when the system has no more.
  */
@@ -18,6 +19,7 @@
 
 #include "accl/base/arena.h"
 #include "accl/base/fork.h"
+#include "accl/base/huge_pages.h"
 #include "tests/support/check.h"
 #include "tests/support/failing_malloc.h"
 
@@ -56,6 +58,18 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int fd, off
         return MAP_FAILED;
     }
     return __real_mmap(at, bytes, protection, flags, fd, offset);
+}
+
+static int madvise_calls, madvise_error;
+int __real_madvise(void *at, size_t bytes, int advice);
+int __wrap_madvise(void *at, size_t bytes, int advice);
+int __wrap_madvise(void *at, size_t bytes, int advice)
+{
+    madvise_calls++;
+    if (!madvise_error)
+        return __real_madvise(at, bytes, advice);
+    errno = madvise_error;
+    return -1;
 }
 
 int __real_ftruncate(int fd, off_t bytes);
@@ -164,6 +178,82 @@ static void test_no_memory_for_a_block(void)
     acclib_heap_release(heap);
 }
 
+/* KiB of memory files that this process has mapped by huge pages. */
+static unsigned long huge_kib(void)
+{
+    char line[256];
+    unsigned long kib, sum = 0;
+    FILE *smaps = fopen("/proc/self/smaps", "re");
+    CHECK(smaps != NULL);
+    while (fgets(line, sizeof line, smaps) != NULL)
+        if (sscanf(line, "ShmemPmdMapped: %lu", &kib) == 1)
+            sum += kib;
+    fclose(smaps);
+    return sum;
+}
+
+/* Large blocks and what is beside them, with what is in them already. */
+static void test_large_blocks_are_in_huge_pages(void)
+{
+    struct heap *heap = acclib_heap_open(300 * MIB);
+    CHECK(heap != NULL && (uintptr_t)heap->base % HUGE_PAGE == 0);
+    uint64_t small = acclib_heap_get(heap, 5 * PAGE);
+    memset(heap->base + small, 7, 5 * PAGE);
+    madvise_calls = 0;
+    CHECK(acclib_heap_get(heap, HUGE_PAGE - PAGE) && madvise_calls == 0);
+
+    uint64_t large = acclib_heap_get(heap, 3 * HUGE_PAGE);
+    CHECK(large && large % HUGE_PAGE != 0 && madvise_calls == 1);
+    bool makes_some = !heap->no_huge && heap->huge[large / HUGE_PAGE];
+    for (uint64_t i = 0; i < 3 * HUGE_PAGE; i++)
+        CHECK(heap->base[large + i] == 0);
+    for (uint64_t i = 0; i < 5 * PAGE; i++)
+        CHECK(heap->base[small + i] == 7);
+    /* Linux before 6.1, and systems without room, have none. */
+    if (makes_some)
+        CHECK(huge_kib() >= 4 * HUGE_PAGE / 1024);
+
+    /* A block that was in them is so again, unless its memory was given back. */
+    acclib_heap_put(heap, large);
+    CHECK(acclib_heap_get(heap, 3 * HUGE_PAGE) == large);
+    CHECK(!makes_some || madvise_calls == 1);
+    uint64_t much = acclib_heap_get(heap, 80 * MIB);
+    CHECK(much && heap->huge[much / HUGE_PAGE + 1] == makes_some);
+    acclib_heap_put(heap, much);
+    CHECK(!heap->huge[much / HUGE_PAGE + 1]);
+    acclib_heap_release(heap);
+}
+
+/* A system that knows none is not asked again, one that is busy is. */
+static void test_no_huge_pages(void)
+{
+    static const struct {
+        int error, calls;
+    } rows[] = {{EINVAL, 1}, {ENOMEM, 1}, {EAGAIN, 2}, {EBUSY, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct heap *heap = acclib_heap_open(64 * MIB);
+        CHECK(heap != NULL);
+        madvise_error = rows[i].error;
+        madvise_calls = 0;
+        uint64_t one = acclib_heap_get(heap, HUGE_PAGE), other = acclib_heap_get(heap, HUGE_PAGE);
+        CHECK(one && other && madvise_calls == rows[i].calls);
+        memset(heap->base + one, 1, HUGE_PAGE);
+        acclib_heap_release(heap);
+    }
+    madvise_error = 0;
+
+    /* The end of the file, and a page that there is no memory for. */
+    struct heap *heap = acclib_heap_open(4 * MIB);
+    CHECK(heap != NULL && acclib_heap_get(heap, 4 * MIB) != 0);
+    acclib_heap_release(heap);
+    heap = acclib_heap_open(64 * MIB);
+    CHECK(heap != NULL);
+    fallocate_left = 0;
+    madvise_calls = 0;
+    CHECK(acclib_heap_get(heap, 4 * MIB) != 0 && madvise_calls == 0);
+    acclib_heap_release(heap);
+}
+
 static void test_sizes(void)
 {
     CHECK(acclib_heap_open((UINT64_C(1) << 44) + 1) == NULL);
@@ -187,7 +277,7 @@ static void test_no_memory_for_a_heap(void)
     int before = count_descriptors();
     int *const refused[] = {&fallocate_left, &mmap_left, &ftruncate_left};
     for (size_t i = 0; i < 3; i++) {
-        int calls = i == 1 ? 2 : 1;
+        int calls = i == 1 ? 3 : 1;
         for (int call = 0; call < calls; call++) {
             *refused[i] = call;
             CHECK(acclib_heap_open(MIB) == NULL);
@@ -237,6 +327,8 @@ int main(void)
     test_blocks();
     test_freed_memory_is_given_back();
     test_no_memory_for_a_block();
+    test_large_blocks_are_in_huge_pages();
+    test_no_huge_pages();
     test_sizes();
     test_no_memory_for_a_heap();
     test_references();

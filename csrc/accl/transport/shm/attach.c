@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "accl/base/huge_pages.h"
 #include "accl/transport/shm/hello.h"
 #include "accl/transport/wait.h"
 #include "common/clock.h"
@@ -92,7 +93,7 @@ static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer
         return ASKED_NEVER;
     }
 
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    void *map = acclib_huge_map(file, bytes);
     if (map == MAP_FAILED) {
         acclib_call_fail(device, 0, "cannot map the memory of rank %u (%llu bytes): %s", rank,
                          (unsigned long long)bytes, strerror(errno));
