@@ -29,9 +29,12 @@ struct waiter {
     uint32_t timeout_bits;
     uint32_t rounds, spins_on;
     int64_t began, inspected;
-    bool armed;  /* registered as a sleeper */
-    bool napped; /* of packets/wish.c: since the last packet moved */
+    bool armed; /* registered as a sleeper */
     uint32_t bell;
+    /* Of packets/wish.c. */
+    bool napped;     /* since the last packet moved */
+    uint32_t yields; /* so far */
+    long switches;   /* of this thread's core, at the last one */
 };
 
 void acclib_wait_begin(struct waiter *w, accl_device *device, struct communicator *comm,

@@ -39,7 +39,9 @@ bool acclib_carrier_look(accl_device *device, uint32_t rank, uint32_t turns)
     if (c == NULL || !may_call(c) || pthread_mutex_trylock(&c->lock) != 0)
         return false;
 
-    bool moved = false, at_all = ++c->looks % LOOKS_AT_ONE == 0;
+    uint32_t looks = atomic_load_explicit(&c->looks, memory_order_relaxed) + 1;
+    atomic_store_explicit(&c->looks, looks, memory_order_relaxed);
+    bool moved = false, at_all = looks % LOOKS_AT_ONE == 0;
     for (uint32_t i = 0; i < turns && !moved && !c->stopped; i++)
         moved = acclib_carrier_move(device, c, at_all && i == 0 ? NO_RANK : rank);
     pthread_mutex_unlock(&c->lock);
@@ -105,15 +107,24 @@ static bool is_busy(const accl_device *device)
     return atomic_load(&device->packets->out_bytes) > 0;
 }
 
+/* Whether calls have looked for packets since the last question, LOOKS looks ago. */
+static bool has_looked(const struct carrier *c, uint32_t *looks)
+{
+    uint32_t before = *looks;
+    *looks = atomic_load_explicit(&c->looks, memory_order_relaxed);
+    return *looks != before;
+}
+
 static void *carry(void *argument)
 {
     accl_device *device = argument;
     struct carrier *c = carrier_of(device);
     int64_t pause = SHORTEST_REST_NS;
-    uint32_t idle = 0;
+    uint32_t idle = 0, looks = 0;
 
     while (!atomic_load(&c->stopping)) {
-        if (atomic_load(&c->others)) {
+        /* Calls carry themselves, and a turn between two of them would take their core. */
+        if (atomic_load(&c->others) || (has_looked(c, &looks) && !is_busy(device))) {
             rest(c, LONGEST_REST_NS);
             pause = SHORTEST_REST_NS;
             continue;

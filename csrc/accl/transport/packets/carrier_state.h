@@ -41,10 +41,11 @@ struct carrier {
     struct list moving, moved, failed;      /* data that come, that have come, that MPI failed at */
     struct inbox *inboxes;                  /* one for each other rank */
     void *requests;                         /* of MPI, of the inboxes */
-    uint32_t n_inboxes, n_open, looks;
-    bool *ended;   /* by rank: its last message has come */
-    bool complete; /* it ended with nothing in flight */
-    bool broken;   /* MPI failed */
+    uint32_t n_inboxes, n_open;
+    _Atomic uint32_t looks; /* of calls */
+    bool *ended;            /* by rank: its last message has come */
+    bool complete;          /* it ended with nothing in flight */
+    bool broken;            /* MPI failed */
 
     struct list reducing;           /* struct carried_reduction */
     struct carried_reduction *room; /* for the next one, or NULL; the executor's */

@@ -2,6 +2,7 @@
 #include "accl/transport/packets/wish.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "accl/transport/executor.h"
 #include "accl/transport/packets/carrier.h"
@@ -13,15 +14,15 @@
 
 /*
  * With more ranks than cores the awaited one may need this very core, and a nap lasts longer than a
- * short call, so a wait yields, unless MPI does so at each look. A yield that takes longer than one
- * which finds nobody else shows that others want the core: the next ones follow after each look.
- * Else they are far between, as a yield lasts as long as several looks. From some time without news
- * on a wait naps, as a thread of another program may take a whole slice of time at each yield. Long
- * data take longer than a nap.
+ * short call, so a wait yields, unless MPI does so at each look. A yield after which another thread
+ * has run shows that others want the core: the next ones follow after each look. Else they are far
+ * between, as a yield lasts as long as several looks. From some time without news on a wait naps,
+ * as a thread of another program may take a whole slice of time at each yield. Long data take
+ * longer than a nap.
  */
 #define TURNS 8
 #define LOOKS_ALONE 8
-#define SHARED_YIELD_NS INT64_C(1000)
+#define LOOK_YIELDS_NS INT64_C(1000)
 #define YIELDS_SHARED 16
 #define NAP_AFTER_NS INT64_C(100000)
 #define LONG_NAP_AFTER_NS INT64_C(500000)
@@ -43,11 +44,23 @@ void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *
                        .timeout_bits = timeout_bits};
 }
 
-/* Lets others have the core, and notes whether there are any. */
-static void yield_core(struct packets *p, int64_t now)
+/* How often this thread has lost its core to another one. */
+static long count_switches(void)
 {
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* Lets others have the core, and notes whether there are any. */
+static void yield_core(struct packets *p, struct waiter *waiter)
+{
+    if (!waiter->yields++)
+        waiter->switches = count_switches();
+    long before = waiter->switches;
     sched_yield();
-    if (clock_now() - now >= SHARED_YIELD_NS)
+
+    waiter->switches = count_switches();
+    if (waiter->switches != before)
         p->shared_yields = YIELDS_SHARED;
     else if (p->shared_yields)
         p->shared_yields--;
@@ -77,10 +90,10 @@ static uint32_t pause_carrying(struct waiter *waiter, bool is_long)
             waiter->napped = true;
             return acclib_wait_pause_briefly(waiter, 1);
         }
-        if (began && now - began >= SHARED_YIELD_NS)
+        if (began && now - began >= LOOK_YIELDS_NS)
             p->shared_yields--; /* MPI does so itself */
         else if (is_due || began)
-            yield_core(p, now);
+            yield_core(p, waiter);
     }
 
     return is_due || executor_is_wanted(device) ? acclib_wait_pause_briefly(waiter, 0) : 0;
