@@ -112,12 +112,45 @@ static inline void set_timeout(const struct side *side, uint64_t ms)
     CHECK(accl_call_sync(side->device, &timeout, NULL) == ACCL_OK);
 }
 
+static inline void fill(const struct side *side, float value)
+{
+    float *mine = accl_buffer_host(side->source);
+    for (int i = 0; i < MANY; i++)
+        mine[i] = value;
+}
+
+static inline void check_result(const struct side *side, uint64_t count, float value)
+{
+    const float *got = accl_buffer_host(side->result);
+    for (uint64_t i = 0; i < count; i++)
+        CHECK(got[i] == value);
+}
+
 static inline void check_nothing_is_left(void)
 {
     for (int i = 0; i < FAKE_MESSAGES; i++)
         CHECK(!fake.messages[i].used);
     for (int i = 0; i < FAKE_RECEIVES; i++)
         CHECK(!fake.receives[i].used);
+}
+
+static inline void *stop_side(void *argument)
+{
+    const struct side *side = argument;
+    CHECK(accl_mpi_stop(side->device, INT64_C(60000000000)) == ACCL_OK);
+    return NULL;
+}
+
+/* Both at once, as each waits for the other's last message. */
+static inline void close_both(struct side *sides)
+{
+    pthread_t other;
+    CHECK(pthread_create(&other, NULL, stop_side, &sides[1]) == 0);
+    stop_side(&sides[0]);
+    CHECK(pthread_join(other, NULL) == 0);
+    for (uint32_t i = 0; i < FAKE_RANKS; i++)
+        close_side(&sides[i]);
+    check_nothing_is_left();
 }
 
 #endif

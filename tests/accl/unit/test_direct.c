@@ -16,20 +16,6 @@ enum { COUNT = 50000 };
 
 static struct side sides[FAKE_RANKS];
 
-static void fill(const struct side *side, float value)
-{
-    float *mine = accl_buffer_host(side->source);
-    for (int i = 0; i < MANY; i++)
-        mine[i] = value;
-}
-
-static void check_result(const struct side *side, uint64_t count, float value)
-{
-    const float *got = accl_buffer_host(side->result);
-    for (uint64_t i = 0; i < count; i++)
-        CHECK(got[i] == value);
-}
-
 static uint64_t data_sent(void)
 {
     pthread_mutex_lock(&fake.lock);
@@ -55,24 +41,6 @@ static void open_both(void)
     }
 }
 
-static void *stop(void *argument)
-{
-    const struct side *side = argument;
-    CHECK(accl_mpi_stop(side->device, INT64_C(60000000000)) == ACCL_OK);
-    return NULL;
-}
-
-static void close_both(void)
-{
-    pthread_t other;
-    CHECK(pthread_create(&other, NULL, stop, &sides[1]) == 0);
-    stop(&sides[0]);
-    CHECK(pthread_join(other, NULL) == 0);
-    for (uint32_t i = 0; i < FAKE_RANKS; i++)
-        close_side(&sides[i]);
-    check_nothing_is_left();
-}
-
 static void wait_for(accl_request *request, int status, uint32_t bits)
 {
     int got = accl_request_wait(request, -1);
@@ -95,7 +63,7 @@ static void test_a_receive_that_waits_gets_the_data_themselves(void)
         wait_for(request, ACCL_OK, 0);
         check_result(&sides[1], COUNT, GOOD);
     }
-    close_both();
+    close_both(sides);
 }
 
 /* Begins receives until one has been told to the sender, whose message then holds. */
@@ -133,7 +101,7 @@ static void test_a_sender_whose_time_is_over(void)
     run(&sides[0], ACCL_SEND, COUNT);
     wait_for(receiving, ACCL_OK, 0);
     check_result(&sides[1], COUNT, GOOD + 1);
-    close_both();
+    close_both(sides);
 }
 
 /* A receive that ended before its message was announced lends nothing any more. */
@@ -157,7 +125,7 @@ static void test_a_receive_whose_time_is_over(void)
     run(&sides[1], ACCL_RECV, COUNT);
     check_result(&sides[1], COUNT, GOOD);
     run(&sides[1], ACCL_RECV, 1);
-    close_both();
+    close_both(sides);
 }
 
 static void *release(void *argument)
@@ -184,7 +152,7 @@ static void test_data_that_are_late(void)
     memset(result, 0, MANY * sizeof *result);
     wait_for(sending, ACCL_OK, 0);
     check_result(&sides[1], COUNT, 0);
-    close_both();
+    close_both(sides);
 }
 
 /* If they do not come at all the peer counts as lost, and the memory is MPI's for good. */
@@ -244,7 +212,7 @@ static void test_operands_of_sums(uint32_t operation, bool in_place)
         if (operation != ACCL_REDUCE)
             check_sum(&sides[1], in_place);
     }
-    close_both();
+    close_both(sides);
 }
 
 int main(void)

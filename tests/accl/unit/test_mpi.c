@@ -7,14 +7,10 @@
  */
 #include "accl.h"
 
-#include "tests/accl/unit/mpi_sides.h"
+#include <time.h>
 
-static void check_all(const struct side *side, uint64_t count, float value)
-{
-    const float *got = accl_buffer_host(side->result);
-    for (uint64_t i = 0; i < count; i++)
-        CHECK(got[i] == value);
-}
+#include "common/clock.h"
+#include "tests/accl/unit/mpi_sides.h"
 
 static void *be_rank(void *argument)
 {
@@ -26,13 +22,11 @@ static void *be_rank(void *argument)
     struct accl_packet packet = {.size = sizeof packet};
     CHECK(accl_packet_next(side->device, &packet) == ACCL_IN_USE);
 
-    float *mine = accl_buffer_host(side->source);
-    for (int i = 0; i < MANY; i++)
-        mine[i] = (float)(side->rank + 1);
+    fill(side, (float)(side->rank + 1));
     run(side, ACCL_BARRIER, 0);
     for (uint64_t count = 1; count <= MANY; count *= 10) {
         run(side, ACCL_ALLREDUCE, count);
-        check_all(side, count, 3);
+        check_result(side, count, 3);
         if (side->rank == 1)
             run(side, ACCL_RECV, count);
         start(side, ACCL_SEND, count, &request);
@@ -40,7 +34,7 @@ static void *be_rank(void *argument)
         accl_request_free(request);
         if (side->rank == 0)
             run(side, ACCL_RECV, count);
-        check_all(side, count, (float)(2 - side->rank));
+        check_result(side, count, (float)(2 - side->rank));
     }
     run(side, ACCL_BARRIER, 0);
 
@@ -68,6 +62,51 @@ static void test_two_ranks(bool pointers, bool any_thread, bool together)
     for (uint32_t i = 0; i < FAKE_RANKS; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
     check_nothing_is_left();
+}
+
+static bool has_message_for(int rank)
+{
+    bool found = false;
+    pthread_mutex_lock(&fake.lock);
+    for (int i = 0; !found && i < FAKE_MESSAGES; i++)
+        found = fake.messages[i].used && fake.messages[i].to == rank;
+    pthread_mutex_unlock(&fake.lock);
+    return found;
+}
+
+static void *send_one(void *argument)
+{
+    const struct side *side = argument;
+    run(side, ACCL_BARRIER, 0);
+    run(side, ACCL_SEND, 1);
+    return NULL;
+}
+
+/* The engine's thread leaves packets to calls that follow one another, and takes those that come
+ * when there are no more calls. */
+static void test_packets_move_while_the_program_computes(void)
+{
+    struct side sides[FAKE_RANKS] = {{.rank = 0}, {.rank = 1}};
+    pthread_t sender;
+    fake_symbols = of_int_symbols;
+    for (uint32_t i = 0; i < FAKE_RANKS; i++) {
+        sides[i].mpi = setup_of(i, false, true);
+        open_side(&sides[i], ACCL_REACH_PACKETS);
+        CHECK(accl_mpi_start(sides[i].device, &sides[i].mpi) == ACCL_OK);
+        fill(&sides[i], 3);
+    }
+    CHECK(pthread_create(&sender, NULL, send_one, &sides[0]) == 0);
+    run(&sides[1], ACCL_BARRIER, 0);
+    CHECK(pthread_join(sender, NULL) == 0);
+
+    int64_t deadline = clock_now() + 20 * CLOCK_SECOND;
+    while (has_message_for(1) && clock_now() < deadline)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    CHECK(!has_message_for(1));
+    run(&sides[1], ACCL_RECV, 1);
+    check_result(&sides[1], 1, 3);
+
+    close_both(sides);
 }
 
 static void expect_failure(const struct side *side, const struct accl_mpi *mpi, int status,
@@ -213,6 +252,7 @@ int main(void)
     test_two_ranks(false, false, false);
     test_two_ranks(false, true, true);
     test_two_ranks(true, false, true);
+    test_packets_move_while_the_program_computes();
     test_stop_without_the_peer();
     test_messages_that_are_no_packets();
     test_failure_of_mpi_ends_calls();

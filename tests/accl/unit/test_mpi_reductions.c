@@ -10,20 +10,6 @@
 
 #include "tests/accl/unit/mpi_sides.h"
 
-static void fill(const struct side *side, float value)
-{
-    float *mine = accl_buffer_host(side->source);
-    for (int i = 0; i < MANY; i++)
-        mine[i] = value;
-}
-
-static void check_first(const struct side *side, uint64_t count, float value)
-{
-    const float *got = accl_buffer_host(side->result);
-    for (uint64_t i = 0; i < count; i++)
-        CHECK(got[i] == value);
-}
-
 static uint32_t retcode_of(const struct side *side, const struct accl_call *call)
 {
     uint32_t retcode = 0;
@@ -50,7 +36,7 @@ static void reduce_to_one(const struct side *side, uint64_t count)
         call.address[2] = 0;
     CHECK(retcode_of(side, &call) == 0);
     if (side->rank == 1)
-        check_first(side, count, 3);
+        check_result(side, count, 3);
 }
 
 static void *reduce_all(void *argument)
@@ -64,10 +50,10 @@ static void *reduce_all(void *argument)
 
     for (uint64_t count = 1; count < MANY; count *= 10) {
         run(side, ACCL_ALLREDUCE, count);
-        check_first(side, count, 3);
+        check_result(side, count, 3);
         reduce_to_one(side, count);
         run(side, ACCL_REDUCE_SCATTER, count);
-        check_first(side, count, 3);
+        check_result(side, count, 3);
         expected += asked ? 3 : 0;
         CHECK(made(side->rank) == expected);
     }
@@ -76,7 +62,7 @@ static void *reduce_all(void *argument)
     struct accl_call larger = call_of(side, ACCL_ALLREDUCE, 100);
     larger.function = ACCL_MAX;
     CHECK(retcode_of(side, &larger) == 0);
-    check_first(side, 100, 2);
+    check_result(side, 100, 2);
     run(side, ACCL_ALLREDUCE, 0);
     CHECK(made(side->rank) == expected);
 
