@@ -126,6 +126,32 @@ static uint32_t no_memory(const struct walk *w)
                             "out of memory (messages of %u ranks)", w->n);
 }
 
+/* Receives what N members were expected to send, unless BITS say that the call has failed. */
+static uint32_t get_all(struct vector_get *expected, uint32_t n, uint32_t bits)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        if (bits)
+            acclib_vector_drop(&expected[k]);
+        else
+            bits = acclib_vector_get(&expected[k]);
+    }
+
+    return bits;
+}
+
+/* Waits until what was begun to be sent to N members has left, likewise. */
+static uint32_t end_all(struct vector_put *puts, uint32_t n, uint32_t bits)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        if (bits)
+            acclib_vector_put_drop(&puts[k]);
+        else
+            bits = acclib_vector_put_end(&puts[k]);
+    }
+
+    return bits;
+}
+
 uint32_t acclib_packets_scatter(const struct walk *w)
 {
     const struct operation *op = w->op;
@@ -153,28 +179,8 @@ uint32_t acclib_packets_scatter(const struct walk *w)
         keep(w, 0, w->root * op->count);
     }
 
-    for (uint32_t i = 0; i < begun; i++) {
-        if (bits)
-            acclib_vector_put_drop(&puts[i]);
-        else
-            bits = acclib_vector_put_end(&puts[i]);
-    }
+    bits = end_all(puts, begun, bits);
     free(puts);
-    return bits;
-}
-
-/* Receives all of what was expected, which is freed. */
-static uint32_t get_all(struct vector_get *expected, uint32_t n)
-{
-    uint32_t bits = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        if (bits)
-            acclib_vector_drop(&expected[k]);
-        else
-            bits = acclib_vector_get(&expected[k]);
-    }
-
-    free(expected);
     return bits;
 }
 
@@ -196,7 +202,9 @@ uint32_t acclib_packets_gather(const struct walk *w)
     }
 
     keep(w, w->root * op->count, 0);
-    return get_all(expected, w->n - 1);
+    uint32_t bits = get_all(expected, w->n - 1, 0);
+    free(expected);
+    return bits;
 }
 
 /* --- all to all --- */
@@ -222,26 +230,37 @@ static uint32_t exchange_pieces(const struct walk *w, bool by_destination)
     return bits;
 }
 
-/* The same with member K places on, and that many places back: N elements from element AT on. */
-static uint32_t exchange_with(const struct walk *w, uint32_t k, bool by_destination, uint64_t at,
-                              uint64_t n)
+/* Vectors to all others, and theirs. */
+struct exchange {
+    struct vector_get *gets;
+    struct vector_put *puts;
+};
+
+/* N elements from element AT on. All are under way at once, so nobody waits for one pair after the
+ * other. */
+static uint32_t exchange_step(const struct walk *w, const struct exchange *x, bool by_destination,
+                              uint64_t at, uint64_t n)
 {
     uint64_t count = w->op->count;
-    uint32_t to = (w->me + k) % w->n, from = (w->me + w->n - k) % w->n;
-    struct vector out = source_of(w, by_destination ? to * count : 0, at, n);
-    struct vector in = result_of(w, from * count, at, n);
-    struct vector_get expected;
+    uint32_t others = w->n - 1, begun = 0, bits = 0;
+    for (uint32_t k = 0; k < others; k++) {
+        uint32_t from = (w->me + others - k) % w->n;
+        struct vector in = result_of(w, from * count, at, n);
+        acclib_vector_expect(&x->gets[k], w, from, &in);
+    }
 
-    acclib_vector_expect(&expected, w, from, &in);
-    uint32_t bits = acclib_vector_put(w, to, &out);
-    if (!bits)
-        return acclib_vector_get(&expected);
+    for (uint32_t k = 0; !bits && k < others; k++) {
+        uint32_t to = (w->me + 1 + k) % w->n;
+        struct vector out = source_of(w, by_destination ? to * count : 0, at, n);
+        bits = acclib_vector_put_begin(&x->puts[k], w, to, &out);
+        begun += !bits;
+    }
 
-    acclib_vector_drop(&expected);
-    return bits;
+    bits = get_all(x->gets, others, bits);
+    return end_all(x->puts, begun, bits);
 }
 
-/* Everyone to everyone: pairs take turns, and a pair sends a step before it receives one. */
+/* Everyone to everyone, step by step. */
 static uint32_t to_everyone(const struct walk *w, bool by_destination)
 {
     const struct operation *op = w->op;
@@ -249,11 +268,16 @@ static uint32_t to_everyone(const struct walk *w, bool by_destination)
     if (op->count * acclib_dtype_bytes(w->wire) < DIRECT_LEAST)
         return exchange_pieces(w, by_destination);
 
+    struct exchange x = {.gets = calloc(w->n, sizeof *x.gets),
+                         .puts = calloc(w->n, sizeof *x.puts)};
+    if (x.gets == NULL || x.puts == NULL)
+        bits = no_memory(w);
     for (uint64_t i = 0; !bits && i < vector_steps(w, op->count); i++) {
         uint64_t at, n = vector_step(w, op->count, i, &at);
-        for (uint32_t k = 1; !bits && k < w->n; k++)
-            bits = exchange_with(w, k, by_destination, at, n);
+        bits = exchange_step(w, &x, by_destination, at, n);
     }
+    free(x.gets);
+    free(x.puts);
 
     if (!bits)
         keep(w, w->me * op->count, by_destination ? w->me * op->count : 0);
