@@ -118,7 +118,7 @@ static uint32_t leave_source(const struct direct *d, uint64_t bytes)
 {
     const struct operation *op = d->op;
     uint64_t part = op->count * acclib_dtype_bytes(op->source_type);
-    if (!lane_may_keep(d->device, part) || acclib_lane_soon_done(d->device, op, d->number))
+    if (!lane_may_keep(d->device, part) || acclib_lane_soon_done(d->device, op, d->number, bytes))
         return acclib_lane_wait_done(d->device, op, d->number);
 
     uint8_t *copy = acclib_lane_keep(d->device, op->comm, d->number, bytes);
@@ -193,7 +193,8 @@ static bool leave_part(const struct direct *d, struct lane_post *post)
     const struct operation *op = d->op;
     uint64_t bytes = op->count * acclib_dtype_bytes(op->source_type);
     uint32_t root = op->call->root_src_dst;
-    if (!lane_may_keep(d->device, bytes) || acclib_lane_soon_posted(d->device, op, root, d->number))
+    if (!lane_may_keep(d->device, bytes) ||
+        acclib_lane_soon_posted(d->device, op, root, d->number, bytes))
         return false;
 
     uint8_t *copy = acclib_lane_keep(d->device, op->comm, d->number, bytes);

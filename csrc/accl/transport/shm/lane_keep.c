@@ -7,8 +7,10 @@
 #include "common/clock.h"
 #include "common/spin.h"
 
-/* How long a rank waits for others that are about to come; as long as a send does. */
+/* How long a rank waits for others that are about to come, or that read its data: as long as a send
+ * does, and about as long as it would take to copy the data. */
 #define MOMENT_NS INT64_C(30000)
+#define MOMENT_BYTES_PER_NS 2
 #define ROUNDS_PER_LOOK 32
 
 uint8_t *acclib_lane_keep(accl_device *device, const struct communicator *comm, uint64_t number,
@@ -46,7 +48,7 @@ bool acclib_lane_has_posted(const struct communicator *comm, uint32_t index, uin
 
 /* Whether READY becomes true within a moment; ranks that share cores let the others run. */
 static bool is_soon(accl_device *device, const struct operation *op, uint32_t index,
-                    uint64_t number,
+                    uint64_t number, uint64_t bytes,
                     bool (*ready)(const struct communicator *comm, uint32_t index, uint64_t number))
 {
     const struct communicator *comm = op->comm;
@@ -56,7 +58,7 @@ static bool is_soon(accl_device *device, const struct operation *op, uint32_t in
     acclib_wake_flush(device);
     acclib_lane_look(device, comm);
     bool roomy = acclib_wait_has_room(device);
-    int64_t end = clock_now() + MOMENT_NS;
+    int64_t end = clock_now() + MOMENT_NS + (int64_t)(bytes / MOMENT_BYTES_PER_NS);
     for (uint32_t round = 1; !ready(comm, index, number); round++) {
         if (!roomy)
             sched_yield();
@@ -69,15 +71,16 @@ static bool is_soon(accl_device *device, const struct operation *op, uint32_t in
     return true;
 }
 
-bool acclib_lane_soon_done(accl_device *device, const struct operation *op, uint64_t number)
+bool acclib_lane_soon_done(accl_device *device, const struct operation *op, uint64_t number,
+                           uint64_t bytes)
 {
-    return is_soon(device, op, 0, number, all_are_done);
+    return is_soon(device, op, 0, number, bytes, all_are_done);
 }
 
 bool acclib_lane_soon_posted(accl_device *device, const struct operation *op, uint32_t index,
-                             uint64_t number)
+                             uint64_t number, uint64_t bytes)
 {
-    return is_soon(device, op, index, number, acclib_lane_has_posted);
+    return is_soon(device, op, index, number, bytes, acclib_lane_has_posted);
 }
 
 /*

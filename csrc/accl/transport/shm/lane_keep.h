@@ -24,15 +24,17 @@ static inline bool lane_may_keep(const accl_device *device, uint64_t bytes)
 uint8_t *acclib_lane_keep(accl_device *device, const struct communicator *comm, uint64_t number,
                           uint64_t bytes);
 
-/* Whether all members are done with call NUMBER, or will be in a moment. */
-bool acclib_lane_soon_done(accl_device *device, const struct operation *op, uint64_t number);
+/* Whether all members are done with call NUMBER, or will be in a moment, which is longer with more
+ * BYTES to be left. */
+bool acclib_lane_soon_done(accl_device *device, const struct operation *op, uint64_t number,
+                           uint64_t bytes);
 
 /* Whether member INDEX has posted call NUMBER. */
 bool acclib_lane_has_posted(const struct communicator *comm, uint32_t index, uint64_t number);
 
 /* The same, or it will have in a moment. */
 bool acclib_lane_soon_posted(accl_device *device, const struct operation *op, uint32_t index,
-                             uint64_t number);
+                             uint64_t number, uint64_t bytes);
 
 /* The source of the own post of call NUMBER was the user's memory, and is the copy at OFFSET from
  * here on: waits for those that still read the first. Error bits. */
