@@ -120,11 +120,11 @@ static bool runs_elsewhere(const struct waiter *w)
     return there && there != (uint32_t)sched_getcpu() + 1;
 }
 
-static void yield(const struct waiter *w)
+void acclib_wait_yield(const accl_device *device)
 {
-    show_no_core(w->device);
+    show_no_core(device);
     sched_yield();
-    acclib_wait_show_core(w->device);
+    acclib_wait_show_core(device);
 }
 
 /* From here on the waiter sleeps at the bell. Its caller checks once more before that. */
@@ -229,7 +229,7 @@ uint32_t acclib_wait_pause(struct waiter *w)
         }
     }
 
-    yield(w);
+    acclib_wait_yield(device);
     return 0;
 }
 

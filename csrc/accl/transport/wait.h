@@ -58,6 +58,9 @@ uint32_t acclib_wait_inspect_outer(struct waiter *w);
 /* Whether each rank can have a core of its own. */
 bool acclib_wait_has_room(const accl_device *device);
 
+/* Lets others have the core, and shows that meanwhile this rank has none. */
+void acclib_wait_yield(const accl_device *device);
+
 /* Shows the others on which core this rank runs. */
 void acclib_wait_show_core(const accl_device *device);
 

@@ -61,7 +61,7 @@ static bool is_soon(accl_device *device, const struct operation *op, uint32_t in
     int64_t end = clock_now() + MOMENT_NS + (int64_t)(bytes / MOMENT_BYTES_PER_NS);
     for (uint32_t round = 1; !ready(comm, index, number); round++) {
         if (!roomy)
-            sched_yield();
+            acclib_wait_yield(device);
         else
             spin_relax();
         if ((!roomy || round % ROUNDS_PER_LOOK == 0) && clock_now() > end)
