@@ -8,9 +8,11 @@
 #include "common/spin.h"
 
 /* How long a rank waits for others that are about to come, or that read its data: as long as a send
- * does, and about as long as it would take to copy the data. */
+ * does, and about as long as copying the data would take. Nobody looks for a deadline, an interrupt
+ * or the end of a peer meanwhile, so there is a limit. */
 #define MOMENT_NS INT64_C(30000)
 #define MOMENT_BYTES_PER_NS 2
+#define MOMENT_BYTES_MOST (UINT64_C(20) << 20)
 #define ROUNDS_PER_LOOK 32
 
 uint8_t *acclib_lane_keep(accl_device *device, const struct communicator *comm, uint64_t number,
@@ -58,7 +60,8 @@ static bool is_soon(accl_device *device, const struct operation *op, uint32_t in
     acclib_wake_flush(device);
     acclib_lane_look(device, comm);
     bool roomy = acclib_wait_has_room(device);
-    int64_t end = clock_now() + MOMENT_NS + (int64_t)(bytes / MOMENT_BYTES_PER_NS);
+    uint64_t counted = bytes < MOMENT_BYTES_MOST ? bytes : MOMENT_BYTES_MOST;
+    int64_t end = clock_now() + MOMENT_NS + (int64_t)(counted / MOMENT_BYTES_PER_NS);
     for (uint32_t round = 1; !ready(comm, index, number); round++) {
         if (!roomy)
             acclib_wait_yield(device);
