@@ -5,6 +5,7 @@
 
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/call_notes.h"
+#include "accl/transport/packets/carrier.h"
 #include "accl/transport/packets/carrier_reduce.h"
 #include "accl/transport/packets/collective_copy.h"
 #include "accl/transport/packets/collective_sum.h"
@@ -101,7 +102,11 @@ uint32_t acclib_packets_collective(accl_device *device, const struct operation *
     if (!bits && acclib_carrier_reduces(device, op))
         return reduce(&w);
     bits = bits ? bits : protect(&w);
+    /* Calls carry packets themselves: the carrier's thread would hold its lock while it waits for a
+     * core. */
+    acclib_carrier_take_over(device);
     bits = bits ? bits : run(&w);
+    acclib_carrier_hand_back(device);
 
     free(w.copy);
     return bits;
