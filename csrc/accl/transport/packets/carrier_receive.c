@@ -11,6 +11,9 @@
 #include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/handover.h"
 
+/* Packets up to that length are copied. */
+#define COPIED_MOST 3072
+
 /* --- inboxes --- */
 
 static void open_inbox(accl_device *device, struct carrier *c, uint32_t at)
@@ -132,12 +135,13 @@ static void begin_long(accl_device *device, struct carrier *c, uint32_t rank, ui
     acclib_post_free(post);
 }
 
-/* The packet of BYTES in an inbox, which gets other memory for it; NULL if there is none. */
+/* The packet of BYTES in an inbox, which gets other memory for it unless it is copied; NULL if
+ * there is none. */
 static struct parcel_post *take_packet(accl_device *device, struct carrier *c, uint32_t at,
                                        uint64_t bytes)
 {
     struct parcel_post *from = c->inboxes[at].post;
-    bool is_copied = bytes <= INBOX_BYTES;
+    bool is_copied = bytes <= COPIED_MOST;
     struct parcel_post *post = acclib_post_new(&device->packets->pool,
                                                is_copied ? bytes : inbox_bytes(device, from->rank));
     if (post == NULL)

@@ -96,8 +96,8 @@ void acclib_carrier_send_one(accl_device *device, struct carrier *c);
 /* Gives MPI all that is queued. */
 void acclib_carrier_send_all(accl_device *device, struct carrier *c);
 
-/* Whether packets are leaving that MPI may have to be called for: it sends short ones at once, and
- * only says later that it has. */
+/* Whether long packets are leaving, which MPI may have to be called for soon. Short ones most often
+ * leave without that, and to wake a thread for them takes longer than they do. */
 bool acclib_carrier_sends_long(const struct carrier *c);
 
 /* The last messages, and waiting for those of others: whether nothing is in flight. */
