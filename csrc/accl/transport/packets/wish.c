@@ -18,7 +18,7 @@
  * has run shows that others want the core: the next ones follow after each look. Else they are far
  * between, as a yield lasts as long as several looks. From some time without news on a wait naps,
  * as a thread of another program may take a whole slice of time at each yield. Long data take
- * longer than a nap.
+ * longer than a nap, and so do short calls of many ranks that share cores.
  */
 #define TURNS 8
 #define LOOKS_ALONE 8
@@ -26,6 +26,7 @@
 #define YIELDS_SHARED 16
 #define NAP_AFTER_NS INT64_C(100000)
 #define LONG_NAP_AFTER_NS INT64_C(500000)
+#define SHARED_NAP_AFTER_NS INT64_C(2000000)
 
 void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,
                       uint32_t index, const struct packet_message *message, uint32_t operation,
@@ -66,6 +67,14 @@ static void yield_core(struct packets *p, struct waiter *waiter)
         p->shared_yields--;
 }
 
+/* How long a wait goes on before it naps. */
+static int64_t nap_after(const struct packets *p, bool is_long)
+{
+    if (p->shared_yields)
+        return SHARED_NAP_AFTER_NS;
+    return is_long ? LONG_NAP_AFTER_NS : NAP_AFTER_NS;
+}
+
 /* Lets time pass, and carries packets if this thread may. */
 static uint32_t pause_carrying(struct waiter *waiter, bool is_long)
 {
@@ -86,7 +95,7 @@ static uint32_t pause_carrying(struct waiter *waiter, bool is_long)
         acclib_wake_flush(device);
         if (!waiter->began)
             waiter->began = now;
-        if (now - waiter->began >= (is_long ? LONG_NAP_AFTER_NS : NAP_AFTER_NS)) {
+        if (now - waiter->began >= nap_after(p, is_long)) {
             waiter->napped = true;
             return acclib_wait_pause_briefly(waiter, 1);
         }
