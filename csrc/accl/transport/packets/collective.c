@@ -58,6 +58,14 @@ static uint32_t watch(accl_device *device, const struct communicator *comm)
     return bits;
 }
 
+static bool is_near(const accl_device *device, const struct communicator *comm)
+{
+    for (uint32_t i = 0; i < comm->n; i++)
+        if (device->packets->links[comm->members[i].rank].far)
+            return false;
+    return true;
+}
+
 static uint32_t run(const struct walk *w)
 {
     switch (w->op->call->operation) {
@@ -93,6 +101,7 @@ uint32_t acclib_packets_collective(accl_device *device, const struct operation *
                      .n = comm->n,
                      .me = comm->me,
                      .root = op->call->root_src_dst,
+                     .is_near = is_near(device, comm),
                      .wire = operation_reduces(op->call->operation) ? op->arithmetic : op->wire};
     uint32_t bits = acclib_packets_gave_up(device, comm);
 

@@ -10,6 +10,9 @@
 
 /* Up to that many members meet at the first one. */
 #define MEET_MOST 4
+/* Up to that many members get up to that many bytes from the root itself. */
+#define FROM_ROOT_MOST 16
+#define FROM_ROOT_BYTES (UINT64_C(2) << 10)
 
 static uint32_t put_nothing(const struct walk *w, uint32_t to)
 {
@@ -87,6 +90,27 @@ static void keep(const struct walk *w, uint64_t result, uint64_t source)
 
 /* --- one to all, all to one --- */
 
+/* Whether the root sends to all: a few short messages take less time than waiting for a core twice.
+ */
+static bool is_from_root(const struct walk *w)
+{
+    return w->is_near && w->n <= FROM_ROOT_MOST &&
+           w->op->count * acclib_dtype_bytes(w->wire) <= FROM_ROOT_BYTES;
+}
+
+static uint32_t bcast_from_root(const struct walk *w)
+{
+    uint64_t count = w->op->count;
+    if (w->me != w->root)
+        return acclib_piece_get_to(w, w->root, walk_result(w, 0), w->op->result_type, count);
+
+    uint32_t bits = 0;
+    for (uint32_t k = 1; !bits && k < w->n; k++)
+        bits =
+            acclib_piece_put(w, (w->root + k) % w->n, walk_source(w, 0), w->op->source_type, count);
+    return bits;
+}
+
 /* Sends elements to the members below this one in a binomial tree, whose lowest bit is STEP. */
 static uint32_t pass_on(const struct walk *w, uint32_t place, uint32_t step, const struct vector *v)
 {
@@ -101,6 +125,9 @@ static uint32_t pass_on(const struct walk *w, uint32_t place, uint32_t step, con
 uint32_t acclib_packets_bcast(const struct walk *w)
 {
     const struct operation *op = w->op;
+    if (is_from_root(w))
+        return bcast_from_root(w);
+
     uint32_t place = (w->me + w->n - w->root) % w->n, step = 1, bits = 0;
     while (step < w->n && !(place & step))
         step *= 2;

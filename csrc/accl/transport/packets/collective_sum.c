@@ -6,10 +6,13 @@
 #include "accl/arithmetic/order.h"
 #include "accl/arithmetic/reduce.h"
 #include "accl/base/heap.h"
+#include "accl/transport/packets/collective_copy.h"
 #include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/vector.h"
 
-/* Up to that many bytes that all members send, each adds everything by itself. */
+/* One member adds all of up to that many bytes. */
+#define ROOT_BYTES (UINT64_C(8) << 10)
+/* Between hosts each member adds everything, of up to that many bytes of all operands. */
 #define SMALL_BYTES (UINT64_C(16) << 10)
 /* Parts of a vector begin at multiples of it. */
 #define PART_STEP 16
@@ -157,6 +160,26 @@ static uint32_t whole_to_root(const struct walk *w, struct operands *o)
                    : acclib_piece_put(w, w->root, walk_source(w, at), op->source_type, n);
     }
     return bits;
+}
+
+/*
+ * The first member adds everything, and sends the sum to all. Ranks on one host may have to share
+ * cores, where each message to wait for takes longer than what one member does for all.
+ */
+static uint32_t by_first(const struct walk *w, struct operands *o)
+{
+    struct walk sum = *w;
+    sum.root = 0;
+    uint32_t bits = whole_to_root(&sum, o);
+    if (bits)
+        return bits;
+
+    struct operation bcast = *w->op;
+    bcast.source = bcast.result;
+    bcast.source_type = bcast.result_type;
+    sum.op = &bcast;
+    sum.source = bcast.source;
+    return acclib_packets_bcast(&sum);
 }
 
 /* --- each adds one part --- */
@@ -361,16 +384,14 @@ static uint32_t between_two(const struct walk *w, struct operands *o)
 
 /* --- */
 
-static bool is_between_two(const struct walk *w)
+static uint64_t bytes_of(const struct walk *w)
 {
-    return w->n == 2 && w->op->count * acclib_dtype_bytes(w->wire) >= DIRECT_LEAST;
+    return w->op->count * acclib_dtype_bytes(w->wire);
 }
 
-/* Whether it is quicker to send all operands to everyone that wants the sum. */
-static bool is_small(const struct walk *w)
+static bool is_between_two(const struct walk *w)
 {
-    uint64_t bytes = w->op->count * acclib_dtype_bytes(w->wire);
-    return w->n == 2 || bytes <= SMALL_BYTES / w->n;
+    return w->n == 2 && bytes_of(w) >= DIRECT_LEAST;
 }
 
 static uint32_t with_operands(const struct walk *w,
@@ -388,12 +409,14 @@ static uint32_t with_operands(const struct walk *w,
 
 uint32_t acclib_packets_reduce(const struct walk *w)
 {
-    return with_operands(w, is_small(w) ? whole_to_root : by_parts);
+    return with_operands(w, w->n == 2 || bytes_of(w) <= ROOT_BYTES ? whole_to_root : by_parts);
 }
 
 uint32_t acclib_packets_allreduce(const struct walk *w)
 {
-    return with_operands(w, is_small(w) ? whole_to_all : by_parts);
+    if (w->n == 2 || (!w->is_near && bytes_of(w) <= SMALL_BYTES / w->n))
+        return with_operands(w, whole_to_all);
+    return with_operands(w, w->is_near && bytes_of(w) <= ROOT_BYTES ? by_first : by_parts);
 }
 
 uint32_t acclib_packets_reduce_scatter(const struct walk *w)

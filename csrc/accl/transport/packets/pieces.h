@@ -20,6 +20,7 @@ struct walk {
     const struct operation *op;
     struct packet_message message;
     uint32_t n, me, root;
+    bool is_near;          /* all members are on this host */
     uint32_t wire;         /* the type of what goes between members */
     const uint8_t *source; /* of the operation, or a copy of it */
     uint8_t *copy;         /* that copy, or NULL */
