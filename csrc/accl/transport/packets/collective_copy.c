@@ -12,7 +12,7 @@
 #define MEET_MOST 4
 /* Up to that many members get up to that many bytes from the root itself. */
 #define FROM_ROOT_MOST 16
-#define FROM_ROOT_BYTES (UINT64_C(2) << 10)
+#define FROM_ROOT_BYTES (UINT64_C(4) << 10)
 
 static uint32_t put_nothing(const struct walk *w, uint32_t to)
 {
