@@ -90,8 +90,8 @@ static void keep(const struct walk *w, uint64_t result, uint64_t source)
 
 /* --- one to all, all to one --- */
 
-/* Whether the root sends to all: a few short messages take less time than waiting for a core twice.
- */
+/* Whether the root sends to all: a few short messages take less time than waiting for a core
+ * twice. */
 static bool is_from_root(const struct walk *w)
 {
     return w->is_near && w->n <= FROM_ROOT_MOST &&

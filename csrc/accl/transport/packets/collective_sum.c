@@ -10,9 +10,9 @@
 #include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/vector.h"
 
-/* One member adds all of up to that many bytes. */
+/* One member adds vectors of up to that many bytes. */
 #define ROOT_BYTES (UINT64_C(8) << 10)
-/* Between hosts each member adds everything, of up to that many bytes of all operands. */
+/* Between hosts every member adds them all, if the operands of all take up to that many bytes. */
 #define SMALL_BYTES (UINT64_C(16) << 10)
 /* Parts of a vector begin at multiples of it. */
 #define PART_STEP 16
