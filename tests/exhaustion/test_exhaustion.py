@@ -119,8 +119,8 @@ def test_every_allocation_may_fail(programs: Programs, name: str, mode: str) -> 
     allocations, failed, told = programs.start(name, mode, "1", str(step))
     assert allocations > 90
     assert failed >= allocations // step
-    # In place of some there is another way.
-    assert told > failed * 3 // 4
+    # In place of some there is another way: of all of accl's for a fifth.
+    assert told > failed // 2
 
 
 @pytest.mark.timeout(LIMIT_S + 60)

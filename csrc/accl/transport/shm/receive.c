@@ -7,6 +7,7 @@
 
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/arrival.h"
+#include "accl/transport/shm/attach.h"
 #include "accl/transport/shm/parcel.h"
 #include "accl/transport/ticket.h"
 #include "accl/transport/wait.h"
@@ -227,6 +228,11 @@ static int receive_once(accl_device *device, struct communicator *comm, struct p
 static uint32_t receive_timed_out(accl_device *device, const struct communicator *comm,
                                   struct peer *peer, uint32_t from, uint32_t tag)
 {
+    /* Once more, for the text: data that are with their sender need its memory. */
+    uint32_t unreachable = acclib_attach_try(device, peer);
+    if (unreachable)
+        return ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) | unreachable;
+
     const struct pool *pool = &device->pool;
     uint32_t held = 0;
     for (uint32_t i = 0; i < pool->slot_count; i++)
@@ -277,7 +283,7 @@ uint32_t acclib_shm_receive(accl_device *device, struct communicator *comm, uint
     }
     acclib_wait_end(&w);
     if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR) && !device->text[0])
-        receive_timed_out(device, comm, peer, from, tag);
+        bits = receive_timed_out(device, comm, peer, from, tag);
 
     return bits;
 }
