@@ -154,6 +154,12 @@ def test_stream_puts_without_memory_are_told_of(programs: Programs, transport: s
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}"
 
 
+def test_a_receive_tells_that_it_cannot_map_the_data(programs: Programs) -> None:
+    program = programs.linked("unmapped", "accl")
+    done = subprocess.run([program], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}"
+
+
 PLANTED = """
 #include "failing.h"
 #include <stdlib.h>
