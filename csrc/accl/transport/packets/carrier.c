@@ -123,8 +123,10 @@ static void *carry(void *argument)
     uint32_t idle = 0, looks = 0;
 
     while (!atomic_load(&c->stopping)) {
-        /* Calls carry themselves, and a turn between two of them would take their core. */
-        if (atomic_load(&c->others) || (has_looked(c, &looks) && !is_busy(device))) {
+        /* Calls carry themselves. A turn between two of them would take their core, and where ranks
+         * share cores it would hold the lock while it waits for one. */
+        bool may_wait = !is_busy(device) || packets_are_crowded(device->packets);
+        if (atomic_load(&c->others) || (has_looked(c, &looks) && may_wait)) {
             rest(c, LONGEST_REST_NS);
             pause = SHORTEST_REST_NS;
             continue;

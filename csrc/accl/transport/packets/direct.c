@@ -138,14 +138,12 @@ void acclib_direct_withdraw(struct wish *w)
 
     int64_t until = clock_now() + GRACE_NS;
     bool ended = false;
-    acclib_carrier_take_over(w->device);
     while (!ended && clock_now() < until) {
         acclib_carrier_turn(w->device);
         wish_lock(w);
         ended = has_ended(w);
         wish_unlock(w);
     }
-    acclib_carrier_hand_back(w->device);
 
     wish_lock(w);
     if (!ended && !w->link->lost) {

@@ -122,9 +122,11 @@ static uint32_t send_message(accl_device *device, struct communicator *comm, uin
                                     .sequence = member->outbound,
                                     .stream = message->stream};
     uint32_t numbers = 0;
+    acclib_carrier_take_over(device);
     uint32_t bits =
         acclib_packets_send(device, comm, to, &packet, message->data, message->source_type,
                             message->wire_type, message->count, &numbers);
+    acclib_carrier_hand_back(device);
 
     if (!bits)
         member->outbound += numbers;
@@ -139,9 +141,11 @@ static uint32_t receive_message(accl_device *device, struct communicator *comm, 
     struct packet_message packet = {
         .channel = CHANNEL_USER, .tag = message->tag, .sequence = member->inbound};
     uint32_t numbers;
+    acclib_carrier_take_over(device);
     uint32_t bits =
         acclib_packets_receive(device, comm, from, &packet, message->data, message->type,
                                message->wire_type, message->count, &numbers);
+    acclib_carrier_hand_back(device);
 
     member->inbound += numbers;
     return bits;

@@ -118,6 +118,7 @@ struct packets {
     struct list announced;             /* the same, for data to come; the carrier's */
     uint64_t next_id, wakes;
     uint32_t shared_yields; /* see wish.c; the executor's */
+    _Atomic uint32_t crowd; /* yields that let others run, less those that did not; the same */
     bool has_left;          /* the last packets are queued: nothing may follow them */
     _Atomic uint64_t outstanding;
     _Atomic uint64_t out_bytes;
@@ -126,5 +127,12 @@ struct packets {
     _Atomic uint32_t failures; /* entries of GAVE_UP */
     struct list gave_up;       /* struct gave_up */
 };
+
+#define CROWD_MOST 16
+/* Whether most yields of late let another thread run, as ranks share cores. Any thread. */
+static inline bool packets_are_crowded(const struct packets *p)
+{
+    return atomic_load_explicit(&p->crowd, memory_order_relaxed) > CROWD_MOST / 2;
+}
 
 #endif

@@ -58,13 +58,18 @@ static void yield_core(struct packets *p, struct waiter *waiter)
     if (!waiter->yields++)
         waiter->switches = count_switches();
     long before = waiter->switches;
+    uint32_t crowd = atomic_load_explicit(&p->crowd, memory_order_relaxed);
     sched_yield();
 
     waiter->switches = count_switches();
-    if (waiter->switches != before)
+    if (waiter->switches != before) {
         p->shared_yields = YIELDS_SHARED;
-    else if (p->shared_yields)
-        p->shared_yields--;
+        crowd += crowd < CROWD_MOST;
+    } else {
+        p->shared_yields -= p->shared_yields > 0;
+        crowd -= crowd > 0;
+    }
+    atomic_store_explicit(&p->crowd, crowd, memory_order_relaxed);
 }
 
 /* How long a wait goes on before it naps. */
@@ -120,13 +125,8 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
     struct waiter waiter;
     acclib_wait_begin(&waiter, device, w->comm, w->rank, collective, w->timeout_bits);
     uint32_t bits = 0;
-    bool noted = false, done = false, carries = false;
+    bool noted = false, done = false;
     while (!bits && !done) {
-        /* Short waits end before the carrier's thread is in the way. */
-        if (waiter.rounds && !carries) {
-            carries = true;
-            acclib_carrier_take_over(device);
-        }
         if ((waiter.armed || waiter.inspected) && !noted) {
             noted = true;
             acclib_note_wait(device, w->operation, w->rank, w->message->tag, w->message->sequence,
@@ -142,8 +142,6 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
                 acclib_transport_progress(device);
         }
     }
-    if (carries)
-        acclib_carrier_hand_back(device);
     acclib_wait_end(&waiter);
     if (done && bits)
         device->text[0] = 0;
