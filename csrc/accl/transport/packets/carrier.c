@@ -193,8 +193,9 @@ void acclib_carrier_settle(accl_device *device)
         pthread_mutex_unlock(&c->lock);
     }
 
-    /* A thread that wakes for nothing would take a core from the ranks. */
-    if (c->thread_runs && pending)
+    /* A thread that wakes for nothing would take a core from the ranks; where they share cores it
+     * would do so anyway. */
+    if (c->thread_runs && pending && !packets_are_crowded(device->packets))
         kick(c);
 }
 

@@ -15,15 +15,9 @@
 
 #include "accl/transport/packets/state.h"
 
-/* No packet up to that length is announced: on a host those are the ones that are not sent directly
- * (direct.h). Between hosts a message more takes longer than a copy of a piece of a collective. */
-#define INBOX_BYTES ((UINT64_C(12) << 10) + sizeof(struct packet_header))
-#define FAR_INBOX_BYTES ((UINT64_C(64) << 10) + sizeof(struct packet_header))
-
-static inline uint64_t inbox_bytes(const accl_device *device, uint32_t rank)
-{
-    return device->packets->links[rank].far ? FAR_INBOX_BYTES : INBOX_BYTES;
-}
+/* No packet up to that length is announced, thus no piece of a collective: between hosts, and
+ * between ranks that share cores, a message more takes longer than a copy. */
+#define INBOX_BYTES ((UINT64_C(64) << 10) + sizeof(struct packet_header))
 
 /* Begins; a status of accl.h. The executor, or before any call. */
 int acclib_carrier_start(accl_device *device, const struct accl_mpi *setup);

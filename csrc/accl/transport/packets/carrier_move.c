@@ -8,6 +8,8 @@
 
 /* Sends that are not over and may be left behind by later ones, in one turn. */
 #define TEST_MOST 8
+/* Packets up to that length most often leave without being tested again. */
+#define QUICK_MOST ((UINT64_C(12) << 10) + sizeof(struct packet_header))
 
 _Static_assert(ACCL_PACKET_MAX <= INT_MAX, "a packet is one message");
 
@@ -58,13 +60,13 @@ static bool finish_sends(accl_device *device, struct carrier *c)
 }
 
 /* A long packet follows its length. */
-static int begin_send(const accl_device *device, struct carrier *c, struct parcel_post *post)
+static int begin_send(struct carrier *c, struct parcel_post *post)
 {
     const struct mpi_calls *calls = c->mpi.calls;
     int to = (int)post->rank, bytes = (int)post->bytes;
     if (post->lent != NULL)
         return calls->send(&c->mpi, post->lent, bytes, to, TAG_DATA, &post->request);
-    if (post->bytes <= inbox_bytes(device, post->rank))
+    if (post->bytes <= INBOX_BYTES)
         return calls->send(&c->mpi, post->data, bytes, to, TAG_PACKET, &post->request);
 
     int error = calls->send(&c->mpi, &post->bytes, LENGTH_BYTES, to, TAG_PACKET, &post->length);
@@ -79,7 +81,7 @@ static bool begin_sends(accl_device *device, struct carrier *c, uint32_t most)
         struct parcel_post *post = acclib_packets_take(device);
         if (post == NULL)
             break;
-        int error = begin_send(device, c, post);
+        int error = begin_send(c, post);
         if (!error) {
             list_append(&c->sending, &post->in_list);
             continue;
@@ -100,7 +102,7 @@ void acclib_carrier_send_one(accl_device *device, struct carrier *c)
     struct packets *p = device->packets;
     struct parcel_post *post = c->claim;
     bool done = false;
-    int error = begin_send(device, c, post);
+    int error = begin_send(c, post);
     if (!error)
         error = c->mpi.calls->test(&c->mpi, &post->request, &done);
     if (error)
@@ -125,7 +127,7 @@ bool acclib_carrier_sends_long(const struct carrier *c)
 {
     for (const struct list_node *at = c->sending.first; at != NULL; at = at->next) {
         const struct parcel_post *post = LIST_ENTRY(at, const struct parcel_post, in_list);
-        if (post->bytes > INBOX_BYTES)
+        if (post->bytes > QUICK_MOST)
             return true;
     }
 

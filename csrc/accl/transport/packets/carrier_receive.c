@@ -20,8 +20,8 @@ static void open_inbox(accl_device *device, struct carrier *c, uint32_t at)
 {
     struct inbox *box = &c->inboxes[at];
     uint32_t rank = box->post->rank;
-    int error = c->mpi.calls->receive_at(&c->mpi, box->post->data, (int)inbox_bytes(device, rank),
-                                         (int)rank, TAG_PACKET, c->requests, at);
+    int error = c->mpi.calls->receive_at(&c->mpi, box->post->data, (int)INBOX_BYTES, (int)rank,
+                                         TAG_PACKET, c->requests, at);
     box->open = !error;
     c->n_open += !error;
     if (error)
@@ -37,8 +37,7 @@ bool acclib_carrier_open_inboxes(accl_device *device, struct carrier *c)
     for (uint32_t rank = 0; good && rank < device->ranks; rank++) {
         if (rank == device->rank)
             continue;
-        struct parcel_post *post =
-            acclib_post_new(&device->packets->pool, inbox_bytes(device, rank));
+        struct parcel_post *post = acclib_post_new(&device->packets->pool, INBOX_BYTES);
         good = post != NULL;
         if (!good)
             break;
@@ -112,7 +111,7 @@ static void drop_long(struct carrier *c, uint32_t rank)
 
 static void begin_long(accl_device *device, struct carrier *c, uint32_t rank, uint64_t bytes)
 {
-    if (bytes <= inbox_bytes(device, rank) || bytes > ACCL_PACKET_MAX) {
+    if (bytes <= INBOX_BYTES || bytes > ACCL_PACKET_MAX) {
         acclib_packets_lost(device, rank, "it announced a packet of an invalid length");
         return;
     }
@@ -142,8 +141,8 @@ static struct parcel_post *take_packet(accl_device *device, struct carrier *c, u
 {
     struct parcel_post *from = c->inboxes[at].post;
     bool is_copied = bytes <= COPIED_MOST;
-    struct parcel_post *post = acclib_post_new(&device->packets->pool,
-                                               is_copied ? bytes : inbox_bytes(device, from->rank));
+    struct parcel_post *post =
+        acclib_post_new(&device->packets->pool, is_copied ? bytes : INBOX_BYTES);
     if (post == NULL)
         return NULL;
 
@@ -216,8 +215,7 @@ static bool take_next(accl_device *device, struct carrier *c, uint32_t first, ui
 
     c->inboxes[at].open = false;
     c->n_open--;
-    if (!error && e.bytes >= 0 &&
-        (uint64_t)e.bytes <= inbox_bytes(device, c->inboxes[at].post->rank))
+    if (!error && e.bytes >= 0 && (uint64_t)e.bytes <= INBOX_BYTES)
         empty_inbox(device, c, at, (uint64_t)e.bytes);
     else
         open_inbox(device, c, at); /* for its last message */
