@@ -116,6 +116,7 @@ class Report:
         x: float | None = None,
         label: str | None = None,
         baseline: Sample | None = None,
+        ratio: float | None = None,
         at_most: float | None = None,
         at_least: float | None = None,
         ratio_at_least: float | None = None,
@@ -136,12 +137,15 @@ class Report:
             Printed instead of the series.
         baseline : Sample, optional
             The same measured for the baseline, in the same unit.
+        ratio : float, optional
+            The ratio to the baseline, if not that of the medians.
         at_most, at_least, ratio_at_least, ratio_at_most : float, optional
             The target for the median, or for its ratio to the baseline.
         extra : float
             Further figures, printed after the row.
         """
-        ratio = sample.median / baseline.median if baseline and baseline.median else None
+        if ratio is None and baseline and baseline.median:
+            ratio = sample.median / baseline.median
         target, met = "", None
         if at_most is not None:
             target, met = f"<= {at_most:g}", sample.median <= at_most

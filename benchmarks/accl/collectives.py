@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measure how long collectives take on one host, beside the same of MPICH and Open MPI.
 
-Two MPIs cannot share a process: jobs of accl and of each MPI take turns, round after round, and a
-cell is the median over the rounds. accl starts with the MPI of this interpreter's environment;
-``--mpich`` and ``--openmpi`` name the interpreters of environments that have mpi4py and that MPI.
-The baseline of a cell is the quicker MPI; the ratio of 0.5 means half its time.
+Two MPIs cannot share a process: jobs of accl and of each MPI take turns, cell after cell, and a
+cell is the median over the rounds, of times and of ratios. accl starts with the MPI of this
+interpreter's environment; ``--mpich`` and ``--openmpi`` name the interpreters of environments that
+have mpi4py and that MPI. The baseline of a cell is the quicker MPI; the ratio of 0.5 means half its
+time.
 
 ``--transport packets`` has all ranks reach each other as if they were on different hosts, through
 MPI. The baseline is then mpi4py with the same MPI, and there are rows on what that costs the rest
@@ -15,12 +16,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
-from benchmarks.accl.jobs import Job, Times, geometric_mean, measure
+from benchmarks.accl.jobs import Job, Times, geometric_mean, measure, median_ratio
+from benchmarks.accl.operations import COPY
 from benchmarks.accl.packets import measure_packets
 from benchmarks.harness import Report, Sample, arguments, size_name
 
@@ -40,7 +43,7 @@ def copies(operation: str, ranks: int) -> tuple[float, int]:
     Parameters
     ----------
     operation : str
-        As in `accl_ranks.py`.
+        As in `operations.py`.
     ranks : int
         How many take part.
 
@@ -71,20 +74,21 @@ def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]
     for cell in sorted(times["unified"]):
         operation, size = cell
         sample = Sample.of(times["unified"][cell])
-        known = [Sample.of(times[name][cell]) for name in rivals if cell in times[name]]
-        best = min(known, key=lambda s: s.median) if known else None
+        known = [times[name][cell] for name in rivals if cell in times[name]]
+        best = min(known, key=statistics.median) if known else None
+        ratio = median_ratio(times["unified"][cell], best) if best else None
         extra = {
             name: Sample.of(times[name][cell]).median
             for name in (*rivals, "separate")
             if cell in times[name]
         }
         limits = [AT_MOST[cell]] if ranks == 2 and cell in AT_MOST else []
-        if best is not None and not limits:
-            limits.append(best.median * SLOWEST_RATIO)
+        if ratio is not None and not limits:
+            limits.append(sample.median / ratio * SLOWEST_RATIO)
         if size >= FLOOR_FROM:
             total, sharers = copies(operation, ranks)
             sharers = min(sharers, cores)
-            one = times["copy alone" if sharers == 1 else "copies"]["copy", size]
+            one = times["copy alone" if sharers == 1 else "copies"][COPY, size]
             extra["floor"] = Sample.of(one).median * total / sharers
             limits.append(extra["floor"] * FLOOR_RATIO)
         report.add(
@@ -93,12 +97,13 @@ def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]
             "us",
             x=float(size),
             label=f"{operation} {size_name(size) if size else ''}",
-            baseline=best,
+            baseline=Sample.of(best) if best else None,
+            ratio=ratio,
             at_most=min(limits, default=None),
             **extra,
         )
-        if best is not None:
-            ratios.append(sample.median / best.median)
+        if ratio is not None:
+            ratios.append(ratio)
     return ratios
 
 
@@ -109,8 +114,8 @@ def measure_shared(
     cores = len(os.sched_getaffinity(0))
     for ranks in options.ranks:
         jobs = {
-            "copy alone": Job(options.mpich, "floor", 1),
-            "copies": Job(options.mpich, "floor", min(ranks, cores)),
+            "copy alone": Job(options.mpich, "floor", 1, (COPY,)),
+            "copies": Job(options.mpich, "floor", min(ranks, cores), (COPY,)),
             "unified": Job(sys.executable, "unified", ranks),
             "mpich": Job(options.mpich, "mpi", ranks),
             "separate": Job(sys.executable, "separate", ranks),

@@ -2,9 +2,9 @@
 """Measure how long collectives take between hosts, beside those of the MPI that connects them.
 
 The hosts are network namespaces of this machine with TCP between them, so that root is required.
-Jobs of accl and of MPI take turns, and a cell is the median over the rounds. Both know which ranks
-share a host. On links with a limited rate the operations are measured again, with float32 that
-travels as float16 and without.
+Jobs of accl and of MPI take turns, cell after cell, and a cell is the median over the rounds, of
+times and of ratios. Both know which ranks share a host. On links with a limited rate the operations
+are measured again, with float32 that travels as float16 and without.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 
-from benchmarks.accl.jobs import Job, Times, geometric_mean, measure
+from benchmarks.accl.jobs import Job, Times, geometric_mean, measure, median_ratio
 from benchmarks.accl.namespaces import INTERFACE, Network, network, why_not
 from benchmarks.harness import Report, Sample, arguments, size_name
 
@@ -41,6 +41,7 @@ def add_rows(report: Report, times: dict[str, Times], layout: str, which: str) -
     for cell in sorted(times[which]):
         operation, size = cell
         sample, base = Sample.of(times[which][cell]), Sample.of(times["mpi"][cell])
+        ratio = median_ratio(times[which][cell], times["mpi"][cell])
         report.add(
             f"{operation}, {layout}, {which}",
             sample,
@@ -48,8 +49,9 @@ def add_rows(report: Report, times: dict[str, Times], layout: str, which: str) -
             x=float(size),
             label=f"{which}: {operation} {size_name(size) if size else ''}",
             baseline=base,
+            ratio=ratio,
         )
-        ratios.append(sample.median / base.median)
+        ratios.append(ratio)
     return ratios
 
 
@@ -97,8 +99,8 @@ def main() -> None:
             launcher = net.launcher(options.mpich, each)
             ranks = hosts * each
             jobs = {
-                "mpi": Job(options.mpich, "mpi", ranks, (), TCP, launcher),
-                "accl": Job(options.mpich, "unified", ranks, (), TCP, launcher),
+                "mpi": Job(options.mpich, "mpi", ranks, env=TCP, launcher=launcher),
+                "accl": Job(options.mpich, "unified", ranks, env=TCP, launcher=launcher),
             }
             times, versions = measure(jobs, sizes, rounds, budget)
             report.environment |= versions
@@ -111,7 +113,12 @@ def main() -> None:
                 continue
             net.limit_rate(options.rate)
             jobs["compressed"] = Job(
-                options.mpich, "unified", ranks, ("--compress",), TCP, launcher
+                options.mpich,
+                "unified",
+                ranks,
+                words=("--compress",),
+                env=TCP,
+                launcher=launcher,
             )
             limited = QUICK_LIMITED_SIZES if options.quick else LIMITED_SIZES
             times, _ = measure(jobs, limited, rounds, budget)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 
-from benchmarks.accl.jobs import Job, Times, geometric_mean, measure
+from benchmarks.accl.jobs import Job, Times, geometric_mean, measure, median_ratio
+from benchmarks.accl.operations import COSTS, OPERATIONS
 from benchmarks.harness import ROOT, Report, Sample, size_name
 
 # Targets, as ratios to what mpi4py takes with the same MPI; by number of ranks.
@@ -16,16 +17,16 @@ ORDERED_FROM = 1 << 20
 CPU_RATIO = 2.0
 OWN_RATIO = 1.5
 ORDERED = ("reduce", "allreduce", "reduce_scatter")
-# Cells that are not times of an operation of both.
-COSTS = {"barrier cpu": CPU_RATIO, "own allreduce": OWN_RATIO}
 
 
 def limit_of(operation: str, size: int, ranks: int) -> float | None:
     """Give the target of a cell."""
-    if operation in COSTS:
-        return COSTS[operation] if ranks == 2 or operation == "barrier cpu" else None
+    if operation == "barrier cpu":
+        return CPU_RATIO
     if ranks != 2:
         return None
+    if operation == "own allreduce":
+        return OWN_RATIO
     slow = operation in ORDERED and size >= ORDERED_FROM
     return WORST_ORDERED_RATIO if slow else WORST_RATIO
 
@@ -37,7 +38,7 @@ def add_rows(report: Report, times: dict[str, Times], ranks: int, mpi: str) -> N
         operation, size = cell
         sample = Sample.of(times["packets"][cell])
         base = Sample.of(times["mpi"][cell])
-        limit = limit_of(operation, size, ranks)
+        ratio = median_ratio(times["packets"][cell], times["mpi"][cell])
         report.add(
             f"{operation}, {ranks} ranks, {mpi}",
             sample,
@@ -45,10 +46,11 @@ def add_rows(report: Report, times: dict[str, Times], ranks: int, mpi: str) -> N
             x=float(size),
             label=f"{operation} {size_name(size) if size else ''}",
             baseline=base,
-            at_most=None if limit is None else base.median * limit,
+            ratio=ratio,
+            ratio_at_most=limit_of(operation, size, ranks),
         )
         if operation not in COSTS:
-            ratios[cell] = sample.median / base.median
+            ratios[cell] = ratio
 
     worst = max(ratios, key=lambda cell: ratios[cell])
     mean = geometric_mean(ratios.values())
@@ -78,11 +80,12 @@ def measure_packets(
     # The environment of the other MPI may have no accl of its own.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = {"PYTHONPATH": os.pathsep.join(paths)}
+    operations = (*COSTS, *OPERATIONS)
     for ranks in rank_counts:
         jobs = {
-            "mpi": Job(python, "mpi", ranks, ("--costs",), env),
+            "mpi": Job(python, "mpi", ranks, operations, env=env),
             "packets": Job(
-                python, "unified", ranks, ("--costs",), env | {"ACCL_TRANSPORT": "packets"}
+                python, "unified", ranks, operations, env=env | {"ACCL_TRANSPORT": "packets"}
             ),
         }
         times, versions = measure(jobs, sizes, rounds, budget)

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One job of `collectives.py`: times the collectives of one implementation on all ranks.
 
-    mpiexec -n N python ranks.py {mpi,unified,separate,floor} SIZES [--budget SECONDS]
-        [--compress] [--costs]
+    mpiexec -n N python ranks.py {mpi,unified,separate,floor} {SIZES,--turns FOLDER}
+        [--budget SECONDS] [--compress]
 
-Sizes are bytes of the count that the operation takes: a rank's chunk for scatter, gather,
-allgather and reduce_scatter, else the whole vector. A value is the median time of a call in
+Sizes, as ``4,1024``, are bytes of the count that the operation takes: a rank's chunk for scatter,
+gather, allgather and reduce_scatter, else the whole vector. A value is the median time of a call in
 microseconds, the largest of all ranks; a ping-pong, of the first and the last rank, counts half.
-With ``--compress`` accl sends float32 as float16, and ``--costs`` adds the processor time of a
-barrier and the time of the program's own allreduce of MPI. Rank 0 prints a JSON object.
+With ``--compress`` accl sends float32 as float16. Rank 0 prints a JSON object for each cell.
+
+With ``--turns`` the ranks sleep until somebody asks for a cell: each reads its own FIFO in the
+folder, named after the rank, for lines of an operation and a size. So jobs of several programs can
+take turns.
 """
 
 from __future__ import annotations
@@ -17,12 +20,17 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
+
+from benchmarks.accl.operations import COPY, COSTS, OPERATIONS, cells_of
 
 WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.rank, WORLD.size
@@ -30,6 +38,7 @@ SUM = RANKS * (RANKS + 1) // 2
 LAST = RANKS - 1
 SETTLING_CALLS = 10_000
 SETTLING_S = 2.0
+AWAKE_S = 0.01
 # A call, and whether what it gave is right.
 Cell = tuple[Callable[[], object], Callable[[], bool]]
 
@@ -184,13 +193,6 @@ def cpu_us(call: Callable[[], object], budget: float) -> float:
     return float(WORLD.allreduce((time.process_time() - used) / calls, MPI.MAX) * 1e6)
 
 
-def costs(meet: Callable[[], object], budget: float) -> dict[str, dict[int, float]]:
-    """Measure what the implementation costs a program besides the time of its calls."""
-    one, out = np.ones(1, "f4"), np.zeros(1, "f4")
-    own = median_us(lambda: WORLD.Allreduce(one, out, MPI.SUM), WORLD.Barrier, budget)
-    return {"barrier cpu": {0: cpu_us(meet, budget)}, "own allreduce": {4: own}}
-
-
 def settle(meet: Callable[[], object]) -> None:
     """Let the system find a core for each rank, which takes it some tens of milliseconds."""
     begin = time.perf_counter()
@@ -201,40 +203,85 @@ def settle(meet: Callable[[], object]) -> None:
         meet()
 
 
-def measure(options: argparse.Namespace, device: Any) -> dict[str, dict[int, float]]:
-    """Time every operation at every size; ends the job where a result is wrong."""
-    meet = WORLD.Barrier if device is None else device.barrier
-    found: dict[str, dict[int, float]] = {}
-    settle(meet)
-    if options.costs:
-        found |= costs(meet, options.budget)
-    for number, size in enumerate(options.sizes):
-        count = max(1, size // 4)
-        if options.which == "floor":
+def wake(meet: Callable[[], object]) -> None:
+    """Make barriers for some milliseconds: caches and cores were another job's."""
+    begin, awake = time.perf_counter(), True
+    while awake:
+        for _ in range(20):
+            meet()
+        awake = WORLD.bcast(time.perf_counter() - begin < AWAKE_S)
+
+
+class Job:
+    """What is measured, with its arrays.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        As `main` reads them.
+    device : accl.accl or None
+        Whose calls are measured; None for MPI's and for copies.
+    """
+
+    def __init__(self, options: argparse.Namespace, device: Any) -> None:
+        self.options = options
+        self.device = device
+        self.meet = WORLD.Barrier if device is None else device.barrier
+
+    def time_us(self, operation: str, size: int) -> float:
+        """Measure a cell; ends the job where the result is wrong."""
+        budget = self.options.budget
+        wake(self.meet)
+        if operation == "barrier cpu":
+            return cpu_us(self.meet, budget)
+        count = size // 4
+        if operation == "own allreduce":
+            one, out = np.ones(count, "f4"), np.zeros(count, "f4")
+            return median_us(lambda: WORLD.Allreduce(one, out, MPI.SUM), WORLD.Barrier, budget)
+
+        if operation == COPY:
             arrays, cells = floor_cells(count)
-        elif device is None:
+        elif self.device is None:
             arrays, cells = mpi_cells(count)
         else:
-            arrays, cells = accl_cells(device, count, options.compress)
-        for name, (call, right) in cells.items():
-            if (name == "barrier" and number) or (name == "pingpong" and RANKS < 2):
-                continue
-            arrays.clear()
-            time_us = median_us(call, meet, options.budget) * (0.5 if name == "pingpong" else 1.0)
-            found.setdefault(name, {})[0 if name == "barrier" else count * 4] = time_us
-            if not right():
-                print(f"rank {RANK}: wrong result of {name} at {size} bytes", file=sys.stderr)
-                WORLD.Abort(1)
-    return found
+            arrays, cells = accl_cells(self.device, count, self.options.compress)
+        call, right = cells[operation]
+        arrays.clear()
+        found = median_us(call, self.meet, budget)
+        if not right():
+            print(f"rank {RANK}: wrong result of {operation} at {size} bytes", file=sys.stderr)
+            WORLD.Abort(1)
+        return found * (0.5 if operation == "pingpong" else 1.0)
+
+
+def all_cells(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
+    """Give what a job measures that nobody asks."""
+    operations = (COPY,) if options.which == "floor" else (*COSTS, *OPERATIONS)
+    return (
+        (operation, size)
+        for operation, size in cells_of(operations, options.sizes)
+        if RANKS > 1 or operation != "pingpong"
+    )
+
+
+def asked_cells(folder: Path) -> Iterator[tuple[str, int]]:
+    """Give the cells that somebody asks for, until there is nobody."""
+    with (folder / str(RANK)).open() as lines:
+        for line in lines:
+            operation, size = line.rsplit(maxsplit=1)
+            yield operation, int(size)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("which", choices=("mpi", "unified", "separate", "floor"))
-    parser.add_argument("sizes", type=lambda text: [int(part) for part in text.split(",")])
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument(
+        "sizes", nargs="?", type=lambda text: [int(part) for part in text.split(",")]
+    )
+    asked.add_argument("--turns", type=Path, metavar="FOLDER", help="has the ranks' FIFOs")
     parser.add_argument("--budget", type=float, default=0.1, help="seconds for a cell")
     parser.add_argument("--compress", action="store_true")
-    parser.add_argument("--costs", action="store_true")
     options = parser.parse_args()
     # The first one of them duplicates the communicator.
     WORLD.allreduce(0)
@@ -243,11 +290,16 @@ def main() -> None:
         from accl import accl
 
         device = accl.from_comm(WORLD, unified=options.which == "unified", bufsize=64 * 1024)
-    found = measure(options, device)
+    job = Job(options, device)
+    settle(job.meet)
+    if RANK == 0:
+        print(json.dumps({"library": MPI.Get_library_version().split("\n")[0]}), flush=True)
+    for operation, size in asked_cells(options.turns) if options.turns else all_cells(options):
+        found = job.time_us(operation, size)
+        if RANK == 0:
+            print(json.dumps({"operation": operation, "bytes": size, "us": found}), flush=True)
     if device is not None:
         device.deinit()
-    if RANK == 0:
-        print(json.dumps({"library": MPI.Get_library_version().split("\n")[0], "times": found}))
 
 
 if __name__ == "__main__":

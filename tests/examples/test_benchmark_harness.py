@@ -137,3 +137,10 @@ def test_curves_that_belong_together_share_a_panel(plot: ModuleType) -> None:
         "heap read": ["", "worst offsets"],
         "async write": [""],
     }
+
+
+def test_ratio_may_be_given(harness: ModuleType) -> None:
+    report = harness.Report("name", "question?")
+    one, two = harness.Sample.of([1.0]), harness.Sample.of([2.0])
+    report.add("it", one, "us", baseline=two, ratio=0.75, ratio_at_most=0.7)
+    assert (report.rows[0]["ratio"], report.rows[0]["met"]) == (0.75, False)
