@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "accl/transport/packets/packet_format.h"
 #include "common/clock.h"
 #include "tests/accl/unit/mpi_sides.h"
 
@@ -227,6 +228,83 @@ static void test_messages_that_are_no_packets(void)
     }
 }
 
+/* The first packet of this rank: with the same key that of the other one is accepted. */
+static struct packet_header greeting(void)
+{
+    struct packet_header h = {.kind = 0};
+    for (int i = 0; i < FAKE_MESSAGES; i++)
+        if (fake.messages[i].used && fake.messages[i].to == 1)
+            memcpy(&h, fake.messages[i].data, sizeof h);
+    CHECK(h.kind == PACKET_HELLO);
+    return h;
+}
+
+static void send_packet(struct packet_header h, const float *data)
+{
+    uint8_t packet[FAKE_EAGER];
+    h.from = 1;
+    memcpy(packet, &h, sizeof h);
+    if (h.payload)
+        memcpy(packet + sizeof h, data, h.payload);
+    fake_isend(packet, (int)(sizeof h + h.payload), 1, 0, FAKE_PACKET);
+}
+
+/* Rank 1 is packets that this test writes: messages that are here when their receive is called, in
+ * and out of the order of the calls, and one that no rank would send. */
+static void test_messages_that_are_here(void)
+{
+    struct side side = {.rank = 0};
+    struct accl_mpi mpi = setup_of(0, false, false);
+    fake_symbols = of_int_symbols;
+    open_side(&side, ACCL_REACH_PACKETS);
+    CHECK(accl_mpi_start(side.device, &mpi) == ACCL_OK);
+
+    struct accl_communicator_info info = {.size = sizeof info};
+    CHECK(accl_communicator_info(side.device, 0, &info) == ACCL_OK);
+    struct packet_header h = greeting();
+    send_packet(h, NULL);
+    h.kind = PACKET_EAGER;
+    h.wire_type = ACCL_FLOAT32;
+    h.key = info.key;
+    h.segments = h.numbers = 1;
+    h.tag = TAG;
+    for (uint64_t count = 1; count <= 100; count *= 10) {
+        const float values[100] = {(float)count, 0};
+        h.id++;
+        h.total = h.payload = (uint32_t)count * 4;
+        send_packet(h, values);
+        run(&side, ACCL_RECV, count);
+        CHECK(*(const float *)accl_buffer_host(side.result) == (float)count);
+    }
+
+    /* Several before the first receive, of which one has another length than its receive. */
+    for (uint64_t count = 1; count <= 4; count++) {
+        const float values[4] = {(float)(10 * count), 0};
+        h.id++;
+        h.total = h.payload = (uint32_t)count * 4;
+        send_packet(h, values);
+    }
+    run(&side, ACCL_RECV, 1);
+    struct accl_call longer = call_of(&side, ACCL_RECV, 3);
+    uint32_t retcode;
+    CHECK(accl_call_sync(side.device, &longer, &retcode) == ACCL_CALL_FAILED);
+    CHECK(retcode == ACCL_ERROR(DMA_SIZE_ERROR));
+    run(&side, ACCL_RECV, 3);
+    CHECK(*(const float *)accl_buffer_host(side.result) == 30);
+    run(&side, ACCL_RECV, 4);
+    CHECK(*(const float *)accl_buffer_host(side.result) == 40);
+
+    h.id += 2;
+    send_packet(h, (const float[4]){0});
+    struct accl_call receive = call_of(&side, ACCL_RECV, 4);
+    CHECK(accl_call_sync(side.device, &receive, &retcode) == ACCL_CALL_FAILED);
+    CHECK(retcode & ACCL_ERROR(PEER_LOST_ERROR));
+    CHECK(strstr(accl_error_message(), "it sent a packet with a message out of order") != NULL);
+    CHECK(accl_mpi_stop(side.device, 1000000) == ACCL_PENDING);
+    close_side(&side);
+    memset(fake.messages, 0, sizeof fake.messages);
+}
+
 /* The receives that wait for packets are taken back. */
 static void test_stop_without_the_peer(void)
 {
@@ -255,6 +333,7 @@ int main(void)
     test_packets_move_while_the_program_computes();
     test_stop_without_the_peer();
     test_messages_that_are_no_packets();
+    test_messages_that_are_here();
     test_failure_of_mpi_ends_calls();
     return 0;
 }

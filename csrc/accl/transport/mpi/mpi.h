@@ -74,10 +74,10 @@ struct mpi_calls {
     /* Request number AT of REQUESTS, which has mpi->handle_bytes for each. */
     int (*receive_at)(const struct mpi *mpi, void *data, int bytes, int from, int tag,
                       void *requests, uint32_t at);
-    /* One of N requests that has ended, or *AT = -1; *ENVELOPE is the message that it received. An
+    /* One of N requests from number FIRST on that has ended, or *AT = -1; it received *BYTES. An
      * error with *AT ended that one alone. */
-    int (*test_any)(const struct mpi *mpi, void *requests, int n, int *at,
-                    struct mpi_envelope *envelope);
+    int (*test_any)(const struct mpi *mpi, void *requests, uint32_t first, int n, int *at,
+                    int *bytes);
     int (*cancel_at)(const struct mpi *mpi, void *requests, uint32_t at);
 
     /* Begins a reduction that acclib_mpi_reduces(). */

@@ -30,11 +30,18 @@ static void add_part(struct incoming *m, struct parcel_post *post)
     list_append(&m->parts, &post->in_list);
 }
 
-static const char *begin_message(accl_device *device, struct packet_channel_state *state,
-                                 struct parcel_post *post, bool *kept)
+/* Segments that a rank may send before some are consumed. */
+static uint64_t window_of(const accl_device *device, uint32_t channel)
 {
-    const struct packet_header *h = packet_header_of(post);
-    uint64_t limit = h->channel == CHANNEL_USER ? device->rx_count : COLLECTIVE_WINDOW;
+    return channel == CHANNEL_USER ? device->rx_count : COLLECTIVE_WINDOW;
+}
+
+/* What is wrong with the first packet of a message. */
+static const char *flaw_of_first(const accl_device *device,
+                                 const struct packet_channel_state *state,
+                                 const struct packet_header *h)
+{
+    uint64_t limit = window_of(device, h->channel);
     uint64_t largest =
         h->channel == CHANNEL_USER ? h->segments * device->rx_bytes : COLLECTIVE_EAGER;
     bool asked = h->kind == PACKET_REQUEST;
@@ -48,6 +55,25 @@ static const char *begin_message(accl_device *device, struct packet_channel_stat
     if (h->payload % acclib_dtype_bytes(h->wire_type) || (!asked && !h->payload && h->total))
         return "an incomplete element";
 
+    return NULL;
+}
+
+static void count_message(struct packet_channel_state *state, const struct packet_header *h)
+{
+    state->next_id++;
+    state->came += h->segments;
+    state->wants_count = false;
+}
+
+static const char *begin_message(accl_device *device, struct packet_channel_state *state,
+                                 struct parcel_post *post, bool *kept)
+{
+    const struct packet_header *h = packet_header_of(post);
+    bool asked = h->kind == PACKET_REQUEST;
+    const char *flaw = flaw_of_first(device, state, h);
+    if (flaw != NULL)
+        return flaw;
+
     /* Not calloc(), which is slower than what the C library keeps for malloc(). */
     struct incoming *m = malloc(sizeof *m);
     if (m == NULL)
@@ -60,9 +86,7 @@ static const char *begin_message(accl_device *device, struct packet_channel_stat
     }
 
     list_append(&state->messages, &m->in_channel);
-    state->next_id++;
-    state->came += h->segments;
-    state->wants_count = false;
+    count_message(state, h);
     if (!asked && m->have < h->total)
         state->partial = m;
 
@@ -166,12 +190,24 @@ static const char *note_gave_up(struct packets *p, uint32_t rank, const struct p
     return NULL;
 }
 
-static const char *handle(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept)
+/* False if the counts are invalid. */
+static bool note_consumed(struct packet_link *link, const struct packet_header *h)
 {
-    struct packets *p = device->packets;
-    struct packet_link *link = &p->links[rank];
-    const struct packet_header *h = packet_header_of(post);
-    const char *flaw = acclib_packet_flaw(h, post->bytes, rank);
+    for (uint32_t c = 0; c < CHANNELS; c++)
+        if (h->consumed[c] < link->channel[c].acknowledged ||
+            h->consumed[c] > link->channel[c].sent)
+            return false;
+    for (uint32_t c = 0; c < CHANNELS; c++)
+        link->channel[c].acknowledged = h->consumed[c];
+
+    return true;
+}
+
+/* What is wrong with a packet of any kind; notes what its sender has consumed. */
+static const char *check(struct packet_link *link, const struct packet_header *h, uint64_t bytes,
+                         uint32_t rank)
+{
+    const char *flaw = acclib_packet_flaw(h, bytes, rank);
 
     if (flaw != NULL)
         return flaw;
@@ -180,12 +216,18 @@ static const char *handle(accl_device *device, uint32_t rank, struct parcel_post
     if (!link->greeted && h->kind != PACKET_HELLO)
         return "no greeting before it";
 
-    for (uint32_t c = 0; c < CHANNELS; c++)
-        if (h->consumed[c] < link->channel[c].acknowledged ||
-            h->consumed[c] > link->channel[c].sent)
-            return "invalid counts";
-    for (uint32_t c = 0; c < CHANNELS; c++)
-        link->channel[c].acknowledged = h->consumed[c];
+    return note_consumed(link, h) ? NULL : "invalid counts";
+}
+
+static const char *handle(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept)
+{
+    struct packets *p = device->packets;
+    struct packet_link *link = &p->links[rank];
+    const struct packet_header *h = packet_header_of(post);
+    const char *flaw = check(link, h, post->bytes, rank);
+    if (flaw != NULL)
+        return flaw;
+
     struct packet_channel_state *state = &link->channel[h->channel];
     switch (h->kind) {
     case PACKET_HELLO: return greet(device, link, h);
@@ -212,4 +254,31 @@ const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parc
 {
     *kept = false;
     return handle(device, rank, post, kept);
+}
+
+/* Whether H is the one header that the message A can have, so that no rule is broken. */
+static bool is_awaited(const accl_device *device, const struct packet_link *link,
+                       const struct awaited *a, const struct packet_header *h)
+{
+    const struct packet_message *m = a->message;
+    const struct packet_channel_state *state = &link->channel[m->channel];
+    return h->magic == PACKET_MAGIC && h->version == PACKET_VERSION && h->kind == PACKET_EAGER &&
+           h->channel == m->channel && h->wire_type == a->wire_type && h->from == a->rank &&
+           h->segments == 1 && h->id == state->next_id && h->key == a->key &&
+           h->total == a->bytes && h->payload == a->bytes && !h->offset && h->tag == m->tag &&
+           (h->sequence == m->sequence || m->channel == CHANNEL_USER) && !h->stream &&
+           state->partial == NULL && state->came - state->consumed < window_of(device, m->channel);
+}
+
+bool acclib_packet_catch(accl_device *device, const struct packet_header *h, struct awaited *a)
+{
+    struct packet_link *link = &device->packets->links[a->rank];
+    if (!link->greeted || link->left || link->lost || !is_awaited(device, link, a, h) ||
+        !note_consumed(link, h))
+        return false;
+
+    count_message(&link->channel[h->channel], h);
+    acclib_packet_consumed(device, a->rank, h->channel, 1);
+    a->numbers = h->numbers;
+    return true;
 }

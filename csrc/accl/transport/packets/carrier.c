@@ -10,21 +10,17 @@
 #include "accl/transport/packets/handover.h"
 #include "common/clock.h"
 
-static bool may_call(const struct carrier *c)
-{
-    return c->any_thread || pthread_equal(c->home, pthread_self());
-}
-
 bool acclib_carrier_is_mine(const accl_device *device)
 {
     const struct carrier *c = carrier_of(device);
-    return c != NULL && may_call(c) && !atomic_load_explicit(&c->stopped, memory_order_relaxed);
+    return c != NULL && carrier_may_call(c) &&
+           !atomic_load_explicit(&c->stopped, memory_order_relaxed);
 }
 
 bool acclib_carrier_turn(accl_device *device)
 {
     struct carrier *c = carrier_of(device);
-    if (c == NULL || !may_call(c) || pthread_mutex_trylock(&c->lock) != 0)
+    if (c == NULL || !carrier_may_call(c) || pthread_mutex_trylock(&c->lock) != 0)
         return false;
 
     bool moved = !c->stopped && acclib_carrier_move(device, c, NO_RANK);
@@ -36,7 +32,7 @@ bool acclib_carrier_turn(accl_device *device)
 bool acclib_carrier_look(accl_device *device, uint32_t rank, uint32_t turns)
 {
     struct carrier *c = carrier_of(device);
-    if (c == NULL || !may_call(c) || pthread_mutex_trylock(&c->lock) != 0)
+    if (c == NULL || !carrier_may_call(c) || pthread_mutex_trylock(&c->lock) != 0)
         return false;
 
     uint32_t looks = atomic_load_explicit(&c->looks, memory_order_relaxed) + 1;
@@ -53,7 +49,7 @@ struct parcel_post *acclib_carrier_claim(accl_device *device)
 {
     struct packets *p = device->packets;
     struct carrier *c = carrier_of(device);
-    if (c == NULL || p->has_left || !list_is_empty(&p->out) || !may_call(c) ||
+    if (c == NULL || p->has_left || !list_is_empty(&p->out) || !carrier_may_call(c) ||
         pthread_mutex_trylock(&c->lock) != 0)
         return NULL;
 
@@ -185,7 +181,7 @@ void acclib_carrier_settle(accl_device *device)
         return;
 
     bool pending = true;
-    if (may_call(c)) {
+    if (carrier_may_call(c)) {
         pthread_mutex_lock(&c->lock);
         if (!c->stopped)
             acclib_carrier_send_all(device, c);
@@ -291,7 +287,7 @@ int acclib_carrier_stop(accl_device *device, int64_t timeout_ns)
     struct carrier *c = carrier_of(device);
     if (c == NULL)
         return ACCL_OK;
-    if (!may_call(c))
+    if (!carrier_may_call(c))
         return acclib_fail(ACCL_UNSUPPORTED, "MPI was initialised below MPI_THREAD_MULTIPLE, and "
                                              "this is not the thread that called accl_mpi_start()");
 

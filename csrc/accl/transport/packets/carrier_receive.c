@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accl/arithmetic/convert.h"
+#include "accl/transport/packets/arrive.h"
 #include "accl/transport/packets/carrier_state.h"
 #include "accl/transport/packets/direct_names.h"
 #include "accl/transport/packets/handover.h"
+#include "accl/transport/packets/queue.h"
+#include "accl/transport/wake.h"
 
 /* Packets up to that length are copied. */
 #define COPIED_MOST 3072
@@ -60,9 +64,8 @@ void acclib_carrier_withdraw_inboxes(struct carrier *c)
             c->mpi.calls->cancel_at(&c->mpi, c->requests, i);
 
     for (uint32_t turn = 0; c->n_open && turn < EAGER_TURNS; turn++) {
-        struct mpi_envelope e;
-        int at = -1;
-        c->mpi.calls->test_any(&c->mpi, c->requests, (int)c->n_inboxes, &at, &e);
+        int at, bytes;
+        c->mpi.calls->test_any(&c->mpi, c->requests, 0, (int)c->n_inboxes, &at, &bytes);
         if (at < 0 || !c->inboxes[at].open)
             continue;
         c->inboxes[at].open = false;
@@ -196,30 +199,47 @@ static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uin
     }
 }
 
-/* Takes a message that has come to one of N inboxes from FIRST on; whether there was one. */
-static bool take_next(accl_device *device, struct carrier *c, uint32_t first, uint32_t n)
+/* Takes a message that has come to one of N inboxes from FIRST on out of MPI's hands. False if
+ * there is none; else *AT is its inbox, and *BYTES its length, or -1: it failed. */
+static bool look(accl_device *device, struct carrier *c, uint32_t first, uint32_t n, uint32_t *at,
+                 int *bytes)
 {
-    if (!c->n_open)
+    int found;
+    int error = c->mpi.calls->test_any(&c->mpi, c->requests, first, (int)n, &found, bytes);
+    if (found < 0 && !error)
         return false;
 
-    struct mpi_envelope e;
-    unsigned char *requests = (unsigned char *)c->requests + (size_t)first * c->mpi.handle_bytes;
-    int found = -1;
-    int error = c->mpi.calls->test_any(&c->mpi, requests, (int)n, &found, &e);
-    uint32_t at = first + (found >= 0 ? (uint32_t)found : 0);
-    bool is_one = found >= 0 && c->inboxes[at].open;
+    bool is_one = found >= 0 && c->inboxes[found].open;
     if (error)
-        acclib_carrier_failed(device, c, is_one ? c->inboxes[at].post->rank : NO_RANK, error);
+        acclib_carrier_failed(device, c, is_one ? c->inboxes[found].post->rank : NO_RANK, error);
     if (!is_one)
         return false;
 
-    c->inboxes[at].open = false;
+    *at = (uint32_t)found;
+    c->inboxes[found].open = false;
     c->n_open--;
-    if (!error && e.bytes >= 0 && (uint64_t)e.bytes <= INBOX_BYTES)
-        empty_inbox(device, c, at, (uint64_t)e.bytes);
+    if (error || *bytes < 0 || (uint64_t)*bytes > INBOX_BYTES)
+        *bytes = -1;
+    return true;
+}
+
+static void empty_or_open(accl_device *device, struct carrier *c, uint32_t at, int bytes)
+{
+    if (bytes >= 0)
+        empty_inbox(device, c, at, (uint64_t)bytes);
     else
         open_inbox(device, c, at); /* for its last message */
-    return true;
+}
+
+/* Takes a message that has come to one of N inboxes from FIRST on; whether there was one. */
+static bool take_next(accl_device *device, struct carrier *c, uint32_t first, uint32_t n)
+{
+    uint32_t at;
+    int bytes;
+    bool came = c->n_open && look(device, c, first, n, &at, &bytes);
+    if (came)
+        empty_or_open(device, c, at, bytes);
+    return came;
 }
 
 /* --- data without packets --- */
@@ -323,12 +343,57 @@ bool acclib_carrier_receive(accl_device *device, struct carrier *c)
     return moved;
 }
 
-bool acclib_carrier_receive_from(accl_device *device, struct carrier *c, uint32_t rank)
+/* The inbox of RANK, if a packet of it is all that may come; else NO_RANK. */
+static uint32_t only_inbox(const accl_device *device, const struct carrier *c, uint32_t rank)
 {
     uint32_t at = rank < device->rank ? rank : rank - 1;
     bool has_data = c->moving.first != NULL || c->moved.first != NULL || c->receiving.first != NULL;
-    if (has_data || c->broken || at >= c->n_inboxes || !c->inboxes[at].open)
-        return acclib_carrier_receive(device, c);
+    return has_data || c->broken || at >= c->n_inboxes || !c->inboxes[at].open ? NO_RANK : at;
+}
 
-    return take_next(device, c, at, 1);
+bool acclib_carrier_receive_from(accl_device *device, struct carrier *c, uint32_t rank)
+{
+    uint32_t at = only_inbox(device, c, rank);
+    return at == NO_RANK ? acclib_carrier_receive(device, c) : take_next(device, c, at, 1);
+}
+
+/* The message in an inbox goes to its place, if it is the one. */
+static bool take_short(accl_device *device, struct parcel_post *post, struct awaited *a)
+{
+    struct packets *p = device->packets;
+    pthread_mutex_lock(&p->lock);
+    bool is_it = acclib_packet_catch(device, packet_header_of(post), a);
+    pthread_mutex_unlock(&p->lock);
+    /* Its counts may be what another call waits for. */
+    if (is_it && atomic_load(&device->header->sleepers))
+        acclib_wake_self(device);
+
+    if (is_it && a->count)
+        acclib_convert(a->data, a->type, post->data + sizeof(struct packet_header), a->wire_type,
+                       a->count, false);
+    return is_it;
+}
+
+bool acclib_carrier_receive_short(accl_device *device, struct carrier *c, struct awaited *a,
+                                  uint32_t looks)
+{
+    uint32_t only = only_inbox(device, c, a->rank), at;
+    int bytes;
+    bool came = false;
+    if (only == NO_RANK)
+        return false;
+
+    for (uint32_t turn = 0; turn < looks && !came && !c->broken; turn++)
+        came = look(device, c, only, 1, &at, &bytes);
+    if (!came)
+        return false;
+
+    struct parcel_post *post = c->inboxes[at].post;
+    bool is_it =
+        bytes == (int)(sizeof(struct packet_header) + a->bytes) && take_short(device, post, a);
+    if (is_it)
+        open_inbox(device, c, at);
+    else
+        empty_or_open(device, c, at, bytes);
+    return is_it;
 }

@@ -30,6 +30,8 @@ struct inbox {
     bool open; /* posted: the memory is MPI's */
 };
 
+struct awaited;
+
 struct carrier {
     struct mpi mpi;
     bool any_thread;
@@ -71,6 +73,12 @@ static inline struct carrier *carrier_of(const accl_device *device)
     return p != NULL ? atomic_load_explicit(&p->carrier, memory_order_acquire) : NULL;
 }
 
+/* Whether this thread may call MPI. */
+static inline bool carrier_may_call(const struct carrier *c)
+{
+    return c->any_thread || pthread_equal(c->home, pthread_self());
+}
+
 /* Posts the receives for packets; false if out of memory. */
 bool acclib_carrier_open_inboxes(accl_device *device, struct carrier *c);
 /* Takes them back, as far as MPI does so. */
@@ -86,6 +94,11 @@ bool acclib_carrier_receive(accl_device *device, struct carrier *c);
 /* The same for one packet of RANK, if that is all that may come. MPI moves the packets of others
  * meanwhile, but is asked once. */
 bool acclib_carrier_receive_from(accl_device *device, struct carrier *c, uint32_t rank);
+
+/* The same until a packet of A's rank has come, or LOOKS times: whether that was the message A,
+ * whose data are at their place then. */
+bool acclib_carrier_receive_short(accl_device *device, struct carrier *c, struct awaited *a,
+                                  uint32_t looks);
 
 /* Receives and sends without waiting, from RANK or NO_RANK: from all; whether anything moved. */
 bool acclib_carrier_move(accl_device *device, struct carrier *c, uint32_t rank);

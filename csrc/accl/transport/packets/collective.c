@@ -5,8 +5,9 @@
 
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/call_notes.h"
-#include "accl/transport/packets/carrier.h"
 #include "accl/transport/packets/carrier_reduce.h"
+#include "accl/transport/packets/carrier.h"
+#include "accl/transport/packets/carrier_short.h"
 #include "accl/transport/packets/collective_copy.h"
 #include "accl/transport/packets/collective_sum.h"
 #include "accl/transport/packets/inspect.h"
@@ -27,12 +28,13 @@ static uint32_t protect(struct walk *r)
     uint32_t kind = op->call->operation;
     bool parts = kind == ACCL_SCATTER || kind == ACCL_REDUCE_SCATTER || kind == ACCL_ALLTOALL;
     bool all = kind == ACCL_GATHER || kind == ACCL_ALLGATHER || kind == ACCL_ALLTOALL;
+    r->source = op->source;
+    if (op->source == NULL || op->result == NULL || works_in_place(op))
+        return 0;
+
     uint64_t source = op->count * (parts ? r->n : 1) * acclib_dtype_bytes(op->source_type);
     uint64_t result = op->count * (all ? r->n : 1) * acclib_dtype_bytes(op->result_type);
-
-    r->source = op->source;
-    if (op->source == NULL || op->result == NULL || op->source >= op->result + result ||
-        op->result >= op->source + source || works_in_place(op))
+    if (op->source >= op->result + result || op->result >= op->source + source)
         return 0;
 
     r->copy = malloc(source);
@@ -88,33 +90,57 @@ static uint32_t reduce(const struct walk *w)
     return bits ? bits : acclib_carrier_reduce(w->device, w->op);
 }
 
+/* A barrier of two is a message each way, which most often is there at once. */
+static enum meeting meet(accl_device *device, const struct operation *op,
+                         const struct packet_message *message)
+{
+    const struct communicator *comm = op->comm;
+    uint32_t rank = comm->members[1 - comm->me].rank;
+    struct awaited a = {.message = message,
+                        .key = comm->key,
+                        .rank = rank,
+                        .type = op->wire,
+                        .wire_type = op->wire};
+    return acclib_carrier_meet(device, rank, &a);
+}
+
 uint32_t acclib_packets_collective(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct communicator *comm = op->comm;
     acclib_call_begin(comm, op->call, number);
+    uint32_t bits = acclib_packets_gave_up(device, comm);
+    if (!bits && !comm->met)
+        bits = watch(device, comm);
+    comm->met = !bits;
+
+    struct packet_message message = {.channel = CHANNEL_COLLECTIVE,
+                                     .tag = (uint32_t)number,
+                                     .sequence = comm->signature,
+                                     .call = call_note(comm, number)};
+    enum meeting meeting = MEETING_NONE;
+    if (!bits && comm->n == 2 && op->call->operation == ACCL_BARRIER)
+        meeting = meet(device, op, &message);
+    if (meeting == MEETING_DONE)
+        return 0;
+
     struct walk w = {.device = device,
                      .op = op,
-                     .message = {.channel = CHANNEL_COLLECTIVE,
-                                 .tag = (uint32_t)number,
-                                 .sequence = comm->signature,
-                                 .call = call_note(comm, number)},
+                     .message = message,
                      .n = comm->n,
                      .me = comm->me,
                      .root = op->call->root_src_dst,
                      .is_near = is_near(device, comm),
                      .wire = operation_reduces(op->call->operation) ? op->arithmetic : op->wire};
-    uint32_t bits = acclib_packets_gave_up(device, comm);
-
-    if (!bits && !comm->met)
-        bits = watch(device, comm);
-    comm->met = !bits;
     if (!bits && acclib_carrier_reduces(device, op))
         return reduce(&w);
     bits = bits ? bits : protect(&w);
     /* Calls carry packets themselves: the carrier's thread would hold its lock while it waits for a
      * core. */
     acclib_carrier_take_over(device);
-    bits = bits ? bits : run(&w);
+    if (meeting == MEETING_SENT)
+        bits = acclib_piece_get_to(&w, 1 - w.me, NULL, w.wire, 0);
+    else
+        bits = bits ? bits : run(&w);
     acclib_carrier_hand_back(device);
 
     free(w.copy);

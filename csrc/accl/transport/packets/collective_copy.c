@@ -48,11 +48,8 @@ uint32_t acclib_packets_barrier(const struct walk *w)
     if (w->n > 2 && w->n <= MEET_MOST)
         return meet_at_first(w);
 
-    for (uint32_t k = 1; !bits && k < w->n; k *= 2) {
-        bits = put_nothing(w, (w->me + k) % w->n);
-        if (!bits)
-            bits = get_nothing(w, (w->me + w->n - k) % w->n);
-    }
+    for (uint32_t k = 1; !bits && k < w->n; k *= 2)
+        bits = acclib_piece_meet(w, (w->me + k) % w->n, (w->me + w->n - k) % w->n);
     return bits;
 }
 

@@ -2,10 +2,12 @@
 #include "accl/transport/packets/collective_sum.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "accl/arithmetic/order.h"
 #include "accl/arithmetic/reduce.h"
 #include "accl/base/heap.h"
+#include "accl/transport/packets/carrier_short.h"
 #include "accl/transport/packets/collective_copy.h"
 #include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/vector.h"
@@ -22,7 +24,9 @@ struct operands {
     struct piece *pieces;
     const uint8_t **data;
     uint8_t *types;
-    uint8_t *sum; /* room for a piece, if this member has no result */
+    uint8_t *sum;        /* room for a piece, if this member has no result */
+    uint8_t *room;       /* for a piece of each member, if pieces are short, else NULL */
+    uint64_t room_bytes; /* for each */
 };
 
 /* Where a sum goes. */
@@ -34,24 +38,27 @@ struct place {
 static void operands_free(struct operands *o)
 {
     free(o->pieces);
-    free(o->data);
-    free(o->types);
-    free(o->sum);
 }
 
+/* All in one block. */
 static uint32_t operands_new(const struct walk *w, struct operands *o)
 {
-    o->pieces = calloc(w->n, sizeof *o->pieces);
-    o->data = calloc(w->n, sizeof *o->data);
-    o->types = calloc(w->n, sizeof *o->types);
-    o->sum = w->op->result == NULL ? malloc(PIECE_BYTES) : NULL;
-    if (o->pieces != NULL && o->data != NULL && o->types != NULL &&
-        (w->op->result != NULL || o->sum != NULL))
-        return 0;
+    uint64_t n = w->n, at;
+    uint64_t bytes = piece_of(w, w->op->count, 0, &at) * acclib_dtype_bytes(w->wire);
+    uint64_t room = bytes <= SHORT_BYTES ? n * bytes : 0, sum = w->op->result == NULL ? bytes : 0;
 
-    operands_free(o);
-    return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
-                            "out of memory (operands of %u ranks)", w->n);
+    o->pieces = malloc(n * (sizeof *o->pieces + sizeof *o->data + sizeof *o->types) + sum + room);
+    if (o->pieces == NULL)
+        return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
+                                "out of memory (operands of %u ranks)", w->n);
+
+    memset(o->pieces, 0, n * sizeof *o->pieces);
+    o->data = (const uint8_t **)(void *)(o->pieces + n);
+    o->sum = (uint8_t *)(o->data + n);
+    o->room = room ? o->sum + sum : NULL;
+    o->room_bytes = bytes;
+    o->types = o->sum + sum + room;
+    return 0;
 }
 
 /* The place of element AT of the result. */
@@ -103,8 +110,11 @@ static uint32_t get_and_add(const struct walk *w, struct operands *o, uint64_t f
     uint32_t bits = 0;
     for (uint32_t k = 1; !bits && k < w->n; k++) {
         uint32_t j = (w->me + w->n - k) % w->n;
-        bits = acclib_piece_get(w, j, n, &o->pieces[j]);
-        o->data[j] = o->pieces[j].data;
+        uint8_t *room = o->room != NULL ? o->room + j * o->room_bytes : NULL;
+        bool is_here = room != NULL && acclib_piece_catch(w, j, room, w->wire, n);
+        if (!is_here)
+            bits = acclib_piece_get(w, j, n, &o->pieces[j]);
+        o->data[j] = is_here ? room : o->pieces[j].data;
         o->types[j] = (uint8_t)w->wire;
     }
 

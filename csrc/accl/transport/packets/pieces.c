@@ -2,6 +2,7 @@
 #include "accl/transport/packets/pieces.h"
 
 #include "accl/arithmetic/convert.h"
+#include "accl/transport/packets/carrier_short.h"
 #include "accl/transport/packets/queue.h"
 #include "accl/transport/packets/receive.h"
 #include "accl/transport/packets/send.h"
@@ -40,9 +41,31 @@ void acclib_piece_free(struct piece *piece)
     *piece = (struct piece){.data = NULL};
 }
 
+static struct awaited awaited_of(const struct walk *w, uint32_t from, void *data, uint32_t type,
+                                 uint64_t n)
+{
+    return (struct awaited){.message = &w->message,
+                            .key = w->op->comm->key,
+                            .rank = w->op->comm->members[from].rank,
+                            .type = type,
+                            .wire_type = w->wire,
+                            .data = data,
+                            .count = n,
+                            .bytes = n * acclib_dtype_bytes(w->wire)};
+}
+
+bool acclib_piece_catch(const struct walk *w, uint32_t from, void *data, uint32_t type, uint64_t n)
+{
+    struct awaited a = awaited_of(w, from, data, type, n);
+    return a.bytes <= SHORT_BYTES && acclib_carrier_catch(w->device, &a);
+}
+
 uint32_t acclib_piece_get_to(const struct walk *w, uint32_t from, void *data, uint32_t type,
                              uint64_t n)
 {
+    if (acclib_piece_catch(w, from, data, type, n))
+        return 0;
+
     struct piece piece;
     uint32_t bits = acclib_piece_get(w, from, n, &piece);
     if (bits)
@@ -52,4 +75,16 @@ uint32_t acclib_piece_get_to(const struct walk *w, uint32_t from, void *data, ui
         acclib_convert(data, type, piece.data, w->wire, n, false);
     acclib_piece_free(&piece);
     return 0;
+}
+
+uint32_t acclib_piece_meet(const struct walk *w, uint32_t to, uint32_t from)
+{
+    struct awaited a = awaited_of(w, from, NULL, w->wire, 0);
+    enum meeting meeting = acclib_carrier_meet(w->device, w->op->comm->members[to].rank, &a);
+    uint32_t bits = 0;
+    if (meeting == MEETING_NONE)
+        bits = acclib_piece_put(w, to, NULL, w->wire, 0);
+    if (!bits && meeting != MEETING_DONE)
+        bits = acclib_piece_get_to(w, from, NULL, w->wire, 0);
+    return bits;
 }

@@ -65,9 +65,15 @@ uint32_t acclib_piece_put(const struct walk *w, uint32_t to, const void *data, u
 uint32_t acclib_piece_get(const struct walk *w, uint32_t from, uint64_t n, struct piece *piece);
 void acclib_piece_free(struct piece *piece);
 
-/* The same, to DATA of TYPE. */
+/* Receives it to DATA of TYPE if it is short and comes within some microseconds. */
+bool acclib_piece_catch(const struct walk *w, uint32_t from, void *data, uint32_t type, uint64_t n);
+
+/* The same, however long it takes. */
 uint32_t acclib_piece_get_to(const struct walk *w, uint32_t from, void *data, uint32_t type,
                              uint64_t n);
+
+/* Sends an empty piece to member TO and receives one of member FROM. */
+uint32_t acclib_piece_meet(const struct walk *w, uint32_t to, uint32_t from);
 
 /* Element I of the operands. */
 static inline const uint8_t *walk_source(const struct walk *w, uint64_t element)

@@ -18,14 +18,13 @@ void acclib_incoming_free(struct incoming *incoming)
     free(incoming);
 }
 
-static void write_header(const accl_device *device, struct parcel_post *post,
-                         struct packet_header *header, uint64_t payload)
+/* What every header has. */
+static void sign(const accl_device *device, struct packet_header *header, uint64_t payload)
 {
     header->magic = PACKET_MAGIC;
     header->version = PACKET_VERSION;
     header->from = device->rank;
     header->payload = (uint32_t)payload;
-    memcpy(post->data, header, sizeof *header);
 }
 
 /* What is consumed goes with every packet. */
@@ -46,14 +45,35 @@ struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
         return NULL;
 
     post->rank = rank;
-    write_header(device, post, &header, payload);
+    sign(device, &header, payload);
+    memcpy(post->data, &header, sizeof header);
     return post;
 }
 
-void acclib_packet_write(const accl_device *device, struct parcel_post *post,
-                         struct packet_header header, uint64_t payload)
+void acclib_message_begin(struct packet_header *header, struct packet_channel_state *state,
+                          uint64_t key, const struct packet_message *message, uint32_t wire_type,
+                          uint64_t bytes, uint32_t segments, uint32_t numbers)
 {
-    write_header(device, post, &header, payload);
+    state->probed = false;
+    state->sent += segments;
+    *header = (struct packet_header){.kind = PACKET_EAGER,
+                                     .channel = (uint8_t)message->channel,
+                                     .wire_type = (uint8_t)wire_type,
+                                     .segments = segments,
+                                     .id = ++state->last_id,
+                                     .key = key,
+                                     .total = bytes,
+                                     .tag = message->tag,
+                                     .sequence = message->sequence,
+                                     .numbers = numbers,
+                                     .stream = message->stream,
+                                     .call = message->call};
+}
+
+void acclib_packet_seal(const accl_device *device, struct parcel_post *post)
+{
+    struct packet_header *header = packet_header_of(post);
+    sign(device, header, post->bytes - sizeof *header);
     write_counts(device, post);
 }
 
@@ -108,16 +128,21 @@ void acclib_incoming_unlink(struct packet_channel_state *state, struct incoming 
         state->partial = NULL;
 }
 
-void acclib_incoming_consumed(accl_device *device, uint32_t rank, const struct incoming *incoming)
+void acclib_packet_consumed(accl_device *device, uint32_t rank, uint32_t channel, uint32_t segments)
 {
-    uint32_t channel = incoming->header.channel;
     const struct packet_link *link = &device->packets->links[rank];
     struct packet_channel_state *state = &device->packets->links[rank].channel[channel];
     uint64_t limit = channel == CHANNEL_USER ? device->rx_count : COLLECTIVE_WINDOW;
 
     /* One that sends on is told before it has to ask. */
-    state->consumed += incoming->header.segments;
+    state->consumed += segments;
     bool is_late = state->consumed - state->told > limit / 2;
     if (state->wants_count || (is_late && !link->left && !link->lost))
         acclib_packet_put_plain(device, rank, PACKET_ACK, channel, 0, 0);
+}
+
+void acclib_incoming_consumed(accl_device *device, uint32_t rank, const struct incoming *incoming)
+{
+    const struct packet_header *h = &incoming->header;
+    acclib_packet_consumed(device, rank, h->channel, h->segments);
 }

@@ -3,7 +3,7 @@
 #ifndef ACCL_PACKETS_QUEUE_H
 #define ACCL_PACKETS_QUEUE_H
 
-#include "accl/transport/packets/state.h"
+#include "accl/transport/packets/wish.h"
 
 static inline struct packet_header *packet_header_of(struct parcel_post *post)
 {
@@ -15,9 +15,13 @@ static inline struct packet_header *packet_header_of(struct parcel_post *post)
 struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
                                        struct packet_header header, uint64_t payload);
 
-/* Writes that header, and what is consumed, to a packet that leaves next. With the lock. */
-void acclib_packet_write(const accl_device *device, struct parcel_post *post,
-                         struct packet_header header, uint64_t payload);
+/* Counts a message of BYTES as sent, and sets the header of its first packet. */
+void acclib_message_begin(struct packet_header *header, struct packet_channel_state *state,
+                          uint64_t key, const struct packet_message *message, uint32_t wire_type,
+                          uint64_t bytes, uint32_t segments, uint32_t numbers);
+
+/* Completes the header of a packet to post->rank of post->bytes that leaves next. */
+void acclib_packet_seal(const accl_device *device, struct parcel_post *post);
 
 /* Queues the packet for sending, or drops it if this rank has left. False if it is NULL: it could
  * not be made. */
@@ -40,7 +44,10 @@ void acclib_incoming_free(struct incoming *incoming);
 /* Takes a message off its list. */
 void acclib_incoming_unlink(struct packet_channel_state *state, struct incoming *incoming);
 
-/* Its rx buffers are free again. */
+/* SEGMENTS of what RANK has sent are received: as many rx buffers are free again. */
+void acclib_packet_consumed(accl_device *device, uint32_t rank, uint32_t channel,
+                            uint32_t segments);
+/* The same for a whole message. */
 void acclib_incoming_consumed(accl_device *device, uint32_t rank, const struct incoming *incoming);
 
 #endif

@@ -8,6 +8,7 @@
 #include "accl/arithmetic/convert.h"
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/packets/carrier.h"
+#include "accl/transport/packets/carrier_short.h"
 #include "accl/transport/packets/direct.h"
 #include "accl/transport/packets/queue.h"
 #include "accl/transport/ticket.h"
@@ -216,7 +217,19 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
     uint64_t bytes = count * acclib_dtype_bytes(wire_type);
     bool again = true;
 
+    struct awaited a = {.message = message,
+                        .key = comm->key,
+                        .rank = comm->members[from].rank,
+                        .type = type,
+                        .wire_type = wire_type,
+                        .data = data,
+                        .count = count,
+                        .bytes = bytes};
     *numbers = 0;
+    if (bytes <= SHORT_BYTES && message->tag != ACCL_TAG_ANY && acclib_carrier_catch(device, &a)) {
+        *numbers = a.numbers;
+        return 0;
+    }
 
     acclib_wish_make(&w, device, comm, from, message, ACCL_RECV, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
     while (!bits && again) {

@@ -167,19 +167,19 @@ static uint32_t send_unasked(struct wish *w, struct packet_header header,
 
 /* Sends a message that fits one short packet, if that may leave at once; with the lock, which it
  * releases then. */
-static bool send_at_once(const struct wish *w, struct packet_header header,
+static bool send_at_once(const struct wish *w, const struct packet_header *header,
                          const struct payload *from)
 {
     struct parcel_post *post = acclib_carrier_claim(w->device);
     if (post == NULL)
         return false;
 
-    header.kind = PACKET_EAGER;
     post->rank = w->rank;
-    post->bytes = sizeof header + header.total;
-    acclib_packet_write(w->device, post, header, header.total);
+    post->bytes = sizeof *header + header->total;
+    *packet_header_of(post) = *header;
+    acclib_packet_seal(w->device, post);
     wish_unlock(w);
-    acclib_convert(post->data + sizeof header, from->wire_type, from->data, from->source_type,
+    acclib_convert(post->data + sizeof *header, from->wire_type, from->data, from->source_type,
                    from->count, false);
     acclib_carrier_send_claimed(w->device);
     return true;
@@ -296,24 +296,14 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
             return send_failed(device, &w, bits, bytes);
     }
 
-    w.state->probed = false;
-    w.state->sent += w.segments;
+    struct packet_header header;
+    acclib_message_begin(&header, w.state, comm->key, message, wire_type, bytes,
+                         (uint32_t)w.segments, *numbers);
     if (asked)
-        w.state->requested = w.state->last_id + 1;
-    struct packet_header header = {.channel = (uint8_t)message->channel,
-                                   .wire_type = (uint8_t)wire_type,
-                                   .segments = (uint32_t)w.segments,
-                                   .id = ++w.state->last_id,
-                                   .key = comm->key,
-                                   .total = bytes,
-                                   .tag = message->tag,
-                                   .sequence = message->sequence,
-                                   .numbers = *numbers,
-                                   .stream = message->stream,
-                                   .call = message->call};
+        w.state->requested = header.id;
     struct payload from = {
         .data = data, .source_type = source_type, .wire_type = wire_type, .count = count};
-    if (bytes <= SHORT_MOST && !asked && send_at_once(&w, header, &from))
+    if (bytes <= SHORT_MOST && !asked && send_at_once(&w, &header, &from))
         return 0;
 
     wish_unlock(&w);

@@ -11,6 +11,17 @@ struct packet_message {
     uint64_t at;   /* of a collective: which of the messages between two members */
 };
 
+/* A short message that a call awaits, all in one packet, and where its data go. */
+struct awaited {
+    const struct packet_message *message;
+    uint64_t key; /* of the communicator */
+    uint32_t rank;
+    uint32_t type, wire_type;
+    uint8_t *data;
+    uint64_t count, bytes; /* bytes of WIRE_TYPE */
+    uint32_t numbers;      /* sequence numbers that it took */
+};
+
 struct direct_name;
 struct posted;
 
