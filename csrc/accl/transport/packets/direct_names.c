@@ -131,7 +131,6 @@ void acclib_direct_arrived(accl_device *device, struct parcel_post *post)
         list_append(&m->parts, &post->in_list);
         post = NULL;
     }
-    atomic_fetch_add(&p->news, 1);
     pthread_mutex_unlock(&p->lock);
 
     acclib_post_free(post);

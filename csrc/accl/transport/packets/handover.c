@@ -64,7 +64,6 @@ int acclib_packets_came(accl_device *device, uint32_t rank, struct parcel_post *
 
     pthread_mutex_lock(&p->lock);
     int status = handle(device, rank, post, kept);
-    atomic_fetch_add(&p->news, 1);
     pthread_mutex_unlock(&p->lock);
 
     acclib_wake_self(device);
@@ -90,7 +89,6 @@ void acclib_packets_lost(accl_device *device, uint32_t rank, const char *why)
         link->lost = true;
         snprintf(link->why, sizeof link->why, "%s", why);
     }
-    atomic_fetch_add(&p->news, 1);
     pthread_mutex_unlock(&p->lock);
 
     acclib_wake_self(device);

@@ -123,7 +123,6 @@ struct packets {
     _Atomic uint64_t outstanding;
     _Atomic uint64_t out_bytes;
     _Atomic uint32_t queued;   /* packets of OUT */
-    _Atomic uint64_t news;     /* grows with everything that came */
     _Atomic uint32_t failures; /* entries of GAVE_UP */
     struct list gave_up;       /* struct gave_up */
 };
