@@ -213,7 +213,7 @@ def wake(meet: Callable[[], object]) -> None:
 
 
 class Job:
-    """What is measured, with its arrays.
+    """The calls that this job measures.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class Job:
 
 
 def all_cells(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
-    """Give what a job measures that nobody asks."""
+    """Give every cell: for a job that is started without ``--turns``."""
     operations = (COPY,) if options.which == "floor" else (*COSTS, *OPERATIONS)
     return (
         (operation, size)
@@ -265,7 +265,7 @@ def all_cells(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
 
 
 def asked_cells(folder: Path) -> Iterator[tuple[str, int]]:
-    """Give the cells that somebody asks for, until there is nobody."""
+    """Give the cells that are asked for, until the FIFO is closed."""
     with (folder / str(RANK)).open() as lines:
         for line in lines:
             operation, size = line.rsplit(maxsplit=1)

@@ -13,9 +13,8 @@
 const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post,
                                  bool *kept);
 
-/* The same for the header of a packet as long as that of the message A, from A's rank: if it is
- * that message, it counts as received, and the caller copies its data. False if not; then nothing
- * has changed that acclib_packet_handle() does not accept. */
+/* Whether a packet from A's rank, as long as the message A, is that message, by its header H: then
+ * it counts as received, and the caller copies its data. If not, nothing has changed. */
 bool acclib_packet_catch(accl_device *device, const struct packet_header *h, struct awaited *a);
 
 #endif
