@@ -5,6 +5,7 @@
 # make demo        the same, and run the demonstration
 # make test        install into .venv what the tests need too, and run them
 # make test-full   the same with full matrices, which takes much longer
+# make check       what a change touches, in a minute
 #
 # make lint        style and types            make format   put the style right
 # make sanitize    tests under ASan + UBSan   make tsan     concurrency tests under TSan
@@ -23,41 +24,35 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Folders and files with tests, as in: make test TESTS=tests/accl/unit
+TESTS  ?= tests
 
-# What an editable install has to be done again for.
-SOURCES := pyproject.toml setup.py $(wildcard buildtools/*.py) \
-           $(wildcard offchip/*.p[xy][dx] veo/*.p[xy][dx] dpu/*.p[xy][dx] accl/*.p[xy][dx] \
-             accelforge/*.p[xy][dx]) \
-           $(shell find include csrc -type f)
 C_FILES  = $(shell find include csrc -name '*.[ch]' -o -name '*.[ch]pp') \
            $(shell find tests examples benchmarks buildtools accelforge offchip -name '*.[ch]')
 
-# What is compiled for the host; the flags that parsing needs.
+# What is compiled for the host, with the commands that compile it.
 TIDY_FILES = $(shell find csrc -name '*.c' -not -path '*/runtime/*')
-TIDY_FLAGS = -std=gnu11 -D_GNU_SOURCE -DOFFCHIP_VERSION=\"\" -Icsrc -Icsrc/dispatch \
-             $(patsubst %,-I%,$(wildcard include/*))
 
 .DELETE_ON_ERROR:
-.PHONY: all help install demo test test-full lint format sanitize tsan fuzz valgrind coverage nightly \
-        accl-driver docs test-bare pythons bare-debian wheel wheels clean
+.PHONY: all help install build demo test test-full check lint format sanitize tsan fuzz valgrind \
+        coverage nightly accl-driver docs test-bare pythons bare-debian wheel wheels clean
 
 all: test
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
 
-install: $(VENV)/runtime
+install: ready
 	@echo "offchip is installed. To have its commands on PATH:  . $(VENV)/bin/activate"
 
-demo: $(VENV)/runtime
+demo: ready
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/installed
-	$(BIN)/pytest tests $(PYTEST_ARGS)
+test: ready $(VENV)/test
+	$(SHOWN) $(BIN)/pytest $(TESTS) $(PYTEST_ARGS)
 
-test-full: $(VENV)/installed
-	OFFCHIP_FULL=1 $(BIN)/pytest tests $(PYTEST_ARGS)
+test-full: ready $(VENV)/test
+	$(SHOWN) OFFCHIP_FULL=1 $(BIN)/pytest $(TESTS) $(PYTEST_ARGS)
 
 # --- environments -----------------------------------------------------------------------------
 
@@ -87,78 +82,91 @@ define check_tools
 	  exit 1; done
 endef
 
-# Builds say how far they are where pip does not swallow it: on this shell's own output.
-PROGRESS := OFFCHIP_PROGRESS=/proc/$$$$/fd/1
+# Builds say how far they are where others swallow it: on this shell's own output.
+SHOWN := OFFCHIP_PROGRESS=/proc/$$$$/fd/1
+
+# uv, where it is installed, takes a tenth of pip's time.
+UV := $(shell command -v uv 2>/dev/null)
+ifdef UV
+MAKE_VENV = $(UV) venv --quiet --seed --clear --python "$$(command -v $(PYTHON))" $(VENV)
+PIP       = $(UV) pip install --quiet --python $(BIN)/python
+else
+MAKE_VENV = $(PYTHON) -m venv --clear $(VENV)
+# What is imported is compiled then.
+PIP       = $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile
+endif
 
 $(VENV)/made:
 	$(check_tools)
-	@echo "making the virtual environment $(VENV)"
-	$(PYTHON) -m venv --clear $(VENV)
-	$(PIP) install --upgrade pip "setuptools>=80" "Cython>=3.1"
+	@echo "making the environment $(VENV)"
+	@$(MAKE_VENV)
+	@$(PIP) $$($(PYTHON) buildtools/requirements.py)
 	@touch $@
 
-# The compat mode is a plain path entry, which type checkers and Cython can follow. Setuptools
-# would rather have a hook, and says so at length.
-EDITABLE := $(PROGRESS) PYTHONWARNINGS=ignore $(PIP) install --no-build-isolation \
-            --config-settings editable_mode=compat
+# What is native, in the tree.
+build: $(VENV)/made
+	@$(SHOWN) $(BIN)/python -m buildtools.graph
 
-# What the demonstration and users' programs need.
-$(VENV)/runtime: $(VENV)/made $(SOURCES)
-	@echo "building offchip, and downloading numpy, ziglang (a C compiler), MPI and" \
-	  "matplotlib: a few minutes"
-	@$(EDITABLE) -e '.[toolchain,mpi,forge,plot]'
+# The compat mode is a plain path entry, which type checkers and Cython can follow. Setuptools would
+# rather have a hook, and says so at length.
+$(VENV)/editable: $(VENV)/made pyproject.toml setup.py | build
+	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation --no-deps \
+	  --config-settings editable_mode=compat -e .
 	@touch $@
 
-# What the tests need includes that.
-$(VENV)/installed: $(VENV)/made $(SOURCES)
-	@$(EDITABLE) -e '.[test]'
-	@touch $@ $(VENV)/runtime
-
-$(VENV)/linters: $(VENV)/installed
-	@$(EDITABLE) -e '.[lint]'
+# What extras need, as in .venv/test.
+EXTRAS := runtime test lint docs coverage
+$(EXTRAS:%=$(VENV)/%): $(VENV)/made pyproject.toml
+	@$(PIP) $$($(PYTHON) buildtools/requirements.py $(subst runtime,toolchain mpi forge plot,$(@F)))
 	@touch $@
 
-$(VENV)/documented: $(VENV)/installed
-	@$(EDITABLE) -e '.[docs]'
-	@touch $@
+# What the demonstration and users' programs need is fetched while our own code is compiled.
+ready:
+	@[ -e $(VENV)/editable ] || echo "building offchip, and downloading numpy, ziglang (a C compiler)," \
+	  "MPI and matplotlib: one to two minutes"
+	@$(MAKE) --no-print-directory --jobs=2 build $(VENV)/runtime
+	@$(MAKE) --no-print-directory $(VENV)/editable
+.PHONY: ready
 
 # --- checks -----------------------------------------------------------------------------------
 
-lint: $(VENV)/linters
+# BASE=... is what the change is compared with.
+check: ready $(VENV)/test $(VENV)/lint
+	$(SHOWN) $(BIN)/python -m buildtools.check $(BASE)
+
+lint: ready $(VENV)/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu accl accelforge
 	@echo clang-format --dry-run -Werror ...
 	@$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	@echo clang-tidy --quiet ...
-	@echo $(TIDY_FILES) | xargs -n 40 -P $$(nproc) sh -c \
-	  '$(BIN)/clang-tidy --quiet "$$@" -- $(TIDY_FLAGS) 2>/dev/null' clang-tidy
+	@echo $(TIDY_FILES) | xargs -n 20 -P $$(nproc) $(BIN)/clang-tidy --quiet -p build/release 2>/dev/null
 	$(BIN)/mypy
 	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl \
 	  accelforge
 
-format: $(VENV)/linters
+format: $(VENV)/lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	@echo clang-format -i ...
 	@$(BIN)/clang-format -i $(C_FILES)
 
-sanitize:
-	$(check_tools)
-	sh buildtools/sanitize.sh $(PYTHON)
+sanitize: ready $(VENV)/test
+	sh buildtools/sanitize.sh
 
 # C programs that the tests build: units, and cases of the C APIs.
 C_TESTS := $(wildcard tests/*/unit) tests/support/test_c_units.py \
            $(wildcard tests/*/abi/test_c_api.py)
 
-tsan: $(VENV)/installed
+tsan: ready $(VENV)/test
 	$(BIN)/pytest $(C_TESTS) -k tsan
 
-fuzz: $(VENV)/installed
+fuzz: ready $(VENV)/test
 	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest \
 	  $(wildcard tests/*/fuzz) tests/support/test_fuzzing.py $(PYTEST_ARGS)
 
-test-bare: $(VENV)/installed
+test-bare: ready $(VENV)/test
 	$(BIN)/python buildtools/hide_tools.py $(BIN)/pytest -k "not tsan" tests/examples \
 	  tests/veo/package/test_vebuild.py tests/veo/package/test_static_worker.py \
 	  tests/veo/abi/test_c_api.py tests/dpu/abi/test_c_api.py tests/dpu/toolchain/test_commands.py
@@ -166,23 +174,22 @@ test-bare: $(VENV)/installed
 # The workers of libveo are programs of their own, which are not looked into. Cases that fork are left
 # out: a child of libveo was still running after 585 s under valgrind (without --fair-sched; whether it
 # hangs is not known).
-valgrind: $(VENV)/installed
+valgrind: ready $(VENV)/test
 	@command -v valgrind >/dev/null || { echo "error: valgrind was not found. On Debian and" \
 	  "Ubuntu: apt-get install valgrind" >&2; exit 1; }
 	OFFCHIP_VALGRIND=1 $(BIN)/pytest $(C_TESTS) -k "not tsan and not forked" -o timeout=1500 $(PYTEST_ARGS)
 
-nightly: $(VENV)/installed
+nightly: ready $(VENV)/test
 	sh buildtools/nightly.sh $(PYTHON)
 
 # What the notebooks start is found on PATH, as in an activated environment.
-docs: $(VENV)/documented
+docs: ready $(VENV)/docs
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 
-coverage:
-	$(check_tools)
-	sh buildtools/coverage.sh $(PYTHON)
+coverage: ready $(VENV)/test $(VENV)/coverage
+	sh buildtools/coverage.sh
 
 pythons:
 	sh buildtools/pythons.sh

@@ -28,8 +28,7 @@ ROOT = HERE.parent
 
 sys.path.append(str(ROOT))  # for `buildtools`
 
-from buildtools.artefacts import INCLUDES, find_artefact  # noqa: E402
-from buildtools.toolchain import STANDARD  # noqa: E402
+from buildtools import graph  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -248,7 +247,7 @@ def compile_c(
     """Compile a C file, named from this folder or by a path, to a program or a library."""
     source = HERE / name
     out = Path(folder) / (source.stem + (".so" if shared else ""))
-    command = [os.environ.get("CC", "gcc"), *STANDARD, "-O2", "-g", "-pthread"]
+    command = [os.environ.get("CC", "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-pthread"]
     command += ["-shared", "-fPIC"] if shared else []
     subprocess.run([*command, f"-I{ROOT}", "-o", str(out), str(source), *flags], check=True)
     return out
@@ -256,9 +255,9 @@ def compile_c(
 
 def with_libdpu() -> list[str]:
     """List what a C program is compiled with to have the libdpu of this tree in it."""
-    sources = [str(ROOT / name) for name in find_artefact("dpu/lib/libdpu.so").find_sources(ROOT)]
-    folders = [f"-I{ROOT / part}" for part in INCLUDES]
-    return ['-DOFFCHIP_VERSION="benchmark"', *sources, *folders]
+    graph.build("release", "tests/libdpu.a")
+    folders = [f"-I{ROOT / part}" for part in ("include/dpu", "csrc")]
+    return [*folders, str(graph.folder_of("release") / "tests/libdpu.a"), "-ldl"]
 
 
 def parse_values(text: str) -> dict[str, list[float]]:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Lines and branches of csrc that the tests execute:
-#     coverage.sh PYTHON [FOLDER OF TESTS]...
-# Installs into .venv-coverage, a copy and not the tree. Results are in build/coverage: table.txt,
+#     coverage.sh [FOLDER OF TESTS]...
+# With the packages of .venv (`make coverage`). Results are in build/coverage-results: table.txt,
 # summary.json, and gcovr's own JSON for the tests above C and for all. With tests/*/unit or
 # tests/accl/abi alone nothing is installed, and only what their programs link is counted.
 # Sources must not change while it runs.
@@ -12,19 +12,12 @@ command -v gcc >/dev/null && command -v gcov >/dev/null || {
     echo "error: coverage needs gcc and gcov. On Debian and Ubuntu: apt-get install gcc" >&2
     exit 1
 }
+. buildtools/instrumented.sh
 venv=.venv-coverage
-pip="$venv/bin/python -m pip --disable-pip-version-check --quiet"
-results=build/coverage
-python=$1
-shift
+results=build/coverage-results
+counts=build/coverage
+export OFFCHIP_PRESET=coverage
 
-if [ ! -e "$venv/made" ] || [ pyproject.toml -nt "$venv/made" ]; then
-    "$python" -m venv --clear "$venv"
-    $pip install --upgrade pip "setuptools>=80" "Cython>=3.1"
-    # Everything but ourselves.
-    $pip install --no-build-isolation '.[test,coverage]'
-    touch "$venv/made"
-fi
 rm -rf "$results"
 mkdir -p "$results"
 work=$(mktemp -d)
@@ -49,7 +42,7 @@ if [ $# -gt 0 ]; then
 fi
 
 measure() {
-    "$venv/bin/gcovr" --root . --filter csrc/ --exclude-throw-branches --merge-lines \
+    .venv/bin/gcovr --root . --filter csrc/ --exclude-throw-branches --merge-lines \
         --gcov-ignore-parse-errors=all --json "$@"
 }
 
@@ -58,7 +51,7 @@ measure() {
 # forms of assembly for lines that others execute.
 failures=0
 run_tests() {
-    "$venv/bin/pytest" "$@" -m "not packaging and not slow" -o timeout=600 \
+    $python -m pytest "$@" -m "not packaging and not slow" -o timeout=600 \
         --deselect tests/dpu/reference/test_machine_against_reference.py \
         --deselect tests/dpu/reference/test_programs_against_reference.py \
         --deselect tests/dpu/asm/test_forms.py::test_text_and_word_mean_the_same \
@@ -67,13 +60,13 @@ run_tests() {
 
 # Without optimisation, and with counters, a program takes up to ten times as long.
 export ASAN_OPTIONS=verify_asan_link_order=0 OFFCHIP_PROGRAM_SECONDS=500
-counts=
+find $counts -name '*.gcda' -delete 2>/dev/null || true
+python=.venv/bin/python
 if $installs; then
-    find build/native-coverage -name '*.gcda' -delete 2>/dev/null || true
-    OFFCHIP_COVERAGE=1 $pip install --no-build-isolation --no-deps --force-reinstall .
+    install_instrumented coverage $venv
+    python=$venv/bin/python
 fi
 if [ -n "$above" ]; then
-    counts=build/native-coverage
     gcc -shared -fPIC -DOFFCHIP_COVERAGE_PRELOADED buildtools/coverage_exit.c -o "$results/exit.so"
     LD_PRELOAD="$PWD/$results/exit.so" run_tests $above
     measure "$results/above.json" $counts
@@ -81,9 +74,8 @@ fi
 
 # Programs that are linked with the sources themselves; fuzz targets, with their corpora.
 if [ -n "$linked" ]; then
-    export CC="$PWD/buildtools/coverage_cc.sh" OFFCHIP_FUZZ_SECONDS=1
-    run_tests $linked -k "not tsan and not planted"
+    OFFCHIP_FUZZ_SECONDS=1 run_tests $linked -k "not tsan and not planted"
 fi
-measure "$results/all.json" $counts "$work/tests"
-"$venv/bin/python" buildtools/coverage_table.py "$results"
+measure "$results/all.json" $counts
+.venv/bin/python buildtools/coverage_table.py "$results"
 [ $failures -eq 0 ] || echo "note: tests failed; they are counted as far as they went" >&2

@@ -11,16 +11,14 @@ top=$(pwd)
 platform=manylinux_2_28_x86_64
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset PYTHONPATH CFLAGS LDFLAGS OFFCHIP_SANITIZE OFFCHIP_COVERAGE
+unset PYTHONPATH CFLAGS LDFLAGS OFFCHIP_PRESET
 
 python=$(command -v "$1")
 tools=$top/.venv-wheels/bin
 "$python" -m venv --clear .venv-wheels
 "$tools/python" -m pip --disable-pip-version-check --quiet install --upgrade pip
-"$tools/python" -c 'import tomllib
-table = tomllib.load(open("pyproject.toml", "rb"))
-print(*table["build-system"]["requires"], *table["project"]["optional-dependencies"]["wheels"], sep="\n")' \
-    >"$work/requirements"
+"$tools/python" -P buildtools/requirements.py >"$work/requirements"
+"$tools/python" -P buildtools/requirements.py wheels >>"$work/requirements"
 "$tools/python" -m pip --disable-pip-version-check --quiet install -r "$work/requirements"
 
 # One time for all files of all wheels of a commit.
@@ -31,8 +29,13 @@ run() {
     "$@" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 }
 
-quote() {
-    "$tools/python" -P -c 'import shlex, sys; print(shlex.join(sys.argv[1:]))' "$@"
+# program FILE COMMAND...: a program that runs a command, as the build wants one word for it.
+program() {
+    file=$1
+    shift
+    printf '#!/bin/sh\nexec %s "$@"\n' \
+        "$("$tools/python" -P -c 'import shlex, sys; print(shlex.join(sys.argv[1:]))' "$@")" >"$file"
+    chmod +x "$file"
 }
 
 # build FOLDER: the wheel from the sdist, in that folder; it goes to FOLDER/wheel
@@ -41,9 +44,9 @@ build() {
     tar -xzf "$work"/sdist/*.tar.gz -C "$1/source" --strip-components 1
     echo "building in $1"
     (
-        # Both are split as a shell would, and folders may have spaces in their names.
-        CC=$(quote "$tools/python" "$1/source/buildtools/zig_cc.py")
-        AR=$(quote "$tools/python" -P -m ziglang ar)
+        program "$work/cc" "$tools/python" "$1/source/buildtools/zig_cc.py"
+        program "$work/ar" "$tools/python" -P -m ziglang ar
+        CC=$work/cc AR=$work/ar
         export CC AR
         run "$tools/python" -m build --no-isolation --wheel --outdir "$1/wheel" "$1/source"
     )

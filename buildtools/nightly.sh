@@ -17,7 +17,7 @@ failures=0
 # The lines of a log that have the figures.
 figures() {
     case $1 in
-    coverage) cat build/coverage/table.txt ;;
+    coverage) cat build/coverage-results/table.txt ;;
     fuzz) grep -E '^[0-9]+ files, [0-9]+ mutations' "$2"; tail -n 1 "$2" ;;
     full) grep -E '^[0-9]+ allocations, ' "$2"; tail -n 1 "$2" ;;
     *) tail -n 5 "$2" ;;

@@ -1,24 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The tests of the native code under AddressSanitizer and UndefinedBehaviorSanitizer:
-#     sanitize.sh PYTHON
-# Installs into .venv-sanitize, a copy and not the tree, as an ordinary interpreter could not
-# load what is built here.
+# The tests of the native code under AddressSanitizer and UndefinedBehaviorSanitizer, with the
+# packages of .venv (`make sanitize`).
 set -eu
 cd "$(dirname "$0")/.."
+. buildtools/instrumented.sh
 venv=.venv-sanitize
-pip="$venv/bin/python -m pip --disable-pip-version-check --quiet"
 cc=${CC:-gcc}
-
-export OFFCHIP_SANITIZE=address,undefined
-if [ ! -e "$venv/made" ] || [ pyproject.toml -nt "$venv/made" ]; then
-    "$1" -m venv --clear "$venv"
-    $pip install --upgrade pip "setuptools>=80" "Cython>=3.1"
-    $pip install --no-build-isolation '.[test]'
-    touch "$venv/made"
-else
-    $pip install --no-build-isolation --no-deps --force-reinstall .
-fi
+export OFFCHIP_PRESET=asan
+install_instrumented asan $venv
 
 # Leaks are looked for by the C tests: in here the compilers that tests start would be reported.
 export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0"
@@ -31,5 +21,5 @@ export PYTHONMALLOC=malloc
 # Beyond the tests' own limits: everything takes several times as long.
 set -- tests/offchip tests/veo/package tests/veo/abi tests/veo/lifetime tests/accl/package
 set -- "$@" tests/dpu/package tests/dpu/reference tests/dpu/asm tests/dpu/abi tests/dpu/lifetime
-LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec "$venv/bin/pytest" "$@" \
+LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec $venv/bin/python -m pytest "$@" \
     -m "not packaging and not slow and not nosanitize" -o timeout=300 -p no:cacheprovider

@@ -57,7 +57,7 @@ def filter_link(arguments: Sequence[str]) -> list[str] | None:
     for word in arguments:
         if word.startswith("-Wl,"):
             words += word.split(",")[1:]
-        elif word not in ("-nostdlib", "-pthread"):
+        elif word in ("-shared", "-s", "-o") or not word.startswith("-"):
             words.append(word)
     return words
 

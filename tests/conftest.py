@@ -31,13 +31,18 @@ ROOT = Path(__file__).resolve().parent.parent
 # packages are those that are installed.
 sys.path.append(str(ROOT))
 
+from tests.support.alone import open_room, room  # noqa: E402
 from tests.support.builds import (  # noqa: E402
     UNDER_VALGRIND,
-    Objects,
+    build_before,
     c_command,
     clean_environment,
     compiler_name,
 )
+from tests.support.full import FULL  # noqa: E402
+from tests.support.report import RunReport, leave_out_long  # noqa: E402
+
+TIMES = ROOT / "build" / "test-times.json"
 
 if "OFFCHIP_DENY_PROCESS_VM" in os.environ:
     from tests.support.seccomp import deny_process_vm
@@ -121,6 +126,60 @@ def no_leaks(limit: float = 3.0) -> Iterator[None]:
         gc.collect()
         time.sleep(pause)
         pause = min(2 * pause, 0.05)
+
+
+# --- a run -------------------------------------------------------------------------------------
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    """Say whether this is a process of pytest-xdist's, which runs a part of the tests."""
+    return hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have a room for the tests that are to be alone."""
+    if not _is_worker(config):
+        stack = contextlib.ExitStack()
+        stack.enter_context(open_room())
+        config.add_cleanup(stack.close)
+        config.pluginmanager.register(RunReport(TIMES))
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Use all cores, but for tests that are named one by one."""
+    single = all("::" in word for word in config.args)
+    return 0 if single else len(os.sched_getaffinity(0))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Build the C programs of the tests that are asked for, once and on all cores."""
+    config = session.config
+    if not _is_worker(config) and not config.option.collectonly:
+        places = [config.invocation_params.dir / word for word in config.args]
+        # Of a single test, only what it needs is built, by itself.
+        build_before(str(place) for place in places if "::" not in str(place))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only `make test-full` runs, and put tests that are to be alone at the end."""
+    left_out = [] if FULL else [item for item in items if item.get_closest_marker("full")]
+    if left_out:
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+    left_out += leave_out_long(items, TIMES)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    items.sort(key=_is_alone)
+
+
+def _is_alone(item: pytest.Item) -> bool:
+    return item.get_closest_marker("alone") is not None
+
+
+# Around the time limit of a test, which is not for what it waits for here.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with room(_is_alone(item)):
+        return (yield)
 
 
 def pytest_collection_finish() -> None:
@@ -226,17 +285,10 @@ def checked() -> Callable[[Path], Path]:
 
 
 @pytest.fixture(scope="session")
-def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
-    """Sources that several tests are made of, each compiled when it is first needed."""
-
-    if shutil.which(compiler_name()) is None:
-        pytest.skip(f"{compiler_name()} is not installed")
-    return Objects(tmp_path_factory.mktemp("objects"))
-
-
-@pytest.fixture(scope="session")
 def compiler() -> str:
     """The C compiler."""
+    if shutil.which(compiler_name()) is None:
+        pytest.skip(f"{compiler_name()} is not installed")
     return compiler_name()
 
 

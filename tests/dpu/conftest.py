@@ -11,13 +11,13 @@ import pytest
 
 from tests.dpu.reference import Table, read_table
 from tests.dpu.reference.pairing import SEED
-from tests.dpu.support.native import SOURCES, NativeMachine, build
+from tests.dpu.support.native import SOURCES, NativeMachine, load
 
 
 @pytest.fixture(scope="session")
-def machine_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+def machine_library(compiler: str) -> ctypes.CDLL:
     """The simulated DPU as a shared library of its own."""
-    return build(tmp_path_factory.mktemp("machine"))
+    return load()
 
 
 @pytest.fixture

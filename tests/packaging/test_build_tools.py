@@ -16,47 +16,66 @@ ROOT = Path(__file__).resolve().parents[2]
 REPORT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from buildtools.progress import Progress
-with Progress("compiling x", int(sys.argv[2])) as progress:
-    for _ in range(int(sys.argv[3])):
-        progress.step()
+from buildtools import progress
+progress.PAUSE_S = float(sys.argv[3])
+total = int(sys.argv[2])
+with progress.Progress("building x") as shown:
+    for done in range(1, total + 1):
+        shown.show(done, total, f"part {done}", "7.6" if done > 1 else "?")
 """
 
 
-def report(total: int, steps: int, target: str | None) -> None:
+def report(total: int, target: str | None, pause: float = 10) -> None:
     environment = {k: v for k, v in os.environ.items() if k != "OFFCHIP_PROGRESS"}
     if target is not None:
         environment["OFFCHIP_PROGRESS"] = target
-    command = [sys.executable, "-P", "-c", REPORT, str(ROOT), str(total), str(steps)]
+    command = [sys.executable, "-P", "-c", REPORT, str(ROOT), str(total), str(pause)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_progress_goes_to_a_file_in_tenths(tmp_path: Path) -> None:
+def test_progress_goes_to_a_file_now_and_then(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    report(40, 40, str(path))
-    lines = path.read_text().splitlines()
-    assert lines[0] == "  compiling x: 0 of 40"
-    assert lines[-1] == "  compiling x: 40 of 40"
-    assert len(lines) == 11
+    report(40, str(path))
+    # The first at once, the last, and none of those between, which come within ten seconds.
+    assert path.read_text().splitlines() == [
+        "  building x: 1 of 40",
+        "  building x: 40 of 40",
+    ]
+    path.unlink()
+    report(6, str(path), pause=0)
+    assert path.read_text().splitlines()[1:3] == [
+        "  building x: 2 of 6, 8 s left",
+        "  building x: 3 of 6, 8 s left",
+    ]
+
+
+def test_progress_of_a_moment_is_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    report(4, str(path), pause=0)
+    assert path.read_text() == ""
 
 
 def test_progress_overwrites_its_line_on_a_terminal() -> None:
     master, slave = pty.openpty()
     try:
-        report(3, 3, os.ttyname(slave))
+        report(6, os.ttyname(slave))
         shown = os.read(master, 4096).decode()
     finally:
         os.close(master)
         os.close(slave)
     assert shown.count("\n") == 1
-    assert shown.split("\r")[1] == "  compiling x: 0 of 3"
-    assert "\r  compiling x: 3 of 3" in shown
+    lines = shown.split("\r\033[K")
+    assert lines[1:3] == [
+        "  building x: 1 of 6  part 1",
+        "  building x: 2 of 6, 8 s left  part 2",
+    ]
+    assert lines[-1].startswith("  building x: 6 of 6  part 6")
 
 
 @pytest.mark.parametrize("target", [None, "", "/no/such/folder/log", "/dev/full"])
 def test_progress_never_fails_a_build(target: str | None) -> None:
-    report(5, 5, target)
+    report(5, target)
 
 
 def run_hidden(folder: Path, command: str) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,6 @@ import sys
 
 import pytest
 
-from buildtools.toolchain import Toolchain
-
 # What the checks of the Makefile run; no compiler.
 TOOLS = ("sh", "make", "find", "sed", "nproc", "env")
 
@@ -80,22 +78,18 @@ def test_wheels_need_headers_of_python(bare, tmp_path):
     assert "Python.h was not found" in done.stderr
 
 
-def test_script_s_commands_survive_folders_with_spaces(root, tmp_path, monkeypatch):
-    """The function `quote` of the script and the build that reads CC agree."""
+def test_script_s_commands_survive_folders_with_spaces(root, tmp_path):
+    """The function `program` of the script makes one word of any command."""
     text = (root / "buildtools/manylinux.sh").read_text()
-    start = text.index("quote() {")
+    start = text.index("program() {")
     function = text[start : text.index("\n}\n", start) + 3]
     tools = tmp_path / "it's a folder"
     tools.mkdir()
     (tools / "python").symlink_to(sys.executable)
-    done = subprocess.run(
-        ["sh", "-euc", f'tools=$1\n{function}quote "$tools/python" "$2" -m x', "sh", tools, "a b"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for variable in ("CC", "AR"):
-        monkeypatch.setenv(variable, done.stdout.strip())
-    words = [f"{tools}/python", "a b", "-m", "x"]
-    toolchain = Toolchain(root)
-    assert (toolchain.cc, toolchain.ar) == (words, words)
+    show = tools / "show it.py"
+    show.write_text("import sys; print(sys.argv[1:])")
+    script = f'tools=$1\n{function}program "$2" "$tools/python" "$3" "a b"'
+    made = tmp_path / "made"
+    subprocess.run(["sh", "-euc", script, "sh", tools, made, show], check=True)
+    done = subprocess.run([made, "c d", "-e"], capture_output=True, text=True, check=True)
+    assert done.stdout == "['a b', 'c d', '-e']\n"

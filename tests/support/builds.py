@@ -1,75 +1,129 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How tests build C: the compiler, its flags, the sources of a library, and the environment.
+"""C programs of tests, which CMake builds (``tests/CMakeLists.txt``), and compilers for others.
 
-The facts are those of the build itself, in ``buildtools``.
+A program has roles, each of which is one configuration of the build:
+
+asan
+    AddressSanitizer and UndefinedBehaviorSanitizer.
+tsan
+    ThreadSanitizer.
+plain
+    Neither.
+installed
+    The configuration whose libraries are installed, which the program is linked with.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from pathlib import Path
 
-from buildtools.artefacts import (
-    DPU_CHECKS,
-    DPU_MACHINE,
-    DPU_PROFILE,
-    DPU_TRANSLATE,
-    EXTRA_SOURCES,
-    INCLUDES,
-    find_artefact,
-)
-from buildtools.toolchain import STANDARD, WARNINGS
+from buildtools import graph
 
 __all__ = [
-    "OURS",
     "ROOT",
-    "SANITIZERS",
     "STANDARD",
     "STRICT",
     "UNDER_VALGRIND",
-    "Objects",
+    "build_before",
     "c_command",
+    "c_program",
     "clean_environment",
-    "compile_c",
+    "compile_as",
     "compiler_name",
-    "find_sources",
-    "shared_library",
 ]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = graph.ROOT
 UNDER_VALGRIND = os.environ.get("OFFCHIP_VALGRIND", "0") not in ("", "0")
-STRICT = [*WARNINGS, "-Werror"]
-# For C of ours and of the tests.
-OURS = [*STANDARD, *STRICT, "-g", "-O1", '-DOFFCHIP_VERSION="of the tests"', "-pthread"]
-OURS += [f"-I{folder}" for folder in (*INCLUDES, ".")]
-OURS += ["-fno-omit-frame-pointer", "-fno-wrapv"]
-SANITIZERS = {
-    "asan": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
-    "tsan": ["-fsanitize=thread"],
-    "valgrind": [],
-    "plain": ["-O2"],
+STANDARD = ["-std=gnu11", "-D_GNU_SOURCE"]
+STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wstrict-prototypes", "-Wvla", "-Werror"]
+
+_installed = os.environ.get("OFFCHIP_PRESET", "release")
+_unsanitized = UNDER_VALGRIND or os.environ.get("OFFCHIP_UNSANITIZED", "0") not in ("", "0")
+# Counts take the place of the sanitizers in `make coverage`, and nothing does in `make check`.
+CONFIGURATIONS = {
+    "asan": "coverage" if _installed == "coverage" else "plain" if _unsanitized else "asan",
+    "tsan": "tsan",
+    "plain": "plain",
+    "installed": _installed,
 }
-# What is linked as a whole, by name.
-GROUPS = {
-    "libveo": find_artefact("veo/lib/libveo.so.1").sources,
-    "libdpu": find_artefact("dpu/lib/libdpu.so").sources,
-    "libaccl": find_artefact("accl/lib/libaccl.so").sources,
-    "dpu_machine": DPU_MACHINE,
-    "dpu_checks": DPU_CHECKS,
-    "dpu_profile": DPU_PROFILE,
-    "dpu_translate": DPU_TRANSLATE,
-    "dpu_isa": EXTRA_SOURCES["dpu._isa"],
-    "accelforge": EXTRA_SOURCES["accelforge._model"],
-    "accelforge_search": EXTRA_SOURCES["accelforge._search"],
-    "accelforge_join": EXTRA_SOURCES["accelforge._join"],
-}
+
+
+# Programs that were built before the tests began, and are not asked for again.
+BUILT = "OFFCHIP_PROGRAMS_BUILT"
+
+
+def build_before(paths: Iterable[str]) -> None:
+    """Build all programs of tests in files and folders, on all cores.
+
+    What fails is left to the tests that need it.
+    """
+    wanted = [os.path.relpath(path, ROOT) for path in paths]
+    built = []
+    for role in CONFIGURATIONS if shutil.which(compiler_name()) else ():
+        configuration = CONFIGURATIONS[role]
+        if role == "tsan" and _unsanitized:
+            continue
+        try:
+            graph.configure(configuration)
+            lines = (graph.folder_of(configuration) / "programs.txt").read_text().splitlines()
+            programs = [path for roles, path in map(str.split, lines) if role in roles.split(",")]
+            found = [p for p in programs if any(_is_inside(p, folder) for folder in wanted)]
+            if found:
+                graph.build(configuration, "-k", "0", *found)
+                built += [f"{role}:{path}" for path in found]
+        except graph.BuildError:
+            pass
+    os.environ[BUILT] = " ".join(built)
+
+
+def _is_inside(program: str, path: str) -> bool:
+    """Say whether a program is of the tests in a folder, or in a file beside it."""
+    folder = path.rpartition("/")[0] if path.endswith(".py") else path
+    return folder == "." or f"{program}/".startswith(f"{folder}/")
+
+
+@functools.cache
+def c_program(path: str, role: str) -> Path:
+    """Build a program, whose path is often that of its source without ``.c``; say where it is.
+
+    AssertionError with the compiler's messages if that fails.
+    """
+    configuration = CONFIGURATIONS[role]
+    try:
+        if f"{role}:{path}" not in os.environ.get(BUILT, "").split():
+            graph.build(configuration, path)
+    except graph.BuildError as error:
+        raise AssertionError(f"{path} was not built:\n{error}") from None
+    return graph.folder_of(configuration) / path
+
+
+def compile_as(role: str, source: Path, target: Path) -> Path:
+    """Make a program of a source that is not in the tree, with the flags of a role's programs."""
+    graph.configure(CONFIGURATIONS[role])
+    commands = graph.folder_of(CONFIGURATIONS[role]) / "compile_commands.json"
+    entry = next(
+        entry
+        for entry in json.loads(commands.read_text())
+        if entry["file"] == str(ROOT / "tests/support/fuzz_main.c")
+    )
+    words = shlex.split(entry["command"])
+    words = words[: words.index("-o")] + ["-o", str(target), str(source)]
+    if "LLVMFuzzerTestOneInput" in source.read_text():
+        words += [entry["file"]]
+    done = subprocess.run(
+        words, cwd=ROOT, env=clean_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{shlex.join(words)}\n{done.stderr}"
+    return target
 
 
 def compiler_name() -> str:
@@ -98,72 +152,3 @@ def clean_environment(**changes: str) -> dict[str, str]:
     """
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     return {**environment, **changes}
-
-
-def find_sources(*names: str) -> list[str]:
-    """List sources, relative to the root: of groups, as in ``@libdpu``, and of globs."""
-    patterns = [
-        pattern
-        for name in names
-        for pattern in (GROUPS[name[1:]] if name.startswith("@") else [name])
-    ]
-    found = []
-    for pattern in patterns:
-        matches = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
-        assert matches, f"{pattern}: there is no such file"
-        found += [match for match in matches if match not in found]
-    return found
-
-
-def compile_c(*words: str | Path, limit: float | None = None) -> None:
-    """Call the compiler in the root; AssertionError with its messages if it fails."""
-    command = [compiler_name(), *map(str, words)]
-    done = subprocess.run(
-        command, cwd=ROOT, env=clean_environment(), capture_output=True, text=True, timeout=limit
-    )
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
-
-
-class Objects:
-    """Sources that are compiled once for each set of flags, and archives of them."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._objects: dict[tuple[str, ...], str] = {}
-        self._archives: dict[tuple[str, ...], Path] = {}
-
-    def compile(self, sources: Iterable[str], flags: Sequence[str]) -> list[str]:
-        """Compile what is not compiled yet, in parallel; the objects, in the sources' order."""
-        keys = [(source, *flags) for source in sources]
-        missing = [key for key in keys if key not in self._objects]
-        places = [
-            str(self._folder / f"{len(self._objects) + i}-{Path(key[0]).stem}.o")
-            for i, key in enumerate(missing)
-        ]
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            jobs = [
-                pool.submit(compile_c, *OURS, *flags, "-c", key[0], "-o", place)
-                for key, place in zip(missing, places, strict=True)
-            ]
-        for job in jobs:
-            job.result()
-        self._objects.update(zip(missing, places, strict=True))
-        return [self._objects[key] for key in keys]
-
-    def archive(self, sources: Sequence[str], flags: Sequence[str]) -> Path:
-        """Compile sources, and give a static library of them."""
-        objects = tuple(self.compile(sources, flags))
-        if objects not in self._archives:
-            library = self._folder / f"{len(self._archives)}.a"
-            subprocess.run(["ar", "rcs", str(library), *objects], check=True)
-            self._archives[objects] = library
-        return self._archives[objects]
-
-
-def shared_library(objects: Objects, path: str, sanitizer: str, target: Path) -> Path:
-    """Build an artefact that is a shared library for a sanitizer."""
-    artefact = find_artefact(path)
-    flags = [*SANITIZERS[sanitizer], "-fPIC", "-fvisibility=hidden", "-DNDEBUG"]
-    made = objects.compile(artefact.find_sources(ROOT), flags)
-    compile_c(*OURS, *flags, "-shared", *made, "-o", target, *artefact.link_flags)
-    return target

@@ -2,9 +2,9 @@
 """Runs the C unit tests of a folder, each a program of its own, under sanitizers.
 
 The first comment of a file has a line ``build:``, which goes on in indented lines, with the sources
-that it is linked with, relative to the root or ``@name`` for those of a library (``builds.py``),
-further flags, and the word ``tsan`` if it is to be run under ThreadSanitizer too. A source is
-compiled once for all tests.
+that it is linked with, relative to the root or ``@name`` for those of a library
+(``tests/CMakeLists.txt``), further flags, and the word ``tsan`` if it is to be run under
+ThreadSanitizer too.
 A test that fails exits with a status other than 0, after saying why.
 """
 
@@ -19,15 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import (
-    OURS,
-    SANITIZERS,
-    UNDER_VALGRIND,
-    Objects,
-    clean_environment,
-    compile_c,
-    find_sources,
-)
+from tests.support.builds import ROOT, UNDER_VALGRIND, c_program, clean_environment
 
 # OFFCHIP_PROGRAM_SECONDS is for builds that are slow in other ways, as `make coverage` has them.
 LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", "1000" if UNDER_VALGRIND else "100"))
@@ -53,22 +45,13 @@ def programs(folder: Path) -> list[object]:
 
 
 def run_program(
-    source: Path,
+    program: Path,
     sanitizer: str,
     tmp_path: Path,
     prefix: tuple[str, ...],
-    objects: Objects,
     checked: Callable[[Path], Path] = Path,
 ) -> None:
-    """Build a test and run it; AssertionError with its output if it fails."""
-    flags = SANITIZERS[sanitizer]
-    words = [word for word in build_line(source) if word != "tsan"]
-    options = [word for word in words if word.startswith("-")]
-    others = find_sources(*(word for word in words if not word.startswith("-")))
-    library = [objects.archive(others, flags)] if others else []
-    program = tmp_path / source.stem
-    compile_c(*OURS, *flags, "-o", program, source, *library, *options, "-pthread", "-ldl")
-
+    """Run a test; AssertionError with its output if it fails."""
     environment = clean_environment()
     environment["ASAN_OPTIONS"] = "detect_leaks=1:allocator_may_return_null=1"
     environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
@@ -91,7 +74,7 @@ def run_program(
 def make_test(file: str) -> Callable[..., None]:
     """Give a test that runs each program of the folder that has the file."""
 
-    # The first to need the archive compiles it, which takes minutes on a busy machine.
+    # Run alone, it compiles what it is linked with, which takes minutes on a busy machine.
     @pytest.mark.timeout(LIMIT_S + 500)
     @pytest.mark.parametrize(("source", "sanitizer"), programs(Path(file).resolve().parent))
     def test_program(
@@ -99,9 +82,11 @@ def make_test(file: str) -> Callable[..., None]:
         sanitizer: str,
         tmp_path: Path,
         unrandomised: tuple[str, ...],
-        objects: Objects,
+        compiler: str,
         checked: Callable[[Path], Path],
     ) -> None:
-        run_program(source, sanitizer, tmp_path, unrandomised, objects, checked)
+        path = source.relative_to(ROOT).with_suffix("").as_posix()
+        role = "tsan" if sanitizer == "tsan" else "asan"
+        run_program(c_program(path, role), sanitizer, tmp_path, unrandomised, checked)
 
     return test_program

@@ -2,7 +2,8 @@
 """Builds and runs the fuzz targets of a folder for a few seconds, under sanitizers.
 
 ``OFFCHIP_FUZZ_SEED`` and ``OFFCHIP_FUZZ_SECONDS`` ask for other mutations, and more of them.
-A target X is ``fuzz_X.c``; ``make_corpus()`` of ``X_corpus.py`` makes its first inputs. Inputs that
+A target X is ``fuzz_X.c``, whose first comment has a line ``build:`` as that of a C unit test;
+``make_corpus()`` of ``X_corpus.py`` makes its first inputs. Inputs that
 once did harm are in ``inputs/X/`` and are run every time.
 """
 
@@ -11,38 +12,22 @@ from __future__ import annotations
 import importlib
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.builds import (
-    OURS,
-    ROOT,
-    SANITIZERS,
-    Objects,
-    clean_environment,
-    compile_c,
-    find_sources,
-)
+from tests.support.builds import ROOT, c_program, clean_environment
+from tests.support.full import share
 
-SECONDS = int(os.environ.get("OFFCHIP_FUZZ_SECONDS", "8"))
+SECONDS = int(os.environ.get("OFFCHIP_FUZZ_SECONDS", share("1", "8")))
 SEED = os.environ.get("OFFCHIP_FUZZ_SEED", "1")
 
 
-def build_target(objects: Objects, program: Path, target: Path, *sources: str) -> Path:
-    """Link a target with the driver and sources."""
-    flags = SANITIZERS["asan"]
-    wanted = [str(target), *sources, "tests/support/fuzz_main.c"]
-    made = objects.compile(wanted, flags)
-    compile_c(*OURS, *flags, *made, "-lm", "-o", program)
-    return program
-
-
-def fuzz(program: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def fuzz(program: Path, folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(program), "--seed", SEED, *map(str, arguments)],
-        cwd=program.parent,
+        cwd=folder,
         env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -60,20 +45,20 @@ def load_corpus(folder: Path, target: str, into: Path) -> list[Path]:
     return inputs
 
 
-def make_test(file: str, targets: Mapping[str, str]) -> Callable[..., None]:
-    """Give a test that runs targets of the folder that has the file, which are made of sources."""
+def make_test(file: str) -> Callable[..., None]:
+    """Give a test that runs the targets of the folder that has the file."""
     folder = Path(file).resolve().parent
+    targets = [path.stem.removeprefix("fuzz_") for path in sorted(folder.glob("fuzz_*.c"))]
 
-    # Compiling a whole library takes minutes on a busy machine.
+    # Run alone, it compiles a whole library, which takes minutes on a busy machine.
     @pytest.mark.timeout(SECONDS + 600)
     @pytest.mark.parametrize("target", targets)
-    def test_a_reader_survives_damaged_input(tmp_path: Path, target: str, objects: Objects) -> None:
-        sources = find_sources(*targets[target].split())
-        source = folder / f"fuzz_{target}.c"
-        program = build_target(objects, tmp_path / "fuzz", source, *sources)
+    def test_a_reader_survives_damaged_input(tmp_path: Path, target: str, compiler: str) -> None:
+        path = folder.relative_to(ROOT) / f"fuzz_{target}"
         inputs = load_corpus(folder, target, tmp_path)
         inputs += sorted((folder / "inputs" / target).glob("*"))
-        done = fuzz(program, "--seconds", str(SECONDS), "--least", "100", *inputs)
+        program = c_program(path.as_posix(), "asan")
+        done = fuzz(program, tmp_path, "--seconds", str(SECONDS), "--least", "100", *inputs)
         assert done.returncode == 0, done.stdout[-4000:]
         print(done.stdout.splitlines()[-1])
         mutations = int(done.stdout.split()[-2])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import UNDER_VALGRIND, Objects
+from tests.support.builds import UNDER_VALGRIND, compile_as
 from tests.support.c_units import run_program
 
 # What the sanitizers, and the check of the status, must find.
@@ -57,14 +57,15 @@ def test_planted_fault_is_found(
     report: str,
     tmp_path: Path,
     unrandomised: tuple[str, ...],
-    objects: Objects,
     checked: Callable[[Path], Path],
 ) -> None:
     source = tmp_path / "test_planted.c"
     source.write_text(
-        "/* build: */\n#include <pthread.h>\n#include <stdlib.h>\nstatic volatile int number;\n"
+        "#include <pthread.h>\n#include <stdlib.h>\nstatic volatile int number;\n"
         "static void *count(void *unused) { number++; return unused; }\n"
         f"int main(int argc, char **argv) {{ (void)argv; (void)argc; (void)count; {body} }}\n"
     )
+    role = "tsan" if sanitizer == "tsan" else "asan"
+    program = compile_as(role, source, tmp_path / "planted")
     with pytest.raises(AssertionError, match=report):
-        run_program(source, sanitizer, tmp_path, unrandomised, objects, checked)
+        run_program(program, sanitizer, tmp_path, unrandomised, checked)

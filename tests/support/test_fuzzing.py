@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import Objects
-from tests.support.fuzzing import build_target, fuzz
+from tests.support.builds import compile_as
+from tests.support.fuzzing import fuzz
 
 PLANTED = """
 #include <stdint.h>
@@ -35,19 +35,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ids=["overflow", "abort", "hang"],
 )
 def test_a_planted_fault_is_found_and_its_input_kept(
-    tmp_path: Path, fault: str, reported: str, objects: Objects
+    tmp_path: Path, fault: str, reported: str
 ) -> None:
     target = tmp_path / "planted.c"
     target.write_text(PLANTED % fault)
     start = tmp_path / "start"
     start.write_bytes(b"\x7f" + bytes(20))
-    program = build_target(objects, tmp_path / "fuzz", target)
-    done = fuzz(program, "--count", "100000", "--limit", "1", "--artifact", "kept", start)
+    program = compile_as("asan", target, tmp_path / "fuzz")
+    done = fuzz(program, tmp_path, "--count", "100000", "--limit", "1", "--artifact", "kept", start)
     assert done.returncode != 0
     assert reported in done.stdout
     kept = (tmp_path / "kept").read_bytes()
     assert kept[0] != 0x7F
     # The kept input is all that is needed to see it again.
-    again = fuzz(program, "--count", "0", "--limit", "1", "--artifact", "again", "kept")
+    again = fuzz(program, tmp_path, "--count", "0", "--limit", "1", "--artifact", "again", "kept")
     assert again.returncode != 0
     assert reported in again.stdout

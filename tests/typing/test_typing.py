@@ -16,10 +16,22 @@ HERE = Path(__file__).resolve().parent
 @pytest.fixture
 def run_mypy(tmp_path, tmp_path_factory):
     pytest.importorskip("mypy")
+    # What is known of our packages and of numpy is found out once.
+    cache = tmp_path_factory.getbasetemp() / "mypy"
 
     def run(program: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-P", "-m", "mypy", "--strict", "--config-file=", str(program)],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "mypy",
+                "--strict",
+                "--config-file=",
+                "--cache-dir",
+                cache,
+                program,
+            ],
             capture_output=True,
             text=True,
             cwd=tmp_path,

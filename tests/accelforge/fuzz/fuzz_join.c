@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @accelforge_join
+ *
  * Fuzz target: the tables of groups of pmappings for the join. Whatever they hold, there is a
  * status, or results that are no better than the bounds, and the same with another number of
  * threads.
  *
  * An input is: the number of records of each table, then of stops, ranks, bounds, objectives, tiles
  * and values; objective_count, tensor_count, memory_count; flags; then all of them in this order.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -D_GNU_SOURCE
- *     tests/accelforge/fuzz/fuzz_join.c csrc/accelforge/join/[a-z]*.c -lm -o fuzz_join
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <math.h>
 #include <stdint.h>

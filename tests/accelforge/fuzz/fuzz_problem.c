@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @accelforge
+ *
  * Fuzz target: the tables of a problem for the accelforge engine. Whatever they hold, there is a
  * status, or a model whose evaluation gives finite numbers or a reason.
  *
  * An input is: the number of records of each table, then of indices and values; tensor_ids and
  * n_instances; the records; the values; their kinds.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/accelforge/fuzz/fuzz_problem.c csrc/accelforge/model/[a-z]*.c -lm -o fuzz_problem
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <math.h>
 #include <stdint.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @accelforge_search
+ *
  * Fuzz target: the tables of a mapspace for the accelforge search. Whatever they hold, there is a
  * status, or groups whose rows have finite objectives.
  *
  * An input is: the number of records of each table of the problem, then of indices and values;
  * tensor_ids and n_instances; the number of records of each table of the space, then of sets and
  * numbers; shared and intermediate tensors; the records; the knobs; the values; their kinds.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/accelforge/fuzz/fuzz_space.c csrc/accelforge/[a-z]*[lh]/[a-z]*.c -lm -o fuzz_space
  */
 #include <math.h>
 #include <stdint.h>

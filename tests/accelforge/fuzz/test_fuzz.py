@@ -5,7 +5,4 @@ from __future__ import annotations
 
 from tests.support.fuzzing import make_test
 
-test_a_reader_survives_damaged_input = make_test(
-    __file__,
-    {"problem": "@accelforge", "join": "@accelforge_join", "space": "@accelforge_search"},
-)
+test_a_reader_survives_damaged_input = make_test(__file__)

@@ -24,6 +24,7 @@ from tests.accelforge.mapper.random_pmappings import (
     make_groups,
     workload,
 )
+from tests.support.full import rest_if_full
 
 COLUMNS = ["energy", "latency"]
 MEMORIES = ("MM", "GB")
@@ -134,7 +135,7 @@ def check_claims(
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", rest_if_full(range(6), 2))
 def test_the_front_is_that_of_all_combinations(name: str, seed: int) -> None:
     einsums, sizes, copies = WORKLOADS[name]
     metrics = METRICS[seed]
@@ -157,7 +158,7 @@ def test_the_front_is_that_of_all_combinations(name: str, seed: int) -> None:
     assert front([measures(values, metrics) for values in found]) == wanted
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", rest_if_full(range(4), 2))
 def test_persistent_tensors_are_always_there(seed: int) -> None:
     einsums, sizes, _ = WORKLOADS["shared weights"]
     metrics = ["energy", "resource_usage"]

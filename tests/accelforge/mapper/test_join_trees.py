@@ -20,6 +20,7 @@ from tests.accelforge.mapper.random_pmappings import (
     shared_tensors,
     workload,
 )
+from tests.support.full import share
 
 Problem = dict[str, Any]
 
@@ -117,7 +118,7 @@ def test_pieces_of_a_tree_are_joined_to_what_it_was(einsums: list[dict[str, str]
     shared = shared_tensors(problem)
     rng = random.Random(7)
     joined = fused = 0
-    for _ in range(1500):
+    for _ in range(share(400, 1500)):
         nodes = Planter(problem, rng).tree(0, len(einsums) - 1, set(), SIZES)
         values = evaluate(problem, nodes)
         if values is None:

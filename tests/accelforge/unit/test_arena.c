@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge_search -lm
+ * build: @accelforge_search
  *
  * Arenas: what is taken is zero, aligned and nobody else's, whatever its size.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge -lm tsan
+ * build: @accelforge tsan
  *
  * Batches of the accelforge engine: rows are those of single evaluations, whatever the number of
  * threads, and a batch that was interrupted goes on.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge_join -lm tsan
+ * build: @accelforge_join tsan
  *
  * The join: a pair that can be checked by hand, chains whose result is the same for any number of
  * threads, no worse when memories are larger, and what limits leave.

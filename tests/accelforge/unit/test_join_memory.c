@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge_join -lm -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+ * build: @accelforge_join -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
  *
  * The join when memory runs out: wherever that happens, there is a status and nothing leaks.
  */

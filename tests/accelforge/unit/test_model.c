@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge -lm -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+ * build: @accelforge -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
  *
  * The accelforge engine: counts and reservations that can be checked by hand, capacity, damaged
  * tables, and memory that runs out.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge_join -lm
+ * build: @accelforge_join
  *
  * Fronts: random points against a comparison of all pairs, whatever the number of reductions.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge_search -lm -Wl,--wrap=forge_step_loop tsan
+ * build: @accelforge_search -Wl,--wrap=forge_step_loop tsan
  *
  * The search: no tiles of any template are better than what it finds, threads do not change that,
  * rivals leave what is as good as they are, and what a stop or a limit of memory leaves has bounds

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl tsan
+ *
  * Ranks that need nothing from the others do not wait for them: all devices are in this process,
  * and one thread makes the calls of one rank after the other. usage: ahead
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl tsan
+ *
  * Every operation with every type, root and a set of counts, on n processes, against results that
  * are computed here: all combinations, or for each operation, type and count one that is drawn, or
  * so much data that copies go past the caches. usage: collectives RANKS MODE full|large|SEED

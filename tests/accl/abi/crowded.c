@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl tsan
+ *
  * Barriers of ranks that share cores: those wait until the first rank is through. Four processes
  * bound to one core, or not. usage: crowded CORES
  */

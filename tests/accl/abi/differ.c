@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that make different collective calls: the error says who called what. usage: differ CASE */
+/*
+ * build: @libaccl
+ *
+ * Ranks that make different collective calls: the error says who called what. usage: differ CASE
+ */
 #include "ranks.h"
 
 static char job[64];

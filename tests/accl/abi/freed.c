@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl tsan
+ *
  * Communicators are made, used and freed, many more than there can be at a time; calls with a freed
  * one fail; memory comes back when all ranks have freed theirs. usage: freed
  */

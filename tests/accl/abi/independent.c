@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl tsan
+ *
  * Calls that do not depend on each other go on while others wait, and those that do keep their
  * order. usage: independent
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl tsan
+ *
  * Several devices in one process: one thread that sends before it receives, collectives from a
  * thread each, asynchronous calls, and closing in any order. usage: instances
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl
+ *
  * How ranks find each other: names of jobs, launchers, ports; who may not meet; what is left.
  * usage: jobs
  */

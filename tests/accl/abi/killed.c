@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl
+ *
  * A rank is killed while all make collective calls: the others must have an error within a second
  * of its death. usage: killed ROUNDS SEED
  */

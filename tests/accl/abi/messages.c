@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages: sizes, order, tags, communicators, streams, time limits, dumps. usage: messages CASE */
+/*
+ * build: @libaccl tsan
+ *
+ * Messages: sizes, order, tags, communicators, streams, time limits, dumps. usage: messages CASE
+ */
 #include <dirent.h>
 #include <sched.h>
 

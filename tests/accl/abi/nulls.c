@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NULL where an object, a place for a result, or data is needed: ACCL_INVALID, with a text. */
+/*
+ * build: @libaccl
+ *
+ * NULL where an object, a place for a result, or data is needed: ACCL_INVALID, with a text.
+ */
 #include "ranks.h"
 
 #define REFUSED(call) \

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl
+ *
  * The order in which reductions add, and where compression rounds: bit by bit what the original's
  * ring gives. usage: rounding RANKS
  */

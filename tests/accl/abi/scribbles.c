@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl
+ *
  * One of three ranks writes nonsense into the memory files, its own and those that it has mapped,
  * while all of them communicate: calls may fail, but every rank ends in time and by itself.
  * usage: scribbles ROUNDS SEED

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs C programs on the soft engine of accl.h: ranks as processes, and as threads of one.
 
-The engine and the programs are compiled here, under AddressSanitizer with UBSan and under
-ThreadSanitizer, from the sources. With OFFCHIP_FULL=1 there is more of it.
+The engine and the programs are built under AddressSanitizer with UBSan and under ThreadSanitizer.
+With OFFCHIP_FULL=1 there is more of it.
 """
 
 from __future__ import annotations
@@ -14,47 +14,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import (
-    OURS,
-    SANITIZERS,
-    UNDER_VALGRIND,
-    Objects,
-    clean_environment,
-    compile_c,
-    find_sources,
-)
+from tests.support.builds import UNDER_VALGRIND, c_program, clean_environment
+from tests.support.full import FULL
 
-HERE = Path(__file__).resolve().parent
-FULL = os.environ.get("OFFCHIP_FULL") == "1"
 LIMIT_S = int(os.environ.get("OFFCHIP_PROGRAM_SECONDS", "100"))
 CARRIED = ["ring", "large", "communicators", "mismatch", "streams", "chain"]
 MESSAGES = [*CARRIED, "forked", "again"]
 
 
 class Programs:
-    """The engine and the programs, each built when first asked for."""
+    """The programs, with the engine in them."""
 
-    def __init__(
-        self,
-        folder: Path,
-        objects: Objects,
-        unrandomised: tuple[str, ...],
-        checked: Callable[[Path], Path],
-    ) -> None:
-        self._folder = folder
-        self._objects = objects
+    def __init__(self, unrandomised: tuple[str, ...], checked: Callable[[Path], Path]) -> None:
         self._checked = checked
         self._unrandomised = unrandomised
-
-    def build(self, name: str, sanitizer: str) -> Path:
-        """Give the program NAME with the engine in it."""
-        flags = SANITIZERS[sanitizer]
-        program = self._folder / sanitizer / name
-        if not program.exists():
-            program.parent.mkdir(exist_ok=True)
-            library = self._objects.archive(find_sources("@libaccl"), flags)
-            compile_c(*OURS, *flags, HERE / f"{name}.c", library, "-o", program)
-        return program
 
     def run(
         self,
@@ -74,7 +47,7 @@ class Programs:
             environment["ACCL_TRANSPORT"] = transport
         prefix = self._unrandomised if sanitizer == "tsan" else ()
         done = subprocess.run(
-            [*prefix, str(self._checked(self.build(name, sanitizer))), *words],
+            [*prefix, str(self._checked(c_program(f"tests/accl/abi/{name}", sanitizer))), *words],
             env=environment,
             capture_output=True,
             text=True,
@@ -85,12 +58,9 @@ class Programs:
 
 @pytest.fixture(scope="module")
 def programs(
-    tmp_path_factory: pytest.TempPathFactory,
-    objects: Objects,
-    unrandomised: tuple[str, ...],
-    checked: Callable[[Path], Path],
+    compiler: str, unrandomised: tuple[str, ...], checked: Callable[[Path], Path]
 ) -> Programs:
-    return Programs(tmp_path_factory.mktemp("accl"), objects, unrandomised, checked)
+    return Programs(unrandomised, checked)
 
 
 @pytest.mark.parametrize(("ranks", "memory"), [(1, 0), (2, 1), (3, 0), (5, 1)])

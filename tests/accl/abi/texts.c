@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names and texts of errors, layout of what crosses the interface, bad arguments. */
+/*
+ * build: @libaccl
+ *
+ * Names and texts of errors, layout of what crosses the interface, bad arguments.
+ */
 #include "ranks.h"
 
 _Static_assert(sizeof(struct accl_call) == 80, "a call has no holes");

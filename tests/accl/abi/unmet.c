@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl tsan
+ *
  * A rank is killed before the others have met it: their first calls fail within a second, where the
  * time limit is much longer. usage: unmet
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl tsan
+ *
  * Every wait ends: by the caller's check, at its time limit, when the device is closed. Two ranks
  * of one process; rank 1 is not there at first, then it is there and does nothing. usage: waits
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl
+ *
  * Fuzz target: what other processes write into the memory files of ranks. An input is a list of
  * steps; each is a byte that says what to do, a place in two bytes, a length of one byte, and so
  * many bytes. Either they are written into the file of one of two ranks, or a rank makes a call.
- *
- * With any compiler: fuzz_main.c and the engine (csrc/accl, csrc/common).
  */
 #include <stdio.h>
 #include <stdlib.h>

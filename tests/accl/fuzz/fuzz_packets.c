@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libaccl
+ *
  * Fuzz target: packets that come from other ranks. An input is a list of steps; each is a byte that
  * says who sends or what this rank does, a length of two bytes, and a packet of that length.
- *
- * With any compiler: fuzz_main.c and the engine (csrc/accl, csrc/common).
  */
 #include <stdint.h>
 #include <stdio.h>

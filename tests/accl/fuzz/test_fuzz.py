@@ -5,7 +5,4 @@ from __future__ import annotations
 
 from tests.support.fuzzing import make_test
 
-# What each target is made of.
-TARGETS = {"packets": "@libaccl", "arena": "@libaccl"}
-
-test_a_reader_survives_damaged_input = make_test(__file__, TARGETS)
+test_a_reader_survives_damaged_input = make_test(__file__)

@@ -14,8 +14,8 @@ import pytest
 
 from tests.accl.mpi.matrix import pairwise
 from tests.accl.mpi.pretended_hosts import block, turns
+from tests.support.full import FULL, rest_if_full
 
-FULL = os.environ.get("OFFCHIP_FULL", "0") not in ("", "0")
 SEED = int(os.environ.get("OFFCHIP_SEED", "1"))
 LIMIT = 7000.0 if FULL else 280.0
 # Hosts of one size, in order; in turns; and of several sizes.
@@ -29,11 +29,11 @@ def on(hosts: str) -> dict[str, str]:
 
 
 @pytest.mark.timeout(LIMIT + 20)
-@pytest.mark.parametrize("hosts", LAYOUTS)
+@pytest.mark.parametrize("hosts", rest_if_full(LAYOUTS, 2))
 def test_results_agree_with_numpy(run_ranks, tmp_path, hosts):
     cases = pairwise(SEED * 100 + len(hosts), None if FULL else 4097)
     if not FULL:
-        cases = [case for case in cases if case["operation"] not in ("copy", "combine")][::2]
+        cases = [case for case in cases if case["operation"] not in ("copy", "combine")][::4]
     path = tmp_path / "cases.json"
     path.write_text(json.dumps(cases))
     answer = run_ranks(len(hosts), "run_cases", str(path), limit=LIMIT, **on(hosts))
@@ -41,16 +41,16 @@ def test_results_agree_with_numpy(run_ranks, tmp_path, hosts):
 
 
 @pytest.mark.timeout(LIMIT + 20)
-@pytest.mark.parametrize("hosts", [*LAYOUTS, *MANY])
+@pytest.mark.parametrize("hosts", rest_if_full([*LAYOUTS, *MANY], 4))
 def test_random_programs_end_with_right_results(run_ranks, hosts):
-    number = 200 if FULL else 2 if len(hosts) > 5 else 8
+    number = 200 if FULL else 1 if len(hosts) > 5 else 4
     first = str(SEED * 4_000_000)
     answer = run_ranks(len(hosts), "run_programs", first, str(number), limit=LIMIT, **on(hosts))
     assert answer == {"programs": number, "failures": []}
 
 
 @pytest.mark.timeout(LIMIT + 20)
-@pytest.mark.parametrize("hosts", ["aab", *LAYOUTS])
+@pytest.mark.parametrize("hosts", rest_if_full(["aab", *LAYOUTS], 2))
 def test_sums_are_those_of_one_host_bit_by_bit(run_ranks, hosts):
     answer = run_ranks(len(hosts), "run_hosts", "bits", limit=LIMIT, **on(hosts))
     assert answer["cases"] > 10

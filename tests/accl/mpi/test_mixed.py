@@ -13,9 +13,9 @@ import pytest
 
 from tests.accl.mpi.mixed_programs import MPI_KINDS, make_mixed_program
 from tests.accl.mpi.pretended_hosts import block
+from tests.support.full import FULL
 
 SEED = int(os.environ.get("OFFCHIP_SEED", "1"))
-FULL = os.environ.get("OFFCHIP_FULL", "0") not in ("", "0")
 NUMBER = int(os.environ.get("OFFCHIP_MIXED", "200" if FULL else "12"))
 # Seconds for a program, and for all of them.
 PROGRAM_LIMIT = 60.0

@@ -11,10 +11,10 @@ import os
 import pytest
 
 from tests.accl.mpi.interleaved import ANY, Call, Step, expect
+from tests.support.full import FULL
 
-FULL = os.environ.get("OFFCHIP_FULL", "0") not in ("", "0")
 SEED = int(os.environ.get("OFFCHIP_SEED", "1"))
-NUMBER = 1000 if FULL else 20
+NUMBER = 1000 if FULL else 8
 RANKS = (1, 2, 3, 4, 5, 8) if FULL else (2, 3, 5)
 LIMIT = 7000.0 if FULL else 280.0
 

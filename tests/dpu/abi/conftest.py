@@ -1,34 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the C API cases against the installed headers and library, and libdpu under TSan."""
+"""The cases of the C API, with the library that is installed and with one under TSan."""
 
 from __future__ import annotations
 
 import importlib.util
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.support.builds import (
-    ROOT,
-    SANITIZERS,
-    STANDARD,
-    STRICT,
-    Objects,
-    find_sources,
-    shared_library,
-)
-
-HERE = Path(__file__).resolve().parent
-# Runs one of many cases.
-CASE_RUNNER = ROOT / "tests" / "support" / "case.c"
-# What puts instructions together, for the program that the cases run.
-ENCODER = [ROOT / name for name in find_sources("@dpu_isa")]
-
-
-Run = Callable[..., str]
+from tests.support.builds import c_program
 
 
 class Installed(NamedTuple):
@@ -47,38 +30,9 @@ def installed() -> Installed:
 
 
 @pytest.fixture(scope="session")
-def case_sources() -> list[Path]:
-    return [*sorted((HERE / "cases").glob("*.c")), CASE_RUNNER]
-
-
-def build_cases(
-    run: Run,
-    program: Path,
-    library: Path,
-    include: Path,
-    compiler: str,
-    sources: Sequence[Path],
-    *flags: str,
-) -> Path:
-    """Build the cases and link them with a library as a user of it would."""
-    command: list[str | Path] = [compiler, *STANDARD, *STRICT, "-g", "-O1"]
-    command += [*flags, f"-I{include}", f"-I{ROOT}", f"-I{ROOT / 'csrc'}", *sources, *ENCODER]
-    command += ["-o", program, library, f"-Wl,-rpath,{library.parent}", "-pthread"]
-    run(command)
-    return program
-
-
-@pytest.fixture(scope="session")
-def cases_program(
-    tmp_path_factory: pytest.TempPathFactory,
-    installed: Installed,
-    compiler: str,
-    case_sources: list[Path],
-    run: Run,
-    checked: Callable[[Path], Path],
-) -> Path:
-    program = tmp_path_factory.mktemp("cases") / "cases"
-    return checked(build_cases(run, program, *installed, compiler, case_sources))
+def cases_program(compiler: str, checked: Callable[[Path], Path]) -> Path:
+    """The cases, linked with the library as a user of it would."""
+    return checked(c_program("tests/dpu/abi/all_cases", "installed"))
 
 
 @pytest.fixture(scope="session")
@@ -90,22 +44,6 @@ def dpu_programs(tmp_path_factory: pytest.TempPathFactory, cases_program: Path) 
 
 
 @pytest.fixture(scope="session")
-def tsan_cases(
-    tmp_path_factory: pytest.TempPathFactory,
-    compiler: str,
-    case_sources: list[Path],
-    run: Run,
-    objects: Objects,
-) -> Path:
+def tsan_cases(compiler: str) -> Path:
     """The cases and the library, built for ThreadSanitizer."""
-    folder = tmp_path_factory.mktemp("tsan")
-    library = shared_library(objects, "dpu/lib/libdpu.so", "tsan", folder / "libdpu.so")
-    return build_cases(
-        run,
-        folder / "cases",
-        library,
-        ROOT / "include/dpu",
-        compiler,
-        case_sources,
-        *SANITIZERS["tsan"],
-    )
+    return c_program("tests/dpu/abi/all_cases", "tsan")

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: csrc/dpu/lib/state/checkpoint_format.c
+ *
  * Fuzz target: the reader of saved DPU states. An input is a file; whatever it holds, the reader
  * keeps its contract, and what it accepts is written again as the same bytes.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude/dpu -Icsrc
- *     tests/dpu/fuzz/fuzz_checkpoint.c csrc/dpu/lib/state/checkpoint_format.c -o
- * fuzz_dpu_checkpoint With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>

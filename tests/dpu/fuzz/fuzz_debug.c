@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libdpu
+ *
  * Fuzz target: what a debugger sends to a DPU. An input is 16 instructions, then requests, each
  * after its length in two bytes; whatever they are, each has an answer of a valid size.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude/dpu
- * -D_GNU_SOURCE tests/dpu/fuzz/fuzz_debug.c and the sources of libdpu (buildtools/artefacts.py).
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>

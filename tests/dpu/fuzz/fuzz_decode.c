@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @dpu_isa
+ *
  * Fuzz target: decoder, encoder and disassembler of DPU instructions. An input is a row of words
  * of 6 bytes; the three agree on each.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/dpu/fuzz/fuzz_decode.c csrc/dpu/isa/{forms,decode,encode,disassemble}.c
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: csrc/dpu/lib/log/log_decode.c
+ *
  * Fuzz target: the decoder of what DPU programs print. An input is the content of a log; whatever
  * it holds, the decoder keeps its contract.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/dpu/fuzz/fuzz_log.c csrc/dpu/lib/log/log_decode.c -o fuzz_dpu_log
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: csrc/dpu/lib/observe/options.c
+ *
  * Fuzz target: what DPU_PROFILE asks for. Whatever it says, it is refused with a sentence, and
  * nothing is left, or it asks for what there is.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -D_GNU_SOURCE
- * tests/dpu/fuzz/fuzz_observe.c csrc/dpu/lib/observe/options.c
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdlib.h>

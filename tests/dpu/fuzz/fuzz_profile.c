@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libdpu
+ *
  * Fuzz target: profiles, the texts by which programs ask for DPUs. An input is three of them with
  * zero bytes between: of the call, of UPMEM_PROFILE_BASE and of UPMEM_PROFILE. Whatever they say,
  * they are refused with a text, or ranks of that kind can be made.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude/dpu
- * -D_GNU_SOURCE tests/dpu/fuzz/fuzz_profile.c and the sources of libdpu (buildtools/artefacts.py).
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: @libdpu
+ *
  * Fuzz target: a DPU program from its file to its log. An input is a program; whatever it holds,
  * it is refused, or loaded, run for a while and asked for what it printed, and every call returns.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc -Iinclude/dpu
- * -D_GNU_SOURCE tests/dpu/fuzz/fuzz_run.c and the sources of libdpu (buildtools/artefacts.py). With
- * any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,9 +6,8 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Iterable
-from pathlib import Path
 
-from tests.support.builds import OURS, ROOT, compile_c, find_sources
+from tests.support.builds import ROOT, c_program
 
 SOURCES = ROOT / "csrc" / "dpu"
 
@@ -134,24 +133,16 @@ TRUTHS = [
 ]
 
 
-def build(folder: Path) -> ctypes.CDLL:
-    """Compile the machine; AssertionError if that fails or a structure is not as it is here."""
-    sizes = folder / "sizes.c"
-    sizes.write_text(
-        '#include "dpu/isa/instructions.h"\n#include "dpu/machine/machine.h"\n'
-        '#include "dpu/translate/translate.h"\n'
-        "extern const size_t structure_sizes[];\nconst size_t structure_sizes[] = {"
-        + ", ".join(f"sizeof(struct {name})" for name in STRUCTURES)
-        + "};\n"
-    )
-    library = folder / "libmachine.so"
-    flags = [*OURS, "-fPIC", "-shared"]
-    compile_c(*flags, "-o", library, sizes, *find_sources("@dpu_machine", "@dpu_translate"), "-ldl")
+class StructureSize(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("size", ctypes.c_size_t)]
 
-    loaded = ctypes.CDLL(str(library))
-    found = (ctypes.c_size_t * len(STRUCTURES)).in_dll(loaded, "structure_sizes")
-    for size, (name, structure) in zip(found, STRUCTURES.items(), strict=True):
-        assert size == ctypes.sizeof(structure), name
+
+def load() -> ctypes.CDLL:
+    """Load the machine; AssertionError if a structure is not as it is here."""
+    loaded = ctypes.CDLL(str(c_program("tests/dpu/support/machine.so", "plain")))
+    sizes = (StructureSize * len(STRUCTURES)).in_dll(loaded, "structure_sizes")
+    found = {item.name.decode(): item.size for item in sizes}
+    assert found == {name: ctypes.sizeof(structure) for name, structure in STRUCTURES.items()}
     loaded.dpu_translate_wait.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     loaded.dpu_machine_create.restype = ctypes.c_void_p
     loaded.dpu_machine_wram.restype = ctypes.c_void_p

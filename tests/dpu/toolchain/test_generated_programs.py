@@ -17,6 +17,7 @@ from tests.dpu.support.native import DONE
 from tests.dpu.support.running import SEED, Running
 from tests.dpu.toolchain.generated import make_program
 from tests.dpu.toolchain.reference_host import START, Reference, find_reference
+from tests.support.full import rest_if_full
 
 _LEVELS = ("-O2", "-O0", "-O1", "-O3", "-Os")
 _AT_ONCE = 8
@@ -52,7 +53,7 @@ def _build(source: Path, path: Path, level: str, toolchain: Toolchain) -> None:
         compile("-Os")
 
 
-@pytest.mark.parametrize("first", range(0, _COUNT, _AT_ONCE))
+@pytest.mark.parametrize("first", rest_if_full(range(0, _COUNT, _AT_ONCE), 1))
 def test_random_programs_give_the_same_as_on_the_host(
     toolchain: Toolchain,
     reference: Reference,

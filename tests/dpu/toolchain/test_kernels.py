@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from itertools import pairwise, product
@@ -15,10 +14,10 @@ import pytest
 
 from tests.dpu.support.native import DONE
 from tests.dpu.support.running import Running
+from tests.support.full import FULL
 
 RunKernel = Callable[..., Running]
 
-FULL = os.environ.get("OFFCHIP_FULL", "0") not in ("", "0")
 ALL = list(product([1, 3, 16], ["-O0", "-O2", "-Os"]))
 SAMPLE = [(1, "-Os"), (3, "-O0"), (16, "-O2")]
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: csrc/formats/dpu_elf*.c csrc/formats/lines.c
+ *
  * Fuzz target: the reader of DPU programs. An input is a file; whatever it holds, the reader keeps
  * its contract.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/formats/fuzz/fuzz_dpu_elf.c csrc/formats/dpu_elf*.c csrc/formats/lines.c
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * build: csrc/formats/dwarf*.c
+ *
  * Fuzz target: the readers of signatures and of lines. An input is a file, then 16 bytes with the
  * symbol to look for, then 8 with its address. Whatever they hold, the reader keeps its contract.
- *
- * With libFuzzer: clang -g -O1 -fsanitize=fuzzer,address,undefined -Icsrc
- *     tests/formats/fuzz/fuzz_dwarf.c csrc/formats/dwarf*.c -o fuzz_dwarf
- * With any compiler: fuzz_main.c in place of "fuzzer".
  */
 #include <stdint.h>
 #include <stdio.h>

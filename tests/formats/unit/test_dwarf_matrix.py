@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import OURS, SANITIZERS, compile_c, find_sources
+from tests.support.builds import c_program
 
 VERSIONS = [2, 3, 4, 5]
 LEVELS = ["-O0", "-O2"]
@@ -287,13 +287,11 @@ def needs(compiler: str) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Hold the sources and the program that prints what the reader finds."""
+    """Hold the sources."""
     folder = tmp_path_factory.mktemp("dwarf")
     (folder / "c.c").write_text(C_SOURCE)
     (folder / "cxx.cc").write_text(CXX_SOURCE)
     (folder / "fortran.f90").write_text(FORTRAN_SOURCE)
-    sources = ["tests/formats/unit/dwarf_print.c", *find_sources("csrc/formats/dwarf*.c")]
-    compile_c(*OURS, *SANITIZERS["asan"], *sources, "-o", folder / "dwarf_print")
     return folder
 
 
@@ -316,7 +314,7 @@ def compiled(folder: Path, compiler: str, source: str, *flags: str) -> Path:
 
 
 def signatures(folder: Path, library: Path, *symbols: str) -> dict[str, str]:
-    lines = run(folder / "dwarf_print", library, *symbols).splitlines()
+    lines = run(c_program("tests/formats/unit/dwarf_print", "asan"), library, *symbols).splitlines()
     return dict(zip(symbols, lines, strict=True))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the C API cases against the installed headers and library, and libveo under TSan."""
+"""The cases of the C API, with the library that is installed and with one under TSan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support.builds import ROOT, STANDARD, STRICT
+from tests.support.builds import ROOT, STRICT, c_program
 
 HERE = Path(__file__).resolve().parent
 # Runs one of many cases.
@@ -62,20 +62,6 @@ def case_sources() -> list[Path]:
 
 
 @pytest.fixture(scope="session")
-def cases_program(
-    tmp_path_factory: pytest.TempPathFactory,
-    installed: Installed,
-    compiler: str,
-    case_sources: list[Path],
-    run: Run,
-    checked: Callable[[Path], Path],
-) -> Path:
+def cases_program(compiler: str, checked: Callable[[Path], Path]) -> Path:
     """The cases, linked with the library as a user of it would."""
-    program = tmp_path_factory.mktemp("cases") / "cases"
-    folder = installed.library.parent
-    run(
-        [compiler, *STANDARD, *STRICT, "-g", "-O1", f"-I{installed.include}", f"-I{ROOT}"]
-        + [*case_sources, "-o", program, installed.library]
-        + [f"-Wl,-rpath,{folder}", "-pthread"]
-    )
-    return checked(program)
+    return checked(c_program("tests/veo/abi/all_cases", "installed"))

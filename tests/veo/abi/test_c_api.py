@@ -15,16 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builds import (
-    OURS,
-    ROOT,
-    SANITIZERS,
-    STANDARD,
-    STRICT,
-    Objects,
-    compile_c,
-    shared_library,
-)
+from tests.support.builds import ROOT, STANDARD, STRICT, c_program
 
 HERE = Path(__file__).resolve().parent
 Run = Callable[..., str]
@@ -216,20 +207,13 @@ def test_headers_serve_cplusplus(
 
 
 @pytest.fixture(scope="session")
-def tsan_cases(
-    tmp_path_factory: pytest.TempPathFactory, case_sources: list[Path], objects: Objects
-) -> Path:
+def tsan_cases(compiler: str) -> Path:
     """The cases and the library, built for ThreadSanitizer.
 
     The worker is not: its threads hand memory to each other by way of the host, which the
     sanitizer cannot see.
     """
-    folder = tmp_path_factory.mktemp("tsan")
-    library = shared_library(objects, "veo/lib/libveo.so.1", "tsan", folder / "libveo.so.1")
-    program = folder / "cases"
-    flags = [*OURS, *SANITIZERS["tsan"]]
-    compile_c(*flags, *case_sources, "-o", program, library, f"-Wl,-rpath,{folder}")
-    return program
+    return c_program("tests/veo/abi/all_cases", "tsan")
 
 
 @pytest.mark.parametrize("name", case_names("races.c"))

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import pytest
 
 import veo
+from tests.support.full import share
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.slow, pytest.mark.nosanitize]
 
-PROCESSES = 10_000
-CALLS = 1_000_000
-TRANSFERS = 200_000
-CRASHES = 1_000
+PROCESSES = share(500, 10_000)
+CALLS = share(100_000, 1_000_000)
+TRANSFERS = share(50_000, 200_000)
+CRASHES = share(200, 1_000)
 
 KERNELS = """
 int add(int a, int b) { return a + b; }

@@ -79,7 +79,7 @@ def test_numbers_that_are_whole_are_integers(typed, ctx, value):
 @pytest.mark.parametrize(
     "value",
     [None, "1", b"1", 1j, [1], 1.5, math.inf, math.nan, np.float64(0.5), np.array([1]),
-     np.array([1.0]), bytearray(8), object()],
+     np.array([1.0]), bytearray(8), pytest.param(object(), id="object")],
     ids=repr,
 )  # fmt: skip
 def test_other_values_are_no_integers(typed, ctx, value):

@@ -10,18 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.full import FULL
+
 DENY = "OFFCHIP_DENY_PROCESS_VM"
-# What transfers, waits and ends; the rest too with OFFCHIP_FULL=1.
-USUAL = [
-    "tests/veo/abi/test_c_api.py",
-    *(
-        f"tests/veo/package/test_{name}.py"
-        for name in ("memory", "requests", "onstack", "processes", "libraries")
-    ),
-]
+# What transfers and waits; the rest too with OFFCHIP_FULL=1.
+USUAL = [f"tests/veo/package/test_{name}.py" for name in ("memory", "requests", "onstack")]
 ALL = [f"tests/veo/{folder}" for folder in ("abi", "package", "lifetime")]
-SANITIZED = bool(os.environ.get("OFFCHIP_SANITIZE"))
-LIMIT_S = 1800 if "OFFCHIP_FULL" in os.environ else 900 if SANITIZED else 300
+SANITIZED = os.environ.get("OFFCHIP_PRESET") == "asan"
+LIMIT_S = 1800 if FULL else 900 if SANITIZED else 300
 MARKS = "not packaging" + (" and not slow and not nosanitize" if SANITIZED else "")
 
 pytestmark = pytest.mark.skipif(DENY in os.environ, reason="this is the run under the filter")
@@ -29,9 +25,9 @@ pytestmark = pytest.mark.skipif(DENY in os.environ, reason="this is the run unde
 
 @pytest.mark.timeout(LIMIT_S + 10)
 def test_the_tests_pass_under_a_filter(root: Path) -> None:
-    files = ALL if "OFFCHIP_FULL" in os.environ else USUAL
+    files = ALL if FULL else USUAL
     # -P: what is installed is tested, which need not be the source tree.
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider"]
     command += ["-k", "not tsan", "-m", MARKS, "-o", f"timeout={LIMIT_S}"]
     done = subprocess.run(
         command + files,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import veo
+from tests.support.full import share
 
 
 def alive(pid: int) -> bool:
@@ -259,7 +260,7 @@ def test_exception_in_a_with_block_does_not_wait_for_the_queue(kernels):
 def test_dropping_everything_in_any_order_ends_the_process(kernels):
     import itertools
 
-    for order in itertools.permutations(range(5)):
+    for order in itertools.islice(itertools.permutations(range(5)), 0, None, share(7, 1)):
         proc = veo.VeoProc(0, library="soft")
         lib = proc.load_library(kernels)
         function = lib.count_up

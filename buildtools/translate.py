@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Translate the .pyx files of a package to C, and note what they were made from.
+
+    python buildtools/translate.py FOLDER SOURCE.pyx ...
+
+The working directory is the root. FOLDER gets a .c file for each source and ``depends``, a file of
+dependencies as ninja reads it. One process does a package, because Cython needs a second to start.
+Contents are compared, not times: nothing is translated again whose sources are the same, and a .c
+file is written only if it differs. Of Cython itself the version stands for its files, which the
+environments of installers have in another place each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from Cython import __version__ as VERSION
+from Cython.Compiler.Main import CompilationOptions
+from Cython.Compiler.Main import compile as cython
+
+DIRECTIVES = {
+    "language_level": 3,
+    "binding": True,
+    "embedsignature": True,
+    "embedsignature.format": "python",
+    "annotation_typing": False,
+    "auto_pickle": False,
+    "autotestdict": False,
+    "show_performance_hints": False,
+}
+
+
+def digest(files: Iterable[str]) -> str:
+    """Digest all that a translation depends on; empty if a file is missing."""
+    found = hashlib.sha256(f"{VERSION} {DIRECTIVES}".encode())
+    for name in files:
+        if not Path(name).exists():
+            return ""
+        found.update(f"\0{name}\0".encode() + Path(name).read_bytes())
+    return found.hexdigest()
+
+
+def translate(source: str, target: Path) -> list[str]:
+    """Translate one file; the files in the root that it was made from, empty if it failed."""
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        made = Path(folder, target.name)
+        options = CompilationOptions(
+            output_file=str(made),
+            include_path=["."],
+            compiler_directives=DIRECTIVES,
+            depfile=True,
+        )
+        if cython([source], options).num_errors:
+            return []
+        text = made.read_bytes()
+        words = Path(f"{made}.dep").read_text().replace("\\\n", " ").partition(": ")[2].split()
+    if not target.exists() or target.read_bytes() != text:
+        target.write_bytes(text)
+    root = Path.cwd()
+    paths = [root / word for word in words]
+    return [str(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
+
+
+def main(folder: Path, sources: list[str]) -> int:
+    """Translate what has changed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    record = folder / "translated.json"
+    # For each source the files that it was made from, and their digest.
+    known = json.loads(record.read_text()) if record.exists() else {}
+    failed = False
+    for source in sources:
+        target = folder / Path(source).with_suffix(".c").name
+        files, before = known.get(source, ([], ""))
+        if not before or not target.exists() or digest(files) != before:
+            files = translate(source, target)
+            failed |= not files
+            known[source] = (files, digest(files) if files else "")
+    known = {source: known[source] for source in sources}
+    record.write_text(json.dumps(known))
+    needed = sorted({file for files, _ in known.values() for file in files})
+    first = folder / Path(sources[0]).with_suffix(".c").name
+    names = " ".join(str(Path.cwd() / name).replace(" ", "\\ ") for name in needed)
+    (folder / "depends").write_text(f"{str(first).replace(' ', chr(92) + ' ')}: {names}\n")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
