@@ -28,7 +28,7 @@ __all__ = ["ROOT", "BuildError", "build", "configure", "folder_of", "install"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What CMake takes from the environment, and only when a folder is new.
+# CMake takes these from the environment, and only when a folder is new.
 VARIABLES = ("CC", "CFLAGS", "LDFLAGS", "CCACHE_DISABLE")
 
 
@@ -64,7 +64,7 @@ def _locked(configuration: str) -> Iterator[None]:
 
 
 def _environment() -> dict[str, str]:
-    # What a run under a sanitizer preloads is not for compilers.
+    # A run under a sanitizer preloads its library, which is not for compilers.
     return {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
 
 

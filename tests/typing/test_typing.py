@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 @pytest.fixture
 def run_mypy(tmp_path, tmp_path_factory):
     pytest.importorskip("mypy")
-    # What is known of our packages and of numpy is found out once.
+    # One cache for all programs: our packages and numpy are analysed once.
     cache = tmp_path_factory.getbasetemp() / "mypy"
 
     def run(program: Path) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ import pytest
 from tests.support.full import FULL
 
 DENY = "OFFCHIP_DENY_PROCESS_VM"
-# What transfers and waits; the rest too with OFFCHIP_FULL=1.
+# Tests of transfers and waits; the rest too with OFFCHIP_FULL=1.
 USUAL = [f"tests/veo/package/test_{name}.py" for name in ("memory", "requests", "onstack")]
 ALL = [f"tests/veo/{folder}" for folder in ("abi", "package", "lifetime")]
 SANITIZED = os.environ.get("OFFCHIP_PRESET") == "asan"
