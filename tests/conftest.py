@@ -40,7 +40,8 @@ from tests.support.builds import (  # noqa: E402
     compiler_name,
 )
 from tests.support.full import FULL  # noqa: E402
-from tests.support.report import RunReport, leave_out_long  # noqa: E402
+from tests.support.report import RunReport, leave_out_long, read_times  # noqa: E402
+from tests.support.run_progress import RunProgress  # noqa: E402
 
 TIMES = ROOT / "build" / "test-times.json"
 
@@ -146,14 +147,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Use all cores, but for tests that are named one by one."""
+    """Use all cores, but for tests that are named one by one.
+
+    A fifth of the time tests wait, for a limit to pass or for another process: on two cores three
+    processes took less time than two.
+    """
     single = all("::" in word for word in config.args)
-    return 0 if single else len(os.sched_getaffinity(0))
+    cores = len(os.sched_getaffinity(0))
+    return 0 if single else cores + cores // 2
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Build the C programs of the tests that are asked for, once and on all cores."""
     config = session.config
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None and config.option.verbose <= 0 and not _is_worker(config):
+        config.pluginmanager.register(RunProgress(terminal, read_times(TIMES)))
     if not _is_worker(config) and not config.option.collectonly:
         places = [config.invocation_params.dir / word for word in config.args]
         # Of a single test, only what it needs is built, by itself.

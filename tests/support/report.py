@@ -15,13 +15,19 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["RunReport", "leave_out_long"]
+__all__ = ["RunReport", "leave_out_long", "part_of", "read_times"]
 
 UNKNOWN_S = 0.2
 BUDGET = "OFFCHIP_TEST_BUDGET"
 
 
-def _read(path: Path) -> dict[str, float]:
+def part_of(name: str) -> str:
+    """Give the part that a test is of, such as ``accl/unit``."""
+    return name.partition("::")[0].rpartition("/")[0].removeprefix("tests/")
+
+
+def read_times(path: Path) -> dict[str, float]:
+    """Read how long tests took; nothing where that is not known."""
     try:
         times: dict[str, float] = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -32,7 +38,7 @@ def _read(path: Path) -> dict[str, float]:
 def leave_out_long(items: list[pytest.Item], times: Path) -> list[pytest.Item]:
     """Take tests out of a list so that the quickest are left that fit into the budget."""
     budget = float(os.environ.get(BUDGET, "inf"))
-    known = _read(times) if budget < float("inf") else {}
+    known = read_times(times) if budget < float("inf") else {}
     left_out = []
     for item in sorted(items, key=lambda item: known.get(item.nodeid, UNKNOWN_S)):
         budget -= known.get(item.nodeid, UNKNOWN_S)
@@ -56,8 +62,7 @@ class RunReport:
         """Add one phase of a test."""
         self._seconds[report.nodeid] += report.duration
         if report.when == "call" or report.outcome != "passed":
-            part = report.nodeid.partition("::")[0].rpartition("/")[0].removeprefix("tests/")
-            self._outcomes[part][report.outcome] += 1
+            self._outcomes[part_of(report.nodeid)][report.outcome] += 1
         if report.failed:
             self._failed.append(report.nodeid)
 
@@ -67,9 +72,7 @@ class RunReport:
             terminalreporter.section("parts")
         for part, outcomes in sorted(self._outcomes.items()) if len(self._outcomes) > 1 else ():
             total = sum(
-                seconds
-                for name, seconds in self._seconds.items()
-                if name.partition("::")[0].rpartition("/")[0].removeprefix("tests/") == part
+                seconds for name, seconds in self._seconds.items() if part_of(name) == part
             )
             counts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items())
             terminalreporter.write_line(f"{part:24} {total:7.1f} s  {counts}")
@@ -83,7 +86,7 @@ class RunReport:
         try:
             self._times.parent.mkdir(exist_ok=True)
             fresh = self._times.with_suffix(".new")
-            fresh.write_text(json.dumps({**_read(self._times), **self._seconds}))
+            fresh.write_text(json.dumps({**read_times(self._times), **self._seconds}))
             os.replace(fresh, self._times)
         except OSError:
             pass  # A tree that cannot be written to has no times.
