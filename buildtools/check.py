@@ -22,6 +22,8 @@ from tests.test_layout import LAYERS, allowed, layer_of
 
 BIN = Path(sys.executable).parent
 SECONDS_PER_CORE = 25
+# Folders with tests of a part's C.
+OF_C = ("unit", "abi", "reference", "mapper", "package")
 
 
 def changed_files(base: str) -> list[str]:
@@ -59,12 +61,12 @@ def tests_of(layer: str) -> list[str]:
     """List the folders with tests of a layer."""
     top, _, rest = layer.removeprefix("csrc/").removeprefix("include/").partition("/")
     if layer.startswith(("csrc/", "include/")):
-        found = [f"tests/{top}/{name}" for name in ("unit", "abi", "package")]
+        names = [f"tests/{top}/{name}" for name in OF_C]
     else:
-        found = [f"tests/{top}/{rest.partition('/')[0]}"] if rest else []
-        if not any((ROOT / name).is_dir() for name in found):
-            found = [f"tests/{top}/package", f"tests/{top}"]
-    return [name for name in found if (ROOT / name).is_dir()][: 3 if layer.startswith("c") else 1]
+        own = f"tests/{top}/{rest.partition('/')[0]}".rstrip("/")
+        names = [own if rest and (ROOT / own).is_dir() else f"tests/{top}/package"]
+        names = names if (ROOT / names[0]).is_dir() else [f"tests/{top}"]
+    return [name for name in names if (ROOT / name).is_dir()]
 
 
 def choose_tests(files: Sequence[str]) -> list[str]:
@@ -83,8 +85,8 @@ def choose_tests(files: Sequence[str]) -> list[str]:
             layers.add(layer_of(name))
     for layer in users_of(layers):
         found.update(tests_of(layer))
-    # tests alone is all of them.
-    return sorted(name for name in found if name != "tests")
+    # Without a folder of its own a part would have all tests.
+    return sorted(found - {"tests"})
 
 
 def lint(files: Sequence[str]) -> int:

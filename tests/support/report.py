@@ -71,9 +71,7 @@ class RunReport:
         if len(self._outcomes) > 1:
             terminalreporter.section("parts")
         for part, outcomes in sorted(self._outcomes.items()) if len(self._outcomes) > 1 else ():
-            total = sum(
-                seconds for name, seconds in self._seconds.items() if part_of(name) == part
-            )
+            total = sum(seconds for name, seconds in self._seconds.items() if part_of(name) == part)
             counts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items())
             terminalreporter.write_line(f"{part:24} {total:7.1f} s  {counts}")
         if self._failed:
