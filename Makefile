@@ -48,10 +48,10 @@ install: ready
 demo: ready
 	$(BIN)/python examples/demo.py
 
-test: ready $(VENV)/test
+test: ready
 	$(SHOWN) $(BIN)/pytest $(TESTS) $(PYTEST_ARGS)
 
-test-full: ready $(VENV)/test
+test-full: ready
 	$(SHOWN) OFFCHIP_FULL=1 $(BIN)/pytest $(TESTS) $(PYTEST_ARGS)
 
 # --- environments -----------------------------------------------------------------------------
@@ -120,21 +120,30 @@ $(EXTRAS:%=$(VENV)/%): $(VENV)/made pyproject.toml
 	@$(PIP) $$($(PYTHON) buildtools/requirements.py $(subst runtime,toolchain mpi forge plot,$(@F)))
 	@touch $@
 
-# What the demonstration and users' programs need is fetched while our own code is compiled.
+# What a command needs beside our own code is fetched while that is compiled.
+WANTS = runtime
+test test-full check sanitize tsan fuzz test-bare valgrind nightly coverage: WANTS = test
+check lint: WANTS += lint
+coverage: WANTS += coverage
+docs: WANTS = docs
 ready:
 	@[ -e $(VENV)/editable ] || echo "building offchip, and downloading numpy, ziglang (a C compiler)," \
 	  "MPI and matplotlib: one to two minutes"
-	@$(MAKE) --no-print-directory --jobs=2 build $(VENV)/runtime
+	@$(MAKE) --no-print-directory --jobs=2 build packages WANTS="$(WANTS)"
 	@$(MAKE) --no-print-directory $(VENV)/editable
-.PHONY: ready
+
+# One after the other: two installers in one environment would meet.
+packages: $(VENV)/made
+	@for name in $(WANTS); do $(MAKE) --no-print-directory $(VENV)/$$name || exit 1; done
+.PHONY: ready packages
 
 # --- checks -----------------------------------------------------------------------------------
 
 # BASE=... is what the change is compared with.
-check: ready $(VENV)/test $(VENV)/lint
+check: ready
 	$(SHOWN) $(BIN)/python -m buildtools.check $(BASE)
 
-lint: ready $(VENV)/lint
+lint: ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint offchip veo dpu accl accelforge
@@ -152,21 +161,21 @@ format: $(VENV)/lint
 	@echo clang-format -i ...
 	@$(BIN)/clang-format -i $(C_FILES)
 
-sanitize: ready $(VENV)/test
+sanitize: ready
 	sh buildtools/sanitize.sh
 
 # C programs that the tests build: units, and cases of the C APIs.
 C_TESTS := $(wildcard tests/*/unit) tests/support/test_c_units.py \
            $(wildcard tests/*/abi/test_c_api.py)
 
-tsan: ready $(VENV)/test
+tsan: ready
 	$(BIN)/pytest $(C_TESTS) -k tsan
 
-fuzz: ready $(VENV)/test
+fuzz: ready
 	OFFCHIP_FUZZ_SECONDS=$${OFFCHIP_FUZZ_SECONDS:-60} $(BIN)/pytest \
 	  $(wildcard tests/*/fuzz) tests/support/test_fuzzing.py $(PYTEST_ARGS)
 
-test-bare: ready $(VENV)/test
+test-bare: ready
 	$(BIN)/python buildtools/hide_tools.py $(BIN)/pytest -k "not tsan" tests/examples \
 	  tests/veo/package/test_vebuild.py tests/veo/package/test_static_worker.py \
 	  tests/veo/abi/test_c_api.py tests/dpu/abi/test_c_api.py tests/dpu/toolchain/test_commands.py
@@ -174,21 +183,21 @@ test-bare: ready $(VENV)/test
 # The workers of libveo are programs of their own, which are not looked into. Cases that fork are left
 # out: a child of libveo was still running after 585 s under valgrind (without --fair-sched; whether it
 # hangs is not known).
-valgrind: ready $(VENV)/test
+valgrind: ready
 	@command -v valgrind >/dev/null || { echo "error: valgrind was not found. On Debian and" \
 	  "Ubuntu: apt-get install valgrind" >&2; exit 1; }
 	OFFCHIP_VALGRIND=1 $(BIN)/pytest $(C_TESTS) -k "not tsan and not forked" -o timeout=1500 $(PYTEST_ARGS)
 
-nightly: ready $(VENV)/test
+nightly: ready
 	sh buildtools/nightly.sh $(PYTHON)
 
 # What the notebooks start is found on PATH, as in an activated environment.
-docs: ready $(VENV)/docs
+docs: ready
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 
-coverage: ready $(VENV)/test $(VENV)/coverage
+coverage: ready
 	sh buildtools/coverage.sh
 
 pythons:
