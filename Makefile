@@ -17,7 +17,7 @@
 # make test-bare   tests of what compiles, with the tools hidden that README does not name
 # make pythons     make test with each supported Python that is installed, in clones
 # make bare-debian make demo and make test on a fresh Debian 12; needs root and debootstrap
-# make wheel       sdist, wheel from it, clean environment, tests of what is installed
+# make wheel       sdist, wheel, clean environment, tests of what is installed
 # make wheels      sdist and a wheel for glibc 2.28 or later into dist, built twice, compared, tried
 # make clean       remove everything that was built
 
@@ -115,7 +115,7 @@ $(VENV)/editable: $(VENV)/made pyproject.toml setup.py | build
 	@touch $@
 
 # What extras need, as in .venv/test.
-EXTRAS := runtime test lint docs coverage
+EXTRAS := runtime test lint docs coverage wheels
 $(EXTRAS:%=$(VENV)/%): $(VENV)/made pyproject.toml
 	@$(PIP) $$($(PYTHON) buildtools/requirements.py $(subst runtime,toolchain mpi forge plot,$(@F)))
 	@touch $@
@@ -126,6 +126,7 @@ test test-full check sanitize tsan fuzz test-bare valgrind nightly coverage: WAN
 check lint: WANTS += lint
 coverage: WANTS += coverage
 docs: WANTS = docs
+wheel: WANTS = wheels
 ready:
 	@[ -e $(VENV)/editable ] || echo "building offchip, and downloading numpy, ziglang (a C compiler)," \
 	  "MPI and matplotlib: one to two minutes"
@@ -209,9 +210,8 @@ bare-debian:
 accl-driver:
 	sh buildtools/accl_driver.sh accl/lib/libaccl_driver.so
 
-wheel:
-	$(check_tools)
-	sh buildtools/wheel.sh $(PYTHON)
+wheel: ready
+	sh buildtools/wheel.sh
 
 # zig compiles, so that no other compiler is needed.
 wheels:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from buildtools import graph
 from tests.support.builds import compiler_name
 from tests.support.elf_file import ElfFile, is_elf
 
@@ -181,6 +182,21 @@ def test_sdist_has_every_source_and_no_product(sdist_names, root):
     assert {"LICENSE", "README.md", "Makefile", ".ci/run", "pyproject.toml"} <= sdist_names
     products = [n for n in sdist_names if re.search(r"\.(so|o|a|pyc)(\.|$)|/bin/|__pycache__", n)]
     assert products == []
+
+
+def test_sdist_has_all_that_compiling_reads(sdist_names, root):
+    folder = graph.folder_of("release")
+    if not (folder / ".ninja_deps").exists():
+        pytest.skip("nothing was compiled here: the wheel was made from the sdist")
+    ask = [sys.executable, "-P", "-m", "ninja", "-C", str(folder), "-t"]
+    inputs = subprocess.check_output([*ask, "inputs", "all"], text=True).splitlines()
+    headers = subprocess.check_output([*ask, "deps"], text=True).splitlines()
+    read = {os.path.normpath(folder / line.strip()) for line in inputs + headers}
+    tracked = {name for name in sdist_names if f"{root}/{name}" in read}
+    assert {"csrc/veo/lib/libveo.map", "csrc/common/copy.h", "accl/_calls.pyx"} <= tracked
+    inside = {name.removeprefix(f"{root}/") for name in read if name.startswith(f"{root}/")}
+    made = {name for name in inside if name.startswith(("build/", ".venv"))}
+    assert inside - made - sdist_names == set()
 
 
 def test_installed_package_is_used_and_not_the_tree(root):
