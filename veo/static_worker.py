@@ -23,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from offchip.outputs import written_file
 from veo.compilers import Toolchain, VeoBuildError, run_compiler
 
 __all__ = [
@@ -99,7 +100,10 @@ def build_static_worker(
             link += ["-Wl,--whole-archive", word, "-Wl,--no-whole-archive"]
         else:
             link.append(word)
-    with tempfile.TemporaryDirectory(prefix="veorun-") as temporary:
+    with (
+        tempfile.TemporaryDirectory(prefix="veorun-") as temporary,
+        written_file(out) as executable,
+    ):
         table = Path(temporary) / "veorun_static_symbols.c"
         table.write_text(symbol_table_source(symbols.defined))
         run_compiler(
@@ -110,7 +114,7 @@ def build_static_worker(
                 "-rdynamic",
                 *flags,
                 "-o",
-                str(out),
+                str(executable),
                 str(table),
                 *link,
                 "-Wl,--whole-archive",

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from offchip.outputs import make_executable, written_file
 
 from .arguments import Arguments, Goal, parse
 from .compilers import Kind, Toolchain, find_toolchain
@@ -58,8 +61,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse(words)
         if not arguments.inputs:
             raise ToolchainError("no input files")
-        with tempfile.TemporaryDirectory(prefix="dpu-") as folder:
-            arguments.inputs = [_stored(name, Path(folder)) for name in arguments.inputs]
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dpu-")))
+            arguments.inputs = [_stored(name, folder) for name in arguments.inputs]
+            _keep_from_compilers(arguments, stack)
             warnings = _COMMANDS[arguments.goal](arguments, tools)
         _say(warnings)
     except CommandError as error:
@@ -85,6 +90,20 @@ def _version(tools: Toolchain) -> str:
 def _say(text: str) -> None:
     sys.stderr.buffer.write(text.encode("utf-8", "surrogateescape"))
     sys.stderr.flush()
+
+
+def _keep_from_compilers(arguments: Arguments, stack: contextlib.ExitStack) -> None:
+    """Have files in place of outputs that are none, such as devices, until the stack is closed."""
+    output, listed = arguments.output, arguments.dependency_file
+    if output is not None and output != "-":
+        file = stack.enter_context(written_file(output))
+        if file != Path(output):
+            arguments.output = str(file)
+            if arguments.dependency_options and not arguments.dependency_targets:
+                arguments.dependency_targets = ["-MT", output]
+    if listed is not None:
+        file = stack.enter_context(written_file(listed))
+        arguments.dependency_file = listed if file == Path(listed) else str(file)
 
 
 def _stored(name: str, folder: Path) -> str:
@@ -127,7 +146,7 @@ def _program(arguments: Arguments, tools: Toolchain) -> str:
         dependencies=[asked] * len(arguments.inputs),
         runtime=arguments.runtime,
     )
-    os.chmod(output, 0o755)
+    make_executable(output)
     return warnings
 
 
@@ -170,9 +189,10 @@ def _preprocessed(arguments: Arguments, tools: Toolchain) -> str:
 
 def _checked(arguments: Arguments, tools: Toolchain) -> str:
     warnings = ""
-    for source in _sources(arguments):
-        unit = read(source, arguments.options, toolchain=tools)
-        warnings += compile_source(unit, Path(os.devnull), arguments.options, toolchain=tools)
+    with tempfile.TemporaryDirectory(prefix="dpu-") as folder:
+        for source in _sources(arguments):
+            unit = read(source, arguments.options, toolchain=tools)
+            warnings += compile_source(unit, Path(folder, "o"), arguments.options, toolchain=tools)
     return warnings
 
 

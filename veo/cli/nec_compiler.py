@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from offchip import __version__
+from offchip.outputs import written_file
 from veo.compilers import Toolchain, VeoBuildError
 from veo.static_worker import read_symbols, runtime_libraries
 
@@ -85,6 +87,25 @@ def _has_input(words: Sequence[str]) -> bool:
     return False
 
 
+def _run(command: list[str]) -> int:
+    """Become the compiler; where the output is not a file, have it make one and copy that."""
+    begin, end, output = _find_output(command)
+    if os.path.lexists(output) and not os.path.isfile(output):
+        with written_file(output) as file:
+            return subprocess.run([*command[:begin], "-o", str(file), *command[end:]]).returncode
+    os.execvp(command[0], command)
+
+
+def _find_output(command: Sequence[str]) -> tuple[int, int, str]:
+    """Find the words that name the output, from and to, and what they name."""
+    for at in range(len(command) - 1, 0, -1):
+        if command[at - 1] == "-o":
+            return at - 1, at + 1, command[at]
+        if command[at].startswith("-o") and len(command[at]) > 2:
+            return at, at + 1, command[at][2:]
+    return 0, 0, ""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command.
 
@@ -116,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{name} of offchip {__version__}, which compiles for the host with {command[0]}")
         sys.stdout.flush()
     try:
-        os.execvp(command[0], command)
+        return _run(command)
     except OSError as error:
         print(f"{name}: error: cannot run {Path(command[0])}: {error.strerror}", file=sys.stderr)
         return 1
