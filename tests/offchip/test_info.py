@@ -146,9 +146,10 @@ def make_distribution(tmp_path, monkeypatch):
     [
         (["veo/__init__.py", "veo/_veo.so"], None),
         (["veo.py"], None),
+        (['"veo/a, b.py"'], None),
         ([], "other\nveo\n"),
     ],
-    ids=["folder", "module", "top level"],
+    ids=["folder", "module", "quoted", "top level"],
 )
 def test_other_distribution_with_our_files_is_named(make_distribution, record, top_level):
     make_distribution("py-veo", record, top_level)
