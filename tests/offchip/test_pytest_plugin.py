@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -98,7 +99,13 @@ def run_pytest(folder: Path, text: str, *arguments: str) -> subprocess.Completed
         capture_output=True,
         text=True,
         timeout=100,
-        env={**os.environ, "VEO_LIBRARY": "soft", "DPU_LIBRARY": "soft", "ACCL_LIBRARY": "soft"},
+        # Without the plugins that others have installed: each rank would take a second to load them.
+        env={
+            **os.environ,
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_PLUGINS": "offchip.pytest_plugin",
+            **dict.fromkeys(("VEO_LIBRARY", "DPU_LIBRARY", "ACCL_LIBRARY"), "soft"),
+        },
     )
 
 
@@ -138,3 +145,8 @@ def test_hardware_that_is_not_there_skips(tmp_path):
     done = run_pytest(tmp_path, text, "-rs")
     assert "1 skipped" in done.stdout, done.stdout
     assert "dpu runs on its soft twin, and the test needs the hardware" in done.stdout
+
+
+def test_the_plugin_is_found_by_its_entry_point():
+    found = {entry.name: entry.value for entry in importlib.metadata.entry_points(group="pytest11")}
+    assert found["offchip"] == "offchip.pytest_plugin"

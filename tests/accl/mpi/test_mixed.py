@@ -16,7 +16,7 @@ from tests.accl.mpi.pretended_hosts import block
 from tests.support.full import FULL
 
 SEED = int(os.environ.get("OFFCHIP_SEED", "1"))
-NUMBER = int(os.environ.get("OFFCHIP_MIXED", "200" if FULL else "12"))
+NUMBER = int(os.environ.get("OFFCHIP_MIXED", "200" if FULL else "6"))
 # Seconds for a program, and for all of them.
 PROGRAM_LIMIT = 60.0
 LIMIT = 100.0 + 5.0 * NUMBER
