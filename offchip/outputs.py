@@ -17,8 +17,8 @@ __all__ = ["make_executable", "written_file"]
 def written_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give the file that a compiler or linker writes in place of `path`.
 
-    Some replace their output by another file, and change its mode: as root that would take a device
-    such as ``/dev/null`` from the machine. What is there and is not a regular file is therefore never
+    Some replace their output by another file, and change its mode: as root that would take a
+    device such as ``/dev/null`` from the machine. What is there and is not a regular file is never
     given to them; what they wrote is copied into it when the block ends without an error.
     """
     target = Path(path)

@@ -99,7 +99,7 @@ def run_pytest(folder: Path, text: str, *arguments: str) -> subprocess.Completed
         capture_output=True,
         text=True,
         timeout=100,
-        # Without the plugins that others have installed: each rank would take a second to load them.
+        # Without the plugins of others, which each rank would take a second to load.
         env={
             **os.environ,
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",

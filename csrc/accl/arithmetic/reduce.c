@@ -16,60 +16,74 @@
 
 #define BLOCK 2048 /* elements */
 
-/* Vectors of 64 bytes: the compiler makes of them what the target has. */
+/*
+ * Vectors are as long as the target's registers: of longer ones the compiler compares each element
+ * by itself.
+ */
 /* a OP b, with elements of ADDTYPE. */
-#define ARITHMETIC_KERNEL(name, suffix, attribute, type, addtype, op) \
+#define ARITHMETIC_KERNEL(name, suffix, attribute, bytes, type, addtype, op) \
     attribute static void name##_##type##suffix(void *to, const void *a, const void *b, size_t n) \
     { \
         size_t i = 0; \
-        const size_t step = 64 / sizeof(type); \
+        const size_t step = (bytes) / sizeof(type); \
         for (; i + step <= n; i += step) { \
-            add_##type##suffix x, y; \
-            memcpy(&x, (const type *)a + i, 64); \
-            memcpy(&y, (const type *)b + i, 64); \
-            x = x op y; \
-            memcpy((type *)to + i, &x, 64); \
+            const add_##type##suffix *x = (const void *)((const type *)a + i); \
+            const add_##type##suffix *y = (const void *)((const type *)b + i); \
+            *(add_##type##suffix *)(void *)((type *)to + i) = *x op * y; \
         } \
         for (; i < n; i++) \
             ((type *)to)[i] = \
                 (type)((addtype)((const type *)a)[i] op(addtype)((const type *)b)[i]); \
     }
 
-/* a OP b ? a : b */
-#define CHOICE_KERNEL(name, suffix, attribute, type, op) \
+/* Q where the operands differ. Numbers that are equal have the same bits but for zeros. */
+#define HIGHER_ZERO(p, q, same) ((q) & ((p) | ~(same)))
+#define LOWER_ZERO(p, q, same) ((q) | ((p) & (same)))
+
+/*
+ * a OP b ? a : b. Of floating point it is maximum and minimum of IEEE 754-2019, which do not depend
+ * on the order of operands: NaN if one is NaN, and -0 is less than +0.
+ */
+#define CHOICE_KERNEL(name, suffix, attribute, bytes, type, itype, op, zero) \
     attribute static void name##_##type##suffix(void *to, const void *a, const void *b, size_t n) \
     { \
         size_t i = 0; \
-        const size_t step = 64 / sizeof(type); \
+        const size_t step = (bytes) / sizeof(type); \
         for (; i + step <= n; i += step) { \
-            vec_##type##suffix x, y; \
-            memcpy(&x, (const type *)a + i, 64); \
-            memcpy(&y, (const type *)b + i, 64); \
-            mask_##type##suffix m = x op y; \
-            mask_##type##suffix r = ((mask_##type##suffix)x & m) | ((mask_##type##suffix)y & ~m); \
-            memcpy((type *)to + i, &r, 64); \
+            vec_##type##suffix x = \
+                *(const vec_##type##suffix *)(const void *)((const type *)a + i); \
+            vec_##type##suffix y = \
+                *(const vec_##type##suffix *)(const void *)((const type *)b + i); \
+            mask_##type##suffix p = (mask_##type##suffix)x, q = (mask_##type##suffix)y; \
+            mask_##type##suffix first = (x op y) | (x != x), same = x == y; \
+            *(mask_##type##suffix *)(void *)((type *)to + i) = \
+                (p & first) | (zero(p, q, same) & ~first); \
         } \
         for (; i < n; i++) { \
             type x = ((const type *)a)[i], y = ((const type *)b)[i]; \
-            ((type *)to)[i] = x op y ? x : y; \
+            itype p, q, same = -(itype)(x == y); \
+            memcpy(&p, &x, sizeof p); \
+            memcpy(&q, &y, sizeof q); \
+            p = x op y || x != x ? p : zero(p, q, same); \
+            memcpy((type *)to + i, &p, sizeof p); \
         } \
     }
 
-#define KERNELS(suffix, attribute, type, itype, addtype) \
-    typedef addtype add_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
-    typedef type vec_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
-    typedef itype mask_##type##suffix __attribute__((vector_size(64), aligned(1), may_alias)); \
-    ARITHMETIC_KERNEL(sum, suffix, attribute, type, addtype, +) \
-    ARITHMETIC_KERNEL(prod, suffix, attribute, type, addtype, *) \
-    CHOICE_KERNEL(max, suffix, attribute, type, >) \
-    CHOICE_KERNEL(min, suffix, attribute, type, <)
+#define KERNELS(suffix, attribute, bytes, type, itype, addtype) \
+    typedef addtype add_##type##suffix __attribute__((vector_size(bytes), aligned(1), may_alias)); \
+    typedef type vec_##type##suffix __attribute__((vector_size(bytes), aligned(1), may_alias)); \
+    typedef itype mask_##type##suffix __attribute__((vector_size(bytes), aligned(1), may_alias)); \
+    ARITHMETIC_KERNEL(sum, suffix, attribute, bytes, type, addtype, +) \
+    ARITHMETIC_KERNEL(prod, suffix, attribute, bytes, type, addtype, *) \
+    CHOICE_KERNEL(max, suffix, attribute, bytes, type, itype, >, HIGHER_ZERO) \
+    CHOICE_KERNEL(min, suffix, attribute, bytes, type, itype, <, LOWER_ZERO)
 
 /* Integers wrap, so they are added and multiplied as unsigned. */
-#define ALL_KERNELS(suffix, attribute) \
-    KERNELS(suffix, attribute, float, int32_t, float) \
-    KERNELS(suffix, attribute, double, int64_t, double) \
-    KERNELS(suffix, attribute, int32_t, int32_t, uint32_t) \
-    KERNELS(suffix, attribute, int64_t, int64_t, uint64_t)
+#define ALL_KERNELS(suffix, attribute, bytes) \
+    KERNELS(suffix, attribute, bytes, float, int32_t, float) \
+    KERNELS(suffix, attribute, bytes, double, int64_t, double) \
+    KERNELS(suffix, attribute, bytes, int32_t, int32_t, uint32_t) \
+    KERNELS(suffix, attribute, bytes, int64_t, int64_t, uint64_t)
 #define ROW(name, suffix) \
     {name##_float##suffix, name##_double##suffix, name##_int32_t##suffix, name##_int64_t##suffix}
 #define TABLE(suffix) \
@@ -78,10 +92,10 @@
      [ACCL_MIN] = ROW(min, suffix), \
      [ACCL_PROD] = ROW(prod, suffix)}
 
-ALL_KERNELS(_base, )
+ALL_KERNELS(_base, , 16)
 #if defined(__x86_64__)
-ALL_KERNELS(_avx2, __attribute__((target("avx2"))))
-ALL_KERNELS(_avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
+ALL_KERNELS(_avx2, __attribute__((target("avx2"))), 32)
+ALL_KERNELS(_avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))), 64)
 #endif
 
 enum reduce_vectors acclib_reduce_vectors(void)

@@ -29,6 +29,8 @@ REDUCING = frozenset(["combine", "reduce", "allreduce", "reduce_scatter"])
 CHUNKED_INPUT = frozenset(["scatter", "reduce_scatter", "alltoall"])
 # By the number of the function.
 FUNCTIONS = (np.add, np.maximum, np.minimum, np.multiply)
+MAX, MIN = 1, 2
+SPECIALS = (np.nan, np.inf, -np.inf, 0.0, -0.0)
 CHUNKED_OUTPUT = frozenset(["gather", "allgather", "alltoall"])
 
 
@@ -42,8 +44,14 @@ def output_size(operation: str, count: int, ranks: int) -> int:
     return count * ranks if operation in CHUNKED_OUTPUT else count
 
 
-def inputs(operation: str, dtype: str, count: int, ranks: int, seed: int) -> list[np.ndarray]:
-    """Make what every rank sends, the same on all of them."""
+def inputs(
+    operation: str, dtype: str, count: int, ranks: int, seed: int, func: int = 0
+) -> list[np.ndarray]:
+    """Make what every rank sends, the same on all of them.
+
+    For MAX and MIN some floating-point numbers are NaN, infinite or zero of either sign, and at the
+    first, the middle and the last place one rank has NaN.
+    """
     rng = np.random.default_rng([seed, count, ranks])
     size = input_size(operation, count, ranks)
     made = []
@@ -54,6 +62,12 @@ def inputs(operation: str, dtype: str, count: int, ranks: int, seed: int) -> lis
             made.append(rng.integers(limits.min, limits.max, size, dtype=dtype, endpoint=True))
         else:
             made.append(rng.standard_normal(size).astype(dtype))
+    if func in (MAX, MIN) and np.dtype(dtype).kind == "f" and size > 0:
+        for values in made:
+            chosen = rng.random(size) < 0.3
+            values[chosen] = rng.choice(SPECIALS, np.count_nonzero(chosen))
+        for place in (0, size // 2, size - 1):
+            made[rng.integers(ranks)][place] = np.nan
     return made
 
 
@@ -61,7 +75,13 @@ def combine(values: Sequence[np.ndarray], func: int, accumulator: str) -> np.nda
     """Reduce vectors in a wider type where that is exact enough to be the truth."""
     with np.errstate(over="ignore"):
         wide = [value.astype(accumulator) for value in values]
-        return FUNCTIONS[func].reduce(wide, dtype=accumulator)
+        result = FUNCTIONS[func].reduce(wide, dtype=accumulator)
+    if func in (MAX, MIN) and result.dtype.kind == "f":
+        # NumPy has either zero; here -0 is less than +0.
+        wanted = [(value == 0) & (np.signbit(value) == (func == MIN)) for value in wide]
+        found = np.logical_or.reduce(wanted)
+        result[result == 0] = np.where(found == (func == MAX), 0.0, -0.0)[result == 0]
+    return result
 
 
 def expected(
@@ -129,11 +149,14 @@ def close_enough(
     """Whether a result is right: exactly where nothing is rounded, else to what rounding allows."""
     if got.shape != want.shape:
         return False
+    zero = (got == 0) & (want == 0)
+    if np.any(np.signbit(got[zero]) != np.signbit(want[zero])):
+        return False
     if compressed or (got.dtype == np.float16 and operation in REDUCING):
         # Each of the partial sums, of size sqrt(ranks) or so, is rounded to 11 bits.
         scale = 4.0 * ranks
-        return bool(np.allclose(got, want, rtol=1e-2, atol=scale * 2.0**-10))
+        return bool(np.allclose(got, want, rtol=1e-2, atol=scale * 2.0**-10, equal_nan=True))
     if operation in REDUCING and got.dtype.kind == "f":
         limit = ranks * 8 * np.finfo(got.dtype).eps
-        return bool(np.allclose(got, want, rtol=limit, atol=limit * ranks))
+        return bool(np.allclose(got, want, rtol=limit, atol=limit * ranks, equal_nan=True))
     return bool(np.array_equal(got, want.astype(got.dtype)))
