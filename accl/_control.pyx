@@ -118,6 +118,7 @@ cdef class Control:
         with nogil:
             status = self.device.table.accl_setup_rx_buffers(self.device.c, n, size)
         self._leave(status, "setup_rx_buffers")
+        self.device.raise_interruption()
 
     def create_communicator(self, ranks, local_rank):
         """Add a communicator; return its number."""
@@ -153,6 +154,7 @@ cdef class Control:
             free(c)
 
         self.caller.add_communicator(n, me)
+        self.device.raise_interruption()
         return id
 
     def split_communicator(self, comm, indices):
@@ -184,6 +186,7 @@ cdef class Control:
             status = self.device.table.accl_communicator_info(self.device.c, id, &info)
         self._leave(status, "split_communicator")
         self.caller.add_communicator(info.ranks, info.local_rank)
+        self.device.raise_interruption()
         return id, info.ranks, info.local_rank
 
     def free_communicator(self, comm):
@@ -195,6 +198,7 @@ cdef class Control:
             status = self.device.table.accl_free_communicator(self.device.c, id)
         self._leave(status, "free_communicator")
         self.caller.remove_communicator(id)
+        self.device.raise_interruption()
 
     def communicator_address(self, comm):
         """Address of a communicator in exchange memory."""

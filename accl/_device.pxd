@@ -23,6 +23,8 @@ cdef class Device:
     # The thread that checks for signals, and the exception that they raised.
     cdef unsigned long checking
     cdef object interruption
+    # The thread whose call it is of.
+    cdef unsigned long interrupted
     # Calls that may still run, in order: objects of Pending.
     cdef object outstanding
     # Operands of interrupted calls, until it is closed.
@@ -41,4 +43,5 @@ cdef class Device:
     # call may continue with what is in `keep`.
     cdef uint32_t run(self, accl_call *call, str name, bint raises,
                       tuple keep) except? 0xffffffff
+    cdef int raise_interruption(self) except -1
     cdef int fail(self, int status, str function) except -1

@@ -68,6 +68,7 @@ cdef int _check_signals(void *argument) noexcept with gil:
         PyErr_CheckSignals()
     except BaseException as error:
         device.interruption = error
+        device.interrupted = get_ident()
         return 1
     finally:
         device.checking = 0
@@ -163,13 +164,17 @@ cdef class Device:
         if self.deferred and self.users == 0:
             _close(self)
 
-    cdef int fail(self, int status, str function) except -1:
-        if status == ACCL_INTERRUPTED:
+    cdef int raise_interruption(self) except -1:
+        """Raise what a signal handler has raised in this thread's call, however the call ended."""
+        if self.interruption is not None and self.interrupted == get_ident():
             error, self.interruption = self.interruption, None
-            if error is not None:
-                raise error
-            if self.closing:
-                raise ACCLClosedError(f"{function}: this accl was deinitialised")
+            raise error
+        return 0
+
+    cdef int fail(self, int status, str function) except -1:
+        self.raise_interruption()
+        if status == ACCL_INTERRUPTED and self.closing:
+            raise ACCLClosedError(f"{function}: this accl was deinitialised")
 
         return self.lib.fail(status, function)
 
@@ -182,6 +187,7 @@ cdef class Device:
             status = self.table.accl_call_sync(self.c, call, &retcode)
         self.leave()
         if status == ACCL_OK:
+            self.raise_interruption()
             return 0
 
         return _after_failure(self, status, retcode, name, raises, keep)
@@ -329,12 +335,11 @@ cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str na
     if retcode & _INTERRUPTED:
         if keep:
             device.abandoned.append(keep)
-        error, device.interruption = device.interruption, None
-        if error is not None:
-            raise error
+        device.raise_interruption()
         if device.closing:
             raise ACCLClosedError(f"{name}: this accl was deinitialised", retcode=retcode)
 
+    device.raise_interruption()
     if raises:
         raise device.lib.call_error(retcode, name, text)
 

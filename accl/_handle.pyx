@@ -65,12 +65,12 @@ cdef class ACCLHandle(Request):
         cdef accl_request *c = self.pending.c
         with nogil:
             status = self.device.table.accl_request_wait(c, ns)
-        if status == ACCL_PENDING:
-            return 0
-        if status != ACCL_OK and status != ACCL_CALL_FAILED:
+        if status not in (ACCL_OK, ACCL_PENDING, ACCL_CALL_FAILED):
             self.device.fail(status, self.operation)
 
-        return _end(self)
+        ended = _end(self) if status != ACCL_PENDING else 0
+        self.device.raise_interruption()
+        return ended
 
     cdef int wait_for_end(self) except -1:
         self._wait_limited(-1)

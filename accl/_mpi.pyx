@@ -106,3 +106,4 @@ def start_mpi(Device device, comm, bint any_thread, reductions=(), reduction_com
         device.leave()
     if status != ACCL_OK:
         device.fail(status, "from_comm")
+    device.raise_interruption()

@@ -113,6 +113,7 @@ cdef class Streams:
             self.device.leave()
         if status != ACCL_OK:
             self.device.fail(status, "streams.push")
+        self.device.raise_interruption()
 
     def pull(self, timeout=None):
         """Return the next piece of the engine's output.
@@ -152,6 +153,7 @@ cdef class Streams:
                 space = size
                 data = bytearray(space)
                 p = data
+            self.device.raise_interruption()
             if status == ACCL_OK:
                 return stream, bytes(data[:size])
             if status != ACCL_PENDING:

@@ -147,14 +147,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Use all cores, but for tests that are named one by one.
-
-    A fifth of the time tests wait, for a limit to pass or for another process: on two cores three
-    processes took less time than two.
-    """
+    """Use all cores, but for tests that are named one by one."""
     single = all("::" in word for word in config.args)
-    cores = len(os.sched_getaffinity(0))
-    return 0 if single else cores + cores // 2
+    return 0 if single else len(os.sched_getaffinity(0))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -73,8 +73,12 @@ static int enter(accl_device *device, bool checks)
         if (!checks || clock_now() < look)
             continue;
         look = clock_now() + LOOK_NS;
-        if (device->check(device->check_argument) && withdraw(device, &self))
-            status = acclib_fail(ACCL_INTERRUPTED, "the wait for the running call was interrupted");
+        if (!device->check(device->check_argument))
+            continue;
+        /* The check has taken the signal: also who has just become the executor does not go on. */
+        if (!withdraw(device, &self))
+            acclib_executor_leave(device);
+        status = acclib_fail(ACCL_INTERRUPTED, "the wait for the running call was interrupted");
     }
     atomic_fetch_sub(&device->interest, 1);
 

@@ -29,12 +29,22 @@ static float rounded(float x)
     return (float)(_Float16)x;
 }
 
+/* Unlike the original's: NaN if one is NaN, and -0 is less than +0. */
+static float greater(float a, float b)
+{
+    if (isnan(a) || isnan(b))
+        return NAN;
+    if (a == b)
+        return signbit(a) ? b : a;
+    return a > b ? a : b;
+}
+
 static float combine(float a, float b, uint32_t function, int compressed)
 {
     float result;
     switch (function) {
-    case ACCL_MAX: result = a > b ? a : b; break;
-    case ACCL_MIN: result = a < b ? a : b; break;
+    case ACCL_MAX: result = greater(a, b); break;
+    case ACCL_MIN: result = -greater(-a, -b); break;
     case ACCL_PROD: result = a * b; break;
     default: result = a + b; break;
     }

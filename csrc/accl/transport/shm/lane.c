@@ -42,7 +42,9 @@ static uint32_t lane_wait_word(accl_device *device, const struct operation *op, 
         if (noted && (bits = acclib_lane_compare_calls(device, comm)))
             break;
         if ((bits = acclib_wait_pause(&w))) {
-            if (atomic_load_explicit(word, memory_order_acquire) >= number)
+            /* It may have come just before. An interrupt is not lost for that: it was taken. */
+            if (bits != ACCL_ERROR(INTERRUPTED_ERROR) &&
+                atomic_load_explicit(word, memory_order_acquire) >= number)
                 bits = 0;
             break;
         }

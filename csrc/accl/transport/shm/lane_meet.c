@@ -103,8 +103,8 @@ static uint32_t wait_for_member(accl_device *device, const struct operation *op,
                              comm->key);
         }
         bits = peer->arena != NULL ? acclib_wait_pause(&w) : acclib_wait_pause_briefly(&w, pause);
-        /* What it left may be there although it is gone. */
-        if (bits && ready(comm, index, peer))
+        /* What it left may be there although it is gone. An interrupt was taken, and stays. */
+        if (bits && bits != ACCL_ERROR(INTERRUPTED_ERROR) && ready(comm, index, peer))
             bits = 0;
     }
     acclib_wait_end(&w);
