@@ -230,7 +230,8 @@ static double *take_a_look(void)
     return low;
 }
 
-/* Under ThreadSanitizer a search takes 20 times as long, and in a small one threads meet as often. */
+/* Under ThreadSanitizer a search takes 20 times as long, and in a small one threads meet as often.
+ */
 #if defined(__SANITIZE_THREAD__)
 #define SIDE 24
 #define LONG_SIDE 360

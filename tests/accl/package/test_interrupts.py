@@ -12,7 +12,7 @@ from tests.support.full import share
 
 SIGNALS = share(25, 1000)
 
-# One rank. The main thread makes calls, another keeps the engine busy, and a third one sends signals,
+# One rank. The main thread makes calls, another keeps the engine busy, and a third sends signals,
 # each when the one before has arrived or has been waited for in vain.
 PROGRAM = """
 import os, random, signal, sys, threading, time
