@@ -29,7 +29,7 @@ from collections import deque
 from threading import get_ident
 
 from accl.constants import ErrorCode
-from accl.errors import ACCLClosedError, ACCLMemoryError
+from accl.errors import ACCLArgumentError, ACCLClosedError, ACCLMemoryError
 
 __all__ = ["Device", "stop_carriers"]
 
@@ -107,6 +107,9 @@ cdef class Device:
             raise TypeError("this Device is already open")
 
         texts = [None if t is None else str(t).encode() for t in (job, xclbin, endpoint)]
+        for text in texts:
+            if text is not None and 0 in text:
+                raise ACCLArgumentError(f"a name cannot contain a NUL: {text.decode()!r}")
         self.lib = get_library(library)
         self.table = self.lib.table
         self.token = object()

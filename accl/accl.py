@@ -25,6 +25,7 @@ from accl.constants import (
     EXCHANGE_MEM_OFFSET_ADDRESS,
     GLOBAL_COMM,
     IDCODE_OFFSET,
+    RANKS_MAX,
     RETCODE_OFFSET,
     TAG_ANY,
     ACCLCompressionFlags,
@@ -160,8 +161,8 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
     ) -> None:
         reductions = reductions_of(mpi_reductions)
         if ranks is None:
-            if index(nranks) < 1:
-                raise ACCLArgumentError(f"nranks must be at least 1, not {nranks}")
+            if not 1 <= index(nranks) <= RANKS_MAX:
+                raise ACCLArgumentError(f"nranks must be 1 to {RANKS_MAX:,}, not {nranks:,}")
             ranks = [
                 {
                     "ip": "127.0.0.1",

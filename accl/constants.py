@@ -11,6 +11,7 @@ __all__ = [
     "EXCHANGE_MEM_OFFSET_ADDRESS",
     "GLOBAL_COMM",
     "IDCODE_OFFSET",
+    "RANKS_MAX",
     "RETCODE_OFFSET",
     "TAG_ANY",
     "ACCLCompressionFlags",
@@ -26,6 +27,8 @@ __all__ = [
 TAG_ANY = 0xFFFF_FFFF
 #: The communicator of all ranks.
 GLOBAL_COMM = 0x0
+#: The most ranks of a communicator.
+RANKS_MAX = 1024
 #: Base address of exchange memory, and its size in bytes.
 EXCHANGE_MEM_OFFSET_ADDRESS = 0x0
 EXCHANGE_MEM_ADDRESS_RANGE = 0x2000

@@ -46,7 +46,8 @@ static void unlist_device(accl_device *d)
     acclib_fork_unlock();
 }
 
-static void choose_job(accl_device *device, const char *job)
+/* A name that was cut short would be that of another job as well. */
+static int choose_job(accl_device *device, const char *job)
 {
     char parent[64] = "";
     const char *name = job != NULL ? job : secure_getenv("ACCL_JOB");
@@ -82,7 +83,11 @@ static void choose_job(accl_device *device, const char *job)
         name = "ports";
     }
 
-    snprintf(device->job, sizeof device->job, "%s%s", kind, name);
+    int length = snprintf(device->job, sizeof device->job, "%s%s", kind, name);
+    if ((size_t)length < sizeof device->job)
+        return ACCL_OK;
+    return acclib_fail(ACCL_INVALID, "the name of a job has %zu bytes at most, not %zu: %.40s...",
+                       sizeof device->job - 1 - strlen(kind), strlen(name), name);
 }
 
 ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **device)
@@ -126,7 +131,11 @@ ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **device
         return acclib_fail(ACCL_NO_MEMORY, "cannot create device memory: %s", strerror(error));
     }
 
-    choose_job(d, c.job);
+    int status = choose_job(d, c.job);
+    if (status != ACCL_OK) {
+        acclib_device_release(d);
+        return status;
+    }
     d->header = (struct arena_header *)(void *)d->heap->base;
     d->header->waits.operation = NO_RANK;
     acclib_exchange_init(d);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 
@@ -21,6 +22,7 @@ from accl import (
     ErrorCode,
     accl,
 )
+from accl.constants import RANKS_MAX
 
 DTYPES = ["float16", "float32", "float64", "int32", "int64"]
 MEMORY = pytest.mark.parametrize("unified", [False, True], ids=["separate", "unified"])
@@ -373,7 +375,12 @@ MISTAKES = {
     "freed.sync_from_device()": (ACCLClosedError, "the buffer was freed"),
     "d.configure_communicator([{'ip': '1.2.3.4', 'port': 1}], 0)": (ValueError, "has no max_seg"),
     "accl(2, 5)": (ValueError, "local_rank is 5"),
-    "accl(0, 0)": (ValueError, "nranks must be at least 1"),
+    "accl(0, 0)": (ValueError, "nranks must be 1 to 1,024, not 0"),
+    "accl(1025, 0)": (ValueError, "nranks must be 1 to 1,024, not 1,025"),
+    "accl(10**12, 0)": (ValueError, "nranks must be 1 to 1,024"),
+    "accl(1, 0, job='a' + chr(0) + 'b')": (ValueError, "cannot contain a NUL"),
+    "accl(1, 0, job=252 * 'a')": (ValueError, "251 bytes at most, not 252: aaaa"),
+    "accl(1, 0, job=126 * 'é')": (ValueError, "251 bytes at most, not 252"),
     "accl(1, 0, protocol='RDMA')": (ValueError, "RDMA not supported yet"),
     "accl(1, 0, protocol='X')": (ValueError, "Unrecognized Protocol"),
     "accl(1, 0, nbufs=0)": (ValueError, "0 rx buffers"),
@@ -496,3 +503,8 @@ def test_count_may_be_a_whole_float(one):
     a, r = filled(one, 8), one.allocate((8,))
     one.allreduce(a, r, 16 / 4)
     assert np.array_equal(a[:4], r[:4])
+
+
+def test_a_communicator_has_as_many_ranks_as_the_library_has_room_for(root):
+    text = (root / "csrc/accl/base/communicator.h").read_text()
+    assert re.search(r"^#define RANKS_MAX (\d+)$", text, re.M)[1] == str(RANKS_MAX)
