@@ -8,11 +8,15 @@ the begin of the next one.
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ChromeTrace"]
+__all__ = ["ChromeTrace", "check_output", "write_timeline"]
+
+# What a timeline begins with.
+_BEGIN = b'{"traceEvents"'
 
 
 class ChromeTrace:
@@ -81,6 +85,37 @@ class ChromeTrace:
 
     def write(self, path: Path) -> None:
         """Write it to a file, which is there when it is complete."""
-        part = path.with_name(f"{path.name}.part")
-        part.write_text(json.dumps(self.finish()))
-        part.replace(path)
+        write_timeline(self.finish(), path)
+
+
+def check_output(path: Path) -> None:
+    """Refuse to replace a file that is no timeline, such as the program that was to be traced.
+
+    Raises
+    ------
+    FileExistsError
+        There is one.
+    """
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        begin = file.read(len(_BEGIN))
+    if begin not in (b"", _BEGIN):
+        raise FileExistsError(
+            errno.EEXIST,
+            "there is a file that is no timeline; remove it, or name another",
+            str(path),
+        )
+
+
+def write_timeline(timeline: dict[str, Any], path: Path) -> None:
+    """Write what `ChromeTrace.finish()` gives to a file, which is there when it is complete."""
+    check_output(path)
+    text = json.dumps(timeline)
+    if path.exists() and not path.is_file():
+        # A device or a pipe is written to, and stays what it is.
+        path.write_text(text)
+        return
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text)
+    part.replace(path)

@@ -11,7 +11,7 @@ In a program::
 Of a whole process, ``OFFCHIP_TRACE=run-%p.json``, where ``%p`` stands for its number. Of a command
 with all its processes::
 
-    python -m offchip.trace run.json -- mpiexec -n 2 python program.py
+    python -m offchip.trace -o run.json -- mpiexec -n 2 python program.py
 
 Each package has a row of its own in each process, and accl one for each rank. Events are the calls
 of the C libraries that take time: launches, transfers, collective calls, waits. While nothing is
@@ -34,7 +34,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from offchip import libraries
-from offchip.chrome_trace import ChromeTrace
+from offchip.chrome_trace import ChromeTrace, check_output, write_timeline
 
 __all__ = ["merge", "trace"]
 
@@ -180,16 +180,24 @@ def merge(paths: Iterable[str | os.PathLike[str]], path: str | os.PathLike[str])
             raise ValueError(f"{os.fspath(one)} is not a trace: {error!r}") from None
     events.sort(key=lambda event: (event["ts"], -event.get("dur", 0.0)))
     whole = {"traceEvents": names + events, "displayTimeUnit": "ns", "otherData": notes}
-    Path(path).write_text(json.dumps(whole))
+    write_timeline(whole, Path(path))
     return len(events)
 
 
 def _run(command: Sequence[str], path: str) -> int:
     """Trace a command with its children; return its exit status."""
+    check_output(Path(path))
     with tempfile.TemporaryDirectory(prefix="offchip-trace-") as folder:
         environment = {**os.environ, "OFFCHIP_TRACE": str(Path(folder) / "%p.json")}
         status = subprocess.run(command, env=environment, check=False).returncode
         files = sorted(Path(folder).glob("*.json"))
+        if not files:
+            print(
+                f"{path} was not written: no process of the command imported veo, dpu or accl. "
+                "Hosts in C are not traced; python -m dpu.profile has the timeline of their DPUs",
+                file=sys.stderr,
+            )
+            return 128 - status if status < 0 else status
         count = merge(files, path)
     print(f"{path}: {count} calls of {len(files)} process(es)", file=sys.stderr)
     return 128 - status if status < 0 else status
@@ -200,11 +208,17 @@ def _main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m offchip.trace",
         description="Trace what a command and its children do with veo, dpu and accl.",
     )
-    parser.add_argument("file", help="the timeline, which https://ui.perfetto.dev opens")
+    parser.add_argument(
+        "-o",
+        dest="output",
+        metavar="FILE",
+        default="trace.json",
+        help="the timeline, which https://ui.perfetto.dev opens (default: trace.json)",
+    )
     parser.add_argument("command", nargs="+", help="the program and its arguments, after --")
     options = parser.parse_args(arguments)
     try:
-        return _run(options.command, options.file)
+        return _run(options.command, options.output)
     except (OSError, ValueError) as error:
         print(f"python -m offchip.trace: error: {error}", file=sys.stderr)
         return 2

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def test_a_command_with_several_processes(tmp_path: Path) -> None:
         "for _ in range(2): subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)\n"
         "sys.exit(3)"
     )
-    done = run("-m", "offchip.trace", str(path), "--", sys.executable, "-c", program, USE)
+    done = run("-m", "offchip.trace", "-o", str(path), "--", sys.executable, "-c", program, USE)
     assert done.returncode == 3 and "calls of 2 process(es)" in done.stderr, done.stderr
     found = read(path)
     assert names_of(found)["accl (rank 0"].count("accl BARRIER") == 2
@@ -156,10 +157,57 @@ def test_a_command_with_several_processes(tmp_path: Path) -> None:
 
 
 def test_mistakes(tmp_path: Path) -> None:
-    done = run("-m", "offchip.trace", str(tmp_path / "a.json"), "--", str(tmp_path / "absent"))
+    done = run(
+        "-m", "offchip.trace", "-o", str(tmp_path / "a.json"), "--", str(tmp_path / "absent")
+    )
     assert done.returncode == 2 and "No such file" in done.stderr
     assert "usage: python -m offchip.trace" in run("-m", "offchip.trace").stderr
     for text in ("", "[]", '{"traceEvents": [1], "otherData": {}}', '{"traceEvents": []}'):
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(ValueError, match="bad.json is not a trace"):
             merge([tmp_path / "bad.json"], tmp_path / "whole.json")
+
+
+def test_only_a_timeline_is_replaced(tmp_path: Path) -> None:
+    host = tmp_path / "host"
+    host.write_text(f"#!{sys.executable}\nprint(1)\n")
+    host.chmod(0o755)
+    before = host.read_bytes()
+    # The name of the file is forgotten, or is that of the program.
+    for words in (["-o", str(host), "--", str(host)], ["-o", str(host), str(host), "3"]):
+        done = run("-m", "offchip.trace", *words)
+        assert done.returncode == 2 and "there is a file that is no timeline" in done.stderr
+        assert done.stdout == ""
+        assert host.read_bytes() == before
+    with pytest.raises(FileExistsError, match="no timeline"), trace(host):
+        pass
+    assert host.read_bytes() == before
+    for name in ("empty.json", "again.json"):
+        (tmp_path / "empty.json").touch()
+        for _ in range(2):
+            with trace(tmp_path / name):
+                pass
+        assert (tmp_path / name).read_bytes().startswith(b'{"traceEvents": [')
+    done = run("-c", USE, OFFCHIP_TRACE="/")
+    assert done.returncode == 0 and "OFFCHIP_TRACE: cannot write /" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    with trace(tmp_path / "pipe"):
+        pass
+    reader.join()
+    assert got[0].startswith(b'{"traceEvents"')
+    assert (tmp_path / "pipe").is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_command_without_calls_is_said(tmp_path: Path) -> None:
+    done = run("-m", "offchip.trace", "-o", str(tmp_path / "a.json"), "--", "sh", "-c", "exit 3")
+    assert done.returncode == 3
+    assert "no process of the command imported veo, dpu or accl" in done.stderr
+    assert list(tmp_path.iterdir()) == []
