@@ -144,14 +144,20 @@ def test_a_child_has_a_file_of_its_own(program: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("dpus=x", "DPU_PROFILE is ignored: dpus=x, but dpus must be a number"),
-        ("nothing", "DPU_PROFILE is ignored: 'nothing' is not key=value"),
-        ("file=/nowhere/at/all", "DPU_PROFILE: cannot write to /nowhere/at/all"),
+        ("dpus=x", "DPU_PROFILE cannot be read: dpus=x, but dpus must be a number"),
+        ("nothing", "DPU_PROFILE cannot be read: 'nothing' is not key=value"),
     ],
 )
-def test_mistakes_are_told_and_the_host_runs(program: Path, value: str, text: str) -> None:
+def test_mistakes_are_errors(program: Path, value: str, text: str) -> None:
     done = run(command(program), DPU_PROFILE=value)
-    assert done.returncode == 0 and text in done.stderr
+    assert done.returncode != 0 and f"no DPU can be allocated, as {text}" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_profile_that_cannot_be_written_is_told(program: Path) -> None:
+    done = run(command(program), DPU_PROFILE="file=/nowhere/at/all")
+    assert done.returncode == 0
+    assert "DPU_PROFILE: cannot write to /nowhere/at/all" in done.stderr
     assert done.stdout == run(command(program)).stdout
 
 

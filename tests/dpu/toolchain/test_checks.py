@@ -280,8 +280,11 @@ def test_findings_can_go_to_a_file(check: Check, tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("text", ["races", "exit=-1", "exit=256", "all,", "log=", "ignore="])
-def test_a_bad_option_is_explained(text: str) -> None:
+BAD = ["races", "racee,exit=9", "race,exit=9,jsn", "exit=-1", "exit=256", "all,", "log=", "ignore="]
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_bad_option_is_an_error(text: str) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", "import dpu; dpu.DpuSet(nr_dpus=1, library='soft').free()"],
         capture_output=True,
@@ -290,5 +293,6 @@ def test_a_bad_option_is_explained(text: str) -> None:
         timeout=100,
         check=False,
     )
-    assert "DPU_CHECK is ignored: " in done.stderr
-    assert done.returncode == 0
+    assert "no DPU can be allocated, as DPU_CHECK cannot be read: " in done.stderr
+    assert "DpuError: invalid profile\nDPU_CHECK cannot be read: " in done.stderr
+    assert done.returncode == 1

@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/core/path.h"
+#include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/observe/merged.h"
 #include "dpu/lib/observe/options.h"
@@ -296,7 +297,7 @@ __attribute__((constructor)) static void set_up(void)
 {
     char problem[200];
     if (!dpulib_observe_read(&options, secure_getenv("DPU_PROFILE"), problem, sizeof problem))
-        dpulib_log(DPULIB_WARNING, "DPU_PROFILE is ignored: %s", problem);
+        dpulib_refuse_setting("DPU_PROFILE", problem);
     began = clock_now();
     atomic_store(&records, options.profiles && options.file != NULL);
     dpulib_on_fork(reset);

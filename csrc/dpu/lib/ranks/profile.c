@@ -9,6 +9,7 @@
 #include "dpu/lib/ranks/profile.h"
 
 #include "dpu/lib/core/error.h"
+#include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/ranks/rank.h"
@@ -292,6 +293,9 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         .launch_microseconds = 170,
     };
     dpu_machine_default_options(&profile->machine);
+    if (dpulib_refused_setting() != NULL)
+        return dpulib_fail(DPU_ERR_INVALID_PROFILE, "%s", dpulib_refused_setting());
+
     dpu_error_t status = DPU_OK;
     const char *ranks = secure_getenv("DPU_SOFT_RANKS");
     if (ranks != NULL && *ranks != 0) {

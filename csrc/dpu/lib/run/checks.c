@@ -3,6 +3,7 @@
 
 #include "dpu/checks/checks.h"
 #include "dpu/lib/core/lock.h"
+#include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/programs/program.h"
@@ -253,7 +254,7 @@ __attribute__((constructor)) static void set_up(void)
 {
     char problem[200];
     if (!dpulib_check_options_read(&options, secure_getenv("DPU_CHECK"), problem, sizeof problem))
-        dpulib_log(DPULIB_WARNING, "DPU_CHECK is ignored: %s", problem);
+        dpulib_refuse_setting("DPU_CHECK", problem);
     dpulib_on_fork(reset);
 }
 
