@@ -133,3 +133,13 @@ def test_unknown_keys_of_ours_are_refused_with_a_list(make_set):
         assert key in caught.value.detail
     # Others may be of a release that this library does not know.
     make_set(nr_dpus=1, profile="newKey=3")
+
+
+def test_a_key_that_is_unknown_is_told_once(run_python):
+    program = "import dpu\nfor _ in range(2): dpu.DpuSet(nr_dpus=1, library='soft').free()\n"
+    text = "the profile says fckFreqency=700, but no property has that name"
+    done = run_python(program, env={"UPMEM_PROFILE": "fckFreqency=700,nrTasklets=32"})
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(text) == done.stderr.count("the profile says") == 1
+    known = run_python(program, env={"UPMEM_PROFILE": "nrThreadsPerRank=2,fckFrequency=700"})
+    assert known.returncode == 0 and "the profile says" not in known.stderr

@@ -4,7 +4,7 @@
  *
  * Keys with "soft" are ours; the others are the vendor's. Of these some are for real chips, or for
  * parts of the vendor's library that ours does not have: they are known, and have no effect. Others
- * are only logged, as the vendor does it; but one that begins with "soft" is a mistake.
+ * are logged as the vendor does it, and the first is told; one that begins with "soft" is a mistake.
  */
 #include "dpu/lib/ranks/profile.h"
 
@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,8 +247,17 @@ static dpu_error_t apply(struct dpulib_profile *profile, const char *key, const 
 #undef IS
     if (strncmp(key, "soft", 4) == 0)
         return apply_soft(profile, key, value);
-    if (!is_ignored(key))
-        dpulib_log(DPULIB_INFO, "unused profile property: %s (= %s)", key, value);
+    if (is_ignored(key))
+        return DPU_OK;
+
+    /* Profiles are read again and again. */
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    dpulib_log(DPULIB_INFO, "unused profile property: %s (= %s)", key, value);
+    if (!atomic_flag_test_and_set(&told))
+        dpulib_log(DPULIB_WARNING,
+                   "the profile says %s=%s, but no property has that name, and it changes nothing; "
+                   "further ones are not told",
+                   key, value);
     return DPU_OK;
 }
 
