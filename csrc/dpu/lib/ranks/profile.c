@@ -4,7 +4,8 @@
  *
  * Keys with "soft" are ours; the others are the vendor's. Of these some are for real chips, or for
  * parts of the vendor's library that ours does not have: they are known, and have no effect. Others
- * are logged as the vendor does it, and the first is told; one that begins with "soft" is a mistake.
+ * are logged as the vendor does it, and the first is told; one that begins with "soft" is a
+ * mistake.
  */
 #include "dpu/lib/ranks/profile.h"
 
