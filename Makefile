@@ -92,7 +92,7 @@ MAKE_VENV = $(UV) venv --quiet --seed --clear --python "$$(command -v $(PYTHON))
 PIP       = $(UV) pip install --quiet --python $(BIN)/python
 else
 MAKE_VENV = $(PYTHON) -m venv --clear $(VENV)
-# What is imported is compiled then.
+# Modules are compiled when they are imported.
 PIP       = $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile
 endif
 
@@ -103,7 +103,7 @@ $(VENV)/made:
 	@$(PIP) $$($(PYTHON) buildtools/requirements.py)
 	@touch $@
 
-# What is native, in the tree.
+# Native products, in the tree.
 build: $(VENV)/made
 	@$(SHOWN) $(BIN)/python -m buildtools.graph
 
@@ -120,7 +120,7 @@ $(EXTRAS:%=$(VENV)/%): $(VENV)/made pyproject.toml
 	@$(PIP) $$($(PYTHON) buildtools/requirements.py $(subst runtime,toolchain mpi forge plot,$(@F)))
 	@touch $@
 
-# What a command needs beside our own code is fetched while that is compiled.
+# Packages that a command needs are fetched while our own code is compiled.
 WANTS = runtime
 test test-full check sanitize tsan fuzz test-bare valgrind nightly coverage: WANTS = test
 check lint: WANTS += lint

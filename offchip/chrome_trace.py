@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = ["ChromeTrace", "check_output", "write_timeline"]
 
-# What a timeline begins with.
+# The first bytes of a timeline.
 _BEGIN = b'{"traceEvents"'
 
 

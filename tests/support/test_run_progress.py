@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a person sees while tests run."""
+"""The line that says how far a run of the tests is."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ static uint32_t wait_for_member(accl_device *device, const struct operation *op,
                              comm->key);
         }
         bits = peer->arena != NULL ? acclib_wait_pause(&w) : acclib_wait_pause_briefly(&w, pause);
-        /* What it left may be there although it is gone. An interrupt was taken, and stays. */
+        /* A rank that is gone may have left it there. An interrupt stays: its signal was taken. */
         if (bits && bits != ACCL_ERROR(INTERRUPTED_ERROR) && ready(comm, index, peer))
             bits = 0;
     }

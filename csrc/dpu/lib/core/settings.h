@@ -7,7 +7,7 @@
 /* Says that the variable NAME has a value that cannot be used, and why; on stderr too. */
 void dpulib_refuse_setting(const char *name, const char *why);
 
-/* What was said first; NULL if all can be used. No DPU is allocated otherwise: a check that was
+/* The first refusal; NULL if all can be used. No DPU is allocated otherwise: a check that was
  * asked for and is not made would look like one that found nothing. */
 const char *dpulib_refused_setting(void);
 
