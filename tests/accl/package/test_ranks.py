@@ -113,6 +113,8 @@ except ACCLClosedError as error:
     assert answer == ["nop: this accl was deinitialised", "<accl, deinitialised>"]
 
 
+# Within two seconds, of which two processes need some.
+@pytest.mark.alone
 def test_death_of_a_rank_is_an_error_for_others(processes):
     first, second = processes(
         2,
