@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from offchip.outputs import make_executable, written_file
+from veo.cli.nec_compiler import _find_output
 
 MODE = 0o640
 # As some compilers do it: what is there is replaced, and its mode is not asked for.
@@ -121,6 +122,13 @@ def test_ncc_keeps_what_a_compiler_would_replace(
     with pipe(tmp_path / "out") as got:
         assert subprocess.run(command, cwd=tmp_path, env=environment).returncode == 0
     assert got == [b"made"]
+
+
+def test_the_output_is_the_last_word_that_names_one() -> None:
+    assert _find_output(["cc", "a.c", "-o", "x", "-O2"]) == (2, 4, "x")
+    assert _find_output(["cc", "-ox", "a.c"]) == (1, 2, "x")
+    assert _find_output(["cc", "-o", "x", "-oy"]) == (3, 4, "y")
+    assert _find_output(["cc", "a.c", "-o"]) == _find_output(["cc", "a.c"]) == (0, 0, "")
 
 
 def test_a_dpu_program_may_go_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
