@@ -100,10 +100,10 @@ struct lane_post {
 
 struct lane {
     _Alignas(ARENA_LINE) _Atomic uint64_t done; /* the last call that this rank is done with */
-    _Atomic uint32_t gave_up;
-    _Atomic uint16_t notes[LANE_NOTES]; /* which calls the last ones were; see lane.c */
-    /* The call in which the owner reads memory that a root posted; see collective_direct.c. */
-    _Atomic uint64_t reads;
+    _Atomic uint64_t gave_up;                   /* the call that failed here; 0: none */
+    _Atomic uint16_t notes[LANE_NOTES];         /* which calls the last ones were; see lane.c */
+    /* The call for which the owner touches memory that others posted; see shm/lane_use.h. */
+    _Atomic uint64_t uses;
     /* Members that freed the communicator and do not use this lane any more, by bits; each sets its
      * own. */
     _Atomic uint64_t gone[LANE_MEMBERS / 64];

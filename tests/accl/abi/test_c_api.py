@@ -184,6 +184,12 @@ def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs, transp
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("transport", ["shared", "packets", "hosts"])
+def test_late_ranks_touch_nothing(programs: Programs, transport: str) -> None:
+    programs.run("late", "asan", "700" if FULL else "60", "1", timeout=800, transport=transport)
+
+
+@pytest.mark.timeout(900)
 def test_nonsense_in_shared_memory_harms_nobody(programs: Programs) -> None:
     programs.run("scribbles", "asan", "200" if FULL else "24", "1", timeout=800)
 

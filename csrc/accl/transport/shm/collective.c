@@ -8,8 +8,9 @@
 #include "accl/transport/shm/lane.h"
 #include "accl/transport/shm/lane_calls.h"
 #include "accl/transport/shm/lane_meet.h"
+#include "accl/transport/shm/lane_use.h"
 
-uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, uint64_t number)
+static uint32_t run(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct communicator *comm = op->comm;
     uint32_t bits = comm->met ? 0 : acclib_lane_meet(device, op);
@@ -33,9 +34,23 @@ uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, 
     return acclib_collective_small(device, op, number, posted);
 }
 
+uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, uint64_t number)
+{
+    struct lanes *lanes = op->comm->lanes;
+    uint32_t bits = run(device, op, number);
+    if (bits)
+        acclib_lane_withdraw(device, op->comm, number);
+
+    if (lanes->scratch)
+        acclib_heap_put(device->heap, lanes->scratch);
+    lanes->scratch = 0;
+
+    return bits;
+}
+
+/* The calls before succeeded here: their posts stay. */
 void acclib_shm_give_up(accl_device *device, struct communicator *comm)
 {
-    acclib_lane_show_call(comm);
-    atomic_store(&comm->lanes->own->gave_up, 1);
-    acclib_lane_wake_members(device, comm);
+    if (!atomic_load(&comm->lanes->own->gave_up))
+        acclib_lane_withdraw(device, comm, comm->calls + 1);
 }

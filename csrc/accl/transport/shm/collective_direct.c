@@ -8,6 +8,7 @@
 #include "accl/transport/shm/lane.h"
 #include "accl/transport/shm/lane_calls.h"
 #include "accl/transport/shm/lane_keep.h"
+#include "accl/transport/shm/lane_use.h"
 #include "common/copy.h"
 
 struct direct {
@@ -15,7 +16,6 @@ struct direct {
     const struct operation *op;
     uint64_t number;
     uint32_t signature;
-    uint64_t scratch; /* of the heap, 0 if there is none */
     const uint8_t *source;
 };
 
@@ -60,13 +60,14 @@ static uint32_t protect_source(struct direct *d, uint64_t source_bytes, uint64_t
          (uintptr_t)op->result == (uintptr_t)op->source + (uintptr_t)own_offset))
         return 0;
 
-    d->scratch = acclib_heap_get(d->device->heap, source_bytes);
-    if (!d->scratch)
+    uint64_t scratch = acclib_heap_get(d->device->heap, source_bytes);
+    if (!scratch)
         return acclib_call_fail(d->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
                                 "out of memory (%llu bytes for an operation in place)",
                                 (unsigned long long)source_bytes);
-    uint8_t *copy = d->device->heap->base + d->scratch;
+    uint8_t *copy = d->device->heap->base + scratch;
     copy_memory(copy, op->source, source_bytes);
+    op->comm->lanes->scratch = scratch;
     d->source = copy;
 
     return 0;
@@ -95,12 +96,14 @@ static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uin
     const struct operation *op = d->op;
     struct lane_seen seen;
     uint32_t bits = wait_for(d, index, &seen);
-
     if (bits)
         return bits;
 
+    acclib_lane_use(op->comm, d->number);
+    if ((bits = acclib_lane_may_use(d->device, op->comm, index, d->number)))
+        return bits;
     if (may_move)
-        seen.source = acclib_lane_read_source(op, index, d->number);
+        seen.source = acclib_lane_source(op->comm, index, d->number);
     size_t size = acclib_dtype_bytes(seen.source_type);
     const uint8_t *from =
         member_memory(d, index, seen.source + part * op->count * size, op->count, size);
@@ -109,6 +112,9 @@ static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uin
 
     acclib_convert(to, op->result_type, from, seen.source_type, op->count,
                    op->via16 && index != op->comm->me);
+    /* A root that moves the source waits for the end of the call. */
+    if (!may_move)
+        acclib_lane_used(op->comm);
 
     return 0;
 }
@@ -225,6 +231,9 @@ static uint32_t gather(struct direct *d, struct lane_post *post)
     if (bits)
         return bits;
 
+    acclib_lane_use(comm, d->number);
+    if ((bits = acclib_lane_may_use(d->device, comm, root, d->number)))
+        return bits;
     size_t size = acclib_dtype_bytes(seen.result_type);
     uint8_t *to =
         member_memory(d, root, seen.result + comm->me * op->count * size, op->count, size);
@@ -329,13 +338,20 @@ static void reduce_share(const struct direct *d, struct reduction *r)
 static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
 {
     const struct operation *op = d->op;
-    const struct communicator *comm = op->comm;
+    struct communicator *comm = op->comm;
     struct parts p;
     p.n_results = 0;
 
     publish(d, own);
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t bits = add_part(d, i, &p);
+        if (bits)
+            return bits;
+    }
+
+    acclib_lane_use(comm, d->number);
+    for (uint32_t i = 0; i < comm->n; i++) {
+        uint32_t bits = acclib_lane_may_use(d->device, comm, i, d->number);
         if (bits)
             return bits;
     }
@@ -400,9 +416,6 @@ uint32_t acclib_collective_direct(accl_device *device, const struct operation *o
         bits = bits ? bits : reduce_parts(&d, post);
         break;
     }
-
-    if (d.scratch)
-        acclib_heap_put(device->heap, d.scratch);
 
     return bits;
 }

@@ -17,6 +17,7 @@ struct lanes {
     struct lane *own;
     struct lane_entry *entry; /* where others find it */
     uint64_t all_done;        /* known: everybody is done with that many calls */
+    uint64_t scratch;         /* of the heap, for the call that is executed; 0 if there is none */
     /* By post: memory of the heap that it refers to, if this rank did not wait for its readers. */
     struct lane_block {
         uint64_t offset, bytes;

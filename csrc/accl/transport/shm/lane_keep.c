@@ -86,11 +86,7 @@ bool acclib_lane_soon_posted(accl_device *device, const struct operation *op, ui
     return is_soon(device, op, index, number, bytes, acclib_lane_has_posted);
 }
 
-/*
- * A member says that it reads before it loads the offset, and the owner changes the offset before
- * it looks who reads, with a full fence on both sides: either the owner sees the reader, or the
- * reader sees the new offset.
- */
+/* Either this rank sees that a member uses the first offset, or that member sees the new one. */
 uint32_t acclib_lane_move_source(accl_device *device, const struct operation *op, uint64_t number,
                                  uint64_t offset)
 {
@@ -104,19 +100,9 @@ uint32_t acclib_lane_move_source(accl_device *device, const struct operation *op
     uint32_t bits = 0;
     for (uint32_t i = 0; !bits && i < comm->n; i++) {
         const struct lane *lane = comm->lanes->of[i];
-        if (i != comm->me && lane != NULL && atomic_load(&lane->reads) == number)
+        if (i != comm->me && lane != NULL && atomic_load(&lane->uses) == number)
             bits = acclib_lane_wait_done_by(device, op, i, number);
     }
 
     return bits;
-}
-
-uint64_t acclib_lane_read_source(const struct operation *op, uint32_t index, uint64_t number)
-{
-    const struct lanes *lanes = op->comm->lanes;
-    atomic_store(&lanes->own->reads, number);
-    atomic_thread_fence(memory_order_seq_cst);
-
-    const struct lane_post *post = lane_post_of(lanes->of[index], number);
-    return __atomic_load_n(&post->source, __ATOMIC_ACQUIRE);
 }

@@ -41,8 +41,4 @@ bool acclib_lane_soon_posted(accl_device *device, const struct operation *op, ui
 uint32_t acclib_lane_move_source(accl_device *device, const struct operation *op, uint64_t number,
                                  uint64_t offset);
 
-/* This rank is going to read what member INDEX has posted as the source of call NUMBER: an offset,
- * which is still to be checked. */
-uint64_t acclib_lane_read_source(const struct operation *op, uint32_t index, uint64_t number);
-
 #endif

@@ -6,6 +6,11 @@
 #include <pthread.h>
 
 #include "accl/base/device.h"
+#include "common/clock.h"
+
+/* A rank that began to copy from another's memory has ended that within this time, unless it is
+ * stopped. */
+#define COPY_ENDS_NS (30 * CLOCK_SECOND)
 
 /* A message that was taken from its ring, or never had one (to itself). */
 struct parcel {

@@ -14,8 +14,6 @@
 #include "common/clock.h"
 
 #define DIRECT_WAIT_NS INT64_C(30000)
-/* A receiver that claimed a message has copied it within this time. */
-#define TAKEN_WAIT_NS (INT64_C(30) * CLOCK_SECOND)
 
 struct sending {
     struct communicator *comm;
@@ -77,7 +75,8 @@ struct offer {
     uint64_t segments; /* that it would take in rx buffers */
     bool fits;         /* into them */
     int64_t began;
-    int64_t wait_ends; /* for a receiver that is copying; 0 before that */
+    int64_t wait_ends;    /* for a receiver that is copying; 0 before that */
+    uint32_t interrupted; /* error bits, while the receiver was copying */
 };
 
 static struct offer *offer_of(struct list_node *node)
@@ -240,7 +239,7 @@ static bool withdraw(accl_device *device, struct offer *o, uint32_t *bits)
         atomic_store_explicit(&o->entry->kind, ENTRY_INLINE, memory_order_release);
         return true;
     }
-    if (*bits & (ACCL_ERROR(PEER_LOST_ERROR) | ACCL_ERROR(INTERRUPTED_ERROR)))
+    if (*bits & ACCL_ERROR(PEER_LOST_ERROR))
         return true;
 
     /* The receiver is copying, which ends soon, unless the entry was overwritten. */
@@ -249,10 +248,12 @@ static bool withdraw(accl_device *device, struct offer *o, uint32_t *bits)
         return true;
     }
     if (!o->wait_ends)
-        o->wait_ends = clock_now() + TAKEN_WAIT_NS;
+        o->wait_ends = clock_now() + COPY_ENDS_NS;
     if (clock_now() >= o->wait_ends)
         return true;
 
+    /* The signal was taken. */
+    o->interrupted |= *bits & ACCL_ERROR(INTERRUPTED_ERROR);
     *bits = 0;
     return false;
 }
@@ -290,7 +291,12 @@ static uint32_t wait_until_taken(accl_device *device, struct offer *o)
             break;
     }
     acclib_wait_end(&w);
-    return bits;
+
+    if (bits || !o->interrupted)
+        return bits;
+    s->comm->members[s->to].outbound += s->numbers;
+    return acclib_call_fail(device, o->interrupted,
+                            "the caller interrupted the call; the message was received");
 }
 
 /* Announces the message, and waits until it was copied or is in rx buffers. */

@@ -13,6 +13,7 @@
 #include "accl/transport/shm/lane_calls.h"
 #include "accl/transport/shm/lane_leave.h"
 #include "accl/transport/shm/lane_meet.h"
+#include "accl/transport/shm/lane_use.h"
 #include "accl/transport/shm/parcel.h"
 #include "accl/transport/shm/porter.h"
 #include "accl/transport/shm/receive.h"
@@ -173,17 +174,9 @@ static uint32_t shm_inspect_members(struct waiter *w)
     uint32_t bits = w->peer != NO_RANK ? acclib_wait_inspect_rank(w, w->peer, true) : 0;
     bits = bits ? bits : acclib_wait_inspect_outer(w);
     for (uint32_t i = 0; !bits && i < comm->n; i++) {
-        const struct lane *lane = comm->lanes->of[i];
         /* It may have left after it was done with the call. */
         bits = acclib_wait_inspect_rank(w, comm->members[i].rank, false);
-        if (bits || lane == NULL || !atomic_load(&lane->gave_up))
-            continue;
-
-        bits = acclib_lane_compare_calls(w->device, comm);
-        if (!bits)
-            bits = acclib_call_fail(w->device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
-                                    "rank %u gave up communicator %u after an error of its own",
-                                    communicator_shown(comm, i), comm->id);
+        bits = bits ? bits : acclib_lane_may_use(w->device, comm, i, comm->calls);
     }
 
     return bits;
