@@ -2,8 +2,9 @@
 /*
  * build: @libaccl tsan
  *
- * A rank is killed before the others have met it: their first calls fail within a second, where the
- * time limit is much longer. usage: unmet
+ * A rank is killed, or leaves, before the others have met it: their first calls fail within a
+ * second, where the time limit is much longer. A rank that starts later learns of it from one that
+ * saw it. usage: unmet
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,12 +20,17 @@ struct plan {
     uint32_t order[RANKS];
     uint32_t victim;
     uint32_t operation;
+    uint32_t early; /* that many have come when the victim is killed, and the others come later */
+    int leaves;     /* it closes its device, and is not killed */
 };
 
 static const struct plan plans[] = {
-    {{0, 1, 2}, 0, ACCL_BARRIER}, {{0, 1, 2}, 2, ACCL_BARRIER}, {{2, 1, 0}, 1, ACCL_ALLREDUCE},
-    {{1, 2, 0}, 0, ACCL_RECV},    {{1, 0, 2}, 1, ACCL_RECV},    {{0, 1, 2}, 2, ACCL_SEND},
-    {{2, 0, 1}, 2, ACCL_BCAST},   {{0, 2, 1}, 1, ACCL_SEND},
+    {{0, 1, 2}, 0, ACCL_BARRIER, 0, 0},   {{0, 1, 2}, 2, ACCL_BARRIER, 0, 0},
+    {{2, 1, 0}, 1, ACCL_ALLREDUCE, 0, 0}, {{1, 2, 0}, 0, ACCL_RECV, 0, 0},
+    {{1, 0, 2}, 1, ACCL_RECV, 0, 0},      {{0, 1, 2}, 2, ACCL_SEND, 0, 0},
+    {{2, 0, 1}, 2, ACCL_BCAST, 0, 0},     {{0, 2, 1}, 1, ACCL_SEND, 0, 0},
+    {{1, 2, 0}, 1, ACCL_BARRIER, 2, 0},   {{2, 0, 1}, 0, ACCL_ALLREDUCE, 2, 0},
+    {{1, 2, 0}, 1, ACCL_BARRIER, 2, 1},   {{0, 1, 2}, 1, ACCL_RECV, 2, 1},
 };
 
 static char job[64];
@@ -43,11 +49,18 @@ static void body(const struct plan *plan, uint32_t rank)
     accl_buffer *buffer;
     while (plan->order[turn] != rank)
         turn++;
+    if (plan->early && turn >= plan->early)
+        wait_for(killed, 1);
     wait_for(come, turn);
     rank_open(&r, job, rank, RANKS, ACCL_MEMORY_UNIFIED, 4, 1024);
     CHECK(accl_buffer_create(r.device, 4096, 0, ACCL_BUFFER_ZERO, &buffer) == ACCL_OK);
     set_timeout(&r, TIME_LIMIT_MS);
     atomic_fetch_add(come, 1);
+    if (plan->leaves && rank == plan->victim) {
+        wait_for(come, plan->early);
+        rank_close(&r);
+        _exit(0);
+    }
     wait_for(killed, 1);
     double began = seconds();
     struct accl_call call = make_call(plan->operation, 10, ACCL_FLOAT32);
@@ -84,8 +97,9 @@ int main(void)
             }
             CHECK(pids[rank] > 0);
         }
-        wait_for(come, RANKS);
-        kill(pids[plans[i].victim], SIGKILL);
+        wait_for(come, plans[i].early ? plans[i].early : RANKS);
+        if (!plans[i].leaves)
+            kill(pids[plans[i].victim], SIGKILL);
         int status = -1, bad = 0;
         waitpid(pids[plans[i].victim], &status, 0);
         atomic_store(killed, 1);

@@ -22,13 +22,53 @@ socklen_t acclib_hello_name(const accl_device *device, uint32_t rank, struct soc
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-struct hello acclib_hello_make(const accl_device *device)
+/* Finds out who has died, with one question for all: each rank that starts asks each other one. */
+static void look_for_deaths(const accl_device *device)
 {
-    return (struct hello){.magic = HELLO_MAGIC,
-                          .version = ACCL_ABI_VERSION,
-                          .job = device->shm->job_hash,
-                          .generation = device->shm->generation,
-                          .rank = device->rank};
+    struct pollfd fds[RANKS_MAX];
+    for (uint32_t i = 0; i < device->ranks; i++)
+        fds[i] = (struct pollfd){.fd = peer_of(device, i)->pidfd, .events = POLLIN};
+    if (poll(fds, device->ranks, 0) <= 0)
+        return;
+
+    for (uint32_t i = 0; i < device->ranks; i++)
+        if (fds[i].revents & POLLIN)
+            atomic_store(&peer_of(device, i)->dead, true);
+}
+
+static bool is_gone(const struct peer *peer)
+{
+    const struct arena_header *arena = peer->arena;
+    return (arena != NULL && atomic_load(&arena->closed)) || atomic_load(&peer->in->left) ||
+           atomic_load(&peer->dead);
+}
+
+struct hello acclib_hello_make(accl_device *device)
+{
+    struct hello out = {.magic = HELLO_MAGIC,
+                        .version = ACCL_ABI_VERSION,
+                        .job = device->shm->job_hash,
+                        .generation = device->shm->generation,
+                        .rank = device->rank};
+    look_for_deaths(device);
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        const struct peer *peer = peer_of(device, i);
+        if (i != device->rank && peer->reached && is_gone(peer))
+            out.gone[i / 64] |= UINT64_C(1) << i % 64;
+    }
+
+    return out;
+}
+
+void acclib_hello_learn(accl_device *device, const struct hello *in)
+{
+    for (uint32_t i = 0; i < device->ranks; i++) {
+        struct peer *peer = peer_of(device, i);
+        bool unknown = peer->reached && peer->arena == NULL && peer->pidfd < 0 &&
+                       atomic_load(&peer->handed) == NO_FILE;
+        if (i != device->rank && unknown && in->gone[i / 64] >> i % 64 & 1)
+            atomic_store(&peer->dead, true);
+    }
 }
 
 /* Room for one file. */

@@ -147,8 +147,10 @@ static void answer(accl_device *device, struct guest *guest)
 {
     struct hello out = acclib_hello_make(device);
     out.refused = guest->in.generation != device->shm->generation;
-    if (!out.refused)
+    if (!out.refused) {
         know(device, guest);
+        acclib_hello_learn(device, &guest->in);
+    }
 
     /* If that fails, the other side asks again. */
     if (acclib_hello_send(device, guest->fd, &out) && !out.refused)
@@ -187,6 +189,7 @@ static bool listen_to(accl_device *device, struct guest *guest)
         answer(device, guest);
     } else if (!guest->in.refused && guest->in.rank == guest->introduced_to) {
         know(device, guest);
+        acclib_hello_learn(device, &guest->in);
         take_file(device, guest);
     }
 

@@ -162,8 +162,12 @@ static uint32_t shm_inspect(struct waiter *w, uint32_t rank, bool must_stay)
         return acclib_call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
                                 "rank %u (of communicator 0) has closed its device", rank);
     if (!left && acclib_peer_is_dead(peer))
-        return acclib_call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
-                                "rank %u (of communicator 0) has died", rank);
+        return acclib_call_fail(
+            device, ACCL_ERROR(PEER_LOST_ERROR),
+            peer->pidfd < 0 && arena == NULL
+                ? "rank %u (of communicator 0) had ended before this rank met it"
+                : "rank %u (of communicator 0) has died",
+            rank);
 
     return 0;
 }
