@@ -7,7 +7,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 from accl._handle cimport ACCLHandle, run_call, start_call
-from accl._operand cimport Operand, dtype_code, dtype_name, engine_dtype, sync
+from accl._operand cimport Moved, Operand, dtype_code, dtype_name, engine_dtype, moved, sync
 from accl._staging cimport Stage
 from accl.libaccl cimport (
     ACCL_ALLGATHER,
@@ -190,6 +190,7 @@ cdef class Caller:
     cdef int set_types(self, accl_call *call, uint32_t op0, uint32_t op1, uint32_t res,
                        object compress, str name) except -1:
         cdef uint32_t one = op0 if op0 != ACCL_NONE else op1 if op1 != ACCL_NONE else res
+        cdef Moved known
         if (
             compress is None
             and (op1 == one or op1 == ACCL_NONE)
@@ -200,7 +201,10 @@ cdef class Caller:
                 call.dtype = one
                 return 0
             if _moves(call.operation):
-                call.dtype = engine_dtype(one)
+                moved(one, &known)
+                call.meaning = known.meaning
+                # finish() counts in numbers of the engine.
+                call.dtype = engine_dtype(one) | known.units << 8
                 return 0
 
         return _set_mixed(self, call, op0, op1, res, compress, name)
@@ -209,6 +213,11 @@ cdef class Caller:
                        bint run_async, object waitfor, tuple keep, str name):
         cdef ACCLHandle handle
         cdef uint32_t retcode
+        if call.dtype >> 8:
+            if call.count > (<uint64_t>1 << 56) // (call.dtype >> 8):
+                raise ACCLArgumentError(f"{name}: {call.count} elements are too many")
+            call.count *= call.dtype >> 8
+            call.dtype = engine_dtype(call.dtype)
         if run_async:
             if result is not NULL and result.stage is not NULL:
                 handle = start_call(self.device, call, name, keep, waitfor)
@@ -288,6 +297,8 @@ cdef int _refuse_moved(Caller caller, accl_call *call, set types, object compres
         raise ACCLDtypeError(
             f"{name}: no arithmetic configuration for {', '.join(names)}: reductions "
             f"are of {', '.join(known)} in the machine's byte order"
+            + (": pass x.view(numpy.float64)" if "complex128" in names else "")
+            + (": pass x.view(numpy.float32)" if "complex64" in names else "")
         )
 
     if compress is not None:

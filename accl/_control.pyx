@@ -7,7 +7,7 @@ from libc.string cimport memset
 from accl._calls cimport Caller
 from accl._device cimport Device
 from accl._handle cimport run_call, start_call
-from accl._operand cimport Operand, dtype_code, dtype_name, engine_dtype, take
+from accl._operand cimport Operand, dtype_name, engine_dtype, take, whole_code
 from accl.libaccl cimport (
     ACCL_CONFIG,
     ACCL_NONE,
@@ -359,9 +359,9 @@ cdef class Control:
         call.function = _word(function, "function")
         call.tag = _word(tag, "tag")
         if dtypes is not None:
-            call.dtype = engine_dtype(dtype_code(dtypes[0], "call"))
+            call.dtype = engine_dtype(whole_code(dtypes[0], "call"))
             if dtypes[1] != dtypes[0]:
-                call.compressed_dtype = engine_dtype(dtype_code(dtypes[1], "call"))
+                call.compressed_dtype = engine_dtype(whole_code(dtypes[1], "call"))
 
         call.compression_flags = _word(flags[0], "compression_flags")
         call.stream_flags = _word(flags[1], "stream_flags")
@@ -385,15 +385,16 @@ cdef class Control:
         for i in range(3):
             codes[i] = ACCL_NONE
             if isinstance(operands[i], (np.dtype, type, str)):
-                codes[i] = dtype_code(operands[i], "prepare_call")
+                codes[i] = whole_code(operands[i], "prepare_call")
             elif operands[i] is not None:
                 take(self.device, operands[i], i == 2, &operand, f"addr_{i}", "prepare_call")
-                codes[i] = operand.dtype
+                codes[i] = whole_code(operands[i].dtype, "prepare_call")
                 addresses[i] = operand.address
 
         if codes[0] == codes[1] == codes[2] == ACCL_NONE:
             return None, None, 0, addresses
 
         self.caller.set_types(&call, codes[0], codes[1], codes[2], compress_dtype, "prepare_call")
+        call.dtype = engine_dtype(call.dtype)
         small = call.compressed_dtype if call.compressed_dtype != ACCL_NONE else call.dtype
         return dtype_name(call.dtype), dtype_name(small), call.compression_flags, addresses

@@ -29,6 +29,16 @@ cdef int take(Device device, object array, bint writes, Operand *operand, str wh
 cdef int take_unused(object array, Operand *operand) except -1
 # The number of an element type; raises for unsupported ones. The low byte is the engine's number.
 cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff
+# The same for a type that one number of the engine is enough for; raises for others.
+cdef uint32_t whole_code(object dtype, str name) except? 0xffffffff
+
+
+cdef struct Moved:
+    uint32_t units    # numbers of the engine per element
+    uint32_t meaning  # accl_call.meaning; 0 for types that the engine knows
+
+
+cdef int moved(uint32_t code, Moved *found) except -1
 cdef inline uint32_t engine_dtype(uint32_t code) noexcept:
     return code & 0xff
 cdef object dtype_name(uint32_t code)

@@ -26,6 +26,9 @@ from accl.libaccl cimport (
     ACCL_NONE,
 )
 
+from math import gcd
+from zlib import crc32
+
 import numpy as np
 
 # Rejects a NumPy whose arrays have another layout.
@@ -53,10 +56,12 @@ cdef object _names = {
     ACCL_INT8: "int8",
 }
 cdef object _codes = {name: code for code, name in _names.items()}
+cdef object _bytes = {ACCL_BITS8: 1, ACCL_BITS16: 2, ACCL_BITS32: 4, ACCL_BITS64: 8}
 cdef object _bits = {1: ACCL_BITS8, 2: ACCL_BITS16, 4: ACCL_BITS32, 8: ACCL_BITS64}
-# Other element types are only moved. Each has its own number above the engine's, so that they do
-# not compare equal.
+# Other element types are only moved, as one or several numbers of the engine. Each has its own
+# number above the engine's, so that they do not compare equal.
 cdef object _moved = []
+cdef object _meanings = []
 
 
 cdef inline uint32_t _quick_code(PyObject *descr, Py_ssize_t *itemsize) noexcept:
@@ -97,17 +102,48 @@ cdef uint32_t dtype_code(object dtype, str name) except? 0xffffffff:
             f"{name}: elements must not refer to Python objects, as those of type {kind} do"
         )
 
-    bits = _bits.get(kind.itemsize, ACCL_NONE)
-    if bits == ACCL_NONE:
-        raise ACCLDtypeError(
-            f"{name}: elements must have 1, 2, 4 or 8 bytes, and {kind} has {kind.itemsize} bytes"
-            + (": pass x.view(numpy.float64)" if kind.kind == "c" else "")
-        )
+    if kind.itemsize == 0:
+        raise ACCLDtypeError(f"{name}: elements of type {kind!r} have no bytes")
 
+    # The largest number that divides the size: 8 has no larger one.
+    bits = _bits[gcd(kind.itemsize, 8)]
     if kind not in _moved:
+        _meanings.append(crc32(_description(kind).encode()) or 1)
         _moved.append(kind)
 
     return bits | <uint32_t>(_moved.index(kind) + 1) << 8
+
+
+cdef object _description(object kind):
+    """Describe a type by what is the same in all processes: names, places and types of fields."""
+    if kind.subdtype is not None:
+        return f"{kind.shape}{_description(kind.base)}"
+    if kind.names is None:
+        return f"{kind.name} {kind.str}"
+    return str([(name, kind.fields[name][1], _description(kind.fields[name][0]))
+                for name in kind.names]) + str(kind.itemsize)
+
+
+cdef int moved(uint32_t code, Moved *found) except -1:
+    found.units = 1
+    found.meaning = 0
+    if code >> 8:
+        found.meaning = _meanings[(code >> 8) - 1]
+        found.units = _moved[(code >> 8) - 1].itemsize // _bytes[engine_dtype(code)]
+
+    return 0
+
+
+cdef uint32_t whole_code(object dtype, str name) except? 0xffffffff:
+    cdef uint32_t code = dtype_code(dtype, name)
+    cdef Moved found
+    moved(code, &found)
+    if found.units > 1:
+        kind = np.dtype(dtype)
+        raise ACCLDtypeError(
+            f"{name}: elements must have 1, 2, 4 or 8 bytes here, and {kind} has {kind.itemsize}"
+        )
+    return code
 
 
 def dtype_number(dtype):

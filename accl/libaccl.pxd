@@ -121,6 +121,7 @@ cdef extern from "accl_table.h" nogil:
         uint32_t compression_flags
         uint32_t stream_flags
         uint32_t host_flags
+        uint32_t meaning
         uint64_t address[3]
     struct accl_packet:
         uint32_t size

@@ -476,7 +476,7 @@ struct accl_call {
     uint32_t compression_flags;
     uint32_t stream_flags;
     uint32_t host_flags;
-    uint32_t reserved;
+    uint32_t meaning; /* of the elements: a number that is the same on all ranks of a collective */
     uint64_t address[3];
 };
 

@@ -21,7 +21,7 @@ static uint32_t sign(const struct operation *op)
                         operation_has_root(c->operation) ? c->root_src_dst : 0,
                         operation_reduces(c->operation) ? c->function : 0,
                         op->type,
-                        op->wire};
+                        op->wire | (uint64_t)c->meaning << 32};
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/call_notes.h"
 
+#include <stdio.h>
+
+#include "accl/arithmetic/dtype.h"
 #include "accl/base/operation.h"
 #include "accl/base/text.h"
 
@@ -64,16 +67,30 @@ uint32_t acclib_call_tell(accl_device *device, const struct communicator *comm, 
                             text, out.length >= out.space ? " ..." : "");
 }
 
+const char *acclib_call_here(const accl_device *device, char text[CALL_HERE_BYTES])
+{
+    static const char *const functions[] = {", SUM", ", MAX", ", MIN", ", PROD"};
+    const struct accl_call *call = device->call;
+    text[0] = 0;
+    if (call != NULL && call->operation != ACCL_BARRIER)
+        snprintf(text, CALL_HERE_BYTES, " (here %llu elements of type %s%s)",
+                 (unsigned long long)call->count, acclib_dtype_name(call->dtype),
+                 operation_reduces(call->operation) ? functions[call->function % 4] : "");
+    return text;
+}
+
 uint32_t acclib_call_differs(accl_device *device, const struct communicator *comm, uint64_t number,
                              uint32_t index)
 {
     uint32_t operation = call_note_operation(call_note(comm, number));
+    char own[CALL_HERE_BYTES];
     return acclib_call_fail(
         device, ACCL_ERROR(CALL_MISMATCH_ERROR),
         "%s on communicator %u (collective call %llu): rank %u has another count, element type or "
-        "function there, or made a call before that differs",
+        "function there%s, or made a call before that differs",
         acclib_operation_name(operation), comm->id,
-        (unsigned long long)communicator_shown_call(comm, number), communicator_shown(comm, index));
+        (unsigned long long)communicator_shown_call(comm, number), communicator_shown(comm, index),
+        acclib_call_here(device, own));
 }
 
 uint32_t acclib_call_compare(accl_device *device, const struct communicator *comm, uint32_t index,

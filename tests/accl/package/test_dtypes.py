@@ -23,6 +23,10 @@ MOVED = [
     "V8",
     "u2,u2",
     "u1,i1,u2,f4",
+    "complex128",
+    "S5",
+    "i4,i2",
+    "3f4,u1",
 ]
 KNOWN = ["float16", "float32", "float64", "int32", "int64"]
 MEMORY = pytest.mark.parametrize("unified", [False, True], ids=["separate", "unified"])
@@ -46,7 +50,7 @@ def same(array, *parts):
 
 
 @MEMORY
-@pytest.mark.parametrize("count", [3, 20_000])
+@pytest.mark.parametrize("count", [3, 15_000])
 @pytest.mark.parametrize("dtype", MOVED)
 def test_any_elements_are_moved(make, everywhere, dtype, count, unified):
     ranks = 3
@@ -123,12 +127,68 @@ def test_operations_that_compute_say_what_they_take(one, dtype):
 
 
 def test_elements_that_cannot_be_moved_are_refused(one):
-    with pytest.raises(ACCLDtypeError, match=r"complex128 has 16 bytes: pass x.view\(numpy.fl"):
-        one.copy(one.allocate((4,), dtype="c16"), one.allocate((4,), dtype="c16"))
-    with pytest.raises(ACCLDtypeError, match="1, 2, 4 or 8 bytes"):
-        one.bcast(one.allocate((4,), dtype="S3"))
+    complex_numbers = one.allocate((4,), dtype="c16")
+    with pytest.raises(ACCLDtypeError, match=r"complex128: .*: pass x.view\(numpy.float64"):
+        one.allreduce(complex_numbers, one.allocate((4,), dtype="c16"))
+    with pytest.raises(ACCLDtypeError, match="must have 1, 2, 4 or 8 bytes here, and .*S3 has 3"):
+        one.prepare_call(CCLOp.copy, one.allocate((4,), dtype="S3"), None, None)
+    with pytest.raises(ACCLDtypeError, match="have no bytes"):
+        one.bcast(np.zeros(4, "V0"))
     with pytest.raises(ACCLDtypeError, match="must not refer to Python objects"):
         one.bcast(np.array([None, 1], dtype=object))
+
+
+DIFFERENT = [
+    ("M8[D]", "M8[s]"),
+    ("M8[s]", "m8[s]"),
+    ("S4", "U1"),
+    (">f8", "V8"),
+    ("?", "u1"),
+    ([("a", "i4"), ("b", "f4")], [("b", "f4"), ("a", "i4")]),
+    ([("a", "i4"), ("b", "f4")], [("a", "i4"), ("c", "f4")]),
+    ([("a", "2i4")], [("a", "i4"), ("b", "i4")]),
+]
+
+
+@pytest.mark.parametrize(("here", "there"), DIFFERENT, ids=str)
+@pytest.mark.parametrize("count", [3, 20_000])
+def test_ranks_with_different_elements_of_one_size_learn_of_it(
+    make, everywhere, here, there, count
+):
+    def body(device, rank):
+        buffer = device.allocate((count,), dtype=here if rank == 0 else there)
+        with pytest.raises(ACCLError, match="another count, element type or function") as caught:
+            device.allgather(buffer, device.allocate((2 * count,), dtype=buffer.dtype))
+        return str(caught.value)
+
+    everywhere(make(2), body)
+
+
+def test_types_of_the_same_description_agree_whoever_met_them_first(make, everywhere):
+    kinds = ["M8[us]", "S6", [("a", "i2"), ("b", "u2")]]
+
+    def body(device, rank):
+        for kind in kinds if rank else kinds[::-1]:
+            device.copy(*(device.allocate((2,), dtype=kind) for _ in range(2)))
+        for kind in kinds:
+            device.bcast(device.allocate((5,), dtype=kind))
+
+    everywhere(make(2), body)
+
+
+def test_the_error_says_what_this_rank_called(make, everywhere):
+    def body(device, rank):
+        with pytest.raises(ACCLError) as caught:
+            device.allreduce(*(device.allocate((3 + rank,)) for _ in range(2)), func=1)
+        return str(caught.value)
+
+    told = everywhere(make(2), body)
+    assert [
+        f"(here {3 + rank} elements of type float32, MAX)" in told[rank] for rank in (0, 1)
+    ] == [
+        True,
+        True,
+    ]
 
 
 def test_different_elements_of_one_size_are_not_mixed(one):

@@ -117,12 +117,14 @@ static uint32_t call_differs(const struct wish *w, const struct packet_header *h
         return bits;
 
     uint32_t operation = call_note_operation(call_note(w->comm, w->comm->current));
+    char own[CALL_HERE_BYTES];
     return acclib_call_fail(
         w->device, ACCL_ERROR(CALL_MISMATCH_ERROR),
         "%s on communicator %u (collective call %u): rank %u, at its collective "
-        "call %u, has another count, element type or function there, or made a "
+        "call %u, has another count, element type or function there%s, or made a "
         "call before that differs",
-        acclib_operation_name(operation), w->comm->id, w->message->tag, w->index, h->tag);
+        acclib_operation_name(operation), w->comm->id, w->message->tag, w->index, h->tag,
+        acclib_call_here(w->device, own));
 }
 
 static uint32_t mismatch(struct wish *w, const struct packet_header *h, const struct place *place)
