@@ -7,12 +7,14 @@ ranks (accl_allreduce.py), which one rank checks, and predict the cost of two ma
 a matrix and a vector takes on a DPU, and measure it there.
 
 The kernels in demo_kernels.c are compiled now, by NEC's compiler for a VE and by the host's for
-the soft twin, and run in two contexts at a time. The pictures go to the folder given by --out.
+the soft twin, and run in two contexts at a time. A page with tables, pictures, the profile of a DPU
+kernel, a timeline and what to do next goes to the folder given by --out.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -26,6 +28,7 @@ import accelforge_matmuls
 import accl_allreduce
 import dpu_checksum
 import numpy as np
+from demo_page import ENERGY, Page, draw_calls, profile_kernel
 from png_image import write_png
 
 import accelforge
@@ -34,6 +37,7 @@ import dpu
 import veo
 from accelforge import kernels
 from dpu.toolchain import ToolchainError, find_toolchain
+from offchip.trace import merge, trace
 
 WIDTH = HEIGHT = 2048
 MATRIX = 512
@@ -197,7 +201,7 @@ def multiply(proc: veo.VeoProc, lib: veo.VeoLibrary, contexts: list, report: Rep
 
 def calls(lib: veo.VeoLibrary, ctx: veo.VeoCtxt, report: Report) -> None:
     """Time the smallest call, one by one and queued."""
-    count = 20_000
+    count = 2_000
 
     def one_by_one() -> int:
         x = 0
@@ -223,7 +227,6 @@ def checksum(failures: list[str]) -> None:
     run = partial(dpu_checksum.checksum, program, text)
     seconds, (got, modelled, instructions) = timed(run, 1)
     kind = "the soft twin: DPUs are simulated" if info["kind"] == "soft" else "UPMEM's"
-    print("\noffchip demo: checksum of 4 MiB of text, on 64 UPMEM DPUs")
     print(f"  DPU library    {info['path']}")
     print(f"  which is       {kind}")
     print(f"  kernel in      {language}")
@@ -240,7 +243,6 @@ def count_together(failures: list[str]) -> None:
     ranks = 4
     seconds, (status, printed) = timed(lambda: accl_allreduce.start(ranks), 1)
     kind = "the soft engine" if info["kind"] == "soft" else "the vendor's driver"
-    print(f"\noffchip demo: allreduce of {ranks} ranks, over counts of bytes")
     print(f"  ACCL library   {info['path']}")
     print(f"  which is       {kind}")
     print(f"  took           {seconds:.2f} s with the start of {ranks} processes")
@@ -254,7 +256,7 @@ def predict(failures: list[str]) -> None:
     """Predict what two matrix products cost, fused and not fused."""
     size, bits, main_memory = 128, 8, 100
     matrix = size * size * bits * main_memory
-    print("\noffchip demo: cost of two matrix products, in units of one operation")
+    print("  two matrix products, in units of one operation")
     seconds, _ = timed(partial(accelforge_matmuls.main, []), 1)
     print(f"  took           {seconds * 1e3:.0f} ms")
     for mapping, matrices in zip(accelforge_matmuls.MAPPINGS, (6, 4), strict=True):
@@ -269,7 +271,7 @@ def predict(failures: list[str]) -> None:
 
 def compare(failures: list[str]) -> None:
     """Predict a matrix-vector product on a DPU, and run it, where there is a compiler for it."""
-    print("\noffchip demo: a matrix-vector product on a DPU, predicted and measured")
+    print("\n  a matrix-vector product on a DPU, predicted and measured")
     try:
         find_toolchain()
     except ToolchainError as error:
@@ -283,17 +285,11 @@ def compare(failures: list[str]) -> None:
         failures.append(f"the prediction is off by {results.worst:.0%}")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for pictures")
-    out: Path = parser.parse_args().out
-    begin = time.perf_counter()
+def vector_engine(page: Page) -> list[str]:
+    """Run the part on the Vector Engine, and write its pictures; return what is wrong."""
     info = veo.library_info()
-    print("offchip demo: edges of a picture, on a Vector Engine")
-    print(f"  VEO library    {info['path']}")
     kind = "the soft twin: kernels run on this host" if info["kind"] == "soft" else "NEC's"
-    print(f"  which is       {kind}")
-
+    print(f"  VEO library    {info['path']}\n  which is       {kind}")
     with tempfile.TemporaryDirectory(prefix="offchip-demo-") as folder:
         compile_s, (path, build) = timed(lambda: build_kernels(folder), 1)
         print(f"  kernels        for the {build.toolchain.target}")
@@ -308,22 +304,80 @@ def main() -> int:
         multiply(proc, lib, contexts, report)
         calls(lib, contexts[0], report)
         proc.proc_destroy()
-
-    checksum(report.failures)
-    count_together(report.failures)
-    predict(report.failures)
-    compare(report.failures)
-    out.mkdir(parents=True, exist_ok=True)
     for name, picture in (("before", before), ("after", after)):
-        write_png(out / f"{name}.png", picture.astype(np.uint8))
-    print(f"\n  pictures: {out / 'before.png'} and {out / 'after.png'}")
-    for failure in report.failures:
+        write_png(page.folder / f"{name}.png", picture.astype(np.uint8))
+    page.pictures([("before.png", "the input"), ("after.png", "its edges, found by the VE")])
+    return report.failures
+
+
+def profile(page: Page) -> None:
+    """Profile a kernel on a DPU, where there is a compiler for it."""
+    try:
+        find_toolchain()
+    except ToolchainError as error:
+        print(f"  skipped        {error}")
+        return
+    found = profile_kernel(HERE / "dpu_reduction.py", 3, page.folder)
+    print(found["text"].partition("\nfunctions")[0])
+    page.pictures(
+        [
+            (found["tasklets"], "What the time of each of the 16 threads went to"),
+            (found["picture"], "The same, cycle by cycle"),
+        ]
+    )
+    page.html('<p><a href="profile.html">The whole profile</a>, with the source lines.</p>')
+
+
+def draw_costs(page: Page) -> None:
+    """Draw what the energy of the two matrix products is spent on, where matplotlib is."""
+    try:
+        from accelforge.plotting.mappings import plot_energy_breakdown
+
+        results = [
+            accelforge_matmuls.evaluate(one, 2, 2**20) for one in accelforge_matmuls.MAPPINGS
+        ]
+        figure, _ = plot_energy_breakdown(results, ["component"], labels=["unfused", "fused"])
+    except ImportError as error:
+        print(f"  no picture     {error}")
+        return
+    figure.savefig(page.folder / "energy.svg")
+    page.pictures([("energy.svg", ENERGY)])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("build/demo"), help="folder for the page")
+    page = Page(parser.parse_args().out)
+    failures: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="offchip-demo-trace-") as traces:
+        os.environ["OFFCHIP_TRACE"] = f"{traces}/%p.json"  # of the ranks
+        with trace(Path(traces, "demo.json")):
+            with page.section("Edges of a picture, on a Vector Engine"):
+                failures += vector_engine(page)
+            with page.section("A checksum on 64 DPUs"):
+                checksum(failures)
+            with page.section("A sum over four ranks"):
+                count_together(failures)
+        del os.environ["OFFCHIP_TRACE"]
+        timeline = page.folder / "timeline.json"
+        merge(sorted(Path(traces).glob("*.json")), timeline)
+    page.pictures([(draw_calls(timeline), "Calls of veo, dpu and accl until here, on one clock")])
+    page.html('<p><a href="timeline.json">The timeline</a> opens in https://ui.perfetto.dev.</p>')
+    with page.section("A profile of a kernel on a DPU"):
+        profile(page)
+    with page.section("What a design would cost"):
+        predict(failures)
+        draw_costs(page)
+        compare(failures)
+
+    path = page.write(failures)
+    for failure in failures:
         print(f"  FAILED: {failure}")
-    if report.failures:
-        return 1
-    seconds = time.perf_counter() - begin
-    print(f"  OK: all results agree with NumPy and zlib ({seconds:.1f} s)")
-    return 0
+    if not failures:
+        seconds = time.perf_counter() - page.begin
+        print(f"\n  OK: all results agree with NumPy and zlib ({seconds:.1f} s)")
+    print(f"  open {path} in a browser: pictures, tables, what to do next")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

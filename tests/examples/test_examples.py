@@ -87,11 +87,19 @@ def read_png(path: Path) -> np.ndarray:
     return rows[:, 1:]
 
 
-def test_demo_agrees_with_numpy_and_writes_pictures(tmp_path: Path) -> None:
+def test_demo_agrees_with_numpy_and_writes_its_page(tmp_path: Path) -> None:
     done = run("demo.py", "--out", str(tmp_path / "pictures"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "OK: all results agree with NumPy and zlib" in done.stdout
     assert re.search(r"gemv .* ms .* ms .*% .*simulated cycles", done.stdout)
+    page = (tmp_path / "pictures" / "index.html").read_text()
+    assert 'name="viewport"' in page
+    assert page.count("<svg") == 3
+    assert "accl rank 3" in page
+    assert "DMA-bound" in page
+    files = re.findall(r'(?:src|href)="([^"#]+)"', page)
+    assert {"before.png", "after.png", "profile.html", "timeline.json", "energy.svg"} <= set(files)
+    assert [name for name in files if not (tmp_path / "pictures" / name).is_file()] == []
     before = read_png(tmp_path / "pictures" / "before.png")
     after = read_png(tmp_path / "pictures" / "after.png")
     assert before.shape == after.shape == (2048, 2048)
@@ -117,3 +125,26 @@ def test_demo_notices_one_wrong_value(report, wrong: float) -> None:  # type: ig
     got[2, 3] = wrong
     report.check("planted", got, want, 1e-2)
     assert "planted" in report.failures[0]
+
+
+def test_page_of_the_demo_says_what_failed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import demo_page
+
+    page = demo_page.Page(tmp_path)
+    with page.section("A sum over four ranks"):
+        print("<printed>")
+    assert "<printed>" in capsys.readouterr().out
+    text = page.write(["1 < 2"]).read_text()
+    assert '<p class="verdict failed">1 &lt; 2</p>' in text
+    assert "<pre>&lt;printed&gt;</pre>" in text
+
+
+def test_every_page_that_the_demo_names_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import demo_page
+
+    root = EXAMPLES.parent
+    assert [page for *_, page in demo_page.NEXT if not (root / page).exists()] == []
