@@ -32,6 +32,8 @@ PAGES = [
     "docs/start/accl.md",
     "docs/start/accelforge.md",
 ]
+# A block of C or Python that is a file begins with its name.
+FILE = re.compile(r"(?:#|/\*) (\w+\.(?:py|c))(?: \*/)?\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # Pages that another test runs.
@@ -39,12 +41,14 @@ ELSEWHERE = {"docs/dpu_profile.md": "tests/dpu/profile/test_page.py"}
 
 # One page is one session. Prints a JSON list with what each block has printed.
 RUNNER = """
-import contextlib, io, json, os, subprocess, sys
+import contextlib, io, json, os, pathlib, subprocess, sys
 page, blocks = json.loads(sys.stdin.read())
 names, printed = {}, []
 for line, language, text in blocks:
     output = io.StringIO()
-    if language == "sh":
+    if "." in language:
+        pathlib.Path(language).write_text(text)
+    elif language == "sh":
         done = subprocess.run(["sh", "-euc", text], text=True, stdout=subprocess.PIPE)
         if done.returncode != 0:
             sys.exit(f"{page}:{line}: status {done.returncode}")
@@ -71,7 +75,10 @@ def read_blocks(text: str) -> list[Block]:
     for found in FENCE.finditer(text):
         language, content = found.groups()
         line = text.count("\n", 0, found.start()) + 1
-        if language in ("python", "sh"):
+        file = FILE.match(content)
+        if file is not None:
+            language = file[1]
+        if file is not None or language in ("python", "sh"):
             blocks.append(Block(line, language, content, None))
             end = found.end()
         elif language == "text" and blocks and text[end : found.start()].strip() == "":
@@ -110,6 +117,14 @@ def test_every_page_that_can_be_run_is() -> None:
     assert sorted(found) == sorted([*PAGES, *ELSEWHERE])
     for page, test in ELSEWHERE.items():
         assert Path(page).name in (ROOT / test).read_text()
+
+
+def test_readme_is_short_and_its_links_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 150
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+    assert len(links) > 20
+    assert [link for link in links if not (ROOT / link).is_file()] == []
 
 
 def test_reference_pages_are_those_of_the_tables() -> None:
@@ -160,5 +175,7 @@ def test_wrong_output_and_errors_are_noticed(tmp_path: Path) -> None:
     assert run_blocks("page", [first], tmp_path) == ["1\n"]
     with pytest.raises(AssertionError, match="page:9: status 3"):
         run_blocks("page", [first, second], tmp_path)
+    files = "```c\n/* a.c */\nint a;\n```\n```c\nint b;\n```\n```sh\ncat a.c\n```\n"
+    assert run_blocks("page", read_blocks(files), tmp_path) == ["", "/* a.c */\nint a;\n"]
     with pytest.raises(AssertionError, match='"page", line 2.*\n.*ZeroDivisionError'):
         run_blocks("page", [Block(1, "python", "1 / 0\n", None)], tmp_path)
