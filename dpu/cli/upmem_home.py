@@ -15,9 +15,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from offchip.pkg_config import link_flags
 from offchip.sdk_folder import link_file, run_command, write_file
 
-from .pkg_config import VERSION, link_flags
+from .pkg_config import VERSION
 
 __all__ = ["main", "write_home"]
 
@@ -138,7 +139,7 @@ def write_home(home: str | os.PathLike[str]) -> str:
     cmake = root / "share" / "upmem" / "cmake"
     write_file(cmake / "dpu.cmake", _DPU_CMAKE)
     write_file(cmake / "include" / "host" / "DpuHost.cmake", _HOST_CMAKE)
-    libs = " ".join(link_flags("${libdir}"))
+    libs = " ".join(link_flags("dpu", "${libdir}"))
     write_file(
         root / "lib" / "pkgconfig" / "dpu.pc",
         _PKG_CONFIG.format(home=root, version=VERSION, libs=libs),

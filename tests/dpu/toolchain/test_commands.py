@@ -263,39 +263,6 @@ def test_pkg_config_says_where_the_library_is(
     assert capsys.readouterr().out.strip() == words[1][2:]
 
 
-@pytest.mark.parametrize("name", ["plain-1.2", "a folder", "it's $HOME (x86)", 'a "b" \\ `c`'])
-def test_pkg_config_marks_what_a_shell_would_split_or_expand(name: str, tmp_path: Path) -> None:
-    package = tmp_path / name / "dpu"
-    (package / "cli").mkdir(parents=True)
-    shutil.copy(pkg_config.__file__, package / "cli")
-    environment = {k: v for k, v in os.environ.items() if k != "UPMEM_HOME"}
-    command = [
-        sys.executable,
-        "-P",
-        str(package / "cli/pkg_config.py"),
-        "--cflags",
-        "--libs",
-        "dpu",
-    ]
-    printed = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    ).stdout
-    shown = subprocess.run(
-        ["sh", "-c", f"printf '%s\\n' {printed}"], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    assert shown[:3] == [*(f"-I{package}/include", f"-L{package}/lib", f"-Wl,-rpath,{package}/lib")]
-    assert "-ldpu" in shown
-
-
-def test_pkg_config_has_no_other_packages(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("UPMEM_HOME", raising=False)
-    monkeypatch.setenv("PATH", "")
-    assert pkg_config.main(["--libs", "nothing"]) == 1
-    assert "nothing requires pkg-config, which is not on PATH" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("module", ["dpu.toolchain.command", "dpu.cli.pkg_config"])
 def test_commands_of_the_vendor_are_preferred(tmp_path: Path, module: str) -> None:
     (tmp_path / "bin").mkdir()

@@ -17,6 +17,7 @@ from dpu.cli.upmem_home import main, write_home
 from dpu.elf.reader import ElfFile
 from dpu.toolchain import Toolchain
 from dpu.toolchain.compilers import Kind, find_toolchain
+from offchip.pkg_config import link_flags
 
 KERNEL = "#include <defs.h>\n__host int last;\nint main(void) { last = NR_TASKLETS; return 0; }\n"
 HOST = """#include <dpu.h>
@@ -162,9 +163,7 @@ def built(toolchain: Toolchain, tmp_path: Path) -> Path:
 
 def test_the_library_may_stand_before_the_sources(built: Path, shell: Shell) -> None:
     flags = (
-        " ".join(pkg_config.link_flags("$UPMEM_HOME/lib"))
-        .replace("$", '"$')
-        .replace("/lib", '"/lib')
+        " ".join(link_flags("dpu", "$UPMEM_HOME/lib")).replace("$", '"$').replace("/lib", '"/lib')
     )
     done = shell(
         f'{compiler()} -Wl,--as-needed -I"$UPMEM_HOME/include/dpu" {flags} host.c -o host && '
