@@ -17,12 +17,20 @@ author = "The offchip developers"
 copyright = "The offchip developers"
 release = version = __version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
 # What an earlier build has left there is no source.
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"offchip {release}"
 
+# Tabs of the first page.
+myst_enable_extensions = ["colon_fence"]
 # Links to headings work as they do where the pages are read as Markdown.
 myst_heading_anchors = 4
 

@@ -26,7 +26,9 @@ PAGES = [
     "docs/dpu_debug.md",
     "docs/accl.md",
     "docs/accelforge.md",
+    "docs/mpi4py.md",
     "docs/trace.md",
+    "docs/trouble.md",
     "docs/start/veo.md",
     "docs/start/dpu.md",
     "docs/start/accl.md",
@@ -125,6 +127,17 @@ def test_readme_is_short_and_its_links_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
     assert len(links) > 20
     assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
+def test_sidebar_is_short_and_shows_each_page_once() -> None:
+    text = (ROOT / "docs/index.md").read_text()
+    trees = re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert [tree.partition("\n")[0] for tree in trees] == [
+        f":caption: {caption}" for caption in ("Packages", "Tasks", "About")
+    ]
+    entries = [line for tree in trees for line in tree.splitlines() if line and line[0] != ":"]
+    assert len(entries) <= 16
+    assert len(entries) == len(set(entries))
 
 
 def test_reference_pages_are_those_of_the_tables() -> None:
