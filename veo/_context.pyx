@@ -4,6 +4,7 @@
 cimport cython
 from libc.stdint cimport uint64_t
 from offchip.buffer cimport Buffer, get_buffer
+from offchip.request cimport timeout_ns
 from veo._convert cimport to_address, to_size
 from veo._context_handle cimport CtxHandle, open_context
 from veo._log cimport log_info, log_on
@@ -46,6 +47,8 @@ cdef class VeoCtxt:
     ----------
     proc : VeoProc
         The process. Usually contexts come from `VeoProc.open_context()`.
+    timeout : float, optional
+        As for that.
 
     Attributes
     ----------
@@ -53,14 +56,14 @@ cdef class VeoCtxt:
         The process.
     """
 
-    def __init__(self, proc):
+    def __init__(self, proc, *, timeout=None):
         if not isinstance(proc, ProcessOwner):
             raise TypeError(f"a VeoProc is required, not {type(proc).__name__}")
         if self.handle is not None:
             raise TypeError("this VeoCtxt is already initialised")
         if (<ProcessOwner>proc).handle is None:
             raise VeoClosedError("the VeoProc was not initialised")
-        self.handle = open_context((<ProcessOwner>proc).handle)
+        self.handle = open_context((<ProcessOwner>proc).handle, timeout)
         self.proc = proc
 
     def __reduce_ex__(self, protocol):
@@ -177,18 +180,36 @@ cdef class VeoCtxt:
             handle.reap(4)
         return request
 
-    def context_sync(self):
-        """Wait until everything queued has been executed; results remain available."""
-        self.get().drain()
+    def context_sync(self, timeout=None):
+        """Wait until everything queued has been executed; results remain available.
 
-    def close(self):
+        Parameters
+        ----------
+        timeout : float, optional
+            Timeout in seconds; None waits without limit.
+
+        Raises
+        ------
+        VeoTimeoutError
+            The wait timed out; it says for which request. It is a TimeoutError.
+        """
+        self.get().drain(timeout_ns(timeout))
+
+    def close(self, timeout=None):
         """Execute what is queued, keep the results, and end the thread. May be called again.
 
         Results of requests remain available. The thread of the main context keeps running, as
         the process needs it.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Timeout in seconds for queued requests; those that are not done by then raise
+            VeoClosedError, and their thread ends with the process. None waits without limit, or
+            1.5 s if a wait for one of them has timed out before.
         """
         if self.handle is not None:
-            self.handle.close(-1)
+            self.handle.close(timeout_ns(timeout))
 
     def context_close(self):
         """Close it, as `close()` does."""

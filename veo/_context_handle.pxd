@@ -15,11 +15,12 @@ cdef class CtxHandle(PendingRequests):
     # Usable for submissions, or VeoClosedError.
     cdef veo_thr_ctxt *usable(self) except NULL
     cdef int refuse(self) except -1
-    # Waits until everything queued is executed.
-    cdef int drain(self) except -1
+    # Waits until everything queued is executed; VeoTimeoutError at the limit (negative: none).
+    cdef int drain(self, long long ns) except -1
+    cdef int fail_late(self, long long ns) except -1
     # Settles all requests, then ends the context.
     cdef int close(self, long long ns) except -1
 
 
 # Opens a context of a process.
-cdef CtxHandle open_context(ProcHandle proc)
+cdef CtxHandle open_context(ProcHandle proc, object timeout)

@@ -5,13 +5,14 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.signal cimport SIGINT
 from offchip cimport native
+from veo._main_wait cimport GIVEN_UP_NS
 from veo._pending cimport PendingRequests
-from veo._process_handle cimport GIVEN_UP_NS, ProcHandle, in_a_hurry, patience_ends
+from veo._process_handle cimport ProcHandle, in_a_hurry, patience_ends
 from veo.context_set cimport veopkg_context_add, veopkg_context_remove
 from veo.libveo cimport veo_proc_handle, veo_thr_ctxt
 from veo.waiting cimport SLICE_NS, now_ns, pause_ns
 
-from veo.errors import VeoClosedError
+from veo.errors import VeoClosedError, VeoTimeoutError
 
 __all__ = []
 
@@ -68,11 +69,14 @@ cdef class CtxHandle(PendingRequests):
             self.refuse()
         return self.handle
 
-    cdef int drain(self) except -1:
+    cdef int drain(self, long long ns) except -1:
         cdef veo_thr_ctxt *handle = self.usable()
+        cdef long long deadline = now_ns() + ns if ns >= 0 else 0
+        cdef long long left = SLICE_NS if ns < 0 else min(ns, <long long>SLICE_NS)
         cdef int rc = 1
         if self.soft.veosoft_context_drain is NULL:
-            self.finish(-1)
+            if self.finish(ns):
+                self.fail_late(ns)
             if self.table.veo_context_sync is not NULL:
                 handle = self.usable()
                 self.enter()
@@ -83,13 +87,23 @@ cdef class CtxHandle(PendingRequests):
         while rc == 1:
             self.enter()
             with nogil:
-                rc = self.soft.veosoft_context_drain(handle, SLICE_NS)
+                rc = self.soft.veosoft_context_drain(handle, left)
             self.leave()
             PyErr_CheckSignals()
             if rc == 1 and (self.handle is NULL or self.proc.leaving):
                 self.refuse()
+            if rc == 1 and ns >= 0:
+                left = min(deadline - now_ns(), <long long>SLICE_NS)
+                if left <= 0:
+                    self.fail_late(ns)
         self.reap(<size_t>-1)
         return 0
+
+    cdef int fail_late(self, long long ns) except -1:
+        raise VeoTimeoutError(
+            f"the context was not done within {ns * 1e-9:g} s: it still has {self.oldest()}",
+            function="veo_context_sync",
+        )
 
     cdef int close(self, long long ns) except -1:
         cdef veo_thr_ctxt *handle
@@ -135,13 +149,12 @@ cdef class CtxHandle(PendingRequests):
         return 0
 
 
-cdef CtxHandle open_context(ProcHandle proc):
+cdef CtxHandle open_context(ProcHandle proc, object timeout):
     cdef CtxHandle ctx = CtxHandle.__new__(CtxHandle)
     cdef veo_proc_handle *process = proc.enter()
     cdef veo_thr_ctxt *handle
     try:
-        # The library waits for the main context's queue.
-        proc.settle_main()
+        proc.begin(timeout, "veo_context_open")
         with nogil:
             handle = proc.table.veo_context_open(process)
         if handle is NULL:

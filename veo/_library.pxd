@@ -12,4 +12,4 @@ cdef class VeoLibrary(LibraryOwner):
     cdef readonly object symbol
     cdef uint64_t library_handle
 
-    cdef uint64_t _lookup(self, object name) except 0
+    cdef uint64_t _lookup(self, object name, object timeout) except 0

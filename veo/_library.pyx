@@ -66,7 +66,7 @@ cdef class VeoLibrary(LibraryOwner):
     def __reduce_ex__(self, protocol):
         raise TypeError("a VeoLibrary cannot be pickled: load it again from its name")
 
-    cdef uint64_t _lookup(self, object name) except 0:
+    cdef uint64_t _lookup(self, object name, object timeout) except 0:
         cdef ProcHandle proc
         cdef veo_proc_handle *handle
         cdef uint64_t address
@@ -87,7 +87,7 @@ cdef class VeoLibrary(LibraryOwner):
         text = encoded
         handle = proc.enter()
         try:
-            proc.settle_main()
+            proc.begin(timeout, "veo_get_sym")
             with nogil:
                 address = proc.table.veo_get_sym(handle, self.library_handle, text)
             if address == 0:
@@ -101,13 +101,15 @@ cdef class VeoLibrary(LibraryOwner):
             proc.leave()
         return address
 
-    def get_symbol(self, name):
+    def get_symbol(self, name, *, timeout=None):
         """Find the address of a function or a variable.
 
         Parameters
         ----------
         name : str or bytes
             Name of the symbol.
+        timeout : float, optional
+            As for `VeoProc.alloc_mem()`.
 
         Returns
         -------
@@ -119,11 +121,11 @@ cdef class VeoLibrary(LibraryOwner):
             There is no such symbol. It is a RuntimeError and an AttributeError.
         """
         text = _name(name)
-        pointer = VEMemPtr(self.proc, self._lookup(text))
+        pointer = VEMemPtr(self.proc, self._lookup(text, timeout))
         self.symbol[text] = pointer
         return pointer
 
-    def find_function(self, name):
+    def find_function(self, name, *, timeout=None):
         """Find a function.
 
         Each call makes a new object, which ``lib.name`` returns from then on.
@@ -132,6 +134,8 @@ cdef class VeoLibrary(LibraryOwner):
         ----------
         name : str or bytes
             Name of the function.
+        timeout : float, optional
+            As for `VeoProc.alloc_mem()`.
 
         Returns
         -------
@@ -143,7 +147,7 @@ cdef class VeoLibrary(LibraryOwner):
             There is no such symbol. It is a RuntimeError and an AttributeError.
         """
         text = _name(name)
-        function = VeoFunction(self, self._lookup(text), text)
+        function = VeoFunction(self, self._lookup(text, timeout), text)
         self.func[text] = function
         return function
 

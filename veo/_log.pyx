@@ -63,3 +63,8 @@ cdef bint log_on() noexcept:
 
 cdef void log_info(object text) noexcept:
     _logger.info("%s", text)
+
+
+cdef void log_warning(object text) noexcept:
+    if not _silent and (_logger is not None or _find_logger()):
+        _logger.warning("%s", text)

@@ -55,5 +55,9 @@ class VEO_HMEM:
     def get_proc_handle_from_hmem(addr: SupportsIndex) -> int: ...
     @staticmethod
     def hmemcpy(
-        dst: SupportsIndex | _BufferLike, src: SupportsIndex | _BufferLike, size: SupportsIndex
+        dst: SupportsIndex | _BufferLike,
+        src: SupportsIndex | _BufferLike,
+        size: SupportsIndex,
+        *,
+        timeout: float | None = None,
     ) -> None: ...

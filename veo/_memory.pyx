@@ -6,8 +6,15 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from offchip.buffer cimport Buffer, get_buffer
 from offchip cimport native
 from veo._convert cimport to_address, to_size
+from veo._main_wait cimport keep_waiting, limit_wait, main_wait, main_wait_of, was_late
 from veo._native cimport Library, get_library
-from veo.libveo cimport VEO_INTENT_IN, VEO_MAX_NUM_ARGS, veo_args_intent, veo_proc_handle
+from veo.libveo cimport (
+    VEO_INTENT_IN,
+    VEO_MAX_NUM_ARGS,
+    veo_args_intent,
+    veo_proc_handle,
+    veo_thr_ctxt,
+)
 
 from operator import index
 
@@ -267,7 +274,7 @@ class VEO_HMEM:
         return <size_t>handle
 
     @staticmethod
-    def hmemcpy(dst, src, size):
+    def hmemcpy(dst, src, size, *, timeout=None):
         """Copy bytes between host memory and that of a VE process, as the addresses' tags say.
 
         Parameters
@@ -277,25 +284,52 @@ class VEO_HMEM:
             a host address given as a number is not checked.
         size : int
             Number of bytes.
+        timeout : float, optional
+            Timeout in seconds for what is queued in the main context of the VE process before;
+            None waits without limit.
 
         Raises
         ------
         VeoError
             The addresses belong to two VE processes, or a process is gone.
+        VeoTimeoutError
+            The wait timed out; it says for which request. It is a TimeoutError.
         """
         cdef uint64_t to, source
         cdef Library library
         cdef Py_ssize_t nbytes = to_size(size, "size")
+        cdef main_wait wait = main_wait_of(timeout)
+        cdef bint late
         cdef int rc
         library = _library_of(dst if getattr(dst, "proc", None) is not None else src)
         target_buffer = _host_memory(dst, nbytes, True, &to)
         source_buffer = _host_memory(src, nbytes, False, &source)
         library.need(<const void *>library.table.veo_hmemcpy, "veo_hmemcpy")
-        with nogil:
-            rc = library.table.veo_hmemcpy(<void *>to, <const void *>source, <size_t>nbytes)
+        while True:
+            with nogil:
+                limit_wait(library.soft, &wait)
+                rc = library.table.veo_hmemcpy(<void *>to, <const void *>source, <size_t>nbytes)
+                late = was_late(library.soft, rc < 0)
+            if not late:
+                break
+            keep_waiting(
+                &wait, library.soft, _main_of(library, to, source), False, "veo_hmemcpy"
+            )
         del target_buffer, source_buffer
         if rc < 0:
             library.fail("veo_hmemcpy failed", "veo_hmemcpy", NULL, rc)
+
+
+cdef veo_thr_ctxt *_main_of(Library library, uint64_t dst, uint64_t src) noexcept:
+    """Find the main context of the process whose memory is copied; NULL if it is gone."""
+    cdef const void *address = <const void *>dst
+    if library.table.veo_is_ve_addr is NULL or not library.table.veo_is_ve_addr(address):
+        address = <const void *>src
+    if library.table.veo_get_proc_handle_from_hmem is NULL:
+        return NULL
+    return library.soft.veosoft_main_context(
+        library.table.veo_get_proc_handle_from_hmem(address)
+    )
 
 
 cdef Buffer _host_memory(object memory, Py_ssize_t nbytes, bint writable, uint64_t *address):

@@ -7,9 +7,10 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport uint64_t
 from offchip cimport native
+from veo._main_wait cimport oldest_of
 from veo._native cimport death_report
 from veo._process_handle cimport ContextBase, ProcHandle
-from veo.libveo cimport VEO_COMMAND_UNFINISHED, veo_thr_ctxt
+from veo.libveo cimport VEO_COMMAND_UNFINISHED, VEO_REQUEST_ID_INVALID, veo_thr_ctxt
 from veo.request_set cimport (
     VEOPKG_CANCELLED,
     VEOPKG_FORKED,
@@ -150,6 +151,26 @@ cdef class PendingRequests(ContextBase):
         if self.handle is NULL or self.proc.forks != native.fork_count:
             return False
         return veopkg_requests_have_given_up(&self.requests, self.handle)
+
+    cdef bint free_later(self, uint64_t address) noexcept:
+        cdef veopkg_request request
+        cdef uint64_t id
+        if self.handle is NULL or self.table.veo_free_mem_async is NULL:
+            return False
+        id = self.table.veo_free_mem_async(self.handle, address)
+        if id == VEO_REQUEST_ID_INVALID:
+            return False
+        # Nobody asks for its result.
+        veopkg_request_add(&self.requests, &request, NULL, id, NULL)
+        veopkg_request_drop(&self.requests, &request, True)
+        return True
+
+    cdef str oldest(self):
+        cdef veopkg_request *oldest = veopkg_requests_oldest(&self.requests)
+        text = oldest_of(self.soft, self.handle)
+        if text or oldest is NULL:
+            return text or "a request"
+        return f"request {oldest.id}"
 
     cdef void drop(self, veopkg_request *request) noexcept:
         veopkg_request_drop(

@@ -6,6 +6,7 @@ from offchip.request cimport timeout_ns
 from veo._context cimport VeoCtxt
 from veo._library cimport VeoLibrary
 from veo._log cimport log_info, log_on
+from veo._main_wait cimport limit_wait, main_wait, was_late
 from veo._native cimport Library, death_report, get_library
 from veo._proc_memory cimport ProcMemory
 from veo._process_handle cimport ProcHandle, open_process
@@ -219,7 +220,8 @@ cdef class VeoProc(ProcMemory):
         ----------
         timeout : float, optional
             Timeout in seconds for queued requests; those that are not done by then are abandoned,
-            and raise VeoClosedError. None waits without limit.
+            and raise VeoClosedError. None waits without limit, or 1.5 s if a wait for one of them
+            has timed out before.
         """
         cdef int rc
         if self.handle is None or not self.handle.is_open():
@@ -269,13 +271,15 @@ cdef class VeoProc(ProcMemory):
 
     # --- libraries ---------------------------------------------------------------------------
 
-    def load_library(self, libname):
-        """Load a shared library into the process.
+    def load_library(self, libname, *, timeout=None):
+        """Load a shared library into the process, after the requests queued in the main context.
 
         Parameters
         ----------
         libname : str, bytes or path
             Absolute path, or a name that the VE's dynamic loader searches for if it has no slash.
+        timeout : float, optional
+            As for `read_mem()`. What the library does when it is loaded has no limit.
 
         Returns
         -------
@@ -286,8 +290,12 @@ cdef class VeoProc(ProcMemory):
         ------
         VeoError
             It cannot be loaded. It is a RuntimeError.
+        VeoTimeoutError
+            The wait timed out; it says for which request. It is a TimeoutError.
         """
         cdef ProcHandle proc = self.get()
+        cdef main_wait wait
+        cdef bint late
         cdef veo_proc_handle *handle
         cdef uint64_t number
         cdef const char *path
@@ -302,9 +310,15 @@ cdef class VeoProc(ProcMemory):
         path = encoded
         handle = proc.enter()
         try:
-            proc.settle_main()
-            with nogil:
-                number = proc.table.veo_load_library(handle, path)
+            wait = proc.begin(timeout, "veo_load_library")
+            while True:
+                with nogil:
+                    limit_wait(proc.soft, &wait)
+                    number = proc.table.veo_load_library(handle, path)
+                    late = was_late(proc.soft, number == 0)
+                if not late:
+                    break
+                proc.go_on(&wait, "veo_load_library")
             if number == 0:
                 proc.library.fail(
                     f"veo_load_library '{os.fsdecode(encoded)}' failed{_place(encoded)}",
@@ -323,15 +337,28 @@ cdef class VeoProc(ProcMemory):
         self.lib[STATIC] = library
         return library
 
-    def unload_library(self, lib):
-        """Unload a library; its functions can no longer be called.
+    def unload_library(self, lib, *, timeout=None):
+        """Unload a library, after the requests queued in the main context.
+
+        Its functions can no longer be called.
+
+        Parameters
+        ----------
+        lib : VeoLibrary
+            From `load_library()`.
+        timeout : float, optional
+            As for `read_mem()`.
 
         Raises
         ------
         VeoError
             It could not be unloaded. It is a RuntimeError.
+        VeoTimeoutError
+            The wait timed out; it says for which request. It is a TimeoutError.
         """
         cdef ProcHandle proc = self.get()
+        cdef main_wait wait
+        cdef bint late
         cdef veo_proc_handle *handle
         cdef VeoLibrary library
         cdef int rc
@@ -345,9 +372,15 @@ cdef class VeoProc(ProcMemory):
         handle = proc.enter()
         try:
             proc.library.need(<const void *>proc.table.veo_unload_library, "veo_unload_library")
-            proc.settle_main()
-            with nogil:
-                rc = proc.table.veo_unload_library(handle, library.library_handle)
+            wait = proc.begin(timeout, "veo_unload_library")
+            while True:
+                with nogil:
+                    limit_wait(proc.soft, &wait)
+                    rc = proc.table.veo_unload_library(handle, library.library_handle)
+                    late = was_late(proc.soft, rc != 0)
+                if not late:
+                    break
+                proc.go_on(&wait, "veo_unload_library")
             if rc != 0:
                 proc.library.fail(
                     f"veo_unload_library '{library.name}' failed", "veo_unload_library", handle, rc,
@@ -374,8 +407,13 @@ cdef class VeoProc(ProcMemory):
 
     # --- contexts ----------------------------------------------------------------------------
 
-    def open_context(self):
+    def open_context(self, *, timeout=None):
         """Open a context; the first is the main one.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            As for `alloc_mem()`.
 
         Returns
         -------
@@ -387,12 +425,19 @@ cdef class VeoProc(ProcMemory):
             It could not be opened. It is a RuntimeError.
         """
         self.get()
-        ctx = VeoCtxt(self)
+        ctx = VeoCtxt(self, timeout=timeout)
         self.context.append(ctx)
         return ctx
 
-    def close_context(self, ctx):
-        """Close a context that `open_context()` returned; see `VeoCtxt.close()`.
+    def close_context(self, ctx, timeout=None):
+        """Close a context that `open_context()` returned.
+
+        Parameters
+        ----------
+        ctx : VeoCtxt
+            The context.
+        timeout : float, optional
+            As for `VeoCtxt.close()`.
 
         Raises
         ------
@@ -405,6 +450,6 @@ cdef class VeoProc(ProcMemory):
         # Contexts compare by identity.
         if ctx not in self.context:
             raise ValueError(f"{ctx!r} is not in the list of contexts of {self!r}")
-        ctx.close()
+        ctx.close(timeout)
         if ctx in self.context:
             self.context.remove(ctx)

@@ -7,4 +7,5 @@ from veo._process_handle cimport ProcessOwner, ProcHandle
 
 cdef class ProcMemory(ProcessOwner):
     cdef ProcHandle get(self)
-    cdef int _copy(self, Buffer buffer, object where, object size, bint reading) except -1
+    cdef int _copy(self, Buffer buffer, object where, object size, bint reading,
+                   object timeout) except -1

@@ -6,6 +6,7 @@ from offchip.buffer cimport Buffer, get_buffer
 from veo._context cimport destination
 from veo._convert cimport to_address, to_bits, to_size
 from veo._log cimport log_info, log_on
+from veo._main_wait cimport limit_wait, main_wait, was_late
 from veo._process_handle cimport ProcessOwner, ProcHandle
 from veo.libveo cimport veo_proc_handle
 
@@ -36,13 +37,16 @@ cdef class ProcMemory(ProcessOwner):
             raise VeoClosedError("the VeoProc was not initialised")
         return self.handle
 
-    def alloc_mem(self, size):
+    def alloc_mem(self, size, *, timeout=None):
         """Allocate VE memory.
 
         Parameters
         ----------
         size : int
             Number of bytes.
+        timeout : float, optional
+            NEC's library, not the soft twin, executes what is queued in the main context before.
+            Timeout in seconds for that, as for `read_mem()`.
 
         Returns
         -------
@@ -61,7 +65,7 @@ cdef class ProcMemory(ProcessOwner):
         to_bits(c"L", size, &nbytes)
         handle = proc.enter()
         try:
-            proc.settle_main()
+            proc.begin(timeout, "veo_alloc_mem")
             with nogil:
                 rc = proc.table.veo_alloc_mem(handle, &address, <size_t>nbytes)
             if rc != 0:
@@ -72,13 +76,15 @@ cdef class ProcMemory(ProcessOwner):
             log_info(f"alloc_mem addr={address:#x} size={nbytes}")
         return VEMemPtr(self, address, nbytes)
 
-    def free_mem(self, addr):
-        """Free VE memory.
+    def free_mem(self, addr, *, timeout=None):
+        """Free VE memory, after the requests queued in the main context.
 
         Parameters
         ----------
         addr : VEMemPtr or int
             From `alloc_mem()`.
+        timeout : float, optional
+            As for `read_mem()`.
 
         Raises
         ------
@@ -86,17 +92,27 @@ cdef class ProcMemory(ProcessOwner):
             The pointer belongs to another process.
         VeoError
             It could not be freed. It is a RuntimeError.
+        VeoTimeoutError
+            The wait timed out; it says for which request. It is a TimeoutError.
         """
         cdef ProcHandle proc = self.get()
         cdef uint64_t address
         cdef veo_proc_handle *handle
+        cdef main_wait wait
+        cdef bint late
         cdef int rc
         to_address(addr, self, &address)
         handle = proc.enter()
         try:
-            proc.settle_main()
-            with nogil:
-                rc = proc.table.veo_free_mem(handle, address)
+            wait = proc.begin(timeout, "veo_free_mem")
+            while True:
+                with nogil:
+                    limit_wait(proc.soft, &wait)
+                    rc = proc.table.veo_free_mem(handle, address)
+                    late = was_late(proc.soft, rc != 0)
+                if not late:
+                    break
+                proc.go_on(&wait, "veo_free_mem")
             if rc != 0:
                 proc.library.fail(
                     f"veo_free_mem of {address:#x} failed", "veo_free_mem", handle, rc
@@ -106,7 +122,7 @@ cdef class ProcMemory(ProcessOwner):
         if log_on():
             log_info(f"free_mem addr={address:#x}")
 
-    def read_mem(self, dst, src, size):
+    def read_mem(self, dst, src, size, *, timeout=None):
         """Copy VE memory into a Python object, after the requests queued in the main context.
 
         Parameters
@@ -118,6 +134,9 @@ cdef class ProcMemory(ProcessOwner):
             VE address.
         size : int
             Number of bytes; `dst` may be larger.
+        timeout : float, optional
+            Timeout in seconds for what is queued in the main context before. None waits without
+            limit, or 1.5 s once a wait for a request there has timed out; `math.inf` in any case.
 
         Raises
         ------
@@ -125,11 +144,13 @@ cdef class ProcMemory(ProcessOwner):
             `dst` has no buffer, is not contiguous, or is smaller than `size`.
         VeoError
             The transfer failed. It is a RuntimeError.
+        VeoTimeoutError
+            The wait timed out; it says for which request. It is a TimeoutError.
         """
         to_size(size, "size")
-        self._copy(destination(dst), src, size, True)
+        self._copy(destination(dst), src, size, True, timeout)
 
-    def write_mem(self, dst, src, size):
+    def write_mem(self, dst, src, size, *, timeout=None):
         """Copy a Python object's memory to the VE, after the requests queued in the main context.
 
         Parameters
@@ -140,6 +161,8 @@ cdef class ProcMemory(ProcessOwner):
             Contiguous memory with the bytes.
         size : int
             Number of bytes; `src` may be larger.
+        timeout : float, optional
+            As for `read_mem()`.
 
         Raises
         ------
@@ -147,15 +170,43 @@ cdef class ProcMemory(ProcessOwner):
             `src` has no buffer, is not contiguous, or is smaller than `size`.
         VeoError
             The transfer failed. It is a RuntimeError.
+        VeoTimeoutError
+            The wait timed out; it says for which request. It is a TimeoutError.
         """
         to_size(size, "size")
-        self._copy(get_buffer(src, False), dst, size, False)
+        self._copy(get_buffer(src, False), dst, size, False, timeout)
 
-    cdef int _copy(self, Buffer buffer, object where, object size, bint reading) except -1:
+    def _write_new(self, dst, src, size):
+        """Write to memory that no queued request uses, without waiting for those."""
+        cdef ProcHandle proc = self.get()
+        cdef Buffer buffer = get_buffer(src, False)
+        cdef uint64_t address
+        cdef Py_ssize_t nbytes = to_size(size, "size")
+        cdef veo_proc_handle *handle
+        cdef int rc
+        if proc.soft.veosoft_write_at_once is NULL:
+            self._copy(buffer, dst, size, False, None)
+            return
+        to_address(dst, self, &address)
+        handle = proc.enter()
+        try:
+            with nogil:
+                rc = proc.soft.veosoft_write_at_once(handle, address, buffer.ptr, <size_t>nbytes)
+            if rc != 0:
+                proc.library.fail(
+                    f"a write of {nbytes} bytes at {address:#x} failed", "veo_write_mem", handle, rc
+                )
+        finally:
+            proc.leave()
+
+    cdef int _copy(self, Buffer buffer, object where, object size, bint reading,
+                   object timeout) except -1:
         cdef ProcHandle proc = self.get()
         cdef Py_ssize_t nbytes = to_size(size, "size")
         cdef uint64_t address
         cdef veo_proc_handle *handle
+        cdef main_wait wait
+        cdef bint late
         cdef int rc
         if buffer.nbytes < nbytes:
             raise ValueError(
@@ -163,18 +214,22 @@ cdef class ProcMemory(ProcessOwner):
                 f"size ({buffer.nbytes} < {nbytes})"
             )
         to_address(where, self, &address)
+        name = "veo_read_mem" if reading else "veo_write_mem"
         handle = proc.enter()
         try:
-            if (proc.soft.veosoft_transfers_are_ordered is NULL
-                    or proc.soft.veosoft_transfers_are_ordered(handle)):
-                proc.settle_main()
-            with nogil:
-                if reading:
-                    rc = proc.table.veo_read_mem(handle, buffer.ptr, address, <size_t>nbytes)
-                else:
-                    rc = proc.table.veo_write_mem(handle, address, buffer.ptr, <size_t>nbytes)
+            wait = proc.begin(timeout, name)
+            while True:
+                with nogil:
+                    limit_wait(proc.soft, &wait)
+                    if reading:
+                        rc = proc.table.veo_read_mem(handle, buffer.ptr, address, <size_t>nbytes)
+                    else:
+                        rc = proc.table.veo_write_mem(handle, address, buffer.ptr, <size_t>nbytes)
+                    late = was_late(proc.soft, rc != 0)
+                if not late:
+                    break
+                proc.go_on(&wait, name)
             if rc != 0:
-                name = "veo_read_mem" if reading else "veo_write_mem"
                 proc.library.fail(
                     f"{name} of {nbytes} bytes at {address:#x} failed", name, handle, rc
                 )
@@ -196,8 +251,15 @@ cdef class ProcMemory(ProcessOwner):
 
     # --- tagged addresses --------------------------------------------------------------------
 
-    def alloc_hmem(self, size):
+    def alloc_hmem(self, size, *, timeout=None):
         """Allocate VE memory with a tagged address; see `VEO_HMEM`.
+
+        Parameters
+        ----------
+        size : int
+            Number of bytes.
+        timeout : float, optional
+            As for `alloc_mem()`.
 
         Returns
         -------
@@ -217,7 +279,7 @@ cdef class ProcMemory(ProcessOwner):
         handle = proc.enter()
         try:
             proc.library.need(<const void *>proc.table.veo_alloc_hmem, "veo_alloc_hmem")
-            proc.settle_main()
+            proc.begin(timeout, "veo_alloc_hmem")
             with nogil:
                 rc = proc.table.veo_alloc_hmem(handle, &address, <size_t>nbytes)
             if rc != 0:
@@ -226,17 +288,28 @@ cdef class ProcMemory(ProcessOwner):
             proc.leave()
         return VEMemPtr(self, <uint64_t>address, nbytes)
 
-    def free_hmem(self, addr):
-        """Free memory from `alloc_hmem()`.
+    def free_hmem(self, addr, *, timeout=None):
+        """Free memory from `alloc_hmem()`, after the requests queued in the main context.
+
+        Parameters
+        ----------
+        addr : VEMemPtr or int
+            From `alloc_hmem()`.
+        timeout : float, optional
+            As for `read_mem()`.
 
         Raises
         ------
         VeoError
             It is not such an address. It is a RuntimeError.
+        VeoTimeoutError
+            The wait timed out; it says for which request. It is a TimeoutError.
         """
         cdef ProcHandle proc = self.get()
         cdef uint64_t address
         cdef veo_proc_handle *handle
+        cdef main_wait wait
+        cdef bint late
         cdef int rc
         to_address(addr, self, &address)
         handle = proc.enter()
@@ -245,9 +318,15 @@ cdef class ProcMemory(ProcessOwner):
             if not address >> 63:
                 # libveo would treat it as memory from this process's malloc().
                 raise VeoError(f"{address:#x} is not a tagged VE address", function="veo_free_hmem")
-            proc.settle_main()
-            with nogil:
-                rc = proc.table.veo_free_hmem(<void *>address)
+            wait = proc.begin(timeout, "veo_free_hmem")
+            while True:
+                with nogil:
+                    limit_wait(proc.soft, &wait)
+                    rc = proc.table.veo_free_hmem(<void *>address)
+                    late = was_late(proc.soft, rc != 0)
+                if not late:
+                    break
+                proc.go_on(&wait, "veo_free_hmem")
             if rc != 0:
                 proc.library.fail(
                     f"veo_free_hmem of {address:#x} failed", "veo_free_hmem", handle, rc

@@ -6,6 +6,8 @@ change only with the GIL held; `users` counts the calls that have released it, a
 use is freed.
 """
 
+from libc.stdint cimport uint64_t
+from veo._main_wait cimport main_wait
 from veo._native cimport Library
 from veo.context_set cimport veopkg_context, veopkg_contexts
 from veo.libveo cimport veo_proc_handle, veo_table, veo_thr_ctxt, veosoft_table
@@ -19,13 +21,12 @@ cdef class ContextBase:
     cdef int finish(self, long long ns) except -1
     # Whether a request whose wait timed out is still not done.
     cdef bint has_given_up(self) noexcept
+    # Queues the freeing of VE memory; whether the library could.
+    cdef bint free_later(self, uint64_t address) noexcept
+    # What the oldest request is that is not done.
+    cdef str oldest(self)
     # Settles pending requests as closed; what they kept lives until the process is gone.
     cdef void bury(self) noexcept
-
-
-cdef enum:
-    # For kernels whose wait timed out.
-    GIVEN_UP_NS = 1_500_000_000
 
 
 cdef class ProcHandle:
@@ -48,8 +49,12 @@ cdef class ProcHandle:
     cdef veo_proc_handle *enter(self) except NULL
     cdef void leave(self) noexcept
     cdef bint is_open(self) noexcept
-    # Waits until the main context's queue is empty, checking for signals. Inside enter/leave.
-    cdef int settle_main(self) except -1
+    # Before a function that comes after what is queued in the main context. Waits for that if the
+    # library would without a limit (NEC's), checking for signals. Inside enter/leave, as go_on().
+    cdef main_wait begin(self, object timeout, str function) except *
+    # The function was late: to be called again after this.
+    cdef int go_on(self, main_wait *wait, str function) except -1
+    cdef bint main_has_given_up(self) noexcept
     cdef int refuse(self) except -1
     # Settles requests for at most `ns` nanoseconds (negative: no limit), then ends the process.
     # The result of veo_proc_destroy(); 0 when it is closed already.

@@ -3,11 +3,13 @@
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint64_t
 from offchip cimport native
+from veo._main_wait cimport GIVEN_UP_NS, fail_late, keep_waiting, main_wait, main_wait_of
 from veo._native cimport Library, death_report
 from veo.context_set cimport veopkg_context, veopkg_context_next, veopkg_contexts_first
-from veo.libveo cimport veo_proc_handle, veo_table, veo_thr_ctxt
-from veo.waiting cimport SLICE_NS, now_ns, pause_ns
+from veo.libveo cimport veo_proc_handle, veo_table
+from veo.waiting cimport now_ns, pause_ns
 
 import atexit
 import sys
@@ -51,6 +53,12 @@ cdef class ContextBase:
 
     cdef bint has_given_up(self) noexcept:
         return False
+
+    cdef bint free_later(self, uint64_t address) noexcept:
+        return False
+
+    cdef str oldest(self):
+        return ""
 
     cdef void bury(self) noexcept:
         pass
@@ -99,25 +107,31 @@ cdef class ProcHandle:
     cdef void leave(self) noexcept:
         self.users -= 1
 
-    cdef int settle_main(self) except -1:
-        cdef veo_thr_ctxt *main = self.main
-        cdef ContextBase opened
-        cdef int rc
-        if self.soft.veosoft_context_drain is NULL or main is NULL:
+    cdef main_wait begin(self, object timeout, str function) except *:
+        cdef main_wait wait = main_wait_of(timeout)
+        cdef ContextBase main
+        cdef bint given_up
+        if self.soft.veosoft_set_wait_limit is NULL and self.open_contexts.main is not NULL:
             # Synchronous functions of the vendor's library do not see signals; requests known to be
             # queued before them are waited for here.
-            if self.open_contexts.main is not NULL:
-                opened = <ContextBase>self.open_contexts.main
-                opened.finish(-1)
-            return 0
-        rc = self.soft.veosoft_context_drain(main, 0)
-        while rc == 1:
-            with nogil:
-                rc = self.soft.veosoft_context_drain(main, SLICE_NS)
-            PyErr_CheckSignals()
-            if self.leaving:
-                self.refuse()
-        return 0
+            main = <ContextBase>self.open_contexts.main
+            given_up = wait.limit < 0 and main.has_given_up()
+            if given_up:
+                wait.limit = GIVEN_UP_NS
+            if main.finish(wait.limit):
+                fail_late(wait.limit, main.oldest(), given_up, function)
+        return wait
+
+    cdef int go_on(self, main_wait *wait, str function) except -1:
+        if self.leaving:
+            self.refuse()
+        return keep_waiting(wait, self.soft, self.main, self.main_has_given_up(), function)
+
+    cdef bint main_has_given_up(self) noexcept:
+        # A main context that was closed leaves its requests.
+        if self.open_contexts.main is NULL:
+            return self.unfinished
+        return (<ContextBase>self.open_contexts.main).has_given_up()
 
     cdef void give_up(self) noexcept:
         if self.soft.veosoft_proc_kill is not NULL and not death_report(self.soft, self.handle):

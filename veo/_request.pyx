@@ -94,9 +94,12 @@ cdef class VeoRequest(Request):
         return self._value("wait_result")
 
     def _timeout_error(self, timeout):
+        what = f" ({self.what})" if self.what else ""
+        # The object may never have been initialised.
+        oldest = self.handle.oldest() if self.handle is not None else "no request"
         return VeoTimeoutError(
-            f"request {self.node.id} did not finish within {timeout} s; it continues, and may be "
-            "waited for again",
+            f"request {self.node.id}{what} did not finish within {timeout} s; it continues, and "
+            f"may be waited for again. Its context still has {oldest}",
             function="veo_call_wait_result",
         )
 

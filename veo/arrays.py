@@ -6,17 +6,16 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
-import weakref
 from collections.abc import Sequence
 from typing import Any, Self, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from veo._allocation import Allocation
 from veo._context import VeoCtxt
 from veo._proc import VeoProc
 from veo._request import VeoMemRequest
-from veo.errors import VeoClosedError
 from veo.memptr import VEMemPtr
 
 __all__ = ["DeviceArray", "to_device"]
@@ -61,7 +60,7 @@ class DeviceArray:
             raise TypeError(f"a Vector Engine has no Python objects, which {self._dtype} has")
         self._shape = _as_shape(shape)
         size = math.prod(self._shape) * self._dtype.itemsize
-        self._memory = _Memory(proc, max(size, 1))
+        self._memory = Allocation(proc, max(size, 1))
         self._offset = 0
 
     @property
@@ -113,8 +112,15 @@ class DeviceArray:
         where = "freed" if self._memory.freed else f"{int(self.address):#x}"
         return f"<DeviceArray {self._shape} of {self._dtype} at {where}>"
 
-    def write(self, values: npt.ArrayLike) -> Self:
+    def write(self, values: npt.ArrayLike, *, timeout: float | None = None) -> Self:
         """Copy values to the VE, and wait; they are broadcast and converted as NumPy does it.
+
+        Parameters
+        ----------
+        values : array-like
+            What is copied.
+        timeout : float, optional
+            As for `VeoProc.read_mem()`.
 
         Returns
         -------
@@ -123,16 +129,18 @@ class DeviceArray:
         """
         data = self._as_host(values)
         if self.nbytes:
-            self.proc.write_mem(self.address, data, self.nbytes)
+            self.proc.write_mem(self.address, data, self.nbytes, timeout=timeout)
         return self
 
-    def read(self, out: Array | None = None) -> Array:
+    def read(self, out: Array | None = None, *, timeout: float | None = None) -> Array:
         """Copy the elements to the host, and wait.
 
         Parameters
         ----------
         out : numpy.ndarray, optional
             Where they go: of the same shape and dtype, in C order. A new array if None.
+        timeout : float, optional
+            As for `VeoProc.read_mem()`.
 
         Returns
         -------
@@ -141,7 +149,7 @@ class DeviceArray:
         target = np.empty(self._shape, self._dtype) if out is None else out
         self._check_target(target)
         if self.nbytes:
-            self.proc.read_mem(target, self.address, self.nbytes)
+            self.proc.read_mem(target, self.address, self.nbytes, timeout=timeout)
         return target
 
     def write_async(self, context: VeoCtxt, values: npt.ArrayLike) -> VeoMemRequest:
@@ -242,34 +250,6 @@ class DeviceArray:
             raise ValueError("out must be writable, and its elements in C order")
 
 
-class _Memory:
-    """Memory of a VE process, which arrays share."""
-
-    def __init__(self, proc: VeoProc, size: int) -> None:
-        self.proc = proc
-        self._address = int(proc.alloc_mem(size))
-        self._finalizer = weakref.finalize(self, _free, proc, self._address)
-        self._finalizer.atexit = False
-
-    @property
-    def freed(self) -> bool:
-        return not self._finalizer.alive or self.proc.closed
-
-    def address(self) -> int:
-        if self.freed:
-            raise VeoClosedError("the memory of this DeviceArray was freed")
-        return self._address
-
-    def free(self) -> None:
-        self._finalizer()
-
-
-def _free(proc: VeoProc, address: int) -> None:
-    # With its process, the memory is gone.
-    if not proc.closed and proc.alive:
-        proc.free_mem(address)
-
-
 def _as_shape(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
     extents = (shape,) if isinstance(shape, SupportsIndex) else shape
     result = tuple(operator.index(extent) for extent in extents)
@@ -296,4 +276,8 @@ def to_device(proc: VeoProc, values: Any) -> DeviceArray:
     if hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray):
         values = np.from_dlpack(values)
     data = np.asarray(values)
-    return DeviceArray(proc, data.shape, data.dtype).write(data)
+    array = DeviceArray(proc, data.shape, data.dtype)
+    if array.nbytes:
+        # Nothing that is queued knows this memory.
+        proc._write_new(array.address, np.ascontiguousarray(data), array.nbytes)
+    return array

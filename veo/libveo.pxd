@@ -65,6 +65,7 @@ cdef extern from "veo_table.h" nogil:
         uint64_t (*veo_async_read_mem)(veo_thr_ctxt *, void *, uint64_t, size_t) noexcept nogil
         uint64_t (*veo_async_write_mem)(veo_thr_ctxt *, uint64_t, const void *,
                                         size_t) noexcept nogil
+        uint64_t (*veo_free_mem_async)(veo_thr_ctxt *, uint64_t) noexcept nogil
         int (*veo_alloc_hmem)(veo_proc_handle *, void **, size_t) noexcept nogil
         int (*veo_free_hmem)(void *) noexcept nogil
         int (*veo_hmemcpy)(void *, const void *, size_t) noexcept nogil
@@ -82,6 +83,10 @@ cdef extern from "veo_table.h" nogil:
                                        int64_t) noexcept nogil
         int (*veosoft_call_cancel)(veo_thr_ctxt *, uint64_t) noexcept nogil
         int (*veosoft_context_drain)(veo_thr_ctxt *, int64_t) noexcept nogil
+        int64_t (*veosoft_set_wait_limit)(int64_t) noexcept nogil
+        size_t (*veosoft_waits_for)(veo_thr_ctxt *, char *, size_t) noexcept nogil
+        int (*veosoft_write_at_once)(veo_proc_handle *, uint64_t, const void *,
+                                     size_t) noexcept nogil
         veo_thr_ctxt *(*veosoft_main_context)(veo_proc_handle *) noexcept nogil
         const char *(*veosoft_error)() noexcept nogil
         const char *(*veosoft_death_report)(veo_proc_handle *) noexcept nogil

@@ -99,6 +99,9 @@
     X(veosoft_call_wait_timed) \
     X(veosoft_call_cancel) \
     X(veosoft_context_drain) \
+    X(veosoft_set_wait_limit) \
+    X(veosoft_waits_for) \
+    X(veosoft_write_at_once) \
     X(veosoft_main_context) \
     X(veosoft_error) \
     X(veosoft_death_report) \

@@ -247,7 +247,8 @@ int veo_call_sync(struct veo_proc_handle *proc, uint64_t addr, struct veo_args *
 /* --- memory --- */
 
 /*
- * Synchronous. veo_alloc_mem() does not wait for the queue; it stores an address (soft: aligned to
+ * Synchronous: all but veo_alloc_mem() act after what is queued in the main context, for which they
+ * wait (veosoft.h: veosoft_set_wait_limit()). veo_alloc_mem() stores an address (soft: aligned to
  * 64 bytes) and returns 0, -1 if there is no memory, -2 if the process is gone. veo_free_mem()
  * frees that memory, or memory of a kernel's malloc(); the copies return when the bytes are there.
  * These three return 0 or -1. Memory that is not freed goes with the process.

@@ -5,7 +5,7 @@
  * Callers look these functions up at run time (dlsym) and do without them if they are absent, as in
  * the vendor's library. A program tells the libraries apart by the presence of veosoft_version().
  *
- * Threads. Any thread may call any function. Only those with a timeout block, and
+ * Threads. Any thread may call any function. Only those with a timeout block, those that copy, and
  * veosoft_death_report(), for up to a second after a crash. Texts are in static storage, belong to
  * the process handle, or to the calling thread, as each function says; callers free none.
  *
@@ -56,6 +56,24 @@ int veosoft_call_wait_timed(struct veo_thr_ctxt *ctx, uint64_t reqid, uint64_t *
 int veosoft_call_cancel(struct veo_thr_ctxt *ctx, uint64_t reqid);
 /* veo_context_sync() with such a limit: 0 when the queue is empty, 1 at the limit, -1 if dead. */
 int veosoft_context_drain(struct veo_thr_ctxt *ctx, int64_t timeout_ns);
+/*
+ * How long synchronous functions that the calling thread calls from now on wait for what is queued
+ * in the main context, in nanoseconds: veo_free_mem(), veo_free_hmem(), veo_read_mem(),
+ * veo_write_mem(), veo_hmemcpy(), veo_load_library() and veo_unload_library(). At the limit they
+ * have done nothing and fail with ETIMEDOUT. Negative, as at first: no limit; then a line on stderr
+ * says after 30 seconds what is waited for, unless veosoft_set_quiet() was called. Returns the
+ * limit before.
+ */
+int64_t veosoft_set_wait_limit(int64_t timeout_ns);
+/*
+ * Says what the oldest request of CTX is that is not done, such as "request 7, a call of sum(),
+ * submitted 4.2 s ago; 3 more queued behind it". Returns the length, 0 if there is none; the text
+ * is cut to SIZE bytes.
+ */
+size_t veosoft_waits_for(struct veo_thr_ctxt *ctx, char *text, size_t size);
+/* veo_write_mem() that does not wait for the main context's queue: for memory that no request
+ * there uses. 0, or -1. */
+int veosoft_write_at_once(struct veo_proc_handle *proc, uint64_t dst, const void *src, size_t size);
 /* The main context, whether opened or not (veo_get_context() gives only opened ones). */
 struct veo_thr_ctxt *veosoft_main_context(struct veo_proc_handle *proc);
 

@@ -42,9 +42,14 @@ static int allocate(struct veo_proc_handle *proc, uint64_t *addr, size_t size)
 static int free_foreign(struct veo_proc_handle *proc, uint64_t addr)
 {
     uint64_t ignored;
-    uint64_t id = veolib_queue_simple(proc->main, WIRE_FREE, addr, NULL);
-    if (id != VEO_REQUEST_ID_INVALID &&
-        veolib_queue_wait(proc->main, id, &ignored, CLOCK_NEVER) == VEO_COMMAND_OK)
+    struct draft draft;
+    if (!veolib_sync_begin(proc, &draft))
+        return -1;
+
+    draft.slot->op = WIRE_FREE;
+    draft.slot->target = addr;
+    uint64_t id = veolib_queue_publish(proc->main, &draft, NULL);
+    if (veolib_queue_wait(proc->main, id, &ignored, CLOCK_NEVER) == VEO_COMMAND_OK)
         return 0;
 
     if (veolib_worker_is_dead(&proc->worker))

@@ -148,20 +148,20 @@ static bool exchange_opened(struct veo_thr_ctxt *ctx, bool opened)
     return before;
 }
 
-/* Has the worker start a thread for CTX. False (error set) on failure. */
+/* Has the worker start a thread for CTX, whatever its kernels do. False (error set) on failure. */
 static bool start_thread(struct veo_thr_ctxt *ctx, size_t stack_size)
 {
-    struct veo_thr_ctxt *main = ctx->proc->main;
+    struct veo_thr_ctxt *service = ctx->proc->service;
     struct draft draft;
     uint64_t error = 0;
-    if (!veolib_queue_begin(main, &draft))
+    if (!veolib_queue_begin(service, &draft))
         return false;
     draft.slot->op = WIRE_OPEN_CONTEXT;
     draft.slot->target = (uint64_t)(uintptr_t)ctx->wire;
     draft.slot->size = stack_size;
-    uint64_t id = veolib_queue_publish(main, &draft, NULL);
+    uint64_t id = veolib_queue_publish(service, &draft, NULL);
 
-    int state = veolib_queue_wait(main, id, &error, CLOCK_NEVER);
+    int state = veolib_queue_wait(service, id, &error, CLOCK_NEVER);
     if (error)
         veolib_fail((int)error,
                     "the VE process could not start a thread with a stack of %zu bytes: %s",

@@ -15,7 +15,7 @@
 #include "veo/lib/process_handle.h"
 #include "veo/lib/queue.h"
 #include "veo/lib/queue_wait.h"
-#include "veo/lib/symbols.h"
+#include "veo/lib/symbol_table.h"
 #include "veo/lib/worker_program.h"
 #include "veo/lib/worker_start.h"
 #include "veosoft.h"
@@ -49,7 +49,7 @@ static void tear_down(struct veo_proc_handle *proc)
             veolib_context_delete(c);
     proc->main = proc->service = NULL;
 
-    veolib_symbols_clear(proc);
+    veolib_symbols_forget(proc, true, 0);
     veolib_memory_unmap(&proc->memory);
 }
 

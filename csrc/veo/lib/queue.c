@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/copy.h"
 #include "common/futex.h"
 #include "veo/lib/error.h"
@@ -200,7 +201,7 @@ uint64_t veolib_queue_publish(struct veo_thr_ctxt *ctx, struct draft *draft,
                               struct request_extra *extra)
 {
     ctx->tail->records[ctx->tail_index] =
-        (struct request_record){.extra = extra, .job = draft->job};
+        (struct request_record){.extra = extra, .job = draft->job, .submitted = clock_coarse()};
     if (draft->job != NULL)
         atomic_store_explicit(&ctx->tail->in_use, draft->id + 1, memory_order_relaxed);
     if (++ctx->tail_index == WIRE_CHUNK_SLOTS) {

@@ -63,6 +63,7 @@ struct host_job_ops {
 struct request_record {
     struct request_extra *extra;
     struct host_job *job; /* NULL unless the host executes it */
+    int64_t submitted;    /* clock_coarse() */
     bool withdrawn;       /* nobody asks for its result */
 };
 

@@ -2,7 +2,6 @@
 #include "veo/lib/symbols.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -13,111 +12,9 @@
 #include "veo/lib/process_handle.h"
 #include "veo/lib/queue.h"
 #include "veo/lib/queue_wait.h"
+#include "veo/lib/symbol_table.h"
+#include "veo/lib/sync.h"
 #include "veosoft.h"
-
-struct symbol {
-    struct symbol *next;
-    uint64_t handle;
-    uint64_t address;
-    char *signature; /* after the name */
-    char name[];
-};
-
-enum { BUCKETS = 256 };
-
-static size_t bucket_of(uint64_t handle, const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ handle;
-    for (; *name != 0; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return (size_t)(hash >> 32) % BUCKETS;
-}
-
-/* --- what is known, with the symbols lock --- */
-
-/* 0 if it is not known. */
-static uint64_t cached(struct veo_proc_handle *proc, uint64_t handle, const char *name)
-{
-    if (proc->symbols == NULL)
-        return 0;
-    for (const struct symbol *s = proc->symbols[bucket_of(handle, name)]; s != NULL; s = s->next)
-        if (s->handle == handle && strcmp(s->name, name) == 0)
-            return s->address;
-    return 0;
-}
-
-/* Takes SYMBOL over; frees it if it is known already, or without memory. */
-static void insert(struct veo_proc_handle *proc, struct symbol *symbol)
-{
-    if (proc->symbols == NULL)
-        proc->symbols = calloc(BUCKETS, sizeof *proc->symbols);
-    if (proc->symbols == NULL || cached(proc, symbol->handle, symbol->name) != 0) {
-        free(symbol);
-        return;
-    }
-
-    struct symbol **bucket = &proc->symbols[bucket_of(symbol->handle, symbol->name)];
-    symbol->next = *bucket;
-    *bucket = symbol;
-}
-
-static const char *signature_of(const struct veo_proc_handle *proc, uint64_t address)
-{
-    for (size_t i = 0; proc->symbols != NULL && i < BUCKETS; i++)
-        for (const struct symbol *s = proc->symbols[i]; s != NULL; s = s->next)
-            if (s->address == address)
-                return s->signature;
-    return "";
-}
-
-/* --- the same, taking the lock --- */
-
-/* Without memory nothing is kept, and the worker is asked again. */
-static void remember(struct veo_proc_handle *proc, uint64_t handle, const char *name,
-                     uint64_t address, const char *signature)
-{
-    size_t length = strlen(name) + 1;
-    size_t size = strlen(signature) + 1;
-    struct symbol *symbol = malloc(sizeof *symbol + length + size);
-    if (symbol == NULL)
-        return;
-    *symbol = (struct symbol){.handle = handle, .address = address};
-    symbol->signature = memcpy(symbol->name + length, signature, size);
-    memcpy(symbol->name, name, length);
-
-    pthread_mutex_lock(&proc->symbols_lock);
-    insert(proc, symbol);
-    pthread_mutex_unlock(&proc->symbols_lock);
-}
-
-/* Forgets the symbols of a library, or ALL of them. */
-static void forget(struct veo_proc_handle *proc, bool all, uint64_t handle)
-{
-    pthread_mutex_lock(&proc->symbols_lock);
-    for (size_t i = 0; proc->symbols != NULL && i < BUCKETS; i++) {
-        struct symbol **at = &proc->symbols[i];
-        while (*at != NULL) {
-            struct symbol *s = *at;
-            if (all || s->handle == handle) {
-                *at = s->next;
-                free(s);
-            } else {
-                at = &s->next;
-            }
-        }
-    }
-
-    if (all) {
-        free(proc->symbols);
-        proc->symbols = NULL;
-    }
-    pthread_mutex_unlock(&proc->symbols_lock);
-}
-
-void veolib_symbols_clear(struct veo_proc_handle *proc)
-{
-    forget(proc, true, 0);
-}
 
 /* --- asking the worker --- */
 
@@ -166,7 +63,8 @@ static uint64_t exchange(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t han
 {
     struct draft draft;
     uint64_t result = 0;
-    if (!veolib_queue_begin(ctx, &draft))
+    bool begun = ctx->main ? veolib_sync_begin(ctx->proc, &draft) : veolib_queue_begin(ctx, &draft);
+    if (!begun)
         return 0;
 
     draft.slot->op = (uint8_t)op;
@@ -200,6 +98,7 @@ static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, 
     text->signature[0] = 0;
 
     uint64_t result = exchange(ctx, op, handle, text);
+    int said = errno;
     if (!veolib_worker_is_dead(&proc->worker))
         copy_text(error, text->error, WIRE_ERROR_SIZE);
     if (result != 0 && signature != NULL) {
@@ -208,6 +107,7 @@ static uint64_t ask(struct veo_thr_ctxt *ctx, enum wire_op op, uint64_t handle, 
             signature[0] = 0;
     }
     veolib_wire_put(&proc->memory, block);
+    errno = said;
     return result;
 }
 
@@ -219,8 +119,9 @@ VEO_EXPORT uint64_t veo_load_library(struct veo_proc_handle *proc, const char *l
     if (!check_name(libname, "library") || !veolib_proc_enter(proc))
         return 0;
 
+    errno = 0;
     uint64_t handle = ask(proc->main, WIRE_LOAD, 0, libname, error, NULL);
-    if (handle == 0)
+    if (handle == 0 && errno != ETIMEDOUT)
         veolib_fail(error[0] != 0 ? ENOENT : ESRCH, "cannot load '%s': %s", libname,
                     error[0] != 0 ? error : "the VE process is gone");
     veolib_proc_leave(proc);
@@ -239,9 +140,25 @@ static void fail_unload(uint64_t handle, int why)
                     (unsigned long long)handle);
 }
 
-VEO_EXPORT int veo_unload_library(struct veo_proc_handle *proc, const uint64_t libhandle)
+/* Submits DRAFT as the unloading of a library, and waits for it. */
+static int unload(struct veo_proc_handle *proc, struct draft *draft, uint64_t handle)
 {
     uint64_t result = 0;
+    draft->slot->op = WIRE_UNLOAD;
+    draft->slot->target = handle;
+    uint64_t id = veolib_queue_publish(proc->main, draft, NULL);
+    if (veolib_queue_wait(proc->main, id, &result, CLOCK_NEVER) != VEO_COMMAND_OK)
+        veolib_fail(ESRCH, "the VE process is gone: no library can be unloaded");
+    else if (result == 0)
+        return 0;
+    else
+        fail_unload(handle, (int)result);
+    return -1;
+}
+
+VEO_EXPORT int veo_unload_library(struct veo_proc_handle *proc, const uint64_t libhandle)
+{
+    struct draft draft;
     int rc = -1;
     if (libhandle == 0) {
         veolib_fail(EINVAL, "0 is not the handle of a loaded library");
@@ -250,15 +167,10 @@ VEO_EXPORT int veo_unload_library(struct veo_proc_handle *proc, const uint64_t l
     if (!veolib_proc_enter(proc))
         return -1;
 
-    forget(proc, false, libhandle);
-    uint64_t id = veolib_queue_simple(proc->main, WIRE_UNLOAD, libhandle, NULL);
-    if (id == VEO_REQUEST_ID_INVALID ||
-        veolib_queue_wait(proc->main, id, &result, CLOCK_NEVER) != VEO_COMMAND_OK)
-        veolib_fail(ESRCH, "the VE process is gone: no library can be unloaded");
-    else if (result != 0)
-        fail_unload(libhandle, (int)result);
-    else
-        rc = 0;
+    if (veolib_sync_begin(proc, &draft)) {
+        veolib_symbols_forget(proc, false, libhandle);
+        rc = unload(proc, &draft, libhandle);
+    }
     veolib_proc_leave(proc);
     return rc;
 }
@@ -276,9 +188,7 @@ uint64_t veolib_symbol_address(struct veo_proc_handle *proc, uint64_t handle, co
         return 0;
     }
 
-    pthread_mutex_lock(&proc->symbols_lock);
-    uint64_t address = cached(proc, handle, name);
-    pthread_mutex_unlock(&proc->symbols_lock);
+    uint64_t address = veolib_symbol_known(proc, handle, name);
     if (address != 0)
         return address;
 
@@ -290,7 +200,7 @@ uint64_t veolib_symbol_address(struct veo_proc_handle *proc, uint64_t handle, co
         return 0;
     }
 
-    remember(proc, handle, name, address, signature);
+    veolib_symbol_remember(proc, handle, name, address, signature);
     /* To kernels it is a request of the main context, as with the vendor's library. */
     veolib_queue_remember(proc->main, address);
     return address;
@@ -313,12 +223,7 @@ VEO_EXPORT size_t veosoft_signature(struct veo_proc_handle *proc, uint64_t addre
     if (!veolib_proc_enter(proc))
         return 0;
 
-    pthread_mutex_lock(&proc->symbols_lock);
-    const char *found = signature_of(proc, address);
-    size_t length = strlen(found);
-    if (text != NULL && size > length)
-        memcpy(text, found, length + 1);
-    pthread_mutex_unlock(&proc->symbols_lock);
+    size_t length = veolib_symbol_signature(proc, address, text, size);
     veolib_proc_leave(proc);
     return length;
 }

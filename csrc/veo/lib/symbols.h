@@ -18,7 +18,4 @@ struct veo_proc_handle;
  */
 uint64_t veolib_symbol_address(struct veo_proc_handle *proc, uint64_t handle, const char *name);
 
-/* Forgets all, when the process ends. */
-void veolib_symbols_clear(struct veo_proc_handle *proc);
-
 #endif

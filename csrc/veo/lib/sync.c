@@ -5,18 +5,64 @@
 
 #include "common/clock.h"
 #include "veo/lib/error.h"
+#include "veo/lib/export.h"
+#include "veo/lib/oldest.h"
 #include "veo/lib/process_handle.h"
 #include "veo/lib/queue.h"
 #include "veo/lib/queue_wait.h"
+#include "veosoft.h"
+
+/* A thread waits as long without a word. */
+#define SILENCE (30 * CLOCK_SECOND)
+
+static _Thread_local int64_t wait_limit = -1;
+
+VEO_EXPORT int64_t veosoft_set_wait_limit(int64_t timeout_ns)
+{
+    int64_t before = wait_limit;
+    wait_limit = timeout_ns < 0 ? -1 : timeout_ns;
+    return before;
+}
+
+static void say_what_is_waited_for(struct veo_thr_ctxt *main)
+{
+    char text[OLDEST_TEXT_SIZE];
+    if (!veolib_is_quiet() && veolib_oldest_describe(main, text, sizeof text) > 0)
+        veolib_log("waiting for the main context, which still has %s", text);
+}
+
+/* As veolib_queue_drain(). */
+static int drain(struct veo_thr_ctxt *main, int64_t deadline)
+{
+    if (deadline != CLOCK_NEVER)
+        return veolib_queue_drain(main, deadline);
+
+    int rc = veolib_queue_drain(main, clock_deadline(SILENCE));
+    if (rc != 1)
+        return rc;
+    say_what_is_waited_for(main);
+    return veolib_queue_drain(main, CLOCK_NEVER);
+}
+
+static bool wait_until(struct veo_proc_handle *proc, int64_t deadline)
+{
+    char text[OLDEST_TEXT_SIZE];
+    if (veolib_queue_is_empty(proc->main) && !veolib_worker_is_dead(&proc->worker))
+        return true;
+
+    int rc = drain(proc->main, deadline);
+    if (rc == 1) {
+        veolib_oldest_describe(proc->main, text, sizeof text);
+        veolib_fail(ETIMEDOUT, "the main context still has %s", text);
+    } else if (rc != 0) {
+        veolib_fail(ESRCH, "the VE process is gone");
+    }
+    return rc == 0;
+}
 
 bool veolib_sync_main(struct veo_proc_handle *proc)
 {
-    if (veolib_queue_is_empty(proc->main) && !veolib_worker_is_dead(&proc->worker))
-        return true;
-    if (veolib_queue_drain(proc->main, CLOCK_NEVER) == 0)
-        return true;
-    veolib_fail(ESRCH, "the VE process is gone");
-    return false;
+    return wait_until(proc, clock_deadline(wait_limit));
 }
 
 bool veolib_sync_transfer(struct veo_proc_handle *proc)
@@ -26,5 +72,17 @@ bool veolib_sync_transfer(struct veo_proc_handle *proc)
     if (!veolib_worker_is_dead(&proc->worker))
         return true;
     veolib_fail(ESRCH, "the VE process is gone");
+    return false;
+}
+
+bool veolib_sync_begin(struct veo_proc_handle *proc, struct draft *draft)
+{
+    int64_t deadline = clock_deadline(wait_limit);
+    while (wait_until(proc, deadline) && veolib_queue_begin(proc->main, draft)) {
+        /* Another thread may have queued something meanwhile. */
+        if (veolib_queue_is_idle(proc->main))
+            return true;
+        veolib_queue_abandon(proc->main);
+    }
     return false;
 }

@@ -2,15 +2,18 @@
 /*
  * sync.h: what synchronous functions wait for before they act.
  *
- * They run in the order of the main context's queue, so they wait until it is empty. Both functions
- * block until then, between veolib_proc_enter() and veolib_proc_leave(), and return false (error
- * set) if the process is dead. Any thread may call them.
+ * They act in the order of the main context's queue, so they wait until it is empty: without limit,
+ * after a while with a line on stderr that says what for; or as long as veosoft_set_wait_limit()
+ * allowed the calling thread. All functions block until then, between veolib_proc_enter() and
+ * veolib_proc_leave(), and return false (error set) if the process is dead (ESRCH) or at the limit
+ * (ETIMEDOUT). Any thread may call them.
  */
 #ifndef VEOLIB_SYNC_H
 #define VEOLIB_SYNC_H
 
 #include <stdbool.h>
 
+struct draft;
 struct veo_proc_handle;
 
 /* Waits for the main context's queue. */
@@ -18,5 +21,9 @@ bool veolib_sync_main(struct veo_proc_handle *proc);
 
 /* Same, before a transfer: does not wait if the process was created with unordered transfers. */
 bool veolib_sync_transfer(struct veo_proc_handle *proc);
+
+/* Same, before a request that the worker executes in the main context: begins its draft, as
+ * veolib_queue_begin() does, while nothing is queued. */
+bool veolib_sync_begin(struct veo_proc_handle *proc, struct draft *draft);
 
 #endif

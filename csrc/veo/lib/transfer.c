@@ -19,6 +19,7 @@
 #include "veo/lib/queue.h"
 #include "veo/lib/queue_wait.h"
 #include "veo/lib/sync.h"
+#include "veosoft.h"
 
 /* An asynchronous transfer of at most this size is executed by its caller if nothing is queued:
  * that is faster than waking a thread. */
@@ -162,6 +163,16 @@ VEO_EXPORT int veo_write_mem(struct veo_proc_handle *proc, uint64_t dst, const v
                              size_t size)
 {
     return transfer_sync(proc, (void *)(uintptr_t)src, dst, size, true);
+}
+
+VEO_EXPORT int veosoft_write_at_once(struct veo_proc_handle *proc, uint64_t dst, const void *src,
+                                     size_t size)
+{
+    if (!veolib_proc_enter(proc))
+        return -1;
+    int error = veolib_transfer_now(proc, (void *)(uintptr_t)src, dst, size, true);
+    veolib_proc_leave(proc);
+    return error == 0 ? 0 : -1;
 }
 
 /* --- asynchronous --- */

@@ -253,3 +253,11 @@ def test_one_call(functions):
         veo.offload(SOURCE, "absent")
     with pytest.raises(veo.VeoBuildError):
         veo.offload("int f(", "f")
+
+
+def test_arrays_in_a_circle_are_collected_with_their_process(make_proc):
+    proc = make_proc()
+    circle = {"proc": proc, "array": veo.to_device(proc, [1.0, 2.0])}
+    circle["circle"] = circle
+    del circle, proc
+    gc.collect()

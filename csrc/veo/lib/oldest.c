@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "veo/lib/oldest.h"
+
+#include <stdio.h>
+
+#include "common/clock.h"
+#include "veo/lib/export.h"
+#include "veo/lib/process_handle.h"
+#include "veo/lib/queue.h"
+#include "veo/lib/symbol_table.h"
+#include "veosoft.h"
+
+/* What is known of the oldest request. */
+struct oldest {
+    uint64_t id;
+    uint64_t behind; /* requests after it */
+    uint64_t target; /* as in its slot, where a kernel may have written */
+    uint8_t op;
+    int64_t age;
+};
+
+static bool find_oldest(struct veo_thr_ctxt *ctx, struct oldest *oldest)
+{
+    pthread_mutex_lock(&ctx->queue);
+    veolib_queue_harvest_locked(ctx);
+    uint64_t id = atomic_load_explicit(&ctx->harvested, memory_order_relaxed);
+    uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
+    bool found = id < end;
+    if (found) {
+        unsigned index;
+        const struct chunk *chunk = veolib_queue_chunk_locked(ctx, id, &index);
+        const volatile struct wire_slot *slot = &chunk->wire->slots[index];
+        *oldest = (struct oldest){.id = id,
+                                  .behind = end - id - 1,
+                                  .target = slot->target,
+                                  .op = chunk->records[index].job != NULL ? WIRE_HOST : slot->op,
+                                  .age = clock_coarse() - chunk->records[index].submitted};
+    }
+    pthread_mutex_unlock(&ctx->queue);
+    return found;
+}
+
+static void name_call(struct veo_proc_handle *proc, uint64_t address, char *text, size_t size)
+{
+    char name[VEO_SYMNAME_LEN_MAX + 1];
+    if (veolib_symbol_name(proc, address, name, sizeof name) > 0)
+        snprintf(text, size, "a call of %s()", name);
+    else
+        snprintf(text, size, "a call of the function at 0x%llx", (unsigned long long)address);
+}
+
+static const char *name_of_op(enum wire_op op)
+{
+    switch (op) {
+    case WIRE_READ:
+    case WIRE_WRITE: return "a transfer";
+    case WIRE_LOAD: return "the loading of a library";
+    case WIRE_UNLOAD: return "the unloading of a library";
+    case WIRE_FREE: return "the freeing of memory";
+    case WIRE_EXIT: return "its end";
+    case WIRE_HOST: return "a transfer or a function that the host executes";
+    case WIRE_NOP:
+    case WIRE_CALL:
+    case WIRE_SYMBOL:
+    case WIRE_OPEN_CONTEXT: break;
+    }
+    return "a short request";
+}
+
+size_t veolib_oldest_describe(struct veo_thr_ctxt *ctx, char *text, size_t size)
+{
+    char what[VEO_SYMNAME_LEN_MAX + 32];
+    struct oldest oldest;
+    if (size > 0)
+        text[0] = 0;
+    if (!find_oldest(ctx, &oldest))
+        return 0;
+
+    if (oldest.op == WIRE_CALL)
+        name_call(ctx->proc, oldest.target, what, sizeof what);
+    else
+        snprintf(what, sizeof what, "%s", name_of_op((enum wire_op)oldest.op));
+
+    int length = snprintf(text, size, "request %llu, %s, submitted %.1f s ago",
+                          (unsigned long long)oldest.id, what,
+                          oldest.age > 0 ? (double)oldest.age / CLOCK_SECOND : 0.0);
+    if (oldest.behind > 0 && length > 0 && (size_t)length < size)
+        length += snprintf(text + length, size - (size_t)length, "; %llu more queued behind it",
+                           (unsigned long long)oldest.behind);
+    return length > 0 ? (size_t)length : 0;
+}
+
+VEO_EXPORT size_t veosoft_waits_for(struct veo_thr_ctxt *ctx, char *text, size_t size)
+{
+    if (text != NULL && size > 0)
+        text[0] = 0;
+    if (!veolib_ctx_enter(ctx))
+        return 0;
+    size_t length = veolib_oldest_describe(ctx, text, text != NULL ? size : 0);
+    veolib_ctx_leave(ctx);
+    return length;
+}

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+__all__: list[str] = []
