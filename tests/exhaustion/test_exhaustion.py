@@ -100,7 +100,7 @@ def test_every_allocation_of_a_worker_may_fail(sweep: Sweep, tmp_path: Path) -> 
     assert allocations > 10
 
 
-def test_a_wait_ends_in_time_without_memory_for_results(compiler: str) -> None:
+def test_results_of_what_was_submitted_need_no_more_memory(compiler: str) -> None:
     environment = {**os.environ, "KERNELS": str(program("scenario_kernel.so"))}
     done = subprocess.run(
         [program("no_results")], env=environment, capture_output=True, text=True, timeout=100

@@ -88,7 +88,6 @@ struct veo_thr_ctxt *veolib_context_new(struct veo_proc_handle *proc, bool main)
     bool ready = ctx != NULL && attach_wire(ctx);
     if (ready) {
         ctx->opened = false;
-        atomic_store(&ctx->ending, false);
         atomic_store(&ctx->gone, false);
     }
     pthread_mutex_unlock(&proc->contexts_lock);
@@ -130,7 +129,6 @@ bool veolib_context_end(struct veo_thr_ctxt *ctx, int64_t deadline)
         return false;
 
     /* What other threads queue after it is not executed. */
-    atomic_store(&ctx->ending, true);
     int rc = id == VEO_REQUEST_ID_INVALID ? veolib_queue_drain(ctx, deadline)
                                           : veolib_queue_drain_until(ctx, id + 1, deadline);
     return rc != 1;

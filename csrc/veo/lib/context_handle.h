@@ -32,10 +32,11 @@ struct veo_thr_ctxt {
     bool opened;               /* counted by veo_num_contexts() */
     bool main;
     _Atomic bool gone;      /* closed: the handle waits for its next use */
-    _Atomic bool ending;    /* being closed: results that there is no memory for are dropped */
-    pthread_mutex_t submit; /* recursive: veo_req_block_begin() */
-    pthread_mutex_t queue;  /* all below, but for the agent */
-    struct chunk *head;     /* the oldest request not harvested is here, at head_index */
+    pthread_mutex_t submit; /* recursive: veo_req_block_begin(); these two: */
+    bool has_reserved;
+    uint64_t reserved;     /* an id with room for the results of its page */
+    pthread_mutex_t queue; /* all below, but for the agent */
+    struct chunk *head;    /* the oldest request not harvested is here, at head_index */
     struct chunk *tail;
     struct chunk *retired; /* harvested, but the worker or a waiter may still read a slot */
     unsigned head_index;

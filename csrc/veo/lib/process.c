@@ -138,7 +138,6 @@ static bool end_contexts(struct veo_proc_handle *proc, int64_t deadline)
  * told, for want of memory. */
 static bool end_main_context(struct veo_proc_handle *proc, int64_t deadline)
 {
-    atomic_store(&proc->main->ending, true);
     if (veolib_queue_drain(proc->main, deadline) == 1)
         return false;
     return veolib_queue_simple(proc->main, WIRE_EXIT, 0, NULL) != VEO_REQUEST_ID_INVALID;

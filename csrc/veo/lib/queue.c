@@ -88,6 +88,7 @@ bool veolib_queue_init(struct veo_thr_ctxt *ctx)
     ctx->retired = NULL;
     ctx->head_index = ctx->tail_index = 0;
     ctx->waiters = 0;
+    ctx->has_reserved = false;
     atomic_store(&ctx->next_id, 0);
     atomic_store(&ctx->harvested, 0);
     ctx->sleepers = (struct list){NULL, NULL};
@@ -146,6 +147,21 @@ static bool extend(struct veo_thr_ctxt *ctx)
     return true;
 }
 
+/* With the submit lock: makes room for the result of the next request, with those of its page. */
+static bool reserve_result(struct veo_thr_ctxt *ctx)
+{
+    uint64_t id = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
+    if (ctx->has_reserved && veolib_results_are_together(id, ctx->reserved))
+        return true;
+
+    pthread_mutex_lock(&ctx->queue);
+    bool reserved = veolib_results_reserve(&ctx->results, id);
+    pthread_mutex_unlock(&ctx->queue);
+    ctx->has_reserved = reserved;
+    ctx->reserved = id;
+    return reserved;
+}
+
 bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
 {
     if (veolib_worker_is_dead(&ctx->proc->worker)) {
@@ -159,7 +175,7 @@ bool veolib_queue_begin(struct veo_thr_ctxt *ctx, struct draft *draft)
         veolib_fail(EINVAL, "the context is closed");
         return false;
     }
-    if (!extend(ctx)) {
+    if (!extend(ctx) || !reserve_result(ctx)) {
         pthread_mutex_unlock(&ctx->submit);
         veolib_fail(ENOMEM, "out of memory (queued requests)");
         return false;
@@ -332,10 +348,9 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct ending *de
 
         if (id == wanted)
             *delivery = ending;
-        else if (!record->withdrawn &&
-                 !veolib_results_put(&ctx->results, id, ending.outcome, ending.result) &&
-                 !atomic_load(&ctx->ending))
-            break; /* out of memory: it stays in the queue and is tried again */
+        else if (!record->withdrawn)
+            veolib_results_put(&ctx->results, id, ending.outcome, ending.result);
+        veolib_results_settle(&ctx->results, id + 1);
 
         free_job(record->job);
         record->job = NULL;
@@ -448,8 +463,10 @@ uint64_t veolib_queue_done(struct veo_thr_ctxt *ctx, int outcome, uint64_t resul
     pthread_mutex_lock(&ctx->submit);
     pthread_mutex_lock(&ctx->queue);
     uint64_t next = atomic_load_explicit(&ctx->next_id, memory_order_relaxed);
-    if (is_at_rest(ctx) && veolib_results_put(&ctx->results, next, outcome, result)) {
+    if (is_at_rest(ctx) && veolib_results_reserve(&ctx->results, next)) {
         id = next;
+        veolib_results_put(&ctx->results, id, outcome, result);
+        veolib_results_settle(&ctx->results, id + 1);
         wire_remember(ctx->wire, result);
         atomic_store_explicit(&ctx->next_id, next + 1, memory_order_release);
         atomic_store_explicit(&ctx->harvested, next + 1, memory_order_release);

@@ -146,7 +146,7 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
 
 /*
  * For a request that has ended and cannot be harvested yet, because a host thread still executes
- * another one, or for want of memory. Longer each time.
+ * another one. Longer each time.
  */
 static void back_off(int64_t *nap, int64_t deadline)
 {

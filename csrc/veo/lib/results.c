@@ -3,14 +3,12 @@
 
 #include <stdlib.h>
 
-enum { PAGE = 64 };
-
 struct result_page {
     struct result_page *next; /* in the same bucket */
-    uint64_t number;          /* id / PAGE */
+    uint64_t number;          /* id / RESULT_PAGE */
     uint64_t present;         /* one bit per entry */
-    uint64_t results[PAGE];
-    uint8_t outcomes[PAGE];
+    uint64_t results[RESULT_PAGE];
+    uint8_t outcomes[RESULT_PAGE];
 };
 
 static struct result_page **bucket_of(const struct result_table *table, uint64_t number)
@@ -22,6 +20,7 @@ static bool grow(struct result_table *table)
 {
     struct result_table bigger = {.nbuckets = table->nbuckets ? 4 * table->nbuckets : 16,
                                   .npages = table->npages,
+                                  .settled = table->settled,
                                   .spare = table->spare};
     bigger.buckets = calloc(bigger.nbuckets, sizeof(struct result_page *));
     if (bigger.buckets == NULL)
@@ -52,7 +51,7 @@ static struct result_page *find(const struct result_table *table, uint64_t numbe
     return page;
 }
 
-/* The page for ids around NUMBER * PAGE, made if need be; NULL without memory. */
+/* The page for ids around NUMBER * RESULT_PAGE, made if need be; NULL without memory. */
 static struct result_page *find_or_add(struct result_table *table, uint64_t number)
 {
     struct result_page *page = find(table, number);
@@ -90,30 +89,47 @@ static void remove_page(struct result_table *table, struct result_page *page)
         table->spare = page;
 }
 
-bool veolib_results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result)
+/* Removes a page that no request will use. */
+static void remove_if_done(struct result_table *table, struct result_page *page)
 {
-    struct result_page *page = find_or_add(table, id / PAGE);
-    if (page == NULL)
-        return false;
+    if (page->present == 0 && (page->number + 1) * RESULT_PAGE <= table->settled)
+        remove_page(table, page);
+}
 
-    page->present |= UINT64_C(1) << id % PAGE;
-    page->results[id % PAGE] = result;
-    page->outcomes[id % PAGE] = (uint8_t)outcome;
-    return true;
+bool veolib_results_reserve(struct result_table *table, uint64_t id)
+{
+    return find_or_add(table, id / RESULT_PAGE) != NULL;
+}
+
+void veolib_results_settle(struct result_table *table, uint64_t end)
+{
+    table->settled = end;
+    if (end % RESULT_PAGE != 0)
+        return;
+    struct result_page *page = find(table, end / RESULT_PAGE - 1);
+    if (page != NULL)
+        remove_if_done(table, page);
+}
+
+void veolib_results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result)
+{
+    struct result_page *page = find(table, id / RESULT_PAGE);
+    page->present |= UINT64_C(1) << id % RESULT_PAGE;
+    page->results[id % RESULT_PAGE] = result;
+    page->outcomes[id % RESULT_PAGE] = (uint8_t)outcome;
 }
 
 bool veolib_results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result)
 {
-    struct result_page *page = find(table, id / PAGE);
-    uint64_t bit = UINT64_C(1) << id % PAGE;
+    struct result_page *page = find(table, id / RESULT_PAGE);
+    uint64_t bit = UINT64_C(1) << id % RESULT_PAGE;
     if (page == NULL || !(page->present & bit))
         return false;
 
-    *outcome = page->outcomes[id % PAGE];
-    *result = page->results[id % PAGE];
+    *outcome = page->outcomes[id % RESULT_PAGE];
+    *result = page->results[id % RESULT_PAGE];
     page->present &= ~bit;
-    if (page->present == 0)
-        remove_page(table, page);
+    remove_if_done(table, page);
     return true;
 }
 

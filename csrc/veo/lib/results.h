@@ -3,7 +3,9 @@
  * results.h: results that were taken out of a queue and that no one has fetched yet.
  *
  * Ids are added in increasing order and mostly fetched in that order, so the table stores pages of
- * 64 neighbouring ids, which a hash table finds.
+ * 64 neighbouring ids, which a hash table finds. There is a page for every request that was
+ * submitted, so that a result has room whatever memory is left: a page is reserved with its first
+ * id and kept until all of its ids are settled and fetched.
  *
  * A table of all zeros is empty. It has no lock; the caller has one (a context's queue lock). No
  * function blocks.
@@ -15,20 +17,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { RESULT_PAGE = 64 };
+
 struct result_page;
 
 struct result_table {
     struct result_page **buckets;
     size_t nbuckets; /* a power of two, or 0 */
     size_t npages;
+    uint64_t settled;          /* requests below this id */
     struct result_page *spare; /* one empty page, so that a steady flow allocates nothing */
 };
 
-/* Adds a result. False if there is no memory; the table is then unchanged. */
-bool veolib_results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result);
+/* Makes room for the result of ID. False if there is no memory; the table is then unchanged. */
+bool veolib_results_reserve(struct result_table *table, uint64_t id);
+
+/* Adds a result, for which there is room. */
+void veolib_results_put(struct result_table *table, uint64_t id, int outcome, uint64_t result);
+
+/* All requests below END are settled: what they have reserved and do not use is free. For every END
+ * in turn. */
+void veolib_results_settle(struct result_table *table, uint64_t end);
 
 /* Removes a result and returns it. False if the table does not hold it. */
 bool veolib_results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result);
+
+/* Whether two ids have their results in one page. */
+static inline bool veolib_results_are_together(uint64_t id, uint64_t other)
+{
+    return id / RESULT_PAGE == other / RESULT_PAGE;
+}
 
 /* Removes all results and frees the memory. */
 void veolib_results_clear(struct result_table *table);
