@@ -153,6 +153,8 @@ cdef class Control:
         finally:
             free(c)
 
+        if id == 0:
+            self.device.rank = me
         self.caller.add_communicator(n, me)
         self.device.raise_interruption()
         return id

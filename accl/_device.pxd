@@ -13,6 +13,8 @@ cdef class Device:
     cdef accl_device *c
     # Identifies the device to its blocks.
     cdef object token
+    # As one of communicator 0; -1 before there is one.
+    cdef int rank
     cdef readonly bint unified
     cdef readonly bint closed
     # Number of threads inside the library with it.

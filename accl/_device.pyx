@@ -103,6 +103,7 @@ cdef class Device:
                  endpoint=None, board=0, cclo=0):
         cdef accl_config config
         cdef int status
+        self.rank = -1
         if self.c is not NULL or self.closed:
             raise TypeError("this Device is already open")
 
@@ -344,6 +345,6 @@ cdef uint32_t _after_failure(Device device, int status, uint32_t retcode, str na
 
     device.raise_interruption()
     if raises:
-        raise device.lib.call_error(retcode, name, text)
+        raise device.lib.call_error(retcode, name, text, device.rank)
 
     return retcode

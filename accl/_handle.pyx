@@ -87,7 +87,7 @@ cdef class ACCLHandle(Request):
             # Only deinit() interrupts these calls.
             raise ACCLClosedError(f"{self.operation}: {text}", retcode=retcode)
 
-        raise self.device.lib.call_error(retcode, self.operation, text)
+        raise self.device.lib.call_error(retcode, self.operation, text, self.device.rank)
 
     def _timeout_error(self, timeout):
         return ACCLUnfinishedError(

@@ -18,7 +18,7 @@ cdef class Library(LoadedLibrary):
     # the status: the text is that of the last call.
     cdef int fail(self, int status, str function) except -1
     # Raises the error of a call that failed with error bits.
-    cdef object call_error(self, uint32_t retcode, str operation, str text)
+    cdef object call_error(self, uint32_t retcode, str operation, str text, int rank)
 
 
 # None for the default library, a Library, or an argument of loader.choose().

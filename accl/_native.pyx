@@ -32,6 +32,7 @@ from offchip.native cimport (
 from offchip.tracing cimport taken_trace
 
 import os
+import re
 
 from offchip import __version__
 from offchip.libraries import Libraries, describe
@@ -54,6 +55,8 @@ _BY_STATUS = {
     ACCL_UNSUPPORTED: errors.ACCLUnsupportedError,
 }
 _TIMEOUTS = int(ErrorCode.RECEIVE_TIMEOUT_ERROR | ErrorCode.DEQUEUE_BUFFER_TIMEOUT_ERROR)
+# How the soft engine names the rank that is the cause.
+_PEER = re.compile(r"\brank (\d+) \(of communicator 0\)")
 _PEERS = int(ErrorCode.PEER_LOST_ERROR | ErrorCode.PEER_GAVE_UP_ERROR)
 
 
@@ -85,7 +88,7 @@ cdef class Library(LoadedLibrary):
         kind = _BY_STATUS.get(status, errors.ACCLError)
         raise kind(f"{function}: {text}", code=status, function=function)
 
-    cdef object call_error(self, uint32_t retcode, str operation, str text):
+    cdef object call_error(self, uint32_t retcode, str operation, str text, int rank):
         kind = errors.ACCLError
         if retcode & <uint32_t>_PEERS:
             kind = errors.ACCLPeerError
@@ -93,12 +96,17 @@ cdef class Library(LoadedLibrary):
             kind = errors.ACCLReceiveTimeoutError
 
         names = ", ".join(error_names(retcode))
-        return kind(
+        error = kind(
             f"{operation}: {names}: {text}" if text else f"{operation}: {names}",
             retcode=retcode,
             code=retcode,
             name=names,
         )
+        if kind is errors.ACCLPeerError:
+            peer = _PEER.search(text)
+            error.peer = int(peer[1]) if peer else None
+            error.rank = rank if rank >= 0 else None
+        return error
 
     def trace(self, bint on):
         """Begin to note calls of functions that take time, or end that; `offchip.trace` uses it.

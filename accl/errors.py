@@ -57,7 +57,18 @@ class ACCLReceiveTimeoutError(ACCLError, TimeoutError):
 
 
 class ACCLPeerError(ACCLError, ConnectionError):
-    """Another rank has terminated, or cannot be reached."""
+    """Another rank has ended, cannot be reached, or gave up the communicator.
+
+    Attributes
+    ----------
+    peer : int or None
+        That rank, as one of communicator 0; None if the library does not name one.
+    rank : int or None
+        The rank whose call failed, as one of communicator 0.
+    """
+
+    peer: int | None = None
+    rank: int | None = None
 
 
 class ACCLMemoryError(ACCLError, MemoryError):

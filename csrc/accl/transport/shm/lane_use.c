@@ -35,8 +35,9 @@ uint32_t acclib_lane_may_use(accl_device *device, struct communicator *comm, uin
     if (bits)
         return bits;
     return acclib_call_fail(device, ACCL_ERROR(PEER_GAVE_UP_ERROR),
-                            "rank %u gave up communicator %u after an error of its own",
-                            communicator_shown(comm, index), comm->id);
+                            "rank %u (of communicator 0) gave up communicator %u after an error of "
+                            "its own",
+                            comm->members[index].rank, comm->id);
 }
 
 uint64_t acclib_lane_source(const struct communicator *comm, uint32_t index, uint64_t number)
