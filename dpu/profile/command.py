@@ -10,8 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -89,6 +91,13 @@ def _note(options: argparse.Namespace, text: str) -> None:
     print(f"note: {text}", file=sys.stderr if options.json else sys.stdout)
 
 
+def _page(options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]) -> str:
+    paths, command = _split(options.words)
+    when = Path(paths[0]).stat().st_mtime if paths else time.time()
+    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
+    return page(profile, programs, command=shlex.join(command or paths), when=date)
+
+
 def write_files(
     options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]
 ) -> bool:
@@ -96,8 +105,11 @@ def write_files(
     wanted = {name: getattr(options, name) for name in _FILES if getattr(options, name)}
     for name, path in wanted.items():
         if name in ("html", "trace"):
-            trace = name == "trace"
-            text = json.dumps(timeline(profile)) if trace else page(profile, programs)
+            text = (
+                json.dumps(timeline(profile))
+                if name == "trace"
+                else _page(options, profile, programs)
+            )
         elif not programs:
             continue
         elif name == "callgrind":

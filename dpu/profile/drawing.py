@@ -35,6 +35,13 @@ _EVENT_COLOURS = {
     EventKind.SLEEP: _PARTS["sleep"],
     EventKind.SPIN: _PARTS["spin"],
 }
+_EVENT_NAMES = {
+    EventKind.RUN: "runs",
+    EventKind.READ: "reads MRAM",
+    EventKind.WRITE: "writes MRAM",
+    EventKind.SLEEP: "sleeps",
+    EventKind.SPIN: "spins",
+}
 
 
 def _svg(height: int, title: str, parts: list[str]) -> str:
@@ -192,6 +199,7 @@ def draw_timeline(figures: ProgramFigures, launch: LaunchEvents, *, most: int = 
     bottom = engine + 30
     parts.append(_text(_LEFT, bottom, f"cycle {begin}"))
     parts.append(_text(_WIDTH - 20, bottom, f"cycle {end}", "end"))
-    names = {"runs": "#c9d6d2", "DMA": _PARTS["DMA"], "sleep": _PARTS["sleep"]}
-    parts += _legend(bottom + 18, {**names, "spin": _PARTS["spin"]})
-    return _svg(bottom + 30, f"Timeline of {figures.code.name}, launch {launch.operation}", parts)
+    parts += _legend(bottom + 18, {_EVENT_NAMES[kind]: c for kind, c in _EVENT_COLOURS.items()})
+    launches = [one.number for one in figures.launches]
+    which = f"launch {launch.operation} of {max(launches, default=launch.operation)}"
+    return _svg(bottom + 30, f"Timeline of {figures.code.name}, {which}", parts)

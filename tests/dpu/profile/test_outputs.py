@@ -18,8 +18,8 @@ from dpu.profile.callgrind import callgrind
 from dpu.profile.command import main
 from dpu.profile.drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from dpu.profile.figures import LaunchFigures, advise
-from dpu.profile.page import page
-from dpu.profile.raw import RecordedProgram, Site
+from dpu.profile.page import _cut, _time, page
+from dpu.profile.raw import EventKind, RecordedProgram, Site
 from dpu.profile.timeline import timeline
 from tests.support.chrome_trace import check_trace
 
@@ -141,6 +141,49 @@ def test_the_page_needs_nothing_else(profile: RawProfile, figures: ProgramFigure
     text = page(profile, [figures])
     assert text.count("<svg") == 4 and advise(figures).split(":")[0] in text
     assert not re.search(r"""(src|href)\s*=|url\(|@import|<script""", text)
+
+
+def test_the_page_says_what_was_run_and_is_for_all_screens(
+    profile: RawProfile, figures: ProgramFigures
+) -> None:
+    text = page(profile, [figures], command="./host 'a b'", when="2026-01-02 03:04")
+    assert "<code>./host &#x27;a b&#x27;</code>, 2026-01-02 03:04" in text
+    assert 'name="viewport" content="width=device-width' in text
+    assert "prefers-color-scheme: dark" in text
+    # Tables and pictures that are wider than the screen move, not the page.
+    assert text.count('<div class="wide">') == text.count("<table") + text.count("<svg")
+    assert f"<h2>{Path(figures.program.path).name}</h2>" in text
+    assert f"({figures.whole.cycles:,} cycles at 350 MHz)" in text
+    assert f"launch 1 of {len(figures.launches)}</text>" in text
+
+
+def test_rows_that_do_not_matter_are_counted() -> None:
+    sites = [("f", 900), ("g", 96), ("h", 3), ("i", 1)]
+    assert _cut(sites, 1000) == ({"f", "g"}, "2 more, of less than 0.5% each: 0.4 % together")
+    assert _cut(sites[:2], 996) == ({"f", "g"}, "")
+    assert _cut([], 0) == (set(), "")
+
+
+@pytest.mark.parametrize(
+    ("cycles", "text"),
+    [(0, "0 ns"), (1, "2.86 ns"), (3500, "10 us"), (3_500_000, "10 ms"), (700_000_000, "2 s")],
+)
+def test_times_have_units(cycles: int, text: str) -> None:
+    assert _time(cycles, 350_000_000) == text
+
+
+def test_legends_have_all_colours(profile: RawProfile, figures: ProgramFigures) -> None:
+    launch = profile.events[0]
+    read = next(one for one in launch.events if one.kind == EventKind.READ)
+    events = [*launch.events, read._replace(kind=EventKind.WRITE)]
+    for picture in (
+        draw_tasklets(figures),
+        draw_dpus(figures),
+        draw_timeline(figures, launch._replace(events=events), most=10**6),
+    ):
+        boxes = re.findall(r'<rect x=.* height="([\d.]+)" fill="([^"]+)"', picture)
+        legend = {colour for height, colour in boxes if height == "10.00"}
+        assert {colour for height, colour in boxes if height != "10.00"} <= legend
 
 
 def test_names_in_a_page_are_escaped(profile: RawProfile, figures: ProgramFigures) -> None:

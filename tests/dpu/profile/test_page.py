@@ -70,3 +70,19 @@ def test_the_speed_up_is_that_of_the_cycles(root: Path, example: str) -> None:
     assert sorted(cycles) == list(range(1, steps + 1))
     assert sorted(cycles.values(), reverse=True) == [cycles[i] for i in range(1, steps + 1)]
     assert f"{cycles[1] / cycles[steps]:.1f} times as fast" in part_of(root, example)
+
+
+def test_the_page_of_a_host_has_the_source_of_its_lines(
+    root: Path, toolchain: Toolchain, tmp_path: Path
+) -> None:
+    path = tmp_path / "profile.html"
+    host = [sys.executable, "examples/dpu_histogram.py", "2"]
+    words = [sys.executable, "-m", "dpu.profile", "--html", str(path), "--", *host]
+    subprocess.run(words, cwd=root, capture_output=True, timeout=100, check=True)
+    text = path.read_text()
+    assert f"<code>{shlex.join(host)}</code>, 20" in text
+    lines = text.partition("<h3>Lines</h3>")[2].partition("</table>")[0]
+    source = "histogram[bin_of(pixels[i])]++;"
+    assert re.search(rf"<td>dpu_histogram\.c:\d+</td><td>{re.escape(source)}</td>", lines)
+    assert "<td>__multiply_divide, without lines</td>" in lines
+    assert f"{root}/examples" not in text
