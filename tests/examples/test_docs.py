@@ -8,8 +8,9 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -159,6 +160,48 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
     assert done.stderr == (
         "index.html: #no: no such place on the page\nsub/page.html: lost.png: no such file\n"
     )
+
+
+def read_workflow() -> dict[str, Any]:
+    yaml = pytest.importorskip("ruamel.yaml", reason="workflows are YAML (extra forge)")
+    text = (ROOT / "docs/testing.md").read_text()
+    found = re.search(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    workflow: dict[str, Any] = yaml.YAML(typ="safe", pure=True).load(found[1])
+    return workflow
+
+
+def test_recipe_for_ci_defines_what_it_uses() -> None:
+    workflow = read_workflow()
+    runs = [step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step]
+    used = {name for run in runs for name in re.findall(r"\$\{?([A-Z_]{4,})", run)}
+    assert used - {"RUNNER_TEMP", "GITHUB_ENV"} <= set(workflow["env"])
+    known = {variable.name for variable in VARIABLES}
+    assert {name for name in workflow["env"] if name.endswith("_LIBRARY")} <= known
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    [spec] = project["optional-dependencies"]["toolchain"]
+    least, limit = re.findall(r"[\d.]+", spec)
+    version = [
+        tuple(map(int, one.split("."))) for one in (least, workflow["env"]["ZIGLANG"], limit)
+    ]
+    assert version[0] <= version[1] < version[2]
+    assert {extra for run in runs for extra in re.findall(r"\.whl\)\[([\w,]+)\]", run)} == {
+        "toolchain,mpi,forge,plot"
+    }
+
+
+def test_recipe_for_ci_keeps_the_variables_of_the_sdks(tmp_path: Path) -> None:
+    steps = read_workflow()["jobs"]["test"]["steps"]
+    [step] = [step for step in steps if "veo-env" in step.get("run", "")]
+    kept = tmp_path / "kept"
+    path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"])
+    places = {"HOME": tmp_path, "RUNNER_TEMP": tmp_path, "GITHUB_ENV": kept}
+    environment = {"PATH": path, **{name: str(place) for name, place in places.items()}}
+    subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], env=environment, check=True)
+    found = dict(line.split("=", 1) for line in kept.read_text().splitlines())
+    assert Path(found["NCC"]).is_file()
+    assert Path(found["UPMEM_HOME"], "bin/dpu-pkg-config").is_file()
+    assert str(Path(found["NCC"]).parent) in found["PATH"].split(os.pathsep)
 
 
 # What reads a variable of the environment, in C and in Python.
