@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from offchip.pkg_config import link_flags
-from offchip.sdk_folder import link_file, run_command, write_file
+from offchip.sdk_folder import SdkCommand, link_file, write_file
 
 from .pkg_config import VERSION
 
@@ -106,6 +106,7 @@ Libs: {libs}
 _SHELL = """export UPMEM_HOME={home}
 export PATH={bin}"${{PATH:+:$PATH}}"
 export PKG_CONFIG_PATH={pkg_config}"${{PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}}"
+export LD_LIBRARY_PATH={libraries}"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
 """
 
 
@@ -149,6 +150,7 @@ def write_home(home: str | os.PathLike[str]) -> str:
         home=shlex.quote(str(root)),
         bin=shlex.quote(str(root / "bin")),
         pkg_config=shlex.quote(str(root / "lib" / "pkgconfig")),
+        libraries=shlex.quote(str(root / "lib")),
     )
     write_file(root / "upmem_env.sh", shell)
     return shell
@@ -171,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "Write a folder like that of UPMEM's SDK, "
         "with this installation's compiler, headers and libdpu"
     )
-    return run_command("dpu-env", description, "upmem", write_home, argv)
+    return SdkCommand("dpu-env", description, "upmem", "share/upmem", write_home).run(argv)
 
 
 if __name__ == "__main__":

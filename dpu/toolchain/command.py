@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from offchip.outputs import make_executable, written_file
+from offchip.sdk_places import place_hint
 
 from .arguments import Arguments, Goal, parse
 from .compilers import Kind, Toolchain, find_toolchain
@@ -68,12 +69,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings = _COMMANDS[arguments.goal](arguments, tools)
         _say(warnings)
     except CommandError as error:
-        _say(f"{error}\n")
+        _say(f"{error}\n{_hint(words)}")
         return 1
     except ToolchainError as error:
         text = str(error)
         # A message with a location reads like the compiler's own.
         _say(f"{text}\n" if ": error: " in text else f"{_NAME}: error: {text}\n")
+        _say(_hint(words))
         return 1
     except OSError as error:
         _say(f"{_NAME}: error: {error}\n")
@@ -85,6 +87,11 @@ def _version(tools: Toolchain) -> str:
     from offchip import __version__
 
     return f"{_NAME} of offchip {__version__}, by {tools.describe()}\nTarget: dpu-upmem-dpurte"
+
+
+def _hint(words: Sequence[str]) -> str:
+    hint = place_hint(words, "dpu-env")
+    return f"{hint}\n" if hint else ""
 
 
 def _say(text: str) -> None:

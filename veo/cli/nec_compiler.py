@@ -17,6 +17,7 @@ from pathlib import Path
 
 from offchip import __version__
 from offchip.outputs import written_file
+from offchip.sdk_places import place_hint
 from veo.compilers import Toolchain, VeoBuildError
 from veo.static_worker import read_symbols, runtime_libraries
 
@@ -87,12 +88,20 @@ def _has_input(words: Sequence[str]) -> bool:
     return False
 
 
-def _run(command: list[str]) -> int:
-    """Become the compiler; where the output is not a file, have it make one and copy that."""
+def _run(command: list[str], hint: str) -> int:
+    """Become the compiler; where the output is not a file, have it make one and copy that.
+
+    A hint is printed after errors.
+    """
     begin, end, output = _find_output(command)
     if os.path.lexists(output) and not os.path.isfile(output):
         with written_file(output) as file:
             return subprocess.run([*command[:begin], "-o", str(file), *command[end:]]).returncode
+    if hint:
+        status = subprocess.run(command).returncode
+        if status != 0:
+            print(hint, file=sys.stderr)
+        return status
     os.execvp(command[0], command)
 
 
@@ -137,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{name} of offchip {__version__}, which compiles for the host with {command[0]}")
         sys.stdout.flush()
     try:
-        return _run(command)
+        return _run(command, place_hint(words, "veo-env"))
     except OSError as error:
         print(f"{name}: error: cannot run {Path(command[0])}: {error.strerror}", file=sys.stderr)
         return 1

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from offchip.sdk_folder import link_file, run_command, write_file
+from offchip.sdk_folder import SdkCommand, link_file, write_file
 
 __all__ = ["main", "write_folder"]
 
@@ -130,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     description = (
         "Write a folder like /opt/nec, with compilers for kernels on the host, headers and libveo"
     )
-    return run_command("veo-env", description, "nec", write_folder, argv)
+    return SdkCommand("veo-env", description, "nec", "ve", write_folder).run(argv)
 
 
 if __name__ == "__main__":
