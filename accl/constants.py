@@ -78,9 +78,9 @@ class ACCLReduceFunctions(IntEnum):
 
     #: Sum of the elements; integers wrap.
     SUM = 0
-    #: The larger of the elements: ``a if a > b else b``.
+    #: The larger of the elements; NaN if one is NaN.
     MAX = 1
-    #: The smaller of the elements: ``a if a < b else b``.
+    #: The smaller of the elements; NaN if one is NaN.
     MIN = 2
     #: Product of the elements; integers wrap.
     PROD = 3

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/base/operation.h"
 
+#include "accl/base/device.h"
+#include "accl/base/text.h"
+
+uint32_t acclib_operation_refuse(accl_device *device, const struct operation *op, const char *where)
+{
+    return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
+                            "%s is not implemented %s", acclib_operation_name(op->call->operation),
+                            where);
+}
+
 void acclib_operation_extents(const struct operation *op, uint64_t *source, uint64_t *result)
 {
     const struct accl_call *c = op->call;

@@ -22,6 +22,10 @@ struct operation {
 /* How many elements OP, of which call and communicator are set, reads and writes on this rank. */
 void acclib_operation_extents(const struct operation *op, uint64_t *source, uint64_t *result);
 
+/* COLLECTIVE_NOT_IMPLEMENTED: what makes collectives over WHERE does not know this one. */
+uint32_t acclib_operation_refuse(accl_device *device, const struct operation *op,
+                                 const char *where);
+
 static inline bool operation_has_root(uint32_t operation)
 {
     return operation == ACCL_BCAST || operation == ACCL_SCATTER || operation == ACCL_GATHER ||

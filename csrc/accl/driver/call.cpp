@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From struct accl_call to the driver's methods. */
+#include <stdexcept>
+
 #include "driver.hpp"
 
 namespace driver
@@ -186,7 +188,8 @@ ACCLRequest *start(ACCL::ACCL &a, const accl_call &c, Operands &o)
         return a.reduce_scatter(*o.first, *o.result, count, function, c.comm, true, true, o.wire);
     case ACCL_ALLTOALL: return a.alltoall(*o.first, *o.result, count, c.comm, true, true, o.wire);
     case ACCL_BARRIER: return a.barrier(c.comm);
-    default: return a.nop();
+    case ACCL_NOP: return a.nop();
+    default: throw std::runtime_error("the driver has no such operation");
     }
 }
 

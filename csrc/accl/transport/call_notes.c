@@ -7,6 +7,12 @@
 #include "accl/base/operation.h"
 #include "accl/base/text.h"
 
+#define IS_NOTED(name, value) \
+    _Static_assert((value) < 16 || (value) == ACCL_NOP, "a note has four bits for the operation");
+ACCL_OPERATION_LIST(IS_NOTED)
+#undef IS_NOTED
+_Static_assert(RANKS_MAX <= 1024, "a note has ten bits for the root");
+
 /* Operation, root, and two bits that tell a note from the one that was at its place before. */
 static uint16_t make_note(uint32_t operation, uint32_t root, uint64_t number)
 {

@@ -103,7 +103,8 @@ static uint32_t move_parts(struct move *m)
     case ACCL_SCATTER: bits = acclib_hosts_scatter(m); break;
     case ACCL_GATHER: bits = acclib_hosts_gather(m); break;
     case ACCL_ALLGATHER: bits = acclib_hosts_allgather(m); break;
-    default: bits = acclib_hosts_alltoall(m); break;
+    case ACCL_ALLTOALL: bits = acclib_hosts_alltoall(m); break;
+    default: bits = acclib_operation_refuse(m->device, op, "between hosts"); break;
     }
 
     if (!bits && m->result != op->result)
@@ -125,7 +126,8 @@ static uint32_t reduce_in_any_order(struct move *m)
     switch (kind) {
     case ACCL_REDUCE: bits = acclib_hosts_reduce(m); break;
     case ACCL_ALLREDUCE: bits = acclib_hosts_allreduce(m); break;
-    default: bits = acclib_hosts_reduce_scatter(m); break;
+    case ACCL_REDUCE_SCATTER: bits = acclib_hosts_reduce_scatter(m); break;
+    default: bits = acclib_operation_refuse(m->device, op, "between hosts"); break;
     }
 
     if (!bits && m->result != op->result)

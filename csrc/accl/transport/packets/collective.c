@@ -79,7 +79,8 @@ static uint32_t run(const struct walk *w)
     case ACCL_ALLTOALL: return acclib_packets_alltoall(w);
     case ACCL_REDUCE: return acclib_packets_reduce(w);
     case ACCL_ALLREDUCE: return acclib_packets_allreduce(w);
-    default: return acclib_packets_reduce_scatter(w);
+    case ACCL_REDUCE_SCATTER: return acclib_packets_reduce_scatter(w);
+    default: return acclib_operation_refuse(w->device, w->op, "by packets");
     }
 }
 

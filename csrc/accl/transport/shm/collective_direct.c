@@ -410,11 +410,13 @@ uint32_t acclib_collective_direct(accl_device *device, const struct operation *o
                               source == result ? source * comm->me : UINT64_MAX);
         bits = bits ? bits : reduce_parts(&d, post);
         break;
-    default:
+    case ACCL_REDUCE:
+    case ACCL_ALLREDUCE:
         if (op->call->operation == ACCL_ALLREDUCE || comm->me == op->call->root_src_dst)
             bits = protect_source(&d, source, result, source == result ? 0 : UINT64_MAX);
         bits = bits ? bits : reduce_parts(&d, post);
         break;
+    default: bits = acclib_operation_refuse(device, op, "for much data in shared memory"); break;
     }
 
     return bits;

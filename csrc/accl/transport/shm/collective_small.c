@@ -187,7 +187,9 @@ uint32_t acclib_collective_small(accl_device *device, const struct operation *op
     case ACCL_ALLGATHER: bits = small_copy_all(&s, false); break;
     case ACCL_ALLTOALL: bits = small_copy_all(&s, true); break;
     case ACCL_REDUCE: bits = is_root ? small_reduce(&s) : 0; break;
-    default: bits = small_reduce(&s); break;
+    case ACCL_ALLREDUCE:
+    case ACCL_REDUCE_SCATTER: bits = small_reduce(&s); break;
+    default: bits = acclib_operation_refuse(device, op, "for little data in shared memory"); break;
     }
 
     if (!bits)

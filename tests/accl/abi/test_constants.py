@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constants of Python and of accl.h are the same, each with its own value."""
+
+from __future__ import annotations
+
+import enum
+import subprocess
+
+import numpy as np
+
+from accl import constants
+from accl._operand import dtype_number
+from tests.support.builds import c_program
+
+# Names of pyaccl that are not those of accl.h.
+OTHER_NAMES = {
+    "ALLTOALL": "ALL_TO_ALL",
+    "CFG_RESET": "RESET_PERIPH",
+    "CFG_ENABLE_PACKETS": "ENABLE_PKT",
+    "CFG_TIMEOUT": "SET_TIMEOUT",
+    "CFG_OPEN_PORT": "OPEN_PORT",
+    "CFG_OPEN_CONNECTION": "OPEN_CON",
+    "CFG_STACK": "SET_STACK_TYPE",
+    "CFG_MAX_SEGMENT_SIZE": "SET_MAX_SEGMENT_SIZE",
+}
+# Members without a counterpart in C.
+ZERO = {"NO_COMPRESSION": 0, "NO_STREAM": 0}
+
+
+def constants_of_c() -> dict[str, dict[str, int]]:
+    """Run the program that prints them."""
+    program = c_program("tests/accl/abi/constants", "asan")
+    printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    found: dict[str, dict[str, int]] = {}
+    for line in printed.splitlines():
+        kind, name, value = line.split()
+        found.setdefault(kind, {})[OTHER_NAMES.get(name, name)] = int(value)
+    return found
+
+
+def test_constants_are_those_of_the_header() -> None:
+    in_c = constants_of_c()
+    modules, dtypes = in_c.pop("module"), in_c.pop("dtype")
+    assert modules == {name: getattr(constants, name) for name in modules}
+
+    enums = {
+        name: {member.name.upper(): int(member) for member in kind}
+        for name, kind in vars(constants).items()
+        if isinstance(kind, enum.EnumMeta) and kind.__module__ == constants.__name__
+    }
+    assert {
+        name: {key: value for key, value in members.items() if key not in ZERO}
+        for name, members in enums.items()
+    } == in_c
+    assert all(members[key] == 0 for members in enums.values() for key in ZERO if key in members)
+
+    known = ["int8", "float16", "float32", "float64", "int32", "int64"]
+    assert {name.upper(): dtype_number(np.dtype(name)) for name in known} == {
+        name: value for name, value in dtypes.items() if name.lower() in known
+    }
