@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from pygments.lexers.special import TextLexer
+
+sys.path.insert(0, str(Path(__file__).parent))
+from api_pages import connect
 
 from offchip import __version__
 
@@ -48,6 +52,8 @@ profile.mkdir()
 (profile / "ipython_kernel_config.py").write_text("c.Application.log_level = 40  # errors\n")
 os.environ["IPYTHONDIR"] = kernel_settings.name
 
+# Names in single backquotes are links where something has that name.
+default_role = "py:obj"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 # Attributes that are properties too would be described twice.
@@ -62,5 +68,6 @@ suppress_warnings = [
 
 
 def setup(app: Any) -> None:
-    """Know the language of the diagram of layers, which a test reads."""
+    """Know the language of the diagram of layers, which a test reads; make the reference pages."""
     app.add_lexer("layers", TextLexer)
+    connect(app)
