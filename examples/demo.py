@@ -107,6 +107,12 @@ class Report:
             self.failures.append(f"{what} differs from NumPy by {worst:g} (limit {tolerance:g})")
 
 
+def shown_path(info: dict[str, Any]) -> str:
+    """Return the path of a library, from here if it is below this folder."""
+    path = os.path.relpath(info["path"])
+    return str(info["path"]) if path.startswith("..") else path
+
+
 def build_kernels(folder: str) -> tuple[str, veo.VeBuild]:
     build = veo.VeBuild(check=True)
     build.set_build_dir(folder)
@@ -227,9 +233,9 @@ def checksum(failures: list[str]) -> None:
     run = partial(dpu_checksum.checksum, program, text)
     seconds, (got, modelled, instructions) = timed(run, 1)
     kind = "the soft twin: DPUs are simulated" if info["kind"] == "soft" else "UPMEM's"
-    print(f"  DPU library    {info['path']}")
+    print(f"  DPU library    {shown_path(info)}")
     print(f"  which is       {kind}")
-    print(f"  kernel in      {language}")
+    print(f"  kernel in      {language.partition(' (')[0]}")
     print(f"  took           {seconds * 1e3:.0f} ms here, {modelled * 1e3:.2f} ms modelled")
     print(f"  speed          {instructions / seconds / 1e6:.0f} million instructions/s")
     print(f"  adler32        {got:#010x}")
@@ -243,7 +249,7 @@ def count_together(failures: list[str]) -> None:
     ranks = 4
     seconds, (status, printed) = timed(lambda: accl_allreduce.start(ranks), 1)
     kind = "the soft engine" if info["kind"] == "soft" else "the vendor's driver"
-    print(f"  ACCL library   {info['path']}")
+    print(f"  ACCL library   {shown_path(info)}")
     print(f"  which is       {kind}")
     print(f"  took           {seconds:.2f} s with the start of {ranks} processes")
     for line in printed.splitlines():
@@ -289,7 +295,7 @@ def vector_engine(page: Page) -> list[str]:
     """Run the part on the Vector Engine, and write its pictures; return what is wrong."""
     info = veo.library_info()
     kind = "the soft twin: kernels run on this host" if info["kind"] == "soft" else "NEC's"
-    print(f"  VEO library    {info['path']}\n  which is       {kind}")
+    print(f"  VEO library    {shown_path(info)}\n  which is       {kind}")
     with tempfile.TemporaryDirectory(prefix="offchip-demo-") as folder:
         compile_s, (path, build) = timed(lambda: build_kernels(folder), 1)
         print(f"  kernels        for the {build.toolchain.target}")

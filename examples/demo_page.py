@@ -27,7 +27,8 @@ h2 { margin-top: 2em; border-top: 1px solid var(--line); padding-top: 1em; }
 pre, .wide { overflow-x: auto; } pre { background: var(--box); padding: .8em; font-size: 13px; }
 img, svg { max-width: 100%; height: auto; } svg { background: white; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(16em, 1fr)); gap: 1em; }
-figure { margin: 1em 0; } figcaption, .quiet { color: var(--quiet); font-size: 14px; }
+figure { margin: 1em 0; overflow-x: auto; } figure svg { min-width: 27rem; }
+figcaption, .quiet { color: var(--quiet); font-size: 14px; }
 .verdict { background: var(--box); border-left: 4px solid var(--good); padding: .6em 1em; }
 .failed { border-color: #c0392b; }
 table { border-collapse: collapse; } td, th { padding: 3px 12px 3px 0; text-align: left; }

@@ -32,7 +32,7 @@ td:first-child, th:first-child { text-align: left; position: sticky; left: 0;
   text-align: left; font-family: monospace; }
 .advice { background: var(--box); border-left: 4px solid var(--good); padding: 0.7em 1em; }
 .quiet { color: var(--quiet); } code { overflow-wrap: anywhere; }
-svg { background: white; min-width: 36em; max-width: 100%; height: auto; }
+svg { background: white; min-width: 36rem; max-width: 100%; height: auto; }
 .code td { border: 0; padding: 0 9px; }
 summary { cursor: pointer; font-weight: bold; margin: 1em 0 0; }
 """
