@@ -27,6 +27,8 @@ cdef class VeoFunction:
     cdef char *codes
     cdef Py_ssize_t count
     cdef char ret
+    # For each argument the letter of what a pointer refers to, or 0.
+    cdef bytes pointees
     # An argument list for the next call, NULL while a thread uses it.
     cdef veo_args *spare
     # Changes with the types, so that a list made for others is not put back.

@@ -21,7 +21,7 @@ from veo.libveo cimport (
 from veo.errors import VeoClosedError, VeoError
 from veo.memptr import VEMemPtr
 from veo.signature import (
-    SPELLING, check_arguments, check_result, missing_arguments, parse, to_signature,
+    SPELLING, check_arguments, check_result, missing_arguments, parse, spell, to_signature,
 )
 
 __all__ = ["VeoFunction"]
@@ -58,6 +58,17 @@ cdef str _signature_text(ProcHandle proc, uint64_t address):
         return text.decode("ascii", "replace")
     finally:
         proc.leave()
+
+
+cdef char _pointee_of(object text) except? 0:
+    """Find the letter of what a pointer type refers to, 0 if it is no number."""
+    spelled = text.decode() if isinstance(text, (bytes, bytearray)) else str(text)
+    if spelled.count("*") != 1:
+        return 0
+    try:
+        return parse_type(spelled.partition("*")[0])
+    except TypeError:
+        return 0
 
 
 cdef class LibraryOwner:
@@ -133,6 +144,7 @@ cdef class VeoFunction:
         codes[len(kinds)] = 0
         self.codes = codes
         self.count = len(kinds)
+        self.pointees = "".join([one or "\0" for one in self.info.pointees[1:]]).encode()
         self.ret = <char><int>ord(self.info.result)
         return 0
 
@@ -140,14 +152,21 @@ cdef class VeoFunction:
         """Return the types of the arguments as stated, else as C spells them; None if unknown."""
         if self._args_type is not None or self.codes is NULL:
             return self._args_type
-        return tuple([SPELLING[chr(self.codes[i])] for i in range(self.count)])
+        return tuple(map(spell, self.info.kinds, self.info.pointees[1:]))
 
     def __getattr__(self, str name):
         # Not a property: the class would have it as well, and inspect would take it from there.
         if name != "__signature__" or self.proc is None or self.codes is NULL:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        types = [SPELLING[chr(self.codes[i])] for i in range(self.count)]
-        return to_signature(VeoCtxt, self.info, types, SPELLING[chr(self.ret)])
+        types = [
+            spell(chr(self.codes[i]), chr(self.pointees[i]).strip("\0"))
+            for i in range(self.count)
+        ]
+        if self._ret_type is None and self.info is not None:
+            result = spell(self.info.result, self.info.pointees[0])
+        else:
+            result = SPELLING[chr(self.ret)]
+        return to_signature(VeoCtxt, self.info, types, result)
 
     @property
     def addr(self):
@@ -182,10 +201,12 @@ cdef class VeoFunction:
         if codes is NULL:
             raise MemoryError()
         try:
+            pointees = bytearray()
             for text in types:
                 letter = parse_type(text)
                 if letter != c"v":
                     codes[count] = letter
+                    pointees.append(_pointee_of(text))
                     count += 1
             check_arguments(self.name, self.info, codes[:count].decode(), types)
         except BaseException:
@@ -195,6 +216,7 @@ cdef class VeoFunction:
         free(self.codes)
         self.codes = codes
         self.count = count
+        self.pointees = bytes(pointees)
         self._args_type = types
         self._forget_args()
 
@@ -349,6 +371,8 @@ cdef class VeoFunction:
                     if PyLong_CheckExact(value) or PyFloat_CheckExact(value):
                         to_bits(self.codes[i], value, &bits)
                     elif isinstance(value, OnStack):
+                        if self.pointees[i]:
+                            (<OnStack>value).check_elements(self.pointees[i])
                         (<OnStack>value).put(self.proc.library, list_, <int>i)
                         keep = args
                         hold_gil = False

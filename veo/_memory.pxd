@@ -12,6 +12,8 @@ cdef class OnStack:
     cdef Py_ssize_t nbytes
     cdef veo_args_intent intent
 
+    # TypeError unless its elements are of the type that a kernel reads, by its letter.
+    cdef int check_elements(self, char letter) except -1
     # Makes this argument `argnum` of a list.
     cdef int put(self, Library library, veo_args *args, int argnum) except -1
 

@@ -20,6 +20,7 @@ from operator import index
 
 from veo.enums import ArgsIntent
 from veo.errors import VeoError
+from veo.signature import SPELLING
 
 __all__ = ["OnStack", "VEO_HMEM", "VeoArgs"]
 
@@ -85,6 +86,32 @@ cdef class OnStack:
             library.fail(f"stack argument {argnum} was rejected", "veo_args_set_stack")
         return 0
 
+    cdef int check_elements(self, char letter) except -1:
+        cdef const char *format
+        cdef Py_ssize_t size
+        cdef bint is_float, swapped
+        if self.buffer is None or self.buffer._view.format is NULL or letter in b"bB?v":
+            return 0
+        format = self.buffer._view.format
+        size = self.buffer._view.itemsize
+        swapped = format[0] in b">!"
+        if format[0] in b"@=<>!":
+            format += 1
+        if format[0] == c"Z":
+            format += 1
+            size //= 2
+        # Bytes may be anything, and so may records.
+        if format[0] == 0 or format[0] in b"bB?cxspT" or format[1] != 0:
+            return 0
+        is_float = format[0] in b"efdg"
+        if is_float == (letter in b"fd") and size == _size_of(letter) and not swapped:
+            return 0
+        raise TypeError(
+            f"its elements have the format {self.buffer._view.format.decode()!r} ({size} bytes), "
+            f"and the kernel reads {SPELLING[chr(letter)]}: convert them, or state the type "
+            "'void *' with args_type()"
+        )
+
     def c_pointer(self):
         """Return the address of the memory in this process."""
         return <size_t>self.buffer.ptr if self.buffer is not None else 0
@@ -111,6 +138,10 @@ cdef class OnStack:
 
     def __repr__(self):
         return f"<OnStack of {self.nbytes} bytes, {ArgsIntent(<int>self.intent).name}>"
+
+
+cdef Py_ssize_t _size_of(char letter) noexcept:
+    return 2 if letter in b"hH" else 4 if letter in b"iIf" else 8
 
 
 cdef class VeoArgs:

@@ -18,6 +18,7 @@ __all__ = [
     "missing_arguments",
     "parse",
     "prototype",
+    "spell",
     "to_signature",
 ]
 
@@ -48,6 +49,9 @@ class DebugInfo(NamedTuple):
         Letter of the result's type.
     kinds : str
         Letters of the parameters' types.
+    pointees : tuple of str
+        For the result and each parameter the letter of what a pointer refers to; "" for what is no
+        pointer to a number.
     names : tuple of str
         Names of the parameters, "" for one without a name.
     variadic : bool
@@ -58,6 +62,7 @@ class DebugInfo(NamedTuple):
 
     result: str
     kinds: str
+    pointees: tuple[str, ...]
     names: tuple[str, ...]
     variadic: bool
     refusal: str
@@ -72,13 +77,36 @@ def parse(text: str) -> DebugInfo | None:
     if not text:
         return None
     if text[0] == "!":
-        return DebugInfo("v", "", (), False, text[1:])
-    result, *parameters = text.split("\n")
-    variadic = parameters[-1:] == ["..."]
+        return DebugInfo("v", "", ("",), (), False, text[1:])
+    lines = text.split("\n")
+    variadic = lines[-1:] == ["..."]
     if variadic:
-        parameters.pop()
-    kinds = "".join(line[0] for line in parameters)
-    return DebugInfo(result, kinds, tuple(line[2:] for line in parameters), variadic, "")
+        lines.pop()
+    types, names = zip(*(line.partition(" ")[::2] for line in lines), strict=True)
+    return DebugInfo(
+        result=types[0][0],
+        kinds="".join(type_[0] for type_ in types[1:]),
+        pointees=tuple(type_[1:] for type_ in types),
+        names=names[1:],
+        variadic=variadic,
+        refusal="",
+    )
+
+
+def spell(kind: str, pointee: str) -> str:
+    """Spell a type as C does.
+
+    Parameters
+    ----------
+    kind : str
+        Its letter.
+    pointee : str
+        The letter of what a pointer refers to, or "".
+    """
+    if kind != "p" or not pointee:
+        return SPELLING[kind]
+    # Of all characters.
+    return "char *" if pointee == "b" else f"{SPELLING[pointee]} *"
 
 
 def _class_of(kind: str) -> str:
@@ -157,13 +185,15 @@ def _difference(info: DebugInfo, count: int, what: str) -> str:
 
 def prototype(function: str, info: DebugInfo) -> str:
     """Spell the function as C declares it."""
+    result, *types = map(spell, info.result + info.kinds, info.pointees)
     parameters = [
-        f"{SPELLING[kind]}{'' if kind == 'p' else ' '}{name}".strip()
-        for kind, name in zip(info.kinds, info.names, strict=True)
+        f"{type_}{'' if type_.endswith('*') else ' '}{name}".strip()
+        for type_, name in zip(types, info.names, strict=True)
     ]
     if info.variadic:
         parameters.append("...")
-    return f"{SPELLING[info.result]} {function}({', '.join(parameters) or 'void'})"
+    gap = "" if result.endswith("*") else " "
+    return f"{result}{gap}{function}({', '.join(parameters) or 'void'})"
 
 
 def to_signature(

@@ -201,7 +201,7 @@ static struct label label_of(unsigned number, const char *name)
 
 static bool parameter_letter(struct dwarf *d, const struct function *f,
                              const struct dwarf_place *list, const struct dwarf_die *parameter,
-                             struct label label, char *letter)
+                             struct label label, char *letter, char *pointee)
 {
     struct dwarf_place at = {list->unit, parameter->offset};
     struct dwarf_die typed = *parameter;
@@ -210,8 +210,10 @@ static bool parameter_letter(struct dwarf *d, const struct function *f,
     for (int depth = 0; !dwarf_has(&typed, DWARF_AT_TYPE); depth++)
         if (depth == DWARF_MAX_ORIGINS || !dwarf_origin(d, &at, &typed, &is_abstract))
             return dwarf_fail(d, DWARF_UNSUPPORTED, "parameter %s has no type", label.text);
-    if (!dwarf_type_letter(d, &at.unit, &typed.value[DWARF_AT_TYPE], false, letter, name))
+    const struct dwarf_value *type = &typed.value[DWARF_AT_TYPE];
+    if (!dwarf_type_letter(d, &at.unit, type, false, letter, name))
         return false;
+    *pointee = (char)(*letter == 'p' ? dwarf_pointee_letter(d, &at.unit, type) : *letter);
 
     if (is_fortran(&list->unit) && *letter != 'p') {
         enum dwarf_passing passing = fortran_passing(d, f, parameter);
@@ -233,6 +235,8 @@ static bool parameter_letter(struct dwarf *d, const struct function *f,
     /* Without a prototype, C passes float as double. */
     if (*letter == 'f' && !f->prototyped && is_c(&list->unit))
         *letter = 'd';
+    if (*letter != 'p')
+        *pointee = 0;
     return true;
 }
 
@@ -257,7 +261,7 @@ static bool read_parameters(struct dwarf *d, const struct function *f,
         char *name = out->names[out->nargs];
         parameter_name(d, list, &die, name);
         if (!parameter_letter(d, f, list, &die, label_of(out->nargs + 1U, name),
-                              &out->args[out->nargs]))
+                              &out->args[out->nargs], &out->pointees[out->nargs]))
             return false;
 
         out->nargs++;
@@ -376,5 +380,7 @@ bool dwarf_describe_function(struct dwarf *d, const struct dwarf_place *place,
     if (out->ret == 0)
         return dwarf_fail(d, DWARF_UNSUPPORTED,
                           "the result has type %s, which the soft twin cannot return", name);
+    if (out->ret == 'p')
+        out->ret_pointee = dwarf_pointee_letter(d, &f.result_at.unit, &f.result);
     return d->result == DWARF_FOUND;
 }

@@ -22,6 +22,8 @@ struct dwarf_signature {
     bool variadic;                       /* has "..." after the named arguments */
     char ret;                            /* 'v' for void */
     char args[DWARF_SIGNATURE_ARGS + 1]; /* NUL-terminated */
+    char ret_pointee;                    /* letter of what a pointer refers to, 0: no number */
+    char pointees[DWARF_SIGNATURE_ARGS]; /* same, of the arguments */
     char names[DWARF_SIGNATURE_ARGS][DWARF_SIGNATURE_NAME]; /* "" where there is none */
 };
 

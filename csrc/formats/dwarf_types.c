@@ -234,27 +234,52 @@ static void see(struct dwarf *d, struct type *type, bool is_result)
     }
 }
 
+/* Follows the chain that begins at VALUE to its end. */
+static bool follow(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_value *value,
+                   bool is_result, struct type *type)
+{
+    type->at = (struct dwarf_place){.unit = *unit};
+    type->next = value;
+    type->letter = 'v';
+    type->kind = "";
+    type->alias[0] = '\0';
+    type->die.tag = 0;
+
+    for (int depth = 0; type->next != NULL; depth++) {
+        if (depth == MAX_CHAIN || !dwarf_refer(d, &type->at.unit, type->next, &type->at) ||
+            dwarf_die_at(d, &type->at.unit, type->at.offset, &type->die) != DWARF_DIE)
+            return false;
+        see(d, type, is_result);
+    }
+    return true;
+}
+
+char dwarf_pointee_letter(struct dwarf *d, const struct dwarf_unit *unit,
+                          const struct dwarf_value *value)
+{
+    struct type type;
+    struct type to;
+    if (d->result != DWARF_FOUND || !follow(d, unit, value, false, &type))
+        return 0;
+    if (type.die.tag != DWARF_TAG_pointer_type && type.die.tag != DWARF_TAG_array_type)
+        return 0;
+
+    const struct dwarf_value *element = reference(&type.die, DWARF_AT_TYPE);
+    bool found = element != NULL && follow(d, &type.at.unit, element, false, &to) &&
+                 to.die.tag == DWARF_TAG_base_type;
+    d->result = DWARF_FOUND;
+    return (char)(found ? to.letter : 0);
+}
+
 bool dwarf_type_letter(struct dwarf *d, const struct dwarf_unit *unit,
                        const struct dwarf_value *value, bool is_result, char *letter,
                        char name[DWARF_TYPE_NAME])
 {
     struct type type;
-    type.at = (struct dwarf_place){.unit = *unit};
-    type.next = value;
-    type.letter = 'v';
-    type.kind = "";
-    type.alias[0] = '\0';
     snprintf(name, DWARF_TYPE_NAME, "void");
     *letter = 0;
-
-    for (int depth = 0; type.next != NULL; depth++) {
-        if (depth == MAX_CHAIN || !dwarf_refer(d, &type.at.unit, type.next, &type.at) ||
-            dwarf_die_at(d, &type.at.unit, type.at.offset, &type.die) != DWARF_DIE)
-            return dwarf_fail(d, DWARF_MALFORMED, "a type in the debug information is broken");
-
-        see(d, &type, is_result);
-    }
-
+    if (!follow(d, unit, value, is_result, &type))
+        return dwarf_fail(d, DWARF_MALFORMED, "a type in the debug information is broken");
     if (d->result != DWARF_FOUND)
         return false;
 

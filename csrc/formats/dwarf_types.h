@@ -20,6 +20,13 @@ bool dwarf_type_letter(struct dwarf *d, const struct dwarf_unit *unit,
                        char name[DWARF_TYPE_NAME]) OFFCHIP_SYMBOL(dwarf_type_letter);
 
 /*
+ * The letter of what the pointer or array type of that VALUE refers to: 0 if it is no number, or
+ * cannot be read, which is no failure.
+ */
+char dwarf_pointee_letter(struct dwarf *d, const struct dwarf_unit *unit,
+                          const struct dwarf_value *value) OFFCHIP_SYMBOL(dwarf_pointee_letter);
+
+/*
  * The name of DIE, in plain text: it comes from the file and goes to messages. False if it has
  * none.
  */

@@ -34,8 +34,9 @@ int veosoft_args_set_signature(struct veo_args *args, const char *arg_kinds, cha
 
 /*
  * What debug info says of the function at ADDRESS, which veo_get_sym() gave: lines that begin with
- * a letter as above. The first is the result's; then comes one for each parameter, with a blank
- * and its name, which may be empty; then "..." where more arguments may follow. A line that begins
+ * a letter as above; after "p" the letter of what the pointer refers to may follow, if that is a
+ * number. The first line is the result's; then comes one for each parameter, with a blank and its
+ * name, which may be empty; then "..." where more arguments may follow. A line that begins
  * with "!" stands alone and says why the function cannot be called: a structure by value, say.
  * Returns the length, 0 where nothing is known; copies the text only if it fits into SIZE bytes.
  */

@@ -32,19 +32,30 @@ static bool check_name(const char *name, const char *what)
     return true;
 }
 
+/* How many letters of a type TEXT begins with: two for a pointer to a number, 0 if there is none.
+ */
+static size_t type_length(const char *text, const char *letters)
+{
+    if (*text == 0 || strchr(letters, *text) == NULL)
+        return 0;
+    bool to_number = *text == 'p' && text[1] != 0 && strchr(SIGNATURE_LETTERS, text[1]) != NULL;
+    return to_number ? 2 : 1;
+}
+
 /* Whether what the worker wrote has the form that veosoft.h describes. TEXT is a copy. */
 static bool signature_is_valid(const char *text)
 {
     if (*text == '!')
         return true;
-    if (*text == 0 || strchr(SIGNATURE_LETTERS "v", *text) == NULL)
+    size_t length = type_length(text, SIGNATURE_LETTERS "v");
+    if (length == 0)
         return false;
 
-    for (text++; *text != 0; text += strcspn(text, "\n")) {
+    for (text += length; *text != 0; text += strcspn(text, "\n")) {
         if (*text++ != '\n')
             return false;
-        if (strcmp(text, "...") != 0 &&
-            (*text == 0 || strchr(SIGNATURE_LETTERS, *text) == NULL || text[1] != ' '))
+        length = type_length(text, SIGNATURE_LETTERS);
+        if (strcmp(text, "...") != 0 && (length == 0 || text[length] != ' '))
             return false;
     }
     return true;

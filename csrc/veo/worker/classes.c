@@ -45,14 +45,15 @@ static char *describe(const struct dwarf_signature *signature)
 {
     char text[WIRE_SIGNATURE_SIZE];
     size_t used = 0;
-    append(text, &used, "%c", signature->ret);
+    append(text, &used, "%c%.1s", signature->ret, &signature->ret_pointee);
     for (unsigned i = 0; i < signature->nargs; i++)
-        append(text, &used, "\n%c %s", signature->args[i], signature->names[i]);
+        append(text, &used, "\n%c%.1s %s", signature->args[i], &signature->pointees[i],
+               signature->names[i]);
     if (signature->variadic)
         append(text, &used, "\n...");
     return strdup(text);
 }
-_Static_assert(WIRE_SIGNATURE_SIZE > 1 + DWARF_SIGNATURE_ARGS * (3 + DWARF_SIGNATURE_NAME) + 5,
+_Static_assert(WIRE_SIGNATURE_SIZE > 2 + DWARF_SIGNATURE_ARGS * (4 + DWARF_SIGNATURE_NAME) + 5,
                "all names fit");
 
 static char *describe_refusal(const char *why)
@@ -195,14 +196,9 @@ void veow_classes_warn(struct veow_classes *classes, bool kinds_given)
         return;
 
     veow_describe(classes->address, where, sizeof where);
-    if (kinds_given)
-        fprintf(stderr,
-                "[VE] WARNING: %s is called as its caller's setters say, and its result is taken "
-                "for an integer, because %s; compile it with -g to have its types known\n",
-                where, classes->why);
-    else
-        fprintf(stderr,
-                "[VE] WARNING: %s is called with integer arguments and its result is taken for an "
-                "integer, because %s; compile it with -g to have its types known\n",
-                where, classes->why);
+    fprintf(
+        stderr,
+        "[VE] WARNING: %s is called %s, and its result is taken for an integer, because %s%s\n",
+        where, kinds_given ? "as its caller's setters say" : "with integer arguments", classes->why,
+        strstr(classes->why, "-g") == NULL ? "; compile it with -g to have its types known" : "");
 }

@@ -174,8 +174,35 @@ def test_attributes_and_buffer_protocol():
     assert memory == b"zbcdef"
 
 
+WRONG = ["f4", ">f8", "i8", "u8", "i4", "c8"]
+RIGHT = ["f8", "<f8", "S8", "V8", "u1", "c16", [("a", "f8"), ("b", "f4")]]
+
+
+@pytest.mark.parametrize("stated", [True, False])
+@pytest.mark.parametrize("dtype", WRONG)
+def test_elements_of_another_type_are_refused(typed, lib, ctx, dtype, stated):
+    mean = typed("mean", "double", "double *", "int") if stated else lib.mean
+    values = veo.OnStack(np.ones(4, dtype))
+    with pytest.raises(ValueError, match="the kernel reads double: convert them") as caught:
+        mean(ctx, values, 2)
+    assert isinstance(caught.value.__cause__, TypeError)
+    # What is meant can be said.
+    lib.mean.args_type("void *", "int")
+    lib.mean(ctx, values, 2).wait_result()
+
+
+@pytest.mark.parametrize("dtype", RIGHT, ids=str)
+def test_elements_that_may_be_of_that_type_are_passed(lib, ctx, dtype):
+    assert lib.mean(ctx, veo.OnStack(np.zeros(16, dtype)), 2).wait_result() == 0
+
+
+@pytest.mark.parametrize("view", [bytes, bytearray, memoryview])
+def test_bytes_may_be_of_any_type(lib, ctx, view):
+    data = struct.pack("dd", 1.0, 2.0)
+    assert lib.mean(ctx, veo.OnStack(view(data)), 2).wait_result() == 1.5
+
+
 def test_onstack_for_any_declared_type(typed, ctx):
-    # The type of a stack argument is not looked at.
     total = typed("sum_bytes", "long", "long", "size_t")
     assert total(ctx, veo.OnStack(b"\1\2"), 2).wait_result() == 3
 

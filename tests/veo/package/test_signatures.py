@@ -116,10 +116,10 @@ def test_signature_has_names_and_types(lib: veo.VeoLibrary) -> None:
     assert list(signature.parameters) == ["ctx", "n", "a", "x", "last"]
     assert signature.parameters["ctx"].annotation is veo.VeoCtxt
     shown = [parameter.annotation for parameter in signature.parameters.values()][1:]
-    assert shown == ["int", "double", "void *", "short"]
+    assert shown == ["int", "double", "float *", "short"]
     assert signature.return_annotation == "double"
     assert repr(lib.axpy).startswith(
-        "<VeoFunction object VE function 'axpy'('int', 'double', 'void *', 'short') at 0x"
+        "<VeoFunction object VE function 'axpy'('int', 'double', 'float *', 'short') at 0x"
     )
 
 
@@ -128,7 +128,7 @@ def test_signature_shows_what_is_stated(lib: veo.VeoLibrary) -> None:
     lib.axpy.ret_type("void")
     signature = inspect.signature(lib.axpy)
     shown = [parameter.annotation for parameter in signature.parameters.values()][1:]
-    assert shown == ["long", "double", "void *", "int"]
+    assert shown == ["long", "double", "float *", "int"]
     assert signature.return_annotation == "void"
 
 
@@ -218,12 +218,17 @@ def test_what_no_register_holds_is_refused(
 
 def test_text_is_read() -> None:
     assert parse("") is None
-    assert parse("v") == DebugInfo("v", "", (), False, "")
-    assert parse("i\nl n\nd \n...") == DebugInfo("i", "ld", ("n", ""), True, "")
-    assert parse("!why not") == DebugInfo("v", "", (), False, "why not")
+    assert parse("v") == DebugInfo("v", "", ("",), (), False, "")
+    wanted = DebugInfo("i", "ld", ("", "", ""), ("n", ""), True, "")
+    assert parse("i\nl n\nd \n...") == wanted
+    wanted = DebugInfo("p", "pp", ("d", "b", ""), ("x", "y"), False, "")
+    assert parse("pd\npb x\np y") == wanted
+    assert parse("!why not") == DebugInfo("v", "", ("",), (), False, "why not")
 
 
 def test_prototype_is_spelled_as_in_c() -> None:
-    assert prototype("f", DebugInfo("v", "", (), False, "")) == "void f(void)"
-    info = DebugInfo("d", "pi", ("x", ""), True, "")
+    assert prototype("f", DebugInfo("v", "", ("",), (), False, "")) == "void f(void)"
+    info = DebugInfo("d", "pi", ("", "", ""), ("x", ""), True, "")
     assert prototype("f", info) == "double f(void *x, int, ...)"
+    info = DebugInfo("p", "ppp", ("f", "b", "L", "B"), ("", "y", "z"), False, "")
+    assert prototype("f", info) == "float *f(char *, unsigned long *y, unsigned char *z)"
