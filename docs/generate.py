@@ -78,12 +78,40 @@ def format_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "".join(f"| {' | '.join(str(cell) for cell in line)} |\n" for line in lines)
 
 
+def read_values() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the variables of the soft libveo with what they take, and with their defaults."""
+    text = (ROOT / "csrc/veo/lib/variables.h").read_text()
+    for kind, rest in re.findall(r"^    (NUMBER|SIZE|CHOICE)\((.*?)\)", text, re.MULTILINE):
+        name, *values = (word.strip() for word in rest.split(","))
+        if kind == "NUMBER":
+            yield name, (f"{values[0]} to {values[1]}", values[2])
+        elif kind == "SIZE":
+            yield name, ("bytes, with suffix `K`, `M` or `G`", "what the machine has")
+        else:
+            words = values[0].strip('"').split("|")
+            shown = ", ".join(f"`{word}`" for word in words if word)
+            yield name, (shown, f"`{words[0]}`" if words[0] else "")
+
+
+VALUES = dict(read_values())
+
+
 def environment_page() -> str:
     """List the environment variables, package by package."""
     page = HEADER.format(source="offchip/environment.py", title="Environment variables")
     for package, group in groupby(VARIABLES, key=lambda item: item.package):
-        rows = [(f"`{item.name}`", item.meaning) for item in group]
-        page += f"## {PURPOSES[package]}\n\n{format_table(('variable', 'meaning'), rows)}\n"
+        rows = [
+            (f"`{item.name}`", *VALUES.get(item.name, ("", "")), item.meaning) for item in group
+        ]
+        header = ("variable", "allowed", "default", "meaning")
+        if not any(row[1] for row in rows):
+            header, rows = ("variable", "meaning"), [(row[0], row[3]) for row in rows]
+        page += f"## {PURPOSES[package]}\n\n{format_table(header, rows)}\n"
+    page += (
+        "A value of the soft libveo that is not allowed is an error that names variable, value and "
+        "what is allowed, as soon as a process is created or nodes are counted. Other names that "
+        "begin with `VEO_SOFT_` are told once, on stderr.\n"
+    )
     return page.rstrip("\n") + "\n"
 
 

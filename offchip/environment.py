@@ -46,26 +46,26 @@ VARIABLES = (
     Variable("VE_LD_LIBRARY_PATH", "veo", "passed to the worker as `LD_LIBRARY_PATH`"),
     Variable("VE_OMP_NUM_THREADS", "veo", "passed to the worker as `OMP_NUM_THREADS`"),
     Variable("VE_CORE_NUMBER", "veo", "the core that the worker is pinned to"),
-    Variable("VEO_DEBUG", "veo", "`console` or `xterm`: start the worker under gdb"),
+    Variable("VEO_DEBUG", "veo", "start the worker under gdb, here or in a window"),
     Variable("VEO_LOG_DEBUG", "veo", "any value: the soft libveo logs more on stderr"),
-    Variable("VEO_SOFT_NODES", "veo", "number of simulated nodes (default 1)"),
-    Variable("VEO_SOFT_ARCH", "veo", "architecture that they report: 1 (default) or 3"),
+    Variable("VEO_SOFT_NODES", "veo", "number of simulated nodes"),
+    Variable("VEO_SOFT_ARCH", "veo", "architecture that they report"),
     Variable(
         "VEO_SOFT_MEMORY",
         "veo",
-        "size of the VE heap, such as `512M` or `4G` (default: the machine's memory, at most"
-        " 48 GiB)",
+        "size of the VE heap, such as `512M` or `4G`; by default the machine's memory, at most"
+        " 48 GiB",
     ),
     Variable(
         "VEO_SOFT_SPIN_US",
         "veo",
-        "how long a waiting thread spins before it sleeps, in microseconds (default 500; at most"
-        " 100 while other threads want the core)",
+        "how long a waiting thread spins before it sleeps, in microseconds; at most 100 while"
+        " other threads want the core",
     ),
     Variable(
         "VEO_SOFT_TRANSFERS",
         "veo",
-        "`ordered` (default), or `unordered`: `read_mem()`, `write_mem()` and `veo_hmemcpy()` do"
+        "`unordered`: `read_mem()`, `write_mem()` and `veo_hmemcpy()` do"
         " not wait for requests queued in the main context, for programs that exchange messages"
         " with a kernel running there",
     ),

@@ -113,9 +113,13 @@ cdef class Library(LoadedLibrary):
 
     @property
     def devices(self):
-        """Numbers of the usable nodes."""
+        """Numbers of the usable nodes; VeoError if a setting of the soft twin is not allowed."""
+        cdef int count
         if self.soft.veosoft_node_count is not NULL:
-            return list(range(self.soft.veosoft_node_count()))
+            count = self.soft.veosoft_node_count()
+            if count < 0:
+                self.fail("the nodes cannot be counted", "veosoft_node_count")
+            return list(range(count))
         try:
             entries = os.listdir("/sys/class/ve")
         except OSError:

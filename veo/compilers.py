@@ -288,6 +288,10 @@ def select_toolchain(target: str = "auto") -> Toolchain:
     reason = "requested by the program"
     if target == "auto" and os.environ.get(TARGET_VARIABLE):
         target = os.environ[TARGET_VARIABLE]
+        if target not in ("auto", "ve", "host"):
+            raise ValueError(
+                f"{TARGET_VARIABLE}={target!r} is not allowed: it takes ve, host or auto"
+            )
         reason = f"{TARGET_VARIABLE} is set"
     if target == "auto":
         # Not at import: this module is loaded by the package whose function it calls, and

@@ -26,6 +26,7 @@ from veo._memory import OnStack
 from veo._proc import VeoProc
 from veo._request import VeoRequest
 from veo.enums import ArgsIntent
+from veo.errors import VeoError
 from veo.vebuild import VeBuild
 
 if TYPE_CHECKING:
@@ -52,10 +53,17 @@ class _Home:
             if self._started is None or not mine or not _usable(self._started[1]):
                 if self._started is not None and mine:
                     self._started[1].close()
-                node = int(os.environ.get("VE_NODE_NUMBER", "0"))
-                proc = VeoProc(node, stdout=self.stdout, stderr=self.stderr)
+                proc = VeoProc(chosen_node(), stdout=self.stdout, stderr=self.stderr)
                 self._started = (os.getpid(), proc, proc.open_context())
             return self._started[1:]
+
+
+def chosen_node() -> int:
+    """Return the node that VE_NODE_NUMBER names, 0 by default."""
+    text = os.environ.get("VE_NODE_NUMBER") or "0"
+    if not text.isascii() or not text.isdigit():
+        raise VeoError(f"VE_NODE_NUMBER={text!r} is not allowed: it takes the number of a node")
+    return int(text)
 
 
 def _usable(proc: VeoProc) -> bool:

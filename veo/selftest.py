@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 import tempfile
 import time
@@ -21,6 +20,7 @@ from offchip.checks import Check, Skipped, main, require
 from veo import OnStack, VeBuild, VeoProc, library_info
 from veo.compilers import VeoBuildError
 from veo.errors import VeoKernelException
+from veo.kernels import chosen_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ CALLS = 1000
 
 @contextlib.contextmanager
 def _process() -> Iterator[VeoProc]:
-    proc = VeoProc(int(os.environ.get("VE_NODE_NUMBER", "0")))
+    proc = VeoProc(chosen_node())
     try:
         yield proc
     finally:

@@ -101,7 +101,8 @@ int veosoft_proc_kill(struct veo_proc_handle *proc);
 /* Whether veo_read_mem(), veo_write_mem() and veo_hmemcpy() wait for what is queued in the main
  * context, as they do unless VEO_SOFT_TRANSFERS was "unordered" when PROC was created. */
 int veosoft_transfers_are_ordered(struct veo_proc_handle *proc);
-/* Number of simulated nodes (VEO_SOFT_NODES, 1 unless set). */
+/* Number of simulated nodes (VEO_SOFT_NODES, 1 unless set); -1 (EINVAL) if a variable of the
+ * library has a value that is not allowed, as which veo_proc_create() fails too. */
 int veosoft_node_count(void);
 /* Bytes in use in the VE heap of PROC. */
 size_t veosoft_heap_used(struct veo_proc_handle *proc);

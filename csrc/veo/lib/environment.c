@@ -2,16 +2,36 @@
 #include "veo/lib/environment.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "veo/lib/error.h"
+
+struct variable {
+    const char *name;
+    enum { NUMBER, SIZE, CHOICE } kind;
+    uint64_t least;
+    uint64_t most;
+    uint64_t preset;
+    const char *words;
+};
+
+#define AS_NUMBER(name, least, most, preset) {#name, NUMBER, least, most, preset, ""},
+#define AS_SIZE(name, preset) {#name, SIZE, 1, SIZE_MAX, preset, ""},
+#define AS_CHOICE(name, words) {#name, CHOICE, 0, 0, 0, words},
+static const struct variable variables[] = {VEOLIB_VARIABLES(AS_NUMBER, AS_SIZE, AS_CHOICE)};
 
 const char *veolib_env_text(const char *name)
 {
     const char *value = secure_getenv(name);
     return value != NULL && *value != 0 ? value : NULL;
 }
+
+/* --- values --- */
 
 static unsigned shift_of_suffix(char suffix)
 {
@@ -26,24 +46,109 @@ static unsigned shift_of_suffix(char suffix)
     }
 }
 
-size_t veolib_env_size(const char *name, size_t default_size)
+static bool parse_number(const struct variable *variable, const char *text, uint64_t *value)
 {
-    const char *text = veolib_env_text(name);
-    if (text == NULL)
-        return default_size;
-
     char *end;
     errno = 0;
-    unsigned long long value = strtoull(text, &end, 0);
-    unsigned shift = shift_of_suffix(*end);
+    unsigned long long number = strtoull(text, &end, 0);
+    unsigned shift = variable->kind == SIZE && end != text ? shift_of_suffix(*end) : 0;
     end += shift != 0;
+    if (errno || end == text || *end || strchr(text, '-') != NULL || number > SIZE_MAX >> shift)
+        return false;
+    *value = number << shift;
+    return *value >= variable->least && *value <= variable->most;
+}
 
-    if (errno || *end || *text == '-' || value > (SIZE_MAX >> shift)) {
-        veolib_fail(EINVAL,
-                    "%s='%s' is not a valid size and is ignored; use a number with an optional "
-                    "suffix K, M or G",
-                    name, text);
-        return default_size;
+static bool parse_choice(const struct variable *variable, const char *text, uint64_t *value)
+{
+    const char *word = variable->words;
+    for (*value = 0;; ++*value) {
+        size_t length = strcspn(word, "|");
+        if (strlen(text) == length && strncmp(text, word, length) == 0)
+            return true;
+        if (word[length] == 0)
+            return false;
+        word += length + 1;
     }
-    return (size_t)value << shift;
+}
+
+static bool parse(const struct variable *variable, const char *text, uint64_t *value)
+{
+    return variable->kind == CHOICE ? parse_choice(variable, text, value)
+                                    : parse_number(variable, text, value);
+}
+
+uint64_t veolib_env_value(enum veolib_variable which)
+{
+    const struct variable *variable = &variables[which];
+    const char *text = veolib_env_text(variable->name);
+    uint64_t value;
+    return text != NULL && parse(variable, text, &value) ? value : variable->preset;
+}
+
+/* --- errors --- */
+
+/* "ordered or unordered", "console or xterm": an empty word is the default. */
+static void list_words(const char *words, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (const char *word = words; word != NULL && used < size;) {
+        size_t length = strcspn(word, "|");
+        const char *next = word[length] != 0 ? word + length + 1 : NULL;
+        if (length > 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used > 0 ? " or " : "",
+                                     (int)length, word);
+        word = next;
+    }
+}
+
+static void refuse(const struct variable *variable, const char *value)
+{
+    char allowed[128];
+    if (variable->kind == CHOICE)
+        list_words(variable->words, allowed, sizeof allowed);
+    else if (variable->kind == SIZE)
+        snprintf(allowed, sizeof allowed,
+                 "a number of bytes, which may have a suffix K, M or G, such as 512M");
+    else
+        snprintf(allowed, sizeof allowed, "a whole number from %llu to %llu",
+                 (unsigned long long)variable->least, (unsigned long long)variable->most);
+    veolib_fail(EINVAL, "%s='%.100s' is not allowed: it takes %s", variable->name, value, allowed);
+}
+
+static bool is_known(const char *entry, size_t length)
+{
+    for (size_t i = 0; i < VEOLIB_VARIABLE_COUNT; i++)
+        if (strlen(variables[i].name) == length && strncmp(variables[i].name, entry, length) == 0)
+            return true;
+    return false;
+}
+
+static void tell_slips(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&told) || getauxval(AT_SECURE) || environ == NULL)
+        return;
+    for (char **entry = environ; *entry != NULL; entry++) {
+        size_t length = strcspn(*entry, "=");
+        if (strncmp(*entry, VEOLIB_OWN_PREFIX, strlen(VEOLIB_OWN_PREFIX)) == 0 &&
+            !is_known(*entry, length))
+            veolib_log("%.*s is set, which is no variable of the soft libveo: a slip?",
+                       length < 100 ? (int)length : 100, *entry);
+    }
+}
+
+bool veolib_env_check(void)
+{
+    tell_slips();
+    for (size_t i = 0; i < VEOLIB_VARIABLE_COUNT; i++) {
+        uint64_t value;
+        const char *text = veolib_env_text(variables[i].name);
+        if (text != NULL && !parse(&variables[i], text, &value)) {
+            refuse(&variables[i], text);
+            return false;
+        }
+    }
+    return true;
 }

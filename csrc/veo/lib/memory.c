@@ -78,7 +78,7 @@ static bool file_limit_is_below(size_t size)
 
 bool veolib_memory_map(struct veolib_memory *memory)
 {
-    size_t asked = veolib_env_size("VEO_SOFT_MEMORY", 0);
+    size_t asked = veolib_env_value(VEOLIB_ID_VEO_SOFT_MEMORY);
     size_t heap = asked > 0 ? asked : default_heap();
     heap = (heap < HEAP_MIN ? HEAP_MIN : heap) + WIRE_GAP - 1;
     heap &= ~(WIRE_GAP - 1);

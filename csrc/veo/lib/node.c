@@ -12,17 +12,14 @@
 #include "veo/lib/export.h"
 #include "veosoft.h"
 
-#define NODES_MAX 1024
-
 int veolib_node_count(void)
 {
-    size_t n = veolib_env_size("VEO_SOFT_NODES", 1);
-    return n < 1 ? 1 : n > NODES_MAX ? NODES_MAX : (int)n;
+    return (int)veolib_env_value(VEOLIB_ID_VEO_SOFT_NODES);
 }
 
 VEO_EXPORT int veosoft_node_count(void)
 {
-    return veolib_node_count();
+    return veolib_env_check() ? veolib_node_count() : -1;
 }
 
 /* -1 if TEXT is not a node number. */
@@ -107,7 +104,7 @@ VEO_EXPORT int veo_get_ve_arch(int venode)
 {
     if (venode < 0)
         return 0;
-    if (venode >= veolib_node_count())
+    if (!veolib_env_check() || venode >= veolib_node_count())
         return -1;
-    return veolib_env_size("VEO_SOFT_ARCH", 1) == 3 ? 3 : 1;
+    return veolib_env_value(VEOLIB_ID_VEO_SOFT_ARCH) == 1 ? 3 : 1;
 }

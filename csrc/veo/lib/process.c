@@ -29,18 +29,6 @@
 
 /* --- creation --- */
 
-/* VEO_SOFT_TRANSFERS: "unordered" is for programs that write to a kernel while it runs. */
-static bool wants_unordered_transfers(void)
-{
-    const char *text = veolib_env_text("VEO_SOFT_TRANSFERS");
-    if (text == NULL || strcmp(text, "ordered") == 0)
-        return false;
-    if (strcmp(text, "unordered") == 0)
-        return true;
-    veolib_log("VEO_SOFT_TRANSFERS='%s' is neither 'ordered' nor 'unordered' and is ignored", text);
-    return false;
-}
-
 /* Frees what remains after the worker. */
 static void tear_down(struct veo_proc_handle *proc)
 {
@@ -85,12 +73,13 @@ static enum start_result try_start(struct veo_proc_handle *proc, const char *pro
 
 static struct veo_proc_handle *create(int venode, const char *program)
 {
-    int node = veolib_node_resolve(venode);
+    int node = veolib_env_check() ? veolib_node_resolve(venode) : -1;
     struct veo_proc_handle *proc = node >= 0 ? veolib_proc_take() : NULL;
     if (proc == NULL)
         return NULL;
     proc->node = node;
-    proc->unordered = wants_unordered_transfers();
+    /* For programs that write to a kernel while it runs. */
+    proc->unordered = veolib_env_value(VEOLIB_ID_VEO_SOFT_TRANSFERS) != 0;
 
     enum start_result result = START_ADDRESS_TAKEN;
     for (int i = 0; i < ADDRESS_TRIES && result == START_ADDRESS_TAKEN; i++)

@@ -16,9 +16,6 @@
 #include "veo/lib/handle_kind.h"
 #include "veo/lib/memory_file.h"
 
-#define SPIN_LONGEST_US 500
-#define SPIN_LONGEST_US_MAX 1000000
-
 static struct {
     pthread_mutex_t lock;
     struct veo_proc_handle *procs; /* all ever created */
@@ -63,9 +60,9 @@ static bool open_board(void)
         return false;
     }
 
-    size_t longest = veolib_env_size("VEO_SOFT_SPIN_US", SPIN_LONGEST_US);
+    uint64_t longest = veolib_env_value(VEOLIB_ID_VEO_SOFT_SPIN_US);
     board->cores = usable_cores();
-    board->longest_ns = (uint32_t)(longest % (SPIN_LONGEST_US_MAX + 1)) * 1000 + 1;
+    board->longest_ns = (uint32_t)longest * 1000 + 1;
     atomic_store(&board->slots_used, 1);
     table.board = board;
     table.board_fd = fd;

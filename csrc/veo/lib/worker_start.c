@@ -79,18 +79,11 @@ static void free_environment(struct environment *env)
 /* Binds the process to the core in VE_CORE_NUMBER, if that is set. */
 static void pin(pid_t pid)
 {
-    const char *text = veolib_env_text("VE_CORE_NUMBER");
-    if (text == NULL)
-        return;
-
-    char *end;
-    long core = strtol(text, &end, 10);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (*end || core < 0 || cores < 1) {
-        veolib_fail(EINVAL, "VE_CORE_NUMBER='%s' is not a core number and is ignored", text);
+    if (veolib_env_text("VE_CORE_NUMBER") == NULL || cores < 1)
         return;
-    }
 
+    long core = (long)veolib_env_value(VEOLIB_ID_VE_CORE_NUMBER);
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET((size_t)(core % cores), &set);

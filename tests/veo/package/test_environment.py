@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import veo
+from offchip.environment import VARIABLES
 from tests.support.builds import clean_environment
+from veo.compilers import select_toolchain
 
 PACKAGE = Path(veo.__file__).resolve().parent
 
@@ -105,3 +108,74 @@ def test_program_with_more_rights_than_its_caller_ignores_the_environment(tmp_pa
     if "secure 0" in done.stdout:
         pytest.skip("this file system does not honour set-user-id")
     assert done.stdout == "secure 1 opened 1\n", done.stderr
+
+
+# --- values that are not allowed ---------------------------------------------------------------
+
+WRONG = {
+    "VEO_SOFT_NODES": [("two", "a whole number from 1 to 1024"), ("0", "1 to 1024")],
+    "VEO_SOFT_ARCH": [("2", "1 or 3")],
+    "VEO_SOFT_MEMORY": [("4X", "a number of bytes"), ("M", "bytes"), ("0", "such as 512M")],
+    "VEO_SOFT_SPIN_US": [("-1", "a whole number from 0 to 1000000"), ("1e3", "0 to")],
+    "VEO_SOFT_TRANSFERS": [("unorderd", "ordered or unordered"), ("|", "ordered or unordered")],
+    "VEO_DEBUG": [("gdb", "console or xterm")],
+    "VE_CORE_NUMBER": [("a", "a whole number from 0 to 1048576")],
+}
+TRY = """
+import veo
+for attempt in (lambda: veo.VeoProc(0, library="soft"), lambda: veo.library_info("soft")):
+    try:
+        attempt()
+    except veo.VeoError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [(name, value, allowed) for name, cases in WRONG.items() for value, allowed in cases],
+)
+def test_a_value_that_is_not_allowed_is_an_error(tmp_path, name, value, allowed):
+    done = run_python(TRY, tmp_path, **{name: value})
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert f"{name}='{value}' is not allowed: it takes " in line
+        assert allowed in line
+
+
+def test_every_variable_of_the_list_is_tried():
+    header = (Path(__file__).resolve().parents[3] / "csrc/veo/lib/variables.h").read_text()
+    names = re.findall(r"^    (?:NUMBER|SIZE|CHOICE)\((\w+)", header, re.MULTILINE)
+    assert sorted(names) == sorted(WRONG)
+    assert set(names) <= {item.name for item in VARIABLES}
+
+
+def test_a_name_of_our_prefix_that_is_unknown_is_told_once(tmp_path):
+    done = run_python(OPEN_TWICE, tmp_path, VEO_SOFT_NODE="2")
+    assert done.returncode == 0
+    assert done.stderr.count("VEO_SOFT_NODE is set, which is no variable of the soft libveo") == 1
+
+
+def test_the_node_of_kernels_is_a_number(monkeypatch):
+    monkeypatch.setenv("VE_NODE_NUMBER", "one")
+    with pytest.raises(veo.VeoError, match="VE_NODE_NUMBER='one' is not allowed"):
+        veo.shared_process()
+
+
+@pytest.mark.parametrize("value", ["one", "-1", "1x", "99999999"])
+def test_a_wrong_node_number_does_not_mean_the_first(monkeypatch, make_proc, value):
+    # No other variable may be the reason.
+    monkeypatch.delenv("_VENODELIST", raising=False)
+    monkeypatch.setenv("VE_NODE_NUMBER", value)
+    with pytest.raises(veo.VeoError, match=f"VE_NODE_NUMBER='{value}' is not a VE node number"):
+        make_proc(-1)
+    # Who names a node does not ask for it.
+    assert make_proc(0).alive
+
+
+def test_a_wrong_target_of_compilers_is_named(monkeypatch):
+    monkeypatch.setenv("VEBUILD_TARGET", "hots")
+    with pytest.raises(ValueError, match="VEBUILD_TARGET='hots' is not allowed: it takes ve, host"):
+        select_toolchain()

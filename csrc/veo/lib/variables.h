@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * variables.h: the environment variables of the soft libveo with values of their own, once: the
+ * reader, its errors and the table of docs/reference/environment.md derive from this list.
+ *
+ * NUMBER(name, least, most, default), SIZE(name, default): bytes, 0 stands for what the machine
+ * has; CHOICE(name, words): with "|" between them, of which the first is the default.
+ */
+#ifndef VEOLIB_VARIABLES_H
+#define VEOLIB_VARIABLES_H
+
+#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE) \
+    NUMBER(VEO_SOFT_NODES, 1, 1024, 1) \
+    CHOICE(VEO_SOFT_ARCH, "1|3") \
+    SIZE(VEO_SOFT_MEMORY, 0) \
+    NUMBER(VEO_SOFT_SPIN_US, 0, 1000000, 500) \
+    CHOICE(VEO_SOFT_TRANSFERS, "ordered|unordered") \
+    CHOICE(VEO_DEBUG, "|console|xterm") \
+    NUMBER(VE_CORE_NUMBER, 0, 1048576, 0)
+
+/* Variables of this prefix that are not in the list are slips. */
+#define VEOLIB_OWN_PREFIX "VEO_SOFT_"
+
+#endif
