@@ -165,6 +165,9 @@ def _load(choice):
         if soft.dpusoft_version is not NULL:
             library.version = __version__
             library.api_version = soft.dpusoft_version()
+            # Exceptions have the reasons.
+            if soft.dpusoft_tell_reasons is not NULL:
+                soft.dpusoft_tell_reasons(False)
         else:
             library.version = choice.version or _version_of_vendor(library.path)
     except BaseException:

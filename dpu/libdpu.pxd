@@ -158,6 +158,7 @@ cdef extern from "dpu_table.h" nogil:
     struct dpusoft_table:
         uint32_t (*dpusoft_version)() noexcept nogil
         const char *(*dpusoft_last_error_detail)() noexcept nogil
+        void (*dpusoft_tell_reasons)(bool) noexcept nogil
         dpu_error_t (*dpusoft_get_report)(dpu_set_t, dpusoft_report *) noexcept nogil
         dpu_error_t (*dpusoft_describe_fault)(dpu_set_t, char *, size_t) noexcept nogil
         dpu_error_t (*dpusoft_wait)(dpu_set_t, int64_t, bool *) noexcept nogil

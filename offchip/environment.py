@@ -108,7 +108,11 @@ VARIABLES = (
         "set by the [debuggers](../dpu_debug.md): the socket that DPUs connect to when they are"
         " launched",
     ),
-    Variable("DPU_SOFT_QUIET", "dpu", "any value: no line that names the report"),
+    Variable(
+        "DPU_SOFT_QUIET",
+        "dpu",
+        "any value but 0: nothing on stderr at exit that names the report, nor why calls failed",
+    ),
     Variable(
         "DPU_CHECK",
         "dpu",

@@ -71,6 +71,7 @@
 #define DPUSOFT_SYMBOLS(X) \
     X(dpusoft_version) \
     X(dpusoft_last_error_detail) \
+    X(dpusoft_tell_reasons) \
     X(dpusoft_get_report) \
     X(dpusoft_describe_fault) \
     X(dpusoft_wait) \

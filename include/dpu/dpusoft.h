@@ -22,6 +22,9 @@ uint32_t dpusoft_version(void);
 /* Why the last call of this thread that failed did: more than its code tells. "" if nothing is
  * known. For a job that failed asynchronously it is there after dpu_sync(). */
 const char *dpusoft_last_error_detail(void);
+/* Whether that is told on stderr too, each text once: as long as nobody calls this, it is, unless
+ * DPU_SOFT_QUIET is set. For the process. */
+void dpusoft_tell_reasons(bool tell);
 
 /* X(name, value) */
 #define DPUSOFT_STATUSES(X) \

@@ -163,6 +163,7 @@
     X(dpusoft_keep_warnings) \
     X(dpusoft_last_error_detail) \
     X(dpusoft_take_warning) \
+    X(dpusoft_tell_reasons) \
     X(dpusoft_version) \
     X(dpusoft_wait) \
     X(free_runtime_info) \

@@ -3,24 +3,55 @@
 
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/core/job_kind.h"
+#include "dpu/lib/core/settings.h"
+#include "dpu/lib/core/verbose.h"
 #include "dpusoft.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static _Thread_local char last_detail[2048];
+static atomic_bool silent;
 
-dpu_error_t dpulib_fail(dpu_error_t code, const char *format, ...)
+__attribute__((constructor)) static void set_up(void)
 {
-    va_list arguments;
-    va_start(arguments, format);
+    atomic_store(&silent, dpulib_is_quiet());
+}
+
+__attribute__((format(printf, 1, 0))) static void keep(const char *format, va_list arguments)
+{
     /* The arguments may have parts of the text that is there now. */
     char text[sizeof last_detail];
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     memcpy(last_detail, text, sizeof text);
+}
+
+dpu_error_t dpulib_fail_at(struct dpulib_told *told, dpu_error_t code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    keep(format, arguments);
+    va_end(arguments);
+    if (!atomic_load_explicit(&silent, memory_order_relaxed))
+        dpulib_log_once(told, DPULIB_ERROR, "%s", last_detail);
     return code;
+}
+
+dpu_error_t dpulib_fail_again(dpu_error_t code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    keep(format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+DPU_EXPORT void dpusoft_tell_reasons(bool tell_them)
+{
+    atomic_store(&silent, !tell_them);
 }
 
 dpu_error_t dpulib_count_failures(dpu_error_t error, uint32_t failures)

@@ -2,6 +2,8 @@
 #include "dpu/lib/core/settings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "dpu/lib/core/verbose.h"
 
@@ -18,4 +20,10 @@ void dpulib_refuse_setting(const char *name, const char *why)
 const char *dpulib_refused_setting(void)
 {
     return refused[0] != '\0' ? refused : NULL;
+}
+
+bool dpulib_is_quiet(void)
+{
+    const char *value = getenv("DPU_SOFT_QUIET");
+    return value != NULL && *value != 0 && strcmp(value, "0") != 0;
 }

@@ -3,14 +3,16 @@
  * verbose.c: messages on stderr.
  *
  * UPMEM_VERBOSE has words with commas between them. A word that is a level, or module:level, is
- * how much is shown: W or 1, I or 2, D or 3, V or 4. Others are ignored ("-", a folder). A warning
- * is always shown.
+ * how much is shown: W or 1, I or 2, D or 3, V or 4. Others are ignored ("-", a folder). Errors and
+ * warnings are always shown.
  */
 #include "dpu/lib/core/verbose.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,5 +76,37 @@ void dpulib_log(enum dpulib_level level, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
 
-    fprintf(stderr, "api:%c:%s: %s\n", "-WID"[level], date, text);
+    fprintf(stderr, "api:%c:%s: %s\n", "EWID"[level], date, text);
+}
+
+/* Never 0. */
+static unsigned digest_of(const char *text)
+{
+    unsigned digest = 2166136261;
+    for (; *text != 0; text++)
+        digest = (digest ^ (unsigned char)*text) * 16777619;
+    return digest | 1;
+}
+
+void dpulib_log_once(struct dpulib_told *told, enum dpulib_level level, const char *format, ...)
+{
+    int error = errno;
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+
+    unsigned digest = digest_of(text);
+    for (int i = 0; i < DPULIB_TOLD_MAX; i++) {
+        unsigned there = 0;
+        bool is_new = atomic_compare_exchange_strong(&told->digests[i], &there, digest);
+        if (is_new)
+            dpulib_log(level, "%s%s", text,
+                       i + 1 < DPULIB_TOLD_MAX ? "" : " (others of this kind are not told)");
+        if (is_new || there == digest)
+            break;
+    }
+
+    errno = error;
 }

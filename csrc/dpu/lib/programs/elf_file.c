@@ -44,7 +44,7 @@ DPU_EXPORT dpu_error_t dpu_elf_open(const char *path, dpu_elf_file_t *file)
     if (path == NULL)
         return dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "no file is named");
     if (dpulib_read_file(path, &image, &size) != DPU_OK)
-        return dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "%s cannot be read", path);
+        return DPU_ERR_ELF_NO_SUCH_FILE;
     return open_image(image, size, path, file);
 }
 

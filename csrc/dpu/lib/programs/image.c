@@ -5,10 +5,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+dpu_error_t dpulib_cannot_read(const char *path, int error)
+{
+    if (path == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "no program is named: its path is NULL");
+
+    char folder[PATH_MAX];
+    if (*path == '/' || getcwd(folder, sizeof folder) == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "the program %s cannot be read: %s (errno %d)", path,
+                           strerror(error), error);
+    return dpulib_fail(DPU_ERR_SYSTEM,
+                       "the program %s cannot be read in the folder %s: %s (errno %d)", path,
+                       folder, strerror(error), error);
+}
 
 dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size)
 {
@@ -17,10 +32,10 @@ dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size)
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+        return dpulib_cannot_read(path, errno);
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);
-        return dpulib_fail(DPU_ERR_SYSTEM, "%s is not a regular file", path);
+        return dpulib_fail(DPU_ERR_SYSTEM, "the program %s is not a regular file", path);
     }
 
     size_t room = (size_t)info.st_size;
@@ -38,7 +53,7 @@ dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size)
     close(fd);
     if (got < 0) {
         free(data);
-        return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s", path, strerror(error));
+        return dpulib_cannot_read(path, error);
     }
 
     *image = data;

@@ -12,6 +12,8 @@
 /* A copy of a file, to be freed by free(). DPU_ERR_SYSTEM, and *image is NULL, if it cannot be
  * read. */
 dpu_error_t dpulib_read_file(const char *path, uint8_t **image, size_t *size);
+/* The error for a file that cannot be read, whose errno is ERROR; PATH may be NULL. */
+dpu_error_t dpulib_cannot_read(const char *path, int error);
 /* The error, with a text, for what dpu_elf_open_image() says of a file; PATH may be NULL. */
 dpu_error_t dpulib_elf_fail(enum dpu_elf_status status, const char *path);
 

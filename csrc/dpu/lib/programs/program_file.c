@@ -85,9 +85,10 @@ DPU_EXPORT dpu_error_t dpu_load_elf_program(dpu_elf_file_t *elf_info, const char
 {
     uint8_t *image;
     size_t size;
-    if (path == NULL || dpulib_read_file(path, &image, &size) != DPU_OK)
-        return dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "%s cannot be read",
-                           path != NULL ? path : "a file without a name");
+    if (path == NULL)
+        return dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "no file is named");
+    if (dpulib_read_file(path, &image, &size) != DPU_OK)
+        return DPU_ERR_ELF_NO_SUCH_FILE;
 
     dpu_error_t status =
         dpu_load_elf_program_from_memory(elf_info, path, image, size, program, mram_size_hint);

@@ -24,7 +24,6 @@
 #include <string.h>
 
 #define RANKS_BY_DEFAULT 40
-#define RANKS_MAX 4096 /* ids have 12 bits */
 
 /* X(key): known, without effect. */
 #define IGNORED_KEYS(X) \
@@ -60,7 +59,7 @@
 
 /* Numbers. X(key, type of the field, field, smallest, largest) */
 #define SOFT_NUMBERS(X) \
-    X("softNrRanks", uint32_t, ranks, 1, RANKS_MAX) \
+    X("softNrRanks", uint32_t, ranks, 1, DPULIB_RANKS_MAX) \
     X("softThreads", uint32_t, host_threads, 0, 1024) \
     X("softMaxCycles", uint64_t, machine.max_cycles, 0, UINT64_MAX) \
     X("softPipelineCycles", uint32_t, machine.round_cycles, 1, 1000) \
@@ -305,13 +304,13 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
     };
     dpu_machine_default_options(&profile->machine);
     if (dpulib_refused_setting() != NULL)
-        return dpulib_fail(DPU_ERR_INVALID_PROFILE, "%s", dpulib_refused_setting());
+        return dpulib_fail_again(DPU_ERR_INVALID_PROFILE, "%s", dpulib_refused_setting());
 
     dpu_error_t status = DPU_OK;
     const char *ranks = secure_getenv("DPU_SOFT_RANKS");
     if (ranks != NULL && *ranks != 0) {
         profile->ranks_given = true;
-        status = read_u32("DPU_SOFT_RANKS", ranks, 1, RANKS_MAX, &profile->ranks);
+        status = read_u32("DPU_SOFT_RANKS", ranks, 1, DPULIB_RANKS_MAX, &profile->ranks);
     }
 
     const char *threads = secure_getenv("DPU_SOFT_THREADS");

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define DPULIB_RANKS_MAX 4096 /* ids have 12 bits */
+
 struct dpulib_profile {
     dpu_type_t backend;      /* that the program is to believe in */
     bool vendor_accounting;  /* backend=simulator */

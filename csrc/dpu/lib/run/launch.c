@@ -86,8 +86,8 @@ static dpu_error_t end_in_fault(struct dpu_t *dpu, struct launch *launch)
     if (is_told(launch, IN_FAULT))
         dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s' is in fault: %s", dpu->rank->id, dpu->slice,
                    dpu->member, path_of(dpu), text);
-    return dpulib_fail(DPU_ERR_DPU_FAULT, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice,
-                       dpu->member, dpu_get_id(dpu), text);
+    return dpulib_fail_again(DPU_ERR_DPU_FAULT, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id,
+                             dpu->slice, dpu->member, dpu_get_id(dpu), text);
 }
 
 /* All tasklets have stopped, but not all of them at their ends. */
@@ -114,8 +114,8 @@ static dpu_error_t end_early(struct dpu_t *dpu, struct launch *launch, enum dpus
     if (is_told(launch, EARLY) && !dpulib_keeps_warnings(dpu->rank))
         dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s': %s", dpu->rank->id, dpu->slice, dpu->member,
                    path_of(dpu), text);
-    return dpulib_fail(DPU_ERR_TIMEOUT, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice,
-                       dpu->member, dpu_get_id(dpu), text);
+    return dpulib_fail_again(DPU_ERR_TIMEOUT, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id,
+                             dpu->slice, dpu->member, dpu_get_id(dpu), text);
 }
 
 static dpu_error_t refuse_stuck(const struct dpu_t *dpu)
@@ -329,8 +329,8 @@ DPU_EXPORT dpu_error_t dpu_sync(struct dpu_set_t dpu_set)
     for (uint32_t i = 0; i < dpulib_set_ranks(&dpu_set); i++) {
         struct dpu_rank_t *rank = dpulib_set_rank(&dpu_set, i);
         if (status == DPU_OK && rank->error != DPU_OK)
-            status = dpulib_fail(rank->error, "%s",
-                                 rank->detail != NULL ? rank->detail : DPULIB_NO_DETAIL);
+            status = dpulib_fail_again(rank->error, "%s",
+                                       rank->detail != NULL ? rank->detail : DPULIB_NO_DETAIL);
         failed += rank->failures;
         rank->failures = 0;
         rank->error = DPU_OK;

@@ -198,9 +198,7 @@ DPU_EXPORT dpu_error_t dpu_load(struct dpu_set_t dpu_set, const char *binary_pat
 
     char *path = binary_path != NULL ? realpath(binary_path, NULL) : NULL;
     if (path == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "%s: %s",
-                           binary_path != NULL ? binary_path : "no file is named",
-                           strerror(binary_path != NULL ? errno : EINVAL));
+        return dpulib_cannot_read(binary_path, errno);
 
     status = dpulib_read_file(path, &image, &size);
     if (status == DPU_OK)

@@ -74,7 +74,7 @@ struct figures {
 static struct figures totals[DPULIB_MOVE_COUNT];
 static bool has_plain_host; /* something was launched by a host that takes no reports */
 static const char *destination;
-static bool quiet, begun;
+static bool begun;
 static int file = -1;
 static struct stat file_identity;
 
@@ -297,9 +297,8 @@ static void reset(void)
 
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *wanted = secure_getenv("DPU_SOFT_REPORT"), *silence = getenv("DPU_SOFT_QUIET");
+    const char *wanted = secure_getenv("DPU_SOFT_REPORT");
     destination = wanted != NULL && *wanted != 0 ? wanted : NULL;
-    quiet = silence != NULL && *silence != 0 && strcmp(silence, "0") != 0;
     dpulib_on_fork(reset);
 }
 
@@ -312,7 +311,7 @@ __attribute__((destructor)) static void tell_at_exit(void)
         return;
     if (destination != NULL)
         write_totals();
-    else if (has_plain_host && !quiet)
+    else if (has_plain_host && !dpulib_is_quiet())
         write_note();
     dpulib_unlock();
 }

@@ -63,7 +63,7 @@ static void call_back(struct dpulib_rank_job *job)
         .blocking = callback->blocking,
     };
     dpulib_hold(&holding);
-    dpulib_fail(DPU_OK, "the callback failed");
+    dpulib_fail_again(DPU_OK, "the callback failed");
     dpu_error_t error = callback->function(set, index, callback->argument);
     dpulib_let_go(&holding);
 

@@ -118,8 +118,8 @@ static dpu_error_t result_of(const struct dpulib_operation *operation)
         const struct dpulib_rank_job *job = &operation->jobs[i];
         failures += job->failures;
         if (status == DPU_OK && job->error != DPU_OK)
-            status =
-                dpulib_fail(job->error, "%s", job->detail != NULL ? job->detail : DPULIB_NO_DETAIL);
+            status = dpulib_fail_again(job->error, "%s",
+                                       job->detail != NULL ? job->detail : DPULIB_NO_DETAIL);
     }
 
     return dpulib_count_failures(status, failures);

@@ -127,6 +127,12 @@ static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count
     return status;
 }
 
+static const char *const backend_keys[] = {
+#define KEY(name, value, key) [value] = (key),
+    DPU_TARGETS(KEY)
+#undef KEY
+};
+
 static dpu_error_t read_profile(struct dpulib_profile *profile, const char *text)
 {
     dpu_error_t status = dpulib_profile_read(profile, text);
@@ -134,9 +140,10 @@ static dpu_error_t read_profile(struct dpulib_profile *profile, const char *text
         return status;
     if (profile->backend != FUNCTIONAL_SIMULATOR && profile->backend != CYCLE_ACCURATE_SIMULATOR)
         return dpulib_fail(DPU_ERR_ALLOCATION,
-                           "the profile asks for backend %s, but this libdpu only simulates: say "
-                           "backend=simulator, backend=cas or nothing",
-                           dpu_type_to_string(profile->backend));
+                           "UPMEM_PROFILE=backend=cas in the environment makes this program run as "
+                           "it is: its profile asks for real DPUs (backend=%s), and this libdpu "
+                           "simulates them",
+                           backend_keys[profile->backend]);
     return DPU_OK;
 }
 
@@ -153,6 +160,22 @@ static uint32_t all_ranks(const struct dpulib_profile *profile)
     return profile->ranks > taken ? profile->ranks - taken : 1;
 }
 
+static dpu_error_t too_many(const struct dpulib_profile *profile, uint32_t amount, const char *what,
+                            uint32_t ranks)
+{
+    uint32_t size = DPU_MAX_NR_CIS * profile->members;
+    if (ranks > DPULIB_RANKS_MAX)
+        return dpulib_fail(
+            DPU_ERR_ALLOCATION,
+            "%u %s were requested, but there are %u DPUs (%u ranks of %u), and never "
+            "more than %u ranks",
+            amount, what, profile->ranks * size, profile->ranks, size, DPULIB_RANKS_MAX);
+    return dpulib_fail(DPU_ERR_ALLOCATION,
+                       "%u %s were requested, but there are %u DPUs (%u ranks of %u): "
+                       "DPU_SOFT_RANKS=%u, or softNrRanks=%u in the profile, makes as many",
+                       amount, what, profile->ranks * size, profile->ranks, size, ranks, ranks);
+}
+
 static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text,
                                 struct dpu_set_t *set)
 {
@@ -167,7 +190,7 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
         return status;
     if (amount == 0) {
         dpulib_log(DPULIB_WARNING, "cannot allocate 0 %s", what);
-        return dpulib_fail(DPU_ERR_ALLOCATION, "cannot allocate 0 %s", what);
+        return dpulib_fail_again(DPU_ERR_ALLOCATION, "cannot allocate 0 %s", what);
     }
 
     uint32_t size = DPU_MAX_NR_CIS * profile.members;
@@ -175,10 +198,7 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
     if (amount == DPU_ALLOCATE_ALL)
         count = all_ranks(&profile);
     if (count > profile.ranks)
-        return dpulib_fail(DPU_ERR_ALLOCATION,
-                           "%u %s were requested, but only %u ranks of %u DPUs are simulated; set "
-                           "DPU_SOFT_RANKS or softNrRanks in the profile for more",
-                           amount, what, profile.ranks, size);
+        return too_many(&profile, amount, what, count);
 
     struct dpulib_allocation *allocation;
     bool whole = in_ranks || amount == DPU_ALLOCATE_ALL;
