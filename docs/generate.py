@@ -35,41 +35,8 @@ PURPOSES = {
     "offchip": "Several packages",
 }
 
-# What the keys of profile.c mean; their names and limits are read from there.
-KEYS = {
-    "softNrRanks": "number of simulated ranks; default 40",
-    "softThreads": "host threads for launches and copies; 0, the default: all cores",
-    "softMaxCycles": 'a launch that takes more cycles ends with "result timeout" and the pcs of'
-    " its tasklets; 0, the default: no limit",
-    "softPipelineCycles": "cycles between two instructions of a tasklet; default 11",
-    "softDmaReadLatency": "cycles that a tasklet waits for a transfer from MRAM, whatever its"
-    " size; default 73",
-    "softDmaWriteLatency": "the same for a transfer to MRAM; default 57",
-    "softDmaLatencyPerKiB": "cycles that it additionally waits per 1024 bytes; default 512",
-    "softDmaSetup": "cycles that a transfer occupies the DMA engine, which handles one at a time;"
-    " default 34",
-    "softDmaEnginePerKiB": "cycles that it occupies it per 1024 bytes; default 521",
-    "softDmaPageCrossing": "cycles that each boundary of 1024 bytes of MRAM in a transfer adds;"
-    " default 25",
-    "softDramRefreshInterval": "transfers stand still in the last cycles of each interval of a"
-    " launch, as the DRAM is refreshed; default 10920",
-    "softDramRefreshCycles": "how many these are; default 364, 0: no refresh",
-    "softLaunchMicroseconds": "what a launch costs besides its cycles in modelled times;"
-    " default 170",
-    "softSwitches": "the switches below as one number: bits of `enum dpu_switch`",
-    "softSmallIsProduct": "an alternative semantics of one instruction, as the three below;"
-    " `csrc/dpu/machine/machine.h` describes them at `enum dpu_switch`",
-    "softStepCopiesPair": "see `enum dpu_switch`",
-    "softClrRunKeepsRunning": "see `enum dpu_switch`",
-    "softClsCountsSign": "see `enum dpu_switch`",
-    "softFaultStopsAccess": "a faulting load or store does not access memory",
-    "softWram32Bits": "WRAM addresses beyond 24 bits are faults; else the upper 8 bits are ignored",
-    "softUndecodableFaults": "a word that is not an instruction is a fault; else it does nothing",
-    "softMram26Bits": "only the low 26 bits of MRAM addresses are used; else addresses beyond"
-    " 64 MiB are faults",
-    "softDmaAlignmentFaults": "DMA with an address that is not a multiple of 8 is a fault; else"
-    " the low bits are ignored, as on UPMEM's simulator",
-}
+VARIABLES_FILE = "csrc/dpu/lib/core/variables.h"
+KEYS_FILE = "csrc/dpu/lib/ranks/profile_keys.h"
 
 
 def format_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -96,50 +63,79 @@ def read_values() -> Iterator[tuple[str, tuple[str, str]]]:
 VALUES = dict(read_values())
 
 
+def read_list(path: str, name: str) -> list[list[str]]:
+    """Read the rows of a list macro in C, ``X(WORD, "text", ...)``; adjacent texts are one."""
+    text = (ROOT / path).read_text()
+    body = re.search(rf"#define {name}\(X\)((?:.*\\\n)*.*)", text)
+    assert body is not None, name
+    rows: list[list[str]] = []
+    for token in re.findall(r'"(?:[^"\\]|\\.)*"|\w[\w.]*|[X(,)]', body[1]):
+        if token == "X":
+            rows.append([""])
+        elif token == ",":
+            rows[-1].append("")
+        elif token not in "()":
+            rows[-1][-1] += token[1:-1].replace('\\"', '"') if token[0] == '"' else token
+    return rows
+
+
 def environment_page() -> str:
     """List the environment variables, package by package."""
-    page = HEADER.format(source="offchip/environment.py", title="Environment variables")
+    page = HEADER.format(
+        source=f"offchip/environment.py and {VARIABLES_FILE}", title="Environment variables"
+    )
+    of_libdpu = {name: rest for name, *rest in read_list(VARIABLES_FILE, "DPULIB_VARIABLES")}
     for package, group in groupby(VARIABLES, key=lambda item: item.package):
         rows = [
-            (f"`{item.name}`", *VALUES.get(item.name, ("", "")), item.meaning) for item in group
+            (f"`{item.name}`", *of_libdpu[item.name])
+            if item.name in of_libdpu
+            else (f"`{item.name}`", *VALUES.get(item.name, ("", "")), item.meaning)
+            for item in group
         ]
-        header = ("variable", "allowed", "default", "meaning")
+        header: tuple[str, ...] = ("variable", "allowed", "default", "meaning")
         if not any(row[1] for row in rows):
             header, rows = ("variable", "meaning"), [(row[0], row[3]) for row in rows]
         page += f"## {PURPOSES[package]}\n\n{format_table(header, rows)}\n"
     page += (
-        "A value of the soft libveo that is not allowed is an error that names variable, value and "
-        "what is allowed, as soon as a process is created or nodes are counted. Other names that "
-        "begin with `VEO_SOFT_` are told once, on stderr.\n"
+        "A value that a soft library cannot use is an error that names variable, value and what is "
+        "allowed: no process is created, no DPU allocated. Other names that begin with `VEO_SOFT_` "
+        "are told once, on stderr.\n"
     )
     return page.rstrip("\n") + "\n"
 
 
-def read_profile_keys() -> Iterator[tuple[str, str]]:
-    """Yield the keys of the simulator with the values that they take."""
-    text = (ROOT / "csrc/dpu/lib/ranks/profile.c").read_text()
-    limits = dict(re.findall(r"^#define (\w+_MAX) (\w+)", text, re.MULTILINE))
-    limits |= {"UINT32_MAX": "2³²-1", "UINT64_MAX": "2⁶⁴-1"}
-    for match in re.finditer(r'^    X\("(soft\w+)", (.*?)\)', text, re.MULTILINE):
-        key, rest = match.groups()
-        words = [word.strip() for word in rest.split(",")]
-        if len(words) == 1:
-            yield key, "`true` or `false`"
-        else:
-            yield key, " to ".join(limits.get(word, word) for word in words[2:])
+def read_keys(prefix: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the keys of a profile with values, default and meaning."""
+    names = {"DPULIB_RANKS_MAX": "4096", "DPU_MAX_NR_DPUS_PER_CI": "8"}
+    names |= {"UINT32_MAX": "2³²-1", "UINT64_MAX": "2⁶⁴-1"}
+    for key, _, _, low, high, default, meaning in read_list(KEYS_FILE, f"{prefix}_NUMBERS"):
+        yield f"`{key}`", f"{low} to {names.get(high, high)}", default, meaning
+    for key, _, values, default, meaning in read_list(KEYS_FILE, f"{prefix}_WORDS"):
+        yield f"`{key}`", values, default, meaning
 
 
 def profile_page() -> str:
-    """List the profile keys of the simulator."""
-    page = HEADER.format(
-        source="csrc/dpu/lib/ranks/profile.c", title="Profile keys of the simulator"
-    )
+    """List the profile keys."""
+    page = HEADER.format(source=KEYS_FILE, title="Profile keys")
     page += (
-        "Keys of a profile of `dpu` that UPMEM's library does not have. [The guide]"
-        "(../dpu.md#profiles) says where profiles\ncome from, and has UPMEM's own keys.\n\n"
+        "Keys of a profile of `dpu`. [The guide](../dpu.md#profiles) says where profiles come from."
+        " A value that is not\nallowed is an error. So is a key that begins with `soft` and is not"
+        " here; other unknown keys are told on stderr.\n\n"
     )
-    rows = [(f"`{key}`", values, KEYS[key]) for key, values in read_profile_keys()]
-    return page + format_table(("key", "values", "meaning"), rows)
+    head = ("key", "values", "default", "meaning")
+    page += f"## UPMEM's\n\n{format_table(head, read_keys('DPULIB_VENDOR'))}\n"
+    switches = [
+        (f"`{key}`", "true or false", "false", meaning)
+        for key, _, meaning in read_list(KEYS_FILE, "DPULIB_SOFT_SWITCHES")
+    ]
+    rows = [*read_keys("DPULIB_SOFT"), *switches]
+    page += f"## The simulator's\n\n{format_table(head, rows)}\n"
+    ignored = [
+        (f"`{key}`", "yes" if told == "true" else "no", why)
+        for key, told, why in read_list(KEYS_FILE, "DPULIB_IGNORED_KEYS")
+    ]
+    page += "## Without effect\n\nKeys of UPMEM's that change nothing here.\n\n"
+    return page + format_table(("key", "told on stderr", "why"), ignored)
 
 
 def errors_page() -> str:

@@ -23,12 +23,13 @@ class Variable(NamedTuple):
     package : str
         Import name of the package that reads it; ``offchip`` if several do.
     meaning : str
-        Values and what they do, in Markdown.
+        Values and what they do, in Markdown. Empty for those of libdpu, of which the page takes
+        values, defaults and meanings from the table that libdpu reads them by.
     """
 
     name: str
     package: str
-    meaning: str
+    meaning: str = ""
 
 
 #: Sorted by package, in the order in which documentation shows them.
@@ -75,18 +76,9 @@ VARIABLES = (
         "what `VeBuild` compiles for: `ve` or `host` (default: `ve` if the library is NEC's)",
     ),
     Variable("DPU_LIBRARY", "dpu", "the libdpu: `vendor`, `soft`, or a path"),
-    Variable(
-        "UPMEM_PROFILE_BASE",
-        "dpu",
-        "[profile keys](profile_keys.md) that precede those of the program",
-    ),
-    Variable("UPMEM_PROFILE", "dpu", "[profile keys](profile_keys.md) that follow them"),
-    Variable(
-        "UPMEM_VERBOSE",
-        "dpu",
-        "log level of libdpu on stderr: `W` (default), `I` or `D`; for the soft library alone"
-        " `api:I`",
-    ),
+    Variable("UPMEM_PROFILE_BASE", "dpu"),
+    Variable("UPMEM_PROFILE", "dpu"),
+    Variable("UPMEM_VERBOSE", "dpu"),
     Variable(
         "UPMEM_HOME",
         "dpu",
@@ -94,43 +86,14 @@ VARIABLES = (
         " pkg-config's files are",
     ),
     Variable("UPMEM_RUNTIME_LIBRARY_PATH", "dpu", "a folder that is searched for UPMEM's libdpu"),
-    Variable("DPU_SOFT_RANKS", "dpu", "as the profile key `softNrRanks`"),
-    Variable("DPU_SOFT_THREADS", "dpu", "as the profile key `softThreads`"),
-    Variable(
-        "DPU_SOFT_REPORT",
-        "dpu",
-        "write modelled times when the program ends: to a file, or `-` for stderr; see"
-        " [modelled time](../dpu.md#modelled-time-of-c-hosts)",
-    ),
-    Variable(
-        "DPU_DEBUG",
-        "dpu",
-        "set by the [debuggers](../dpu_debug.md): the socket that DPUs connect to when they are"
-        " launched",
-    ),
-    Variable(
-        "DPU_SOFT_QUIET",
-        "dpu",
-        "any value but 0: nothing on stderr at exit that names the report, nor why calls failed",
-    ),
-    Variable(
-        "DPU_CHECK",
-        "dpu",
-        "checks of DPU programs: `all`, or names with commas between them; see "
-        "[checks](../dpu_checks.md)",
-    ),
-    Variable(
-        "DPU_PROFILE",
-        "dpu",
-        "[profile](../dpu_profile.md#the-environment) the DPUs: `file=PATH,dpus=0-63,"
-        "timeline=20000,limit=256`",
-    ),
-    Variable(
-        "DPU_SOFT_CC",
-        "dpu",
-        "the C compiler for [translated programs](../dpu.md#engines), with its arguments; empty:"
-        " none",
-    ),
+    Variable("DPU_SOFT_RANKS", "dpu"),
+    Variable("DPU_SOFT_THREADS", "dpu"),
+    Variable("DPU_SOFT_REPORT", "dpu"),
+    Variable("DPU_DEBUG", "dpu"),
+    Variable("DPU_SOFT_QUIET", "dpu"),
+    Variable("DPU_CHECK", "dpu"),
+    Variable("DPU_PROFILE", "dpu"),
+    Variable("DPU_SOFT_CC", "dpu"),
     Variable("ACCL_LIBRARY", "accl", "the library: `soft`, `vendor`, or a path"),
     Variable("ACCL_MEMORY", "accl", "`separate` (default) or `unified`"),
     Variable("ACCL_JOB", "accl", "name of the job, by which ranks find each other"),

@@ -137,9 +137,44 @@ def test_unknown_keys_of_ours_are_refused_with_a_list(make_set):
 
 def test_a_key_that_is_unknown_is_told_once(run_python):
     program = "import dpu\nfor _ in range(2): dpu.DpuSet(nr_dpus=1, library='soft').free()\n"
-    text = "the profile says fckFreqency=700, but no property has that name"
-    done = run_python(program, env={"UPMEM_PROFILE": "fckFreqency=700,nrTasklets=32"})
+    done = run_python(program, env={"UPMEM_PROFILE": "fckFreqency=700,nrTasklets=32,mramSize=128"})
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count(text) == done.stderr.count("the profile says") == 1
+    for text in (
+        "UPMEM_PROFILE says fckFreqency=700, but no property has that name: it changes nothing",
+        "UPMEM_PROFILE says nrTasklets=32, but no property has that name: it changes nothing",
+        "UPMEM_PROFILE says mramSize=128, but the chip's size is fixed: it changes nothing",
+    ):
+        assert done.stderr.count(text) == 1, done.stderr
     known = run_python(program, env={"UPMEM_PROFILE": "nrThreadsPerRank=2,fckFrequency=700"})
-    assert known.returncode == 0 and "the profile says" not in known.stderr
+    assert known.returncode == 0 and known.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("UPMEM_PROFILE", "softWramKiB=128", "UPMEM_PROFILE has no key 'softWramKiB'; there are "),
+        ("UPMEM_PROFILE", "chipId=v1", "chipId=v1, but chipId must be a number from 0 to "),
+        ("DPU_SOFT_RANKS", "two", "says DPU_SOFT_RANKS=two, but DPU_SOFT_RANKS must be a number "),
+        ("DPU_SOFT_THREADS", "-1", "DPU_SOFT_THREADS=-1, but DPU_SOFT_THREADS must be a number "),
+        ("DPU_SOFT_REPORT", "/nowhere/report", "/nowhere/report cannot be written: No such file"),
+        ("DPU_SOFT_REPORT", "/", "DPU_SOFT_REPORT=/ cannot be used: the file / cannot be written"),
+        ("DPU_PROFILE", "file=/nowhere/all", "the file /nowhere/all cannot be written: No such"),
+        ("DPU_CHECK", "race,log=/nowhere/all", "the file /nowhere/all cannot be written: No such"),
+        ("DPU_SOFT_CC", "no-such-compiler -O1", "DPU_SOFT_CC=no-such-compiler -O1 cannot be used"),
+        ("DPU_DEBUG", "x" * 300, "it is longer than the name of a socket can be"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_an_error_that_names_it(run_python, name, value, why):
+    program = "import dpu\ndpu.DpuSet(nr_dpus=1, library='soft').free()\nprint('done')\n"
+    done = run_python(program, env={name: value})
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert "DpuError: " in done.stderr and why in done.stderr.split("DpuError: ")[1], done.stderr
+
+
+def test_a_name_that_begins_as_ours_and_is_none_is_told(run_python):
+    done = run_python("import dpu\ndpu.use_library('soft')\n", env={"DPU_SOFT_RANK": "2"})
+    assert done.returncode == 0
+    assert done.stderr.endswith(
+        ": DPU_SOFT_RANK changes nothing: the variables that begin so are DPU_SOFT_RANKS"
+        " DPU_SOFT_THREADS DPU_SOFT_REPORT DPU_SOFT_QUIET DPU_SOFT_CC\n"
+    )

@@ -296,8 +296,11 @@ static void reset(void)
 __attribute__((constructor)) static void set_up(void)
 {
     char problem[200];
-    if (!dpulib_observe_read(&options, secure_getenv("DPU_PROFILE"), problem, sizeof problem))
-        dpulib_refuse_setting("DPU_PROFILE", problem);
+    const char *wanted = dpulib_setting(DPULIB_DPU_PROFILE);
+    if (!dpulib_observe_read(&options, wanted, problem, sizeof problem))
+        dpulib_refuse_setting(DPULIB_DPU_PROFILE, problem);
+    else if (options.profiles)
+        dpulib_check_writable(DPULIB_DPU_PROFILE, options.file);
     began = clock_now();
     atomic_store(&records, options.profiles && options.file != NULL);
     dpulib_on_fork(reset);

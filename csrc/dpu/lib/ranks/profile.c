@@ -4,8 +4,7 @@
  *
  * Keys with "soft" are ours; the others are the vendor's. Of these some are for real chips, or for
  * parts of the vendor's library that ours does not have: they are known, and have no effect. Others
- * are logged as the vendor does it, and the first is told; one that begins with "soft" is a
- * mistake.
+ * are logged as the vendor does it, and told; one that begins with "soft" is a mistake.
  */
 #include "dpu/lib/ranks/profile.h"
 
@@ -13,87 +12,33 @@
 #include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
+#include "dpu/lib/ranks/profile_keys.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu_chip_id.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_BY_DEFAULT 40
+/* What is read: the profile, and who says it. */
+struct reading {
+    struct dpulib_profile *profile;
+    const char *source;
+    const char *variable; /* that stands for a key; NULL: none */
+};
 
-/* X(key): known, without effect. */
-#define IGNORED_KEYS(X) \
-    X("enableProfiling") \
-    X("profilingDpuId") \
-    X("profilingSliceId") \
-    X("mcountAddress") \
-    X("retMcountAddress") \
-    X("threadProfilingAddress") \
-    X("mramAccessByDpuOnly") \
-    X("disabledMask") \
-    X("disableSafeChecks") \
-    X("disableMuxSwitch") \
-    X("cmdsBufferSize") \
-    X("mramSize") \
-    X("wramSize") \
-    X("iramSize") \
-    X("immDma") \
-    X("doProfiling") \
-    X("profileInstruction") \
-    X("profileDma") \
-    X("profileMemory") \
-    X("profileIla") \
-    X("threadPcMaskRegIndex") \
-    X("rankPath") \
-    X("regionMode") \
-    X("ignoreVersion") \
-    X("ignoreVpd") \
-    X("tryRepairIram") \
-    X("tryRepairWram") \
-    X("cycleAccurate") \
-    X("nrThreadPerPool")
-
-/* Numbers. X(key, type of the field, field, smallest, largest) */
-#define SOFT_NUMBERS(X) \
-    X("softNrRanks", uint32_t, ranks, 1, DPULIB_RANKS_MAX) \
-    X("softThreads", uint32_t, host_threads, 0, 1024) \
-    X("softMaxCycles", uint64_t, machine.max_cycles, 0, UINT64_MAX) \
-    X("softPipelineCycles", uint32_t, machine.round_cycles, 1, 1000) \
-    X("softDmaReadLatency", uint32_t, machine.dma_read_latency, 0, 1000000) \
-    X("softDmaWriteLatency", uint32_t, machine.dma_write_latency, 0, 1000000) \
-    X("softDmaLatencyPerKiB", uint32_t, machine.dma_latency_per_kib, 0, 1000000) \
-    X("softDmaSetup", uint32_t, machine.dma_setup, 0, 1000000) \
-    X("softDmaEnginePerKiB", uint32_t, machine.dma_engine_per_kib, 0, 1000000) \
-    X("softDmaPageCrossing", uint32_t, machine.dma_page_crossing, 0, 1000000) \
-    X("softDramRefreshInterval", uint32_t, machine.dram_refresh_interval, 1, 1000000000) \
-    X("softDramRefreshCycles", uint32_t, machine.dram_refresh_cycles, 0, 1000000000) \
-    X("softLaunchMicroseconds", uint32_t, launch_microseconds, 0, 1000000000) \
-    X("softSwitches", uint32_t, machine.switches, 0, UINT32_MAX)
-
-/* Switches by name: true or false. X(key, bit) */
-#define SOFT_SWITCHES(X) \
-    X("softSmallIsProduct", DPU_SWITCH_SMALL_IS_PRODUCT) \
-    X("softFaultStopsAccess", DPU_SWITCH_FAULT_STOPS_ACCESS) \
-    X("softWram32Bits", DPU_SWITCH_WRAM_32_BITS) \
-    X("softStepCopiesPair", DPU_SWITCH_STEP_COPIES_PAIR) \
-    X("softUndecodableFaults", DPU_SWITCH_UNDECODABLE_FAULTS) \
-    X("softMram26Bits", DPU_SWITCH_MRAM_26_BITS) \
-    X("softDmaAlignmentFaults", DPU_SWITCH_DMA_ALIGNMENT_FAULTS) \
-    X("softClrRunKeepsRunning", DPU_SWITCH_CLR_RUN_KEEPS_RUNNING) \
-    X("softClsCountsSign", DPU_SWITCH_CLS_COUNTS_SIGN)
-
-static dpu_error_t bad_value(const char *key, const char *value, const char *want)
+static dpu_error_t bad_value(const struct reading *reading, const char *key, const char *value,
+                             const char *want)
 {
-    return dpulib_fail(DPU_ERR_INVALID_PROFILE, "the profile says %s=%s, but %s must be %s", key,
-                       value, key, want);
+    const char *name = reading->variable != NULL ? reading->variable : key;
+    return dpulib_fail(DPU_ERR_INVALID_PROFILE, "%s says %s=%s, but %s must be %s", reading->source,
+                       name, value, name, want);
 }
 
-static dpu_error_t read_number(const char *key, const char *value, uint64_t low, uint64_t high,
-                               uint64_t *number)
+static dpu_error_t read_number(const struct reading *reading, const char *key, const char *value,
+                               uint64_t low, uint64_t high, uint64_t *number)
 {
     char *end;
     errno = 0;
@@ -103,32 +48,24 @@ static dpu_error_t read_number(const char *key, const char *value, uint64_t low,
         char want[80];
         snprintf(want, sizeof want, "a number from %llu to %llu", (unsigned long long)low,
                  (unsigned long long)high);
-        return bad_value(key, value, want);
+        return bad_value(reading, key, value, want);
     }
 
     return DPU_OK;
 }
 
-static dpu_error_t read_u32(const char *key, const char *value, uint32_t low, uint32_t high,
-                            uint32_t *number)
-{
-    uint64_t wide = 0;
-    dpu_error_t status = read_number(key, value, low, high, &wide);
-    if (status == DPU_OK)
-        *number = (uint32_t)wide;
-    return status;
-}
-
-static dpu_error_t read_bool(const char *key, const char *value, bool *answer)
+static dpu_error_t read_bool(const struct reading *reading, const char *key, const char *value,
+                             bool *answer)
 {
     if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0 && strcmp(value, "1") != 0 &&
         strcmp(value, "0") != 0)
-        return bad_value(key, value, "true or false");
+        return bad_value(reading, key, value, "true or false");
     *answer = *value == 't' || *value == '1';
     return DPU_OK;
 }
 
-static dpu_error_t read_engine(struct dpulib_profile *profile, const char *value)
+static dpu_error_t read_engine(const struct reading *reading, const char *key, const char *value,
+                               const char *want)
 {
     static const char *const names[DPU_ENGINE_COUNT] = {
         [DPU_ENGINE_AUTO] = "auto",
@@ -138,130 +75,119 @@ static dpu_error_t read_engine(struct dpulib_profile *profile, const char *value
     };
     for (uint32_t i = 0; i < DPU_ENGINE_COUNT; i++)
         if (strcmp(value, names[i]) == 0) {
-            profile->machine.engine = i;
+            reading->profile->machine.engine = i;
             return DPU_OK;
         }
 
-    return bad_value("softEngine", value, "auto, turns, drift or translated");
+    return bad_value(reading, key, value, want);
 }
 
-static dpu_error_t read_backend(struct dpulib_profile *profile, const char *value)
+static dpu_error_t read_backend(const struct reading *reading, const char *key, const char *value,
+                                const char *want)
 {
+    struct dpulib_profile *profile = reading->profile;
     if (!dpu_type_from_profile_string(value, &profile->backend))
-        return bad_value("backend", value, "simulator, cas, hw, model, spi or scenario");
+        return bad_value(reading, key, value, want);
     profile->vendor_accounting = profile->backend == FUNCTIONAL_SIMULATOR;
     return DPU_OK;
 }
 
-static bool is_ignored(const char *key)
+static dpu_error_t read_sg_enabled(const struct reading *reading, const char *key,
+                                   const char *value, const char *want)
 {
-#define SAME(name) \
-    if (strcmp(key, name) == 0) \
-        return true;
-    IGNORED_KEYS(SAME)
-#undef SAME
-    return false;
+    (void)want;
+    return read_bool(reading, key, value, &reading->profile->sg_enabled);
 }
 
-static dpu_error_t unknown_soft_key(const char *key)
+static dpu_error_t read_no_reset(const struct reading *reading, const char *key, const char *value,
+                                 const char *want)
+{
+    bool keeps = false;
+    (void)want;
+    dpu_error_t status = read_bool(reading, key, value, &keeps);
+    reading->profile->reset_on_alloc = !keeps;
+    return status;
+}
+
+static dpu_error_t unknown_soft_key(const struct reading *reading, const char *key)
 {
     char keys[1200];
     const char *separator = "";
     struct dpulib_text text = dpulib_text_new(keys, sizeof keys);
-#define ADD(name) \
+#define ADD(name, ...) \
     dpulib_text_add(&text, "%s" name, separator); \
     separator = ", ";
-#define ADD_NUMBER(name, type, field, low, high) ADD(name)
-#define ADD_SWITCH(name, bit) ADD(name)
-    SOFT_NUMBERS(ADD_NUMBER)
-    SOFT_SWITCHES(ADD_SWITCH)
-    ADD("softEngine")
-#undef ADD_SWITCH
-#undef ADD_NUMBER
+    DPULIB_SOFT_NUMBERS(ADD)
+    DPULIB_SOFT_SWITCHES(ADD)
+    DPULIB_SOFT_WORDS(ADD)
 #undef ADD
-    return dpulib_fail(DPU_ERR_INVALID_PROFILE, "the profile has no key '%s'; there are %s", key,
-                       keys);
+    return dpulib_fail(DPU_ERR_INVALID_PROFILE, "%s has no key '%s'; there are %s", reading->source,
+                       key, keys);
 }
 
-static dpu_error_t apply_soft(struct dpulib_profile *profile, const char *key, const char *value)
+/* Profiles are read again and again: each is told once. */
+static void tell_of_no_effect(const struct reading *reading, const char *key, const char *value)
 {
+    static struct dpulib_told told;
+    const char *why = "no property has that name";
+    bool is_told = true;
+#define SAME(name, says_so, reason) \
+    if (strcmp(key, name) == 0) { \
+        why = reason; \
+        is_told = says_so; \
+    }
+
+    DPULIB_IGNORED_KEYS(SAME)
+#undef SAME
+    dpulib_log(DPULIB_INFO, "unused profile property: %s (= %s)", key, value);
+    if (is_told)
+        dpulib_log_once(&told, DPULIB_WARNING, "%s says %s=%s, but %s: it changes nothing",
+                        reading->source, key, value, why);
+}
+
+static dpu_error_t apply(const struct reading *reading, const char *key, const char *value)
+{
+    struct dpulib_profile *profile = reading->profile;
     dpu_error_t status;
     uint64_t number = 0;
     bool flag = false;
-#define READ_NUMBER(name, type, field, low, high) \
+    profile->ranks_given |= strcmp(key, "softNrRanks") == 0;
+    profile->chip_given |= strcmp(key, "chipId") == 0;
+#define READ_NUMBER(name, type, field, low, high, ...) \
     if (strcmp(key, name) == 0) { \
-        status = read_number(key, value, low, high, &number); \
+        status = read_number(reading, key, value, low, high, &number); \
         if (status == DPU_OK) \
             profile->field = (type)number; \
-        profile->ranks_given |= strcmp(key, "softNrRanks") == 0; \
         return status; \
     }
 
-    SOFT_NUMBERS(READ_NUMBER)
+    DPULIB_VENDOR_NUMBERS(READ_NUMBER)
+    DPULIB_SOFT_NUMBERS(READ_NUMBER)
 #undef READ_NUMBER
-#define READ_SWITCH(name, bit) \
+#define READ_SWITCH(name, bit, ...) \
     if (strcmp(key, name) == 0) { \
-        status = read_bool(key, value, &flag); \
+        status = read_bool(reading, key, value, &flag); \
         profile->machine.switches &= ~(uint32_t)(bit); \
         profile->machine.switches |= flag ? (uint32_t)(bit) : 0; \
         return status; \
     }
 
-    SOFT_SWITCHES(READ_SWITCH)
+    DPULIB_SOFT_SWITCHES(READ_SWITCH)
 #undef READ_SWITCH
-    if (strcmp(key, "softEngine") == 0)
-        return read_engine(profile, value);
-    return unknown_soft_key(key);
-}
+#define READ_WORD(name, function, values, ...) \
+    if (strcmp(key, name) == 0) \
+        return function(reading, key, value, values);
 
-static dpu_error_t apply(struct dpulib_profile *profile, const char *key, const char *value)
-{
-    bool flag = false;
-    dpu_error_t status = DPU_OK;
-#define IS(name) (strcmp(key, name) == 0)
-    if (IS("backend"))
-        return read_backend(profile, value);
-    if (IS("chipId")) {
-        profile->chip_given = true;
-        return read_u32(key, value, 0, UINT32_MAX, &profile->chip_id);
-    }
-    if (IS("clockDivision"))
-        return read_u32(key, value, 1, 8, &profile->clock_division);
-    if (IS("fckFrequency"))
-        return read_u32(key, value, 1, 4000, &profile->clock_mhz);
-    if (IS("nrDpusPerCi") || IS("nrDpusPerCI"))
-        return read_u32(key, value, 1, DPU_MAX_NR_DPUS_PER_CI, &profile->members);
-    if (IS("nrThreadsPerRank"))
-        return read_u32(key, value, 0, UINT32_MAX, &profile->threads_per_rank);
-    if (IS("nrJobsPerRank"))
-        return read_u32(key, value, 1, UINT32_MAX, &profile->jobs_per_rank);
-    if (IS("sgXferEnable"))
-        return read_bool(key, value, &profile->sg_enabled);
-    if (IS("sgXferMaxBlocksPerDpu"))
-        return read_u32(key, value, 0, UINT32_MAX, &profile->sg_max_blocks);
-    if (IS("disableResetOnAlloc")) {
-        status = read_bool(key, value, &flag);
-        profile->reset_on_alloc = !flag;
-        return status;
-    }
-#undef IS
+    DPULIB_VENDOR_WORDS(READ_WORD)
+    DPULIB_SOFT_WORDS(READ_WORD)
+#undef READ_WORD
     if (strncmp(key, "soft", 4) == 0)
-        return apply_soft(profile, key, value);
-    if (is_ignored(key))
-        return DPU_OK;
-
-    /* Profiles are read again and again. */
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    dpulib_log(DPULIB_INFO, "unused profile property: %s (= %s)", key, value);
-    if (!atomic_flag_test_and_set(&told))
-        dpulib_log(DPULIB_WARNING,
-                   "the profile says %s=%s, but no property has that name, and it changes nothing; "
-                   "further ones are not told",
-                   key, value);
+        return unknown_soft_key(reading, key);
+    tell_of_no_effect(reading, key, value);
     return DPU_OK;
 }
 
-static dpu_error_t read_text(struct dpulib_profile *profile, const char *text)
+static dpu_error_t read_text(struct dpulib_profile *profile, const char *source, const char *text)
 {
     if (text == NULL || *text == 0)
         return DPU_OK;
@@ -270,23 +196,33 @@ static dpu_error_t read_text(struct dpulib_profile *profile, const char *text)
     if (copy == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (profile)");
 
+    const struct reading reading = {profile, source, NULL};
     dpu_error_t status = DPU_OK;
     char *rest = copy;
     while (rest != NULL && status == DPU_OK) {
         char *key = strsep(&rest, ",");
         char *value = strchr(key, '=');
         if (value == NULL) {
-            status =
-                dpulib_fail(DPU_ERR_INVALID_PROFILE,
-                            "the profile '%s' has '%s' where key=value is expected", text, key);
+            status = dpulib_fail(DPU_ERR_INVALID_PROFILE,
+                                 "%s is '%s', which has '%s' where key=value is expected", source,
+                                 text, key);
             break;
         }
         *value++ = 0;
-        status = apply(profile, key, value);
+        status = apply(&reading, key, value);
     }
 
     free(copy);
     return status;
+}
+
+/* A variable whose value is that of a key. */
+static dpu_error_t read_variable(struct dpulib_profile *profile, enum dpulib_variable variable,
+                                 const char *key)
+{
+    const char *value = dpulib_setting(variable);
+    const struct reading reading = {profile, "the environment", dpulib_setting_name(variable)};
+    return value != NULL ? apply(&reading, key, value) : DPU_OK;
 }
 
 dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text)
@@ -299,29 +235,23 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         .sg_max_blocks = UINT32_MAX,
         .threads_per_rank = 1,
         .jobs_per_rank = 65536,
-        .ranks = RANKS_BY_DEFAULT,
+        .ranks = 40,
         .launch_microseconds = 170,
     };
     dpu_machine_default_options(&profile->machine);
     if (dpulib_refused_setting() != NULL)
         return dpulib_fail_again(DPU_ERR_INVALID_PROFILE, "%s", dpulib_refused_setting());
 
-    dpu_error_t status = DPU_OK;
-    const char *ranks = secure_getenv("DPU_SOFT_RANKS");
-    if (ranks != NULL && *ranks != 0) {
-        profile->ranks_given = true;
-        status = read_u32("DPU_SOFT_RANKS", ranks, 1, DPULIB_RANKS_MAX, &profile->ranks);
-    }
-
-    const char *threads = secure_getenv("DPU_SOFT_THREADS");
-    if (status == DPU_OK && threads != NULL && *threads != 0)
-        status = read_u32("DPU_SOFT_THREADS", threads, 0, 1024, &profile->host_threads);
+    dpu_error_t status = read_variable(profile, DPULIB_DPU_SOFT_RANKS, "softNrRanks");
     if (status == DPU_OK)
-        status = read_text(profile, secure_getenv("UPMEM_PROFILE_BASE"));
+        status = read_variable(profile, DPULIB_DPU_SOFT_THREADS, "softThreads");
     if (status == DPU_OK)
-        status = read_text(profile, text);
+        status =
+            read_text(profile, "UPMEM_PROFILE_BASE", dpulib_setting(DPULIB_UPMEM_PROFILE_BASE));
     if (status == DPU_OK)
-        status = read_text(profile, secure_getenv("UPMEM_PROFILE"));
+        status = read_text(profile, "the profile", text);
+    if (status == DPU_OK)
+        status = read_text(profile, "UPMEM_PROFILE", dpulib_setting(DPULIB_UPMEM_PROFILE));
     if (status != DPU_OK)
         return status;
     if (profile->machine.dram_refresh_cycles >= profile->machine.dram_refresh_interval)

@@ -5,12 +5,11 @@
 
 #include "dpu_error.h"
 #include "dpu_types.h"
+#include "dpu/lib/ranks/profile_keys.h"
 #include "dpu/machine/machine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define DPULIB_RANKS_MAX 4096 /* ids have 12 bits */
 
 struct dpulib_profile {
     dpu_type_t backend;      /* that the program is to believe in */

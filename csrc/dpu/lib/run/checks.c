@@ -253,8 +253,11 @@ static void reset(void)
 __attribute__((constructor)) static void set_up(void)
 {
     char problem[200];
-    if (!dpulib_check_options_read(&options, secure_getenv("DPU_CHECK"), problem, sizeof problem))
-        dpulib_refuse_setting("DPU_CHECK", problem);
+    const char *wanted = dpulib_setting(DPULIB_DPU_CHECK);
+    if (!dpulib_check_options_read(&options, wanted, problem, sizeof problem))
+        dpulib_refuse_setting(DPULIB_DPU_CHECK, problem);
+    else if (options.log != NULL)
+        dpulib_check_writable(DPULIB_DPU_CHECK, options.log);
     dpulib_on_fork(reset);
 }
 

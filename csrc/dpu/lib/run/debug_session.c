@@ -2,6 +2,7 @@
 /* debug_session.c: see debug_session.h. */
 #include "dpu/lib/run/debug_session.h"
 
+#include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/rank.h"
@@ -227,15 +228,15 @@ size_t dpulib_debug_answer(struct dpu_t *dpu, struct dpulib_debug_session *sessi
 
 static const char *socket_path(void)
 {
-    static _Atomic bool told;
-    const char *path = secure_getenv("DPU_DEBUG");
-    if (path == NULL || path[0] == '\0')
-        return NULL;
-    if (strlen(path) < sizeof((struct sockaddr_un *)NULL)->sun_path)
-        return path;
-    if (!atomic_exchange(&told, true))
-        dpulib_log(DPULIB_WARNING, "DPU_DEBUG is longer than the name of a socket: not debugged");
-    return NULL;
+    const char *path = dpulib_setting(DPULIB_DPU_DEBUG);
+    return path != NULL && strlen(path) < sizeof((struct sockaddr_un *)NULL)->sun_path ? path
+                                                                                       : NULL;
+}
+
+__attribute__((constructor)) static void check_socket_path(void)
+{
+    if (dpulib_setting(DPULIB_DPU_DEBUG) != NULL && socket_path() == NULL)
+        dpulib_refuse_setting(DPULIB_DPU_DEBUG, "it is longer than the name of a socket can be");
 }
 
 /* -1 without a debugger. */

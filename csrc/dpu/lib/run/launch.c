@@ -7,6 +7,7 @@
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/core/job_kind.h"
 #include "dpu/lib/core/lock.h"
+#include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/observe/recorder.h"
 #include "dpu/lib/ranks/check.h"
@@ -19,6 +20,7 @@
 #include "dpu/lib/run/warnings.h"
 #include "dpu/lib/schedule/operation.h"
 #include "dpu/lib/schedule/submit.h"
+#include "dpu/translate/compiler.h"
 #include "dpu/translate/translate.h"
 #include "dpu_management.h"
 #include "dpu_program.h"
@@ -175,6 +177,14 @@ static enum dpu_run_status take_turn(struct dpu_t *dpu)
         dpu_translate_poll(dpu->machine, false);
     pthread_mutex_unlock(&dpu->turn);
     return status;
+}
+
+__attribute__((constructor)) static void check_compiler(void)
+{
+    struct dpu_compiler compiler;
+    if (dpulib_setting(DPULIB_DPU_SOFT_CC) != NULL && !dpu_compiler_find(&compiler))
+        dpulib_refuse_setting(DPULIB_DPU_SOFT_CC,
+                              "its first word is no program; an empty value is for no compiler");
 }
 
 /* Who asks for translated code has it from the first instruction on, if it can be had. */

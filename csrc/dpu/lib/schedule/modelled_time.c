@@ -23,6 +23,7 @@
 #include "common/clock.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/core/path.h"
+#include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/observe/raw_file.h"
@@ -297,8 +298,9 @@ static void reset(void)
 
 __attribute__((constructor)) static void set_up(void)
 {
-    const char *wanted = secure_getenv("DPU_SOFT_REPORT");
-    destination = wanted != NULL && *wanted != 0 ? wanted : NULL;
+    destination = dpulib_setting(DPULIB_DPU_SOFT_REPORT);
+    if (destination != NULL && strcmp(destination, "-") != 0)
+        dpulib_check_writable(DPULIB_DPU_SOFT_REPORT, destination);
     dpulib_on_fork(reset);
 }
 

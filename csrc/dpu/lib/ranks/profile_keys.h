@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile_keys.h: the keys of a profile. profile.c reads them by these lists, its errors name what
+ * they allow, and docs/generate.py makes a page of them; so the texts are Markdown.
+ */
+#ifndef OFFCHIP_DPU_LIB_PROFILE_KEYS_H
+#define OFFCHIP_DPU_LIB_PROFILE_KEYS_H
+
+#define DPULIB_RANKS_MAX 4096 /* ids have 12 bits */
+
+/* Numbers. X(key, type of the field, field, smallest, largest, default, meaning) */
+#define DPULIB_VENDOR_NUMBERS(X) \
+    X("chipId", uint32_t, chip_id, 0, UINT32_MAX, "none", \
+      "above 8 a v1B chip: 16 tasklets, 3968 instructions, 62 KiB of WRAM; else a v1A one. " \
+      "Programs marked for the other chip are rejected; without this key both run, on a v1A") \
+    X("clockDivision", uint32_t, clock_division, 1, 8, "1", "only told to programs that ask") \
+    X("fckFrequency", uint32_t, clock_mhz, 1, 4000, "350; v1B: 400", "clock of the DPUs in MHz") \
+    X("nrDpusPerCi", uint32_t, members, 1, DPU_MAX_NR_DPUS_PER_CI, "8", \
+      "DPUs in a slice: a rank has 8 slices") \
+    X("nrDpusPerCI", uint32_t, members, 1, DPU_MAX_NR_DPUS_PER_CI, "8", "the same") \
+    X("nrThreadsPerRank", uint32_t, threads_per_rank, 0, UINT32_MAX, "1", \
+      "0: all operations are synchronous") \
+    X("nrJobsPerRank", uint32_t, jobs_per_rank, 1, UINT32_MAX, "65536", \
+      "length of a queue; callers wait while it is full") \
+    X("sgXferMaxBlocksPerDpu", uint32_t, sg_max_blocks, 0, UINT32_MAX, "no limit", \
+      "blocks of a DPU in a scatter/gather transfer")
+
+#define DPULIB_SOFT_NUMBERS(X) \
+    X("softNrRanks", uint32_t, ranks, 1, DPULIB_RANKS_MAX, "40", "number of simulated ranks") \
+    X("softThreads", uint32_t, host_threads, 0, 1024, "0", \
+      "host threads for launches and copies; 0: all cores") \
+    X("softMaxCycles", uint64_t, machine.max_cycles, 0, UINT64_MAX, "0", \
+      "a launch that takes more cycles ends with \"result timeout\" and the pcs of its tasklets; " \
+      "0: no limit") \
+    X("softPipelineCycles", uint32_t, machine.round_cycles, 1, 1000, "11", \
+      "cycles between two instructions of a tasklet") \
+    X("softDmaReadLatency", uint32_t, machine.dma_read_latency, 0, 1000000, "73", \
+      "cycles that a tasklet waits for a transfer from MRAM, whatever its size") \
+    X("softDmaWriteLatency", uint32_t, machine.dma_write_latency, 0, 1000000, "57", \
+      "the same for a transfer to MRAM") \
+    X("softDmaLatencyPerKiB", uint32_t, machine.dma_latency_per_kib, 0, 1000000, "512", \
+      "cycles that it additionally waits per 1024 bytes") \
+    X("softDmaSetup", uint32_t, machine.dma_setup, 0, 1000000, "34", \
+      "cycles that a transfer occupies the DMA engine, which handles one at a time") \
+    X("softDmaEnginePerKiB", uint32_t, machine.dma_engine_per_kib, 0, 1000000, "521", \
+      "cycles that it occupies it per 1024 bytes") \
+    X("softDmaPageCrossing", uint32_t, machine.dma_page_crossing, 0, 1000000, "25", \
+      "cycles that each boundary of 1024 bytes of MRAM in a transfer adds") \
+    X("softDramRefreshInterval", uint32_t, machine.dram_refresh_interval, 1, 1000000000, "10920", \
+      "transfers stand still in the last cycles of each interval of a launch, as the DRAM is " \
+      "refreshed") \
+    X("softDramRefreshCycles", uint32_t, machine.dram_refresh_cycles, 0, 1000000000, "364", \
+      "how many these are, less than the interval has; 0: no refresh") \
+    X("softLaunchMicroseconds", uint32_t, launch_microseconds, 0, 1000000000, "170", \
+      "what a launch costs besides its cycles in modelled times") \
+    X("softSwitches", uint32_t, machine.switches, 0, UINT32_MAX, "0", \
+      "the switches below as one number: bits of `enum dpu_switch`")
+
+/* Bits of machine.switches: true or false. X(key, bit, meaning) */
+#define DPULIB_SOFT_SWITCHES(X) \
+    X("softSmallIsProduct", DPU_SWITCH_SMALL_IS_PRODUCT, \
+      "an alternative semantics of one instruction, as the three below; " \
+      "`csrc/dpu/machine/machine.h` describes them at `enum dpu_switch`") \
+    X("softFaultStopsAccess", DPU_SWITCH_FAULT_STOPS_ACCESS, \
+      "a faulting load or store does not access memory") \
+    X("softWram32Bits", DPU_SWITCH_WRAM_32_BITS, \
+      "WRAM addresses beyond 24 bits are faults; else the upper 8 bits are ignored") \
+    X("softStepCopiesPair", DPU_SWITCH_STEP_COPIES_PAIR, "see `enum dpu_switch`") \
+    X("softUndecodableFaults", DPU_SWITCH_UNDECODABLE_FAULTS, \
+      "a word that is not an instruction is a fault; else it does nothing") \
+    X("softMram26Bits", DPU_SWITCH_MRAM_26_BITS, \
+      "only the low 26 bits of MRAM addresses are used; else addresses beyond 64 MiB are faults") \
+    X("softDmaAlignmentFaults", DPU_SWITCH_DMA_ALIGNMENT_FAULTS, \
+      "DMA with an address that is not a multiple of 8 is a fault; else the low bits are " \
+      "ignored, " \
+      "as on UPMEM's simulator") \
+    X("softClrRunKeepsRunning", DPU_SWITCH_CLR_RUN_KEEPS_RUNNING, "see `enum dpu_switch`") \
+    X("softClsCountsSign", DPU_SWITCH_CLS_COUNTS_SIGN, "see `enum dpu_switch`")
+
+/* Others, with a function that reads each. X(key, function, values, default, meaning) */
+#define DPULIB_VENDOR_WORDS(X) \
+    X("backend", read_backend, "simulator, cas, hw, model, spi or scenario", "cas", \
+      "`simulator`: one cycle per instruction, as in UPMEM's simulator; `cas`: pipeline timing; " \
+      "the others need real DPUs, and nothing is allocated") \
+    X("sgXferEnable", read_sg_enabled, "true or false", "false", \
+      "whether there are scatter/gather transfers") \
+    X("disableResetOnAlloc", read_no_reset, "true or false", "false", \
+      "whether DPUs keep what they had when they are allocated")
+
+#define DPULIB_SOFT_WORDS(X) \
+    X("softEngine", read_engine, "auto, turns, drift or translated", "auto", \
+      "how tasklets are executed; see [engines](../dpu.md#engines)")
+
+/* Known, and without effect. X(key, whether stderr says so, why) */
+#define DPULIB_IGNORED_KEYS(X) \
+    X("mramSize", true, "the chip's size is fixed") \
+    X("wramSize", true, "the chip's size is fixed") \
+    X("iramSize", true, "the chip's size is fixed") \
+    X("disabledMask", true, "no simulated DPU is broken") \
+    X("rankPath", true, "there are no real ranks") \
+    X("cycleAccurate", true, "backend says how time is counted") \
+    X("enableProfiling", true, "DPU_PROFILE makes profiles") \
+    X("doProfiling", true, "DPU_PROFILE makes profiles") \
+    X("profileInstruction", true, "DPU_PROFILE makes profiles") \
+    X("profileDma", true, "DPU_PROFILE makes profiles") \
+    X("profileMemory", true, "DPU_PROFILE makes profiles") \
+    X("profileIla", true, "DPU_PROFILE makes profiles") \
+    X("profilingDpuId", false, "of UPMEM's profiler") \
+    X("profilingSliceId", false, "of UPMEM's profiler") \
+    X("mcountAddress", false, "of UPMEM's profiler") \
+    X("retMcountAddress", false, "of UPMEM's profiler") \
+    X("threadProfilingAddress", false, "of UPMEM's profiler") \
+    X("threadPcMaskRegIndex", false, "of UPMEM's profiler") \
+    X("mramAccessByDpuOnly", false, "of real DPUs") \
+    X("disableSafeChecks", false, "of real DPUs") \
+    X("disableMuxSwitch", false, "of real DPUs") \
+    X("cmdsBufferSize", false, "of real DPUs") \
+    X("immDma", false, "of UPMEM's simulator") \
+    X("regionMode", false, "of real DPUs") \
+    X("ignoreVersion", false, "of real DPUs") \
+    X("ignoreVpd", false, "of real DPUs") \
+    X("tryRepairIram", false, "of real DPUs") \
+    X("tryRepairWram", false, "of real DPUs") \
+    X("nrThreadPerPool", false, "of UPMEM's library")
+
+#endif
