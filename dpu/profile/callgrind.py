@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..elf.format import IRAM_BASE
 from .costs import Code, Cost, add_up
-from .figures import ProgramFigures
+from .figures import ProgramFigures, advise
 from .raw import Call
 
 __all__ = ["callgrind"]
@@ -90,6 +90,7 @@ def callgrind(figures: ProgramFigures, pid: int = 0) -> str:
         "creator: offchip dpu.profile",
         f"pid: {pid}",
         f"cmd: {path}",
+        *([f"desc: {advise(figures)}"] if figures.whole.status != "done" else []),
         "positions: instr line",
         *(f"event: {name} : {text}" for name, text in _EVENTS.items()),
         f"events: {' '.join(_EVENTS)}",

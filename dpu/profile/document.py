@@ -44,6 +44,9 @@ def _figures(one: LaunchFigures) -> dict[str, Any]:
         "lost_stopped": one.lost_stopped,
         "lost_few": one.lost_few,
         "tasklets": one.tasklets,
+        "status": one.status,
+        "faults": one.faults,
+        "stops": one.stops,
     }
 
 
@@ -62,6 +65,9 @@ def _program(figures: ProgramFigures) -> dict[str, Any]:
     return {
         "path": figures.program.path or None,
         "advice": advise(figures),
+        "endings": [
+            {"launch": one.operation, "dpu": one.dpu, "text": one.text} for one in figures.endings
+        ],
         "bytes_per_cycle_limit": figures.limit if figures.limit != float("inf") else None,
         "whole": {"dpus": figures.whole.dpus, **_figures(figures.whole)},
         "launches": [

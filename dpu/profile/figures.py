@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .calls import CallGraph
 from .costs import NOWHERE, SLEEPS, Code, Cost, add_up
-from .raw import Launch, RawProfile, RecordedProgram, Site
+from .raw import DONE, FAULT, Ending, Launch, RawProfile, RecordedProgram, Site
 
 __all__ = ["LaunchFigures", "ProgramFigures", "advise", "launch_figures", "program_figures"]
 
@@ -31,6 +31,8 @@ class LaunchFigures:
         Cycles of all DPUs.
     lost_dma, lost_stopped, lost_few : int
         Cycles of all DPUs in which nothing was issued, by their reason.
+    faults, stops : int
+        How often a DPU ended in a fault, and how often by a limit or an interrupt.
     """
 
     number: int
@@ -46,6 +48,13 @@ class LaunchFigures:
     lost_stopped: int
     lost_few: int
     tasklets: int
+    faults: int
+    stops: int
+
+    @property
+    def status(self) -> str:
+        """``done``, ``fault`` or ``stopped``."""
+        return "fault" if self.faults else "stopped" if self.stops else "done"
 
     @property
     def per_cycle(self) -> float:
@@ -80,6 +89,8 @@ class ProgramFigures:
         Of all together.
     tasklets : dict of int to Cost
         Of all DPUs together.
+    endings : list of Ending
+        Where launches ended that did not complete.
     """
 
     program: RecordedProgram
@@ -90,6 +101,7 @@ class ProgramFigures:
     whole: LaunchFigures
     tasklets: dict[int, Cost]
     calls: CallGraph
+    endings: list[Ending]
 
     @property
     def limit(self) -> float:
@@ -127,6 +139,8 @@ def launch_figures(launches: Sequence[Launch], number: int = 0) -> LaunchFigures
         lost_stopped=sum(one.lost_stopped for one in launches),
         lost_few=sum(one.lost_few for one in launches),
         tasklets=max((sum(t.end != 0 for t in one.tasklets) for one in launches), default=0),
+        faults=sum(one.status == FAULT for one in launches),
+        stops=sum(one.status not in (DONE, FAULT) for one in launches),
     )
 
 
@@ -135,6 +149,7 @@ def program_figures(profile: RawProfile) -> list[ProgramFigures]:
     found = []
     for number, program in profile.programs.items():
         launches = [one for one in profile.launches if one.program == number]
+        runs = {(one.operation, one.dpu) for one in launches}
         groups, by_dpu = dict[int, list[Launch]](), dict[int, list[Launch]]()
         for one in launches:
             groups.setdefault(one.operation, []).append(one)
@@ -151,6 +166,7 @@ def program_figures(profile: RawProfile) -> list[ProgramFigures]:
                 whole=launch_figures(launches),
                 tasklets=dict(sorted(add_up(sites, lambda site: site.thread).items())),
                 calls=CallGraph(code, sites, profile.calls.get(number, [])),
+                endings=[one for one in profile.endings if (one.operation, one.dpu) in runs],
             )
         )
     return sorted(found, key=lambda one: -one.whole.cycles)
@@ -219,9 +235,26 @@ def _sleeping(figures: ProgramFigures) -> tuple[str, float]:
     return SLEEPS.get(name, name), share
 
 
+def _advice_on_endings(figures: ProgramFigures) -> str:
+    """Say where a program was cut short: what bounds the rest of it, nobody knows."""
+    whole = figures.whole
+    what = "by a fault" if whole.faults else "by a limit or an interrupt"
+    of = sum(one.dpus for one in figures.launches)
+    place = ""
+    if figures.endings:
+        first = figures.endings[0]
+        place = f" (DPU {first.dpu} in launch {first.operation}: {first.text})"
+    return (
+        f"Ended {what}: {whole.faults + whole.stops} of {of} runs of DPUs did not complete{place};"
+        " the figures are of what came before."
+    )
+
+
 def advise(figures: ProgramFigures) -> str:
     """Say in a sentence what bounds a program, and what would help."""
     whole = figures.whole
+    if whole.status != "done":
+        return _advice_on_endings(figures)
     if not whole.total or not whole.instructions:
         return "Nothing was executed."
 

@@ -153,6 +153,7 @@ def _launch(one: LaunchFigures, figures: ProgramFigures) -> list[str]:
         share(one.lost_stopped),
         share(one.lost_few),
         f"{one.balance:.2f}",
+        one.status,
     ]
 
 
@@ -162,7 +163,7 @@ def _launches(figures: ProgramFigures) -> str:
     slowest = sorted(figures.launches, key=lambda one: -one.cycles)[:_MOST_LAUNCHES]
     rows = [_launch(one, figures) for one in figures.launches if one in slowest]
     left = len(figures.launches) - len(rows)
-    table = _table([*head, "balance"], [*rows, _launch(figures.whole, figures)])
+    table = _table([*head, "balance", "status"], [*rows, _launch(figures.whole, figures)])
     return table + (f'\n<p class="quiet">{left} more, none of them slower.</p>' if left else "")
 
 

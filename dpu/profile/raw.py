@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 __all__ = [
     "Call",
+    "Ending",
     "Event",
     "EventKind",
     "Launch",
@@ -32,11 +33,15 @@ _THREADS, _IRAM = 24, 4096
 # What an operation is: enum dpulib_raw_operation_kind.
 _LAUNCHES = 0
 
+# How a launch of a DPU ended: enum dpu_run_status. Others were stopped by a limit or an interrupt.
+DONE, FAULT = 0, 1
+
 _HEADER = struct.Struct("<8sII")
 _RECORD = struct.Struct("<II")
 _PROGRAM = struct.Struct("<10I")
 _LAUNCH = struct.Struct("<QII11Q")
 _TASKLET = struct.Struct("<6Q")
+_ENDING = struct.Struct("<QII")
 _EVENTS = struct.Struct("<QIIQQ")
 _EVENT = struct.Struct("<QQIHBB")
 _OPERATION = struct.Struct("<7QII")
@@ -94,6 +99,14 @@ class Launch(NamedTuple):
     write_bytes: int
     dma_busy: int
     tasklets: tuple[Tasklet, ...]
+
+
+class Ending(NamedTuple):
+    """A DPU in a launch that did not complete, and where and why it ended."""
+
+    operation: int
+    dpu: int
+    text: str
 
 
 class EventKind(IntEnum):
@@ -182,7 +195,7 @@ class RawProfile:
         The process.
     programs : dict of int to RecordedProgram
         By their numbers.
-    launches, events, operations : list
+    launches, endings, events, operations : list
         In the order in which they ended.
     sites, calls : dict of int to list
         By the number of the program.
@@ -197,6 +210,7 @@ class RawProfile:
     pid: int = 0
     programs: dict[int, RecordedProgram] = field(default_factory=dict)
     launches: list[Launch] = field(default_factory=list)
+    endings: list[Ending] = field(default_factory=list)
     events: list[LaunchEvents] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     sites: dict[int, list[Site]] = field(default_factory=dict)
@@ -251,6 +265,11 @@ def _read_launch(profile: RawProfile, record: _Record) -> None:
     profile.launches.append(Launch._make((*head, tasklets)))
 
 
+def _read_ending(profile: RawProfile, record: _Record) -> None:
+    operation, dpu, size = record.take(_ENDING)
+    profile.endings.append(Ending(operation, dpu, record.bytes(size).decode(errors="replace")))
+
+
 def _read_events(profile: RawProfile, record: _Record) -> None:
     operation, dpu, program, count, dropped = record.take(_EVENTS)
     events = tuple(Event(*row) for row in record.rows(_EVENT, count))
@@ -298,6 +317,7 @@ _READERS = {
     5: _read_sites,
     6: _read_end,
     7: _read_calls,
+    8: _read_ending,
 }
 
 
@@ -371,6 +391,7 @@ def merge(profiles: Iterable[RawProfile]) -> RawProfile:
             one._replace(operation=moved(one.operation), program=new[one.program])
             for one in profile.launches
         ]
+        merged.endings += [one._replace(operation=moved(one.operation)) for one in profile.endings]
         merged.events += [
             one._replace(operation=moved(one.operation), program=new[one.program])
             for one in profile.events

@@ -89,13 +89,14 @@ def _launch_row(one: LaunchFigures, limit: float) -> list[str]:
         share(one.lost_stopped),
         share(one.lost_few),
         f"{one.balance:.2f}",
+        one.status,
     ]
 
 
 def _launches(figures: ProgramFigures, limit: int) -> Iterator[str]:
     head = ["launch", "DPUs", "cycles", "instr", "instr/cycle", "bytes/cycle", "% of limit"]
     head += ["DMA busy %", "bytes/transfer", "lost: DMA %", "stopped %", "few tasklets %"]
-    head += ["balance"]
+    head += ["balance", "status"]
     rows = [_launch_row(one, figures.limit) for one in figures.launches[:limit]]
     if len(figures.launches) > 1:
         rows.append(_launch_row(figures.whole, figures.limit))

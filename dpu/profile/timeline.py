@@ -12,7 +12,7 @@ from typing import Any
 from offchip.chrome_trace import ChromeTrace
 
 from .costs import SLEEPS, Code
-from .raw import Event, EventKind, LaunchEvents, Operation, RawProfile
+from .raw import DONE, FAULT, Event, EventKind, LaunchEvents, Operation, RawProfile
 
 __all__ = ["OPERATIONS", "timeline"]
 
@@ -96,11 +96,19 @@ def timeline(profile: RawProfile, *, limit: int = 200000) -> dict[str, Any]:
     begins: dict[int, float] = {}
     clocks = {program.clock_hz for program in profile.programs.values()}
     clock = max(clocks, default=350_000_000)
+    endings: dict[int, str] = {}
+    for ending in profile.endings:
+        endings.setdefault(ending.operation, f"DPU {ending.dpu}: {ending.text}")
+    faults = {one.operation for one in profile.launches if one.status == FAULT}
+    cut_short = {one.operation for one in profile.launches if one.status != DONE}
     for one, begin, duration in _places(profile.operations):
         # What a launch takes besides its cycles comes first.
         begins[one.number] = begin + max(0.0, duration - one.cycles * 1e9 / clock)
         name, end = OPERATIONS.get(one.what, "other call"), begin + duration
-        details = {"dpus": one.dpus, "bytes": one.bytes, "cycles": one.cycles}
+        details: dict[str, Any] = {"dpus": one.dpus, "bytes": one.bytes, "cycles": one.cycles}
+        if one.number in cut_short:
+            name += " (fault)" if one.number in faults else " (stopped)"
+            details["ended"] = endings.get(one.number, "")
         trace.add(_HOST, 1, name, begin, end, **details)
 
     for launch in profile.events:

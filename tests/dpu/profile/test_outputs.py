@@ -16,6 +16,7 @@ import pytest
 from dpu.profile import ProgramFigures, RawProfile, load, program_figures, report
 from dpu.profile.callgrind import callgrind
 from dpu.profile.command import main
+from dpu.profile.document import document
 from dpu.profile.drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from dpu.profile.figures import LaunchFigures, advise
 from dpu.profile.page import _cut, _time, page
@@ -211,7 +212,8 @@ def figures_of(site: dict[str, int], **changes: Any) -> ProgramFigures:
     launch = {
         **{"number": 0, "dpus": 1, "cycles": 1000, "mean_cycles": 1000.0, "total": 1000},
         **{"instructions": 500, "transfers": 10, "bytes": 80, "busy": 100},
-        **{"lost_dma": 0, "lost_stopped": 0, "lost_few": 500, "tasklets": 16, **changes},
+        **{"lost_dma": 0, "lost_stopped": 0, "lost_few": 500, "tasklets": 16},
+        **{"faults": 0, "stops": 0, **changes},
     }
     whole = LaunchFigures(**launch)
     program = RecordedProgram(1, "a.dpu", b"", 350_000_000, 11, 34, 521, 73, 512)
@@ -227,6 +229,9 @@ def figures_of(site: dict[str, int], **changes: Any) -> ProgramFigures:
     ("site", "launch", "text"),
     [
         ({}, {"instructions": 0}, "Nothing was executed"),
+        # What bounds a part of a program says nothing about the whole.
+        ({"spin": 100}, {"faults": 1}, "Ended by a fault: 1 of 1 runs of DPUs did not complete"),
+        ({"spin": 100}, {"stops": 1}, "Ended by a limit or an interrupt: 1 of 1 runs"),
         ({}, {"dpus": 4, "mean_cycles": 250.0}, "Unbalanced DPUs: the slowest one takes 4.0"),
         ({"spin": 100}, {}, "Bound by locks: tasklets spend 91 %"),
         ({"spin": 33}, {"lost_stopped": 290}, "Bound by locks: tasklets spend 30 %"),
@@ -246,6 +251,30 @@ def test_advice_follows_from_the_figures(
     site: dict[str, int], launch: dict[str, Any], text: str
 ) -> None:
     assert text in advise(figures_of(site, **launch))
+
+
+def test_all_outputs_say_where_a_fault_ended_a_launch(tmp_path: Path) -> None:
+    profile = tmp_path / "fault.dpuprofile"
+    program = build(
+        tmp_path, LOCKED.replace("FUNCTION", "count").replace("    stop\n", "    fault 3\n")
+    )
+    assert run(command(program, 2), DPU_PROFILE=f"file={profile}").returncode != 0
+    raw = load([profile])
+    [figures] = program_figures(raw)
+    where = r"tasklet \d+ at pc 0x\w+ \(main.*fault instruction with number 3"
+    assert re.search(
+        rf"Ended by a fault: 2 of 2 runs .*\(DPU \d in launch 1: .*{where}", advise(figures)
+    )
+    assert re.search(r"^ +1 +2 .* fault$", report(figures), re.M) and "locks" not in report(figures)
+    [shown] = document(raw, [figures])["programs"]
+    assert [one["status"] for one in shown["launches"]] == ["fault"] and shown["whole"][
+        "faults"
+    ] == 2
+    assert len(shown["endings"]) == 2 and re.search(where, shown["endings"][0]["text"])
+    events = [one for one in timeline(raw)["traceEvents"] if one["name"] == "launch (fault)"]
+    assert len(events) == 1 and re.search(where, events[0]["args"]["ended"])
+    assert "<td>fault</td>" in page(raw, [figures]) and "Ended by a fault" in page(raw, [figures])
+    assert re.search(r"^desc: Ended by a fault", callgrind(figures), re.M)
 
 
 @pytest.mark.parametrize(

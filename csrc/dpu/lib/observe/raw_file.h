@@ -25,7 +25,8 @@ enum dpulib_raw_kind {
     DPULIB_RAW_OPERATION = 4, /* of the host */
     DPULIB_RAW_SITES = 5,     /* then struct dpulib_raw_site, as many as there are */
     DPULIB_RAW_END = 6,
-    DPULIB_RAW_CALLS = 7, /* then struct dpulib_raw_call, as many as there are */
+    DPULIB_RAW_CALLS = 7,  /* then struct dpulib_raw_call, as many as there are */
+    DPULIB_RAW_ENDING = 8, /* of a launch of a DPU that did not complete; then the text */
 };
 
 struct dpulib_raw_program {
@@ -41,6 +42,11 @@ struct dpulib_raw_launch {
     uint64_t operation; /* number of the host's launch that it was part of */
     uint32_t dpu, program;
     struct dpu_profile_launch launch;
+};
+
+struct dpulib_raw_ending {
+    uint64_t operation;
+    uint32_t dpu, size; /* of the text, which says where and why */
 };
 
 struct dpulib_raw_events {

@@ -245,6 +245,20 @@ void dpulib_record_end(struct dpu_t *dpu)
     pthread_mutex_unlock(&guard);
 }
 
+void dpulib_record_ending(struct dpu_t *dpu, const char *text)
+{
+    const struct recording *recording = find_recording(dpu);
+    if (recording == NULL)
+        return;
+
+    size_t size = strlen(text);
+    const struct dpulib_raw_ending head = {recording->number, recording->dpu, (uint32_t)size};
+    const struct dpulib_raw_part parts[] = {{&head, sizeof head}, {text, size}};
+    pthread_mutex_lock(&guard);
+    write_record(DPULIB_RAW_ENDING, parts, 2);
+    pthread_mutex_unlock(&guard);
+}
+
 void dpulib_record_load(struct dpu_t *dpu)
 {
     struct recording *recording = find_recording(dpu);

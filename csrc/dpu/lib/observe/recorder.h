@@ -21,6 +21,8 @@ uint64_t dpulib_record_number(void);
 /* For operations on DPUs: a launch is about to begin, and is over. Both without the lock. */
 void dpulib_record_begin(struct dpu_t *dpu, uint64_t number);
 void dpulib_record_end(struct dpu_t *dpu);
+/* That launch did not complete: where and why. Without the lock. */
+void dpulib_record_ending(struct dpu_t *dpu, const char *text);
 /* Another program was loaded. */
 void dpulib_record_load(struct dpu_t *dpu);
 

@@ -85,6 +85,7 @@ static dpu_error_t end_in_fault(struct dpu_t *dpu, struct launch *launch)
     char text[DPULIB_EXPLANATION_MAX];
     dpu->status = DPUSOFT_FAULT;
     dpulib_explain(dpu, text, sizeof text);
+    dpulib_record_ending(dpu, text);
     if (is_told(launch, IN_FAULT))
         dpulib_log(DPULIB_WARNING, "DPU %u.%u.%u '%s' is in fault: %s", dpu->rank->id, dpu->slice,
                    dpu->member, path_of(dpu), text);
@@ -111,6 +112,7 @@ static dpu_error_t end_early(struct dpu_t *dpu, struct launch *launch, enum dpus
     dpu->status = (uint32_t)status;
     dpu->stuck = true;
     dpulib_explain(dpu, text, sizeof text);
+    dpulib_record_ending(dpu, text);
 
     /* Callers that take warnings have the text of the error. */
     if (is_told(launch, EARLY) && !dpulib_keeps_warnings(dpu->rank))

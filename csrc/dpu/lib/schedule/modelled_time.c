@@ -45,6 +45,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define DETAIL_MAX 1500
+#define ENDED_MAX (2 * DETAIL_MAX + 80)
+
 /* Bytes per second for one DPU, and what each doubling of the DPUs multiplies it by: the sixth root
  * of the ratio for 64. */
 static const struct {
@@ -65,14 +68,21 @@ static const char *const event_names[DPULIB_MOVE_COUNT] = {[DPULIB_NO_MOVE] = "l
 /* By enum dpusoft_runtime. */
 static const char *const runtime_names[] = {"other", "offchip", "upmem-costs"};
 
+/* How DPUs ended, the worst last. */
+enum ending { DONE, FAILED, STOPPED, IN_FAULT };
+
+static const char *const ending_names[] = {"done", "failed", "stopped", "fault"};
+
 struct figures {
     uint64_t count, dpus, bytes, cycles, instructions;
     uint32_t ranks, runtimes; /* as in struct dpulib_launch_figures */
     double seconds;
+    enum ending ending; /* the worst one */
 };
 
 /* Under the lock. */
 static struct figures totals[DPULIB_MOVE_COUNT];
+static uint64_t launches_cut_short;
 static bool has_plain_host; /* something was launched by a host that takes no reports */
 static const char *destination;
 static bool begun;
@@ -106,6 +116,34 @@ static void measure_move(const struct dpulib_operation *operation, struct figure
         figures->bytes += bytes;
         figures->seconds += (double)bytes / bandwidth(spec->move, dpus);
     }
+}
+
+static enum ending ending_of(dpu_error_t error)
+{
+    switch (error) {
+    case DPU_OK: return DONE;
+    case DPU_ERR_DPU_FAULT: return IN_FAULT;
+    case DPU_ERR_TIMEOUT: return STOPPED;
+    default: return FAILED;
+    }
+}
+
+/* The rank job that ended worst; the first one if all are done. */
+static const struct dpulib_rank_job *worst_job(const struct dpulib_operation *operation)
+{
+    const struct dpulib_rank_job *worst = &operation->jobs[0];
+    for (uint32_t i = 1; i < operation->count; i++)
+        if (ending_of(operation->jobs[i].error) > ending_of(worst->error))
+            worst = &operation->jobs[i];
+    return worst;
+}
+
+static uint64_t failures_of(const struct dpulib_operation *operation)
+{
+    uint64_t failures = 0;
+    for (uint32_t i = 0; i < operation->count; i++)
+        failures += operation->jobs[i].failures;
+    return failures;
 }
 
 static void measure_launch(const struct dpulib_operation *operation, struct figures *figures)
@@ -185,22 +223,47 @@ static void write_text(const char *text, size_t size)
     }
 }
 
+/* As a field of comma-separated values: where the first of the DPUs that failed ended. */
+static void describe_ending(const struct dpulib_operation *operation, char *field, size_t size)
+{
+    char details[2 * DETAIL_MAX];
+    const char *detail = worst_job(operation)->detail;
+    size_t used = 0;
+    for (; detail != NULL && *detail != 0 && used < sizeof details - 2; detail++) {
+        if (*detail == '"')
+            details[used++] = '"';
+        details[used++] = *detail == '\n' ? ' ' : *detail;
+    }
+
+    details[used] = 0;
+    uint64_t more = failures_of(operation) - 1;
+    if (more != 0)
+        snprintf(field, size, "\"%s; %" PRIu64 " more DPU%s failed\"", details, more,
+                 more > 1 ? "s" : "");
+    else
+        snprintf(field, size, "\"%s\"", details);
+}
+
+/* OPERATION is NULL for totals. */
 static void write_line(const char *prefix, const char *event, const struct figures *figures,
-                       uint64_t number)
+                       uint64_t number, const struct dpulib_operation *operation)
 {
     static const char header[] =
-        "# offchip libdpu report 2: modelled time in seconds; see DPU_SOFT_REPORT in docs/dpu.md\n"
-        "pid,event,number,ranks,dpus,bytes,seconds,cycles,instructions,runtime\n";
-    char line[256], runtimes[40];
+        "# offchip libdpu report 3: modelled time in seconds; see DPU_SOFT_REPORT in docs/dpu.md\n"
+        "pid,event,number,ranks,dpus,bytes,seconds,cycles,instructions,runtime,status,ended\n";
+    char line[256 + ENDED_MAX], ended[ENDED_MAX] = "", runtimes[40];
     if (!begun)
         write_text(header, sizeof header - 1);
     begun = true;
     name_runtimes(figures->runtimes, runtimes, sizeof runtimes);
-    int length = snprintf(
-        line, sizeof line,
-        "%ld,%s%s,%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%.9f,%" PRIu64 ",%" PRIu64 ",%s\n",
-        (long)getpid(), prefix, event, number, figures->ranks, figures->dpus, figures->bytes,
-        figures->seconds, figures->cycles, figures->instructions, runtimes);
+    if (operation != NULL && figures->ending != DONE)
+        describe_ending(operation, ended, sizeof ended);
+    int length = snprintf(line, sizeof line,
+                          "%ld,%s%s,%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%.9f,%" PRIu64
+                          ",%" PRIu64 ",%s,%s,%s\n",
+                          (long)getpid(), prefix, event, number, figures->ranks, figures->dpus,
+                          figures->bytes, figures->seconds, figures->cycles, figures->instructions,
+                          runtimes, ending_names[figures->ending], ended);
     if (length > 0 && destination != NULL)
         write_text(line, (size_t)length);
 }
@@ -215,6 +278,7 @@ static void add(struct figures *total, const struct figures *figures)
     total->instructions += figures->instructions;
     total->seconds += figures->seconds;
     total->runtimes |= figures->runtimes;
+    total->ending = figures->ending > total->ending ? figures->ending : total->ending;
     total->dpus = figures->dpus > total->dpus ? figures->dpus : total->dpus;
     total->ranks = figures->ranks > total->ranks ? figures->ranks : total->ranks;
 }
@@ -247,11 +311,13 @@ void dpulib_time_note(const struct dpulib_operation *operation)
     if (figures.dpus == 0)
         return;
 
+    figures.ending = ending_of(worst_job(operation)->error);
     add(&totals[move], &figures);
+    launches_cut_short += dpulib_is_launch(operation) && figures.ending != DONE;
     if (dpulib_is_launch(operation))
         has_plain_host = has_plain_host || !operation->jobs[0].rank->keeps_warnings;
     if (destination != NULL)
-        write_line("", event_names[move], &figures, totals[move].count);
+        write_line("", event_names[move], &figures, totals[move].count, operation);
 }
 
 static void write_totals(void)
@@ -260,14 +326,17 @@ static void write_totals(void)
     for (int i = 0; i < DPULIB_MOVE_COUNT && destination != NULL; i++) {
         if (totals[i].count == 0)
             continue;
-        write_line("total_", event_names[i], &totals[i], totals[i].count);
-        uint64_t count = all.count;
+        write_line("total_", event_names[i], &totals[i], totals[i].count, NULL);
+        uint64_t count = all.count, bytes = all.bytes;
         add(&all, &totals[i]);
+        /* Those of launches pass between MRAM and WRAM, not between host and DPUs. */
+        if (i == DPULIB_NO_MOVE)
+            all.bytes = bytes;
         all.count = count + totals[i].count;
     }
 
     if (all.count != 0 && destination != NULL)
-        write_line("total", "", &all, all.count);
+        write_line("total", "", &all, all.count, NULL);
 }
 
 static void write_note(void)
@@ -277,17 +346,23 @@ static void write_note(void)
     double transfers = 0;
     for (int i = DPULIB_NO_MOVE + 1; i < DPULIB_MOVE_COUNT; i++)
         transfers += totals[i].seconds;
+    char cut_short[120] = "";
+    if (launches_cut_short != 0)
+        snprintf(cut_short, sizeof cut_short,
+                 " (%" PRIu64 " of %" PRIu64 " ended by a fault or were stopped, and took less)",
+                 launches_cut_short, totals[DPULIB_NO_MOVE].count);
     fprintf(stderr,
             "libdpu: the DPUs of this program were simulated, and its timers measured the "
-            "simulator. Modelled time: launches %.3f ms, transfers %.3f ms (run time: %s). "
+            "simulator. Modelled time: launches %.3f ms%s, transfers %.3f ms (run time: %s). "
             "DPU_SOFT_REPORT=- (or a file) tells each of them, DPU_SOFT_QUIET=1 omits this line.\n",
-            1e3 * totals[DPULIB_NO_MOVE].seconds, 1e3 * transfers, runtimes);
+            1e3 * totals[DPULIB_NO_MOVE].seconds, cut_short, 1e3 * transfers, runtimes);
 }
 
 /* The child goes on in its parent's file, unless the name has a process id. */
 static void reset(void)
 {
     memset(totals, 0, sizeof totals);
+    launches_cut_short = 0;
     has_plain_host = false;
     if (file >= 0 && destination != NULL && strstr(destination, "%p") != NULL) {
         close(file);

@@ -224,8 +224,8 @@ static void keep_error(struct dpulib_rank_job *job)
                                                    << DPU_ERROR_ASYNC_JOB_TYPE_SHIFT;
     rank->error = (dpu_error_t)code;
     free(rank->detail);
-    rank->detail = job->detail;
-    job->detail = NULL;
+    /* Who notes the operation reads the job's. */
+    rank->detail = job->detail != NULL ? strdup(job->detail) : NULL;
 }
 
 static void finish(struct dpulib_rank_job *job)
