@@ -4,7 +4,10 @@
 Entries are folders in the user's cache folder. Each is written under a temporary name, synced to
 disk and renamed, so that several processes may create the same entry at the same time. It lists its
 files with their digests, which are checked whenever the entry is used; a damaged entry is created
-again. A cache folder that other users can write to is not used.
+again. A cache folder that other users can write to is not used, no link in it is followed, and
+nothing that is no file is waited for. Of several processes that need an entry, one makes it and the
+others wait. Where nothing can be kept, because the disk is full or there is no folder, entries are
+made in a temporary one: that takes time, and nothing else.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import hashlib
 import os
 import shutil
 import stat
+import struct
 import tempfile
 import time
 import warnings
@@ -30,7 +34,13 @@ _LIMIT = 200
 _IN_USE = 600.0
 _ABANDONED_AFTER = 3600.0
 _CONTENTS = ".contents"
+_LOCK = ".lock"
+# Seconds: whoever makes an entry for so long may have stopped.
+_WAIT = 300.0
+_POLL = 0.05
 _ATTEMPTS = 5
+# What an entry may need; less than that is no reason for a failure.
+_PROBE = 1 << 20
 
 
 def digest(parts: Iterable[str | bytes]) -> str:
@@ -58,9 +68,9 @@ def cache_folder() -> Path:
     It is below XDG_CACHE_HOME. If that cannot be created or is not safe, it is a temporary folder;
     an unsafe one is reported as a RuntimeWarning.
     """
-    global _temporary
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    folder = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    folder = _base()
+    if folder is None:
+        return _temporary_folder()
     reason = _unsafe_base(folder)
     for name in _FOLDERS:
         folder = folder / name
@@ -69,12 +79,31 @@ def cache_folder() -> Path:
         return folder
 
     if reason:
-        warnings.warn(
+        _warn(
             f"{reason}; DPU programs are not cached: correct the permissions, or set "
-            "XDG_CACHE_HOME to a folder of your own",
-            RuntimeWarning,
-            stacklevel=2,
+            "XDG_CACHE_HOME to a folder of your own"
         )
+    return _temporary_folder()
+
+
+def _base() -> Path | None:
+    """Return the folder of all caches; None for a user without a home."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(base):
+        return Path(base)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home / ".cache" if home.is_absolute() else None
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+
+def _temporary_folder() -> Path:
+    global _temporary
     if _temporary is None:
         _temporary = Path(tempfile.mkdtemp(prefix="offchip-dpu-"))
         atexit.register(shutil.rmtree, _temporary, ignore_errors=True)
@@ -98,7 +127,7 @@ def _unsafe_base(folder: Path) -> str | None:
 
 
 def _make_safe(folder: Path) -> str | None:
-    """Make a folder, or see to it that only its owner can write to it.
+    """Make a folder, or see to it that only its owner can write to it; a link is not followed.
 
     Returns
     -------
@@ -108,7 +137,9 @@ def _make_safe(folder: Path) -> str | None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        status = folder.stat()
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode):
+            return f"{folder} is not a folder"
         if status.st_uid != os.geteuid():
             return f"{folder} belongs to another user"
         if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
@@ -129,10 +160,37 @@ def keep(name: str, make: Callable[[Path], None]) -> Path:
         Fills an empty folder that it is given.
     """
     parent = cache_folder()
+    try:
+        return _keep_in(parent, name, make)
+    except Exception as error:
+        if parent == _temporary or _has_room(parent):
+            raise
+        _warn(f"{parent} cannot be written ({error}): what is compiled is not kept")
+    return _keep_in(_temporary_folder(), name, make)
+
+
+def _has_room(folder: Path) -> bool:
+    """Tell whether a folder takes a file: if it does not, that is why making an entry failed."""
+    try:
+        with tempfile.TemporaryFile(prefix=".new-", dir=folder) as file:
+            file.write(bytes(_PROBE))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        return False
+    return True
+
+
+def _keep_in(parent: Path, name: str, make: Callable[[Path], None]) -> Path:
     folder = parent / name
     if _use(folder):
         return folder
+    with _turn(parent, name):
+        return folder if _use(folder) else _make(folder, make)
 
+
+def _make(folder: Path, make: Callable[[Path], None]) -> Path:
+    parent, name = folder.parent, folder.name
     fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
     try:
         make(fresh)
@@ -195,7 +253,11 @@ def _listing(folder: Path, name: str) -> str:
 
 
 def _read(path: Path) -> bytes:
-    with open(path, "rb", opener=lambda file, flags: os.open(file, flags | os.O_NOFOLLOW)) as file:
+    """Read a file: neither what a link names nor a pipe that nobody writes to."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path} is not a regular file")
         return file.read()
 
 
@@ -240,6 +302,34 @@ def _locked(folder: Path, how: int) -> Iterator[bool]:
             # A file system without locks: as good as it gets.
             pass
         yield is_held
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _turn(folder: Path, name: str) -> Iterator[None]:
+    """Wait until nobody else makes an entry: for a byte of a file, which ends with its holder."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(folder / _LOCK, flags, 0o600)
+    except OSError:
+        # Where no file can be made, entries are made twice.
+        yield
+        return
+    place = int(digest([name])[:12], 16)
+    request = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0)
+    end = time.monotonic() + _WAIT
+    try:
+        while time.monotonic() < end:
+            try:
+                fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, request)
+                break
+            except BlockingIOError:
+                time.sleep(_POLL)
+            except OSError:
+                # A file system without locks.
+                break
+        yield
     finally:
         os.close(descriptor)
 

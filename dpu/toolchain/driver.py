@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..elf.reader import ElfError, ElfFile
-from .cache import digest, keep, stamp_of
+from .cache import digest, keep
 from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
 from .errors import ToolchainError
@@ -249,7 +249,7 @@ def _libraries(options: Sequence[str]) -> list[Path]:
 
 @lru_cache(maxsize=1)
 def _own_stamp() -> str:
-    """Return a stamp of this version of the toolchain."""
+    """Return a digest of the contents of the toolchain."""
     folder = Path(__file__).resolve().parent
     files = [
         *folder.glob("**/*.py"),
@@ -257,7 +257,7 @@ def _own_stamp() -> str:
         *folder.parent.glob("dwarf/*.py"),
         *folder.parent.glob("_isa*.so"),
     ]
-    return digest(map(stamp_of, sorted(files)))
+    return digest(part for file in sorted(files) for part in (file.name, file.read_bytes()))
 
 
 def _build_by_vendor(

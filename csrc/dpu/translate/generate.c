@@ -351,16 +351,14 @@ static void write_module(FILE *out, const struct dpu_plan *plan)
     fprintf(out, "\n};\nstatic const uint8_t wanted[%d] = {", DPU_MACHINE_IRAM);
     for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
         fprintf(out, "%s%u,", pc % 32 == 0 ? "\n    " : "", plan->wanted[pc]);
-    fprintf(out,
-            "\n};\n"
-            "struct module {\n"
-            "    uint32_t version, size;\n"
-            "    uint64_t (*run)(uint32_t *, uint8_t *, uint32_t, uint32_t);\n"
-            "    const uint8_t *spans, *wanted;\n"
-            "};\n"
-            "__attribute__((visibility(\"default\"))) const struct module dpu_module;\n"
-            "const struct module dpu_module = {%du, sizeof dpu_module, run, spans, wanted};\n",
-            DPU_GENERATOR_VERSION);
+    fprintf(out, "\n};\n"
+                 "struct module {\n"
+                 "    uint64_t size;\n"
+                 "    uint64_t (*run)(uint32_t *, uint8_t *, uint32_t, uint32_t);\n"
+                 "    const uint8_t *spans, *wanted;\n"
+                 "};\n"
+                 "__attribute__((visibility(\"default\"))) const struct module dpu_module;\n"
+                 "const struct module dpu_module = {sizeof dpu_module, run, spans, wanted};\n");
 }
 
 void dpu_generate(FILE *out, const struct dpu_plan *plan, uint32_t switches, uint32_t wram_size)

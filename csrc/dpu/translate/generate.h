@@ -7,9 +7,6 @@
 
 #include <stdio.h>
 
-/* Changes with everything that makes other code of the same program, or calls it differently. */
-#define DPU_GENERATOR_VERSION 2
-
 /*
  * Writes the C of a program, which has no needs but a compiler. It defines
  *

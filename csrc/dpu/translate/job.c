@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job.h"
 
+#include "carried_text.h"
 #include "code_cache.h"
 #include "common/clock.h"
 #include "compiler.h"
@@ -26,13 +27,16 @@ static struct {
 
 /* --- the cache --- */
 
+/* Digests of the sources of this folder and of what they use. */
+TEXT_OF(dpu_translator_sums, "translator.sums");
+
 static void make_key(const struct dpu_program *program, const struct dpu_compiler *compiler,
                      uint8_t key[SHA256_SIZE])
 {
-    const uint32_t numbers[] = {DPU_GENERATOR_VERSION, program->switches, program->wram_size};
+    const uint32_t numbers[] = {program->switches, program->wram_size};
     struct sha256 hash;
     sha256_begin(&hash);
-    sha256_add(&hash, OFFCHIP_VERSION, sizeof OFFCHIP_VERSION);
+    sha256_add(&hash, dpu_translator_sums, strlen(dpu_translator_sums));
     sha256_add(&hash, numbers, sizeof numbers);
     sha256_add(&hash, program->iram, sizeof program->iram);
     sha256_add(&hash, compiler->stamp, strlen(compiler->stamp));

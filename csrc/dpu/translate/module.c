@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "module.h"
 
-#include "generate.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -53,8 +51,7 @@ bool dpu_module_load(struct dpu_loaded *loaded, const void *data, size_t size)
     loaded->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct dpu_module *module =
         loaded->handle != NULL ? dlsym(loaded->handle, "dpu_module") : NULL;
-    if (module != NULL && module->version == DPU_GENERATOR_VERSION &&
-        module->size == sizeof *module) {
+    if (module != NULL && module->size == sizeof *module) {
         loaded->module = module;
         return true;
     }

@@ -9,7 +9,7 @@
 
 /* What a shared object that was generated defines as dpu_module; generate.c writes the same. */
 struct dpu_module {
-    uint32_t version, size; /* DPU_GENERATOR_VERSION, and of this structure */
+    uint64_t size; /* of this structure */
     /*
      * Executes a tasklet from PC for at most BUDGET instructions, and stops before what it leaves
      * to the interpreter. STATE is r, zero and carry of struct dpu_thread. Returns what is left of

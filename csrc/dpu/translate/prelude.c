@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "prelude.h"
 
+#include "carried_text.h"
 #include "dpu/machine/machine.h"
 /* So that this file is compiled again when the texts below change. */
 #include "generated_code.h"
 
 #include <string.h>
 
-/* Files of this tree as they are, each with a 0 behind it. */
-#define TEXT_OF(name, path) \
-    __asm__(".pushsection .rodata\n" #name ":\n.incbin \"" path "\"\n.byte 0\n.popsection\n"); \
-    extern const char name[] __attribute__((visibility("hidden")))
 TEXT_OF(dpu_execute_alu_text, "csrc/dpu/machine/execute_alu.h");
 TEXT_OF(dpu_generated_code_text, "csrc/dpu/translate/generated_code.h");
 

@@ -101,17 +101,37 @@ def link_a_file(entry: Path) -> None:
     (entry / "program").symlink_to(entry.parent / "elsewhere")
 
 
+def make_a_pipe(entry: Path) -> None:
+    (entry / "program").unlink()
+    os.mkfifo(entry / "program")
+
+
+def make_the_list_a_pipe(entry: Path) -> None:
+    (entry / ".contents").unlink()
+    os.mkfifo(entry / ".contents")
+
+
+def replace_by_a_pipe(entry: Path) -> None:
+    shutil.rmtree(entry)
+    os.mkfifo(entry)
+
+
 DAMAGE = [
+    *(make_a_pipe, make_the_list_a_pipe, replace_by_a_pipe),
     *(truncate, empty, change, lose, add, lose_the_list, lose_all),
     *(replace_by_another, replace_by_a_file, replace_by_a_link, link_a_file),
 ]
+
+
+def entries(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {".lock"}
 
 
 def test_an_entry_is_made_once(folder: Path) -> None:
     maker = Maker()
     assert maker.get() == maker.get() == WHOLE
     assert maker.count == 1
-    assert [path.name for path in folder.iterdir()] == [NAME]
+    assert entries(folder) == {NAME}
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -121,7 +141,104 @@ def test_a_damaged_entry_is_made_again(folder: Path, damage: Callable[[Path], No
     damage(folder / NAME)
     assert maker.get() == maker.get() == WHOLE
     assert maker.count == 2
-    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+    assert not [name for name in entries(folder) if name.startswith(".")]
+
+
+WAITERS = """
+import os, sys
+from dpu.toolchain import cache
+def make(folder):
+    with open(sys.argv[1], "a") as log:
+        log.write("made\\n")
+    (folder / "program").write_bytes(b"x")
+    open(sys.argv[2]).read()
+print("ready", flush=True)
+cache.keep("thing-0", make)
+"""
+
+
+def test_one_process_makes_an_entry_and_others_wait(folder: Path, tmp_path: Path) -> None:
+    log, gate = tmp_path / "log", tmp_path / "gate"
+    os.mkfifo(gate)
+    command = [sys.executable, "-P", "-c", WAITERS, str(log), str(gate)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
+    for process in processes:
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    # Opens when one of them has begun to make it.
+    gate.open("w").close()
+    statuses = [process.wait(100) for process in processes]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.close()
+    assert statuses == [0] * 4 and log.read_text() == "made\n"
+
+
+@pytest.mark.parametrize("name", ["offchip", "offchip/dpu"])
+def test_a_link_in_the_way_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    target.chmod(0o777)
+    link = tmp_path / "cache" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(target)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "_temporary", None)
+    with pytest.warns(RuntimeWarning, match="is not a folder; DPU programs are not cached"):
+        assert tmp_path not in cache.cache_folder().parents
+    assert not list(target.iterdir()) and target.stat().st_mode & 0o777 == 0o777
+
+
+def test_a_lock_that_is_a_link_or_a_pipe_is_not_used(folder: Path, tmp_path: Path) -> None:
+    (folder / ".lock").symlink_to(tmp_path / "made by a link")
+    assert Maker().get() == WHOLE
+    (folder / ".lock").unlink()
+    os.mkfifo(folder / ".lock")
+    assert Maker().get("thing-1") == WHOLE
+    assert not (tmp_path / "made by a link").exists()
+
+
+def test_a_user_without_a_home_has_a_temporary_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_entry(_: int) -> None:
+        raise KeyError
+
+    for name in ("XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", no_entry)
+    monkeypatch.setattr(cache, "_temporary", None)
+    assert Maker().get() == WHOLE
+    assert cache.cache_folder().name.startswith("offchip-dpu-")
+
+
+FULL = """
+import pathlib, warnings
+from dpu.toolchain import cache
+def make(folder):
+    (folder / "program").write_bytes(b"x" * 300000)
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    entry = cache.keep("thing-0", make)
+print((entry / "program").stat().st_size, len(said), said[0].message)
+"""
+
+
+def test_a_full_disk_costs_time_only(tmp_path: Path) -> None:
+    shell = 'mount -t tmpfs -o size=64k none "$1" && XDG_CACHE_HOME=$1 exec "$2" -P -c "$3"'
+    small = tmp_path / "small"
+    small.mkdir()
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", shell, "sh", str(small), sys.executable, FULL],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    if done.returncode != 0 and ("unshare" in done.stderr or "mount" in done.stderr):
+        pytest.skip(f"no file system of a few bytes: {done.stderr.strip()}")
+    assert done.stdout.startswith("300000 1 ") and "No space left" in done.stdout, done.stderr
+    assert "what is compiled is not kept" in done.stdout
 
 
 def test_an_entry_that_another_process_puts_there_first_is_used(folder: Path) -> None:
@@ -254,14 +371,12 @@ def test_what_was_not_used_for_longest_is_forgotten(
     descriptor = os.open(folder, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_SH)
     maker.get("thing-4")
-    assert len(list(folder.iterdir())) == 8
+    assert len(entries(folder)) == 8
     os.close(descriptor)
 
     maker.get("thing-5")
     # Those that are in use stay, even if they are too many.
-    assert {path.name for path in folder.iterdir()} == {
-        *("thing-1", "thing-4", "thing-5", ".new-in-use")
-    }
+    assert entries(folder) == {*("thing-1", "thing-4", "thing-5", ".new-in-use")}
 
 
 def test_processes_that_damage_entries_do_not_disturb_others(folder: Path) -> None:
