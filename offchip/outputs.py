@@ -6,11 +6,14 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 __all__ = ["make_executable", "written_file"]
+
+_STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 @contextlib.contextmanager
@@ -18,19 +21,29 @@ def written_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give the file that a compiler or linker writes in place of `path`.
 
     Some replace their output by another file, and change its mode: as root that would take a
-    device such as ``/dev/null`` from the machine. What is there and is not a regular file is never
-    given to them; what they wrote is copied into it when the block ends without an error.
+    device such as ``/dev/null`` from the machine, or a link such as ``/dev/stdout``. What is there
+    and is not a regular file is never given to them; what they wrote is copied into it when the
+    block ends without an error. ``-`` is the standard output.
     """
     target = Path(path)
-    if target.is_file() or not os.path.lexists(target):
+    is_plain = target.is_file() and not target.is_symlink()
+    if os.fspath(path) not in _STANDARD_OUTPUT and (is_plain or not os.path.lexists(target)):
         yield target
         return
     with tempfile.TemporaryDirectory(prefix="offchip-") as folder:
-        fresh = Path(folder, target.name)
+        fresh = Path(folder, "output")
         yield fresh
-        if fresh.exists():
-            with fresh.open("rb") as source, target.open("wb") as sink:
-                shutil.copyfileobj(source, sink)
+        if not fresh.exists():
+            return
+        with fresh.open("rb") as source:
+            if os.fspath(path) in _STANDARD_OUTPUT:
+                # Behind what is there already, where that is a file.
+                sys.stdout.flush()
+                shutil.copyfileobj(source, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            else:
+                with target.open("wb") as sink:
+                    shutil.copyfileobj(source, sink)
 
 
 def make_executable(path: str | os.PathLike[str]) -> None:

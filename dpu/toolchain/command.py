@@ -14,14 +14,16 @@ from offchip.outputs import make_executable, written_file
 from offchip.sdk_places import place_hint
 
 from .arguments import Arguments, Goal, parse
+from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
 from .driver import build_cached, compile_source, read
 from .errors import CommandError, ToolchainError
-from .frontend.unit import run_preprocessor
+from .frontend.unit import preprocessor_command, run_preprocessor
 
 __all__ = ["main"]
 
 _NAME = "dpu-clang"
+_TARGET = "dpu-upmem-dpurte"
 _USAGE = f"""usage: {_NAME} [options] file...
 Compiles C for UPMEM's DPUs. The options are those of C compilers:
   -o FILE -c -S -E -M -MM -MD -MMD -MF FILE -MT GOAL -MP -fsyntax-only
@@ -59,6 +61,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--version" in words:
             print(_version(tools))
             return 0
+        answer = _answer(words, tools)
+        if answer is not None:
+            print(answer)
+            return 0
+        if "-###" in words:
+            return _show_commands([word for word in words if word != "-###"], tools)
         arguments = parse(words)
         if not arguments.inputs:
             raise ToolchainError("no input files")
@@ -86,7 +94,31 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _version(tools: Toolchain) -> str:
     from offchip import __version__
 
-    return f"{_NAME} of offchip {__version__}, by {tools.describe()}\nTarget: dpu-upmem-dpurte"
+    return f"{_NAME} of offchip {__version__}, by {tools.describe()}\nTarget: {_TARGET}"
+
+
+def _answer(words: Sequence[str], tools: Toolchain) -> str | None:
+    """Return what build systems ask a compiler about itself; None if they do not."""
+    for word in words:
+        if word in ("-dumpmachine", "-print-target-triple", "-print-effective-triple"):
+            return _TARGET
+        if word == "-dumpversion":
+            return ".".join(map(str, tools.version))
+        if word.startswith(("-print-", "--print-")):
+            # What is asked for is the compiler's own: programs, folders, files.
+            return run([*tools.compiler, f"-{word.lstrip('-')}"])[0].rstrip("\n")
+    return None
+
+
+def _show_commands(words: Sequence[str], tools: Toolchain) -> int:
+    """Print how sources are compiled, in quotes, and do nothing, as clang does for -###."""
+    arguments = parse(words)
+    _say(f"{_version(tools)}\n")
+    for source in arguments.inputs:
+        if Path(source).suffix not in _OBJECTS:
+            command = preprocessor_command(Path(source), arguments.options, toolchain=tools)
+            _say(" " + " ".join(f'"{word}"' for word in command) + "\n")
+    return 0
 
 
 def _hint(words: Sequence[str]) -> str:
@@ -102,7 +134,8 @@ def _say(text: str) -> None:
 def _keep_from_compilers(arguments: Arguments, stack: contextlib.ExitStack) -> None:
     """Have files in place of outputs that are none, such as devices, until the stack is closed."""
     output, listed = arguments.output, arguments.dependency_file
-    if output is not None and output != "-":
+    # What the preprocessor writes is written here.
+    if output is not None and arguments.goal in (Goal.PROGRAM, Goal.OBJECTS, Goal.ASSEMBLY):
         file = stack.enter_context(written_file(output))
         if file != Path(output):
             arguments.output = str(file)

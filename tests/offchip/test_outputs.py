@@ -59,11 +59,24 @@ def test_a_file_is_written_by_the_compiler_itself(tmp_path: Path, there: bool) -
         assert file == path
 
 
-def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
+def test_a_link_stays_and_its_file_gets_the_contents(tmp_path: Path) -> None:
+    """A compiler that renames would replace it: /dev/stdout, where that is a file."""
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to("file")
     with written_file(tmp_path / "link") as file:
-        assert file == tmp_path / "link"
+        assert file != tmp_path / "link"
+        file.write_bytes(b"contents")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text() == "contents"
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_the_standard_output_gets_the_contents(
+    capfdbinary: pytest.CaptureFixture[bytes], name: str
+) -> None:
+    print("before")
+    with written_file(name) as file:
+        file.write_bytes(b"contents\n")
+    assert capfdbinary.readouterr().out == b"before\ncontents\n"
 
 
 def test_what_is_no_file_gets_the_contents(tmp_path: Path) -> None:

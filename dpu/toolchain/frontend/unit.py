@@ -29,7 +29,14 @@ from .signatures import record_signatures
 from .soft_cache import serve_mram_accesses
 from .wide_products import call_wide_products
 
-__all__ = ["Unit", "compile_object", "compile_unit", "preprocess", "run_preprocessor"]
+__all__ = [
+    "Unit",
+    "compile_object",
+    "compile_unit",
+    "preprocess",
+    "preprocessor_command",
+    "run_preprocessor",
+]
 
 _CODE = ("-ffunction-sections", "-fdata-sections", "-Wno-unused-command-line-argument")
 # Errors in modern C that the vendor's compiler accepts.
@@ -102,8 +109,15 @@ def run_preprocessor(
     source: Path, options: BuildOptions, *, toolchain: Toolchain, further: Sequence[str] = ()
 ) -> tuple[str, str]:
     """Return the preprocessor's output, with `long` unchanged, and its warnings."""
+    return run(preprocessor_command(source, options, toolchain=toolchain, further=further))
+
+
+def preprocessor_command(
+    source: Path, options: BuildOptions, *, toolchain: Toolchain, further: Sequence[str] = ()
+) -> list[str]:
+    """Return the command that preprocesses a file."""
     command = [*toolchain.compiler, *_arguments(options, toolchain), *further]
-    return run([*command, "-E", str(source), "-o", "-"])
+    return [*command, "-E", str(source), "-o", "-"]
 
 
 def compile_unit(

@@ -77,6 +77,36 @@ def test_nothing_is_written_to_check_a_file(run: Run) -> None:
     assert Path(os.devnull).is_char_device()
 
 
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+@pytest.mark.parametrize(("option", "begin"), [("-S", "\t"), ("-c", "\x7fELF"), ("", "\x7fELF")])
+def test_outputs_go_to_the_standard_output(run: Run, option: str, begin: str, output: str) -> None:
+    words = [word for word in (option, "a.c", "-o", output) if word]
+    Path("a.c").write_text(MAIN)
+    command = [sys.executable, "-P", "-m", "dpu.toolchain.command", *words]
+    for shell in ('"$@" | cat', '"$@" > out && cat out'):
+        done = subprocess.run(
+            ["sh", "-c", shell, "sh", *command], capture_output=True, encoding="latin-1"
+        )
+        assert done.returncode == 0 and done.stdout.startswith(begin), done.stderr
+    assert not Path("-").exists() and Path("/dev/stdout").is_symlink()
+
+
+def test_the_compiler_answers_what_build_systems_ask(run: Run, toolchain: Toolchain) -> None:
+    assert run("-dumpmachine") == (0, "dpu-upmem-dpurte\n", "")
+    assert run("-O2", "-print-target-triple") == (0, "dpu-upmem-dpurte\n", "")
+    assert run("-dumpversion") == (0, ".".join(map(str, toolchain.version)) + "\n", "")
+    assert run("-print-file-name=nowhere.a") == (0, "nowhere.a\n", "")
+    status, shown, _ = run("--print-search-dirs")
+    assert status == 0 and shown.startswith("programs: =")
+
+
+def test_commands_are_shown_and_not_run(run: Run) -> None:
+    status, shown, said = run("-###", "-O2", "-DVALUE=1", "a.c", a_c=MAIN)
+    assert (status, shown) == (0, "") and "Target: dpu-upmem-dpurte\n" in said
+    assert '"-DVALUE=1"' in said and '"a.c"' in said
+    assert os.listdir() == ["a.c"]
+
+
 def found(program: str) -> int:
     with DpuSet(nr_dpus=1, binary=program) as dpus:
         dpus.exec()
