@@ -169,7 +169,8 @@ class Kernel(Generic[P]):
         VeoRequest
         """
         if kwargs:
-            raise TypeError(f"{self.name}() takes its arguments by position")
+            hint = "for a time limit: submit(...).wait_result(timeout=...)"
+            raise TypeError(f"{self.name}() takes its arguments by position; {hint}")
         with _lock:
             function, context = self._load()
         request: VeoRequest = function(context, *(_as_argument(value) for value in args))
