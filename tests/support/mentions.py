@@ -12,7 +12,7 @@ __all__ = ["find_absent"]
 
 PLACES = ("csrc", "include", "tests", "benchmarks", "buildtools", "docs", "examples")
 PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
-ENDS = r"sources|(?<=CMakeLists\.)txt|c|h|S|inc|def|py|pyx|pxd|pyi|sh|md"
+ENDS = r"sources|(?<=CMakeLists\.)txt|c|h|S|inc|def|py|pyx|pxd|pyi|sh|md|svg|png"
 PATH = re.compile(
     rf"(?<![\w/.<$~-])(?:[\w.*{{}},-]+/)+(?:[\w.*{{}},-]*\.(?:{ENDS})\b|[\w*{{}},-]*)"
 )
