@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicts the energy, latency and area of a workload on an accelerator."""
 
-from accelforge import devices, mapper
+from accelforge import devices, mapper, plotting
 from accelforge._registration import register
 from accelforge.examples import examples
 from accelforge.frontend import arch, config, mapping, renames, spec, variables, workload
@@ -38,6 +38,7 @@ __all__ = [
     "mapper",
     "mapping",
     "measure",
+    "plotting",
     "predict",
     "renames",
     "set_n_parallel_jobs",

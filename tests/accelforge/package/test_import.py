@@ -146,7 +146,7 @@ def test_names_of_the_package():
     for name in (
         *("Arch", "Config", "EvaluationError", "LiteralString", "Mapping", "Metrics", "Renames"),
         *("Spec", "Variables", "Workload", "set_n_parallel_jobs", "examples", "arch", "config"),
-        *("mapping", "mapper", "renames", "spec", "variables", "workload"),
+        *("mapping", "mapper", "plotting", "renames", "spec", "variables", "workload"),
     ):
         assert name in af.__all__
         assert hasattr(af, name)
