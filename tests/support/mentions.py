@@ -14,7 +14,7 @@ PLACES = ("csrc", "include", "tests", "benchmarks", "buildtools", "docs", "examp
 PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
 ENDS = r"sources|(?<=CMakeLists\.)txt|c|h|S|inc|def|py|pyx|pxd|pyi|sh|md|svg|png"
 PATH = re.compile(
-    rf"(?<![\w/.<$~-])(?:[\w.*{{}},-]+/)+(?:[\w.*{{}},-]*\.(?:{ENDS})\b|[\w*{{}},-]*)"
+    rf"(?<![\w/.<$~-])(?:[\w.*{{}},-]+/)+(?:[\w.*{{}},-]*\.(?:{ENDS}|svg|png)\b|[\w*{{}},-]*)"
 )
 # A name without a folder is one of ours where no other file is spoken of.
 NAME = re.compile(rf"(?<![\w/.<\"$~*-])[a-z]\w+\.(?:{ENDS})\b(?!:\d)")
