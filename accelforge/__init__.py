@@ -15,6 +15,7 @@ from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
 from accelforge.prediction import measure, predict
 from accelforge.util import LiteralString, set_n_parallel_jobs, sweep
+from accelforge.util.budget import limits
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
 from accelforge.util.rivals import warn_of_rivals
 
@@ -35,6 +36,7 @@ __all__ = [
     "config",
     "devices",
     "examples",
+    "limits",
     "mapper",
     "mapping",
     "measure",

@@ -24,8 +24,8 @@ def _engine() -> str:
 
 
 def _needs_yaml() -> None:
-    for name in ("ruamel.yaml", "jinja2"):
-        if importlib.util.find_spec(name.partition(".")[0]) is None:
+    for name in ("yaml", "jinja2"):
+        if importlib.util.find_spec(name) is None:
             raise Skipped(
                 f"{name} is not installed: install offchip[forge]; "
                 "in a checkout: pip install '.[forge]'"

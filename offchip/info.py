@@ -30,7 +30,7 @@ PACKAGES = {
 # A package without a vendor's library, and what its extra installs.
 FORGE = "accelforge"
 FORGE_PURPOSE = "predictions of energy, latency and area"
-FORGE_EXTRAS = ("ruamel.yaml", "jinja2", "pandas", "hwcomponents")
+FORGE_EXTRAS = ("PyYAML", "jinja2", "pandas", "hwcomponents")
 
 
 class PackageInfo(NamedTuple):
@@ -224,7 +224,7 @@ def _part_lines(parts: dict[str, str | None]) -> list[str]:
     found = [f"{name} {version}" for name, version in parts.items() if version and name != "engine"]
     missing = [name for name, version in parts.items() if not version]
     lines = [f"    engine    {parts['engine']}", f"    with      {', '.join(found) or 'nothing'}"]
-    if "ruamel.yaml" in missing or "jinja2" in missing:
+    if "PyYAML" in missing or "jinja2" in missing:
         lines.append("    missing   packages that read YAML; install offchip[forge]")
     return lines
 

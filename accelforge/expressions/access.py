@@ -8,6 +8,8 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
+from accelforge.util.budget import spend
+
 __all__ = ["attribute", "callable_value", "item", "union_or_set"]
 
 # Methods of builtin types; none of them changes its object or makes a large one.
@@ -37,8 +39,19 @@ def attribute(value: Any, name: str) -> Any:
         return getattr(value, name)
     for base, names in _METHODS.items():
         if issubclass(cls, base) and name in names:
-            return getattr(value, name)
+            found = getattr(value, name)
+            return _paid(found, value) if callable(found) else found
     raise AttributeError(f'{cls.__name__} has no "{name}" that expressions can use')
+
+
+def _paid(method: Callable[..., Any], value: Any) -> Callable[..., Any]:
+    """Make each call pay for walking through the object and through what it is given."""
+
+    def call(*args: Any) -> Any:
+        spend(1 + sum(len(part) >> 4 for part in (value, *args) if hasattr(part, "__len__")))
+        return method(*args)
+
+    return call
 
 
 def item(value: Any, index: Any) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from accelforge.expressions.compiler import Environment, compile_expression, names_in
 from accelforge.expressions.functions import FUNCTIONS
+from accelforge.util.budget import budget
 from accelforge.util.exceptions import EvaluationError
 from accelforge.util.literal import LiteralString
 
@@ -94,7 +96,9 @@ def evaluate_text(text: str, symbols: Mapping[str, Any], explain: bool = True) -
     extra = _user.get()
     tables = (symbols, FUNCTIONS) if not extra else (symbols, FUNCTIONS, extra)
     try:
-        result = compile_expression(text)(Environment(*tables))
+        with budget() as paid:
+            paid.spend(10)
+            result = compile_expression(text)(Environment(*tables))
     except EvaluationError:
         raise
     # Functions of the specification's author may raise any exception.
@@ -117,7 +121,8 @@ def _explain(text: str, error: BaseException, tables: tuple[Mapping[str, Any], .
     if isinstance(error, NameError):
         import difflib
 
-        known = [str(name) for table in tables for name in table]
+        names = itertools.chain.from_iterable(tables)
+        known = [str(name)[:100] for name in itertools.islice(names, 1000)]
         missing = next((n for n in names_in(text) if f'"{n}"' in cause), "")
         near = difflib.get_close_matches(missing, known, 3)
         message += f" Similar names: {', '.join(near)}." if near else ""

@@ -2,8 +2,8 @@
 """Turns the text of an expression into closures, from a list of allowed syntax.
 
 Python's own parser reads the text; nothing is passed to ``eval``. Only the node types below
-have a translation, attributes go through `accelforge.expressions.access`, and every step is
-counted, so that expressions have no other access and always terminate.
+have a translation, attributes go through `accelforge.expressions.access`, and every step is paid
+for (`accelforge.util.budget`), so that expressions have no other access and always terminate.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from accelforge.expressions import access, functions
+from accelforge.util.budget import Budget, current, spend, weigh
 
 __all__ = ["Environment", "Lambda", "Unsupported", "compile_expression", "names_in"]
 
 MAX_TEXT = 20_000
 MAX_DEPTH = 100
-MAX_STEPS = 1_000_000
 
 Code = Callable[["Environment"], Any]
 
 _SIZED = frozenset((str, list, tuple, dict, set, frozenset, range))
+_NUMBERS = frozenset((int, float, bool, type(None)))
 
 
 class Unsupported(SyntaxError):
@@ -32,14 +33,14 @@ class Unsupported(SyntaxError):
 
 
 class Environment:
-    """The names that an expression sees, and its remaining steps."""
+    """The names that an expression sees, and the budget that it is paid from."""
 
-    __slots__ = ("local", "steps", "tables")
+    __slots__ = ("budget", "local", "tables")
 
     def __init__(self, *tables: Mapping[str, Any]) -> None:
         self.local: dict[str, Any] = {}
         self.tables = tables
-        self.steps = [MAX_STEPS]
+        self.budget: Budget = current()
 
     def lookup(self, name: str) -> Any:
         """Find a name in the innermost table that has it."""
@@ -52,25 +53,30 @@ class Environment:
 
     def nested(self) -> Environment:
         """Make a scope for the variables of a comprehension or a lambda."""
-        inner = Environment(*self.tables)
+        inner = object.__new__(Environment)
+        inner.tables = self.tables
         inner.local = dict(self.local)
-        inner.steps = self.steps
+        inner.budget = self.budget
         return inner
 
     def step(self) -> None:
-        """Count one iteration or call."""
-        self._spend(1)
+        """Pay for one iteration or call."""
+        self.budget.spend(2 + (len(self.local) >> 4))
 
     def charge(self, value: Any) -> Any:
-        """Count the items of a sequence that is made or walked through, and return it."""
+        """Pay for the items of a sequence that is walked through, and return it."""
         if type(value) in _SIZED:
-            self._spend(len(value) >> 4)
+            self.budget.spend(len(value) >> 4)
         return value
 
-    def _spend(self, steps: int) -> None:
-        self.steps[0] -= steps
-        if self.steps[0] < 0:
-            raise OverflowError(f"it takes more than {MAX_STEPS} steps")
+    def made(self, value: Any) -> Any:
+        """Pay for a value that is new, with all that is in it, and return it."""
+        kind = type(value)
+        if kind in _SIZED:
+            self.budget.spend(1 + weigh(value, self.budget.left))
+        elif kind not in _NUMBERS and hasattr(value, "full_space"):
+            self.budget.spend(1 + (len(value.full_space) >> 5))
+        return value
 
 
 class Lambda:
@@ -90,7 +96,9 @@ class Lambda:
         if len(args) != len(self._names):
             raise TypeError(f"{self} takes {len(self._names)} arguments, not {len(args)}")
         env = self._env.nested()
-        env.step()
+        # It may be called when the budget that it was made with has long been left.
+        env.budget = current()
+        env.budget.spend(6)
         env.local.update(zip(self._names, args, strict=True))
         return self._body(env)
 
@@ -115,6 +123,7 @@ def compile_expression(text: str) -> Code:
 
 
 def _compile_expression(text: str) -> Code:
+    spend(len(text) >> 1)
     if len(text) > MAX_TEXT:
         raise SyntaxError(f"it has {len(text)} characters, more than {MAX_TEXT}")
     try:
@@ -169,7 +178,7 @@ def _name(node: ast.Name, depth: int) -> Code:
 def _collection(make: Callable[[list[Any]], Any]) -> Callable[[Any, int], Code]:
     def translate(node: Any, depth: int) -> Code:
         parts = [_translate(item, depth) for item in node.elts]
-        return lambda env: make([part(env) for part in parts])
+        return lambda env: env.made(make([part(env) for part in parts]))
 
     return translate
 
@@ -179,7 +188,7 @@ def _dict(node: ast.Dict, depth: int) -> Code:
         raise Unsupported("** is not supported in expressions")
     keys = [_translate(key, depth) for key in node.keys if key is not None]
     values = [_translate(value, depth) for value in node.values]
-    return lambda env: {k(env): v(env) for k, v in zip(keys, values, strict=True)}
+    return lambda env: env.made({k(env): v(env) for k, v in zip(keys, values, strict=True)})
 
 
 # --- operators ----------------------------------------------------------------------------------
@@ -232,14 +241,12 @@ def _binary(node: ast.BinOp, depth: int) -> Code:
     if function is None:
         raise Unsupported(f"{type(node.op).__name__} is not supported in expressions")
     left, right = _translate(node.left, depth), _translate(node.right, depth)
-    if isinstance(node.op, (ast.Add, ast.Mult)):
-        return lambda env: env.charge(function(left(env), right(env)))
-    return lambda env: function(left(env), right(env))
+    return lambda env: env.made(function(left(env), right(env)))
 
 
 def _unary(node: ast.UnaryOp, depth: int) -> Code:
     function, operand = _UNARY[type(node.op)], _translate(node.operand, depth)
-    return lambda env: function(operand(env))
+    return lambda env: env.made(function(operand(env)))
 
 
 def _boolean(node: ast.BoolOp, depth: int) -> Code:
@@ -267,7 +274,7 @@ def _compare(node: ast.Compare, depth: int) -> Code:
     def run(env: Environment) -> Any:
         left, result = first(env), True
         for function, right in rest:
-            value = env.charge(right(env))
+            value = env.made(right(env))
             result = function(left, value)
             if not result:
                 break
@@ -292,7 +299,12 @@ def _attribute(node: ast.Attribute, depth: int) -> Code:
 
 def _subscript(node: ast.Subscript, depth: int) -> Code:
     value, index = _translate(node.value, depth), _translate(node.slice, depth)
-    return lambda env: env.charge(access.item(value(env), index(env)))
+
+    def run(env: Environment) -> Any:
+        found = access.item(value(env), where := index(env))
+        return env.made(found) if isinstance(where, slice) else found
+
+    return run
 
 
 def _slice(node: ast.Slice, depth: int) -> Code:
@@ -316,7 +328,7 @@ def _call(node: ast.Call, depth: int) -> Code:
         env.step()
         target = access.callable_value(function(env))
         given = [env.charge(arg(env)) for arg in args]
-        return env.charge(target(*given, **{str(n): env.charge(v(env)) for n, v in named}))
+        return env.made(target(*given, **{str(n): env.charge(v(env)) for n, v in named}))
 
     return run
 
@@ -381,7 +393,11 @@ def _clauses(node: Any, depth: int) -> list[tuple[Any, Code, list[Code]]]:
 def _comprehension(make: Callable[[Iterator[Any]], Any]) -> Callable[[Any, int], Code]:
     def translate(node: Any, depth: int) -> Code:
         element, clauses = _translate(node.elt, depth), _clauses(node, depth)
-        return lambda env: make(element(inner) for inner in _iterate(clauses, env.nested()))
+
+        def run(env: Environment) -> Any:
+            return env.made(make(element(inner) for inner in _iterate(clauses, env.nested())))
+
+        return run
 
     return translate
 
@@ -389,7 +405,11 @@ def _comprehension(make: Callable[[Iterator[Any]], Any]) -> Callable[[Any, int],
 def _dict_comprehension(node: ast.DictComp, depth: int) -> Code:
     key, value = _translate(node.key, depth), _translate(node.value, depth)
     clauses = _clauses(node, depth)
-    return lambda env: {key(inner): value(inner) for inner in _iterate(clauses, env.nested())}
+
+    def run(env: Environment) -> Any:
+        return env.made({key(inner): value(inner) for inner in _iterate(clauses, env.nested())})
+
+    return run
 
 
 _TRANSLATIONS: dict[type[ast.expr], Callable[[Any, int], Code]] = {

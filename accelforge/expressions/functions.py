@@ -8,11 +8,15 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from accelforge.util.budget import current, spend, weigh
+
 __all__ = ["FUNCTIONS", "MAX_BITS", "MAX_ITEMS", "add", "multiply", "power", "shift_left"]
 
-# An integer of an expression has at most this many bits, a sequence this many items.
-MAX_BITS = 1 << 14
+# An integer of an expression has at most this many bits, more than a float can hold: then no
+# operator takes longer than a step or two. A sequence has at most this many items.
+MAX_BITS = 1 << 11
 MAX_ITEMS = 1 << 20
+MAX_DIGITS = 400
 
 
 def add(a: Any, b: Any) -> Any:
@@ -36,10 +40,12 @@ def multiply(a: Any, b: Any) -> Any:
 def power(a: Any, b: Any, modulus: Any = None) -> Any:
     """Raise to a power; integers stay small."""
     if modulus is not None:
-        _check_bits(max(int(x).bit_length() for x in (a, b, modulus)))
+        bits = max(int(x).bit_length() for x in (a, b, modulus))
+        _check_bits(bits)
+        spend(1 + (bits >> 6) ** 3 // 4)
         return pow(a, b, modulus)
-    if isinstance(a, int) and isinstance(b, int):
-        _check_bits(a.bit_length() * abs(b))
+    if isinstance(a, int) and isinstance(b, int) and b > 0:
+        _check_bits(a.bit_length() * b)
     return a**b
 
 
@@ -69,6 +75,7 @@ def _range(*args: Any) -> range:
 
 def _prod(items: Iterable[Any], start: Any = 1) -> Any:
     for item in items:
+        spend(1)
         start = multiply(start, item)
     return start
 
@@ -76,7 +83,14 @@ def _prod(items: Iterable[Any], start: Any = 1) -> Any:
 def _sum(items: Iterable[Any], start: Any = 0) -> Any:
     for item in items:
         start = add(start, item)
+        spend(1 + weigh(start, MAX_ITEMS))
     return start
+
+
+def _round(number: Any, digits: Any = None) -> Any:
+    if digits is not None and abs(digits) > MAX_DIGITS:
+        raise OverflowError(f"round() takes up to {MAX_DIGITS} digits in expressions")
+    return round(number, digits)
 
 
 def _small(function: Callable[..., Any], limit: int) -> Callable[..., Any]:
@@ -85,47 +99,75 @@ def _small(function: Callable[..., Any], limit: int) -> Callable[..., Any]:
     def limited(*args: Any) -> Any:
         if any(isinstance(arg, int) and abs(arg) > limit for arg in args):
             raise OverflowError(f"{function.__name__}() takes numbers up to {limit} in expressions")
+        spend(1 + limit // 16)
         return function(*args)
 
     limited.__name__ = function.__name__
     return limited
 
 
-FUNCTIONS: dict[str, Any] = {
-    name: getattr(math, name)
-    for name in (
-        *("ceil", "copysign", "fabs", "floor", "fmod", "frexp", "fsum", "gcd", "isclose"),
-        *("isfinite", "isinf", "isnan", "isqrt", "ldexp", "modf", "remainder", "trunc"),
-        *("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt"),
-        *("acos", "asin", "atan", "atan2", "cos", "dist", "hypot", "sin", "tan"),
-        *("degrees", "radians", "acosh", "asinh", "atanh", "cosh", "sinh", "tanh"),
-        *("erf", "erfc", "gamma", "lgamma", "pi", "e", "tau", "inf", "nan"),
-    )
-} | {
-    "comb": _small(math.comb, 1000),
-    "factorial": _small(math.factorial, 1000),
-    "perm": _small(math.perm, 1000),
-    "prod": _prod,
-    "pow": power,
-    "range": _range,
-    "sum": _sum,
-    "abs": abs,
-    "all": all,
-    "any": any,
-    "bool": bool,
-    "enumerate": enumerate,
-    "float": float,
-    "getcwd": os.getcwd,
-    "int": int,
-    "len": len,
-    "list": list,
-    "map": map,
-    "max": max,
-    "min": min,
-    "round": round,
-    "sorted": sorted,
-    "str": str,
-    "tuple": tuple,
-    "zip": zip,
-}
+def _walks(function: Callable[..., Any], whole: bool = False) -> Callable[..., Any]:
+    """Make a function pay for the arguments that it walks through.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    whole : bool
+        Whether it walks through what is in the items, too.
+    """
+
+    def paid(*args: Any, **named: Any) -> Any:
+        steps = 1
+        for arg in args:
+            if whole:
+                steps += 4 * weigh(arg, current().left)
+            elif hasattr(arg, "__len__"):
+                steps += len(arg) >> 3
+        spend(steps)
+        return function(*args, **named)
+
+    paid.__name__ = function.__name__
+    return paid
+
+
+FUNCTIONS: dict[str, Any] = (
+    {
+        name: getattr(math, name)
+        for name in (
+            *("ceil", "copysign", "fabs", "floor", "fmod", "frexp", "gcd", "isclose"),
+            *("isfinite", "isinf", "isnan", "isqrt", "ldexp", "modf", "remainder", "trunc"),
+            *("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt"),
+            *("acos", "asin", "atan", "atan2", "cos", "hypot", "sin", "tan"),
+            *("degrees", "radians", "acosh", "asinh", "atanh", "cosh", "sinh", "tanh"),
+            *("erf", "erfc", "gamma", "lgamma", "pi", "e", "tau", "inf", "nan"),
+        )
+    }
+    | {
+        "comb": _small(math.comb, 1000),
+        "factorial": _small(math.factorial, 300),
+        "perm": _small(math.perm, 300),
+        "prod": _prod,
+        "pow": power,
+        "range": _range,
+        "round": _round,
+        "sum": _sum,
+        "abs": abs,
+        "bool": bool,
+        "enumerate": enumerate,
+        "getcwd": os.getcwd,
+        "len": len,
+        "map": map,
+        "zip": zip,
+    }
+    | {
+        function.__name__: _walks(function)
+        for function in (all, any, float, int, list, math.dist, math.fsum, tuple)
+    }
+    | {
+        # Comparing and writing look into the items.
+        function.__name__: _walks(function, whole=True)
+        for function in (max, min, sorted, str)
+    }
+)
 """All names that expressions have without a specification."""

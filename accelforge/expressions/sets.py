@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from accelforge.expressions.compiler import Environment, compile_expression, names_in
 from accelforge.expressions.functions import FUNCTIONS
+from accelforge.util.budget import BudgetError, budget
 from accelforge.util.exceptions import EvaluationError
 
 __all__ = ["RANK_VARIABLES", "TENSORS", "InvertibleSet", "evaluate_set", "evaluate_set_keys"]
@@ -186,13 +187,17 @@ def evaluate_set(
             name = expression.strip()
             result = symbols.get(name)
             if not isinstance(result, InvertibleSet):
-                result = compile_expression(expression)(Environment(symbols, FUNCTIONS))
+                with budget() as paid:
+                    paid.spend(10)
+                    result = compile_expression(expression)(Environment(symbols, FUNCTIONS))
         if not isinstance(result, InvertibleSet):
             raise TypeError(f"it is {type(result).__name__}, not a set")
         if space_type is not None and result.space_type != space_type:
             raise TypeError(f"it is a set of {result.space_type}, not of {space_type}")
         if expected_count is not None and len(result) != expected_count:
             raise ValueError(f"it has {len(result)} members, not {expected_count}: {list(result)}")
+    except BudgetError:
+        raise
     except Exception as error:
         cause = error.msg if isinstance(error, SyntaxError) else str(error)
         raise EvaluationError(

@@ -19,6 +19,7 @@ from accelforge.expressions import (
     is_literal_string,
 )
 from accelforge.fields.lists import EvalableDict, EvalableList
+from accelforge.util.budget import BudgetError, spend
 from accelforge.util.exceptions import EvaluationError, ValidationError
 from accelforge.yaml.sections import place_of
 
@@ -208,6 +209,8 @@ class Expression(Kind):
         else:
             try:
                 result = evaluate(value, symbols, must or not self.lazy)
+            except BudgetError:
+                raise
             except EvaluationError:
                 if self.lazy and not must:
                     return LiteralString(value)
@@ -260,6 +263,8 @@ class Members(Kind):
         """Evaluate the expression if all its names are known."""
         try:
             return evaluate_set(value, symbols, self.space_type)
+        except BudgetError:
+            raise
         except EvaluationError:
             if must:
                 raise
@@ -323,6 +328,7 @@ class Items(Kind):
         result = []
         for number, item in enumerate(value):
             try:
+                spend(3)
                 result.append(self.item.accept(item))
             except EvaluationError as error:
                 error.add_field(_label(number, item))
@@ -339,6 +345,7 @@ class Items(Kind):
             symbols = dict(symbols)
         for number, item in enumerate(value):
             try:
+                spend(2)
                 evaluated = self.item.evaluate(item, symbols, must)
             except EvaluationError as error:
                 error.add_field(_label(number, item))
@@ -371,6 +378,7 @@ class Table(Kind):
         result = EvalableDict()  # type: EvalableDict[Any, Any]
         for key, item in value.items():
             try:
+                spend(3)
                 result[self.key.accept(key)] = self.value.accept(item)
             except EvaluationError as error:
                 error.add_field(key)
@@ -388,6 +396,7 @@ class Table(Kind):
         symbols = dict(symbols)
         for key in evaluation_order({str(key): item for key, item in value.items()}):
             try:
+                spend(2)
                 symbols[key] = result[key] = self.value.evaluate(value[key], symbols, must)
             except EvaluationError as error:
                 error.add_field(key)

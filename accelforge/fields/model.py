@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from accelforge.fields.dump import dump_value
 from accelforge.fields.kinds import Anything, Kind
 from accelforge.fields.order import evaluation_order
+from accelforge.util.budget import budget, spend
 from accelforge.util.exceptions import EvaluationError, Place, ValidationError
 from accelforge.yaml.sections import place_of
 
@@ -147,6 +148,7 @@ class EvalableModel:
             The fields; of a file, with its lines.
         """
         try:
+            spend(40 + 4 * len(cls._fields) + len(data))
             for key in data:
                 if not isinstance(key, str):
                     raise ValidationError(f"{key!r} is not the name of a field", source_field=key)
@@ -163,6 +165,20 @@ class EvalableModel:
             result._place = place
             result._lines = data.lines  # type: ignore[attr-defined, misc]
         return result
+
+    def _place_of_path(self, path: list[Any]) -> Place | None:
+        """Find the line of what a path of fields, and names or numbers of items, leads to."""
+        place: Place | None = None
+        part: Any = self
+        for key in path:
+            lines, own = getattr(part, "_lines", {}), getattr(part, "_place", None)
+            if own is not None:
+                place = own._replace(line=lines.get(key, own.line))
+            try:
+                part = part[key]
+            except (KeyError, IndexError, TypeError, ValueError):
+                return place
+        return getattr(part, "_place", None) or place
 
     # --- attributes and items -------------------------------------------------------------------
 
@@ -369,9 +385,14 @@ class EvalableModel:
         KeyError
             No file has `top_key`.
         """
+        with budget():
+            return cls._from_files(files, {**(jinja_parse_data or {}), **kwargs}, top_key)
+
+    @classmethod
+    def _from_files(cls, files: Any, variables: dict[str, Any], top_key: str | None) -> Self:
         from accelforge.yaml.files import read_files
 
-        data = read_files(files, {**(jinja_parse_data or {}), **kwargs}, top_key)
+        data = read_files(files, variables, top_key)
         own = cls.__name__.lower()
         if top_key is None and set(data) == {own} and own not in cls._fields:
             data = data[own]
@@ -412,6 +433,7 @@ class EvalableModel:
                 pending[name] = value
 
         try:
+            spend(10 + (len(scope) >> 6))
             for name in (*type(self)._evaluate_first, *lazy):
                 new._evaluate_field(name, scope, must)
             if len(pending) > 1:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,17 +36,29 @@ def evaluation_order(values: Mapping[str, Any]) -> list[str]:
     }
     if not any(needs.values()):
         return [*needs, *(name for name in values if name not in needs)]
-    order: list[str] = []
-    done: set[str] = set()
-    waiting = list(values)
-    while waiting:
-        # Plain text first: models and lists are evaluated when all around them is known.
-        ready = [name for name in waiting if needs.get(name, done) <= done]
-        if not ready:
-            raise EvaluationError(f"circular dependency among {', '.join(waiting)}")
-        first = next((name for name in ready if isinstance(values[name], str)), ready[0])
-        order.append(first)
-        done.add(first)
-        waiting.remove(first)
 
+    users: dict[str, list[str]] = {}
+    for name, used in needs.items():
+        for other in used:
+            users.setdefault(other, []).append(name)
+    missing = {name: len(used) for name, used in needs.items()}
+    # Plain text first: models and lists are evaluated when all around them is known.
+    rank = {
+        name: (not isinstance(value, str), number)
+        for number, (name, value) in enumerate(values.items())
+    }
+    ready = [(*rank[name], name) for name in values if not missing.get(name)]
+    heapq.heapify(ready)
+    order: list[str] = []
+    while ready:
+        name = heapq.heappop(ready)[-1]
+        order.append(name)
+        for user in users.get(name, ()):
+            missing[user] -= 1
+            if not missing[user]:
+                heapq.heappush(ready, (*rank[user], user))
+    if len(order) < len(values):
+        waiting = [name for name in values if missing.get(name)]
+        shown = ", ".join(waiting[:10]) + (", ..." if len(waiting) > 10 else "")
+        raise EvaluationError(f"circular dependency among {shown}")
     return order

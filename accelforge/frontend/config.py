@@ -87,6 +87,7 @@ class Config(EvalableModel):
                 f"the Python file {path} is named by a YAML file. If you trust it, set "
                 f"spec.config.allow_python_files = True before evaluating"
             )
+            error.locate(self._place_of_path([field_name, number]))
             for part in (number, field_name, "config", "spec"):
                 error.add_field(part)
             raise error

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from accelforge.frontend.renames import rename_list_factory
+from accelforge.util.budget import spend
 from accelforge.util.exceptions import EvaluationError, ValidationError
 from accelforge.yaml.sections import place_of
 
@@ -167,6 +168,7 @@ def parse_einsum_string(text: str) -> dict[str, Any]:
     dict
         ``name``, which is that of the output, and ``tensor_accesses``.
     """
+    spend(100 + len(text))
     short = re.sub(r"\s+", "", text)
     if not short:
         raise ValueError("Einsum string cannot be empty")

@@ -18,6 +18,7 @@ from accelforge.frontend.operations import operations
 from accelforge.frontend.renames import EinsumName, Renames
 from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
+from accelforge.util.budget import budget, unpaid
 from accelforge.util.exceptions import EvaluationError
 from accelforge.util.lazy import need
 
@@ -75,19 +76,18 @@ class Spec(EvalableModel):
         values = new.__dict__
         values["_models"] = []
         symbols: dict[str, Any] = {"spec": self}
-        with self._in("variables"):
+        with budget(), self._in("variables"):
             values["variables"] = self.variables._evaluate(symbols)
         symbols.update(values["variables"].shallow_model_dump(include_None=True))
         symbols["variables"] = values["variables"]
         values["renames"] = symbols["renames"] = self.renames._evaluate(symbols)
-        with self._in("workload"):
+        with budget(), self._in("workload"):
             values["workload"] = self.workload._evaluate_with(symbols, self.renames)
         symbols["workload"] = values["workload"]
         return new, symbols
 
-    @staticmethod
-    def _in(name: str) -> _Within:
-        return _Within(name)
+    def _in(self, name: str) -> _Within:
+        return _Within(self, name)
 
     def _einsum_symbols(self, einsum_name: EinsumName | None) -> dict[str, Any]:
         if einsum_name is None:
@@ -109,7 +109,7 @@ class Spec(EvalableModel):
         eval_arch, eval_non_arch : bool
             Whether to evaluate the architecture, and everything else.
         """
-        with user_functions(self.config.load_functions()):
+        with user_functions(self.config.load_functions()), budget():
             new, symbols = self.model_copy(), {"spec": self}
             if eval_non_arch:
                 new, symbols = self._evaluate_program()
@@ -175,7 +175,7 @@ class Spec(EvalableModel):
     def _calculate_costs(self, area: bool, energy: bool, throughput: bool, leak: bool) -> None:
         """Set the costs of the components of this copy, whose architecture is its own."""
         models: list[Any] | None = None
-        with self._in("arch"):
+        with self._in("arch"), unpaid():
             for component, parents in self.arch.iterate_hierarchically():
                 if not isinstance(component, Component):
                     continue
@@ -370,9 +370,10 @@ class Spec(EvalableModel):
 
 
 class _Within:
-    """Prepends a section of the specification to the path of an error."""
+    """Prepends a section to the path of an error, and finds the line that the path leads to."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, spec: Spec, name: str) -> None:
+        self.spec = spec
         self.name = name
 
     def __enter__(self) -> None:
@@ -382,6 +383,7 @@ class _Within:
         if isinstance(error, EvaluationError):
             if error.path.partition(".")[0] != self.name:
                 error.add_field(self.name)
+            error.locate(self.spec._place_of_path(list(reversed(error._fields))))
             error.add_field("spec")
 
 

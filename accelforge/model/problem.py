@@ -24,6 +24,7 @@ from accelforge.frontend.spec import Spec
 from accelforge.model.latency import translate_latency
 from accelforge.model.mapping_nodes import NodeConverter
 from accelforge.model.power_gating import gates_of
+from accelforge.util.budget import budget
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError
 
 __all__ = ["Built", "build_problem", "cost_for_einsum", "einsum_of_problem"]
@@ -59,7 +60,7 @@ def build_problem(spec: Spec) -> Built:
         With a mapping, not evaluated.
     """
     built = Built()
-    with user_functions(spec.config.load_functions()):
+    with user_functions(spec.config.load_functions()), budget():
         program, symbols = spec._evaluate_program()
         computes = _computes(spec)
         einsums = []
@@ -68,7 +69,7 @@ def build_problem(spec: Spec) -> Built:
             if name not in computes:
                 continue
             costed = cost_for_einsum(program, name, symbols)
-            with Spec._in("arch"):
+            with spec._in("arch"):
                 way = costed._way_to(computes[name])
                 einsums.append(einsum_of_problem(costed, name, way, components))
             built.evaluated_specs[name] = costed
@@ -98,7 +99,8 @@ def cost_for_einsum(program: Spec, name: str, symbols: dict[str, Any]) -> Spec:
         What expressions can use, besides the names of the Einsum.
     """
     costed = program.model_copy()
-    costed._evaluate_arch({**symbols, **program._einsum_symbols(name)})
+    with budget():
+        costed._evaluate_arch({**symbols, **program._einsum_symbols(name)})
     costed._evaluated = True
     costed._calculate_costs(area=False, energy=True, throughput=True, leak=True)
     return costed

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from accelforge.util.exceptions import EvaluationError, Place, ValidationError
+from accelforge.util.exceptions import Place, ValidationError
 from accelforge.util.lazy import need
 from accelforge.yaml.inclusions import Inclusions
-from accelforge.yaml.sections import Section
+from accelforge.yaml.search import read_text
+from accelforge.yaml.sections import Section, place_of
 
 __all__ = ["read_file", "read_files"]
 
@@ -36,7 +37,10 @@ def read_files(
     for name in names:
         data = read_file(name, variables)
         if not isinstance(data, Section):
-            raise ValidationError(f"{name} holds {type(data).__name__}, not a mapping")
+            held = "nothing" if data is None else f"a {type(data).__name__}"
+            error = ValidationError(f"the file holds {held}, not a mapping")
+            error.locate(place_of(data) or Place(name, 1))
+            raise error
         result.place = result.place or data.place
         for key, value in data.items():
             if key not in result:
@@ -81,17 +85,12 @@ def read_file(path: str, variables: dict[str, Any], inclusions: Inclusions | Non
 
     inclusions = inclusions or Inclusions(read_file, render_file)
     text, rendered = render_file(path, variables, inclusions)
-    need("ruamel.yaml", "Reading YAML")
+    need("yaml.cyaml", "Reading YAML")
     from accelforge.yaml.parser import parse
 
-    try:
-        data = parse(text, path, rendered, inclusions)
-        check_size(data)
-        return resolve_merges(data)
-    except RecursionError:
-        error = EvaluationError("it is nested too deeply")
-        error.locate(Place(path, 1))
-        raise error from None
+    data = parse(text, path, rendered, inclusions)
+    check_size(data)
+    return resolve_merges(data)
 
 
 def render_file(path: str, variables: dict[str, Any], inclusions: Inclusions) -> tuple[str, bool]:
@@ -104,12 +103,10 @@ def render_file(path: str, variables: dict[str, Any], inclusions: Inclusions) ->
     bool
         Whether line numbers differ from those of the file.
     """
-    try:
-        source = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise EvaluationError(f"{path} is not UTF-8 text: {error}") from None
+    source = read_text(path)
     if "{{" not in source and "{%" not in source and "{#" not in source:
-        return source, False
+        # Jinja2, which AccelForge gives every file, leaves out the last line break too.
+        return source.removesuffix("\n"), False
     need("jinja2", "A template in a YAML file")
     from accelforge.yaml.templates import render
 

@@ -1,26 +1,45 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Turns YAML text into sections with line numbers.
 
-ruamel.yaml reads the text into nodes, which are converted here, so that tags construct nothing but
-plain data.
+libyaml, in PyYAML, delivers events. They are put together here, so that tags construct nothing but
+plain data, and each event is paid for before the next one is read.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml import YAMLError
+from yaml.cyaml import CParser
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 from accelforge.expressions import LiteralString
+from accelforge.util.budget import spend
 from accelforge.util.exceptions import EvaluationError, Place
 from accelforge.yaml.inclusions import Inclusions
+from accelforge.yaml.scalars import STANDARD, read_plain, read_tagged
 from accelforge.yaml.sections import Section, Sequence
 
 __all__ = ["parse"]
 
-STANDARD = "tag:yaml.org,2002:"
+MAX_DEPTH = 100
+MAX_DIRECTIVES = 100
+
+# Line breaks in YAML 1.1, as libyaml has them, but not in YAML 1.2.
+_OLD_BREAKS = {"\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
+
+_OPEN: Any = object()
+"""What an anchor stands for while its node is read."""
 
 
 def parse(text: str, path: str, rendered: bool, inclusions: Inclusions) -> Any:
@@ -37,152 +56,196 @@ def parse(text: str, path: str, rendered: bool, inclusions: Inclusions) -> Any:
     inclusions : Inclusions
         The files that templates included.
     """
-    yaml = YAML(typ="rt", pure=True)
-    yaml.composer.warn_double_anchors = False
+    reader = _Reader(path, rendered, inclusions)
+    if text.count("\n%") > MAX_DIRECTIVES:
+        raise reader.error(0, f"more than {MAX_DIRECTIVES} lines begin with %")
+    for character, escape in _OLD_BREAKS.items():
+        if character in text:
+            line = text.count("\n", 0, text.index(character))
+            message = f"the character U+{ord(character):04X} is not read; in quotes, write {escape}"
+            raise reader.error(line, message)
     try:
-        root = yaml.compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise _error(
-            path, mark.line if mark else 0, rendered, f"{error.problem or error.context}"
-        ) from error
+        reader.events = CParser(text)
+        return reader.document()
     except YAMLError as error:
-        raise _error(path, 0, rendered, " ".join(str(error).split())) from error
-    # The scanner fails in its own ways on text that is not YAML at all.
-    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise _error(path, 0, rendered, f"this is not YAML: {error}") from error
-    return None if root is None else _Constructor(path, rendered, inclusions).construct(root)
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        # Errors of encoding and of characters have a position in place of a line.
+        position = min(getattr(error, "position", 0) or 0, len(text))
+        line = mark.line if mark else text.encode(errors="replace")[:position].count(b"\n")
+        problem = getattr(error, "problem", None) or getattr(error, "context", None)
+        raise reader.error(line, str(problem or getattr(error, "reason", error))) from error
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start)
+        raise reader.error(line, f"{error.object[error.start]!r} is no character") from error
+    except EvaluationError as error:
+        error.locate(Place(path, reader.line + 1, rendered))
+        raise
 
 
-def _error(path: str, line: int, rendered: bool, message: str) -> EvaluationError:
-    error = EvaluationError(message)
-    error.locate(Place(path, line + 1, rendered))
-    return error
+class _Reader:
+    """Reads nodes, each of which begins with an event that is given."""
 
+    events: CParser
 
-class _Constructor:
     def __init__(self, path: str, rendered: bool, inclusions: Inclusions) -> None:
         self.path = path
         self.rendered = rendered
         self.inclusions = inclusions
-        self.done: dict[int, Any] = {}
-        self.open: set[int] = set()
+        self.anchors: dict[str, Any] = {}
+        self.line = 0
 
-    def construct(self, node: Node) -> Any:
-        if isinstance(node, ScalarNode):
-            return self.scalar(node)
-        if id(node) in self.done:
-            return self.done[id(node)]
-        if id(node) in self.open:
-            raise self.error(node, "an alias refers to a node that contains it")
-        self.open.add(id(node))
-        if isinstance(node, MappingNode):
-            result: Any = self.mapping(node)
-        elif isinstance(node, SequenceNode):
-            result = self.sequence(node)
-        else:
-            raise self.error(node, "this is neither a value, a list nor a mapping")
-        self.open.discard(id(node))
-        self.done[id(node)] = result
+    def document(self) -> Any:
+        self.next()  # the stream
+        start = self.next()
+        if not isinstance(start, DocumentStartEvent):
+            return None
+        if start.version is not None and start.version < (1, 2):
+            raise self.error(self.line, "files are YAML 1.2 here; remove or change the line %YAML")
+        result = self.node(self.next(), 0)
+        self.next()  # its end
+        extra = self.next()
+        if isinstance(extra, DocumentStartEvent):
+            raise self.error(extra.start_mark.line, "a second document begins; a file holds one")
         return result
 
-    def error(self, node: Node, message: str) -> EvaluationError:
-        return _error(self.path, node.start_mark.line, self.rendered, message)
+    def next(self) -> Event:
+        event = self.events.get_event()
+        self.line = event.start_mark.line
+        spend(6)
+        return event
 
-    def place(self, node: Node) -> Place:
-        return Place(self.path, node.start_mark.line + 1, self.rendered)
+    def error(self, line: int, message: str) -> EvaluationError:
+        error = EvaluationError(message)
+        error.locate(Place(self.path, line + 1, self.rendered))
+        return error
 
-    def mapping(self, node: MappingNode) -> Section:
-        result = Section(tag=self.own_tag(node, "map"), place=self.place(node))
+    def node(self, event: Event, depth: int) -> Any:
+        line = event.start_mark.line
+        if depth > MAX_DEPTH:
+            raise self.error(line, f"it is nested more than {MAX_DEPTH} levels deep")
+        if isinstance(event, AliasEvent):
+            return self.alias(event)
+        assert isinstance(event, NodeEvent)
+        anchor = event.anchor
+        if anchor:
+            self.anchors[anchor] = _OPEN
+        result: Any
+        if isinstance(event, ScalarEvent):
+            result = self.scalar(event)
+        elif isinstance(event, MappingStartEvent):
+            result = self.mapping(event, depth)
+        else:
+            assert isinstance(event, SequenceStartEvent)
+            result = self.sequence(event, depth)
+        if anchor:
+            self.anchors[anchor] = result
+        return result
+
+    def alias(self, event: AliasEvent) -> Any:
+        line, name = event.start_mark.line, event.anchor
+        if name not in self.anchors:
+            raise self.error(line, f"nothing before has the anchor {name}")
+        found = self.anchors[name]
+        if found is _OPEN:
+            raise self.error(line, "an alias refers to a node that contains it")
+        return found
+
+    def mapping(self, start: MappingStartEvent, depth: int) -> Section:
+        place = Place(self.path, start.start_mark.line + 1, self.rendered)
+        result = Section(tag=self.own_tag(start, "mapping", "map"), place=place)
         if result.tag == "nomerge":
             result.tag, result.keep_own = "", True
-        for key_node, value_node in node.value:
-            if not isinstance(key_node, ScalarNode):
-                raise self.error(key_node, "a key must be text or a number")
-            key = key_node.value if key_node.value in ("<<", "<<<") else self.scalar(key_node)
-            if isinstance(key, LiteralString):
-                key = str(key)
-            if key in result:
-                raise self.error(key_node, f'duplicate key "{key}"')
-            result[key] = self.construct(value_node)
-            result.lines[key] = key_node.start_mark.line + 1
+        while not isinstance(event := self.next(), MappingEndEvent):
+            self.entry(result, event, depth)
         return result
 
-    def sequence(self, node: SequenceNode) -> Sequence:
-        tag = self.own_tag(node, "seq")
+    def entry(self, section: Section, event: Event, depth: int) -> None:
+        """Read a key and its value into a section."""
+        line = event.start_mark.line
+        if not isinstance(event, (ScalarEvent, AliasEvent)):
+            raise self.error(line, "a key must be text or a number")
+        merges = isinstance(event, ScalarEvent) and event.value in ("<<", "<<<")
+        key = event.value if merges else self.node(event, depth)
+        if isinstance(key, (Section, Sequence)):
+            raise self.error(line, "a key must be text or a number")
+        if isinstance(key, LiteralString):
+            key = str(key)
+        if key in section:
+            raise self.error(line, f'duplicate key "{key}"')
+        section[key] = self.node(self.next(), depth + 1)
+        section.lines[key] = line + 1
+
+    def sequence(self, start: SequenceStartEvent, depth: int) -> Any:
+        line = start.start_mark.line
+        place = Place(self.path, line + 1, self.rendered)
+        ordered = start.tag == STANDARD + "omap"
+        tag = "" if ordered else self.own_tag(start, "list", "seq")
         if tag not in ("", "nomerge"):
-            raise self.error(node, f"a list cannot have the tag !{tag}")
-        result = Sequence(place=self.place(node))
+            raise self.error(line, f"a list cannot have the tag !{tag}")
+        result = Sequence(place=place)
         result.keep_own = tag == "nomerge"
-        for number, item in enumerate(node.value):
-            result.lines[number] = item.start_mark.line + 1
-            result.append(self.construct(item))
+        while not isinstance(event := self.next(), SequenceEndEvent):
+            result.lines[len(result)] = event.start_mark.line + 1
+            result.append(self.node(event, depth + 1))
+        return self.ordered(result, line) if ordered else result
+
+    def ordered(self, items: Sequence, line: int) -> Section:
+        """Make the mapping that ``!!omap`` writes as a list of single entries."""
+        result = Section(place=items.place)
+        for number, item in enumerate(items):
+            if not isinstance(item, Section) or len(item) != 1:
+                raise self.error(
+                    items.lines[number] - 1, "an item of !!omap is a key with its value"
+                )
+            for key, value in item.items():
+                if key in result:
+                    raise self.error(item.lines[key] - 1, f'duplicate key "{key}"')
+                result[key], result.lines[key] = value, item.lines[key]
         return result
 
-    @staticmethod
-    def own_tag(node: Node, standard: str) -> str:
-        tag = str(node.tag or "")
-        return "" if tag == STANDARD + standard else tag.lstrip("!")
+    def own_tag(self, start: Event, kind: str, standard: str) -> str:
+        """Return the tag of a node without its mark; nothing if it says what the node is anyway."""
+        tag: str = start.tag or ""
+        if tag in ("!", STANDARD + standard):
+            return ""
+        if tag.startswith(STANDARD):
+            name = tag.removeprefix(STANDARD)
+            raise self.error(start.start_mark.line, f"a {kind} cannot have the tag !!{name}")
+        return tag.removeprefix("!")
 
-    def scalar(self, node: ScalarNode) -> Any:
-        tag, text = str(node.tag or ""), str(node.value)
-        quoted = node.style in ("'", '"')
-        if tag in (STANDARD + "str", STANDARD + "timestamp", STANDARD + "merge", "!", ""):
-            return LiteralString(text) if quoted else text
-        if tag == "!include_loaded":
-            return self.included(node, text)
-        if tag == "!include":
-            return self.inclusions.read(self.find(node, text), {})
+    def scalar(self, event: ScalarEvent) -> Any:
+        text, tag, line = event.value, event.tag, event.start_mark.line
+        spend(len(text) >> 6)
+        quoted, block = event.style in ("'", '"'), event.style in ("|", ">")
         try:
-            return _READERS[tag](text)
-        except KeyError:
-            name = tag.removeprefix(STANDARD).lstrip("!")
-            raise self.error(node, f"a value cannot have the tag !{name}") from None
+            if tag is None and not quoted and not block:
+                return read_plain(text)
+            if tag in (None, "!"):
+                return LiteralString(text) if quoted else text
+            if tag == "!include_loaded":
+                return self.included(line, text)
+            if tag == "!include":
+                return self.inclusions.read(self.find(line, text), {})
+            return read_tagged(tag, text, quoted)
         except ValueError as error:
-            raise self.error(node, str(error)) from None
+            raise self.error(line, str(error)) from None
 
-    def find(self, node: Node, name: str) -> str:
+    def find(self, line: int, name: str) -> str:
         from accelforge.yaml.search import find_path
 
         try:
             return find_path(name.rstrip(","), self.path, self.inclusions.folders)
         except FileNotFoundError as error:
-            raise self.error(node, str(error)) from error
+            raise self.error(line, str(error)) from error
 
-    def included(self, node: Node, text: str) -> Any:
+    def included(self, line: int, text: str) -> Any:
         """Look up a file that a template included, or a part of it."""
         name, *keys = text.strip().split(".")
         found = self.inclusions.loaded.get(name)
         for key in keys:
             parts = found if isinstance(found, tuple) else (found,)
             if not all(isinstance(part, dict) and key in part for part in parts):
-                raise self.error(node, f'the included file has no "{".".join(keys)}"')
+                raise self.error(line, f'the included file has no "{".".join(keys)}"')
             found = tuple(part[key] for part in parts)
             found = found if len(parts) > 1 else found[0]
         return Sequence(found) if isinstance(found, tuple) else found
-
-
-def _read_bool(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError(f"{text} is neither true nor false")
-    return text.lower() == "true"
-
-
-def _read_int(text: str) -> int:
-    digits = text.replace("_", "").lower()
-    if len(digits) > 1000:
-        raise ValueError("the number has more than 1000 digits")
-    base = {"0x": 16, "0o": 8, "0b": 2}.get(digits.lstrip("+-")[:2], 10)
-    return int(digits, base)
-
-
-def _read_float(text: str) -> float:
-    return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
-
-
-_READERS = {
-    STANDARD + "null": lambda text: None,
-    STANDARD + "bool": _read_bool,
-    STANDARD + "int": _read_int,
-    STANDARD + "float": _read_float,
-}

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the files that YAML files name."""
+"""Finds and reads the files that YAML files name."""
 
 from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["find_path", "find_paths"]
+from accelforge.util.budget import spend
+from accelforge.util.exceptions import EvaluationError, Place
+
+__all__ = ["find_path", "find_paths", "read_text"]
+
+MAX_BYTES = 8 << 20
+# Each part of a pattern with wildcards multiplies what is looked at.
+MAX_WILD_PARTS = 2
 
 
 def _candidates(name: str, file: str, folders: Iterable[str]) -> list[str]:
@@ -42,8 +50,40 @@ def find_paths(name: Any, file: str, folders: Iterable[str]) -> list[str]:
     if isinstance(name, (list, tuple)):
         found = [path for item in name for path in find_paths(item, file, folders)]
     else:
+        if sum(glob.has_magic(part) for part in str(name).split("/")) > MAX_WILD_PARTS:
+            raise EvaluationError(f"{name} has wildcards in more than {MAX_WILD_PARTS} parts")
         searched = _candidates(str(name), file, folders)
         found = [path for pattern in searched for path in sorted(glob.glob(pattern))]
         if not found:
             raise FileNotFoundError(f"{name} not found; searched for {', '.join(searched)}")
+    spend(10 * len(found))
     return list(dict.fromkeys(os.path.realpath(path) for path in found))
+
+
+def read_text(path: str) -> str:
+    """Read a regular file of text; devices and pipes may have no end, or never begin.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+
+    Raises
+    ------
+    EvaluationError
+        It is no regular file, too large, or not text.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise EvaluationError(f"{path} is not a regular file, and is not read")
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise EvaluationError(f"{path} has more than {MAX_BYTES >> 20} MiB, and is not read")
+    spend(len(content) >> 6)
+    try:
+        return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        located = EvaluationError(f"{path} is not UTF-8 text: {error.reason}")
+        located.locate(Place(path, content.count(b"\n", 0, error.start) + 1))
+        raise located from None

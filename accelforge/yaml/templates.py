@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Executes the Jinja2 templates of YAML files, in a sandbox with limits."""
+"""Executes the Jinja2 templates of YAML files, in the sandbox of `accelforge.yaml.sandbox`."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from typing import Any
 
 import jinja2
@@ -13,18 +12,16 @@ from jinja2 import nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.runtime import Context
-from jinja2.sandbox import SandboxedEnvironment
 
-from accelforge.expressions import functions
+from accelforge.util.budget import BudgetError, budget, spend
 from accelforge.util.exceptions import EvaluationError, Place
 from accelforge.yaml.inclusions import Inclusions
-from accelforge.yaml.search import find_path, find_paths
+from accelforge.yaml.sandbox import Sandbox
+from accelforge.yaml.search import find_path, find_paths, read_text
 
 __all__ = ["TemplateAssertionError", "render"]
 
-MAX_TEXT = 16 << 20
-MAX_ITERATIONS = 1_000_000
-MAX_WIDTH = 10_000
+MAX_TEXT = 8 << 20
 
 
 class TemplateAssertionError(EvaluationError, AssertionError):
@@ -53,21 +50,6 @@ class AssertTag(Extension):
         return ""
 
 
-class Sandbox(SandboxedEnvironment):
-    """A sandbox in which numbers and text stay small."""
-
-    intercepted_binops = frozenset(("*", "**", "+", "%"))
-
-    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Compute with limits."""
-        if operator == "%":
-            if isinstance(left, str):
-                raise EvaluationError("a template formats text with the filter format, not with %")
-            return left % right
-        limited = {"*": functions.multiply, "**": functions.power, "+": functions.add}
-        return limited[operator](left, right)
-
-
 def render(source: str, path: str, variables: dict[str, Any], inclusions: Inclusions) -> str:
     """Execute the templates of a text.
 
@@ -87,39 +69,61 @@ def render(source: str, path: str, variables: dict[str, Any], inclusions: Inclus
     EvaluationError
         A template is wrong, uses an undefined variable, or makes too much; with its line.
     """
-    environment = Sandbox(
-        loader=jinja2.FileSystemLoader(os.path.dirname(os.path.abspath(path))),
-        undefined=jinja2.StrictUndefined,
-        extensions=[AssertTag],
-    )
-    environment.globals.update(_Functions(path, variables, inclusions).table())
-    for name in ("center", "indent", "wordwrap", "batch", "slice"):
-        environment.filters[name] = _narrow(environment.filters[name], name)
+    with budget() as paid:
+        environment = Sandbox(
+            paid,
+            loader=_Loader(path),
+            undefined=jinja2.StrictUndefined,
+            extensions=[AssertTag],
+        )
+        environment.globals.update(_Functions(path, variables, inclusions).table())
+        try:
+            return _execute(environment, source, path, variables)
+        except FileNotFoundError:
+            raise
+        except EvaluationError as error:
+            error.locate(Place(path, _line(error, path)))
+            raise
+        # A template can raise what its expressions raise, which is anything.
+        except Exception as error:
+            wrapped = EvaluationError(f"in a template: {error or type(error).__name__}")
+            wrapped.locate(Place(path, getattr(error, "lineno", None) or _line(error, path)))
+            raise wrapped from error
 
+
+def _execute(environment: Sandbox, source: str, path: str, variables: dict[str, Any]) -> str:
     try:
         template = environment.from_string(source)
-        template.filename = path
-        text = ""
-        parts = []
-        size = 0
-        for part in template.generate(variables):
-            parts.append(part)
-            size += len(part)
-            if size > MAX_TEXT:
-                raise EvaluationError(f"templates produce more than {MAX_TEXT} characters")
-        text = "".join(parts)
-    except FileNotFoundError:
+    except BudgetError as error:
+        # All of the text is paid for before any of it is compiled.
+        error.locate(Place(path, 1))
         raise
-    except EvaluationError as error:
-        error.locate(Place(path, _line(error, path)))
-        raise
-    # A template can raise what its expressions raise, which is anything.
-    except Exception as error:
-        wrapped = EvaluationError(f"in a template: {error or type(error).__name__}")
-        wrapped.locate(Place(path, getattr(error, "lineno", None) or _line(error, path)))
-        raise wrapped from error
+    template.filename = path
+    parts: list[str] = []
+    size = 0
+    for part in template.generate(variables):
+        parts.append(part)
+        size += len(part)
+        spend(1 + (len(part) >> 6))
+        if size > MAX_TEXT:
+            raise EvaluationError(f"templates produce more than {MAX_TEXT >> 20} Mi characters")
+    return "".join(parts)
 
-    return text
+
+class _Loader(jinja2.BaseLoader):
+    """Finds what a template imports, beside its file."""
+
+    def __init__(self, path: str) -> None:
+        self.folder = os.path.dirname(os.path.abspath(path))
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Any]:
+        """Read a file, like any other of the specification."""
+        pieces = jinja2.loaders.split_template_path(template)
+        path = os.path.join(self.folder, *pieces)
+        try:
+            return read_text(path), path, lambda: True
+        except FileNotFoundError:
+            raise jinja2.TemplateNotFound(template) from None
 
 
 def _line(error: BaseException, path: str) -> int:
@@ -133,18 +137,6 @@ def _line(error: BaseException, path: str) -> int:
     return line
 
 
-def _narrow(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Limit the widths that a filter takes."""
-
-    def limited(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, int) and x > MAX_WIDTH for x in (*args, *kwargs.values())):
-            raise EvaluationError(f"the filter {name} takes numbers up to {MAX_WIDTH}")
-        return function(*args, **kwargs)
-
-    limited.__dict__.update(function.__dict__)
-    return limited
-
-
 class _Functions:
     """The functions that templates of one file can call."""
 
@@ -152,7 +144,6 @@ class _Functions:
         self.path = path
         self.variables = variables
         self.inclusions = inclusions
-        self.iterations = 0
 
     def table(self) -> dict[str, Any]:
         return {
@@ -164,18 +155,8 @@ class _Functions:
             "include_all": self.include_all,
             "include_text": self.include_text,
             "path_exists": self.path_exists,
-            "range": self.range,
             "setenv": self.setenv,
         }
-
-    def range(self, *args: int) -> range:
-        """Count what loops of this file do in all."""
-        result = range(*args)
-        if result:
-            self.iterations += abs(result[-1] - result[0]) // abs(result.step) + 1
-        if self.iterations > MAX_ITERATIONS:
-            raise EvaluationError(f"template loops run more than {MAX_ITERATIONS} times")
-        return result
 
     def path_exists(self, name: str) -> bool:
         try:

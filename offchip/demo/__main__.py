@@ -154,7 +154,7 @@ def main() -> int:
     begin = time.perf_counter()
     text = read_text()
     try:
-        for module in ("ruamel.yaml", "jinja2"):  # missed now, not when all has run
+        for module in ("yaml", "jinja2"):  # missed now, not when all has run
             need(module, "Predicting the stages")
         used = (
             f"  {DPUS} DPUs each:       {describe(dpu, 'simulated', 'hardware')}",

@@ -137,7 +137,7 @@ def list_mapspaces(
                 if not placements:
                     continue
                 components: dict[str, dict[str, Any]] = {}
-                with Spec._in("arch"):
+                with spec._in("arch"):
                     einsum = einsum_of_problem(costed, name, way, components)
                 own = {tensor["name"] for tensor in einsum["tensors"]}
                 mapspace = {

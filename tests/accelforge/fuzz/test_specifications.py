@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("ruamel.yaml")
+pytest.importorskip("yaml")
 pytest.importorskip("jinja2")
 
 import accelforge as af

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("ruamel.yaml")
+pytest.importorskip("yaml")
 pytest.importorskip("jinja2")
 
 from accelforge.mapper.FFM.canonical import bytes_of, text_of, with_plain_names

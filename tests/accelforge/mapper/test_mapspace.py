@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("ruamel.yaml")
+pytest.importorskip("yaml")
 pytest.importorskip("jinja2")
 
 import accelforge as af

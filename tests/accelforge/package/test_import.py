@@ -17,7 +17,7 @@ import sys
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("ruamel", "jinja2", "pandas", "pydot", "hwcomponents"):
+        if name.partition(".")[0] in ("yaml", "jinja2", "pandas", "pydot", "hwcomponents"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Refuse())
@@ -38,7 +38,7 @@ def run(code, *arguments):
 
 
 def test_nothing_is_imported_that_is_not_needed():
-    heavy = ("numpy", "pandas", "ruamel", "jinja2", "pydot")
+    heavy = ("numpy", "pandas", "yaml", "jinja2", "pydot")
     code = f"import sys, accelforge; print([m for m in {heavy} if m in sys.modules])"
     assert run(code) == "[]\n"
 
@@ -79,7 +79,7 @@ for call in (lambda: result.data.groupby("a"), spec.mapping.render_pydot):
 
 
 @pytest.mark.parametrize(
-    ("text", "missing"), [("a: 1\n", "Reading YAML needs ruamel"), ("a: {{1}}\n", "needs jinja2")]
+    ("text", "missing"), [("a: 1\n", "Reading YAML needs yaml"), ("a: {{1}}\n", "needs jinja2")]
 )
 def test_files_without_the_extra_name_it(write, text, missing):
     code = WITHOUT + (

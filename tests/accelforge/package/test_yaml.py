@@ -39,8 +39,20 @@ def read(write):
         ("~", None),
         ("~Main", "~Main"),
         ("2001-01-01", "2001-01-01"),
-        ("!!str 3", "3"),
+        ("!!str 3", LiteralString("3")),
         ("!!int '3'", 3),
+        ("!!float 3", 3.0),
+        ("!!timestamp 2001-01-01", "2001-01-01"),
+        ("0b11", 3),
+        ("0o17", 15),
+        ("1_0.5", 10.5),
+        (".5", 0.5),
+        ("-.INF", -math.inf),
+        ("=", "="),
+        ("+_", "+_"),
+        ("1:30", "1:30"),
+        ("No", "No"),
+        ("! 12", "12"),
     ],
 )
 def test_scalars(read, text, value):
@@ -97,6 +109,12 @@ def test_the_first_of_several_wins(read):
     assert data["own"] == {"a": 1, "b": 3}
 
 
+def test_ordered_mappings_are_mappings(read):
+    data = read("a: !!omap\n- x: 1\n- y: 2\n")
+    assert list(data["a"].items()) == [("x", 1), ("y", 2)]
+    assert data["a"].lines == {"x": 2, "y": 3}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -112,6 +130,16 @@ def test_the_first_of_several_wins(read):
         ("a: 1\n---\nb: 2", "document"),
         ("a: *nowhere", "nowhere"),
         ("a: !include_loaded nothing.b", 'has no "b"'),
+        ("a: !!binary QUJD", "cannot have the tag !!binary"),
+        ("a: !!set {x, y}", "a mapping cannot have the tag !!set"),
+        ("a: !!pairs [x: 1]", "a list cannot have the tag !!pairs"),
+        ("a: !!omap [3]", "a key with its value"),
+        ("a: !!omap [x: 1, x: 2]", "duplicate key"),
+        ("a: !!bool yes", "'yes' is not true or false"),
+        ("a: !!int 3.5", "'3.5' is not a whole number"),
+        ("%YAML 1.1\n---\na: yes", "YAML 1.2"),
+        ("a: x\u2028y", r"U\+2028 is not read; in quotes, write \\L"),
+        ("a: \x01", "control characters|special characters"),
     ],
 )
 def test_wrong_yaml_has_file_and_line(read, text, message):
@@ -157,10 +185,10 @@ def test_templates(read):
         ("a: 1\n\nb: {% if %}", "template", 3),
         ("a: {{ ''.__class__.__mro__ }}", "unsafe", 1),
         ("a: {{ 'x' * 10**10 }}", "items", 1),
-        ("{% for i in range(10**9) %}{% endfor %}", "loops", 1),
+        ("{% for i in range(10**9) %}{% endfor %}", "items", 1),
         (
             "{% for i in range(2000) %}{% for j in range(i) %}{% endfor %}{% endfor %}",
-            "loops",
+            "steps",
             1,
         ),
         ("a: {{ setenv('X', 1) }}", "environment", 1),
