@@ -98,12 +98,16 @@ class Text(Kind):
 class Fixed(Kind):
     """A number or truth value, or its text, that is not an expression."""
 
-    def __init__(self, *types: type, optional: bool = False) -> None:
+    def __init__(self, *types: type, optional: bool = False, above: float | None = None) -> None:
         self.types = types
         self.optional = optional
+        self.above = above
 
     def accept(self, value: Any) -> Any:
         """Take a value of the types, or text that can be read as one."""
+        return _within(self._read(value), self.above, None)
+
+    def _read(self, value: Any) -> Any:
         if value is None and self.optional:
             return None
         if isinstance(value, bool) and bool not in self.types:
@@ -121,6 +125,16 @@ class Fixed(Kind):
 
     def __str__(self) -> str:
         return " or ".join(_TYPE_NAMES.get(t, t.__name__) for t in self.types)
+
+
+def _within(value: Any, above: float | None, most: float | None) -> Any:
+    """Make sure that a number is in its limits."""
+    if isinstance(value, (int, float)):
+        if above is not None and not value > above:
+            raise ValidationError(f"must be more than {above:g}, but is {value!r}")
+        if most is not None and value > most:
+            raise ValidationError(f"must be at most {most:g}, but is {describe(value)}")
+    return value
 
 
 _TYPE_NAMES = {
@@ -177,12 +191,23 @@ class Expression(Kind):
         Whether it may be None.
     lazy : bool
         Whether text that cannot be evaluated yet stays text.
+    above, most : float, optional
+        Limits of numbers; `above` itself is outside.
     """
 
     inert = False
 
-    def __init__(self, *types: type, optional: bool = False, lazy: bool = False) -> None:
+    def __init__(
+        self,
+        *types: type,
+        optional: bool = False,
+        lazy: bool = False,
+        above: float | None = None,
+        most: float | None = None,
+    ) -> None:
         self.types = types
+        self.above, self.most = above, most
+        self.limited = above is not None or most is not None
         self.optional = optional
         self.lazy = lazy
         self.simple = frozenset(types) <= {int, float, bool}
@@ -203,7 +228,7 @@ class Expression(Kind):
         if kind is float and value.is_integer() and -1e18 < value < 1e18:
             value, kind = int(value), int
         if kind in self.numbers:
-            return value
+            return _within(value, self.above, self.most) if self.limited else value
         if is_literal_string(value):
             result: Any = value
         else:
@@ -225,7 +250,11 @@ class Expression(Kind):
             raise
 
     def check(self, result: Any, value: Any) -> Any:
-        """Make sure that a value has one of the types."""
+        """Make sure that a value has one of the types, and is within the limits."""
+        checked = self._of_type(result, value)
+        return _within(checked, self.above, self.most) if self.limited else checked
+
+    def _of_type(self, result: Any, value: Any) -> Any:
         kind = type(result)
         if kind in self.types or (kind is int and float in self.types):
             return result
@@ -234,7 +263,7 @@ class Expression(Kind):
         if isinstance(result, self.types) and kind is not bool:
             return result
         if self.simple and kind is not bool and hasattr(result, "item"):
-            return self.check(result.item(), value)
+            return self._of_type(result.item(), value)
         of = f"{value!r} is {describe(result)}" if value is not result else describe(result)
         wanted = " or ".join(_TYPE_NAMES.get(t, t.__name__) for t in self.types)
         raise ValidationError(f"expected {wanted}, but {of}")

@@ -33,6 +33,7 @@ from accelforge.frontend.einsum_notation import (
     identifiers,
     projection_factory,
 )
+from accelforge.frontend.iteration_space import MAX_RANK_SIZE
 from accelforge.frontend.renames import (
     EinsumName,
     Rank,
@@ -77,7 +78,7 @@ class TensorAccess(EvalableModel):
     backing_storage_size_scale: float = field(Fixed(float, int), 1.0)
     """Factor for its size in its backing storage."""
 
-    bits_per_value: int | str | None = field(Expression(int, optional=True), None)
+    bits_per_value: int | str | None = field(Expression(int, optional=True, above=0), None)
     """Bits of a value; by default those of the workload."""
 
     _expression_names: ClassVar[frozenset[str]] = EvalableModel._expression_names | {
@@ -172,7 +173,9 @@ class Einsum(EvalableModel):
     iteration_space_shape: Shape = field(Items(Text(), Shape), Shape())
     """Conditions on rank variables, such as ``0 <= m < 10``, besides those of the workload."""
 
-    rank_sizes: EvalableDict[Rank, int] = field(Table(Expression(int)), EvalableDict())
+    rank_sizes: EvalableDict[Rank, int] = field(
+        Table(Expression(int, most=MAX_RANK_SIZE)), EvalableDict()
+    )
     """Sizes of ranks, which come before those of the workload."""
 
     is_copy_operation: bool = field(Fixed(bool), False)
@@ -182,7 +185,7 @@ class Einsum(EvalableModel):
     """Further names of its tensors and rank variables: ``{new name: set expression}``, or a list
     of `Rename`."""
 
-    n_instances: int = field(Fixed(int), 1)
+    n_instances: int = field(Fixed(int, above=0), 1)
     """How often it is executed each time the workload is."""
 
     _expression_names: ClassVar[frozenset[str]] = EvalableModel._expression_names | {

@@ -11,9 +11,19 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Affine", "Bounds", "count_points", "parse_affine", "solve_bounds", "values_of"]
+__all__ = [
+    "MAX_RANK_SIZE",
+    "Affine",
+    "Bounds",
+    "count_points",
+    "parse_affine",
+    "solve_bounds",
+    "values_of",
+]
 
 MAX_ENUMERATION = 1 << 22
+# The engine counts in doubles, which have all whole numbers up to this one.
+MAX_RANK_SIZE = 1 << 53
 
 
 class Affine(NamedTuple):

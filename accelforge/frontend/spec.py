@@ -381,7 +381,7 @@ class _Within:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if isinstance(error, EvaluationError):
-            if error.path.partition(".")[0] != self.name:
+            if error.path.partition(".")[0] not in type(self.spec)._fields:
                 error.add_field(self.name)
             error.locate(self.spec._place_of_path(list(reversed(error._fields))))
             error.add_field("spec")

@@ -32,6 +32,7 @@ from accelforge.frontend.einsum_notation import (
     projection_factory,
 )
 from accelforge.frontend.iteration_space import (
+    MAX_RANK_SIZE,
     count_points,
     parse_affine,
     solve_bounds,
@@ -74,14 +75,16 @@ class Workload(EvalableModel):
     iteration_space_shape: EvalableDict[RankVariable, str] = field(Table(Text()), EvalableDict())
     """Conditions by rank variable, such as ``m: 0 <= m < 10``, for all Einsums that have it."""
 
-    rank_sizes: EvalableDict[Rank, int] = field(Table(Expression(int)), EvalableDict())
+    rank_sizes: EvalableDict[Rank, int] = field(
+        Table(Expression(int, most=MAX_RANK_SIZE)), EvalableDict()
+    )
     """Sizes of ranks: indices are at least 0 and less than this."""
 
-    n_instances: int = field(Fixed(int), 1)
+    n_instances: int = field(Fixed(int, above=0), 1)
     """How often the workload is executed. Actions, energy, latency and the memory of persistent
     tensors are multiplied by it."""
 
-    bits_per_value: EvalableDict[str, int] = field(Table(Expression(int)), EvalableDict())
+    bits_per_value: EvalableDict[str, int] = field(Table(Expression(int, above=0)), EvalableDict())
     """Bits of a value, by set expression: ``{Inputs: 8, Outputs: 16}``. What a tensor access says
     comes before it."""
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from accelforge.expressions import evaluate, evaluate_set_keys
 from accelforge.fields import EvalableModel, EvalExtras, Expression, Part, Text, field
+from accelforge.util.exceptions import EvaluationError
 
 __all__ = ["Action", "TensorHolderAction", "evaluate_tensor_numbers", "replace_latency"]
 
@@ -17,11 +18,16 @@ def evaluate_tensor_numbers(
     table: dict[Any, Any], location: str, symbols: dict[str, Any]
 ) -> dict[str, Any]:
     """Evaluate ``{set expression: number}`` to ``{tensor: number}``."""
-    return {
-        tensor: evaluate(value, symbols)
-        for _, members, value in evaluate_set_keys(table, symbols, location)
-        for tensor in members
-    }
+    result = {}
+    for key, members, value in evaluate_set_keys(table, symbols, location):
+        for tensor in members:
+            number = evaluate(value, symbols)
+            if not isinstance(number, (int, float)) or not number > 0:
+                error = EvaluationError(f"must be more than 0, but is {number!r} for {tensor}")
+                error.add_field(key)
+                raise error
+            result[tensor] = number
+    return result
 
 
 def _reciprocal(value: Any) -> Any:
@@ -122,7 +128,7 @@ class TensorHolderAction(Action):
     """An action that moves values of tensors."""
 
     bits_per_action: float | str = field(
-        Expression(int, float), "1 if bits_per_action is None else bits_per_action"
+        Expression(int, float, above=0), "1 if bits_per_action is None else bits_per_action"
     )
     """Bits that one action moves; by default those of the component, or else 1."""
 

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _NUMBER = Expression(int, float)
-_NUMBER_OR_NONE = Expression(int, float, optional=True)
+_POSITIVE_OR_NONE = Expression(int, float, optional=True, above=0)
 
 
 class TensorHolder(Component):
@@ -58,7 +58,7 @@ class TensorHolder(Component):
     bits_per_value: dict[str, Any] | str = field(Expression(dict), {})
     """Bits of a value in this component, by set expression; by default those of the workload."""
 
-    bits_per_action: float | str | None = field(_NUMBER_OR_NONE, None)
+    bits_per_action: float | str | None = field(_POSITIVE_OR_NONE, None)
     """Bits that one action moves, for actions that do not say."""
 
     values_per_action: dict[str, Any] | str = field(Expression(dict), {})
@@ -195,7 +195,7 @@ class Network(Component):
     bits_per_value: dict[str, Any] | str = field(Expression(dict), {})
     """Bits of a value in this network, by set expression."""
 
-    bits_per_action: float | str | None = field(_NUMBER_OR_NONE, None)
+    bits_per_action: float | str | None = field(_POSITIVE_OR_NONE, None)
     """Bits that one action moves."""
 
     topology: TopologySpec = field(Choice(TopologySpec), TopologySpec.MESH)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers that make no sense are refused where the file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import accelforge as af
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{All: 8}", "{All: 0}", "spec.workload.bits_per_value.All .*more than 0, but is 0"),
+        ("{All: 8}", "{All: 3 - 11}", "spec.workload.bits_per_value.All .*more than 0, but is -8"),
+        ("M: 8", "M: 2**62", "spec.workload.rank_sizes.M .*at most 9.0072e.15, but is 4611686"),
+        ("M: 8", "M: 4611686018427387904", "spec.workload.rank_sizes.M .*at most 9.0072e.15"),
+        ("M: 8", "M: 0", "spec.workload.einsums.Z .*no value of m obeys"),
+        ("bits_per", "n_instances: 0\n  bits_per", "spec.workload.n_instances .*more than 0"),
+        (
+            '- "Z[m, n] = A[m, k] * B[k, n]"',
+            '- {einsum: "Z[m, n] = A[m, k] * B[k, n]", n_instances: -1}',
+            "spec.workload.einsums.Z.n_instances .*more than 0, but is -1",
+        ),
+        (
+            "name: Buffer",
+            "name: Buffer\n    bits_per_value: {A: 0}",
+            "spec.arch.nodes.Buffer.bits_per_value.A .*more than 0, but is 0 for A",
+        ),
+        (
+            "name: Buffer",
+            "name: Buffer\n    values_per_action: {A: 1 - 1}",
+            "spec.arch.nodes.Buffer.values_per_action.A .*more than 0, but is 0 for A",
+        ),
+        (
+            "name: Buffer",
+            "name: Buffer\n    bits_per_action: 0",
+            "spec.arch.nodes.Buffer.bits_per_action .*more than 0, but is 0",
+        ),
+        (
+            "{name: read, energy: 1,",
+            "{name: read, bits_per_action: 1 - 1, energy: 1,",
+            "spec.arch.nodes.Buffer.actions.read.bits_per_action .*more than 0, but is 0",
+        ),
+    ],
+)
+def test_a_number_out_of_its_limits_is_located(
+    load: Callable[..., Any], texts: Any, old: str, new: str, message: str
+) -> None:
+    text = texts.ARCH + texts.WORKLOAD + texts.MAPPING
+    assert old in text
+    with pytest.raises(af.EvaluationError, match=message) as caught:
+        load(text.replace(old, new)).evaluate_mapping()
+    assert "spec.yaml, line " in str(caught.value)
+
+
+def test_the_largest_rank_has_exact_counts(load: Callable[..., Any], texts: Any) -> None:
+    workload = texts.WORKLOAD.replace("M: 8", "M: 2**53").replace("N: 4, K: 2", "N: 1, K: 1")
+    result = load(
+        texts.ARCH.replace("default(100000)", "default('inf')") + workload + texts.MAPPING
+    ).evaluate_mapping()
+    assert result.actions(per_component=True)["MAC", "compute"] == 2**53
