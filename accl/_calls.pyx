@@ -63,7 +63,13 @@ cdef int check_elements(Operand *operand, uint64_t needed, str what, str name) e
 
 cdef uint32_t to_function(object func, str name) except? 0xffffffff:
     cdef int overflow = 0
-    cdef long long value = PyLong_AsLongLongAndOverflow(
+    cdef long long value
+    if not PyLong_CheckExact(func) and not hasattr(func, "__index__"):
+        raise TypeError(
+            f"{name}: func must be an ACCLReduceFunctions, such as ACCLReduceFunctions.SUM, not "
+            f"{type(func).__name__}"
+        )
+    value = PyLong_AsLongLongAndOverflow(
         func if PyLong_CheckExact(func) else index(func), &overflow
     )
     if overflow or not 0 <= value <= ACCL_PROD:

@@ -220,7 +220,7 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
             f"{name}: {what} is not contiguous: the engine accesses contiguous memory only"
         )
     if writes and not a.flags & ACCL_WRITEABLE:
-        raise ValueError(f"{name}: {what} is read-only")
+        raise ValueError(f"{name}: {what} is read-only, but receives the result")
 
     operand.dtype = _quick_code(a.descr, &operand.itemsize)
     if operand.dtype == ACCL_NONE:

@@ -90,6 +90,13 @@ cdef Block _get_block(Device device, Py_ssize_t nbytes):
         return device.allocate(max(nbytes, 1))
 
 
+cdef bint _repeats(object array):
+    return any(
+        stride == 0 and length > 1
+        for stride, length in zip(array.strides, array.shape, strict=True)
+    )
+
+
 cdef object as_array(object given, bint writes, str what, str name):
     cdef object array
     cdef object other
@@ -125,7 +132,12 @@ cdef object as_array(object given, bint writes, str what, str name):
         )
 
     if writes and not array.flags.writeable:
-        raise BufferError(f"{name}: {what} is read-only, but receives the result")
+        raise ValueError(f"{name}: {what} is read-only, but receives the result")
+    if writes and array.size > 1 and 0 in array.strides and _repeats(array):
+        raise ValueError(
+            f"{name}: several elements of {what} are at the same place (a stride is 0, as after "
+            "broadcast_to()), but it receives the result: pass an array of its own"
+        )
 
     return array
 

@@ -322,8 +322,10 @@ MISTAKES = {
     "d.allreduce(plain.astype('c8'), b)": (ACCLDtypeError, "configuration for complex64"),
     "d.allreduce(plain.astype('>f4'), b)": (TypeError, "machine's byte order"),
     "d.allreduce(plain.astype('O'), b)": (ACCLDtypeError, "refer to Python objects"),
-    "d.allreduce(a, locked)": (BufferError, "allreduce: rbuf is read-only"),
-    "d.bcast(locked, 8, 1)": (BufferError, "bcast: buf is read-only"),
+    "d.allreduce(a, locked)": (ValueError, "allreduce: rbuf is read-only"),
+    "d.allreduce(a, repeated)": (ValueError, "several elements of rbuf are at the same place"),
+    "d.allreduce(a, b, 8, max)": (TypeError, "func must be an ACCLReduceFunctions, such as .*SUM"),
+    "d.bcast(locked, 8, 1)": (ValueError, "bcast: buf is read-only"),
     "d.allreduce(plain, b, from_fpga=True)": (ValueError, "sbuf has no device memory, so its data"),
     "d.allreduce(a, plain, to_fpga=True)": (ValueError, "rbuf has no device memory, so its data"),
     "d.bcast(plain, 8, 0, from_fpga=True)": (ValueError, "buf has no device memory, so its data"),
@@ -399,10 +401,12 @@ def test_mistakes_are_refused_with_a_reason(make, text):
     frozen.flags.writeable = False
     locked = np.zeros(8, dtype=np.float32)
     locked.flags.writeable = False
+    repeated = np.lib.stride_tricks.as_strided(np.zeros(1, dtype=np.float32), (8,), (0,))
     names = {
         "CCLOp": CCLOp,
         "plain": np.zeros(8, dtype=np.float32),
         "locked": locked,
+        "repeated": repeated,
         "accl": accl,
         "np": np,
         "d": d,
