@@ -34,6 +34,7 @@ import numpy as np
 # Rejects a NumPy whose arrays have another layout.
 import accl._ndarray  # no-cython-lint
 from accl.errors import ACCLClosedError, ACCLDtypeError
+from offchip.errors import ReadOnlyError
 
 __all__ = ["block_of", "dtype_number"]
 
@@ -220,7 +221,7 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
             f"{name}: {what} is not contiguous: the engine accesses contiguous memory only"
         )
     if writes and not a.flags & ACCL_WRITEABLE:
-        raise ValueError(f"{name}: {what} is read-only, but receives the result")
+        raise ReadOnlyError(f"{name}: {what} is read-only, but receives the result")
 
     operand.dtype = _quick_code(a.descr, &operand.itemsize)
     if operand.dtype == ACCL_NONE:

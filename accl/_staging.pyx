@@ -10,12 +10,14 @@ from cpython.object cimport PyObject
 from accl._device cimport Device
 from accl._memory cimport Block
 from accl._operand cimport Operand, dtype_code
+from offchip.buffer cimport dlpack_array
 
 from threading import Lock
 
 import numpy as np
 
 from accl.errors import ACCLMemoryError
+from offchip.errors import ReadOnlyError
 
 __all__ = ["Stage"]
 
@@ -99,32 +101,10 @@ cdef bint _repeats(object array):
 
 cdef object as_array(object given, bint writes, str what, str name):
     cdef object array
-    cdef object other
     if isinstance(given, np.ndarray):
         array = given
     elif hasattr(given, "__dlpack__"):
-        # PyTorch negates some views lazily, and its DLPack exports them without the negation.
-        if hasattr(given, "is_neg") and given.is_neg():
-            raise BufferError(
-                f"{name}: {what} is a view with a pending negation: pass "
-                "x.resolve_neg()"
-            )
-        try:
-            array = np.from_dlpack(given)
-        except Exception as error:
-            raise BufferError(
-                f"{name}: {what}, of type {type(given).__name__}, cannot be used as an "
-                f"array: {error}"
-            ) from error
-        if writes and not array.flags.writeable:
-            # Producers of the first DLPack cannot mark arrays as writable; they may have
-            # another way.
-            try:
-                other = np.asarray(given)
-            except Exception:
-                other = array
-            if other.flags.writeable and np.shares_memory(other, array):
-                array = other
+        array = dlpack_array(given, writes, f"{name}: {what}")
     else:
         raise TypeError(
             f"{name}: {what} must be an array: a buffer of allocate(), a NumPy array, or an object "
@@ -132,7 +112,7 @@ cdef object as_array(object given, bint writes, str what, str name):
         )
 
     if writes and not array.flags.writeable:
-        raise ValueError(f"{name}: {what} is read-only, but receives the result")
+        raise ReadOnlyError(f"{name}: {what} is read-only, but receives the result")
     if writes and array.size > 1 and 0 in array.strides and _repeats(array):
         raise ValueError(
             f"{name}: several elements of {what} are at the same place (a stride is 0, as after "

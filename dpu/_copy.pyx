@@ -25,6 +25,7 @@ from operator import index
 
 from dpu.error_codes import ErrorCode
 from dpu.errors import DpuError
+from offchip.errors import ReadOnlyError
 
 __all__ = []
 
@@ -84,15 +85,15 @@ cdef int check_symbol(DpuSymbol symbol) except -1:
 
 cdef Buffer _acquire(object obj, bint writable, bint in_list):
     cdef Buffer buffer
-    if not PyObject_CheckBuffer(obj):
+    if not PyObject_CheckBuffer(obj) and not hasattr(obj, "__dlpack__"):
         raise TypeError(f"a bytes-like object is required, not {type(obj).__name__!r}")
     try:
         buffer = Buffer(obj, writable=writable)
-    except BufferError as error:
-        if in_list or not writable:
+    except ReadOnlyError as error:
+        if in_list:
             raise
-        # What UPMEM's package raises for a single buffer.
-        raise TypeError(f"underlying buffer is not writable: {error}") from None
+        # What UPMEM's package says of a single buffer.
+        raise ReadOnlyError(f"underlying buffer is not writable: {error}") from None
     return buffer
 
 

@@ -18,5 +18,10 @@ cdef class Buffer:
     cpdef int release(self) except -1
 
 
+# The NumPy array of an object with DLPack, which shares its memory; BufferError, beginning with
+# WHAT it is called, if it is not in this machine's memory or has to be copied first.
+cdef object dlpack_array(object given, bint writes, str what)
+
+
 # A new Buffer that holds the memory of `obj`.
 cdef Buffer get_buffer(object obj, bint writable)

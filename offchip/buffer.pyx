@@ -13,6 +13,8 @@ from cpython.buffer cimport (
     PyObject_GetBuffer,
 )
 
+from offchip.errors import ReadOnlyError
+
 __all__ = ["Buffer"]
 
 
@@ -28,6 +30,31 @@ cdef bint _holds_objects(const char *text) noexcept:
             return True
         text += 1
     return False
+
+
+cdef object dlpack_array(object given, bint writes, str what):
+    cdef object array
+    cdef object other
+    import numpy as np
+
+    # PyTorch negates some views lazily, and its DLPack exports them without the negation.
+    if hasattr(given, "is_neg") and given.is_neg():
+        raise BufferError(f"{what} is a view with a pending negation: pass x.resolve_neg()")
+    try:
+        array = np.from_dlpack(given)
+    except Exception as error:
+        raise BufferError(
+            f"{what}, of type {type(given).__name__}, cannot be used as an array: {error}"
+        ) from error
+    if writes and not array.flags.writeable:
+        # Producers of the first DLPack cannot mark arrays as writable; they may have another way.
+        try:
+            other = np.asarray(given)
+        except Exception:
+            other = array
+        if other.flags.writeable and np.shares_memory(other, array):
+            array = other
+    return array
 
 
 cdef int _refuse(object obj, bint writable, object cause) except -1:
@@ -48,7 +75,7 @@ cdef int _refuse(object obj, bint writable, object cause) except -1:
             "gaps); pass a contiguous copy, for example numpy.ascontiguousarray(x)"
         ) from cause
     if writable and readonly:
-        raise BufferError(
+        raise ReadOnlyError(
             f"the memory of this {kind} is read-only and cannot receive data; pass a writable "
             "object such as a bytearray, an array.array or a writable numpy array"
         ) from cause
@@ -64,8 +91,8 @@ cdef class Buffer:
 
     Parameters
     ----------
-    obj : object with the buffer protocol
-        bytes, bytearray, array.array, mmap, memoryview, numpy array, ...
+    obj : object with the buffer protocol, or with DLPack
+        bytes, bytearray, array.array, mmap, memoryview, numpy array, tensor of PyTorch, ...
     writable : bool
         Whether the memory will be written to.
 
@@ -75,8 +102,10 @@ cdef class Buffer:
         `obj` has no buffer, or its elements are Python objects.
     ValueError
         The memory is not contiguous (neither in C nor in Fortran order).
+    ReadOnlyError
+        The memory is read-only and `writable` was asked for. It is a BufferError and a TypeError.
     BufferError
-        The memory is read-only and `writable` was asked for.
+        A tensor is not in this machine's memory.
     """
 
     def __cinit__(self):
@@ -95,10 +124,12 @@ cdef class Buffer:
         cdef int flags = PyBUF_ANY_CONTIGUOUS
         self.release()
         if not PyObject_CheckBuffer(obj):
-            raise TypeError(
-                "an object with the buffer protocol (bytes, bytearray, numpy array, ...) is "
-                f"required, not {type(obj).__name__}"
-            )
+            if not hasattr(obj, "__dlpack__"):
+                raise TypeError(
+                    "an object with the buffer protocol (bytes, bytearray, numpy array, ...) or "
+                    f"DLPack is required, not {type(obj).__name__}"
+                )
+            obj = dlpack_array(obj, writable, "the memory")
         if writable:
             flags |= PyBUF_WRITABLE
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["LibraryNotFoundError", "OffchipError", "RequestTimeoutError"]
+__all__ = ["LibraryNotFoundError", "OffchipError", "ReadOnlyError", "RequestTimeoutError"]
 
 
 class OffchipError(Exception):
@@ -70,3 +70,7 @@ class LibraryNotFoundError(OffchipError, ImportError):
 
 class RequestTimeoutError(OffchipError, TimeoutError):
     """A request did not finish within the timeout; it continues."""
+
+
+class ReadOnlyError(BufferError, TypeError, ValueError):
+    """Memory that would be written to is read-only."""

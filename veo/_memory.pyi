@@ -14,7 +14,10 @@ class _HasArrayInterface(Protocol):
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
 
-_BufferLike = _SupportsBuffer | _HasArrayInterface
+class _HasDlpack(Protocol):
+    def __dlpack__(self, *, stream: Any = None) -> Any: ...
+
+_BufferLike = _SupportsBuffer | _HasArrayInterface | _HasDlpack
 
 @disjoint_base
 class OnStack:

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from dpu import DpuError, DpuSet, DpuSymbol
+from offchip.errors import ReadOnlyError
 from tests.dpu.package.programs import COUNTER, build
+from tests.support.tensors import Tensor
 
 pytestmark = [
     pytest.mark.usefixtures("threads_of_the_library"),
@@ -201,3 +203,16 @@ def test_copies_leave_no_reference(three):
         three.copy("words", data, async_mode=True)
         three.sync()
     assert sys.getrefcount(data) == before
+
+
+def test_tensors_are_memory(make_set):
+    one = make_set(nr_dpus=1)
+    one.load(build(COUNTER))
+    values, back = np.arange(4, dtype="i4"), np.zeros(4, "i4")
+    one.copy("words", Tensor(values))
+    one.copy(Tensor(back), "words")
+    assert back.tolist() == values.tolist()
+    values.flags.writeable = False
+    for target in (values, [values]):
+        with pytest.raises(ReadOnlyError):
+            one.copy(target, "words")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import veo
+from tests.support.tensors import Tensor
 
 PAGE = mmap.PAGESIZE
 SIZES = [0, 1, 7, PAGE - 1, PAGE, PAGE + 1, (1 << 20) + 1, 40 << 20]
@@ -309,3 +310,24 @@ def test_unordered_transfers_reach_a_running_kernel(make_proc, kernels, monkeypa
     assert seen == bytes(4)
     proc.write_mem(word, (7).to_bytes(4, "little"), 4)
     assert request.wait_result(30) == 7
+
+
+def test_tensors_are_memory(proc, ctx, lib):
+    values, back = np.arange(4.0), np.zeros(4)
+    address = proc.alloc_mem(32)
+    proc.write_mem(address, Tensor(values), 32)
+    proc.read_mem(Tensor(back), address, 32)
+    assert back.tolist() == values.tolist()
+    lib.add_two(ctx, veo.OnStack(Tensor(back), inout=veo.INTENT_INOUT), 4).wait_result()
+    assert back.tolist() == (values + 2).tolist()
+    ctx.async_write_mem(address, Tensor(back), 32).wait_result()
+    ctx.async_read_mem(Tensor(values), address, 32).wait_result()
+    assert values.tolist() == back.tolist()
+
+
+def test_memory_is_passed_as_it_lies(proc):
+    columns, back = np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.zeros(6)
+    address = proc.alloc_mem(48)
+    proc.write_mem(address, columns, 48)
+    proc.read_mem(back, address, 48)
+    assert back.tolist() == [0, 3, 1, 4, 2, 5]

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects that have DLPack and no buffer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["OldTensor", "Tensor"]
+
+
+class Tensor:
+    """Has DLPack and nothing else, as PyTorch's."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **how: Any) -> Any:
+        return self.array.__dlpack__(**how)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+class OldTensor(Tensor):
+    """Has the first DLPack, which cannot say what may be written to."""
+
+    def __dlpack__(self, stream: Any = None) -> Any:
+        return self.array.__dlpack__()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.array
