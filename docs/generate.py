@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from peers import draw
+
 from accl.constants import ErrorCode as AcclErrorCode
 from dpu.error_codes import ErrorCode as DpuErrorCode
 from offchip.environment import VARIABLES
@@ -174,6 +176,7 @@ PAGES = {
     "environment.md": environment_page,
     "profile_keys.md": profile_page,
     "error_codes.md": errors_page,
+    "../images/peers.svg": draw,
 }
 
 

@@ -148,6 +148,17 @@ def test_reference_pages_are_those_of_the_tables() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_picture_of_speeds_has_the_numbers_of_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import peers
+
+    page = (ROOT / "docs/performance.md").read_text()
+    for row in peers.PEERS:
+        assert re.search(rf"\b{re.escape(row.low)}\b", page), row
+        assert re.search(rf"\b{re.escape(row.high)}\b", page), row
+    assert peers.Peer("x", "y", "0.5", "0.8", True).speeds() == (1.25, 2.0)
+
+
 def test_broken_links_are_found(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "index.html").write_text(
