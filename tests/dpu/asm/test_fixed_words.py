@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Words that are written down: encoder and decoder read one table, and would err alike.
+
+In ``fixed_words.txt`` each operand has distinct values that are not 0, in each layout of operands.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dpu.disasm import disassemble
+from dpu.isa import FORMS_BY_NAME, encode
+
+HERE = Path(__file__).resolve().parent
+ISA = HERE.parents[2] / "csrc/dpu/isa"
+ROWS = [
+    line.split()
+    for line in (HERE / "fixed_words.txt").read_text().splitlines()
+    if not line.startswith("#")
+]
+
+
+def operands_of(words: list[str]) -> dict[str, int]:
+    return {name: int(value) for name, _, value in (word.partition("=") for word in words)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[1]}-{row[0]}")
+def test_a_word_has_its_operands(row: list[str]) -> None:
+    word, name, *shown = row
+    wanted = operands_of(shown)
+    found = disassemble(int(word, 16))
+    assert found is not None and found.form.name == name
+    fields = [operand for operand in found.form.operands if operand.bits != 0]
+    assert {field.name for field in fields} == set(wanted)
+    for field in fields:
+        mask = (1 << field.bits) - 1
+        assert found.operands[field.name] & mask == wanted[field.name] & mask, field.name
+    assert encode(name, **wanted) == int(word, 16)
+
+
+def test_each_place_of_an_operand_has_words() -> None:
+    text = (ISA / "instructions.def").read_text()
+    forms = {
+        f"{mnemonic}:{form}": re.split(r",\s*", fields)
+        for mnemonic, form, fields in re.findall(
+            r'^FORM\(\w+, "([^"]+)", "([^"]*)", .*(?:OPERANDS|CHECKED)\d\((.*)\)\)$', text, re.M
+        )
+    }
+    assert len(forms) == len(FORMS_BY_NAME)
+    known = set(re.findall(r"^FIELD\((\w+)", (ISA / "fields.def").read_text(), re.M))
+    assert known - {field for row in ROWS for field in forms[row[1]]} == set()
