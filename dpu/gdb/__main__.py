@@ -7,6 +7,7 @@ import argparse
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m dpu.gdb",
         description="Serve gdb's remote serial protocol for one DPU: of a program for DPUs, or of "
         "a host program, which is started and waits at its first launch.",
-        epilog="Example: python -m dpu.gdb --listen 3333 -- ./host 1000",
+        epilog="Example: python -m dpu.gdb --listen ./socket -- ./host 1000",
     )
     parser.add_argument("program", nargs="?", help="a DPU program, which is launched on one DPU")
     parser.add_argument(
@@ -32,9 +33,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--listen",
-        default="0",
         metavar="PLACE",
-        help="a port of this machine (default: any), or the path of a socket to be made",
+        help="the path of a socket to be made, for this user alone (default: in a temporary "
+        "folder); or a port of this machine (0: any), which all its users can connect to",
     )
     parser.add_argument("--dpu", metavar="R.S.M", help="rank, slice and member; default: the first")
     return parser
@@ -67,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _serve(command: Sequence[str], options: argparse.Namespace) -> int:
     # Ctrl-C too: while the DPU runs, gdb is whom the user interrupts.
     ending = Ending(signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-    listener = listen(options.listen)
+    folder = tempfile.mkdtemp(prefix="offchip-gdb-") if options.listen is None else None
+    place = options.listen if folder is None else str(Path(folder, "socket"))
+    listener = listen(place)
     is_path = listener.family == socket.AF_UNIX
     started: list[Process] = []
 
@@ -77,7 +80,13 @@ def _serve(command: Sequence[str], options: argparse.Namespace) -> int:
         if started[0].start().reason is Reason.EXITED:
             print("python -m dpu.gdb: the host program launched no DPU", file=sys.stderr)
             return 1
-        where = options.listen if is_path else f"localhost:{listener.getsockname()[1]}"
+        where = place if is_path else f"localhost:{listener.getsockname()[1]}"
+        if not is_path:
+            print(
+                "python -m dpu.gdb: warning: every user of this machine can connect to the port,"
+                " and control the program; the path of a socket is for you alone",
+                file=sys.stderr,
+            )
         print(f"listening at {where}", flush=True)
         connection, _ = listener.accept()
         with connection:
@@ -89,7 +98,9 @@ def _serve(command: Sequence[str], options: argparse.Namespace) -> int:
             process.close()
         listener.close()
         if is_path:
-            Path(options.listen).unlink(missing_ok=True)
+            Path(place).unlink(missing_ok=True)
+        if folder is not None:
+            Path(folder).rmdir()
 
     return ending.run(work, close)
 

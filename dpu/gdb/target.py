@@ -51,6 +51,8 @@ def description() -> str:
             '<!DOCTYPE target SYSTEM "gdb-target.dtd">',
             '<target version="1.0">',
             "<architecture>riscv:rv32</architecture>",
+            # For Linux, which gdb guesses, it steps by breakpoints behind RISC-V instructions.
+            "<osabi>none</osabi>",
             '<feature name="org.gnu.gdb.riscv.cpu">',
             *core,
             f'<reg name="pc" bitsize="32" type="code_ptr" regnum="{PC}"/>',

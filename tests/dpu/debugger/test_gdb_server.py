@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import random
+import re
+import shutil
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -207,6 +211,59 @@ def test_the_reader_splits_packets() -> None:
     assert found == [(b"abc", True), (b"\x03", True), (b"x", False), (b"", True)]
     with pytest.raises(PacketError):
         list(reader.feed(b"z" * (LONGEST + 1)))
+
+
+@contextmanager
+def serve(
+    kernel: Callable[..., Path], *options: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Start the server with these options; give the place that it listens at."""
+    command = [sys.executable, "-P", "-m", "dpu.gdb", *options, str(kernel())]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().removeprefix("listening at ").rstrip("\n"), server
+        finally:
+            server.terminate()
+
+
+def test_the_server_listens_for_its_user_alone(kernel: Callable[..., Path]) -> None:
+    with serve(kernel) as (place, server):
+        folder = Path(place).parent
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert stat.S_IMODE(Path(place).stat().st_mode) == 0o600
+        gdb = GdbClient(place)
+        assert gdb.ask("D") == "OK"
+        assert server.communicate(timeout=30)[1] == "" and server.returncode == 0
+        gdb.socket.close()
+    assert not folder.exists()
+
+
+def test_a_port_is_opened_with_a_warning(kernel: Callable[..., Path]) -> None:
+    with serve(kernel, "--listen", "0") as (place, server):
+        gdb = GdbClient(place.removeprefix("localhost:"))
+        assert gdb.ask("D") == "OK"
+        said = server.communicate(timeout=30)[1]
+        gdb.socket.close()
+    assert "warning: every user of this machine can connect to the port" in said
+
+
+def test_gdb_steps_by_instructions(kernel: Callable[..., Path]) -> None:
+    names = ("gdb-multiarch", "riscv64-unknown-elf-gdb", "riscv32-unknown-elf-gdb")
+    gdb = next(filter(None, map(shutil.which, names)), None)
+    if gdb is None:
+        pytest.skip(f"no gdb for RISC-V: none of {', '.join(names)} is on PATH")
+    with serve(kernel) as (place, server):
+        commands = [f"target remote {place}", "stepi", "stepi", "p/x $pc", "detach"]
+        words = [word for command in commands for word in ("-ex", command)]
+        done = subprocess.run(
+            [gdb, "-nx", "-batch", *words], capture_output=True, text=True, timeout=60
+        )
+        server.communicate(timeout=30)
+    assert "Cannot insert breakpoint" not in done.stdout + done.stderr
+    assert re.search(r"^\$1 = 0x[1-9a-f]", done.stdout, re.M), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("place", ["0.0.0.0:1234", "example.org:1", "99999", "/nowhere/x/y"])
