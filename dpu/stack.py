@@ -23,7 +23,7 @@ from .elf.format import IRAM_BASE, SymbolType
 from .elf.program import ProgramFile
 from .elf.reader import ElfError
 
-__all__ = ["Function", "analyse", "main"]
+__all__ = ["Function", "analyse", "explain_small", "main"]
 
 _STACK_POINTER, _RETURN, _ZERO = 22, 23, _isa.REGISTERS
 _WORD = 1 << 32
@@ -176,7 +176,36 @@ def analyse(data: bytes) -> dict[str, Function]:
     return _analyse(ProgramFile(data))
 
 
-def _analyse(program: ProgramFile) -> dict[str, Function]:
+def explain_small(data: bytes) -> str | None:
+    """Say which stacks are too small, what needs them and how much; None if all are large enough.
+
+    Only calls by name count: which function a pointer calls is a guess.
+
+    Parameters
+    ----------
+    data : bytes
+        The file of a program.
+    """
+    program = ProgramFile(data)
+    functions = _analyse(program, pointers=False)
+    root = functions.get("main")
+    stacks = _stacks(program)
+    small = [n for n, size in enumerate(stacks) if root is not None and size < root.deepest]
+    if root is None or not small:
+        return None
+    chain = " > ".join(f"{name} ({functions[name].frame})" for name in root.path)
+    sizes = " or ".join(str(size) for size in sorted({stacks[n] for n in small}))
+    whose = "all tasklets" if len(small) == len(stacks) else f"tasklets {small[0]} to {small[-1]}"
+    if len(small) == 1:
+        whose = f"tasklet {small[0]}"
+    return (
+        f"stack too small: main needs {root.deepest} bytes, {chain}, and the stack of {whose} has "
+        f"{sizes}: -DSTACK_SIZE_DEFAULT={root.deepest}, or -DSTACK_SIZE_TASKLET_n for some, gives "
+        "more"
+    )
+
+
+def _analyse(program: ProgramFile, *, pointers: bool = True) -> dict[str, Function]:
     text = program.section(".text")
     if text is None:
         raise ElfError("the program has no section .text")
@@ -196,7 +225,8 @@ def _analyse(program: ProgramFile) -> dict[str, Function]:
             functions[start] = _Walker(words, entries, links, start).walk()
             pending += functions[start].calls
 
-    _add_pointer_calls(functions)
+    if pointers:
+        _add_pointer_calls(functions)
     done: dict[int, Function] = {}
     for start in functions:
         _add_calls(start, functions, done, ())

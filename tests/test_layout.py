@@ -142,6 +142,8 @@ APART = {
     },
     "dpu/_isa.pyx": "dpu/isa",
     "dpu/isa.py": "dpu/isa",
+    "dpu/disasm.py": "dpu/isa",
+    "dpu/stack.py": "dpu/asm",
     **{
         f"dpu/toolchain/{name}.py": "dpu/toolchain/base"
         for name in (

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..elf.reader import ElfError, ElfFile
+from ..stack import explain_small
 from .cache import digest, keep
 from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
@@ -219,7 +220,9 @@ def _make(
             else:
                 objects.append(Path(name) / f"{index}.o")
                 warnings += compile_source(item, objects[-1], options, toolchain=toolchain)
-        return link(objects, options, toolchain=toolchain), warnings
+        program = link(objects, options, toolchain=toolchain)
+    small = explain_small(program.elf) if options.runtime and "-w" not in options.options else None
+    return program, warnings + (f"dpu-clang: warning: {small}\n" if small is not None else "")
 
 
 def _name(inputs: Sequence[Source | Path], options: BuildOptions, toolchain: Toolchain) -> str:

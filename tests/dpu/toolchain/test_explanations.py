@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpu import DpuError, DpuSet, DpuWarning
-from dpu.toolchain import BuildOptions, Toolchain, build
+from dpu.toolchain import BuildOptions, Toolchain, build, build_cached
 
 TASKLETS = 4
 # Where something is expected to be is marked by a comment.
@@ -262,11 +262,76 @@ def test_a_fault_after_a_stack_overflow_says_so(toolchain: Toolchain, tmp_path: 
         dpus.exec()
     assert re.search(
         r": WRAM access at .* out of bounds; stack overflow: the stack of tasklet 0 is 1024 bytes "
-        r"at 0x[0-9a-f]+, and the stack pointer is 0x[0-9a-f]+; `python -m dpu.stack PROGRAM` "
+        r"at 0x[0-9a-f]+, and the stack pointer is 0x[0-9a-f]+, \d+ bytes beyond its end; "
+        r"`python -m dpu.stack PROGRAM` "
         r"prints what each function needs, and -DSTACK_SIZE_DEFAULT=BYTES or "
         r"-DSTACK_SIZE_TASKLET_0=BYTES of dpu-clang give more$",
         caught.value.detail,
     ), caught.value.detail
+
+
+# A frame of tasklet 1 is larger than its stack; tasklet 0 is the one that stops.
+NEIGHBOUR = """#include <defs.h>
+#include <built_ins.h>
+volatile int begun;
+__attribute__((noinline)) void deep(void)
+{
+    volatile char big[2000];
+    big[1990] = 1;
+    begun = 1;
+    for (;;)
+        big[1991]++;
+}
+int main(void)
+{
+    if (me() == 1)
+        deep();
+    while (begun == 0)
+        ;
+    halt();
+    return 0;
+}
+"""
+
+
+def test_a_fault_names_the_tasklet_whose_stack_was_exceeded(
+    toolchain: Toolchain, tmp_path: Path
+) -> None:
+    source, program = tmp_path / "near.c", tmp_path / "near.dpu"
+    source.write_text(NEIGHBOUR)
+    options = BuildOptions(level="-O0", defines={"NR_TASKLETS": 2})
+    warnings = build_cached([source], program, options, toolchain=toolchain)
+    need = re.search(r"main needs (\d+) bytes, main \(\d+\) > deep \((\d+)\)", warnings)
+    assert need is not None and int(need[1]) >= int(need[2]) >= 2000, warnings
+    assert "and the stack of all tasklets has 1024: -DSTACK_SIZE_DEFAULT=" in warnings
+    with (
+        DpuSet(1, binary=program, library="soft") as dpus,
+        pytest.raises(DpuError, match="^dpu is in fault") as caught,
+    ):
+        dpus.exec()
+    found = re.search(
+        r"^DPU .*: tasklet 0 at .*; stack overflow: the stack of tasklet 1 is 1024 bytes at .*, "
+        r"(\d+) bytes beyond its end; .*-DSTACK_SIZE_TASKLET_1=BYTES",
+        caught.value.detail,
+    )
+    assert found is not None and int(found[1]) == int(need[1]) - 1024, caught.value.detail
+
+
+@pytest.mark.parametrize(("size", "warns"), [(2800, True), (3200, False)])
+def test_the_linker_warns_of_a_stack_that_is_too_small(
+    toolchain: Toolchain, tmp_path: Path, size: int, warns: bool
+) -> None:
+    source = tmp_path / "large.c"
+    source.write_text(
+        "#include <stdint.h>\n#include <string.h>\n__host uint32_t sum;\n"
+        "__attribute__((noinline)) void fill(uint32_t *to) { memset(to, 1, 2800); }\n"
+        "int main(void) { uint32_t all[700]; fill(all);"
+        " for (int i = 0; i < 700; i++) sum += all[i]; return 0; }\n"
+    )
+    options = BuildOptions(level="-O2", defines={"NR_TASKLETS": 16, "STACK_SIZE_DEFAULT": size})
+    warnings = build_cached([source], tmp_path / "large.dpu", options, toolchain=toolchain)
+    assert ("stack too small: main needs " in warnings) == warns, warnings
+    assert (f"and the stack of all tasklets has {size}: " in warnings) == warns
 
 
 # As programs of the vendor's compiler are: the run time has lines of another machine, and so have

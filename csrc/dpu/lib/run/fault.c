@@ -92,25 +92,40 @@ static bool has_stack_pointer(const struct dpu_elf *elf, uint32_t pc)
     return symbol == NULL || strcmp(symbol->name, "__bootstrap") != 0;
 }
 
-/* Stack overflows fault late, at what they have overwritten: the stack pointer tells. */
+/* Whether the stack pointer of a tasklet is outside of its stack: then says so. */
+static bool add_stack_of(struct dpulib_text *text, const struct dpu_t *dpu,
+                         const struct dpu_elf *elf, uint32_t thread)
+{
+    struct dpu_thread_state state;
+    if (!dpu_machine_get_thread(dpu->machine, thread, &state) || !has_stack_pointer(elf, state.pc))
+        return false;
+
+    struct dpu_check_area stack = dpulib_stack_of(elf, thread);
+    uint32_t pointer = state.registers[STACK_POINTER], end = stack.address + stack.size;
+    if (stack.size == 0 || (pointer >= stack.address && pointer <= end))
+        return false;
+    /* As a number with a sign: a stack at the beginning of WRAM has nothing before it. */
+    bool below = (int32_t)(pointer - stack.address) < 0;
+    dpulib_text_add(text,
+                    "; stack overflow: the stack of tasklet %u is %u bytes at 0x%x, and the stack "
+                    "pointer is 0x%x, %u bytes beyond its end",
+                    thread, stack.size, stack.address, pointer,
+                    below ? stack.address - pointer : pointer - end);
+    dpulib_add_stack_remedy(text, thread);
+    return true;
+}
+
+/* Stack overflows fault late, at what they have overwritten, which may be another tasklet's: the
+ * stack pointers tell. */
 static void add_stack(struct dpulib_text *text, const struct dpu_t *dpu)
 {
     const struct dpulib_program *program = dpulib_program_of(dpu->program);
-    uint32_t thread = dpu->result.fault_thread;
-    struct dpu_thread_state state;
-    if (program == NULL || !has_stack_pointer(&program->elf, dpu->result.fault_pc) ||
-        !dpu_machine_get_thread(dpu->machine, thread, &state))
+    uint32_t faulty = dpu->result.fault_thread;
+    if (program == NULL || add_stack_of(text, dpu, &program->elf, faulty))
         return;
-
-    struct dpu_check_area stack = dpulib_stack_of(&program->elf, thread);
-    uint32_t pointer = state.registers[STACK_POINTER];
-    if (stack.size == 0 || (pointer >= stack.address && pointer - stack.address <= stack.size))
-        return;
-    dpulib_text_add(text,
-                    "; stack overflow: the stack of tasklet %u is %u bytes at 0x%x, and the stack "
-                    "pointer is 0x%x",
-                    thread, stack.size, stack.address, pointer);
-    dpulib_add_stack_remedy(text, thread);
+    for (uint32_t i = 0; i < DPU_MACHINE_THREADS; i++)
+        if (i != faulty && add_stack_of(text, dpu, &program->elf, i))
+            return;
 }
 
 static void add_fault(struct dpulib_text *text, const struct dpu_t *dpu)
