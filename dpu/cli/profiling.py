@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from dpu.profile import ProgramFigures, RawProfile, report
@@ -28,6 +28,10 @@ memory-transfer  copies between the host and DPUs: bytes, time, bandwidth
 dpu-statistics   what DPUs executed, by function, line and tasklet
 
 -o FILE          of functions: write a timeline too (Chrome's trace format)
+-a, -A           of functions: all of them, as without it
+-d FUNCTION      of functions: of libdpu's calls those of this function alone; may be repeated
+-f FUNCTION, --external-function LIBRARY:FUNCTION
+                 of functions: of the host itself; taken, and a line says that they are not timed
 -d N             of dpu-statistics: the DPU (all of them otherwise)
 Other options: see python -m dpu.profile --help
 """
@@ -45,9 +49,13 @@ def _rows(profile: RawProfile) -> dict[str, list[float]]:
 
 
 def _functions(
-    options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]
+    options: argparse.Namespace,
+    profile: RawProfile,
+    programs: list[ProgramFigures],
+    chosen: Collection[str] = (),
 ) -> None:
     rows = sorted(_rows(profile).items(), key=lambda item: -item[1][1])
+    rows = [item for item in rows if not chosen or item[0] in chosen]
     total = sum(row[1] for _, row in rows) or 1.0
     print(f"{'calls':>8} {'ms':>12} {'%':>6}  function")
     for name, (calls, time, _) in rows:
@@ -72,12 +80,51 @@ def _statistics(
         print(report(figures, lines=options.lines, instructions=options.instructions))
 
 
-_COMMANDS = {
+_COMMANDS: dict[str, Callable[[argparse.Namespace, RawProfile, list[ProgramFigures]], None]] = {
     "functions": _functions,
     "memory-transfer": _transfers,
     "dpu-statistics": _statistics,
 }
 _SHORT = {"-o": "--trace", "-d": "--dpus"}
+# The functions of libdpu by what they do; older ones begin as these do.
+_CALLS = {
+    "dpu_launch": {"launch"},
+    "dpu_boot": {"launch"},
+    "dpu_copy_to": {"copy to a DPU", "broadcast", "copy to DPUs"},
+    "dpu_copy_from": {"copy from a DPU", "copy from DPUs"},
+    "dpu_broadcast_to": {"broadcast"},
+    "dpu_push_xfer": {"copy to DPUs", "copy from DPUs"},
+    "dpu_push_sg_xfer": {"copy to DPUs", "copy from DPUs"},
+}
+
+
+class _MistakeError(Exception):
+    """A word of the command line that means nothing."""
+
+
+def _choose(words: Sequence[str]) -> tuple[list[str], set[str], list[str]]:
+    """Take the options of `functions`: the other words, what is shown, the host's functions."""
+    end = words.index("--") if "--" in words else len(words)
+    rest, chosen, hosts = list[str](), set[str](), list[str]()
+    own = iter(words[:end])
+    for word in own:
+        name, equals, value = word.partition("=")
+        if name in ("-d", "-f", "--external-function"):
+            value = value if equals else next(own, "")
+            if not value:
+                raise _MistakeError(f"{name} needs the name of a function")
+            found = [rows for call, rows in _CALLS.items() if value.startswith(call)]
+            if name != "-d":
+                hosts.append(value)
+            elif found:
+                chosen |= found[0]
+            else:
+                raise _MistakeError(
+                    f"no calls of '{value}' are recorded; those of {', '.join(_CALLS)} are"
+                )
+        elif word not in ("-a", "-A"):
+            rest.append(word)
+    return [*rest, *words[end:]], chosen, hosts
 
 
 def _translate(words: Sequence[str]) -> list[str]:
@@ -97,7 +144,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{_PROG}: error: there is no '{words[0]}'; there are {names}", file=sys.stderr)
         return 2
 
-    say = _COMMANDS[words[0]]
+    say, rest = _COMMANDS[words[0]], words[1:]
+    if say is _functions:
+        try:
+            rest, chosen, hosts = _choose(rest)
+        except _MistakeError as error:
+            print(f"{_PROG}: error: {error}", file=sys.stderr)
+            return 2
+        say = partial(_functions, chosen=chosen)
+        if hosts:
+            print(
+                f"{_PROG}: functions of the host are not timed here, as perf does it:"
+                f" {', '.join(hosts)}; those of libdpu are",
+                file=sys.stderr,
+            )
 
     def say_and_write(
         options: argparse.Namespace, profile: RawProfile, programs: list[ProgramFigures]
@@ -106,4 +166,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(options, profile, programs)
 
     run = partial(profile_main, prog=f"{_PROG} {words[0]}", say=say_and_write)
-    return run(_translate(words[1:]))
+    return run(_translate(rest))

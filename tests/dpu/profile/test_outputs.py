@@ -300,19 +300,36 @@ def test_advice_on_a_lock_depends_on_whose_it_is(
     ("words", "text"),
     [
         (["functions"], "launch"),
+        # As public projects call it.
+        (["functions", "-A", "-o", "trace.json"], "launch"),
+        (["functions", "-a", "-f", "main", "--external-function", "./lib.so:f"], "launch"),
+        (["functions", "-d", "dpu_launch"], "launch"),
         (["memory-transfer"], "MB/s"),
         (["dpu-statistics", "-d", "0"], "functions (cycles of all tasklets):"),
     ],
 )
-def test_dpu_profiling(file: Path, words: list[str], text: str) -> None:
+def test_dpu_profiling(file: Path, tmp_path: Path, words: list[str], text: str) -> None:
+    words = [str(tmp_path / word) if word == "trace.json" else word for word in words]
     done = run([str(Path(sys.executable).parent / "dpu-profiling"), *words, str(file)])
-    assert done.returncode == 0 and text in done.stdout
+    assert done.returncode == 0 and text in done.stdout, done.stderr
+    assert ("not timed here, as perf does it: main, ./lib.so:f" in done.stderr) == ("-f" in words)
+
+
+def test_dpu_profiling_shows_the_functions_that_are_chosen(file: Path) -> None:
+    program = str(Path(sys.executable).parent / "dpu-profiling")
+    all_rows = run([program, "functions", str(file)]).stdout.splitlines()
+    rows = run([program, "functions", "-d", "dpu_launch", str(file)]).stdout.splitlines()
+    assert len(all_rows) > 2 == len(rows) and rows[1].endswith("  launch")
 
 
 def test_mistakes_of_dpu_profiling() -> None:
     program = str(Path(sys.executable).parent / "dpu-profiling")
     done = run([program, "dpu-sections"])
     assert done.returncode == 2 and "there is no 'dpu-sections'; there are functions" in done.stderr
+    done = run([program, "functions", "-d", "no_such_call", "x.dpuprofile"])
+    assert (
+        done.returncode == 2 and "no calls of 'no_such_call' are recorded; those of" in done.stderr
+    )
     assert "usage: dpu-profiling" in run([program, "--help"]).stdout
 
 
