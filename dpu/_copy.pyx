@@ -124,7 +124,15 @@ cdef int copy_buffers(SetView view, object dst, object src, object size, object 
             host = host[0]
         else:
             return _copy_list(view, place, host, size, to_dpu, asynchronous)
-    return _copy_one(view, place, host, size, to_dpu, asynchronous)
+    try:
+        return _copy_one(view, place, host, size, to_dpu, asynchronous)
+    except DpuError as error:
+        if to_dpu and getattr(host, "ndim", 1) > 1 and len(host) == view.dpu1 - view.dpu0:
+            hint = (f"each DPU gets all {host.nbytes} bytes of an array of {host.ndim} dimensions; "
+                    f"list(array) has a row for each of the {len(host)} DPUs")
+            error.detail = f"{error.detail}; {hint}"
+            error.add_note(hint)
+        raise
 
 
 cdef int _copy_one(SetView view, _Place place, object host, object size, bint to_dpu,

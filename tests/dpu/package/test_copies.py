@@ -123,6 +123,17 @@ def test_copy_is_refused_with_the_documented_text(three, arguments, message):
     three.copy("words", [bytes(8)] * 3)
 
 
+def test_rows_of_an_array_are_named_where_it_is_too_large(three):
+    rows = np.arange(3 * 1024, dtype=np.int32).reshape(3, 1024)
+    with pytest.raises(DpuError, match="^invalid memory symbol access") as caught:
+        three.copy("words", rows)
+    assert caught.value.detail.endswith(
+        "; each DPU gets all 12288 bytes of an array of 2 dimensions; list(array) has a row for"
+        " each of the 3 DPUs"
+    )
+    three.copy("words", list(rows))
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

@@ -171,6 +171,22 @@ def test_a_setting_that_cannot_be_used_is_an_error_that_names_it(run_python, nam
     assert "DpuError: " in done.stderr and why in done.stderr.split("DpuError: ")[1], done.stderr
 
 
+@pytest.mark.nosanitize  # the sanitizer takes more address space than that
+def test_an_allocation_names_the_limit_that_it_exceeds(run_python):
+    program = """
+import resource
+import dpu
+dpu.DpuSet(nr_dpus=1, library='soft').free()
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+dpu.DpuSet(nr_dpus=64, library='soft')
+"""
+    done = run_python(program)
+    assert (
+        done.returncode == 1
+        and "ulimit -v is 1048576 KiB, and the memory of a DPU has 65536" in (done.stderr)
+    )
+
+
 def test_a_name_that_begins_as_ours_and_is_none_is_told(run_python):
     done = run_python("import dpu\ndpu.use_library('soft')\n", env={"DPU_SOFT_RANK": "2"})
     assert done.returncode == 0

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -278,6 +280,32 @@ def test_findings_can_go_to_a_file(check: Check, tmp_path: Path) -> None:
     assert "race" not in done.stderr
     assert "race: tasklet" in log.read_text()
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("body", [FAULTS["race"][0], CLEAN], ids=["race", "clean"])
+def test_a_run_that_is_ended_says_what_was_found(
+    compile_text: Callable[..., Program], tmp_path: Path, body: str
+) -> None:
+    compile_text(HEAD + body, tasklets=2, level="-O2")
+    words = [str(tmp_path / "program.dpu"), "1", "1"]
+    waits = LAUNCH + "\nimport signal\nprint('ready', flush=True)\nsignal.pause()\n"
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", waits, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ, DPU_CHECK="race"),
+    ) as host:
+        assert host.stdout is not None
+        while "ready" not in host.stdout.readline():
+            assert host.poll() is None
+        host.send_signal(signal.SIGTERM)
+        said = host.communicate(timeout=60)[1]
+    assert host.returncode == -signal.SIGTERM
+    wanted = (
+        r"^== checks: nothing found$" if body == CLEAN else r"^== [1-9]\d* found, of which \d+ "
+    )
+    assert re.search(wanted, said, re.MULTILINE), said
 
 
 BAD = ["races", "racee,exit=9", "race,exit=9,jsn", "exit=-1", "exit=256", "all,", "log=", "ignore="]

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 struct list dpulib_ranks;
 
@@ -49,6 +50,21 @@ static struct dpu_rank_t *take_memory(void)
     return rank;
 }
 
+static dpu_error_t no_memory(const struct dpu_t *dpu)
+{
+    int error = errno;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        return dpulib_fail(
+            DPU_ERR_ALLOCATION,
+            "out of memory (DPU %u.%u.%u): %s; ulimit -v is %llu KiB, and the memory "
+            "of a DPU has %u",
+            dpu->rank->id, dpu->slice, dpu->member, strerror(error),
+            (unsigned long long)limit.rlim_cur >> 10, DPU_MACHINE_MRAM >> 10);
+    return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (DPU %u.%u.%u): %s", dpu->rank->id,
+                       dpu->slice, dpu->member, strerror(error));
+}
+
 static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
 {
     struct dpu_machine_options options = rank->profile.machine;
@@ -61,8 +77,7 @@ static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
         struct dpu_t *dpu = &rank->dpus[i % DPU_MAX_NR_CIS * rank->members + i / DPU_MAX_NR_CIS];
         dpu->machine = dpu_machine_create(&options);
         if (dpu->machine == NULL)
-            return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (DPU %u.%u.%u): %s", rank->id,
-                               dpu->slice, dpu->member, strerror(errno));
+            return no_memory(dpu);
         dpu->enabled = true;
     }
 

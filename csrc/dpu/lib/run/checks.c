@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,38 @@ static void reset(void)
     found = repeated = 0;
 }
 
+static int summarise(char *text, size_t size)
+{
+    if (found == 0)
+        return snprintf(text, size, "== checks: nothing found\n");
+    return snprintf(text, size,
+                    "== %llu found, of which %llu are repeated or too many to be shown\n",
+                    (unsigned long long)found, (unsigned long long)repeated);
+}
+
+/* A run that takes too long is ended by a signal, and its user wants to know what was found. */
+static void tell_at_signal(int number)
+{
+    char text[120];
+    int length = is_used ? summarise(text, sizeof text) : 0;
+    int to = file != NULL ? fileno(file) : options.log == NULL ? STDERR_FILENO : -1;
+    if (length > 0 && to >= 0 && write(to, text, (size_t)length) < 0)
+        length = 0; /* Nothing can be told of that. */
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGXCPU};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before;
+        struct sigaction ours = {.sa_handler = tell_at_signal, .sa_flags = SA_NODEFER};
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &ours, NULL);
+    }
+}
+
 __attribute__((constructor)) static void set_up(void)
 {
     char problem[200];
@@ -258,6 +291,8 @@ __attribute__((constructor)) static void set_up(void)
         dpulib_refuse_setting(DPULIB_DPU_CHECK, problem);
     else if (options.log != NULL)
         dpulib_check_writable(DPULIB_DPU_CHECK, options.log);
+    if (options.wanted != 0)
+        watch_signals();
     dpulib_on_fork(reset);
 }
 
@@ -265,11 +300,9 @@ __attribute__((destructor)) static void finish(void)
 {
     if (!is_used)
         return;
-    if (found != 0)
-        fprintf(output(), "== %llu found, of which %llu are repeated or too many to be shown\n",
-                (unsigned long long)found, (unsigned long long)repeated);
-    else
-        fprintf(output(), "== checks: nothing found\n");
+    char text[120];
+    summarise(text, sizeof text);
+    fputs(text, output());
     fflush(output());
     if (found != 0 && options.exit_status != 0) {
         fflush(NULL);
