@@ -14,10 +14,18 @@ T = TypeVar("T")
 def _in_order(items: Iterable[T]) -> Iterator[T]:
     found: list[Any] = list(items)
     try:
-        found.sort()
+        # Sets compare by what they contain, which puts most of them in no order.
+        if not any(isinstance(item, (set, frozenset)) for item in found):
+            return iter(sorted(found))
     except TypeError:
-        found.sort(key=str)
-    return iter(found)
+        pass
+    return iter(sorted(found, key=_text))
+
+
+def _text(item: Any) -> tuple[str, str]:
+    """Return what stands for a member that does not compare; 1 and "1" have the same text."""
+    is_set = isinstance(item, (set, frozenset))
+    return str(sorted(map(_text, item)) if is_set else item), type(item).__name__
 
 
 class oset(set[T]):

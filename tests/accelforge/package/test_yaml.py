@@ -230,6 +230,37 @@ def test_include_of_an_object_and_of_its_parts(read, write):
     assert data["merged"] == {"M": 5, "K": 1}
 
 
+INCLUSIONS = {
+    "include": '{{include("%s.yaml")}}',
+    "a part": '{{include("%s.yaml", "x")}}',
+    "include_all": '{{include_all("%s*.yaml")}}',
+    "include_text": '{{include_text("%s.yaml")}}',
+    "tag": "!include %s.yaml",
+    "jinja": '{%% include "%s.yaml" %%}',
+}
+
+
+@pytest.mark.parametrize("inner", INCLUSIONS)
+@pytest.mark.parametrize("outer", INCLUSIONS)
+def test_each_kind_of_inclusion_in_each_kind(read, write, outer, inner):
+    write("{x: {v: {{N}}}}\n", "leaf.yaml")
+    write("{x: " + INCLUSIONS[inner] % "leaf" + ", y: 1, z: {{N}}}\n", "middle.yaml")
+    if "tag" in (outer, inner):
+        # The tag gives its file no variables.
+        write("{% set N = N|default(8) %}{x: {v: {{N}}}}\n", "leaf.yaml")
+        text = "{x: " + INCLUSIONS[inner] % "leaf" + ", y: 1, z: {{N}}}\n"
+        write("{% set N = N|default(8) %}" + text, "middle.yaml")
+
+    data = read("a: {{N}}\nb: " + INCLUSIONS[outer] % "middle" + "\n", N=7)
+
+    deep = 8 if "tag" in (outer, inner) else 7
+    leaf = {"v": deep} if inner == "a part" else {"x": {"v": deep}}
+    if outer == "a part":
+        assert data == {"a": 7, "b": leaf}
+    else:
+        assert data == {"a": 7, "b": {"x": leaf, "y": 1, "z": 8 if outer == "tag" else 7}}
+
+
 def test_include_of_several_files(read, write):
     write("x: 1", "part1.yaml")
     write("x: 2", "part2.yaml")
