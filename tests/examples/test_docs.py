@@ -217,7 +217,8 @@ def test_recipe_for_ci_keeps_the_variables_of_the_sdks(tmp_path: Path) -> None:
 
 # What reads a variable of the environment, in C and in Python.
 READS = re.compile(
-    r"""(?:getenv|veolib_env_\w+)\(\s*"(\w+)"|environ(?:\.get\(|\[)\s*"(\w+)"|env_var="(\w+)\""""
+    r"""(?:getenv|veolib_env_\w+)\(\s*"(\w+)"|environ(?:\.get\(|\[)\s*"(\w+)"|env_var="(\w+)"|"""
+    r"""X\(((?:UPMEM|DPU)_\w+), \""""  # the table of libdpu's
 )
 
 
