@@ -130,6 +130,17 @@ def test_readme_is_short_and_its_links_lead_somewhere() -> None:
     assert [link for link in links if not (ROOT / link).is_file()] == []
 
 
+def test_pages_link_to_pages_of_the_site() -> None:
+    """Sphinx knows nothing above docs/; pages there are included in one of the site."""
+    wrong = [
+        (page.name, link)
+        for page in sorted(ROOT.glob("docs/**/*.md"))
+        for link in re.findall(r"\]\(([^)#:]+\.md)[^)]*\)", page.read_text())
+        if ROOT / "docs" not in (page.parent / link).resolve().parents
+    ]
+    assert wrong == []
+
+
 def test_sidebar_is_short_and_shows_each_page_once() -> None:
     text = (ROOT / "docs/index.md").read_text()
     trees = re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
