@@ -34,6 +34,7 @@ LAYERS: dict[str, str] = {
     # veo
     "csrc/veo/alias": "csrc/dispatch",
     "csrc/veo/package": "include/veo csrc/common",
+    "csrc/veo/sysve": "include/veo",
     "csrc/veo/worker": "include/veo csrc/common csrc/formats csrc/veo",
     "csrc/veo/lib": "include/veo csrc/common csrc/veo",
     # dpu: the machine, then the library, whose folders are a stack

@@ -27,9 +27,12 @@
 
 /* A transfer that veo_dma_post() has started. Allocated by the caller; the members are for the
  * library. */
+#ifndef VE_DMA_HANDLE
+#define VE_DMA_HANDLE
 struct ve_dma_handle {
     int status;
     int index;
 };
+#endif
 
 #endif

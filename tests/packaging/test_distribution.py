@@ -28,10 +28,12 @@ pytestmark = pytest.mark.packaging
 EXECUTABLES = ["veo/bin/veorun", "offchip/bin/offchip-probe"]
 LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
 LIBRARIES += ["accl/lib/libaccl.so", "veo/lib/libveohmem.a", "veo/lib/libaveoVE.a"]
+LIBRARIES += ["veo/lib/libsysve.a"]
 LIBVEO_NAMES = [f"veo/lib/{name}" for name in ("libveo.so", "libveo.so.1.0.0", "libaveoVH.so")]
 LIBRARIES += LIBVEO_NAMES
 PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
-HEADERS = [f"veo/include/{name}.h" for name in ("ve_offload", "veo_hmem", "veo_ve", "veosoft")]
+HEADERS = [f"veo/include/{name}.h" for name in ("ve_asm", "ve_offload", "vedma", "veo_hmem")]
+HEADERS += [f"veo/include/{name}.h" for name in ("veo_ve", "veosoft", "vhshm")]
 HEADERS += [f"veo/include/veo_{name}.h" for name in ("vedma", "veshm", "veshm_defs", "vhveshm")]
 HEADERS += ["accl/include/accl.h", "dpu/runtime/include/mram.h", "dpu/runtime/seqread.inc"]
 

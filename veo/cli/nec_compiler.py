@@ -25,6 +25,8 @@ __all__ = ["host_command", "main"]
 
 NAMES = {"C": "ncc", "C++": "nc++", "F": "nfort"}
 _HOST = Toolchain("host", "stands in for NEC's compiler")
+# Instructions of the Vector Engine in inline assembler.
+_ASSEMBLER = Path(__file__).resolve().parent.parent / "include" / "ve_asm.h"
 # Those of NEC's compilers that programs look for.
 _MACROS = ("-D__NEC__=1", "-D__ve__=1")
 _NO_LINK = frozenset({"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"})
@@ -64,6 +66,8 @@ def host_command(language: str, words: Sequence[str]) -> list[str]:
     after = _HOST.search_flag("-I", "include")
     if language != "F":
         after.append("-Wno-unknown-pragmas")  # such as "#pragma _NEC ivdep"
+        if not any(word.endswith((".i", ".ii")) for word in words):
+            after += ["-include", str(_ASSEMBLER)]
     if _NO_LINK.isdisjoint(words):
         after += [*_HOST.search_flag("-L", "lib"), *_runtime_of_objects(words)]
         after += _HOST.runtime_libraries(language, {language})

@@ -39,7 +39,7 @@ _BINUTIL = f"""#!/bin/sh
 # {_MARK}. Kernels are files for the host, and so are the tools for them.
 exec {{name}} "$@"
 """
-_VE_LIBRARIES = ("libveohmem.a", "libaveoVE.a")
+_VE_LIBRARIES = ("libveohmem.a", "libaveoVE.a", "libsysve.a")
 _VARIABLES = {"NCC": "ncc", "NCXX": "nc++", "NCPP": "nc++", "NFORT": "nfort", "NAR": "nar"}
 _SEARCHED = {
     "PATH": "ve/bin",

@@ -17,7 +17,9 @@ from tests.support.builds import clean_environment
 PACKAGE = Path(veo.__file__).resolve().parent
 LIB, INCLUDE = PACKAGE / "lib", PACKAGE / "include"
 HEADERS = [
+    "ve_asm.h",
     "ve_offload.h",
+    "vedma.h",
     "veo_hmem.h",
     "veo_ve.h",
     "veo_vedma.h",
@@ -25,6 +27,7 @@ HEADERS = [
     "veo_veshm_defs.h",
     "veo_vhveshm.h",
     "veosoft.h",
+    "vhshm.h",
 ]
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 

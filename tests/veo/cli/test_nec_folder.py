@@ -298,3 +298,52 @@ def test_the_command_is_installed() -> None:
     done = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
     assert "usage: veo-env" in done.stdout
     assert os.access(command, os.X_OK)
+
+
+ASSEMBLER = """
+#include <vedma.h>
+#include <vhshm.h>
+long move(long *to, const long *from)
+{
+    long value;
+    int word;
+    asm volatile("fencem 2" ::: "memory");
+    asm volatile("lhm.l %0,0(%1)" : "=r"(value) : "r"(from) : "memory");
+    asm volatile("shm.l %0,8(%1)" ::"r"(value + 1), "r"(to) : "memory");
+    asm volatile("lhm.w %0,8(%1)" : "=r"(word) : "r"(to) : "memory");
+    asm volatile("shm.w %0,0(%1)" ::"r"(word), "r"(to) : "memory");
+    asm volatile("fencem 3" ::: "memory");
+    return ve_dma_init();
+}
+"""
+CALLER = """
+#include <stdio.h>
+long move(long *to, const long *from);
+int main(void)
+{
+    long to[2] = {0, 0}, from = 41, done = move(to, &from);
+    printf("%ld %ld %ld\\n", done, to[0], to[1]);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "python -m ziglang cc"])
+def test_host_memory_is_reached_by_inline_assembler(
+    shell: Shell, tmp_path: Path, compiler: str
+) -> None:
+    if compiler == "gcc":
+        need("gcc")
+    elif importlib.util.find_spec("ziglang") is None:
+        pytest.skip("needs the ziglang wheel")
+    (tmp_path / "move.c").write_text(ASSEMBLER)
+    (tmp_path / "caller.c").write_text(CALLER)
+    chosen = compiler.replace("python", sys.executable)
+    done = shell("ncc -O2 move.c caller.c -o moved -lsysve; ./moved", CC=chosen)
+    assert (done.returncode, done.stdout) == (0, "0 42 42\n"), done.stderr
+
+
+def test_preprocessed_files_are_compiled(shell: Shell) -> None:
+    need("gcc")
+    done = shell("ncc -E root.c -o root.i; ncc -c root.i -o root.o; nnm root.o", CC="gcc")
+    assert " T root\n" in done.stdout, done.stderr
