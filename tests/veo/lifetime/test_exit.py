@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -153,6 +154,38 @@ def test_worker_does_not_outlive_a_killed_host(library, tmp_path, number):
         host.wait(30)
     assert host.returncode == -number
     assert gone(worker)
+
+
+# The worker notices the death of its host in two ways; each has to do without the other.
+ONE_WAY = {
+    "the end of a pipe": ("from tests.support.seccomp import *\ndeny(PIDFD_OPEN)\n", ""),
+    "the process": ("", "child = os.fork()\nif child == 0: signal.pause()\n"),
+}
+
+
+@pytest.mark.parametrize("way", ONE_WAY)
+def test_each_sign_of_a_hosts_death_ends_the_worker(library, tmp_path, way):
+    before, after = ONE_WAY[way]
+    # A child that holds the pipe open.
+    tell = "print(child if 'child' in dir() else 0, flush=True)\nsignal.pause()\n"
+    host = subprocess.Popen(
+        [sys.executable, "-P", "-c", before + START + after + tell, str(library)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+    )
+    assert host.stdout is not None
+    with host:
+        worker, child = int(host.stdout.readline()), int(host.stdout.readline())
+        assert (child != 0) == (way == "the process")
+        host.kill()
+        host.wait(30)
+        try:
+            assert gone(worker)
+        finally:
+            if child:
+                os.kill(child, signal.SIGKILL)
 
 
 def test_import_in_a_thread(run_python, library):

@@ -401,6 +401,15 @@ def test_realclean_spares_what_was_there(build: VeBuild, tmp_path: Path) -> None
     assert os.listdir(tmp_path / "out") == ["precious"]
 
 
+def test_realclean_removes_a_directory_that_is_empty_then(build: VeBuild, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    build.set_c_src("twice", TWICE)
+    build.build_so()
+    assert os.listdir(tmp_path / "out") != []
+    build.realclean()
+    assert not (tmp_path / "out").exists()
+
+
 def test_realclean_in_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

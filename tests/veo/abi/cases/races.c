@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cases.h"
+#include "veosoft.h"
 
 static int rounds(int otherwise)
 {
@@ -396,5 +397,79 @@ CASE(threads_mix_transfers_and_calls)
         arguments[i] = &jobs[i];
     }
     run_threads(3, transfer_and_call, arguments);
+    tear_down(&f);
+}
+
+/* Names come, go with their library, and are asked for, at once. */
+static void *look_up(void *argument)
+{
+    static const char *const names[] = {"echo", "counter", "add_all", "nothing_of_the_kind"};
+    const struct job *job = argument;
+    char text[256];
+    for (int i = 0; i < rounds(500); i++) {
+        uint64_t address = veo_get_sym(job->f->proc, job->f->library, names[i % 4]);
+        veosoft_signature(job->f->proc, address, text, sizeof text);
+        if (job->number == 0 && i % 8 == 0) {
+            uint64_t again = veo_load_library(job->f->proc, kernels_path());
+            CHECK(again != 0);
+            CHECK_EQUAL(veo_unload_library(job->f->proc, again), 0);
+        }
+    }
+    return NULL;
+}
+
+CASE(threads_look_symbols_up_while_a_library_goes)
+{
+    struct fixture f = set_up();
+    struct job jobs[3];
+    void *arguments[3];
+    veosoft_set_quiet(1);
+    for (int i = 0; i < 3; i++) {
+        jobs[i] = (struct job){.f = &f, .number = i};
+        arguments[i] = &jobs[i];
+    }
+    run_threads(3, look_up, arguments);
+    veosoft_set_quiet(0);
+    tear_down(&f);
+}
+
+/* One thread makes the queue longer, chunk after chunk, while others walk along it. */
+static void *submit_many(void *argument)
+{
+    const struct job *job = argument;
+    struct veo_args *args = veo_args_alloc();
+    for (int i = 0; i < rounds(4000); i++)
+        CHECK(veo_call_async(job->ctx, job->echo, args) != VEO_REQUEST_ID_INVALID);
+    veo_args_free(args);
+    return NULL;
+}
+
+static void *ask_for_many(void *argument)
+{
+    const struct job *job = argument;
+    uint64_t result;
+    char text[256];
+    for (uint64_t id = 0; id < (uint64_t)rounds(4000); id++) {
+        veosoft_call_wait_timed(job->ctx, id + 200, &result, 1000);
+        veosoft_call_cancel(job->ctx, id + 100);
+        veosoft_waits_for(job->ctx, text, sizeof text);
+    }
+    return NULL;
+}
+
+CASE(a_queue_grows_while_threads_look_along_it)
+{
+    struct fixture f = set_up();
+    struct job jobs[3];
+    void *arguments[3];
+    for (int i = 0; i < 3; i++) {
+        jobs[i] = (struct job){.f = &f, .ctx = f.ctx, .echo = symbol(&f, "echo"), .number = i};
+        arguments[i] = &jobs[i];
+    }
+    pthread_t submitter;
+    CHECK_EQUAL(pthread_create(&submitter, NULL, submit_many, arguments[0]), 0);
+    run_threads(2, ask_for_many, &arguments[1]);
+    CHECK_EQUAL(pthread_join(submitter, NULL), 0);
+    veo_context_sync(f.ctx);
     tear_down(&f);
 }
