@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -50,7 +50,9 @@ class GdbClient:
         end = self.data.index(b"#")
         packet = self.data[self.data.index(b"$") + 1 : end]
         self.data = self.data[end + 3 :]
-        self.socket.sendall(b"+")
+        # After the answer to a detach the server may be gone.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.socket.sendall(b"+")
         return packet.decode("latin-1")
 
     def ask(self, packet: str) -> str:

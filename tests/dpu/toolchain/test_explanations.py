@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+import threading
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -119,6 +121,33 @@ def warning_of(programs: dict[int, Path]) -> Callable[..., str]:
         return str(one.message)
 
     return run
+
+
+def test_freeing_a_set_waits_for_a_thread_that_launches(
+    programs: dict[int, Path],
+) -> None:
+    """That thread is still in exec() while its launch has ended, and is about to show a warning."""
+    shows, goes_on = threading.Event(), threading.Event()
+
+    def show(*_: object, **__: object) -> None:
+        shows.set()
+        assert goes_on.wait(60)
+
+    some = DpuSet(1, binary=programs[TASKLETS + 12], library="soft")
+    some.mode = (1).to_bytes(4, "little")
+    with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        launched = pool.submit(some.exec)
+        assert shows.wait(60)
+        freed = pool.submit(some.free)
+        try:
+            with pytest.raises(TimeoutError):
+                freed.result(0.5)
+        finally:
+            goes_on.set()
+        launched.result(60)
+        freed.result(60)
 
 
 def test_a_barrier_for_more_tasklets_than_there_are(warning_of: Callable[..., str]) -> None:

@@ -164,16 +164,17 @@ static dpu_error_t too_many(const struct dpulib_profile *profile, uint32_t amoun
                             uint32_t ranks)
 {
     uint32_t size = DPU_MAX_NR_CIS * profile->members;
+    const char *s = profile->ranks == 1 ? "" : "s";
     if (ranks > DPULIB_RANKS_MAX)
         return dpulib_fail(
             DPU_ERR_ALLOCATION,
-            "%u %s were requested, but there are %u DPUs (%u ranks of %u), and never "
+            "%u %s were requested, but there are %u DPUs (%u rank%s of %u), and never "
             "more than %u ranks",
-            amount, what, profile->ranks * size, profile->ranks, size, DPULIB_RANKS_MAX);
+            amount, what, profile->ranks * size, profile->ranks, s, size, DPULIB_RANKS_MAX);
     return dpulib_fail(DPU_ERR_ALLOCATION,
-                       "%u %s were requested, but there are %u DPUs (%u ranks of %u): "
+                       "%u %s were requested, but there are %u DPUs (%u rank%s of %u): "
                        "DPU_SOFT_RANKS=%u, or softNrRanks=%u in the profile, makes as many",
-                       amount, what, profile->ranks * size, profile->ranks, size, ranks, ranks);
+                       amount, what, profile->ranks * size, profile->ranks, s, size, ranks, ranks);
 }
 
 static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text,
