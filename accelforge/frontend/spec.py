@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from accelforge.expressions import user_functions
 from accelforge.fields import EvalableModel, Part, field
 from accelforge.frontend.arch import Arch, Component, Compute, FlattenedArch, Leaf
+from accelforge.frontend.arch.model_failure import explain_failure
 from accelforge.frontend.arch.spatial import Spatialable
 from accelforge.frontend.config import Config
 from accelforge.frontend.mapper.ffm import FFM
@@ -20,7 +21,7 @@ from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
 from accelforge.util.budget import budget, unpaid
 from accelforge.util.exceptions import EvaluationError
-from accelforge.util.lazy import need
+from accelforge.util.lazy import find, need
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -214,14 +215,16 @@ class Spec(EvalableModel):
         for number, entry in enumerate(given):
             if isinstance(entry, str):
                 self.config.check_file(entry, "component_models", number)
-        try:
-            import hwcomponents  # type: ignore[import-not-found, unused-ignore]
-        except ImportError:
+        hwcomponents = find("hwcomponents")
+        if hwcomponents is None:
             if given:
                 need("hwcomponents", "A component model of the user")
             return None
         installed = self.config.use_installed_component_models
-        return list(hwcomponents.get_models(given, include_installed=installed))
+        try:
+            return list(hwcomponents.get_models(given, include_installed=installed))
+        except ImportError as error:
+            raise explain_failure("of a component", error) from error
 
     def calculate_component_area_energy_latency_leak(
         self,

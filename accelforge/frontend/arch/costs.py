@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from accelforge.frontend.arch.model_failure import explain_failure, explain_missing
 from accelforge.util.exceptions import EvaluationError
+from accelforge.util.lazy import find
 
 if TYPE_CHECKING:
     from accelforge.frontend.arch.component import Component
@@ -39,43 +41,53 @@ def find_model(component: Component, models: list[Any] | None, wanted: str) -> A
     Raises
     ------
     EvaluationError
-        No class is named, or hwcomponents is not installed; with the field to give instead.
+        No class is named, or hwcomponents is not installed, or its model fails; with what to do.
     """
     if component.component_model is not None:
         return component.component_model
     name = component.get_component_class(wanted)
-    try:
-        import hwcomponents  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
+    hwcomponents = find("hwcomponents")
+    if hwcomponents is None:
         raise EvaluationError(
-            f"{wanted} is not given, and the class {name} is a model of hwcomponents, which is not "
-            f"installed. Give {wanted} as a number, or use component_class: Dummy for no costs",
-            source_field=f"{component.name}.{wanted}",
-        ) from None
-
-    found = hwcomponents.get_model(
-        name,
-        component._attributes_for_component_model(),
-        required_actions=[action.name for action in component.actions],
-        models=hwcomponents.get_models() if models is None else models,
-        _return_estimation_object=True,
-    )
+            explain_missing(name, wanted), source_field=f"{component.name}.{wanted}"
+        )
+    try:
+        found = hwcomponents.get_model(
+            name,
+            component._attributes_for_component_model(),
+            required_actions=[action.name for action in component.actions],
+            models=hwcomponents.get_models() if models is None else models,
+            _return_estimation_object=True,
+        )
+    # Models may raise any exception.
+    except Exception as error:
+        raise _failure(component, wanted, error) from error
     component.__dict__["component_model"] = found.value
     component.component_modeling_log.extend(found.messages)
     return found.value
 
 
+def _failure(component: Component, wanted: str, error: Exception) -> EvaluationError:
+    result = explain_failure(str(component.component_class), error)
+    result.add_field(wanted)
+    result.add_field(component.name)
+    result.locate(component._place)
+    return result
+
+
 def _ask_action(component: Component, action: Any, models: list[Any] | None, wanted: str) -> Any:
     model = find_model(component, models, f"actions.{action.name}.{wanted}")
-    found = model.try_call_arbitrary_action(
-        action_name=action.name,
-        _return_estimation_object=True,
-        # Both may have a name, such as energy_scale; the action's own counts.
-        **{
-            **component._attributes_for_component_model(),
-            **action._attributes_for_component_model(),
-        },
-    )
+    # Both may have a name, such as energy_scale; the action's own counts.
+    attributes = {
+        **component._attributes_for_component_model(),
+        **action._attributes_for_component_model(),
+    }
+    try:
+        found = model.try_call_arbitrary_action(
+            action_name=action.name, _return_estimation_object=True, **attributes
+        )
+    except Exception as error:
+        raise _failure(component, f"actions.{action.name}.{wanted}", error) from error
     component.component_modeling_log.extend(found.messages)
     return getattr(found.value, wanted)
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Says in one line why a model of hwcomponents gave no costs, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+from accelforge.util.exceptions import EvaluationError
+
+__all__ = ["explain_failure", "explain_missing"]
+
+NEEDED_PYTHON = (3, 12)
+MOST_OF_LOG = 64 << 10
+MOST_SHOWN = 300
+
+
+def explain_missing(name: str, wanted: str) -> str:
+    """Say that hwcomponents is not installed.
+
+    Parameters
+    ----------
+    name : str
+        The component's class.
+    wanted : str
+        The field that it would give.
+    """
+    needs = ""
+    if sys.version_info < NEEDED_PYTHON:
+        needs = " (it needs Python 3.12, and this is {}.{})".format(*sys.version_info)
+    return (
+        f"{wanted} is not given, and only a model of hwcomponents could give it for the class "
+        f"{name}, but hwcomponents is not installed{needs}. Give {wanted} as a number, use "
+        f"component_class: Dummy for no costs, or type: pip install hwcomponents "
+        f"hwcomponents-library hwcomponents-cacti hwcomponents-neurosim hwcomponents-adc"
+    )
+
+
+def explain_failure(name: str, error: Exception) -> EvaluationError:
+    """Make an error of one line of what hwcomponents raised.
+
+    Parameters
+    ----------
+    name : str
+        The component's class.
+    error : Exception
+        What hwcomponents raised, often many lines.
+    """
+    text = str(error)
+    if isinstance(error, ImportError):
+        package = (error.name or "hwcomponents").partition(".")[0].replace("_", "-")
+        return EvaluationError(f"the model {name} failed: {error}. Type: pip install {package}")
+    known = re.search(r"is not supported by any models\. Supported components: (.*)", text)
+    if known:
+        return EvaluationError(
+            f"no model of hwcomponents is named {name}{_similar(name, known[1])}"
+        )
+
+    reason, remedy = _last_error(text), ""
+    log = re.search(r"check (\S+) for CACTI output", text)
+    if log:
+        reason = f"CACTI says: {_last_line(log[1]) or reason}"
+    if "GLIBC" in reason:
+        folder = re.search(r"cd (\S+) ;", text)
+        where = folder[1] if folder else "the folder of its sources"
+        remedy = (
+            f". The program was built for a newer system. Build it here: make -C {where} clean opt"
+        )
+    return EvaluationError(
+        f"the model {name} of hwcomponents failed: {reason[:MOST_SHOWN]}{remedy}"
+    )
+
+
+def _similar(name: str, known: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name.lower(), known.rstrip(".").split(", "), 3)
+    return f". Similar: {', '.join(near)}" if near else ". To list them: hwc --list"
+
+
+def _last_error(text: str) -> str:
+    """Return the last line of a text that names an exception, or else its first line."""
+    found = re.findall(r"^[|\s]*(\w*(?:Error|Exception)\b: .*)$", text, re.MULTILINE)
+    lines = text.strip().splitlines()
+    return found[-1] if found else lines[0] if lines else "it gives no reason"
+
+
+def _last_line(path: str) -> str:
+    """Return the last line of a log, if it can be read."""
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(size - MOST_OF_LOG, 0))
+            lines = file.read(MOST_OF_LOG).decode(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1].strip() if lines else ""
