@@ -74,6 +74,7 @@ class EvalableModel:
     _sorted_names: ClassVar[tuple[str, ...]] = ()
     _later: ClassVar[tuple[tuple[str, Kind], ...]] = ()
     _takes_extras: ClassVar[bool] = False
+    _old: ClassVar[dict[str, str]] = {}
     _evaluate_first: ClassVar[tuple[str, ...]] = ()
     _expression_names: ClassVar[frozenset[str]] = frozenset(("get", "keys", "values", "items"))
     _place: Place | None = None
@@ -104,11 +105,7 @@ class EvalableModel:
         values = self.__dict__
         for name, value in data.items():
             if name not in cls._fields and not (cls._takes_extras and isinstance(name, str)):
-                raise ValidationError(
-                    f"Field {name} is not supported for {cls.__name__}. Supported fields are: "
-                    + ", ".join(cls._sorted_names),
-                    source_field=name,
-                )
+                raise cls._unknown(name)
             values[name] = cls._accept(name, value)
 
         for name, declared in cls._fields.items():
@@ -120,6 +117,15 @@ class EvalableModel:
                 values[name] = declared.new_default()
 
         self._complete()
+
+    @classmethod
+    def _unknown(cls, name: str) -> ValidationError:
+        old = f", but of an old notation: {cls._old[name]}" if name in cls._old else ""
+        return ValidationError(
+            f"Field {name} is not supported for {cls.__name__}{old}. Supported fields are: "
+            + ", ".join(cls._sorted_names),
+            source_field=name,
+        )
 
     @classmethod
     def _prepare(cls, data: dict[str, Any]) -> dict[str, Any]:
@@ -194,11 +200,7 @@ class EvalableModel:
         elif name.startswith("_") or isinstance(getattr(cls, name, None), property):
             object.__setattr__(self, name, value)
         else:
-            raise ValidationError(
-                f"Field {name} is not supported for {cls.__name__}. Supported fields are: "
-                + ", ".join(cls._sorted_names),
-                source_field=name,
-            )
+            raise cls._unknown(name)
 
     def __getitem__(self, key: str) -> Any:
         if isinstance(key, str) and not key.startswith("_"):

@@ -101,6 +101,11 @@ class Workload(EvalableModel):
         "tensor_names",
     }
 
+    _old: ClassVar[dict[str, str]] = {
+        "version": "leave it out",
+        "shape": "call it iteration_space_shape",
+    }
+
     @classmethod
     def _prepare(cls, data: dict[str, Any]) -> dict[str, Any]:
         einsums = data.get("einsums")

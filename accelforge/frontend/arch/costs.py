@@ -10,7 +10,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from accelforge.frontend.arch.model_failure import explain_failure, explain_missing
+from accelforge.frontend.arch.model_failure import (
+    explain_failure,
+    explain_missing,
+    warn_of_node,
+)
 from accelforge.util.exceptions import EvaluationError
 from accelforge.util.lazy import find
 
@@ -63,6 +67,7 @@ def find_model(component: Component, models: list[Any] | None, wanted: str) -> A
     except Exception as error:
         raise _failure(component, wanted, error) from error
     component.__dict__["component_model"] = found.value
+    warn_of_node(component.name, found.value)
     component.component_modeling_log.extend(found.messages)
     return found.value
 

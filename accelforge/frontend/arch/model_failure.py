@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in one line why a model of hwcomponents gave no costs, and what to do about it."""
+"""Says in one line why a model of hwcomponents gave no costs, and when its numbers jump."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import warnings
+from typing import Any
 
 from accelforge.util.exceptions import EvaluationError
 
-__all__ = ["explain_failure", "explain_missing"]
+__all__ = ["explain_failure", "explain_missing", "warn_of_node"]
 
 NEEDED_PYTHON = (3, 12)
+# Nodes that CACTI knows, in nanometres; others are scaled from the first one.
+CACTI_NODES = (22, 90)
 MOST_OF_LOG = 64 << 10
 MOST_SHOWN = 300
 
@@ -35,6 +39,30 @@ def explain_missing(name: str, wanted: str) -> str:
         f"component_class: Dummy for no costs, or type: pip install hwcomponents "
         f"hwcomponents-library hwcomponents-cacti hwcomponents-neurosim hwcomponents-adc"
     )
+
+
+def warn_of_node(component: str, model: Any) -> None:
+    """Warn if a model takes its numbers from another node than asked for.
+
+    Parameters
+    ----------
+    component : str
+        Its name.
+    model : object
+        The model, which may be CACTI's or have one in it.
+    """
+    for part in (model, *getattr(model, "__dict__", {}).values()):
+        node = getattr(part, "tech_node", None)
+        if not type(part).__module__.startswith("hwcomponents_cacti") or node is None:
+            continue
+        first, last = CACTI_NODES
+        if not first <= node <= last:
+            warnings.warn(
+                f"{component}: CACTI has nodes of {first} to {last} nm. The numbers for "
+                f"{node:.17g} nm are scaled from {first} nm: a sweep over nodes jumps there",
+                stacklevel=2,
+            )
+            return
 
 
 def explain_failure(name: str, error: Exception) -> EvaluationError:
@@ -64,9 +92,8 @@ def explain_failure(name: str, error: Exception) -> EvaluationError:
     if "GLIBC" in reason:
         folder = re.search(r"cd (\S+) ;", text)
         where = folder[1] if folder else "the folder of its sources"
-        remedy = (
-            f". The program was built for a newer system. Build it here: make -C {where} clean opt"
-        )
+        build = f"make -C {where} clean; make -C {where} opt"
+        remedy = f". The program was built for a newer system. Build it here: {build}"
     return EvaluationError(
         f"the model {name} of hwcomponents failed: {reason[:MOST_SHOWN]}{remedy}"
     )

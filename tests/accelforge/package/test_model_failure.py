@@ -12,7 +12,7 @@ import pytest
 
 import accelforge as af
 from accelforge.frontend.arch import model_failure
-from accelforge.frontend.arch.model_failure import explain_failure, explain_missing
+from accelforge.frontend.arch.model_failure import explain_failure, explain_missing, warn_of_node
 
 TRACEBACK = """Can not find a model for sram(size=8, name=Buf)
 Logs for models that could estimate query:
@@ -41,7 +41,7 @@ def test_a_program_that_the_c_library_cannot_start(tmp_path: Path) -> None:
     message = explain_failure("SRAM", RuntimeError(TRACEBACK.format(reason=reason))).message
     assert message is not None
     assert "failed: CACTI says: ./cacti: version `GLIBC_2.38' not found" in message
-    assert message.endswith("make -C /x/cacti clean opt")
+    assert message.endswith("make -C /x/cacti clean; make -C /x/cacti opt")
     assert "\n" not in message
 
 
@@ -80,6 +80,25 @@ def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "it needs Python 3.12, and this is" in explain_missing("SRAM", "area")
     monkeypatch.setattr(model_failure, "NEEDED_PYTHON", (3, 0))
     assert "Python" not in explain_missing("SRAM", "area")
+
+
+@pytest.mark.parametrize(
+    ("node", "jumps"),
+    [(22, False), (45, False), (90, False), (180, True), (16, True), (90 * 1e-9 * 1e9, True)],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_nodes_that_cacti_does_not_know_warn(
+    recwarn: pytest.WarningsRecorder, node: float, jumps: bool, inside: bool
+) -> None:
+    sram = type("SRAM", (), {"__module__": "hwcomponents_cacti.hwcomponents_cacti"})()
+    sram.tech_node = node
+    warn_of_node("Buf", types.SimpleNamespace(sram=sram) if inside else sram)
+    assert [str(w.message)[:30] for w in recwarn] == ["Buf: CACTI has nodes of 22 to "] * jumps
+
+
+def test_other_models_do_not_warn() -> None:
+    warn_of_node("Buf", types.SimpleNamespace(tech_node=180))
+    warn_of_node("Buf", None)
 
 
 def test_the_error_has_field_and_line(spec: Any, monkeypatch: pytest.MonkeyPatch) -> None:

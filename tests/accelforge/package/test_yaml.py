@@ -348,6 +348,15 @@ def test_unknown_fields_list_the_known_ones():
         af.arch.Memory(name="X", size=3, foo=1)
 
 
+@pytest.mark.parametrize(
+    ("name", "change"), [("version", "leave it out"), ("shape", "call it iteration_space_shape")]
+)
+def test_fields_of_the_old_notation_say_what_to_change(load, name, change):
+    message = rf"spec.workload.{name} .*line 2\): Field {name} is not.*old notation: {change}\."
+    with pytest.raises(ValidationError, match=message):
+        load(f"workload:\n  {name}: 1\n")
+
+
 def test_wrong_expressions_have_path_file_and_line(load):
     spec = load("arch:\n  nodes:\n  - !Memory\n    name: X\n    size: 3 * DEPTH\n")
     with pytest.raises(EvaluationError, match=r"spec.arch.nodes.X.size \(.*line 5\).*DEPTH"):
