@@ -18,6 +18,7 @@ from accelforge.util import LiteralString, set_n_parallel_jobs, sweep
 from accelforge.util.budget import limits
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
 from accelforge.util.rivals import warn_of_rivals
+from offchip import __version__
 
 __all__ = [
     "Arch",
@@ -32,6 +33,7 @@ __all__ = [
     "ValidationError",
     "Variables",
     "Workload",
+    "__version__",
     "arch",
     "config",
     "devices",

@@ -149,7 +149,7 @@ class Workload(EvalableModel):
     def _validate(self) -> None:
         """Check that Einsums have names of their own, and agree on the ranks of tensors."""
         names: set[str] = set()
-        ranks: dict[str, list[str]] = {}
+        ranks: dict[str, list[Rank]] = {}
         for einsum in self.einsums:
             if einsum.name in names:
                 raise ValidationError(
@@ -157,11 +157,20 @@ class Workload(EvalableModel):
                 )
             names.add(einsum.name)
             for access in einsum.tensor_accesses:
-                own = sorted(access.ranks)
-                if ranks.setdefault(access.name, own) != own:
+                own = list(access.projection)
+                first = ranks.setdefault(access.name, own)
+                if sorted(first) != sorted(own):
+                    pairs = zip(first, access.projection.values(), strict=False)
+                    named = ", ".join(f"{rank}: {index}" for rank, index in pairs)
+                    remedy = (
+                        f"A rank is named after its variable; if these are the same ranks, name "
+                        f"them in {einsum.name}: {access.name}[{named}]"
+                        if len(first) == len(own)
+                        else "A tensor has as many ranks in each Einsum"
+                    )
                     raise ValidationError(
-                        f"the tensor {access.name} has inconsistent ranks: {ranks[access.name]} "
-                        f"and, in the Einsum {einsum.name}, {own}",
+                        f"the tensor {access.name} has inconsistent ranks: {sorted(first)} and, in "
+                        f"the Einsum {einsum.name}, {sorted(own)}. {remedy}",
                         source_field="einsums",
                     )
 

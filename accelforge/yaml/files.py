@@ -13,7 +13,7 @@ from accelforge.util.exceptions import Place, ValidationError
 from accelforge.util.lazy import need
 from accelforge.yaml.inclusions import Inclusions
 from accelforge.yaml.search import read_text
-from accelforge.yaml.sections import Section, place_of
+from accelforge.yaml.sections import Section, Sequence, place_of
 
 __all__ = ["read_file", "read_files"]
 
@@ -37,7 +37,7 @@ def read_files(
     for name in names:
         data = read_file(name, variables)
         if not isinstance(data, Section):
-            held = "nothing" if data is None else f"a {type(data).__name__}"
+            held = {type(None): "nothing", Sequence: "a list"}.get(type(data), "a value")
             error = ValidationError(f"the file holds {held}, not a mapping")
             error.locate(place_of(data) or Place(name, 1))
             raise error

@@ -37,6 +37,12 @@ def run(code, *arguments):
     return done.stdout
 
 
+def test_the_version_is_that_of_the_distribution():
+    import offchip
+
+    assert af.__version__ == offchip.__version__
+
+
 def test_nothing_is_imported_that_is_not_needed():
     heavy = ("numpy", "pandas", "yaml", "jinja2", "pydot")
     code = f"import sys, accelforge; print([m for m in {heavy} if m in sys.modules])"

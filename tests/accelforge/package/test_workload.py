@@ -93,7 +93,11 @@ def test_wrong_einsums_are_refused(entry, message):
     ("fields", "message"),
     [
         ({"einsums": [MATMUL, MATMUL]}, "not unique"),
-        ({"einsums": ["Y[m] = A[m]", "Z[m] = A[m, k]"]}, "inconsistent ranks"),
+        ({"einsums": ["Y[m] = A[m]", "Z[m] = A[m, k]"]}, "inconsistent ranks.*as many ranks"),
+        (
+            {"einsums": ["Y[m, d] = A[m, d]", "Z[p, d] = Y[p, d]"]},
+            r"inconsistent ranks: \['D', 'M'\] .* in the Einsum Z, .*Z: Y\[M: p, D: d\]",
+        ),
         ({"rank_sizes": {"m": 3}}, "uppercase"),
         ({"iteration_space_shape": {"M": "0 <= m < 3"}}, "lowercase"),
     ],

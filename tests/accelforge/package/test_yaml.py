@@ -363,9 +363,14 @@ def test_wrong_expressions_have_path_file_and_line(load):
         spec._spec_eval_expressions()
 
 
-def test_files_that_hold_no_mapping(write):
-    with pytest.raises(ValidationError, match="mapping"):
-        af.Spec.from_yaml(write("- 1\n"))
+@pytest.mark.parametrize(
+    ("text", "held"), [("# none\n- 1\n", "a list"), ("", "nothing"), ("3", "a value")]
+)
+def test_files_that_hold_no_mapping(write, text, held):
+    with pytest.raises(
+        ValidationError, match=rf"yaml, line \d\): the file holds {held}, not a mapp"
+    ):
+        af.Spec.from_yaml(write(text))
 
 
 def test_specifications_survive_a_round_trip(spec, write):
