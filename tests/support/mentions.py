@@ -10,7 +10,7 @@ from pathlib import Path
 
 __all__ = ["find_absent"]
 
-PLACES = ("csrc", "include", "tests", "benchmarks", "buildtools", "docs", "examples")
+PLACES = ("csrc", "include", "tests", "benchmarks", "buildtools", "docs", "examples", "findings")
 PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
 ENDS = r"sources|(?<=CMakeLists\.)txt|c|h|S|inc|def|py|pyx|pxd|pyi|sh|md|svg|png"
 PATH = re.compile(
