@@ -149,8 +149,8 @@ enum accl_stack { ACCL_STACK_UDP = 0, ACCL_STACK_TCP = 1, ACCL_STACK_RDMA = 2 };
 
 /*
  * How elements A and B of two ranks are combined. Integers wrap. MAX and MIN are IEEE 754-2019's
- * maximum and minimum: NaN if an element is NaN, and -0 is less than +0. The vendor's driver has SUM
- * and MAX only, and its MAX is A > B ? A : B.
+ * maximum and minimum: NaN if an element is NaN, and -0 is less than +0. The vendor's driver has
+ * SUM and MAX only, and its MAX is A > B ? A : B.
  */
 enum accl_reduce_function { ACCL_SUM = 0, ACCL_MAX = 1, ACCL_MIN = 2, ACCL_PROD = 3 };
 
