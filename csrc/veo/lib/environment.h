@@ -33,6 +33,6 @@ bool veolib_env_check(void);
 
 /* A variable's number, size, or index among its words; its default if it is not set, or has a value
  * that is not allowed. */
-uint64_t veolib_env_value(enum veolib_variable variable);
+uint64_t veolib_env_value(enum veolib_variable which);
 
 #endif
