@@ -153,7 +153,8 @@ lint: ready
 	@echo clang-tidy --quiet ...
 	@echo $(TIDY_FILES) | xargs -n 20 -P $$(nproc) $(BIN)/clang-tidy --quiet -p build/release 2>/dev/null
 	$(BIN)/mypy
-	$(BIN)/python -P -m mypy.stubtest --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl \
+	$(BIN)/python -P -m mypy.stubtest --mypy-config-file pyproject.toml \
+	  --allowlist buildtools/stubtest-allow.txt offchip veo dpu accl \
 	  accelforge
 
 format: $(VENV)/lint
