@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What reading and evaluating a specification may cost.
+"""The cost of reading and evaluating a specification, and its limits.
 
 One budget covers a whole specification: its templates, its YAML, its merges, its fields and its
 expressions. A step stands for about a microsecond, and for at most 64 bytes that are kept: what

@@ -39,7 +39,7 @@ MAX_DIRECTIVES = 100
 _OLD_BREAKS = {"\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
 
 _OPEN: Any = object()
-"""What an anchor stands for while its node is read."""
+"""Stands for an anchor while its node is read."""
 
 
 def parse(text: str, path: str, rendered: bool, inclusions: Inclusions) -> Any:

@@ -24,11 +24,11 @@ from accelforge.util.exceptions import EvaluationError
 __all__ = ["Sandbox"]
 
 STEPS_OF_CODE = 20
-"""What compiling a character within braces costs."""
+"""The cost of compiling a character within braces."""
 
 MAX_WIDTH = 10_000
 
-# What makes text or lists that are longer than what it is given.
+# Filters whose text or list is longer than what they are given.
 GROWING = frozenset(
     (
         *("batch", "center", "format", "indent", "join", "replace", "round", "slice", "sum"),
@@ -76,7 +76,7 @@ class Sandbox(SandboxedEnvironment):
     intercepted_unops = frozenset()
 
     def __init__(self, budget: Budget, **settings: Any) -> None:
-        # What is folded while compiling is tried again at each level of an expression.
+        # Constants that are folded while compiling are tried again at each level of an expression.
         super().__init__(optimized=False, finalize=self.shown, **settings)
         self.budget = budget
         for name, function in list(self.filters.items()):

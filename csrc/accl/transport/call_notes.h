@@ -57,7 +57,7 @@ const char *acclib_call_name(const struct communicator *comm, const struct accl_
 uint32_t acclib_call_tell(accl_device *device, const struct communicator *comm, uint64_t number,
                           uint32_t index, uint16_t note, call_note_source source);
 
-/* What this rank's executed call has, in parentheses; TEXT, which may be empty. */
+/* Describes this rank's executed call, in parentheses; returns TEXT, which may be empty. */
 #define CALL_HERE_BYTES 96
 const char *acclib_call_here(const accl_device *device, char text[CALL_HERE_BYTES]);
 

@@ -51,7 +51,7 @@ void acclib_lane_used(const struct communicator *comm)
     atomic_store_explicit(&comm->lanes->own->uses, 0, memory_order_release);
 }
 
-/* Whether member INDEX touches what was posted for call NUMBER. */
+/* True while member INDEX touches what was posted for call NUMBER. */
 static bool is_used(accl_device *device, const struct communicator *comm, uint32_t index,
                     uint64_t number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who may touch memory that a member posted, and until when.
+ * Uses of memory that a member posted: by whom, and until when.
  *
  * A post of a call with much data has addresses of the user's memory. Others may read and write
  * there between acclib_lane_use() and acclib_lane_used() or acclib_lane_finish(), if
