@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import signal
 import socket
 import sys
@@ -94,13 +95,14 @@ def _serve(command: Sequence[str], options: argparse.Namespace) -> int:
         return 0
 
     def close() -> None:
+        # A signal may have it done twice.
         for process in started:
             process.close()
         listener.close()
         if is_path:
             Path(place).unlink(missing_ok=True)
         if folder is not None:
-            Path(folder).rmdir()
+            shutil.rmtree(folder, ignore_errors=True)
 
     return ending.run(work, close)
 

@@ -75,7 +75,7 @@ static void test_nothing_is_given(void)
         dpu_load_elf_program_from_memory(&file, NULL, image, (size_t)UINT32_MAX + 1, &program, 0),
         DPU_ERR_ELF_INVALID_FILE);
     CHECK_RESULT(dpu_load_elf_program(&file, NULL, &program, 0), DPU_ERR_ELF_NO_SUCH_FILE);
-    TELLS("a file without a name");
+    TELLS("no file is named");
     CHECK_RESULT(dpu_load_elf_program(&file, "/nowhere", &program, 0), DPU_ERR_ELF_NO_SUCH_FILE);
 
     dpu_elf_close(NULL);
