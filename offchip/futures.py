@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Face", "face_of"]
 
+# The functions hold the lock for microseconds. Ctrl-C in the middle of that leaves it held for
+# good, and the thread that serves all requests must not wait for it.
+ABANDONED_S = 1.0
+
 _faces: WeakKeyDictionary[Request, Face] = WeakKeyDictionary()
 _lock = threading.Lock()
 
@@ -37,14 +41,19 @@ class Face:
         """Record that the request has finished."""
         cancelled = request.cancelled()
         failed = not cancelled and request.exception() is not None
-        with self.condition:
+        held = self.condition.acquire(timeout=ABANDONED_S)
+        try:
             self.state = "CANCELLED_AND_NOTIFIED" if cancelled else "FINISHED"
             for waiter in self.waiters:
                 if cancelled:
                     waiter.add_cancelled(request)
                 else:
                     (waiter.add_exception if failed else waiter.add_result)(request)
-            self.condition.notify_all()
+            if held:
+                self.condition.notify_all()
+        finally:
+            if held:
+                self.condition.release()
 
 
 def face_of(request: Request) -> Face:

@@ -33,7 +33,10 @@ class _Watcher:
     """The watched requests, and the thread that watches them."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.Lock())
+        # Entered itself, never through the condition: that is code of Python, in which Ctrl-C may
+        # arrive between taking the lock and the block that gives it back.
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         # By identity: a subclass may define equality, or none at all.
         self._pending: dict[int, tuple[Request, list[Callback]]] = {}
         self._thread: threading.Thread | None = None
@@ -43,7 +46,7 @@ class _Watcher:
         if request.done():
             _call(fn, request)
             return
-        with self._changed:
+        with self._lock:
             # At interpreter exit callbacks can no longer run.
             if not self._stopping:
                 self._pending.setdefault(id(request), (request, []))[1].append(fn)
@@ -62,7 +65,7 @@ class _Watcher:
 
     def stop(self) -> None:
         """Stop the thread at interpreter exit; pending requests are forgotten."""
-        with self._changed:
+        with self._lock:
             self._stopping = True
             self._pending.clear()
             self._changed.notify()
@@ -73,7 +76,7 @@ class _Watcher:
     def _run(self) -> None:
         pause = SHORTEST_PAUSE_S
         while True:
-            with self._changed:
+            with self._lock:
                 if not self._pending and not self._stopping:
                     self._changed.wait(LINGER_S)
                 if not self._pending or self._stopping:
@@ -91,13 +94,13 @@ class _Watcher:
                 while ended:
                     self._finish(ended.pop(0))
                 continue
-            with self._changed:
+            with self._lock:
                 if len(self._pending) > 1:
                     self._changed.wait(pause)
                     pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def _finish(self, request: Request) -> None:
-        with self._changed:
+        with self._lock:
             callbacks = self._pending.pop(id(request), (request, []))[1]
         for fn in callbacks:
             try:
