@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from offchip.pkg_config import CLibrary, run_pkg_config
 
+SANITIZER = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")
 PROGRAMS = {
     "veo": "#include <ve_offload.h>\nint main(void) { return veo_api_version() < 0; }",
     "dpu": "#include <dpu.h>\nint main(void) { return dpu_error_to_string(DPU_OK) == 0; }",
@@ -30,7 +32,9 @@ def test_a_program_is_linked_and_runs_without_library_path(library: str, tmp_pat
     (tmp_path / "program.c").write_text(PROGRAMS[library])
     flags = shlex.split(printed)
     subprocess.run(["gcc", *flags, "program.c", "-o", "program"], cwd=tmp_path, check=True)
-    subprocess.run([tmp_path / "program"], env={}, check=True)
+    # Instrumented libraries need what the sanitizer has set.
+    sanitizer = {name: os.environ[name] for name in SANITIZER if name in os.environ}
+    subprocess.run([tmp_path / "program"], env=sanitizer, check=True)
 
 
 @pytest.mark.parametrize("name", ["plain-1.2", "a folder", "it's $HOME (x86)", 'a "b" \\ `c`'])

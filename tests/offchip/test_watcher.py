@@ -7,17 +7,12 @@ import asyncio
 import gc
 import logging
 import threading
-import time
 import weakref
-from concurrent import futures
 
 import pytest
 
 from offchip import watcher
-from offchip.futures import face_of
 from offchip.request import PythonRequest
-from tests.support.full import share
-from tests.support.interrupts import interrupt_at_random
 
 
 class Manual(PythonRequest):
@@ -255,10 +250,7 @@ def test_request_may_end_after_its_loop_was_closed():
 
 FORK_PROGRAM = """
 import os, sys, threading
-from offchip.futures import face_of
 from offchip.request import PythonRequest
-from tests.support.full import share
-from tests.support.interrupts import interrupt_at_random
 
 class Manual(PythonRequest):
     def __init__(self):
@@ -298,10 +290,7 @@ def test_forked_child_has_a_watcher_of_its_own(run_python):
 
 EXIT_PROGRAM = """
 import threading
-from offchip.futures import face_of
 from offchip.request import PythonRequest
-from tests.support.full import share
-from tests.support.interrupts import interrupt_at_random
 
 class Stuck(PythonRequest):
     def poll(self):
@@ -317,30 +306,3 @@ for request in requests:
 def test_interpreter_exits_quietly_with_requests_pending(run_python, count):
     done = run_python(EXIT_PROGRAM.format(count=count), limit=20)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_ctrl_c_anywhere_in_waits_for_several_leaves_the_watcher_at_work():
-    def call():
-        first, second = Manual(), Manual()
-        timer = threading.Timer(0.001, lambda: (first.end(), second.end()))
-        timer.start()
-        try:
-            assert len(list(futures.as_completed([first, second]))) == 2
-        finally:
-            timer.join()
-
-    assert interrupt_at_random(call, share(40, 1000), most_s=0.004) == (share(40, 1000), 0)
-    call()
-
-
-def test_a_lock_that_an_interrupted_wait_left_held_stops_nobody(monkeypatch):
-    monkeypatch.setattr("offchip.futures.ABANDONED_S", 0.05)
-    left, other = Manual(), Manual()
-    face_of(left).condition.acquire()
-    left.end()
-    other.end()
-    assert futures.wait([other], timeout=30).done == {other}
-    deadline = time.monotonic() + 30
-    while face_of(left).state != "FINISHED" and time.monotonic() < deadline:
-        threading.Event().wait(0.001)
-    assert face_of(left).state == "FINISHED"
