@@ -186,7 +186,14 @@ def test_death_is_noticed_by_ranks_that_packets_reach(programs: Programs, transp
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("transport", ["shared", "packets", "hosts"])
 def test_late_ranks_touch_nothing(programs: Programs, transport: str) -> None:
-    programs.run("late", "asan", "700" if FULL else "60", "1", timeout=800, transport=transport)
+    words = "700" if FULL else "60", "1", "all"
+    programs.run("late", "asan", *words, timeout=800, transport=transport)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("how", ["send", "interrupt"])
+def test_a_message_that_is_being_copied_holds_its_sender(programs: Programs, how: str) -> None:
+    programs.run("late", "asan", "700" if FULL else "60", "1", how, timeout=800)
 
 
 @pytest.mark.timeout(900)

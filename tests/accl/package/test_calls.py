@@ -512,3 +512,24 @@ def test_count_may_be_a_whole_float(one):
 def test_a_communicator_has_as_many_ranks_as_the_library_has_room_for(root):
     text = (root / "csrc/accl/base/communicator.h").read_text()
     assert re.search(r"^#define RANKS_MAX (\d+)$", text, re.M)[1] == str(RANKS_MAX)
+
+
+@pytest.mark.parametrize("count", [10, 100_000])
+def test_both_sides_count_the_same_parts_of_messages(make, everywhere, capsys, count):
+    pair = make(2)
+
+    def body(device, rank):
+        buffer = device.allocate((count,))
+        if rank == 0:
+            device.send(buffer, dst=1)
+        else:
+            device.recv(buffer, src=0)
+
+    everywhere(pair, body)
+    shown = []
+    for device in pair:
+        device.dump_communicator()
+        shown.append(capsys.readouterr().out)
+    [sent] = re.findall(r"Rank 1 -> .* OSeq: (\d+)", shown[0])
+    [received] = re.findall(r"Rank 0 -> .* ISeq: (\d+)", shown[1])
+    assert sent == received != "0"
