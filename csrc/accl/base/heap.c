@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -38,7 +39,8 @@
 
 #define PAGE UINT64_C(4096)
 #define HEAP_DEFAULT (UINT64_C(64) << 30)
-#define HEAP_SMALL (UINT64_C(1) << 30)
+#define HEAP_SMALL (UINT64_C(64) << 20)
+#define PEERS_USUAL 16
 #define HEAP_LEAST (UINT64_C(1) << 20)
 #define KEPT_DIRTY (UINT64_C(64) << 20)
 #define HUGE_FROM HUGE_PAGE /* what a block has at least for them */
@@ -49,8 +51,19 @@ bool acclib_heap_is_sealed(int fd)
     return seals >= 0 && (seals & F_SEAL_SHRINK);
 }
 
+static bool is_beyond(int resource, uint64_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur < bytes;
+}
+
 static struct heap *heap_try(uint64_t bytes)
 {
+    /* Beyond this limit ftruncate() ends the program with a signal. */
+    if (is_beyond(RLIMIT_FSIZE, bytes)) {
+        errno = EFBIG;
+        return NULL;
+    }
     struct heap *heap = calloc(1, sizeof *heap);
     if (heap == NULL)
         return NULL;
@@ -83,21 +96,38 @@ failed:
     return NULL;
 }
 
+/* With limits on files or address space a smaller one will do; all peers have one each, too. */
+static struct heap *open_default(void)
+{
+    struct heap *heap = NULL;
+    for (uint64_t bytes = HEAP_DEFAULT; heap == NULL && bytes >= HEAP_SMALL; bytes /= 4)
+        if (bytes == HEAP_SMALL || !is_beyond(RLIMIT_AS, PEERS_USUAL * bytes))
+            heap = heap_try(bytes + ARENA_HEADER_BYTES);
+    return heap;
+}
+
 struct heap *acclib_heap_open(uint64_t bytes)
 {
-    uint64_t asked = bytes;
     if (!bytes)
-        bytes = HEAP_DEFAULT;
+        return open_default();
+    if (bytes > (UINT64_C(1) << 44)) {
+        errno = EINVAL;
+        return NULL;
+    }
     if (bytes < HEAP_LEAST)
         bytes = HEAP_LEAST;
-    if (bytes > (UINT64_C(1) << 44))
-        return NULL;
-    bytes = (bytes + ARENA_HEADER_BYTES + PAGE - 1) & ~(PAGE - 1);
-    struct heap *heap = heap_try(bytes);
-    /* With limited address space a smaller one will do, unless a size was given. */
-    if (heap == NULL && !asked)
-        heap = heap_try(HEAP_SMALL);
-    return heap;
+    return heap_try((bytes + ARENA_HEADER_BYTES + PAGE - 1) & ~(PAGE - 1));
+}
+
+const char *acclib_heap_limits(void)
+{
+    bool files = is_beyond(RLIMIT_FSIZE, RLIM_INFINITY);
+    bool addresses = is_beyond(RLIMIT_AS, RLIM_INFINITY);
+    if (files && addresses)
+        return " (ulimit -f and ulimit -v are set)";
+    if (files)
+        return " (ulimit -f is set, which holds for the memory file of a rank)";
+    return addresses ? " (ulimit -v is set)" : "";
 }
 
 struct heap *acclib_heap_share(struct heap *heap)

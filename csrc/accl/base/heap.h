@@ -31,8 +31,13 @@ struct heap {
     unsigned fork_count; /* of the process that made it */
 };
 
-/* BYTES of 0 stands for the default. NULL with errno if the file cannot be had. */
+/*
+ * BYTES of 0 stands for the default, or less if the limits of this process allow no more. NULL with
+ * errno if the file cannot be had.
+ */
 struct heap *acclib_heap_open(uint64_t bytes);
+/* Limits of this process that a heap may have met, for error texts: " (ulimit ...)" or "". */
+const char *acclib_heap_limits(void);
 /* One more reference: HEAP. Any thread, as acclib_heap_release(). */
 struct heap *acclib_heap_share(struct heap *heap);
 void acclib_heap_release(struct heap *heap);

@@ -49,8 +49,9 @@ ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t
         return acclib_fail(
             ACCL_NO_MEMORY,
             "out of device memory (%llu bytes%s): the limit is that of the machine or of "
-            "the device (memory_bytes)",
-            (unsigned long long)bytes, apart ? " and as many on the host" : "");
+            "the device (memory_bytes)%s",
+            (unsigned long long)bytes, apart ? " and as many on the host" : "",
+            acclib_heap_limits());
     }
 
     if (flags & ACCL_BUFFER_ZERO) {

@@ -128,7 +128,8 @@ ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **device
     if (d->exchange == NULL || d->heap == NULL) {
         int error = errno;
         acclib_device_release(d);
-        return acclib_fail(ACCL_NO_MEMORY, "cannot create device memory: %s", strerror(error));
+        return acclib_fail(ACCL_NO_MEMORY, "cannot create device memory: %s%s", strerror(error),
+                           acclib_heap_limits());
     }
 
     int status = choose_job(d, c.job);

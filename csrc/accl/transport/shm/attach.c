@@ -32,6 +32,10 @@ static void limit_time(accl_device *device, int fd)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
+const char acclib_meeting_rule[] =
+    "; ranks find each other within one network namespace (container), as one user, with equal "
+    "names of the job";
+
 enum asked { ASKED_AGAIN, ASKED_OK, ASKED_REFUSED, ASKED_NEVER };
 
 static int receive_file(int fd, struct hello *in)
@@ -95,8 +99,8 @@ static enum asked map_peer(accl_device *device, uint32_t rank, struct peer *peer
 
     void *map = acclib_huge_map(file, bytes);
     if (map == MAP_FAILED) {
-        acclib_call_fail(device, 0, "cannot map the memory of rank %u (%llu bytes): %s", rank,
-                         (unsigned long long)bytes, strerror(errno));
+        acclib_call_fail(device, 0, "cannot map the memory of rank %u (%llu bytes): %s%s", rank,
+                         (unsigned long long)bytes, strerror(errno), acclib_heap_limits());
         return ASKED_NEVER;
     }
 
@@ -211,10 +215,10 @@ uint32_t acclib_attach_peer(accl_device *device, uint32_t rank)
             /* Once more, for the text. */
             bits = ask(device, rank, peer) == ASKED_OK ? 0 : ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED);
         else if (bits == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR))
-            bits =
-                acclib_call_fail(device, bits | ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED),
-                                 "rank %u (port %u) of job '%s' did not start in %u ms", rank,
-                                 device->world[rank].address.port, device->job, device->timeout_ms);
+            bits = acclib_call_fail(device, bits | ACCL_ERROR(OPEN_CON_NOT_SUCCEEDED),
+                                    "rank %u (port %u) of job '%s' did not start in %u ms%s", rank,
+                                    device->world[rank].address.port, device->job,
+                                    device->timeout_ms, acclib_meeting_rule);
         if (pause < ATTACH_LAST_NS)
             pause *= 2;
     }

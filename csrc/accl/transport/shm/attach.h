@@ -11,6 +11,9 @@
 #define ATTACH_FIRST_NS INT64_C(200000)
 #define ATTACH_LAST_NS INT64_C(5000000)
 
+/* Conditions under which ranks find each other, for texts about one that did not appear. */
+extern const char acclib_meeting_rule[];
+
 /* Waits until global rank RANK exists, and attaches to it. Error bits. */
 uint32_t acclib_attach_peer(accl_device *device, uint32_t rank);
 
