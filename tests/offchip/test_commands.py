@@ -112,7 +112,9 @@ def test_wrong_options_are_status_2(command, tmp_path):
     assert "usage: " in done.stderr
 
 
-@pytest.mark.parametrize("command", ["python -m dpu.objdump", "python -m dpu.stack"])
+@pytest.mark.parametrize(
+    "command", ["python -m dpu.objdump", "python -m dpu.stack", "python -m dpu.checks"]
+)
 def test_table_is_right_about_a_file_that_cannot_be_read(command, tmp_path):
     text = (ROOT / "docs/commands.md").read_text()
     [line] = [line for line in text.splitlines() if line.startswith(f"| `{command}`")]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -10,9 +11,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from dpu.checks import as_junit, as_sarif, main, read_findings
 from dpu.toolchain.link.program import Program
 
 Check = Callable[..., subprocess.CompletedProcess[str]]
@@ -234,6 +237,12 @@ def test_a_planted_fault_is_found(check: Check, name: str) -> None:
     assert [text for text in texts if text not in done.stderr] == [], done.stderr
     assert "source.c:" in done.stderr
     assert done.returncode == 9, done.stderr
+    converted = list(read_findings(done.stderr.splitlines()))
+    assert converted and {finding.check for finding in converted} == {only}
+    for finding in converted:
+        assert Path(finding.program).name == "program.dpu" and finding.dpu == "0.0.0"
+        own = [place for place in finding.places if place.file.endswith("/source.c")]
+        assert own and all(place.line > 0 and place.function is not None for place in own)
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
@@ -325,3 +334,80 @@ def test_a_bad_option_is_an_error(text: str) -> None:
     assert f"no DPU can be allocated, as {why}" in done.stderr
     assert f"DpuError: invalid profile\n{why}" in done.stderr
     assert done.returncode == 1
+
+
+REPORT = """host: a line of its own
+== DPU 0.0.3 /home/me/a program.dpu: race: tasklet 1 reads 4 bytes of 'total' + 0
+==    at pc 0xd (add+0x0, HERE/sum.c:7)
+==    called at pc 0x11 (main+0x1, HERE/sum.c:8)
+==   the other is tasklet 0, which writes it
+==    at pc 0xf (add+0x2, /usr/include/sum.h:9)
+==
+== DPU 0.0.0: deadlock: tasklets sleep, and nobody is left who could resume them: 0
+==   tasklet 0 sleeps
+==    at pc 0x20 (barrier_wait+0x1, /opt/dpu/runtime/barrier.c:18)
+==    called at pc 0x30 (main+0x1, HERE/sum.c:22)
+==
+== 2 found, of which 0 are repeated or too many to be shown
+"""
+
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / "checks.log"
+    log.write_text(REPORT.replace("HERE", str(tmp_path)))
+    return log
+
+
+def test_findings_become_sarif(report: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(report), "--sarif", "-"]) == 1
+    [run] = json.loads(capsys.readouterr().out)["runs"]
+    race, deadlock = run["results"]
+    assert (race["ruleId"], race["level"]) == ("race", "warning")
+    assert race["message"]["text"].startswith("race: tasklet 1 reads 4 bytes of 'total'")
+    [place] = race["locations"]
+    assert place["physicalLocation"] == {
+        "artifactLocation": {"uri": "sum.c"},
+        "region": {"startLine": 7},
+    }
+    assert place["logicalLocations"] == [{"name": "add", "kind": "function"}]
+    caller, other = race["relatedLocations"]
+    assert (caller["id"], caller["message"]["text"]) == (0, "called")
+    assert other["message"]["text"] == "the other is tasklet 0, which writes it"
+    assert other["physicalLocation"]["artifactLocation"]["uri"] == "file:///usr/include/sum.h"
+    assert (deadlock["ruleId"], deadlock["level"]) == ("deadlock", "error")
+    # A code host shows places in the repository alone.
+    assert deadlock["locations"][0]["physicalLocation"]["region"] == {"startLine": 22}
+    assert deadlock["relatedLocations"][0]["logicalLocations"][0]["name"] == "barrier_wait"
+    assert {result["ruleId"] for result in run["results"]} <= {
+        rule["id"] for rule in run["tool"]["driver"]["rules"]
+    }
+
+
+def test_findings_become_junit_and_json(report: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(report), "--junit", "out.xml", "--json"]) == 1
+    race, deadlock = json.loads(capsys.readouterr().out)
+    assert (race["dpu"], race["program"]) == ("0.0.3", "/home/me/a program.dpu")
+    assert (deadlock["program"], deadlock["places"][0]["pc"]) == ("", 0x20)
+    suite = ElementTree.parse("out.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("6", "2")
+    failures = {case.get("name"): case.findall("failure") for case in suite}
+    assert [name for name, found in failures.items() if found] == ["race", "deadlock"]
+    assert "the other is tasklet 0, which writes it add /usr/include/sum.h:9" in (
+        failures["race"][0].text
+    )
+
+
+def test_a_log_without_findings_is_status_0(tmp_path: Path, capsys) -> None:
+    log = tmp_path / "log"
+    log.write_text("== checks: nothing found\n")
+    assert main([str(log)]) == 0
+    assert capsys.readouterr().out == "0 findings\n"
+    assert as_sarif([])["runs"][0]["results"] == []
+    assert 'failures="0"' in as_junit([])
+
+
+def test_a_log_that_cannot_be_read_is_status_2(tmp_path: Path, capsys) -> None:
+    assert main([str(tmp_path / "lost")]) == 2
+    assert "lost" in capsys.readouterr().err
