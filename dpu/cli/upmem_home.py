@@ -25,6 +25,7 @@ __all__ = ["main", "write_home"]
 _PACKAGE = Path(__file__).resolve().parent.parent
 _MODULES = {
     "dpu-upmem-dpurte-clang": "dpu.toolchain.command",
+    "dpu-upmem-dpurte-clang++": "dpu.toolchain.command --driver-mode=g++",
     "dpu-clang": "dpu.toolchain.command",
     "dpu-pkg-config": "dpu.cli.pkg_config",
     "dpu-lldb": "dpu.lldb",
@@ -39,7 +40,7 @@ _CLANG = """#!/bin/sh
 option=
 for word in "$@"; do
     case "$option$word" in
-    --target=dpu* | -targetdpu*) exec {python} -P -m dpu.toolchain.command "$@" ;;
+    --target=dpu* | -targetdpu*) exec {python} -P -m dpu.toolchain.command{mode} "$@" ;;
     esac
     case "$word" in
     -target) option=$word ;;
@@ -76,8 +77,13 @@ set(CMAKE_C_COMPILER "${_dpu_home}/bin/dpu-upmem-dpurte-clang")
 set(CMAKE_C_COMPILER_TARGET dpu-upmem-dpurte)
 set(CMAKE_C_COMPILER_FORCED 1)
 set(CMAKE_C_COMPILER_WORKS 1)
+set(CMAKE_CXX_COMPILER "${_dpu_home}/bin/dpu-upmem-dpurte-clang++")
+set(CMAKE_CXX_COMPILER_TARGET dpu-upmem-dpurte)
+set(CMAKE_CXX_COMPILER_FORCED 1)
+set(CMAKE_CXX_COMPILER_WORKS 1)
 # What an included file finds is for the host.
 set(CMAKE_SHARED_LIBRARY_LINK_C_FLAGS "")
+set(CMAKE_SHARED_LIBRARY_LINK_CXX_FLAGS "")
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
@@ -127,8 +133,12 @@ def write_home(home: str | os.PathLike[str]) -> str:
     python = shlex.quote(sys.executable)
     for name, module in _MODULES.items():
         write_file(root / "bin" / name, _COMMAND.format(python=python, module=module), mode=0o755)
-    for name, others in (("clang", "clang cc gcc"), ("clang++", "clang++ c++ g++")):
-        text = _CLANG.format(python=python, names=others, what=others.replace(" ", " or "))
+    for name, mode, others in (
+        ("clang", "", "clang cc gcc"),
+        ("clang++", " --driver-mode=g++", "clang++ c++ g++"),
+    ):
+        what = others.replace(" ", " or ")
+        text = _CLANG.format(python=python, mode=mode, names=others, what=what)
         write_file(root / "bin" / name, text, mode=0o755)
 
     link_file(root / "include" / "dpu", _PACKAGE / "include")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parses the command line of a C compiler."""
+"""Parses the command line of a compiler of C and C++."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from pathlib import Path
 from .errors import ToolchainError
 from .options import COSTS, BuildOptions
 
-__all__ = ["Arguments", "Goal", "parse"]
+__all__ = ["CPLUSPLUS_MODE", "Arguments", "Goal", "parse"]
+
+# What clang++ adds for itself.
+CPLUSPLUS_MODE = "--driver-mode=g++"
 
 
 class Goal(Enum):
@@ -32,7 +35,7 @@ _GOALS = {goal.value: goal for goal in Goal if goal.value}
 _LINKED = ("NR_TASKLETS", "STACK_SIZE_")
 _LEVELS = {"-O": "-O1", "-O4": "-O3", "-Ofast": "-O3", "-Og": "-O1"}
 # Options whose value is the next word; all others have it in the same word.
-_FOR_COMPILER = ("-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-I", "-x")
+_FOR_COMPILER = ("-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-I")
 _PAIRS = ("-Xclang", "-mllvm", "-Xpreprocessor")
 _DEPENDENCY_LISTS = ("-MD", "-MMD")
 _DEPENDENCY_OPTIONS = ("-MP", "-MG")
@@ -47,7 +50,11 @@ _REFUSED = {
     "-pg": "use a profile of the soft DPU instead",
     "-march": "the DPU has one instruction set",
     "-mabi": "the DPU has one calling convention",
+    "-fexceptions": "DPU programs have no exceptions",
+    "-frtti": "DPU programs have no run-time types",
 }
+# Values of -x that name a language which sources can be in.
+_LANGUAGES = ("c", "c++")
 
 
 @dataclass
@@ -109,6 +116,7 @@ def _expanded(argv: Sequence[str]) -> list[str]:
 class _Parser:
     def __init__(self, words: list[str]) -> None:
         self.words = words
+        self.language = ""
         self.next = 0
         self.result = Arguments()
         self.level = "-O0"
@@ -134,6 +142,7 @@ class _Parser:
             link_options=self.linker,
             chip=self.chip,
             costs=self.costs,
+            language=self.language,
         )
         return self.result
 
@@ -177,16 +186,25 @@ class _Parser:
             target = self._value(word, "-target" if word == "-target" else "--target=")
             if not target.startswith("dpu"):
                 raise ToolchainError(f"target must be dpu-upmem-dpurte, not {target}")
+        elif word == CPLUSPLUS_MODE:
+            self.language = "c++"
+        elif word.startswith("-x"):
+            self._set_language(self._value(word, "-x"))
         elif word in _PAIRS or word in _FOR_COMPILER:
-            value = self._value(word, word)
-            if word == "-x" and value.startswith("c++"):
-                raise ToolchainError("-x c++ is not supported: DPU programs are written in C")
-            self.compiler += [word, value]
+            self.compiler += [word, self._value(word, word)]
         elif word in _WITHOUT_EFFECT or word.startswith((*_WITHOUT_EFFECT_STARTS, "-g")):
             pass
         else:
             return False
         return True
+
+    def _set_language(self, value: str) -> None:
+        if value in _LANGUAGES:
+            self.language = value
+        elif value == "none":
+            self.language = ""
+        else:
+            self.compiler += ["-x", value]
 
     def _define(self, macro: str) -> None:
         name, equals, value = macro.partition("=")

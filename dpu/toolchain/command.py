@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command ``dpu-upmem-dpurte-clang``, which is ``dpu-clang`` too."""
+"""The commands ``dpu-upmem-dpurte-clang`` and ``-clang++``, which are ``dpu-clang`` too."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from pathlib import Path
 from offchip.outputs import make_executable, written_file
 from offchip.sdk_places import place_hint
 
-from .arguments import Arguments, Goal, parse
+from .arguments import CPLUSPLUS_MODE, Arguments, Goal, parse
 from .commands import run
 from .compilers import Kind, Toolchain, find_toolchain
 from .driver import build_cached, compile_source, read
 from .errors import CommandError, ToolchainError
 from .frontend.unit import preprocessor_command, run_preprocessor
 
-__all__ = ["main"]
+__all__ = ["main", "main_cplusplus"]
 
 _NAME = "dpu-clang"
 _TARGET = "dpu-upmem-dpurte"
 _USAGE = f"""usage: {_NAME} [options] file...
-Compiles C for UPMEM's DPUs. The options are those of C compilers:
+Compiles C and C++ for UPMEM's DPUs. The options are those of C compilers:
   -o FILE -c -S -E -M -MM -MD -MMD -MF FILE -MT GOAL -MP -fsyntax-only
   -O0 to -O3 -Os -Oz -I FOLDER -D NAME=VALUE -U NAME -include FILE -isystem FOLDER -std= -W* -f*
   -L FOLDER -l NAME -Wl,OPTION -u SYMBOL -nostdlib -mcpu=v1A|v1B --costs=offchip|upmem
+  -x c|c++
 -DNR_TASKLETS=N, -DSTACK_SIZE_DEFAULT=BYTES and -DSTACK_SIZE_TASKLET_n=BYTES are needed for linking
 too. Objects contain RISC-V code, which is translated to DPU code when a program is linked.
 """
@@ -89,6 +90,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(f"{_NAME}: error: {error}\n")
         return 1
     return 0
+
+
+def main_cplusplus() -> int:
+    """Run the command as ``dpu-upmem-dpurte-clang++``, which takes sources for C++."""
+    return main([CPLUSPLUS_MODE, *sys.argv[1:]])
 
 
 def _version(tools: Toolchain) -> str:

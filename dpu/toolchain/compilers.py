@@ -24,6 +24,16 @@ _OLDEST, _NEWEST = 16, 29
 # The first clang that supports loads and stores of register pairs on RV32.
 _PAIRS_SINCE = 22
 _COMMAND_LIMIT = 4096
+# What libc++'s configuration says of a machine without an operating system.
+_LIBCXX = (
+    *("-D_LIBCPP_ABI_VERSION=1", "-D_LIBCPP_ABI_NAMESPACE=__1"),
+    *("-D_LIBCPP_HAS_THREADS=0", "-D_LIBCPP_HAS_MONOTONIC_CLOCK=0", "-D_LIBCPP_HAS_TERMINAL=0"),
+    *("-D_LIBCPP_HAS_MUSL_LIBC=0", "-D_LIBCPP_HAS_FILESYSTEM=0", "-D_LIBCPP_HAS_LOCALIZATION=0"),
+    *("-D_LIBCPP_HAS_WIDE_CHARACTERS=0", "-D_LIBCPP_HAS_UNICODE=0"),
+    *("-D_LIBCPP_HAS_RANDOM_DEVICE=0", "-D_LIBCPP_HAS_TIME_ZONE_DATABASE=0"),
+    *("-D_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "-D_LIBCPP_HARDENING_MODE_DEFAULT=2"),
+    "-D_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
+)
 
 
 class Kind(Enum):
@@ -84,6 +94,26 @@ class Toolchain:
         """
         options = ("-enable-misched=false", "-pre-RA-sched=list-burr", "-disable-constant-hoisting")
         return [part for option in options for part in ("-mllvm", option)]
+
+    @property
+    def cplusplus_headers(self) -> str | None:
+        """The folder of the headers of C++, which come with ziglang; None for others."""
+        if self.kind is not Kind.ZIG:
+            return None
+        return str(Path(self.compiler[0]).parent / "lib" / "libcxx" / "include")
+
+    @property
+    def cplusplus_options(self) -> list[str]:
+        """Options for C++, which has neither exceptions nor run-time types.
+
+        `main` has its name in a hosted language alone. Destructors of variables that outlive `main`
+        would end what the next launch uses.
+        """
+        options = ["-fhosted", "-fno-builtin", "-fno-exceptions", "-fno-rtti"]
+        options.append("-fno-c++-static-destructors")
+        if self.cplusplus_headers is not None:
+            options += ["-nostdinc++", "-isystem", self.cplusplus_headers, *_LIBCXX]
+        return options
 
     def describe(self) -> str:
         """Return a line with kind, version and command."""

@@ -31,8 +31,6 @@ __all__ = ["BuildOptions", "build", "build_cached", "compile_source", "link", "r
 
 # A preprocessed file.
 Source = Unit | AssemblyUnit
-# The suffixes that clang takes for C++.
-_CPLUSPLUS = (".C", ".CPP", ".c++", ".cc", ".cp", ".cpp", ".cxx")
 _OBJECTS = (".o", ".obj", ".a")
 _PROGRAM, _WARNINGS = "program", "warnings"
 
@@ -49,7 +47,7 @@ def build(
     Parameters
     ----------
     sources : sequence of path
-        Files of C and of assembly (``.S``, ``.s``); objects and archives of this toolchain.
+        Files of C, C++ and assembly (``.S``, ``.s``); objects and archives of this toolchain.
     output : path
         The file of the program.
     options : BuildOptions, optional
@@ -179,12 +177,7 @@ def _preprocess(
 def read(
     source: Path, options: BuildOptions, *, toolchain: Toolchain, further: Sequence[str] = ()
 ) -> Source:
-    """Preprocess a file of C or assembly."""
-    if "-x" not in options.options and source.suffix in _CPLUSPLUS:
-        raise ToolchainError(
-            f"{source}: C++ is not supported: write the DPU program in C, with the suffix .c, or "
-            "pass -x c if it is C"
-        )
+    """Preprocess a file of C, C++ or assembly."""
     if source.suffix in ASSEMBLY:
         return preprocess_assembly(source, options, toolchain=toolchain, further=further)
     return preprocess(source, options, toolchain=toolchain, further=further)
@@ -234,7 +227,7 @@ def _name(inputs: Sequence[Source | Path], options: BuildOptions, toolchain: Too
         if isinstance(item, Path):
             contents.append(item.read_bytes())
         else:
-            contents += [str(item.source), item.text]
+            contents += [str(item.source), item.text, repr(getattr(item, "language", ""))]
     libraries = [path.read_bytes() for path in _libraries(options.link_options)]
     return digest([*parts, *contents, *libraries])
 

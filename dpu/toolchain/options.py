@@ -48,6 +48,8 @@ class BuildOptions:
     costs : str
         ``offchip``: the fastest routines. ``upmem``: those whose instruction counts are near the
         rates published for UPMEM's compiler.
+    language : str
+        ``c`` or ``c++``; empty: by the suffix of each source.
     """
 
     level: str = "-O2"
@@ -59,6 +61,7 @@ class BuildOptions:
     chip: str = "v1A"
     runtime: bool = True
     costs: str = COSTS[0]
+    language: str = ""
 
     def check(self) -> None:
         """Raise ToolchainError if the chip or the costs are unknown."""

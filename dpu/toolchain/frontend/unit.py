@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles a C file to an object that can be translated.
+"""Compiles a file of C or C++ to an object that can be translated.
 
 The preprocessor runs first, on its own: `long` is widened in its output, which is also the key of
 the cache. Then the compiler produces optimised LLVM IR, which is checked and rewritten, and selects
@@ -44,6 +44,9 @@ _OLD_C = (
     *("implicit-function-declaration", "implicit-int", "int-conversion"),
     *("incompatible-pointer-types", "incompatible-function-pointer-types"),
 )
+# The suffixes that clang takes for C++.
+_CPLUSPLUS = (".C", ".CPP", ".c++", ".cc", ".cp", ".cpp", ".cxx")
+_MARK = re.compile(r'^# \d+ "((?:[^"\\\n]|\\.)*)".*\n', re.MULTILINE)
 # The optimiser gives functions that only their own file calls a convention that needs more
 # registers than there are.
 _FAST_CALL = re.compile(
@@ -54,7 +57,7 @@ _FAST_CALL = re.compile(
 
 @dataclass(frozen=True)
 class Unit:
-    """A C file after preprocessing.
+    """A file of C or C++ after preprocessing.
 
     Parameters
     ----------
@@ -67,12 +70,15 @@ class Unit:
         Whether the text differs from the preprocessor's output.
     warnings : str
         The preprocessor's warnings.
+    language : str
+        ``c`` or ``c++``.
     """
 
     source: Path
     text: str
     is_changed: bool
     warnings: str
+    language: str = "c"
 
 
 def preprocess(
@@ -87,7 +93,7 @@ def preprocess(
     Parameters
     ----------
     source : Path
-        A C file.
+        A file of C or C++.
     options : BuildOptions
         How to compile it.
     toolchain : Toolchain
@@ -101,8 +107,10 @@ def preprocess(
         If the compiler refuses the file.
     """
     text, warnings = run_preprocessor(source, options, toolchain=toolchain, further=further)
-    changed = rename_registers(widen_long(text))
-    return Unit(source, changed, changed != text, warnings)
+    language = _language(source, options)
+    wide = widen_long(text) if language == "c" else _widen_outside(text, toolchain)
+    changed = rename_registers(wide)
+    return Unit(source, changed, changed != text, warnings, language)
 
 
 def run_preprocessor(
@@ -116,8 +124,9 @@ def preprocessor_command(
     source: Path, options: BuildOptions, *, toolchain: Toolchain, further: Sequence[str] = ()
 ) -> list[str]:
     """Return the command that preprocesses a file."""
-    command = [*toolchain.compiler, *_arguments(options, toolchain), *further]
-    return [*command, "-E", str(source), "-o", "-"]
+    language = _language(source, options)
+    command = [*toolchain.compiler, *_arguments(options, toolchain, language), *further]
+    return [*command, "-E", *_given(options), str(source), "-o", "-"]
 
 
 def compile_unit(
@@ -158,11 +167,38 @@ def compile_object(
     return compile_unit(unit, output, options, toolchain=toolchain)
 
 
-def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
+def _language(source: Path, options: BuildOptions) -> str:
+    return options.language or ("c++" if source.suffix in _CPLUSPLUS else "c")
+
+
+def _given(options: BuildOptions) -> list[str]:
+    """Return the option that names the language of the next file; none if its suffix does."""
+    return ["-x", options.language] if options.language else []
+
+
+def _widen_outside(text: str, toolchain: Toolchain) -> str:
+    """Widen `long` outside of the compiler's headers of C++, which overload for all integers."""
+    pieces = []
+    start, is_own = 0, True
+    for mark in _MARK.finditer(text):
+        pieces.append(
+            widen_long(text[start : mark.start()]) if is_own else text[start : mark.start()]
+        )
+        start = mark.start()
+        is_own = not mark[1].startswith(toolchain.cplusplus_headers or "\0")
+    pieces.append(widen_long(text[start:]) if is_own else text[start:])
+    return "".join(pieces)
+
+
+def _arguments(options: BuildOptions, toolchain: Toolchain, language: str) -> list[str]:
     arguments = [*toolchain.target_options, *predefined_macros(options.chip), *MACROS, *_CODE]
-    if "-Werror" not in options.options:
+    if language == "c++":
+        arguments += toolchain.cplusplus_options
+    elif "-Werror" not in options.options:
         arguments += [f"-Wno-error={name}" for name in _OLD_C]
     arguments += options.arguments()
+    if language == "c++" and options.runtime:
+        arguments += ["-isystem", str(RUNTIME_HEADERS / "c++")]
     if options.runtime:
         # By its name alone: dependency lists leave out system headers.
         arguments += ["-isystem", str(RUNTIME_HEADERS), "-include", "dpu_builtins.h"]
@@ -172,14 +208,16 @@ def _arguments(options: BuildOptions, toolchain: Toolchain) -> list[str]:
 
 def _intermediate_text(unit: Unit, options: BuildOptions, toolchain: Toolchain) -> tuple[str, str]:
     """Return optimised LLVM IR and the warnings."""
-    command = [*toolchain.compiler, *_arguments(options, toolchain), "-S", "-emit-llvm", "-o", "-"]
+    arguments = _arguments(options, toolchain, unit.language)
+    command = [*toolchain.compiler, *arguments, "-S", "-emit-llvm", "-o", "-"]
     if mentions_lock(unit.text):
         command += LOCK_OPTIONS
-    original = [*command, str(unit.source)]
+    original = [*command, *_given(options), str(unit.source)]
     if not unit.is_changed:
         return run(original)
+    output = "cpp-output" if unit.language == "c" else "c++-cpp-output"
     try:
-        ir, warnings = run([*command, "-x", "cpp-output", "-"], text=unit.text)
+        ir, warnings = run([*command, "-x", output, "-"], text=unit.text)
     except CommandError:
         # The compiler quotes the lines of its input: let it quote the user's.
         run(original)

@@ -44,6 +44,10 @@ SECTIONS {{
     KEEP(*(.data.immediate_memory .data.immediate_memory.*))
     __imm_mem_end = .;
     KEEP(*(.data.__sys_keep))
+    __sys_constructors = ALIGN(4);
+    KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.*)))
+    KEEP(*(.init_array))
+    __sys_constructors_end = .;
     *(.data .data.* .sdata .sdata.* .rodata .rodata.* .srodata .srodata.*)
     *(.bss .bss.[!.]* .bss..[!m]* .sbss .sbss.* COMMON)
     . = ALIGN(8);

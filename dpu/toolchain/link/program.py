@@ -140,7 +140,14 @@ class _Maker:
         code.place(_START)
         main = code_label(self.linked.symbol("main").value)
         strings = self._strings(".dpu_asm")
-        write_start(code, self.linked, self.stacks.tasklets, main, has_assembly=bool(strings))
+        write_start(
+            code,
+            self.linked,
+            self.stacks.tasklets,
+            main,
+            constructors=self._constructors(),
+            has_assembly=bool(strings),
+        )
         table = self.linked.symbol("__sys_thread_stack_table_ptr").value
         conventions = Conventions(code, self._strings(".dpu_signatures"), table)
         reader = AssemblyReader(code, strings, conventions)
@@ -155,6 +162,19 @@ class _Maker:
         code.place(_ROUTINES)
         write_routines(code, routines)
         optimise(code)
+
+    def _constructors(self) -> list[Label]:
+        """Return the functions in the table of constructors, in order."""
+        begin = self.linked.symbol("__sys_constructors").value
+        end = self.linked.symbol("__sys_constructors_end").value
+        section = self.linked.section(".data")
+        relocations = self.linked.relocations.get(section.index, []) if section is not None else []
+        found = {
+            relocation.address: self._value(relocation)
+            for relocation in relocations
+            if begin <= relocation.address < end
+        }
+        return [label for _, label in sorted(found.items()) if isinstance(label, Label)]
 
     def _strings(self, name: str) -> bytes:
         section = self.linked.section(name)

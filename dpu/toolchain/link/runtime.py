@@ -81,7 +81,7 @@ def runtime_objects(toolchain: Toolchain, chip: str, costs: str = COSTS[0]) -> l
 @lru_cache(maxsize=1)
 def runtime_stamp() -> str:
     """Return a stamp of this version of the run time."""
-    files = [*sorted(RUNTIME_SOURCES.glob("*.*")), *sorted(RUNTIME_HEADERS.glob("*.h"))]
+    files = [*sorted(RUNTIME_SOURCES.glob("*.*")), *sorted(RUNTIME_HEADERS.rglob("*.h"))]
     return digest(part for file in files for part in (file.name, file.read_bytes()))
 
 

@@ -2,11 +2,14 @@
 """The start code of a program, which each tasklet runs before and after `main`.
 
 The host boots tasklet 0 at instruction 0. It clears the state of the log and releases the atomic
-bits that the program uses. Each tasklet boots the next one, also at instruction 0, loads its stack
-pointer from the stack table, and calls `main`.
+bits that the program uses; in the first launch after loading it calls the constructors of global
+objects, before any other tasklet runs. Each tasklet boots the next one, also at instruction 0,
+loads its stack pointer from the stack table, and calls `main`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from ...elf.reader import ElfFile
 from ..ir.code import Code
@@ -23,7 +26,13 @@ _SHORT_ADDRESS = 2048
 
 
 def write_start(
-    code: Code, linked: ElfFile, tasklets: int, main: Label, *, has_assembly: bool = False
+    code: Code,
+    linked: ElfFile,
+    tasklets: int,
+    main: Label,
+    *,
+    constructors: Sequence[Label] = (),
+    has_assembly: bool = False,
 ) -> None:
     """Append the start code.
 
@@ -37,6 +46,8 @@ def write_start(
         The number of tasklets.
     main : Label
         The function to call.
+    constructors : sequence of Label
+        The functions in the table at ``__sys_constructors``, in order.
     has_assembly : bool
         Whether functions in assembly need their end of the stack.
     """
@@ -46,6 +57,10 @@ def write_start(
         _clear(code, linked.symbol("__stdout_buffer_state").value)
     start = linked.symbol("__atomic_start_addr").value
     _release(code, ATOMIC_FIRST, linked.symbol("__atomic_used_addr").value - start)
+    table = linked.symbol("__sys_thread_stack_table_ptr").value
+    if constructors:
+        _load_stack(code, table, has_assembly)
+        _construct(code, linked.symbol("__sys_constructors").value, constructors, others)
 
     code.place(others)
     if tasklets > 1:
@@ -53,14 +68,27 @@ def write_start(
         code.emit("boot", "rici", ID, 1, Condition.FALSE, 0)
 
     code.place(last)
-    table = linked.symbol("__sys_thread_stack_table_ptr").value
+    _load_stack(code, table, has_assembly)
+    code.emit("call", "rri", RETURN, ZERO, main)
+    code.place(END)
+    code.emit("stop", "ci", Condition.TRUE, END)
+
+
+def _load_stack(code: Code, table: int, has_assembly: bool) -> None:
     # The top of the stack goes to the stack pointer, its size to the other register of the pair.
     code.emit("ld", "erri", 0, STACK_POINTER, ID8, table)
     if has_assembly:
         write_stack_start(code)
-    code.emit("call", "rri", RETURN, ZERO, main)
-    code.place(END)
-    code.emit("stop", "ci", Condition.TRUE, END)
+
+
+def _construct(code: Code, table: int, constructors: Sequence[Label], done: Label) -> None:
+    """Append calls, once per load: the first word of their table becomes 0, and nobody reads it."""
+    code.load_immediate(SCRATCH_HIGH, table)
+    code.emit("lw", "erri", 0, SCRATCH_LOW, SCRATCH_HIGH, 0)
+    code.jump_if(Condition.ZERO, SCRATCH_LOW, 0, done)
+    code.emit("sw", "erii", 0, SCRATCH_HIGH, 0, 0)
+    for constructor in constructors:
+        code.emit("call", "rri", RETURN, ZERO, constructor)
 
 
 def _clear(code: Code, address: int) -> None:

@@ -30,10 +30,10 @@ def own_cache(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def compile_text(toolchain: Toolchain, tmp_path: Path) -> Callable[..., Program]:
-    """Compile C text to a program."""
+    """Compile text, C unless another suffix is given, to a program."""
 
-    def compile(text: str, *, tasklets: int = 1, **options: object) -> Program:
-        source = tmp_path / "source.c"
+    def compile(text: str, *, tasklets: int = 1, suffix: str = ".c", **options: object) -> Program:
+        source = tmp_path / f"source{suffix}"
         source.write_text(text)
         defines = {"NR_TASKLETS": tasklets, **options.pop("defines", {})}  # type: ignore[dict-item]
         chosen = BuildOptions(defines=defines, includes=[KERNELS], **options)  # type: ignore[arg-type]

@@ -52,7 +52,9 @@ class Reference:
             command, stdout=subprocess.PIPE, check=True, cwd=folder, env=self._environment
         ).stdout
 
-    def hashes(self, texts: Sequence[str], options: Sequence[str], folder: Path) -> list[int]:
+    def hashes(
+        self, texts: Sequence[str], options: Sequence[str], folder: Path, suffix: str = ".c"
+    ) -> list[int]:
         """Return what programs compute, all of them in one process.
 
         Parameters
@@ -63,6 +65,8 @@ class Reference:
             For the compiler.
         folder : Path
             For files.
+        suffix : str
+            That of the programs' files: ``.cpp`` if they are C++, with `body_<i>` in C's way.
         """
         numbers = range(len(texts))
         calls = [f"void body_{n}(unsigned long long *h);" for n in numbers]
@@ -72,7 +76,7 @@ class Reference:
         names = ["all.c"]
         (folder / "all.c").write_text("\n".join([*calls, "}\n"]))
         for n, text in enumerate(texts):
-            names.append(f"body_{n}.c")
+            names.append(f"body_{n}{suffix}")
             (folder / names[-1]).write_text(text)
         self._run(*self.compiler, *options, "-c", str(self.start), *names, folder=folder)
         objects = [Path(name).with_suffix(".o").name for name in [self.start.name, *names]]

@@ -219,8 +219,6 @@ def test_words_of_a_file(run: Run) -> None:
         (["-lnothing", "a.c"], "unable to find library -lnothing"),
         (["-o", "no/folder", "a.c"], "cannot write no/folder"),
         (["-Wnonsense", "-Werror", "a.c"], "unknown warning option"),
-        (["a.cpp"], "a.cpp: C++ is not supported: write the DPU program in C"),
-        (["-x", "c++", "a.c"], "-x c++ is not supported"),
     ],
 )
 def test_mistakes_are_told(run: Run, words: list[str], message: str) -> None:

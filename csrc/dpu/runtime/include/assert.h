@@ -15,5 +15,13 @@
 
 #ifndef DPU_RUNTIME_ASSERT_H
 #define DPU_RUNTIME_ASSERT_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 __attribute__((noreturn)) void __assert_failed(void);
+#ifdef __cplusplus
+}
+#endif
+
 #endif

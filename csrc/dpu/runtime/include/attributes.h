@@ -27,9 +27,13 @@
 /* The first 2 KiB of WRAM, whose addresses fit into any instruction. */
 #define __lower_data(name) __used __section(".data.immediate_memory." name)
 
-/* A pointer into MRAM. The hardware reads MRAM by DMA only: see mram.h. The tag is for debuggers.
- */
+/* A pointer into MRAM. The hardware reads MRAM by DMA only: see mram.h. The tag is for debuggers;
+ * C++ has none. */
+#ifdef __cplusplus
+#define __mram_ptr __attribute__((address_space(255)))
+#else
 #define __mram_ptr __attribute__((address_space(255))) __attribute__((btf_type_tag("mram")))
+#endif
 #define __mram __mram_ptr __section(".mram") __dma_aligned __used
 /*
  * Not loaded: it keeps what a former program or the host put there. With this start of its name the

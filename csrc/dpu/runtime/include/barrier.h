@@ -7,6 +7,10 @@
 #include <attributes.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct barrier_t {
     uint8_t wait_queue;    /* the last tasklet in the queue, 0xff for none */
     uint8_t count;         /* tasklets still to come */
@@ -26,5 +30,9 @@ typedef struct barrier_t {
 
 /* Waits until the number of tasklets has come here; then the barrier is ready for its next use. */
 void barrier_wait(barrier_t *barrier);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

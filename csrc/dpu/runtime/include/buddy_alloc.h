@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Takes SIZE_OF_HEAP bytes, a power of two up to 32768, from the heap for the functions below. To
  * be called once, before any of them. A heap that is full is fault 1.
@@ -22,5 +26,9 @@ void buddy_free(void *pointer);
  * no memory. For NULL it is buddy_alloc(); SIZE 0 frees the block and returns PTR.
  */
 void *buddy_realloc(void *ptr, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 #ifndef DPU_RUNTIME_CTYPE_H
 #define DPU_RUNTIME_CTYPE_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define __CTYPE static inline __attribute__((unused)) int
 
 __CTYPE isdigit(int c)
@@ -71,4 +75,8 @@ __CTYPE toascii(int c)
 }
 
 #undef __CTYPE
+#ifdef __cplusplus
+}
+#endif
+
 #endif

@@ -8,6 +8,10 @@
 #include <dpuconst.h>
 #include <sysdef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The number of this tasklet. */
 __DPU_INLINE sysname_t me(void)
 {
@@ -22,5 +26,9 @@ int check_stack(void);
 
 /* The address that the calling function returns to (return address pointer). */
 #define rap() ((uintptr_t)__builtin_return_address(0))
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

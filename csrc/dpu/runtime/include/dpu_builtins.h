@@ -8,6 +8,10 @@
 #ifndef DPU_RUNTIME_DPU_BUILTINS_H
 #define DPU_RUNTIME_DPU_BUILTINS_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Without lines of its own: its instructions are of the line that calls it. */
 #define __DPU_INLINE static inline __attribute__((always_inline, nodebug, unused))
 
@@ -67,5 +71,9 @@ __DPU_INLINE __UINTPTR_TYPE__ __dpu_units(__UINTPTR_TYPE__ bytes)
 /* No macro with arguments: programs declare it themselves. */
 #define __builtin_dpu_seqread_get __dpu_seqread_get
 int __dpu_seqread_get(int pointer, unsigned int bytes, void *reader, unsigned int page);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,6 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Takes an atomic bit; waits as long as it is taken. BIT is the address of its symbol. */
 __DPU_INLINE void __dpu_acquire(uintptr_t bit)
 {
@@ -76,5 +80,9 @@ __DPU_INLINE uint32_t __dpu_cmpb4(uint32_t a, uint32_t b)
         __asm__ volatile(".insn i 0x0b, 5, x0, x0, %0" : : "i"(number) : "memory"); \
         __builtin_unreachable(); \
     } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

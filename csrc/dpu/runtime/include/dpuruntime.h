@@ -10,6 +10,10 @@
 #include <macro_utils.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern uint8_t __sys_heap_pointer_reset[]; /* its address is where the heap starts */
 extern volatile uint32_t __sys_heap_pointer;
 extern uint8_t __sys_wq_table[]; /* the tasklet after this one, in the queue that it waits in */
@@ -43,5 +47,9 @@ extern thread_stack_t __sys_thread_stack_table_ptr[];
 #define unreachable() __builtin_unreachable()
 #define count_leading_zeros(x) __builtin_clz(x)
 #define count_population(x) __builtin_popcount(x)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

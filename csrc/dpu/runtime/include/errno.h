@@ -3,6 +3,10 @@
 #ifndef DPU_RUNTIME_ERRNO_H
 #define DPU_RUNTIME_ERRNO_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern int errno;
 
 #define EPERM 1
@@ -23,5 +27,9 @@ extern int errno;
 #define EDEADLK 35
 #define EOVERFLOW 75
 #define EALREADY 114
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

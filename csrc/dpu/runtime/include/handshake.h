@@ -5,6 +5,10 @@
 
 #include <sysdef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Lets the tasklet go on that waits for this one, and waits for it if there is none yet. */
 void handshake_notify(void);
 
@@ -13,5 +17,9 @@ void handshake_notify(void);
  * tasklet waits for that one.
  */
 int handshake_wait_for(sysname_t notifier);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <dpu_instructions.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern __mram_ptr __dma_aligned uint8_t __sys_used_mram_end[];
 
 /* The first byte of MRAM that the program does not use itself. */
@@ -48,5 +52,9 @@ __DPU_MRAM_SIZED(512)
 __DPU_MRAM_SIZED(1024)
 __DPU_MRAM_SIZED(2048)
 #undef __DPU_MRAM_SIZED
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

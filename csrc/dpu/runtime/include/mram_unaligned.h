@@ -9,6 +9,10 @@
 #include <string.h>
 #include <vmutex.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Words of 8 bytes are guarded by 2 ^ this virtual mutexes. */
 #ifndef __MRAM_UNALIGNED_ACCESS_LOG_NB_VLOCK
 #define __MRAM_UNALIGNED_ACCESS_LOG_NB_VLOCK 11
@@ -62,5 +66,9 @@ void __mram_word_put(uintptr_t address);
         __mram_word_get(__mram_at)[__mram_at & 7] = __mram_value; \
         __mram_word_put(__mram_at); \
     } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

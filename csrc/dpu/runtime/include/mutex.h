@@ -8,6 +8,10 @@
 #include <stdint.h>
 #include <sysdef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef uint8_t *mutex_id_t;
 
 #define MUTEX_GET(_name) _name
@@ -32,5 +36,9 @@ __DPU_INLINE void mutex_unlock(mutex_id_t mutex)
 {
     __dpu_release((uintptr_t)mutex);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <mutex.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct mutex_pool {
     uint8_t *hw_mutexes;
     uint8_t hw_mutexes_mask;
@@ -30,5 +34,9 @@ __DPU_INLINE void mutex_pool_unlock(const struct mutex_pool *mp, uint16_t id)
 {
     mutex_unlock(&mp->hw_mutexes[id & mp->hw_mutexes_mask]);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A count; its lowest 4 bits are always 0. */
 typedef uint64_t perfcounter_t;
 
@@ -26,5 +30,9 @@ extern const volatile uint32_t CLOCKS_PER_SEC;
 perfcounter_t perfcounter_get(void);
 /* Chooses what is counted, from 0 if RESET_VALUE; returns the count before. */
 perfcounter_t perfcounter_config(perfcounter_config_t config, bool reset_value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #include <mutex.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct rwlock_t {
     volatile uint8_t readers; /* tasklets that read now */
     volatile uint8_t writing; /* 1 while a tasklet writes */
@@ -22,5 +26,9 @@ void rwlock_read_lock(rwlock_t *lock);
 void rwlock_read_unlock(rwlock_t *lock);
 void rwlock_write_lock(rwlock_t *lock);
 void rwlock_write_unlock(rwlock_t *lock);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <attributes.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct sem_t {
     uint8_t wait_queue;
     uint8_t count; /* units left; as a signed number, below 0 the tasklets that wait */
@@ -25,5 +29,9 @@ typedef struct sem_t {
 void sem_take(sem_t *sem);
 /* Gives a unit back; the tasklet that waits longest gets it. */
 void sem_give(sem_t *sem);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 #include <mram.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #ifndef SEQREAD_CACHE_SIZE
 #define SEQREAD_CACHE_SIZE 256
 #endif
@@ -62,5 +66,9 @@ void *seqread_seek(__mram_ptr void *mram_addr, seqreader_t *reader);
 /* The address in MRAM of what PTR points to in the window. */
 #define seqread_tell __DPU_SEQREAD(_tell)
 __mram_ptr void *seqread_tell(void *ptr, seqreader_t *reader);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

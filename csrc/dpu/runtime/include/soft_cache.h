@@ -11,6 +11,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 uint32_t __mram_load8(uintptr_t address);
 uint32_t __mram_load16(uintptr_t address);
 uint32_t __mram_load32(uintptr_t address);
@@ -20,5 +24,9 @@ void __mram_store8(uintptr_t address, uint32_t value);
 void __mram_store16(uintptr_t address, uint32_t value);
 void __mram_store32(uintptr_t address, uint32_t value);
 void __mram_store64(uintptr_t address, uint64_t value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define EOF (-1)
 
 /* Makes the buffer SIZE bytes, a multiple of 8, instead of 1 MiB. To be used once, at file scope;
@@ -25,9 +29,13 @@
  * Text that does not fit between the write position and the end goes on at the start of the
  * buffer; one that is larger than the buffer is fault 5.
  */
-int printf(const char *restrict format, ...);
-int vprintf(const char *restrict format, va_list arguments);
+int printf(const char *__restrict format, ...);
+int vprintf(const char *__restrict format, va_list arguments);
 int puts(const char *str);
 int putchar(int c);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

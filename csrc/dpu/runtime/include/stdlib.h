@@ -11,6 +11,10 @@
 #include <attributes.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 
@@ -34,10 +38,10 @@ __attribute__((noreturn)) void exit(int status);
 int atoi(const char *str);
 long long atol(const char *str);
 long long atoll(const char *str);
-long long strtol(const char *restrict str, char **restrict end, int base);
-long long strtoll(const char *restrict str, char **restrict end, int base);
-unsigned long long strtoul(const char *restrict str, char **restrict end, int base);
-unsigned long long strtoull(const char *restrict str, char **restrict end, int base);
+long long strtol(const char *__restrict str, char **__restrict end, int base);
+long long strtoll(const char *__restrict str, char **__restrict end, int base);
+unsigned long long strtoul(const char *__restrict str, char **__restrict end, int base);
+unsigned long long strtoull(const char *__restrict str, char **__restrict end, int base);
 
 int abs(int value);
 long long labs(long long value);
@@ -49,5 +53,9 @@ lldiv_t lldiv(long long dividend, long long divisor);
 void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *));
 void *bsearch(const void *key, const void *base, size_t count, size_t size,
               int (*compare)(const void *, const void *));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,42 +6,46 @@
 #include <attributes.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 void *memchr(const void *area, int character, size_t size);
 int memcmp(const void *area1, const void *area2, size_t size);
-void *memcpy(void *restrict destination, const void *restrict source, size_t size);
+void *memcpy(void *__restrict destination, const void *__restrict source, size_t size);
 void *memmove(void *destination, const void *source, size_t size);
 void *memset(void *area, int value, size_t size);
 
-char *strcat(char *restrict destination, const char *restrict source);
+char *strcat(char *__restrict destination, const char *__restrict source);
 char *strchr(const char *string, int character);
 int strcmp(const char *string1, const char *string2);
-char *strcpy(char *restrict destination, const char *restrict source);
+char *strcpy(char *__restrict destination, const char *__restrict source);
 size_t strcspn(const char *string, const char *reject);
 /* A copy on the heap (mem_alloc), which cannot be freed. */
 char *strdup(const char *string);
 char *strerror(int number);
 size_t strlen(const char *string);
 char *strlwr(char *string);
-char *strncat(char *restrict destination, const char *restrict source, size_t size);
+char *strncat(char *__restrict destination, const char *__restrict source, size_t size);
 int strncmp(const char *string1, const char *string2, size_t size);
-char *strncpy(char *restrict destination, const char *restrict source, size_t size);
+char *strncpy(char *__restrict destination, const char *__restrict source, size_t size);
 char *strndup(const char *string, size_t size);
 size_t strnlen(const char *string, size_t max_len);
 char *strpbrk(const char *string, const char *accept);
 char *strrchr(const char *string, int character);
 char *strrev(char *string);
-char *strsep(char **restrict stringp, const char *restrict delim);
+char *strsep(char **__restrict stringp, const char *__restrict delim);
 char *strset(char *string, int character);
 char *strnset(char *string, int character, size_t size);
 size_t strspn(const char *string, const char *accept);
 char *strstr(const char *haystack, const char *needle);
-char *strtok(char *restrict string, const char *restrict delim);
-char *strtok_r(char *restrict string, const char *restrict delim, char **restrict saveptr);
+char *strtok(char *__restrict string, const char *__restrict delim);
+char *strtok_r(char *__restrict string, const char *__restrict delim, char **__restrict saveptr);
 char *strupr(char *string);
-size_t strxfrm(char *restrict destination, const char *restrict source, size_t size);
+size_t strxfrm(char *__restrict destination, const char *__restrict source, size_t size);
 int strcoll(const char *string1, const char *string2);
-char *stpcpy(char *restrict destination, const char *restrict source);
-char *stpncpy(char *restrict destination, const char *restrict source, size_t size);
+char *stpcpy(char *__restrict destination, const char *__restrict source);
+char *stpncpy(char *__restrict destination, const char *__restrict source, size_t size);
 int strcasecmp(const char *string1, const char *string2);
 int strncasecmp(const char *string1, const char *string2, size_t size);
 
@@ -58,6 +62,10 @@ void __memmove_mm(__mram_ptr void *destination, const __mram_ptr void *source, s
 /* As with the vendor's compiler, the usual names do for pointers into MRAM too. */
 #ifdef __DPU__
 #include <string_overloads.h>
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 #endif

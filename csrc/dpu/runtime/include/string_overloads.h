@@ -11,7 +11,12 @@
 #include <attributes.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C++" {
+#define __DPU_OVERLOAD static inline __attribute__((always_inline, unused))
+#else
 #define __DPU_OVERLOAD static inline __attribute__((overloadable, always_inline, unused))
+#endif
 #define __DPU_WARNED \
     __attribute__((diagnose_if(1, "a number is passed where a pointer belongs", "warning")))
 
@@ -47,6 +52,9 @@ __DPU_OVERLOAD __mram_ptr void *memmove(__mram_ptr void *to, const __mram_ptr vo
     return to;
 }
 
+#ifdef __cplusplus
+}
+#else
 __DPU_OVERLOAD void *memset(__UINTPTR_TYPE__ area, int value, size_t size) __DPU_WARNED
 {
     return memset((void *)area, value, size);
@@ -66,5 +74,6 @@ __DPU_OVERLOAD void *memcpy(__UINTPTR_TYPE__ to, __UINTPTR_TYPE__ from, size_t s
 {
     return memcpy((void *)to, (const void *)from, size);
 }
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 #include <mutex.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct vmutex {
     uint8_t *vm;
     uint8_t *hw_mutexes;
@@ -54,5 +58,9 @@ __DPU_INLINE void vmutex_unlock(const struct vmutex *vm, uint16_t id)
     *byte = (uint8_t)(*byte & ~bit);
     __dpu_release(guard);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -15,6 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define WRAM_FIFO_SIZE(ptr_size) (1 << (ptr_size))
 
 struct dpu_input_fifo_t {
@@ -78,5 +82,9 @@ void process_inputs_each_tasklet(struct dpu_input_fifo_t *input_fifo,
                                  struct dpu_output_fifo_t *output_fifo,
                                  void (*process_input)(uint8_t *, uint8_t *), mutex_id_t mutex,
                                  volatile uint64_t *active);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
