@@ -30,6 +30,8 @@ LAYERS: dict[str, str] = {
     "csrc/dispatch": "include/veo include/dpu include/accl",
     "csrc/veo": "",
     "csrc/dpu/isa": "",
+    "csrc/veo/isa": "",
+    "csrc/veo/machine": "csrc/veo/isa",
     "csrc/formats": "csrc/common csrc/dpu/isa",
     # veo
     "csrc/veo/alias": "csrc/dispatch",
