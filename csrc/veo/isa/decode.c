@@ -126,15 +126,15 @@ static bool is_operation(struct ve_instruction *instruction, uint16_t operation)
         return false;
 
     const struct ve_operands *operands = ve_operands_of(operation);
+    unsigned replaced = 0;
     for (uint32_t i = 0; i < operands->count; i++)
-        if (ve_operand_stands(operands, i, instruction) && !take(instruction, &operands->list[i]))
+        if (!ve_operand_stands(operands, i, instruction))
+            replaced += operands->list[i].selects;
+        else if (!take(instruction, &operands->list[i]))
             return false;
 
-    /* One scalar operand replaces one vector operand, and a pair of masks begins at an even one. */
-    if (row->format == VE_FORMAT_RV && instruction->cs != 0 && instruction->cs2 != 0 &&
-        (row->mask >> 52 & 3) == 0)
-        return false;
-    return row->masking != VE_MASKING_PAIR || instruction->mask % 2 == 0;
+    /* One scalar replaces one vector, and a pair of masks begins at an even one. */
+    return replaced < 2 && (row->masking != VE_MASKING_PAIR || instruction->mask % 2 == 0);
 }
 
 bool ve_decode(uint64_t word, struct ve_instruction *instruction)

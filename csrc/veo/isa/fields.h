@@ -34,7 +34,7 @@ enum ve_place {
     VE_PLACE_VM         /* a mask register */
 };
 
-#define VE_OPERANDS_MAX 5
+#define VE_OPERANDS_MAX 6
 
 /* One operand: a field and what may stand there. */
 struct ve_operand {
