@@ -58,6 +58,7 @@ struct ve_fault {
 
 struct ve_core;
 struct ve_code;
+struct ve_decoded;
 
 /* What an instruction does. It raises an exception by ve_raise() and leaves its results alone. */
 typedef void ve_execute(struct ve_core *core, const struct ve_instruction *instruction);
@@ -68,13 +69,14 @@ struct ve_core {
         uint64_t s[64];
         uint64_t sources[VE_SOURCE_COUNT];
     };
-    uint64_t psw; /* flags of floating-point exceptions of the running code are not in it yet */
+    uint64_t psw; /* read and written by ve_core_psw() and ve_core_set_psw() alone */
     uint32_t vl;  /* 0 to 256 */
     uint32_t vix; /* 0 to 63 */
 
     uint64_t ic;   /* address of the next instruction when no code runs, and in gates */
     uint64_t next; /* an executor of a branch or a call writes where the program goes on */
     struct ve_fault fault;
+    bool stopped; /* by an exception, or by a gate */
 
     /* An instruction fetch in [gate_low, gate_high) is a call of the host. */
     uint64_t gate_low, gate_high;
@@ -94,8 +96,15 @@ struct ve_core {
     uint64_t *communication; /* the communication registers, which threads share; NULL without */
     uint32_t communication_count;
 
-    struct ve_code *code; /* what has been decoded; private to csrc/veo/machine */
-    const struct ve_instruction *current; /* the instruction that runs; NULL before the first */
+    /* Called after each instruction, with its address, if it is not NULL; code runs slowly then. */
+    void (*observe)(struct ve_core *core, const struct ve_instruction *instruction,
+                    uint64_t address);
+
+    /* Private to csrc/veo/machine. */
+    struct ve_code *code;              /* what has been decoded */
+    const struct ve_decoded *current; /* the instruction that runs; NULL while one is fetched */
+    uint64_t fetched;                  /* its address then */
+    uint32_t depth;                    /* calls of ve_core_run() that are under way */
 
     _Alignas(64) uint64_t vm[VE_MASKS][VE_MASK_WORDS];           /* element i: bit 63 - i % 64 of
                                                                     word i / 64; vm[0] is all ones */
@@ -126,6 +135,13 @@ bool ve_core_step(struct ve_core *core, bool *halted);
 
 /* Address of the instruction that runs, for handlers of signals and for gates. */
 uint64_t ve_core_address(const struct ve_core *core);
+
+/*
+ * The PSW, with the flags that running code has raised. Writing it sets the host's rounding mode
+ * too while code runs, and what is enabled takes effect with the next instruction.
+ */
+uint64_t ve_core_psw(struct ve_core *core);
+void ve_core_set_psw(struct ve_core *core, uint64_t psw);
 
 /*
  * Says that code changed or went away (a library was unloaded): all cores decode anew what they

@@ -8,7 +8,7 @@
 
 #include "veo/machine/core.h"
 
-#define INSTRUCTION(operation, ...) ve_execute ve_execute_##operation;
+#define INSTRUCTION(operation, ...) __attribute__((weak)) ve_execute ve_execute_##operation;
 #include "veo/isa/instructions.def"
 #undef INSTRUCTION
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* code.c: pages of decoded instructions. */
+#include "code.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* How often ve_code_changed() was called. */
+static _Atomic uint64_t changes;
+
+void ve_code_changed(void)
+{
+    atomic_fetch_add(&changes, 1);
+}
+
+struct ve_code *ve_code_create(const void *undecoded, const void *page_end)
+{
+    struct ve_code *code = calloc(1, sizeof *code);
+    if (code == NULL)
+        return NULL;
+
+    code->undecoded = undecoded;
+    code->page_end = page_end;
+    code->changes = atomic_load(&changes);
+    return code;
+}
+
+void ve_code_destroy(struct ve_code *code)
+{
+    for (uint32_t i = 0; code != NULL && i < VE_CODE_BUCKETS; i++)
+        for (struct ve_page *page = code->buckets[i], *next; page != NULL; page = next) {
+            next = page->next;
+            free(page);
+        }
+    free(code);
+}
+
+static void forget(const struct ve_code *code, struct ve_page *page)
+{
+    for (uint32_t i = 0; i < VE_PAGE_WORDS; i++)
+        page->list[i].label = code->undecoded;
+}
+
+void ve_code_reset(struct ve_code *code)
+{
+    for (uint32_t i = 0; i < VE_CODE_BUCKETS; i++)
+        for (struct ve_page *page = code->buckets[i]; page != NULL; page = page->next)
+            forget(code, page);
+}
+
+static struct ve_page *add_page(struct ve_code *code, uint64_t number, struct ve_page **bucket)
+{
+    struct ve_page *page = aligned_alloc(_Alignof(struct ve_page), sizeof *page);
+    if (page == NULL)
+        return NULL;
+
+    page->number = number;
+    for (uint32_t i = 0; i <= VE_PAGE_WORDS; i++)
+        page->list[i].address = (number << VE_PAGE_SHIFT) + 8u * i;
+    page->list[VE_PAGE_WORDS].label = code->page_end;
+    forget(code, page);
+    page->next = *bucket;
+    *bucket = page;
+    return page;
+}
+
+struct ve_decoded *ve_code_find(struct ve_code *code, uint64_t address)
+{
+    uint64_t now = atomic_load_explicit(&changes, memory_order_acquire);
+    if (__builtin_expect(code->changes != now, 0)) {
+        code->changes = now;
+        ve_code_reset(code);
+    }
+
+    uint64_t number = address >> VE_PAGE_SHIFT;
+    struct ve_page **bucket = &code->buckets[number % VE_CODE_BUCKETS];
+    struct ve_page *page = *bucket;
+    while (page != NULL && page->number != number)
+        page = page->next;
+    if (page == NULL)
+        page = add_page(code, number, bucket);
+    return page == NULL ? NULL : &page->list[address >> 3 & (VE_PAGE_WORDS - 1)];
+}

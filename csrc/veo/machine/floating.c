@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* floating.c: rounding modes and flags. */
+#include "floating.h"
+
+#include "code.h"
+#include "executors.h"
+
+static void set_rounding(uint64_t psw)
+{
+    static const int modes[] = {
+        [VE_IRM_ZERO] = FE_TOWARDZERO,
+        [VE_IRM_UP] = FE_UPWARD,
+        [VE_IRM_DOWN] = FE_DOWNWARD,
+        [VE_IRM_NEAREST] = FE_TONEAREST,
+    };
+    fesetround(modes[(psw & VE_PSW_ROUNDING) >> VE_PSW_ROUNDING_SHIFT]);
+}
+
+static uint32_t host_flags(void)
+{
+    int raised = fetestexcept(FE_ALL_EXCEPT);
+    return (uint32_t)((raised & FE_INEXACT) != 0 ? VE_PSW_INEXACT : 0) |
+           (uint32_t)((raised & FE_INVALID) != 0 ? VE_PSW_INVALID : 0) |
+           (uint32_t)((raised & FE_UNDERFLOW) != 0 ? VE_PSW_UNDERFLOW : 0) |
+           (uint32_t)((raised & FE_OVERFLOW) != 0 ? VE_PSW_OVERFLOW : 0) |
+           (uint32_t)((raised & FE_DIVBYZERO) != 0 ? VE_PSW_DIVIDE : 0);
+}
+
+void ve_floating_enter(struct ve_core *core, fenv_t *host)
+{
+    feholdexcept(host);
+    set_rounding(core->psw);
+}
+
+void ve_floating_leave(struct ve_core *core, const fenv_t *host)
+{
+    core->psw |= host_flags();
+    fesetenv(host);
+}
+
+uint64_t ve_core_psw(struct ve_core *core)
+{
+    if (core->depth > 0)
+        core->psw |= host_flags();
+    return core->psw;
+}
+
+void ve_core_set_psw(struct ve_core *core, uint64_t psw)
+{
+    bool was_checked = ve_floating_is_checked(core);
+    core->psw = psw & (VE_PSW_FLAGS | VE_PSW_PROGRAM_MODE);
+    if (core->depth > 0) {
+        feclearexcept(FE_ALL_EXCEPT);
+        set_rounding(psw);
+    }
+    if (ve_floating_is_checked(core) != was_checked && core->code != NULL)
+        ve_code_reset(core->code);
+}
+
+/* The flags that an instruction with these causes may raise. */
+static uint32_t flags_of(enum ve_causes causes)
+{
+    const uint32_t arithmetic =
+        VE_PSW_INVALID | VE_PSW_OVERFLOW | VE_PSW_UNDERFLOW | VE_PSW_INEXACT;
+    switch (causes) {
+    case VE_CAUSES_FLOAT: return arithmetic;
+    case VE_CAUSES_FLOAT_DIVIDE: return arithmetic | VE_PSW_DIVIDE;
+    case VE_CAUSES_NARROW: return arithmetic & ~(uint32_t)VE_PSW_INVALID;
+    case VE_CAUSES_INVALID: return VE_PSW_INVALID;
+    case VE_CAUSES_INEXACT: return VE_PSW_INEXACT;
+    case VE_CAUSES_TO_FIXED: return VE_PSW_INVALID | VE_PSW_INEXACT;
+    case VE_CAUSES_APPROXIMATE: return VE_PSW_DIVIDE | VE_PSW_INVALID;
+    default: return 0;
+    }
+}
+
+void ve_execute_checked(struct ve_core *core, const struct ve_instruction *instruction)
+{
+    core->psw |= host_flags();
+    feclearexcept(FE_ALL_EXCEPT);
+    ve_executors[instruction->operation](core, instruction);
+    uint32_t may = flags_of(ve_operation_info(instruction->operation)->causes);
+    if (!core->stopped)
+        ve_arithmetic_exception(core, host_flags() & may);
+}

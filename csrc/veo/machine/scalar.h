@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * scalar.h: what the .inc files of scalar instructions are written with. The file that includes
+ * them defines SCALAR(operation, statements), MEMORY(the same) and STOP; `core` and `i` are in
+ * scope. Private to csrc/veo/machine.
+ */
+#ifndef OFFCHIP_VE_SCALAR_H
+#define OFFCHIP_VE_SCALAR_H
+
+#include "veo/machine/operands.h"
+
+#include <fenv.h>
+#include <math.h>
+
+#define X core->s[i->x]
+#define Y ve_y(core, i)
+#define Z ve_z(core, i)
+#define DY ve_double(Y)
+#define DZ ve_double(Z)
+#define FY ve_upper_float(Y)
+#define FZ ve_upper_float(Z)
+#define SX32(value) ((uint64_t)(int64_t)(int32_t)(value))
+
+#define RARELY(condition) __builtin_expect(condition, 0)
+
+/* Sets flags of the PSW in a rare case, and leaves if that is an exception. */
+#define CHECK(condition, flags) \
+    if (RARELY(condition)) { \
+        ve_arithmetic_exception(core, flags); \
+        if (core->stopped) \
+            STOP; \
+    }
+
+/* The wrapped result of a builtin that tells of overflow. */
+#define WRAP64(builtin) \
+    int64_t result; \
+    CHECK(builtin((int64_t)Y, (int64_t)Z, &result), VE_PSW_FIXED_OVERFLOW); \
+    X = (uint64_t)result
+#define WRAP32(builtin, extend) \
+    int32_t result; \
+    CHECK(builtin((int32_t)Y, (int32_t)Z, &result), VE_PSW_FIXED_OVERFLOW); \
+    X = extend(result)
+#define DIVIDE32(extend) \
+    int32_t by = (int32_t)Z; \
+    int32_t from = (int32_t)Y; \
+    CHECK(by == 0, VE_PSW_DIVIDE); \
+    CHECK(by == -1 && from == INT32_MIN, VE_PSW_FIXED_OVERFLOW); \
+    X = extend(by == 0 ? 0 : by == -1 ? (int32_t)(0 - (uint32_t)from) : from / by)
+#define CHOOSE32(relation, extend) \
+    int32_t y = (int32_t)Y; \
+    int32_t z = (int32_t)Z; \
+    X = extend(y relation z ? y : z)
+
+/* ADDRESS is ve_address or ve_base_address; RESULT is made of `value`. */
+#define LOAD(bits, address_of, result) \
+    uint64_t address = address_of(core, i); \
+    if (RARELY(!ve_aligned(core, address, bits / 8))) \
+        STOP; \
+    uint##bits##_t value = ve_load##bits(address); \
+    X = result;
+#define STORE(bits, address_of, value) \
+    uint64_t address = address_of(core, i); \
+    if (RARELY(!ve_aligned(core, address, bits / 8))) \
+        STOP; \
+    ve_store##bits(address, value);
+
+static inline uint64_t ve_leading_zeros(uint64_t value)
+{
+    return value == 0 ? 64 : (uint64_t)__builtin_clzll(value);
+}
+
+static inline uint64_t ve_reverse_bits(uint64_t value)
+{
+    value = (value >> 1 & UINT64_C(0x5555555555555555)) |
+            (value & UINT64_C(0x5555555555555555)) << 1;
+    value = (value >> 2 & UINT64_C(0x3333333333333333)) |
+            (value & UINT64_C(0x3333333333333333)) << 2;
+    value = (value >> 4 & UINT64_C(0x0F0F0F0F0F0F0F0F)) |
+            (value & UINT64_C(0x0F0F0F0F0F0F0F0F)) << 4;
+    return __builtin_bswap64(value);
+}
+
+/* The upper word of {high, low} shifted left, and the lower one of it shifted right. */
+static inline uint64_t ve_shift_left_double(uint64_t high, uint64_t low, uint64_t count)
+{
+    return (uint64_t)(((unsigned __int128)high << 64 | low) << count >> 64);
+}
+
+static inline uint64_t ve_shift_right_double(uint64_t high, uint64_t low, uint64_t count)
+{
+    return (uint64_t)(((unsigned __int128)high << 64 | low) >> count);
+}
+
+/* The difference of two numbers, at most as far from 0 as a signed number can be. */
+static inline uint64_t ve_compare_signed(int64_t y, int64_t z)
+{
+    int64_t difference;
+    if (__builtin_sub_overflow(y, z, &difference))
+        difference = y > z ? INT64_MAX : INT64_MIN;
+    return (uint64_t)difference;
+}
+
+static inline uint64_t ve_compare_unsigned(uint64_t y, uint64_t z)
+{
+    uint64_t difference = y - z;
+    if (y > z)
+        return difference > INT64_MAX ? INT64_MAX : difference;
+    return y < z && difference <= INT64_MAX ? (uint64_t)INT64_MIN : difference;
+}
+
+static inline int32_t ve_compare_words(int64_t y, int64_t z)
+{
+    int64_t difference = y - z;
+    return difference > INT32_MAX   ? INT32_MAX
+           : difference < INT32_MIN ? INT32_MIN
+                                    : (int32_t)difference;
+}
+
+/* To nearest, ties to even, whatever the rounding mode is. */
+static inline double ve_round_to_even(double value)
+{
+    double below = floor(value);
+    double rest = value - below;
+    if (rest == 0.5)
+        return fmod(below, 2) == 0 ? below : below + 1;
+    return rest < 0.5 ? below : below + 1;
+}
+
+/* Rounds to an integral number; not toward zero, which the conversion to an integer does. */
+static inline double ve_round(double value, enum ve_rounding rounding)
+{
+    double rounded;
+    switch (rounding) {
+    case VE_ROUND_ZERO: return value;
+    case VE_ROUND_UP: rounded = ceil(value); break;
+    case VE_ROUND_DOWN: rounded = floor(value); break;
+    case VE_ROUND_NEAREST: rounded = ve_round_to_even(value); break;
+    case VE_ROUND_AWAY: rounded = round(value); break;
+    default: return rint(value);
+    }
+    if (rounded != value)
+        feraiseexcept(FE_INEXACT);
+    return rounded;
+}
+
+/* What does not fit is the smallest number, as of the host, with the flag of an invalid operation. */
+static inline int32_t ve_to_int32(double value)
+{
+    if (value > -0x1p31 - 1 && value < 0x1p31)
+        return (int32_t)value;
+    feraiseexcept(FE_INVALID);
+    return INT32_MIN;
+}
+
+static inline int64_t ve_to_int64(double value)
+{
+    if (value >= -0x1p63 && value < 0x1p63)
+        return (int64_t)value;
+    feraiseexcept(FE_INVALID);
+    return INT64_MIN;
+}
+
+#endif
