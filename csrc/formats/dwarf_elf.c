@@ -12,6 +12,8 @@
 #define STEPS_PER_BYTE 4
 /* Longer than the name of any section that is looked for. */
 #define MAX_NAME 32
+/* The Vector Engine. */
+#define EM_VE 251
 
 bool dwarf_fail(struct dwarf *d, enum dwarf_lookup result, const char *format, ...)
 {
@@ -43,7 +45,7 @@ static bool read_header(struct dwarf *d, const uint8_t *image, size_t size, Elf6
         return dwarf_fail(d, DWARF_MALFORMED, "the file is not a 64-bit little-endian ELF file");
 
     memcpy(eh, image, sizeof *eh);
-    if (eh->e_machine != EM_X86_64)
+    if (eh->e_machine != EM_X86_64 && eh->e_machine != EM_VE)
         return dwarf_fail(d, DWARF_MALFORMED, "the file is for another machine (ELF number %u)",
                           (unsigned)eh->e_machine);
     if (eh->e_type != ET_DYN && eh->e_type != ET_EXEC)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ve_offload.h"
+#include "veo/run/libraries.h"
 #include "veo/worker/classes.h"
 #include "veo/worker/crash.h"
 #include "veo/worker/invoke.h"
@@ -109,6 +110,17 @@ __attribute__((always_inline)) static inline void invoke(const struct wire_slot 
     veow_invoke(slot->target, ints, fps, stack, nstack, out);
 }
 
+/* The values are what registers of the VE hold, whatever the types are. */
+static int call_ve(const struct wire_slot *slot, const uint64_t *values, uint64_t *result)
+{
+    struct verun_thread *thread = verun_thread();
+    if (thread == NULL)
+        veow_die("out of memory (VE core)");
+    if (!verun_call(thread, slot->target, values, slot->nargs, result))
+        veow_ve_exception(thread->core);
+    return VEO_COMMAND_OK;
+}
+
 int veow_call(const struct wire_slot *slot, uint64_t *result)
 {
     const uint64_t *values = slot->args;
@@ -120,6 +132,8 @@ int veow_call(const struct wire_slot *slot, uint64_t *result)
         passing.kinds = outside->kinds;
     }
 
+    if (verun_library_at(slot->target) != NULL)
+        return call_ve(slot, values, result);
     if (!(slot->flags & WIRE_SIGNATURE) && !look_up(slot, &passing))
         return VEO_COMMAND_ERROR;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "formats/dwarf_signature.h"
+#include "veo/run/libraries.h"
 #include "veo/worker/crash.h"
 #include "veo/worker/loaded_file.h"
 
@@ -90,9 +91,32 @@ static void take_refusal(struct veow_classes *classes, enum dwarf_lookup found, 
     snprintf(classes->why, sizeof classes->why, "%s", why);
 }
 
+/* The same of VE code, whose debug info was relocated when it was linked. */
+static void look_up_ve(struct veow_classes *classes, const struct velink_library *library)
+{
+    struct dwarf_signature signature;
+    char why[DWARF_WHY] = "it is not in the code of its file";
+    enum dwarf_lookup found = DWARF_NOT_DESCRIBED;
+    const struct velink_source *source = velink_source_at(library, classes->address);
+    const struct velink_named *function = velink_function_at(library, classes->address);
+    if (source != NULL)
+        found = dwarf_find_signature(source->image, source->size, classes->address - source->bias,
+                                     function != NULL ? function->name : NULL, &signature, why);
+    if (found == DWARF_FOUND)
+        take_signature(classes, &signature);
+    else
+        take_refusal(classes, found, why);
+}
+
 static void look_up(struct veow_classes *classes)
 {
     Dl_info info;
+    const struct velink_library *library = verun_library_at(classes->address);
+    if (library != NULL) {
+        look_up_ve(classes, library);
+        return;
+    }
+
     struct veow_file file;
     const struct link_map *map = veow_file_of(classes->address, &info);
     if (map == NULL) {
@@ -156,6 +180,9 @@ void veow_classes_signature(uint64_t address, char text[WIRE_SIGNATURE_SIZE])
     Dl_info info;
     const ElfW(Sym) *symbol = NULL;
     text[0] = 0;
+    const struct velink_library *library = verun_library_at(address);
+    if (library != NULL && velink_function_at(library, address) == NULL)
+        return;
     /* Debug info is not searched for what is no function. */
     if (dladdr1((const void *)(uintptr_t)address, &info, (void **)&symbol, RTLD_DL_SYMENT) &&
         symbol != NULL && ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)

@@ -17,6 +17,7 @@
 #include "common/futex.h"
 #include "formats/dwarf_lines.h"
 #include "ve_offload.h"
+#include "veo/run/libraries.h"
 #include "veo/worker/context.h"
 #include "veo/worker/invoke.h"
 #include "veo/worker/loaded_file.h"
@@ -47,6 +48,16 @@ __attribute__((format(printf, 2, 3))) static void add(struct report *r, const ch
 void veow_describe(uint64_t address, char *text, size_t size)
 {
     Dl_info info;
+    const struct velink_library *library = verun_library_at(address);
+    if (library != NULL) {
+        const struct velink_named *function = velink_function_at(library, address);
+        if (function != NULL)
+            snprintf(text, size, "%.120s (%.100s)", function->name, library->path);
+        else
+            snprintf(text, size, "0x%llx (%.100s)", (unsigned long long)address, library->path);
+        return;
+    }
+
     if (dladdr((const void *)(uintptr_t)address, &info) && info.dli_fname != NULL) {
         if (info.dli_sname != NULL)
             snprintf(text, size, "%.120s (%.100s)", info.dli_sname, info.dli_fname);
@@ -106,6 +117,43 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argume
     if (named && trace->frames < FRAMES_WITH_LINES)
         add_line(trace->report, before ? pc : pc - 1);
     return ++trace->frames < FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* --- VE code --- */
+
+enum { SAVED_FRAME = 0, SAVED_RETURN = 8 };
+
+static void add_ve_frame(struct report *r, int number, uint64_t address, bool returned)
+{
+    const struct velink_library *library = verun_library_at(address);
+    add(r, "\n    #%d VE 0x%llx", number, (unsigned long long)address);
+    if (library == NULL)
+        return;
+
+    uint64_t at = returned ? address - 1 : address;
+    const struct velink_named *function = velink_function_at(library, at);
+    const struct velink_source *source = velink_source_at(library, at);
+    struct dwarf_line line;
+    if (function != NULL)
+        add(r, " %s+0x%llx", function->name, (unsigned long long)(address - function->address));
+    add(r, " (%s)", library->path);
+    if (source != NULL && dwarf_find_line(source->image, source->size, at - source->bias, &line))
+        add(r, " at %s:%u", line.file, line.line);
+}
+
+/* Callers are found by the frames, which begin with the caller's and the place to return to. */
+static void add_ve_frames(struct report *r, const struct ve_core *core)
+{
+    uint64_t frame = core->s[VE_S_FRAME];
+    add_ve_frame(r, 0, ve_core_address(core), false);
+    for (int i = 1; i < FRAMES && frame != 0 && frame % 8 == 0; i++) {
+        const uint64_t *words = (const uint64_t *)(uintptr_t)frame;
+        uint64_t back = words[SAVED_RETURN / 8];
+        if (verun_library_at(back) == NULL || words[SAVED_FRAME / 8] <= frame)
+            return;
+        add_ve_frame(r, i, back, true);
+        frame = words[SAVED_FRAME / 8];
+    }
 }
 
 static const char *signal_name(int number)
@@ -218,7 +266,10 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     const ucontext_t *uc = context;
     struct trace trace = {.report = &report, .fault = (uint64_t)uc->uc_mcontext.gregs[REG_RIP]};
     STEP(describe_crash(&report, number, target, info->si_addr));
-    STEP(_Unwind_Backtrace(add_frame, &trace));
+    if (ve_core_current != NULL)
+        STEP(add_ve_frames(&report, ve_core_current));
+    else
+        STEP(_Unwind_Backtrace(add_frame, &trace));
     STEP(flush_output());
     STEP(show(&report));
     _exit(number);
@@ -234,6 +285,29 @@ VEOW_NO_ASAN void veow_die(const char *reason)
     flush_output();
     show(&report);
     _exit(1);
+}
+
+VEOW_NO_ASAN void veow_ve_exception(const struct ve_core *core)
+{
+    const struct veow_context *ctx = veow_current;
+    const struct ve_fault *fault = &core->fault;
+    int number = ve_fault_signal(fault->kind);
+    char where[256] = "VE code";
+    end_once();
+    publish(number != 0 ? number : SIGABRT);
+    limit_time();
+    if (ctx != NULL && atomic_load(&ctx->target) != 0)
+        veow_describe(atomic_load(&ctx->target), where, sizeof where);
+
+    struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
+    add(&report, "[VE] ERROR: %s (%s) in kernel %s", ve_fault_name(fault->kind),
+        ve_fault_text(fault->kind), where);
+    if (fault->address != 0)
+        add(&report, ", at address 0x%llx", (unsigned long long)fault->address);
+    STEP(add_ve_frames(&report, core));
+    flush_output();
+    show(&report);
+    _exit(number != 0 ? number : 1);
 }
 
 void *veow_signal_stack_new(void)

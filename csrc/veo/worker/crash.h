@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "veo/machine/core.h"
+
 /* Installs the handlers, once. */
 void veow_crash_setup(void);
 
@@ -20,6 +22,9 @@ void veow_signal_stack_free(void *stack);
 
 /* Ends the process with a report that the host shows; for what is not a signal. Any thread. */
 void veow_die(const char *reason) __attribute__((noreturn));
+
+/* The same for VE code that an exception has stopped. */
+void veow_ve_exception(const struct ve_core *core) __attribute__((noreturn));
 
 /* Writes "function (library)" of a code address. Any thread. */
 void veow_describe(uint64_t address, char *text, size_t size);

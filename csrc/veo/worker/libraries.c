@@ -11,15 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "veo/run/libraries.h"
 #include "veo/worker/classes.h"
 #include "veo/worker/context.h"
 #include "veo/worker/static_symbols.h"
 
-#define EM_VE 251
-
 /* Handles are counted here, because dlclose() trusts whatever it is given. */
 struct loaded {
-    void *handle;
+    void *handle;              /* of dlopen(), or the same as ve */
+    struct velink_library *ve; /* VE code */
     unsigned count;
     struct loaded *next;
 };
@@ -46,11 +46,9 @@ static void explain(const char *path, const char *message, char *error)
     if (fd >= 0)
         close(fd);
     if (n == (ssize_t)sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0) {
-        if (header.e_machine == EM_VE)
-            what = "it is code for the Vector Engine, and the soft libveo runs kernels on the "
-                   "host; compile it with gcc (VeBuild does)";
-        else if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
-            what = "it is for another machine; the soft libveo runs x86-64 code";
+        if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
+            what = "it is for another machine; the soft libveo runs code for x86-64 and for the "
+                   "Vector Engine";
         else if (header.e_type != ET_DYN)
             what = "it is no shared library; link it with -shared -fPIC";
     } else if (n > 0) {
@@ -63,22 +61,46 @@ static void explain(const char *path, const char *message, char *error)
         snprintf(error, WIRE_ERROR_SIZE, "%.1000s", message);
 }
 
+/* Opens a file by what it holds. NULL with the reason; *VE is set for VE code. */
+static void *open_library(const char *path, struct velink_library **ve, char *error)
+{
+    struct velink_error why = {""};
+    *ve = NULL;
+    if (strchr(path, '/') != NULL && verun_recognises(path)) {
+        *ve = verun_load(path, &why);
+        if (*ve == NULL)
+            snprintf(error, WIRE_ERROR_SIZE, "cannot load the VE code: %.950s", why.text);
+        return *ve;
+    }
+
+    void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    const char *message = handle == NULL ? dlerror() : NULL;
+    if (handle == NULL)
+        explain(path, message != NULL ? message : "unknown reason", error);
+    return handle;
+}
+
+static int close_library(const struct loaded *library)
+{
+    if (library->ve == NULL)
+        return dlclose(library->handle);
+    verun_unload(library->ve);
+    return 0;
+}
+
 uint64_t veow_load(struct wire_text *text)
 {
     struct loaded *library;
+    struct velink_library *ve;
     text->error[0] = 0;
-    void *handle = dlopen(text->text, RTLD_NOW | RTLD_GLOBAL);
-    if (handle == NULL) {
-        const char *message = dlerror();
-        explain(text->text, message != NULL ? message : "unknown reason", text->error);
+    void *handle = open_library(text->text, &ve, text->error);
+    if (handle == NULL)
         return 0;
-    }
 
     pthread_mutex_lock(&lock);
     library = find((uint64_t)(uintptr_t)handle);
     if (library == NULL && (library = calloc(1, sizeof *library)) != NULL) {
-        library->handle = handle;
-        library->next = libraries;
+        *library = (struct loaded){.handle = handle, .ve = ve, .next = libraries};
         libraries = library;
     }
 
@@ -86,7 +108,7 @@ uint64_t veow_load(struct wire_text *text)
         library->count++;
     pthread_mutex_unlock(&lock);
     if (library == NULL) {
-        dlclose(handle);
+        close_library(&(struct loaded){.handle = handle, .ve = ve});
         snprintf(text->error, sizeof text->error, "out of memory in the VE process");
         return 0;
     }
@@ -102,9 +124,16 @@ static bool lies_in(uint64_t address, const void *map)
            there == map;
 }
 
+static bool lies_in_ve(uint64_t address, const void *library)
+{
+    return velink_contains(library, address);
+}
+
 /* By another context: this one is here. */
 static bool is_being_executed(const struct loaded *library)
 {
+    if (library->ve != NULL)
+        return veow_is_executing(lies_in_ve, library->ve);
     struct link_map *map;
     return dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0 && veow_is_executing(lies_in, map);
 }
@@ -117,7 +146,7 @@ uint64_t veow_unload(uint64_t handle)
     if (library != NULL && library->count == 1 && is_being_executed(library))
         rc = WIRE_UNLOAD_BUSY;
     else if (library != NULL)
-        rc = dlclose(library->handle) == 0 ? 0 : WIRE_UNLOAD_UNKNOWN;
+        rc = close_library(library) == 0 ? 0 : WIRE_UNLOAD_UNKNOWN;
     if (library != NULL && rc == 0 && --library->count == 0) {
         struct loaded **at = &libraries;
         while (*at != library)
@@ -161,7 +190,17 @@ uint64_t veow_symbol(uint64_t handle, struct wire_text *text)
 
     pthread_mutex_lock(&lock);
     const struct loaded *library = find(handle);
-    if (library != NULL) {
+    if (library != NULL && library->ve != NULL) {
+        const struct velink_named *named = velink_export(library->ve, text->text);
+        if (named == NULL || named->thread_local_one)
+            snprintf(text->error, sizeof text->error,
+                     named == NULL ? "the VE code does not define it, or hides it"
+                                   : "it is a thread-local variable, which has no one address");
+        else
+            address = (const void *)(uintptr_t)named->address;
+        if (address != NULL)
+            veow_classes_signature(named->address, text->signature);
+    } else if (library != NULL) {
         address = dlsym(library->handle, text->text);
         const char *message = address != NULL ? NULL : dlerror();
         if (address == NULL)

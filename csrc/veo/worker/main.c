@@ -20,6 +20,7 @@
 #include "veo/worker/context.h"
 #include "veo/worker/crash.h"
 #include "veo/worker/loop.h"
+#include "veo/worker/program.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -98,11 +99,14 @@ static void map_memory(char *argv[])
 int main(int argc, char *argv[])
 {
     static pid_t host;
-    if (argc != WIRE_ARGC || strcmp(argv[1], WIRE_ARGV_TAG) != 0) {
+    if (argc > 1 && strcmp(argv[1], WIRE_ARGV_TAG) != 0)
+        return veow_run_program(argv + 1);
+    if (argc != WIRE_ARGC) {
         fprintf(stderr,
                 "This is a worker of offchip's soft libveo. It is started by the library: set "
                 "VEORUN_BIN to its path, or hand that to veo_proc_create_static() or "
-                "veo.VeoProc().\n");
+                "veo.VeoProc().\nusage: %s PROGRAM ARGUMENT...   runs a program of VE code\n",
+                argv[0]);
         return 2;
     }
 

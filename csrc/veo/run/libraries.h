@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libraries.h: the VE code that this process has loaded.
+ *
+ * Loading and unloading are for one thread at a time; the rest may be called by any thread, and
+ * functions that take an address by handlers of signals too.
+ */
+#ifndef VERUN_LIBRARIES_H
+#define VERUN_LIBRARIES_H
+
+#include "veo/link/library.h"
+#include "veo/run/thread.h"
+
+/* Whether the file at PATH is VE code, an archive of it too. */
+bool verun_recognises(const char *path);
+
+/*
+ * Loads a file and calls what it does at its start. A library that is loaded already is the same
+ * one again. NULL with the reason.
+ */
+struct velink_library *verun_load(const char *path, struct velink_error *error);
+
+/* Undoes one verun_load(). */
+void verun_unload(struct velink_library *library);
+
+/* The library that has an address, or NULL. */
+const struct velink_library *verun_library_at(uint64_t address);
+
+/* Gives thread-local variables of this thread their first content, for libraries that are new. */
+void verun_libraries_start_thread(struct verun_thread *thread);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arithmetic on values that take two registers. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "veo/run/special.h"
+
+/* --- integers of 128 bits: the lower half first --- */
+
+typedef unsigned __int128 wide;
+
+static wide wide_at(const struct ve_core *core, unsigned first)
+{
+    return (wide)core->s[first + 1] << 64 | core->s[first];
+}
+
+static bool return_wide(struct ve_core *core, wide value)
+{
+    core->s[0] = (uint64_t)value;
+    core->s[1] = (uint64_t)(value >> 64);
+    return true;
+}
+
+#define WIDE(name, expression) \
+    bool verun_##name(struct ve_core *core) \
+    { \
+        wide a = wide_at(core, 0); \
+        wide b = wide_at(core, 2); \
+        return return_wide(core, (wide)(expression)); \
+    }
+
+static wide divide(wide a, wide b, bool negative, bool remainder)
+{
+    if (b == 0)
+        return 0;
+    if (!negative)
+        return remainder ? a % b : a / b;
+
+    /* The smallest value divided by -1 wraps. */
+    wide sign_a = (wide)((__int128)a >> 127);
+    wide sign_b = (wide)((__int128)b >> 127);
+    wide x = (a ^ sign_a) - sign_a;
+    wide y = (b ^ sign_b) - sign_b;
+    wide sign = remainder ? sign_a : sign_a ^ sign_b;
+    wide result = remainder ? x % y : x / y;
+    return (result ^ sign) - sign;
+}
+
+WIDE(multi3, a *b)
+WIDE(divti3, divide(a, b, true, false))
+WIDE(modti3, divide(a, b, true, true))
+WIDE(udivti3, divide(a, b, false, false))
+WIDE(umodti3, divide(a, b, false, true))
+/* Shifts have an int as their second argument. */
+WIDE(ashlti3, a << (b & 127))
+WIDE(lshrti3, a >> (b & 127))
+WIDE(ashrti3, (__int128)a >> (b & 127))
+
+static bool return_double(struct ve_core *core, double value)
+{
+    memcpy(&core->s[0], &value, sizeof value);
+    return true;
+}
+
+static bool return_float(struct ve_core *core, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    core->s[0] = (uint64_t)bits << 32;
+    return true;
+}
+
+static double double_at(const struct ve_core *core, unsigned i)
+{
+    double value;
+    memcpy(&value, &core->s[i], sizeof value);
+    return value;
+}
+
+static float float_at(const struct ve_core *core, unsigned i)
+{
+    uint32_t bits = (uint32_t)(core->s[i] >> 32);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+bool verun_floattidf(struct ve_core *core)
+{
+    return return_double(core, (double)(__int128)wide_at(core, 0));
+}
+
+bool verun_floatuntidf(struct ve_core *core)
+{
+    return return_double(core, (double)wide_at(core, 0));
+}
+
+bool verun_floattisf(struct ve_core *core)
+{
+    return return_float(core, (float)(__int128)wide_at(core, 0));
+}
+
+bool verun_floatuntisf(struct ve_core *core)
+{
+    return return_float(core, (float)wide_at(core, 0));
+}
+
+bool verun_fixdfti(struct ve_core *core)
+{
+    return return_wide(core, (wide)(__int128)double_at(core, 0));
+}
+
+bool verun_fixunsdfti(struct ve_core *core)
+{
+    return return_wide(core, (wide)double_at(core, 0));
+}
+
+bool verun_fixsfti(struct ve_core *core)
+{
+    return return_wide(core, (wide)(__int128)float_at(core, 0));
+}
+
+bool verun_fixunssfti(struct ve_core *core)
+{
+    return return_wide(core, (wide)float_at(core, 0));
+}
+
+bool verun_powidf2(struct ve_core *core)
+{
+    return return_double(core, __builtin_powi(double_at(core, 0), (int)core->s[1]));
+}
+
+bool verun_popcountdi2(struct ve_core *core)
+{
+    core->s[0] = (uint64_t)__builtin_popcountll(core->s[0]);
+    return true;
+}
+
+/* --- structures: s0 is where the result goes --- */
+
+bool verun_div(struct ve_core *core)
+{
+    div_t result = div((int)core->s[1], (int)core->s[2]);
+    memcpy((void *)(uintptr_t)core->s[0], &result, sizeof result);
+    return true;
+}
+
+bool verun_ldiv(struct ve_core *core)
+{
+    ldiv_t result = ldiv((long)core->s[1], (long)core->s[2]);
+    memcpy((void *)(uintptr_t)core->s[0], &result, sizeof result);
+    return true;
+}
+
+/* --- long double: the upper half first. The host computes with 64 bits of 113. --- */
+
+static long double quad_at(const struct ve_core *core, unsigned first)
+{
+    __float128 value;
+    const uint64_t halves[2] = {core->s[first + 1], core->s[first]};
+    memcpy(&value, halves, sizeof value);
+    return (long double)value;
+}
+
+static bool return_quad(struct ve_core *core, long double result)
+{
+    __float128 value = (__float128)result;
+    uint64_t halves[2];
+    memcpy(halves, &value, sizeof halves);
+    core->s[0] = halves[1];
+    core->s[1] = halves[0];
+    return true;
+}
+
+#define QUAD1(name) \
+    bool verun_##name(struct ve_core *core) \
+    { \
+        return return_quad(core, name(quad_at(core, 0))); \
+    }
+#define QUAD2(name) \
+    bool verun_##name(struct ve_core *core) \
+    { \
+        return return_quad(core, name(quad_at(core, 0), quad_at(core, 2))); \
+    }
+
+QUAD1(acosl)
+QUAD1(asinl)
+QUAD1(atanl)
+QUAD1(ceill)
+QUAD1(cosl)
+QUAD1(coshl)
+QUAD1(expl)
+QUAD1(fabsl)
+QUAD1(floorl)
+QUAD1(logl)
+QUAD1(log10l)
+QUAD1(rintl)
+QUAD1(roundl)
+QUAD1(sinl)
+QUAD1(sinhl)
+QUAD1(sqrtl)
+QUAD1(tanl)
+QUAD1(tanhl)
+QUAD1(truncl)
+QUAD2(atan2l)
+QUAD2(fmodl)
+QUAD2(powl)
+
+bool verun_strtold(struct ve_core *core)
+{
+    return return_quad(
+        core, strtold((const char *)(uintptr_t)core->s[0], (char **)(uintptr_t)core->s[1]));
+}

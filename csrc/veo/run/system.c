@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * System calls, as programs make that bring their own C library. Numbers up to 312 are those of
+ * Linux on x86-64. Calls that would take memory or threads from this process are not served.
+ */
+#include "veo/run/system.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool is_served(uint64_t number)
+{
+    static const uint16_t served[] = {
+        SYS_read,
+        SYS_write,
+        SYS_open,
+        SYS_close,
+        SYS_stat,
+        SYS_fstat,
+        SYS_lstat,
+        SYS_poll,
+        SYS_lseek,
+        SYS_mmap,
+        SYS_mprotect,
+        SYS_munmap,
+        SYS_ioctl,
+        SYS_pread64,
+        SYS_pwrite64,
+        SYS_readv,
+        SYS_writev,
+        SYS_access,
+        SYS_pipe,
+        SYS_sched_yield,
+        SYS_madvise,
+        SYS_dup,
+        SYS_dup2,
+        SYS_nanosleep,
+        SYS_getpid,
+        SYS_uname,
+        SYS_fcntl,
+        SYS_fsync,
+        SYS_ftruncate,
+        SYS_getcwd,
+        SYS_chdir,
+        SYS_rename,
+        SYS_mkdir,
+        SYS_rmdir,
+        SYS_unlink,
+        SYS_readlink,
+        SYS_gettimeofday,
+        SYS_getrusage,
+        SYS_times,
+        SYS_getuid,
+        SYS_getgid,
+        SYS_geteuid,
+        SYS_getegid,
+        SYS_getppid,
+        SYS_gettid,
+        SYS_time,
+        SYS_clock_gettime,
+        SYS_clock_getres,
+        SYS_clock_nanosleep,
+        SYS_openat,
+        SYS_newfstatat,
+        SYS_getdents64,
+        SYS_kill,
+        SYS_tgkill,
+        SYS_futex,
+    };
+    for (size_t i = 0; i < sizeof served / sizeof *served; i++)
+        if (served[i] == number)
+            return true;
+    return false;
+}
+
+bool verun_system_call(struct ve_core *core, uint64_t number)
+{
+    uint64_t parameters;
+    uint64_t a[7];
+    memcpy(&parameters, (const void *)(uintptr_t)(core->s[VE_S_THREAD] + 24), sizeof parameters);
+    memcpy(a, (const void *)(uintptr_t)parameters, sizeof a);
+    if (number == SYS_exit || number == SYS_exit_group)
+        exit((int)a[1]);
+    if (!is_served(number)) {
+        core->s[0] = (uint64_t)-(int64_t)ENOSYS;
+        return true;
+    }
+
+    long result = syscall((long)number, a[1], a[2], a[3], a[4], a[5], a[6]);
+    core->s[0] = (uint64_t)(int64_t)(result == -1 ? -errno : result);
+    return true;
+}

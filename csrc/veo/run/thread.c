@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "veo/run/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "veo/run/gates.h"
+#include "veo/run/libraries.h"
+#include "veo/run/system.h"
+
+/* As much as NEC's libraries give to a thread at least; pages are taken when they are touched. */
+#define STACK ((size_t)256 << 20)
+#define GUARD ((size_t)1 << 16)
+
+/* The thread pointer, what lies at it, and the variables behind that. */
+enum { AREA_BEFORE = 4096, BLOCK = 256, PARAMETERS_AT = 24 };
+#define VARIABLES ((size_t)4 << 20)
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t reserved = BLOCK;
+
+static void end_thread(void *argument)
+{
+    struct verun_thread *thread = argument;
+    if (thread->core != NULL)
+        ve_core_destroy(thread->core);
+    if (thread->stack != NULL)
+        munmap(thread->stack, GUARD + STACK);
+    if (thread->area != NULL)
+        munmap(thread->area, AREA_BEFORE + VARIABLES);
+    free(thread);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key, end_thread);
+}
+
+static void *reserve_pages(size_t size)
+{
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages != MAP_FAILED ? pages : NULL;
+}
+
+static void set_registers(struct verun_thread *thread)
+{
+    struct ve_core *core = thread->core;
+    uint64_t low = (uint64_t)(uintptr_t)thread->stack + GUARD;
+    thread->pointer = (uint64_t)(uintptr_t)thread->area + AREA_BEFORE;
+
+    /* System calls have their parameters before the thread pointer. */
+    uint64_t parameters = (uint64_t)(uintptr_t)thread->area;
+    memcpy(thread->area + AREA_BEFORE, &thread->pointer, sizeof thread->pointer);
+    memcpy(thread->area + AREA_BEFORE + PARAMETERS_AT, &parameters, sizeof parameters);
+    core->s[VE_S_LIMIT] = low;
+    core->s[VE_S_STACK] = low + STACK;
+    core->s[VE_S_THREAD] = thread->pointer;
+    core->stack_low = low;
+    core->owner = thread;
+    core->monitor_call = verun_system_call;
+    verun_gates_attach(core);
+}
+
+struct verun_thread *verun_thread(void)
+{
+    pthread_once(&once, make_key);
+    struct verun_thread *thread = pthread_getspecific(key);
+    if (thread != NULL)
+        return thread;
+
+    thread = calloc(1, sizeof *thread);
+    if (thread == NULL)
+        return NULL;
+    thread->core = ve_core_create();
+    thread->stack = reserve_pages(GUARD + STACK);
+    thread->area = reserve_pages(AREA_BEFORE + VARIABLES);
+    if (thread->core == NULL || thread->stack == NULL || thread->area == NULL ||
+        mprotect(thread->stack, GUARD, PROT_NONE) != 0) {
+        end_thread(thread);
+        return NULL;
+    }
+
+    set_registers(thread);
+    pthread_setspecific(key, thread);
+    return thread;
+}
+
+bool verun_reserve(size_t size, size_t align, uint64_t *offset)
+{
+    pthread_mutex_lock(&lock);
+    *offset = (reserved + align - 1) & ~(uint64_t)(align - 1);
+    bool fits = align <= AREA_BEFORE && *offset <= VARIABLES && size <= VARIABLES - *offset;
+    if (fits)
+        reserved = *offset + size;
+    pthread_mutex_unlock(&lock);
+    return fits;
+}
+
+bool verun_call(struct verun_thread *thread, uint64_t function, const uint64_t *args, size_t nargs,
+                uint64_t *result)
+{
+    struct ve_core *core = thread->core;
+    uint64_t stack = core->s[VE_S_STACK];
+    size_t words = nargs > 8 ? nargs : 8;
+    verun_libraries_start_thread(thread);
+
+    core->s[VE_S_STACK] = (stack - VERUN_FRAME_ARGUMENTS - words * sizeof *args) & ~UINT64_C(15);
+    uint64_t *frame = (uint64_t *)(uintptr_t)(core->s[VE_S_STACK] + VERUN_FRAME_ARGUMENTS);
+    for (size_t i = 0; i < nargs; i++) {
+        frame[i] = args[i];
+        if (i < 8)
+            core->s[i] = args[i];
+    }
+
+    core->s[VE_S_CALLEE] = function;
+    thread->depth++;
+    bool done = ve_core_run(core, function);
+    thread->depth--;
+    core->s[VE_S_STACK] = stack;
+    *result = core->s[0];
+    return done;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * thread.h: VE code on a thread of the host: its core, its stack and its thread-local variables.
+ *
+ * Each thread has its own, made when it first calls VE code and freed when it ends.
+ */
+#ifndef VERUN_THREAD_H
+#define VERUN_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "veo/machine/core.h"
+
+/* The part of a frame that callees save registers in; arguments follow it. */
+#define VERUN_FRAME_ARGUMENTS 176
+
+struct verun_thread {
+    struct ve_core *core;
+    uint8_t *stack; /* a page that cannot be accessed, then the stack */
+    uint8_t *area;  /* of thread-local variables */
+    uint64_t pointer;
+    uint64_t initialised; /* libraries whose thread-local variables have their first content */
+    unsigned depth;       /* of calls */
+};
+
+/* This thread's. NULL without memory. */
+struct verun_thread *verun_thread(void);
+
+/*
+ * Calls a function. Arguments and the result are as registers hold them; those beyond the eighth
+ * go to the frame. A gate may call too. False if the code stopped: core->fault says why.
+ */
+bool verun_call(struct verun_thread *thread, uint64_t function, const uint64_t *args, size_t nargs,
+                uint64_t *result);
+
+/* Reserves thread-local memory in all threads: its distance from the thread pointer. */
+bool verun_reserve(size_t size, size_t align, uint64_t *offset);
+
+#endif
