@@ -141,14 +141,18 @@ void ve_vshf(struct ve_core *core, const struct ve_instruction *in)
 
 /* --- moved ------------------------------------------------------------------------------------ */
 
+/* Element i is element i + Y of z, if the mask has that one. */
 void ve_vmv(struct ve_core *core, const struct ve_instruction *in)
 {
-    uint64_t moved[VE_VECTOR_LENGTH];
+    uint64_t moved[VE_VECTOR_LENGTH], lanes[VE_VECTOR_LENGTH], moved_lanes[VE_VECTOR_LENGTH];
     const uint64_t *from = ve_vector(core, in->vz);
     size_t start = (size_t)ve_y(core, in);
-    for (size_t i = 0; i < VE_VECTOR_LENGTH; i++)
+    ve_lanes(core, in->mask, lanes);
+    for (size_t i = 0; i < VE_VECTOR_LENGTH; i++) {
         moved[i] = from[(start + i) % VE_VECTOR_LENGTH];
-    write_masked(core, in, moved);
+        moved_lanes[i] = lanes[(start + i) % VE_VECTOR_LENGTH];
+    }
+    write_lanes(core, ve_vector(core, in->vx), moved, moved_lanes);
 }
 
 void ve_vcp(struct ve_core *core, const struct ve_instruction *in)

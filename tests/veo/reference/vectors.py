@@ -172,6 +172,14 @@ def _merge(word: Word, mnemonic: str) -> None:
         x[i] = upper & UPPER | lower & MASK32
 
 
+def _move(word: Word, mnemonic: str) -> None:
+    source, x = list(word.vector(8)), word.vector(24)
+    for i in range(word.core.vl):
+        place = (i + word.y_scalar) % LENGTH
+        if word.upper[place]:
+            x[i] = source[place]
+
+
 def _compress(word: Word, mnemonic: str) -> None:
     chosen = [word.vector(8)[i] for i in word.active()]
     word.vector(24)[: len(chosen)] = chosen
@@ -359,7 +367,7 @@ INSTRUCTIONS: dict[str, Instruction] = {
     "vmrg": _merge,
     "vmrg.w": _merge,
     "vshf": _assign(_shuffled),
-    "vmv": _assign(lambda word, i: word.vector(8)[(i + word.y_scalar) % LENGTH]),
+    "vmv": _move,
     "vcp": _compress,
     "vex": _expand,
     "vsfa": _assign(
