@@ -15,6 +15,7 @@ from pathlib import Path
 from peers import draw
 
 from accl.constants import ErrorCode as AcclErrorCode
+from buildtools.c_lists import read_list
 from dpu.error_codes import ErrorCode as DpuErrorCode
 from offchip.environment import VARIABLES
 from veo.enums import CommandState
@@ -39,6 +40,7 @@ PURPOSES = {
 
 VARIABLES_FILE = "csrc/dpu/lib/core/variables.h"
 KEYS_FILE = "csrc/dpu/lib/ranks/profile_keys.h"
+OPTIONS_FILE = "csrc/dpu/machine/options.h"
 
 
 def format_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -63,22 +65,6 @@ def read_values() -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 VALUES = dict(read_values())
-
-
-def read_list(path: str, name: str) -> list[list[str]]:
-    """Read the rows of a list macro in C, ``X(WORD, "text", ...)``; adjacent texts are one."""
-    text = (ROOT / path).read_text()
-    body = re.search(rf"#define {name}\(X\)((?:.*\\\n)*.*)", text)
-    assert body is not None, name
-    rows: list[list[str]] = []
-    for token in re.findall(r'"(?:[^"\\]|\\.)*"|\w[\w.]*|[X(,)]', body[1]):
-        if token == "X":
-            rows.append([""])
-        elif token == ",":
-            rows[-1].append("")
-        elif token not in "()":
-            rows[-1][-1] += token[1:-1].replace('\\"', '"') if token[0] == '"' else token
-    return rows
 
 
 def environment_page() -> str:
@@ -106,31 +92,42 @@ def environment_page() -> str:
     return page.rstrip("\n") + "\n"
 
 
-def read_keys(prefix: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the keys of a profile with values, default and meaning."""
+def read_keys(*lists: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the keys of a profile with values, default and meaning, from lists in files."""
     names = {"DPULIB_RANKS_MAX": "4096", "DPU_MAX_NR_DPUS_PER_CI": "8"}
     names |= {"UINT32_MAX": "2³²-1", "UINT64_MAX": "2⁶⁴-1"}
-    for key, _, _, low, high, default, meaning in read_list(KEYS_FILE, f"{prefix}_NUMBERS"):
-        yield f"`{key}`", f"{low} to {names.get(high, high)}", default, meaning
-    for key, _, values, default, meaning in read_list(KEYS_FILE, f"{prefix}_WORDS"):
-        yield f"`{key}`", values, default, meaning
+    for path, name in lists:
+        for key, *columns, default, meaning in read_list(path, name):
+            values = columns[-1]
+            if name.endswith("_NUMBERS"):
+                values = f"{columns[-2]} to {names.get(values, values)}"
+            yield f"`{key}`", values, default, meaning
 
 
 def profile_page() -> str:
     """List the profile keys."""
-    page = HEADER.format(source=KEYS_FILE, title="Profile keys")
+    page = HEADER.format(source=f"{OPTIONS_FILE} and {KEYS_FILE}", title="Profile keys")
     page += (
         "Keys of a profile of `dpu`. [The guide](../dpu.md#profiles) says where profiles come from."
         " A value that is not\nallowed is an error. So is a key that begins with `soft` and is not"
         " here; other unknown keys are told on stderr.\n\n"
     )
     head = ("key", "values", "default", "meaning")
-    page += f"## UPMEM's\n\n{format_table(head, read_keys('DPULIB_VENDOR'))}\n"
+    vendors = read_keys(
+        (KEYS_FILE, "DPULIB_VENDOR_NUMBERS"),
+        (KEYS_FILE, "DPULIB_VENDOR_WORDS"),
+    )
+    page += f"## UPMEM's\n\n{format_table(head, vendors)}\n"
     switches = [
         (f"`{key}`", "true or false", "false", meaning)
         for key, _, meaning in read_list(KEYS_FILE, "DPULIB_SOFT_SWITCHES")
     ]
-    rows = [*read_keys("DPULIB_SOFT"), *switches]
+    ours = read_keys(
+        (KEYS_FILE, "DPULIB_SOFT_NUMBERS"),
+        (OPTIONS_FILE, "DPU_MACHINE_NUMBERS"),
+        (KEYS_FILE, "DPULIB_SOFT_WORDS"),
+    )
+    rows = [*ours, *switches]
     page += f"## The simulator's\n\n{format_table(head, rows)}\n"
     ignored = [
         (f"`{key}`", "yes" if told == "true" else "no", why)

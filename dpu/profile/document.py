@@ -64,6 +64,7 @@ def _program(figures: ProgramFigures) -> dict[str, Any]:
     covered = coverage(figures)
     return {
         "path": figures.program.path or None,
+        "options": figures.program.options,
         "advice": advise(figures),
         "endings": [
             {"launch": one.operation, "dpu": one.dpu, "text": one.text} for one in figures.endings

@@ -106,8 +106,8 @@ class ProgramFigures:
     @property
     def limit(self) -> float:
         """Bytes per cycle that the DMA engine can do, in transfers of 2,048 bytes."""
-        program = self.program
-        cycles = program.dma_setup + 2 * program.dma_engine_per_kib
+        options = self.program.options
+        cycles = options.get("softDmaSetup", 0) + 2 * options.get("softDmaEnginePerKiB", 0)
         return 2048 / cycles if cycles else float("inf")
 
     @property

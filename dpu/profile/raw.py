@@ -28,8 +28,10 @@ __all__ = [
     "read",
 ]
 
-_MAGIC, _VERSION = b"dpuprof\n", 1
+_MAGIC, _VERSION = b"dpuprof\n", 2
 _THREADS, _IRAM = 24, 4096
+# Those of the largest number of 64 bits.
+_DIGITS = 20
 # What an operation is: enum dpulib_raw_operation_kind.
 _LAUNCHES = 0
 
@@ -38,7 +40,7 @@ DONE, FAULT = 0, 1
 
 _HEADER = struct.Struct("<8sII")
 _RECORD = struct.Struct("<II")
-_PROGRAM = struct.Struct("<10I")
+_PROGRAM = struct.Struct("<6I")
 _LAUNCH = struct.Struct("<QII11Q")
 _TASKLET = struct.Struct("<6Q")
 _ENDING = struct.Struct("<QII")
@@ -57,17 +59,13 @@ class ProfileError(ValueError):
 
 
 class RecordedProgram(NamedTuple):
-    """A DPU program, and the timing of the DPUs that ran it."""
+    """A DPU program, and the clock and options of the DPUs that ran it, by keys of a profile."""
 
     number: int
     path: str
     image: bytes
     clock_hz: int
-    round_cycles: int
-    dma_setup: int
-    dma_engine_per_kib: int
-    dma_read_latency: int
-    dma_latency_per_kib: int
+    options: dict[str, int]
 
 
 class Tasklet(NamedTuple):
@@ -252,11 +250,23 @@ class _Record:
 
 
 def _read_program(profile: RawProfile, record: _Record) -> None:
-    number, path_size, image_size, *timing, _ = record.take(_PROGRAM)
+    number, path_size, image_size, clock_hz, options_size, _ = record.take(_PROGRAM)
     path = record.bytes(path_size).decode(errors="replace")
-    if min(timing[:2]) == 0:
+    image = record.bytes(image_size)
+    options = _read_options(record.bytes(options_size).decode(errors="replace"))
+    if clock_hz == 0:
         raise ProfileError("the profile is damaged: a DPU without a clock")
-    profile.programs[number] = RecordedProgram(number, path, record.bytes(image_size), *timing)
+    profile.programs[number] = RecordedProgram(number, path, image, clock_hz, options)
+
+
+def _read_options(text: str) -> dict[str, int]:
+    options = {}
+    for option in text.split(","):
+        key, _, value = option.partition("=")
+        if not (value.isascii() and value.isdigit() and len(value) <= _DIGITS):
+            raise ProfileError(f"the profile is damaged: {option!r} is not an option of a DPU")
+        options[key] = int(value)
+    return options
 
 
 def _read_launch(profile: RawProfile, record: _Record) -> None:

@@ -16,28 +16,35 @@
 
 void dpu_machine_default_options(struct dpu_machine_options *options)
 {
-    *options = (struct dpu_machine_options){
-        .size = sizeof *options,
-        .architecture = DPU_ARCHITECTURE_V1A,
-        .accounting = DPU_ACCOUNTING_PIPELINE,
-        .round_cycles = 11,
-        .dma_read_latency = 73,
-        .dma_write_latency = 57,
-        .dma_setup = 34,
-        .dma_latency_per_kib = 512,
-        .dma_engine_per_kib = 521,
-        .dma_page_crossing = 25,
-        .dram_refresh_interval = 10920,
-        .dram_refresh_cycles = 364,
+    *options = (struct dpu_machine_options){.size = sizeof *options,
+                                            .architecture = DPU_ARCHITECTURE_V1A,
+                                            .accounting = DPU_ACCOUNTING_PIPELINE,
+#define X(key, type, field, low, high, value, ...) .field = (value),
+                                            DPU_MACHINE_NUMBERS(X)
+#undef X
     };
+}
+
+static bool is_between(uint64_t value, uint64_t low, uint64_t high)
+{
+    return value >= low && value <= high;
+}
+
+static bool numbers_are_valid(const struct dpu_machine_options *options)
+{
+#define X(key, type, field, low, high, ...) \
+    if (!is_between(options->field, low, high)) \
+        return false;
+    DPU_MACHINE_NUMBERS(X)
+#undef X
+    return options->dram_refresh_cycles < options->dram_refresh_interval;
 }
 
 static bool options_are_valid(const struct dpu_machine_options *options)
 {
     return options->size == sizeof *options && dpu_chip_of(options->architecture) != NULL &&
-           options->accounting <= DPU_ACCOUNTING_VENDOR && options->round_cycles >= 1 &&
-           options->engine < DPU_ENGINE_COUNT &&
-           options->dram_refresh_cycles < options->dram_refresh_interval;
+           options->accounting <= DPU_ACCOUNTING_VENDOR && options->engine < DPU_ENGINE_COUNT &&
+           numbers_are_valid(options);
 }
 
 /* Plain zero pages, which cost nothing until they are touched. */

@@ -16,6 +16,7 @@
 #define OFFCHIP_DPU_MACHINE_H
 
 #include "dpu/isa/chip.h"
+#include "dpu/machine/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,27 +62,10 @@ struct dpu_machine_options {
     uint32_t size;         /* of this structure, set by dpu_machine_default_options() */
     uint32_t architecture; /* enum dpu_architecture */
     uint32_t accounting;   /* enum dpu_accounting */
-    uint32_t switches;     /* enum dpu_switch, or-ed */
-    uint64_t max_cycles;   /* of one launch; 0 for no limit */
-    /* Issue distance of one tasklet, the pipeline's depth; 11. */
-    uint32_t round_cycles;
-    /* Cycles a tasklet waits for DMA: latency + what its bytes take. 73, 57. */
-    uint32_t dma_read_latency;
-    uint32_t dma_write_latency;
-    /* Cycles the engine, which transfers one after the other, is busy: setup + what its bytes
-     * take. 34. */
-    uint32_t dma_setup;
-    /* What 1024 bytes take of the one and of the other. 512, 521. */
-    uint32_t dma_latency_per_kib;
-    uint32_t dma_engine_per_kib;
-    /* What each boundary of DPU_DRAM_PAGE bytes that a transfer crosses adds to both. 25. */
-    uint32_t dma_page_crossing;
-    /* The last dram_refresh_cycles of every dram_refresh_interval of a launch belong to the refresh
-     * of the DRAM: transfers stand still. 364 of 10920: DDR4's 260 ns every 7.8 us, four at once.
-     * Fewer than the interval; 0 for no refresh. */
-    uint32_t dram_refresh_interval;
-    uint32_t dram_refresh_cycles;
-    uint32_t engine; /* enum dpu_engine_kind */
+    uint32_t engine;       /* enum dpu_engine_kind */
+#define X(key, type, field, ...) type field;
+    DPU_MACHINE_NUMBERS(X)
+#undef X
 };
 
 /*

@@ -9,6 +9,7 @@ import random
 import pytest
 
 from dpu.profile import ProfileError, annotate, merge, program_figures, read, report
+from dpu.profile.raw import _read_options
 
 from .programs import build, command, run
 
@@ -49,8 +50,14 @@ def test_bytes_that_were_changed(data: bytes) -> None:
 
 
 def test_another_version(data: bytes) -> None:
-    with pytest.raises(ProfileError, match="has version 2; this program reads 1"):
-        read(data[:8] + b"\x02" + data[9:])
+    with pytest.raises(ProfileError, match=f"has version 99; this program reads {data[8]}"):
+        read(data[:8] + bytes([99]) + data[9:])
+
+
+@pytest.mark.parametrize("option", ["", "k", "k=", "k=x", "k=-1", "k=1.5", "k=" + "9" * 5000])
+def test_an_option_without_a_number(option: str) -> None:
+    with pytest.raises(ProfileError, match="is not an option of a DPU"):
+        _read_options(f"softDmaSetup=34,{option}")
 
 
 def test_an_unknown_record_is_skipped(data: bytes) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from buildtools.c_lists import read_list
 from dpu.profile import ProgramFigures, RawProfile, load, program_figures, report
 from dpu.profile.callgrind import callgrind
 from dpu.profile.command import main
@@ -216,7 +217,7 @@ def figures_of(site: dict[str, int], **changes: Any) -> ProgramFigures:
         **{"faults": 0, "stops": 0, **changes},
     }
     whole = LaunchFigures(**launch)
-    program = RecordedProgram(1, "a.dpu", b"", 350_000_000, 11, 34, 521, 73, 512)
+    program = RecordedProgram(1, "a.dpu", b"", 350_000_000, {})
     row = {"instructions": 10, "issue": 110, "spin": 0, "dma": 0, "sleep": 0, "pc": 0, **site}
     profile = RawProfile(
         programs={1: program}, sites={1: [Site(**row, thread=thread) for thread in range(16)]}
@@ -359,7 +360,13 @@ def test_every_key_of_json_is_documented(file: Path) -> None:
             return set().union(*map(keys, value))
         return set(value).union(*map(keys, value.values())) if isinstance(value, dict) else set()
 
-    assert {key for key in keys(json.loads(done.stdout)) if f"`{key}`" not in section} == set()
+    found = json.loads(done.stdout)
+    options = set().union(*(program.pop("options") for program in found["programs"]))
+    assert {key for key in keys(found) if f"`{key}`" not in section} == set()
+    assert "`options`" in section
+    assert options == {
+        key for key, *_ in read_list("csrc/dpu/machine/options.h", "DPU_MACHINE_NUMBERS")
+    }
 
 
 def test_a_profile_may_have_any_name(file: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import ctypes
 import time
 from collections.abc import Iterable
 
+from buildtools.c_lists import read_list
 from tests.support.builds import ROOT, c_program
 
 SOURCES = ROOT / "csrc" / "dpu"
@@ -20,24 +21,17 @@ TASKLETS, REGISTERS, OPERANDS = 24, 24, 6
 
 u8, u32, u64 = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64
 
+TYPES = {"uint32_t": u32, "uint64_t": u64}
+OPTIONS = read_list("csrc/dpu/machine/options.h", "DPU_MACHINE_NUMBERS")
+
 
 class Options(ctypes.Structure):
     _fields_ = [
         ("size", u32),
         ("architecture", u32),
         ("accounting", u32),
-        ("switches", u32),
-        ("max_cycles", u64),
-        ("round_cycles", u32),
-        ("dma_read_latency", u32),
-        ("dma_write_latency", u32),
-        ("dma_setup", u32),
-        ("dma_latency_per_kib", u32),
-        ("dma_engine_per_kib", u32),
-        ("dma_page_crossing", u32),
-        ("dram_refresh_interval", u32),
-        ("dram_refresh_cycles", u32),
         ("engine", u32),
+        *((field, TYPES[kind]) for _, kind, field, *_ in OPTIONS),
     ]
 
 

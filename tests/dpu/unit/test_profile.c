@@ -53,36 +53,23 @@ static void test_numbers(void)
         uint64_t low, high;
         size_t offset, size;
     } keys[] = {
-#define NUMBER(key, field, low, high) \
-    {key, low, high, offsetof(struct dpulib_profile, field), sizeof profile.field}
-        NUMBER("chipId", chip_id, 0, UINT32_MAX),
-        NUMBER("clockDivision", clock_division, 1, 8),
-        NUMBER("fckFrequency", clock_mhz, 1, 4000),
-        NUMBER("nrDpusPerCi", members, 1, 8),
-        NUMBER("nrDpusPerCI", members, 1, 8),
-        NUMBER("nrThreadsPerRank", threads_per_rank, 0, UINT32_MAX),
-        NUMBER("nrJobsPerRank", jobs_per_rank, 1, UINT32_MAX),
-        NUMBER("sgXferMaxBlocksPerDpu", sg_max_blocks, 0, UINT32_MAX),
-        NUMBER("softThreads", host_threads, 0, 1024),
-        NUMBER("softMaxCycles", machine.max_cycles, 0, UINT64_MAX),
-        NUMBER("softPipelineCycles", machine.round_cycles, 1, 1000),
-        NUMBER("softDmaReadLatency", machine.dma_read_latency, 0, 1000000),
-        NUMBER("softDmaWriteLatency", machine.dma_write_latency, 0, 1000000),
-        NUMBER("softDmaLatencyPerKiB", machine.dma_latency_per_kib, 0, 1000000),
-        NUMBER("softDmaSetup", machine.dma_setup, 0, 1000000),
-        NUMBER("softDmaEnginePerKiB", machine.dma_engine_per_kib, 0, 1000000),
-        NUMBER("softDmaPageCrossing", machine.dma_page_crossing, 0, 1000000),
-        NUMBER("softLaunchMicroseconds", launch_microseconds, 0, 1000000000),
-        NUMBER("softSwitches", machine.switches, 0, UINT32_MAX),
+#define NUMBER(key, type, field, low, high, ...) \
+    {key, low, high, offsetof(struct dpulib_profile, field), sizeof profile.field},
+#define OPTION(key, type, field, ...) NUMBER(key, type, machine.field, __VA_ARGS__)
+        DPULIB_VENDOR_NUMBERS(NUMBER) DPULIB_SOFT_NUMBERS(NUMBER) DPU_MACHINE_NUMBERS(OPTION)
+#undef OPTION
 #undef NUMBER
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const uint64_t good[] = {keys[i].low, keys[i].high};
-        char value[32], want[80];
+        char value[32], want[80], text[200];
         for (size_t k = 0; k < 2; k++) {
             uint64_t got = 0;
-            snprintf(value, sizeof value, "%#llx", (unsigned long long)good[k]);
-            CHECK(read(keys[i].key, value) == DPU_OK);
+            /* Any number of cycles fits into that interval, and none into any. */
+            snprintf(text, sizeof text,
+                     "softDramRefreshInterval=1000000000,softDramRefreshCycles=0,%s=%#llx",
+                     keys[i].key, (unsigned long long)good[k]);
+            CHECK(dpulib_profile_read(&profile, text) == DPU_OK);
             memcpy(&got, (const uint8_t *)&profile + keys[i].offset, keys[i].size);
             CHECK(got == good[k]);
         }
@@ -104,8 +91,12 @@ static void test_numbers(void)
     CHECK(dpulib_profile_read(&profile, NULL) == DPU_OK);
 #define SAME(key, type, field, low, high, text, meaning) \
     CHECK(text[0] < '0' || text[0] > '9' || (uint64_t)profile.field == strtoull(text, NULL, 10));
+#define SAME_OPTION(key, type, field, low, high, value, meaning) \
+    CHECK(profile.machine.field == (value));
     DPULIB_VENDOR_NUMBERS(SAME)
     DPULIB_SOFT_NUMBERS(SAME)
+    DPU_MACHINE_NUMBERS(SAME_OPTION)
+#undef SAME_OPTION
 #undef SAME
 
     CHECK(read("chipId", "1") == DPU_OK && profile.chip_given && !profile.ranks_given);
@@ -120,15 +111,11 @@ static void test_switches(void)
     static const struct {
         const char *key;
         uint32_t bit;
-    } keys[] = {{"softSmallIsProduct", DPU_SWITCH_SMALL_IS_PRODUCT},
-                {"softFaultStopsAccess", DPU_SWITCH_FAULT_STOPS_ACCESS},
-                {"softWram32Bits", DPU_SWITCH_WRAM_32_BITS},
-                {"softStepCopiesPair", DPU_SWITCH_STEP_COPIES_PAIR},
-                {"softUndecodableFaults", DPU_SWITCH_UNDECODABLE_FAULTS},
-                {"softMram26Bits", DPU_SWITCH_MRAM_26_BITS},
-                {"softDmaAlignmentFaults", DPU_SWITCH_DMA_ALIGNMENT_FAULTS},
-                {"softClrRunKeepsRunning", DPU_SWITCH_CLR_RUN_KEEPS_RUNNING},
-                {"softClsCountsSign", DPU_SWITCH_CLS_COUNTS_SIGN}};
+    } keys[] = {
+#define SWITCH(key, bit, meaning) {key, bit},
+        DPULIB_SOFT_SWITCHES(SWITCH)
+#undef SWITCH
+    };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         uint32_t others = ~keys[i].bit;
         CHECK(dpulib_profile_read(&profile, NULL) == DPU_OK);
@@ -170,10 +157,15 @@ static void test_keys_without_effect(void)
               profile.machine.switches == usual.machine.switches);
     }
 
-    /* One of ours that does not exist names those that do, the last too. */
+    /* One of ours that does not exist names those that do. */
     CHECK(read("softNrRank", "1") == DPU_ERR_INVALID_PROFILE);
     CHECK(strstr(dpulib_detail(), "has no key 'softNrRank'; there are softNrRanks, "));
-    CHECK(strstr(dpulib_detail(), ", softClsCountsSign, softEngine") != NULL);
+#define NAMED(key, ...) CHECK(strstr(dpulib_detail(), key) != NULL);
+    DPULIB_SOFT_NUMBERS(NAMED)
+    DPU_MACHINE_NUMBERS(NAMED)
+    DPULIB_SOFT_SWITCHES(NAMED)
+    DPULIB_SOFT_WORDS(NAMED)
+#undef NAMED
 }
 
 /* Of the environment and the caller, each over the one before. */

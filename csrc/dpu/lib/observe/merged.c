@@ -2,6 +2,7 @@
 #include "dpu/lib/observe/merged.h"
 
 #include "common/sha256.h"
+#include "dpu/lib/core/text.h"
 #include "dpu/profile/arcs.h"
 
 #include <stdlib.h>
@@ -23,11 +24,27 @@ struct dpulib_merged {
 static struct dpulib_merged *first;
 static uint32_t numbers;
 
+/* The options of a machine, as a profile has them. */
+static void describe_options(const struct dpu_machine *machine, struct dpulib_text text)
+{
+    struct dpu_machine_options options;
+    dpu_machine_get_options(machine, &options);
+    const char *separator = "";
+#define X(key, type, field, ...) \
+    dpulib_text_add(&text, "%s" key "=%llu", separator, (unsigned long long)options.field); \
+    separator = ",";
+    DPU_MACHINE_NUMBERS(X)
+#undef X
+}
+
 static void write_program(struct dpulib_raw_file *file, const struct dpulib_merged *merged,
                           const struct dpulib_program *program, const struct dpu_t *dpu)
 {
-    struct dpu_machine_options options;
-    dpu_machine_get_options(dpu->machine, &options);
+    /* Each key with a number of at most 20 digits. */
+#define X(key, ...) +sizeof key "=,18446744073709551615"
+    char options[DPU_MACHINE_NUMBERS(X)];
+#undef X
+    describe_options(dpu->machine, dpulib_text_new(options, sizeof options));
     const char *path = program->public.program_path;
     path = path != NULL ? path : NAMELESS;
     const struct dpulib_raw_program head = {
@@ -35,15 +52,15 @@ static void write_program(struct dpulib_raw_file *file, const struct dpulib_merg
         .path_size = (uint32_t)strlen(path),
         .image_size = (uint32_t)program->image_size,
         .clock_hz = dpulib_clock(&dpu->rank->profile),
-        .round_cycles = options.round_cycles,
-        .dma_setup = options.dma_setup,
-        .dma_engine_per_kib = options.dma_engine_per_kib,
-        .dma_read_latency = options.dma_read_latency,
-        .dma_latency_per_kib = options.dma_latency_per_kib,
+        .options_size = (uint32_t)strlen(options),
     };
     const struct dpulib_raw_part parts[] = {
-        {&head, sizeof head}, {path, head.path_size}, {program->image, head.image_size}};
-    dpulib_raw_write(file, DPULIB_RAW_PROGRAM, parts, 3);
+        {&head, sizeof head},
+        {path, head.path_size},
+        {program->image, head.image_size},
+        {options, head.options_size},
+    };
+    dpulib_raw_write(file, DPULIB_RAW_PROGRAM, parts, sizeof parts / sizeof *parts);
 }
 
 struct dpulib_merged *dpulib_merged_find(struct dpulib_raw_file *file,

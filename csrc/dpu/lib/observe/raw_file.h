@@ -16,10 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DPULIB_RAW_VERSION 1
+#define DPULIB_RAW_VERSION 2
 
 enum dpulib_raw_kind {
-    DPULIB_RAW_PROGRAM = 1,   /* then the path and the ELF file */
+    DPULIB_RAW_PROGRAM = 1,   /* then the path, the ELF file and the options */
     DPULIB_RAW_LAUNCH = 2,    /* of a DPU */
     DPULIB_RAW_EVENTS = 3,    /* then struct dpu_profile_event, as many as there are */
     DPULIB_RAW_OPERATION = 4, /* of the host */
@@ -32,9 +32,9 @@ enum dpulib_raw_kind {
 struct dpulib_raw_program {
     uint32_t program; /* its number: 1, 2, ... */
     uint32_t path_size, image_size;
-    uint32_t clock_hz;
-    /* Of the DPUs that it runs on, as in struct dpu_machine_options. */
-    uint32_t round_cycles, dma_setup, dma_engine_per_kib, dma_read_latency, dma_latency_per_kib;
+    uint32_t clock_hz; /* of the DPUs that it runs on */
+    /* DPU_MACHINE_NUMBERS of these, as in a profile: "softMaxCycles=0,softPipelineCycles=11". */
+    uint32_t options_size;
     uint32_t reserved;
 };
 

@@ -10,7 +10,6 @@
 
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/settings.h"
-#include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/ranks/profile_keys.h"
 #include "dpu/lib/ranks/rank.h"
@@ -111,18 +110,12 @@ static dpu_error_t read_no_reset(const struct reading *reading, const char *key,
 
 static dpu_error_t unknown_soft_key(const struct reading *reading, const char *key)
 {
-    char keys[1200];
-    const char *separator = "";
-    struct dpulib_text text = dpulib_text_new(keys, sizeof keys);
-#define ADD(name, ...) \
-    dpulib_text_add(&text, "%s" name, separator); \
-    separator = ", ";
-    DPULIB_SOFT_NUMBERS(ADD)
-    DPULIB_SOFT_SWITCHES(ADD)
-    DPULIB_SOFT_WORDS(ADD)
-#undef ADD
+#define NAME(name, ...) ", " name
+    static const char keys[] = DPULIB_SOFT_NUMBERS(NAME) DPU_MACHINE_NUMBERS(NAME)
+        DPULIB_SOFT_SWITCHES(NAME) DPULIB_SOFT_WORDS(NAME);
+#undef NAME
     return dpulib_fail(DPU_ERR_INVALID_PROFILE, "%s has no key '%s'; there are %s", reading->source,
-                       key, keys);
+                       key, keys + strlen(", "));
 }
 
 /* Profiles are read again and again: each is told once. */
@@ -160,9 +153,12 @@ static dpu_error_t apply(const struct reading *reading, const char *key, const c
             profile->field = (type)number; \
         return status; \
     }
+#define READ_OPTION(name, type, field, ...) READ_NUMBER(name, type, machine.field, __VA_ARGS__)
 
     DPULIB_VENDOR_NUMBERS(READ_NUMBER)
     DPULIB_SOFT_NUMBERS(READ_NUMBER)
+    DPU_MACHINE_NUMBERS(READ_OPTION)
+#undef READ_OPTION
 #undef READ_NUMBER
 #define READ_SWITCH(name, bit, ...) \
     if (strcmp(key, name) == 0) { \

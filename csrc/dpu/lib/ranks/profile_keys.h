@@ -6,9 +6,14 @@
 #ifndef OFFCHIP_DPU_LIB_PROFILE_KEYS_H
 #define OFFCHIP_DPU_LIB_PROFILE_KEYS_H
 
+#include "dpu/machine/options.h"
+
 #define DPULIB_RANKS_MAX 4096 /* ids have 12 bits */
 
-/* Numbers. X(key, type of the field, field, smallest, largest, default, meaning) */
+/*
+ * Numbers. X(key, type of the field, field, smallest, largest, default, meaning). Those of the
+ * machine are in DPU_MACHINE_NUMBERS, with the same columns.
+ */
 #define DPULIB_VENDOR_NUMBERS(X) \
     X("chipId", uint32_t, chip_id, 0, UINT32_MAX, "none", \
       "above 8 a v1B chip: 16 tasklets, 3968 instructions, 62 KiB of WRAM; else a v1A one. " \
@@ -29,32 +34,8 @@
     X("softNrRanks", uint32_t, ranks, 1, DPULIB_RANKS_MAX, "40", "number of simulated ranks") \
     X("softThreads", uint32_t, host_threads, 0, 1024, "0", \
       "host threads for launches and copies; 0: all cores") \
-    X("softMaxCycles", uint64_t, machine.max_cycles, 0, UINT64_MAX, "0", \
-      "a launch that takes more cycles ends with \"result timeout\" and the pcs of its tasklets; " \
-      "0: no limit") \
-    X("softPipelineCycles", uint32_t, machine.round_cycles, 1, 1000, "11", \
-      "cycles between two instructions of a tasklet") \
-    X("softDmaReadLatency", uint32_t, machine.dma_read_latency, 0, 1000000, "73", \
-      "cycles that a tasklet waits for a transfer from MRAM, whatever its size") \
-    X("softDmaWriteLatency", uint32_t, machine.dma_write_latency, 0, 1000000, "57", \
-      "the same for a transfer to MRAM") \
-    X("softDmaLatencyPerKiB", uint32_t, machine.dma_latency_per_kib, 0, 1000000, "512", \
-      "cycles that it additionally waits per 1024 bytes") \
-    X("softDmaSetup", uint32_t, machine.dma_setup, 0, 1000000, "34", \
-      "cycles that a transfer occupies the DMA engine, which handles one at a time") \
-    X("softDmaEnginePerKiB", uint32_t, machine.dma_engine_per_kib, 0, 1000000, "521", \
-      "cycles that it occupies it per 1024 bytes") \
-    X("softDmaPageCrossing", uint32_t, machine.dma_page_crossing, 0, 1000000, "25", \
-      "cycles that each boundary of 1024 bytes of MRAM in a transfer adds") \
-    X("softDramRefreshInterval", uint32_t, machine.dram_refresh_interval, 1, 1000000000, "10920", \
-      "transfers stand still in the last cycles of each interval of a launch, as the DRAM is " \
-      "refreshed") \
-    X("softDramRefreshCycles", uint32_t, machine.dram_refresh_cycles, 0, 1000000000, "364", \
-      "how many these are, less than the interval has; 0: no refresh") \
     X("softLaunchMicroseconds", uint32_t, launch_microseconds, 0, 1000000000, "170", \
-      "what a launch costs besides its cycles in modelled times") \
-    X("softSwitches", uint32_t, machine.switches, 0, UINT32_MAX, "0", \
-      "the switches below as one number: bits of `enum dpu_switch`")
+      "what a launch costs besides its cycles in modelled times")
 
 /* Bits of machine.switches: true or false. X(key, bit, meaning) */
 #define DPULIB_SOFT_SWITCHES(X) \

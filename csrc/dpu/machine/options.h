@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.h: the numbers that describe a machine, in one list.
+ *
+ * From it come the fields of struct dpu_machine_options, their defaults and bounds, the keys of a
+ * profile with their errors, the options that a recorded profile and its report have, what tests
+ * see, and the page of keys, which docs/generate.py makes; so the texts are Markdown.
+ */
+#ifndef OFFCHIP_DPU_OPTIONS_H
+#define OFFCHIP_DPU_OPTIONS_H
+
+/*
+ * X(key, type, field, smallest, largest, default, meaning)
+ *
+ * A tasklet waits for a transfer for its latency and what its bytes take of that; the engine, which
+ * transfers one after the other, is busy for its setup and what they take of it. Refreshes are
+ * DDR4's 260 ns every 7.8 us, four at once.
+ */
+#define DPU_MACHINE_NUMBERS(X) \
+    X("softMaxCycles", uint64_t, max_cycles, 0, UINT64_MAX, 0, \
+      "a launch that takes more cycles ends with \"result timeout\" and the pcs of its tasklets; " \
+      "0: no limit") \
+    X("softPipelineCycles", uint32_t, round_cycles, 1, 1000, 11, \
+      "cycles between two instructions of a tasklet") \
+    X("softDmaReadLatency", uint32_t, dma_read_latency, 0, 1000000, 73, \
+      "cycles that a tasklet waits for a transfer from MRAM, whatever its size") \
+    X("softDmaWriteLatency", uint32_t, dma_write_latency, 0, 1000000, 57, \
+      "the same for a transfer to MRAM") \
+    X("softDmaLatencyPerKiB", uint32_t, dma_latency_per_kib, 0, 1000000, 512, \
+      "cycles that it additionally waits per 1024 bytes") \
+    X("softDmaSetup", uint32_t, dma_setup, 0, 1000000, 34, \
+      "cycles that a transfer occupies the DMA engine, which handles one at a time") \
+    X("softDmaEnginePerKiB", uint32_t, dma_engine_per_kib, 0, 1000000, 521, \
+      "cycles that it occupies it per 1024 bytes") \
+    X("softDmaPageCrossing", uint32_t, dma_page_crossing, 0, 1000000, 25, \
+      "cycles that each boundary of 1024 bytes of MRAM in a transfer adds") \
+    X("softDramRefreshInterval", uint32_t, dram_refresh_interval, 1, 1000000000, 10920, \
+      "transfers stand still in the last cycles of each interval of a launch, as the DRAM is " \
+      "refreshed") \
+    X("softDramRefreshCycles", uint32_t, dram_refresh_cycles, 0, 999999999, 364, \
+      "how many these are, less than the interval has; 0: no refresh") \
+    X("softSwitches", uint32_t, switches, 0, UINT32_MAX, 0, \
+      "the switches below as one number: bits of `enum dpu_switch`")
+
+#endif
