@@ -5,7 +5,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
 from accl._device cimport Device
 from accl._operand cimport Operand
-from accl.libaccl cimport accl_call
+from accl.libaccl cimport accl_call, accl_operation_facts
 
 
 cdef class Caller:
@@ -60,6 +60,8 @@ cdef inline Options make_options(bint from_fpga, bint to_fpga, object compress_d
     return options
 
 
+# Of the operation that accl.h names like the method NAME.
+cdef const accl_operation_facts *facts_of(str name) except NULL
 # Removes `async` from the further keywords; any other one is an error.
 cdef bint take_async(dict more, bint run_async, str name) except -1
 cdef int check_elements(Operand *operand, uint64_t needed, str what, str name) except -1

@@ -10,22 +10,16 @@ from accl._handle cimport ACCLHandle, run_call, start_call
 from accl._operand cimport Moved, Operand, dtype_code, dtype_name, engine_dtype, moved, sync
 from accl._staging cimport Stage
 from accl.libaccl cimport (
-    ACCL_ALLGATHER,
-    ACCL_ALLTOALL,
-    ACCL_BCAST,
-    ACCL_COPY,
     ACCL_ETH_COMPRESSED,
-    ACCL_GATHER,
     ACCL_INT64,
     ACCL_NONE,
     ACCL_OP0_COMPRESSED,
     ACCL_OP1_COMPRESSED,
     ACCL_PROD,
-    ACCL_RECV,
     ACCL_RES_COMPRESSED,
-    ACCL_SCATTER,
-    ACCL_SEND,
+    ACCL_WORK_COMPUTES,
     accl_call,
+    accl_operation_facts,
 )
 
 import warnings
@@ -39,6 +33,17 @@ __all__ = ["Calls"]
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object value, int *overflow) except? -1
+
+cdef extern from *:
+    """
+    #include "accl.h"
+    #define IN_ORDER(value)
+    static const struct accl_operation_facts operations[] = {
+        ACCL_OPERATION_ROWS(ACCL_OPERATION_FACTS, IN_ORDER)};
+    enum { OPERATIONS = sizeof operations / sizeof *operations };
+    """
+    const accl_operation_facts operations[]
+    const int OPERATIONS
 
 _ON_DEVICE = (
     "ACCL: async run returns data on FPGA, user must sync_from_device() after waiting"
@@ -287,10 +292,27 @@ cdef class Calls:
         self._caller.check_return_value_flag = value
 
 
+cdef const accl_operation_facts *facts_of(str name) except NULL:
+    """Find an operation of accl.h by the name of its method."""
+    cdef bytes wanted = name.upper().encode()
+    cdef int i
+    for i in range(OPERATIONS):
+        if operations[i].name == wanted:
+            return &operations[i]
+    raise LookupError(f"accl.h has no operation {name}")
+
+
 cdef bint _moves(uint32_t operation) noexcept:
-    """Whether an operation accepts elements of any type."""
-    return operation in (ACCL_COPY, ACCL_SEND, ACCL_RECV, ACCL_BCAST, ACCL_SCATTER, ACCL_GATHER,
-                         ACCL_ALLGATHER, ACCL_ALLTOALL)
+    """Tell whether an operation accepts elements of any type: it has some, and adds none."""
+    cdef const accl_operation_facts *facts
+    cdef int i
+    for i in range(OPERATIONS):
+        facts = &operations[i]
+        if facts.operation == operation:
+            return facts.work != ACCL_WORK_COMPUTES and (
+                facts.root_reads or facts.reads or facts.writes
+            )
+    return False
 
 
 cdef int _refuse_moved(Caller caller, accl_call *call, set types, object compress,

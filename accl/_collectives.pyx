@@ -25,6 +25,7 @@ from accl._calls cimport (
     Calls,
     Options,
     check_elements,
+    facts_of,
     make_options,
     take_async,
     to_function,
@@ -33,17 +34,15 @@ from accl._calls cimport (
 from accl._operand cimport Operand, sync, take_found, take_unused
 from accl._staging cimport stage, staged
 from accl.libaccl cimport (
-    ACCL_ALLGATHER,
-    ACCL_ALLREDUCE,
-    ACCL_ALLTOALL,
     ACCL_BARRIER,
     ACCL_BCAST,
-    ACCL_GATHER,
+    ACCL_KIND_ROOTED,
     ACCL_NONE,
-    ACCL_REDUCE,
-    ACCL_REDUCE_SCATTER,
-    ACCL_SCATTER,
+    ACCL_SHARE_EACH,
+    ACCL_SHARE_ONE,
+    ACCL_WORK_COMPUTES,
     accl_call,
+    accl_operation_facts,
 )
 
 import warnings
@@ -52,11 +51,7 @@ __all__ = ["Collectives"]
 
 
 cdef enum:
-    # For how many times its count an operation reads or writes: once per rank.
-    EACH = -1
-
-cdef enum:
-    # Which operand has the default of the count: all of it, or a rank's part.
+    # Operand that gives the default of the count: all of it, or a rank's part.
     SOURCE
     RESULT
     PART_OF_SOURCE
@@ -64,70 +59,69 @@ cdef enum:
 
 @cython.final
 cdef class Operation:
-    """A row of the table of operations that have a source and a result."""
+    """A collective with a source and a result: its row in accl.h, and what follows from it."""
 
     cdef str name
-    cdef uint32_t code
-    # How many times the count the root and the others read and write. Without a root all are
-    # others.
-    cdef int root_reads
-    cdef int root_writes
-    cdef int reads
-    cdef int writes
+    cdef const accl_operation_facts *facts
+    cdef bint rooted
+    cdef bint computes
     cdef int counted
     cdef bint may_be_empty
 
-    def __init__(self, name, code, *, reads, writes, root_reads=0, root_writes=0, counted=SOURCE,
-                 may_be_empty=False):
+    def __init__(self, str name, *, may_be_empty=False):
         self.name = name
-        self.code = code
-        self.root_reads = root_reads
-        self.root_writes = root_writes
-        self.reads = reads
-        self.writes = writes
-        self.counted = counted
+        self.facts = facts_of(name)
+        self.rooted = self.facts.kind == ACCL_KIND_ROOTED
+        self.computes = self.facts.work == ACCL_WORK_COMPUTES
         self.may_be_empty = may_be_empty
+        if self.facts.reads == ACCL_SHARE_ONE:
+            self.counted = SOURCE
+        elif self.facts.writes == ACCL_SHARE_ONE:
+            self.counted = RESULT
+        else:
+            self.counted = PART_OF_SOURCE
 
 
-cdef Operation _SCATTER = Operation(
-    "scatter", ACCL_SCATTER, root_reads=EACH, root_writes=1, reads=0, writes=1, counted=RESULT
-)
-cdef Operation _GATHER = Operation(
-    "gather", ACCL_GATHER, root_reads=1, root_writes=EACH, reads=1, writes=0
-)
-cdef Operation _REDUCE = Operation(
-    "reduce", ACCL_REDUCE, root_reads=1, root_writes=1, reads=1, writes=0
-)
-cdef Operation _ALLGATHER = Operation(
-    "allgather", ACCL_ALLGATHER, reads=1, writes=EACH, may_be_empty=True
-)
-cdef Operation _ALLREDUCE = Operation(
-    "allreduce", ACCL_ALLREDUCE, reads=1, writes=1, may_be_empty=True
-)
-cdef Operation _REDUCE_SCATTER = Operation(
-    "reduce_scatter", ACCL_REDUCE_SCATTER, reads=EACH, writes=1, counted=RESULT
-)
-cdef Operation _ALLTOALL = Operation(
-    "alltoall", ACCL_ALLTOALL, reads=EACH, writes=EACH, counted=PART_OF_SOURCE
-)
+cdef Operation _SCATTER = Operation("scatter")
+cdef Operation _GATHER = Operation("gather")
+cdef Operation _REDUCE = Operation("reduce")
+cdef Operation _ALLGATHER = Operation("allgather", may_be_empty=True)
+cdef Operation _ALLREDUCE = Operation("allreduce", may_be_empty=True)
+cdef Operation _REDUCE_SCATTER = Operation("reduce_scatter")
+cdef Operation _ALLTOALL = Operation("alltoall")
 
 
-cdef inline uint64_t _times(int multiple, uint64_t ranks) noexcept:
-    return ranks if multiple == EACH else <uint64_t>multiple
+cdef inline uint64_t _times(uint32_t share, uint64_t ranks) noexcept:
+    return ranks if share == ACCL_SHARE_EACH else share
 
 
-cdef object _run(Caller caller, Operation operation, accl_call *call, bint is_root, object sbuf,
-                 object rbuf, object count, Options *options):
-    """Execute `call`, whose root and function are set, for any operation of the table."""
+cdef object _run(Caller caller, Operation operation, object sbuf, object rbuf, object count,
+                 object root, object func, object comm_id, dict more, Options *options):
+    """Make a call of any operation; `root` and `func` are used by those that have them."""
+    cdef accl_call call
     cdef Operand source
     cdef Operand result
     cdef str name = operation.name
-    cdef uint64_t ranks = caller.sizes[call.comm]
-    cdef uint64_t reads = _times(operation.root_reads if is_root else operation.reads, ranks)
-    cdef uint64_t writes = _times(operation.root_writes if is_root else operation.writes, ranks)
+    cdef const accl_operation_facts *facts = operation.facts
+    cdef bint is_root = False
+    cdef uint64_t ranks
+    cdef uint64_t reads
+    cdef uint64_t writes
     cdef object _source_stage
     cdef object _result_stage
+    if more:
+        options.run_async = take_async(more, options.run_async, name)
 
+    caller.begin(&call, facts.operation, comm_id, name)
+    if operation.rooted:
+        caller.set_root(&call, root, "root", name)
+        is_root = call.root_src_dst == caller.locals[call.comm]
+    if operation.computes:
+        call.function = to_function(func, name)
+
+    ranks = caller.sizes[call.comm]
+    reads = _times(facts.root_reads if is_root else facts.reads, ranks)
+    writes = _times(facts.root_writes if is_root else facts.writes, ranks)
     if not reads:
         take_unused(sbuf, &source)
     else:
@@ -145,17 +139,17 @@ cdef object _run(Caller caller, Operation operation, accl_call *call, bint is_ro
         call.address[2] = result.address
 
     if operation.counted == RESULT:
-        caller.set_count(call, count, result.elements, name)
+        caller.set_count(&call, count, result.elements, name)
     elif operation.counted == PART_OF_SOURCE:
-        caller.set_count(call, count, source.elements // <Py_ssize_t>ranks, name)
+        caller.set_count(&call, count, source.elements // <Py_ssize_t>ranks, name)
     else:
-        caller.set_count(call, count, source.elements, name)
+        caller.set_count(&call, count, source.elements, name)
     if source.elements < <Py_ssize_t>(reads * call.count):
         check_elements(&source, reads * call.count, "sbuf", name)
     if result.elements < <Py_ssize_t>(writes * call.count):
         check_elements(&result, writes * call.count, "rbuf", name)
 
-    caller.set_types(call, source.dtype, ACCL_NONE, result.dtype, <object>options.compress_dtype,
+    caller.set_types(&call, source.dtype, ACCL_NONE, result.dtype, <object>options.compress_dtype,
                      name)
     if call.count == 0 and not operation.may_be_empty:
         warnings.warn(zero_size, stacklevel=1)
@@ -164,7 +158,7 @@ cdef object _run(Caller caller, Operation operation, accl_call *call, bint is_ro
         sync(&source, reads * call.count, True)
 
     return caller.finish(
-        call, &result if writes else NULL, writes * call.count, options.to_fpga,
+        &call, &result if writes else NULL, writes * call.count, options.to_fpga,
         options.run_async, <object>options.waitfor,
         (sbuf, rbuf, staged(&source), staged(&result))
         if options.run_async or <object>options.waitfor or source.stage is not NULL
@@ -250,18 +244,10 @@ cdef class Collectives(Calls):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        cdef Caller caller = self._caller
-        cdef accl_call call
-        cdef Options options
-        cdef bint is_root
-        if more:
-            run_async = take_async(more, run_async, "scatter")
-
-        options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
-        caller.begin(&call, ACCL_SCATTER, comm_id, "scatter")
-        caller.set_root(&call, root, "root", "scatter")
-        is_root = call.root_src_dst == caller.locals[call.comm]
-        return _run(caller, _SCATTER, &call, is_root, sbuf, rbuf, count, &options)
+        cdef Options options = make_options(from_fpga, to_fpga, compress_dtype, run_async,
+                                            waitfor)
+        return _run(self._caller, _SCATTER, sbuf, rbuf, count, root, None, comm_id, more,
+                    &options)
 
     def gather(self, sbuf, rbuf, count=None, root=0, comm_id=0, from_fpga=False, to_fpga=False,
                compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -285,18 +271,10 @@ cdef class Collectives(Calls):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        cdef Caller caller = self._caller
-        cdef accl_call call
-        cdef Options options
-        cdef bint is_root
-        if more:
-            run_async = take_async(more, run_async, "gather")
-
-        options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
-        caller.begin(&call, ACCL_GATHER, comm_id, "gather")
-        caller.set_root(&call, root, "root", "gather")
-        is_root = call.root_src_dst == caller.locals[call.comm]
-        return _run(caller, _GATHER, &call, is_root, sbuf, rbuf, count, &options)
+        cdef Options options = make_options(from_fpga, to_fpga, compress_dtype, run_async,
+                                            waitfor)
+        return _run(self._caller, _GATHER, sbuf, rbuf, count, root, None, comm_id, more,
+                    &options)
 
     def allgather(self, sbuf, rbuf, count=None, comm_id=0, from_fpga=False, to_fpga=False,
                   compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -318,15 +296,10 @@ cdef class Collectives(Calls):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        cdef Caller caller = self._caller
-        cdef accl_call call
-        cdef Options options
-        if more:
-            run_async = take_async(more, run_async, "allgather")
-
-        options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
-        caller.begin(&call, ACCL_ALLGATHER, comm_id, "allgather")
-        return _run(caller, _ALLGATHER, &call, False, sbuf, rbuf, count, &options)
+        cdef Options options = make_options(from_fpga, to_fpga, compress_dtype, run_async,
+                                            waitfor)
+        return _run(self._caller, _ALLGATHER, sbuf, rbuf, count, None, None, comm_id, more,
+                    &options)
 
     def reduce(self, sbuf, rbuf, count=None, root=0, func=0, comm_id=0, from_fpga=False,
                to_fpga=False, compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -352,19 +325,10 @@ cdef class Collectives(Calls):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        cdef Caller caller = self._caller
-        cdef accl_call call
-        cdef Options options
-        cdef bint is_root
-        if more:
-            run_async = take_async(more, run_async, "reduce")
-
-        options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
-        caller.begin(&call, ACCL_REDUCE, comm_id, "reduce")
-        caller.set_root(&call, root, "root", "reduce")
-        is_root = call.root_src_dst == caller.locals[call.comm]
-        call.function = to_function(func, "reduce")
-        return _run(caller, _REDUCE, &call, is_root, sbuf, rbuf, count, &options)
+        cdef Options options = make_options(from_fpga, to_fpga, compress_dtype, run_async,
+                                            waitfor)
+        return _run(self._caller, _REDUCE, sbuf, rbuf, count, root, func, comm_id, more,
+                    &options)
 
     def allreduce(self, sbuf, rbuf, count=None, func=0, comm_id=0, from_fpga=False, to_fpga=False,
                   compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -388,16 +352,10 @@ cdef class Collectives(Calls):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        cdef Caller caller = self._caller
-        cdef accl_call call
-        cdef Options options
-        if more:
-            run_async = take_async(more, run_async, "allreduce")
-
-        options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
-        caller.begin(&call, ACCL_ALLREDUCE, comm_id, "allreduce")
-        call.function = to_function(func, "allreduce")
-        return _run(caller, _ALLREDUCE, &call, False, sbuf, rbuf, count, &options)
+        cdef Options options = make_options(from_fpga, to_fpga, compress_dtype, run_async,
+                                            waitfor)
+        return _run(self._caller, _ALLREDUCE, sbuf, rbuf, count, None, func, comm_id, more,
+                    &options)
 
     def reduce_scatter(self, sbuf, rbuf, count=None, func=0, comm_id=0, from_fpga=False,
                        to_fpga=False, compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -421,16 +379,10 @@ cdef class Collectives(Calls):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        cdef Caller caller = self._caller
-        cdef accl_call call
-        cdef Options options
-        if more:
-            run_async = take_async(more, run_async, "reduce_scatter")
-
-        options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
-        caller.begin(&call, ACCL_REDUCE_SCATTER, comm_id, "reduce_scatter")
-        call.function = to_function(func, "reduce_scatter")
-        return _run(caller, _REDUCE_SCATTER, &call, False, sbuf, rbuf, count, &options)
+        cdef Options options = make_options(from_fpga, to_fpga, compress_dtype, run_async,
+                                            waitfor)
+        return _run(self._caller, _REDUCE_SCATTER, sbuf, rbuf, count, None, func, comm_id, more,
+                    &options)
 
     def alltoall(self, sbuf, rbuf, count=None, comm_id=0, from_fpga=False, to_fpga=False,
                  compress_dtype=None, run_async=False, waitfor=(), **more):
@@ -453,15 +405,10 @@ cdef class Collectives(Calls):
         ACCLHandle or None
             A handle if `run_async`.
         """
-        cdef Caller caller = self._caller
-        cdef accl_call call
-        cdef Options options
-        if more:
-            run_async = take_async(more, run_async, "alltoall")
-
-        options = make_options(from_fpga, to_fpga, compress_dtype, run_async, waitfor)
-        caller.begin(&call, ACCL_ALLTOALL, comm_id, "alltoall")
-        return _run(caller, _ALLTOALL, &call, False, sbuf, rbuf, count, &options)
+        cdef Options options = make_options(from_fpga, to_fpga, compress_dtype, run_async,
+                                            waitfor)
+        return _run(self._caller, _ALLTOALL, sbuf, rbuf, count, None, None, comm_id, more,
+                    &options)
 
     def barrier(self, comm_id=0, run_async=False, waitfor=(), **more):
         """Wait until all ranks have called it.

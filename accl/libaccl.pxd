@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """C declarations: the table of csrc/dispatch/accl_table.h, with the functions that are called."""
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from offchip.libloader cimport offchip_library
 
 
@@ -31,15 +31,16 @@ cdef extern from "accl_table.h" nogil:
         ACCL_SEND
         ACCL_RECV
         ACCL_BCAST
-        ACCL_SCATTER
-        ACCL_GATHER
         ACCL_REDUCE
-        ACCL_ALLGATHER
         ACCL_ALLREDUCE
         ACCL_REDUCE_SCATTER
         ACCL_BARRIER
-        ACCL_ALLTOALL
         ACCL_NOP
+
+        ACCL_KIND_ROOTED
+        ACCL_WORK_COMPUTES
+        ACCL_SHARE_ONE
+        ACCL_SHARE_EACH
 
         ACCL_PROD
 
@@ -71,6 +72,16 @@ cdef extern from "accl_table.h" nogil:
         ACCL_MEMORY_UNIFIED
         ACCL_BUFFER_HOST_ONLY
         ACCL_BUFFER_ZERO
+
+    struct accl_operation_facts:
+        const char *name
+        uint32_t operation
+        uint8_t kind
+        uint8_t work
+        uint8_t root_reads
+        uint8_t root_writes
+        uint8_t reads
+        uint8_t writes
 
     struct accl_device:
         pass

@@ -110,29 +110,70 @@ enum accl_error_bit {
 };
 #define ACCL_ERROR(name) (UINT32_C(1) << ACCL_##name##_BIT)
 
-/* X(name, value): what a call does. */
-#define ACCL_OPERATION_LIST(X) \
-    X(CONFIG, 0) \
-    X(COPY, 1) \
-    X(COMBINE, 2) \
-    X(SEND, 3) \
-    X(RECV, 4) \
-    X(BCAST, 5) \
-    X(SCATTER, 6) \
-    X(GATHER, 7) \
-    X(REDUCE, 8) \
-    X(ALLGATHER, 9) \
-    X(ALLREDUCE, 10) \
-    X(REDUCE_SCATTER, 11) \
-    X(BARRIER, 12) \
-    X(ALLTOALL, 13) \
-    X(NOP, 255)
+/*
+ * ROW(X, name, value, kind, work, root reads, root writes, reads, writes): every operation, once.
+ * Enums, names, checks and dispatch follow from this table, here and in Python.
+ *
+ * A rank reads and writes NONE, ONE or EACH: nothing, its count of elements, or that for each rank.
+ * The first two are those of the root of a ROOTED operation, the last two those of other ranks.
+ */
+#define ACCL_OPERATION_ROWS(ROW, X) \
+    ROW(X, CONFIG, 0, CONTROL, MOVES, NONE, NONE, NONE, NONE) \
+    ROW(X, COPY, 1, LOCAL, MOVES, NONE, NONE, ONE, ONE) \
+    ROW(X, COMBINE, 2, LOCAL, COMPUTES, NONE, NONE, ONE, ONE) \
+    ROW(X, SEND, 3, MESSAGE, MOVES, NONE, NONE, ONE, NONE) \
+    ROW(X, RECV, 4, MESSAGE, MOVES, NONE, NONE, NONE, ONE) \
+    ROW(X, BCAST, 5, ROOTED, MOVES, ONE, NONE, NONE, ONE) \
+    ROW(X, SCATTER, 6, ROOTED, MOVES, EACH, ONE, NONE, ONE) \
+    ROW(X, GATHER, 7, ROOTED, MOVES, ONE, EACH, ONE, NONE) \
+    ROW(X, REDUCE, 8, ROOTED, COMPUTES, ONE, ONE, ONE, NONE) \
+    ROW(X, ALLGATHER, 9, SYMMETRIC, MOVES, NONE, NONE, ONE, EACH) \
+    ROW(X, ALLREDUCE, 10, SYMMETRIC, COMPUTES, NONE, NONE, ONE, ONE) \
+    ROW(X, REDUCE_SCATTER, 11, SYMMETRIC, COMPUTES, NONE, NONE, EACH, ONE) \
+    ROW(X, BARRIER, 12, SYMMETRIC, MOVES, NONE, NONE, NONE, NONE) \
+    ROW(X, ALLTOALL, 13, SYMMETRIC, MOVES, NONE, NONE, EACH, EACH) \
+    ROW(X, NOP, 255, CONTROL, MOVES, NONE, NONE, NONE, NONE)
+
+/* X(name, value): names and numbers of the operations. */
+#define ACCL_OPERATION_NUMBER(X, name, value, ...) X(name, value)
+#define ACCL_OPERATION_LIST(X) ACCL_OPERATION_ROWS(ACCL_OPERATION_NUMBER, X)
 
 enum accl_operation {
 #define ACCL_OPERATION_ENUM(name, value) ACCL_##name = value,
     ACCL_OPERATION_LIST(ACCL_OPERATION_ENUM)
 #undef ACCL_OPERATION_ENUM
 };
+
+/* Communication of an operation: a message to or from one rank, or a collective. */
+enum accl_operation_kind {
+    ACCL_KIND_UNKNOWN = 0,
+    ACCL_KIND_CONTROL,
+    ACCL_KIND_LOCAL,
+    ACCL_KIND_MESSAGE,
+    ACCL_KIND_ROOTED,   /* a collective with a root */
+    ACCL_KIND_SYMMETRIC /* a collective without one */
+};
+enum accl_operation_work { ACCL_WORK_MOVES, ACCL_WORK_COMPUTES };
+enum accl_operation_share { ACCL_SHARE_NONE, ACCL_SHARE_ONE, ACCL_SHARE_EACH };
+
+/* A row of the table. */
+struct accl_operation_facts {
+    const char *name; /* "REDUCE_SCATTER" */
+    uint32_t operation;
+    uint8_t kind, work;                             /* enum accl_operation_kind, ..._work */
+    uint8_t root_reads, root_writes, reads, writes; /* enum accl_operation_share */
+};
+
+/* ACCL_OPERATION_ROWS(ACCL_OPERATION_FACTS, AT): initializers of an array, AT(value) {...}, ... */
+#define ACCL_OPERATION_FACTS(AT, name, value, kind, work, root_reads, root_writes, reads, writes) \
+    AT(value){#name, \
+              value, \
+              ACCL_KIND_##kind, \
+              ACCL_WORK_##work, \
+              ACCL_SHARE_##root_reads, \
+              ACCL_SHARE_##root_writes, \
+              ACCL_SHARE_##reads, \
+              ACCL_SHARE_##writes},
 
 /* What ACCL_CONFIG does; the value is the call's count. */
 enum accl_config_function {
@@ -410,8 +451,8 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
 /* Calls */
 
 /*
- * One operation. `count` is in elements; of a message, buffer or vector, and for scatter, gather,
- * allgather, reduce_scatter and alltoall of the part of one rank. Addresses:
+ * One operation. `count` is in elements; of a message, buffer or vector, and of the part of one
+ * rank where an operation reads or writes EACH. Addresses:
  *
  *   operation        address[0]           address[1]   address[2]             root_src_dst
  *   COPY             source                            result
@@ -422,8 +463,7 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
  *   SCATTER          source, at the root               result                 root
  *   GATHER           source                            result, at the root    root
  *   REDUCE           source                            result, at the root    root
- *   ALLGATHER, ALLREDUCE, REDUCE_SCATTER, ALLTOALL: source in 0, result in 2
- *   BARRIER, NOP, CONFIG: none
+ *   BARRIER, NOP, CONFIG: none; of all others the source is in 0, the result in 2
  *
  * What is not used may be ACCL_NO_ADDRESS. Source and result may be the same memory, and those of
  * COPY and COMBINE may overlap: operands are what they were before. For scatter, gather and

@@ -34,6 +34,7 @@ struct communicator {
     struct accl_rank *ranks;
     uint32_t *world;                   /* global ranks, for the key */
     const struct transport *transport; /* which its collectives go through */
+    uint32_t makes;                    /* bits of operations that this one has functions for */
     struct lanes *lanes;               /* of transport/shm; one block of malloc(), or NULL */
     struct hosts *hosts;               /* of transport/hosts, or NULL */
     struct communicator *outer;        /* which this one serves, if it is none of the user's */

@@ -2,38 +2,39 @@
 #include "accl/base/operation.h"
 
 #include "accl/base/device.h"
-#include "accl/base/text.h"
 
-uint32_t acclib_operation_refuse(accl_device *device, const struct operation *op, const char *where)
+#define AT(value) [(value) == ACCL_NOP ? OPERATION_KINDS : (value)] =
+const struct accl_operation_facts acclib_operations[OPERATION_KINDS + 2] = {
+    ACCL_OPERATION_ROWS(ACCL_OPERATION_FACTS, AT)};
+
+#define IS_PACKED(name, value) \
+    _Static_assert((value) < OPERATION_KINDS || (value) == ACCL_NOP, \
+                   "tables of operations, and notes of calls, have no place for " #name);
+ACCL_OPERATION_LIST(IS_PACKED)
+
+const char *acclib_operation_name(uint32_t operation)
+{
+    const char *name = operation_facts(operation)->name;
+    return name != NULL ? name : "?";
+}
+
+uint32_t acclib_operation_refuse(accl_device *device, uint32_t operation, const char *where)
 {
     return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
-                            "%s is not implemented %s", acclib_operation_name(op->call->operation),
-                            where);
+                            "%s is not implemented %s", acclib_operation_name(operation), where);
 }
 
 void acclib_operation_extents(const struct operation *op, uint64_t *source, uint64_t *result)
 {
-    const struct accl_call *c = op->call;
-    uint64_t n = op->comm != NULL ? op->comm->n : 1;
-    bool root = op->comm != NULL && op->comm->me == c->root_src_dst;
-    uint64_t all = c->count > UINT64_MAX / n ? UINT64_MAX : c->count * n;
+    const struct accl_operation_facts *facts = op->facts;
+    uint64_t n = op->comm != NULL ? op->comm->n : 1, count = op->call->count;
+    bool is_root = facts->kind == ACCL_KIND_ROOTED && op->comm != NULL &&
+                   op->comm->me == op->call->root_src_dst;
+    const uint64_t elements[] = {[ACCL_SHARE_NONE] = 0,
+                                 [ACCL_SHARE_ONE] = count,
+                                 [ACCL_SHARE_EACH] =
+                                     count > UINT64_MAX / n ? UINT64_MAX : count * n};
 
-    *source = *result = c->count;
-
-    switch (c->operation) {
-    case ACCL_SEND: *result = 0; break;
-    case ACCL_RECV: *source = 0; break;
-    case ACCL_BCAST:
-        *source = root ? c->count : 0;
-        *result = root ? 0 : c->count;
-        break;
-    case ACCL_SCATTER: *source = root ? all : 0; break;
-    case ACCL_GATHER: *result = root ? all : 0; break;
-    case ACCL_REDUCE: *result = root ? c->count : 0; break;
-    case ACCL_ALLGATHER: *result = all; break;
-    case ACCL_REDUCE_SCATTER: *source = all; break;
-    case ACCL_ALLTOALL: *source = *result = all; break;
-    case ACCL_BARRIER: *source = *result = 0; break;
-    default: break;
-    }
+    *source = elements[is_root ? facts->root_reads : facts->reads];
+    *result = elements[is_root ? facts->root_writes : facts->writes];
 }

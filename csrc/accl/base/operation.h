@@ -11,7 +11,8 @@
 
 struct operation {
     const struct accl_call *call;
-    struct communicator *comm; /* NULL for local operations */
+    const struct accl_operation_facts *facts; /* of call->operation */
+    struct communicator *comm;                /* NULL for local operations */
     uint64_t count;
     uint32_t type, wire, arithmetic; /* uncompressed; on the wire; of sums */
     uint32_t source_type, source2_type, result_type;
@@ -19,24 +20,54 @@ struct operation {
     bool via16;                         /* float32 that is rounded to float16 on the way */
 };
 
-/* How many elements OP, of which call and communicator are set, reads and writes on this rank. */
+/* The table of accl.h by number. Notes of calls have four bits for an operation. */
+#define OPERATION_KINDS 16
+extern const struct accl_operation_facts acclib_operations[OPERATION_KINDS + 2];
+
+/* Facts of any number; those of an unknown one are 0 and NULL. */
+static inline const struct accl_operation_facts *operation_facts(uint32_t operation)
+{
+    if (operation < OPERATION_KINDS)
+        return &acclib_operations[operation];
+    return &acclib_operations[OPERATION_KINDS + (operation != ACCL_NOP)];
+}
+
+/* True if a call names another rank: of a message, or a root. */
+static inline bool operation_has_rank(const struct accl_operation_facts *facts)
+{
+    return facts->kind == ACCL_KIND_ROOTED || facts->kind == ACCL_KIND_MESSAGE;
+}
+
+static inline bool operation_is_collective(const struct accl_operation_facts *facts)
+{
+    return facts->kind == ACCL_KIND_ROOTED || facts->kind == ACCL_KIND_SYMMETRIC;
+}
+
+/* Parts, each of the count, that a collective of N ranks reads or writes where it does most. */
+static inline uint64_t operation_parts(uint8_t root, uint8_t other, uint64_t n)
+{
+    uint8_t most = root > other ? root : other;
+    return most == ACCL_SHARE_EACH ? n : most;
+}
+
+static inline uint64_t operation_parts_read(const struct accl_operation_facts *facts, uint64_t n)
+{
+    return operation_parts(facts->root_reads, facts->reads, n);
+}
+
+static inline uint64_t operation_parts_written(const struct accl_operation_facts *facts, uint64_t n)
+{
+    return operation_parts(facts->root_writes, facts->writes, n);
+}
+
+/* Name of an operation, "?" for an unknown number. Static. */
+const char *acclib_operation_name(uint32_t operation);
+
+/* Elements that OP, of which call, facts and communicator are set, reads and writes on this rank.
+ */
 void acclib_operation_extents(const struct operation *op, uint64_t *source, uint64_t *result);
 
-/* COLLECTIVE_NOT_IMPLEMENTED: what makes collectives over WHERE does not know this one. */
-uint32_t acclib_operation_refuse(accl_device *device, const struct operation *op,
-                                 const char *where);
-
-static inline bool operation_has_root(uint32_t operation)
-{
-    return operation == ACCL_BCAST || operation == ACCL_SCATTER || operation == ACCL_GATHER ||
-           operation == ACCL_REDUCE;
-}
-
-/* Whether a collective combines operands. */
-static inline bool operation_reduces(uint32_t operation)
-{
-    return operation == ACCL_REDUCE || operation == ACCL_ALLREDUCE ||
-           operation == ACCL_REDUCE_SCATTER;
-}
+/* COLLECTIVE_NOT_IMPLEMENTED: nothing makes this operation WHERE. */
+uint32_t acclib_operation_refuse(accl_device *device, uint32_t operation, const char *where);
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "accl.h"
-
 void acclib_text_add(struct text_out *out, const char *format, ...)
 {
     va_list args;
@@ -17,14 +15,4 @@ void acclib_text_add(struct text_out *out, const char *format, ...)
     va_end(args);
     if (n > 0)
         out->length += (size_t)n;
-}
-
-const char *acclib_operation_name(uint32_t operation)
-{
-    switch (operation) {
-#define OPERATION_CASE(name, value) \
-    case value: return #name;
-        ACCL_OPERATION_LIST(OPERATION_CASE)
-    default: return "?";
-    }
 }

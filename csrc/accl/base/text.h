@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text that is put together piece by piece, and names for it. */
+/* Text that is put together piece by piece. */
 #ifndef ACCL_TEXT_H
 #define ACCL_TEXT_H
 
@@ -14,8 +14,5 @@ struct text_out {
 
 void acclib_text_add(struct text_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* Name of an enum accl_operation, "?" for others. Static. */
-const char *acclib_operation_name(uint32_t operation);
 
 #endif

@@ -6,7 +6,7 @@
 
 static uint32_t run_alone(const struct operation *op)
 {
-    if (op->call->operation != ACCL_BCAST && op->call->operation != ACCL_BARRIER)
+    if (op->result != NULL)
         acclib_convert(op->result, op->result_type, op->source, op->source_type, op->count, false);
     return 0;
 }
@@ -18,8 +18,8 @@ static uint32_t sign(const struct operation *op)
     uint64_t words[] = {op->comm->signature,
                         c->operation,
                         c->count,
-                        operation_has_root(c->operation) ? c->root_src_dst : 0,
-                        operation_reduces(c->operation) ? c->function : 0,
+                        op->facts->kind == ACCL_KIND_ROOTED ? c->root_src_dst : 0,
+                        op->facts->work == ACCL_WORK_COMPUTES ? c->function : 0,
                         op->type,
                         op->wire | (uint64_t)c->meaning << 32};
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -33,6 +33,8 @@ static uint32_t sign(const struct operation *op)
 uint32_t acclib_collective_run(accl_device *device, const struct operation *op)
 {
     struct communicator *comm = op->comm;
+    if (!(comm->makes >> op->call->operation & 1))
+        return acclib_operation_refuse(device, op->call->operation, comm->transport->where);
     if (comm->n == 1)
         return run_alone(op);
     if (comm->broken)

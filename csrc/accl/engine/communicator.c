@@ -114,6 +114,8 @@ static int add(accl_device *device, const struct accl_rank *ranks, const uint32_
     comm->id = device->communicator_count;
     comm->key = key_of(list->times, world, n);
     comm->transport = acclib_world_transport(device, world, n);
+    for (uint32_t i = 0; i < OPERATION_KINDS; i++)
+        comm->makes |= (uint32_t)comm->transport->makes(i) << i;
     for (uint32_t i = 0; i < n; i++)
         comm->members[i].rank = world[i];
 

@@ -14,6 +14,12 @@
 #include "accl/transport/wait_note.h"
 #include "common/copy.h"
 
+static bool needs_no_rank(uint32_t operation)
+{
+    uint8_t kind = operation_facts(operation)->kind;
+    return kind == ACCL_KIND_CONTROL || kind == ACCL_KIND_LOCAL;
+}
+
 int acclib_call_check(accl_device *device, const struct accl_call *call)
 {
     int status = acclib_device_check(device);
@@ -24,8 +30,7 @@ int acclib_call_check(accl_device *device, const struct accl_call *call)
     if (call->size < sizeof *call)
         return acclib_fail(ACCL_INVALID, "struct accl_call has %u bytes, not %zu", call->size,
                            sizeof *call);
-    if (call->operation != ACCL_CONFIG && call->operation != ACCL_NOP &&
-        call->operation != ACCL_COPY && call->operation != ACCL_COMBINE && !device->ranks)
+    if (!device->ranks && !needs_no_rank(call->operation))
         return acclib_fail(ACCL_NOT_READY, "the device has no communicator yet");
 
     return ACCL_OK;
@@ -52,13 +57,12 @@ static uint32_t set_types(accl_device *device, struct operation *op)
     op->source2_type = flags & ACCL_OP1_COMPRESSED ? small : type;
     op->result_type = flags & ACCL_RES_COMPRESSED ? small : type;
     op->via16 = op->wire == ACCL_FLOAT16 && type == ACCL_FLOAT32;
-    bool reduces = c->operation == ACCL_COMBINE || c->operation == ACCL_REDUCE ||
-                   c->operation == ACCL_ALLREDUCE || c->operation == ACCL_REDUCE_SCATTER;
-    if (reduces && c->function > ACCL_PROD)
+    bool computes = op->facts->work == ACCL_WORK_COMPUTES;
+    if (computes && c->function > ACCL_PROD)
         return acclib_call_fail(device, ACCL_ERROR(ARITH_ERROR),
                                 "unknown function %u: SUM, MAX, MIN and PROD are supported",
                                 c->function);
-    if (reduces && (type == ACCL_INT8 || type > ACCL_INT64))
+    if (computes && (type == ACCL_INT8 || type > ACCL_INT64))
         return acclib_call_fail(
             device, ACCL_ERROR(ARITH_ERROR),
             "no arithmetic for elements of %s: supported are float16, float32, float64, "
@@ -92,8 +96,16 @@ static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t coun
     return 0;
 }
 
-static uint32_t combine(const struct operation *op)
+static uint32_t copy(accl_device *device, const struct operation *op)
 {
+    (void)device;
+    acclib_convert(op->result, op->result_type, op->source, op->source_type, op->count, false);
+    return 0;
+}
+
+static uint32_t combine(accl_device *device, const struct operation *op)
+{
+    (void)device;
     const uint8_t *operands[] = {op->source, op->source2};
     const uint8_t types[] = {(uint8_t)op->source_type, (uint8_t)op->source2_type};
     uint8_t *result = op->result;
@@ -144,17 +156,17 @@ static uint32_t receive_message(accl_device *device, const struct operation *op)
 
 static uint32_t dispatch(accl_device *device, struct operation *op)
 {
-    const struct accl_call *c = op->call;
-    switch (c->operation) {
-    case ACCL_COPY:
-        acclib_convert(op->result, op->result_type, op->source, op->source_type, op->count, false);
-        return 0;
-    case ACCL_COMBINE: return combine(op);
-
-    case ACCL_SEND: return send_message(device, op);
-    case ACCL_RECV: return receive_message(device, op);
-    default: return acclib_collective_run(device, op);
-    }
+    static uint32_t (*const runs[OPERATION_KINDS])(accl_device *, const struct operation *) = {
+        [ACCL_COPY] = copy,
+        [ACCL_COMBINE] = combine,
+        [ACCL_SEND] = send_message,
+        [ACCL_RECV] = receive_message,
+    };
+    uint32_t kind = op->call->operation;
+    if (operation_is_collective(op->facts))
+        return acclib_collective_run(device, op);
+    return runs[kind] != NULL ? runs[kind](device, op)
+                              : acclib_operation_refuse(device, kind, "by this engine");
 }
 
 /* Where the result would overwrite elements before they are read, a copy of the operand. */
@@ -219,7 +231,7 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
         op->result_type = op->source_type;
     if (!bits && from_stream)
         bits = acclib_stream_read(device, op->source, source_bytes);
-    bool local = c->operation == ACCL_COPY || c->operation == ACCL_COMBINE;
+    bool local = op->facts->kind == ACCL_KIND_LOCAL;
     if (!bits && local)
         bits = keep_operand(device, op, &op->source, op->source_type, &scratch[2]);
     if (!bits && local)
@@ -244,20 +256,19 @@ static uint32_t run(accl_device *device, const struct accl_call *call)
         return 0;
     if (kind == ACCL_CONFIG)
         return acclib_configure(device, call);
-    if (kind > ACCL_ALLTOALL)
+    const struct accl_operation_facts *facts = operation_facts(kind);
+    if (facts->kind == ACCL_KIND_UNKNOWN)
         return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
                                 "unknown operation %u", kind);
-    struct operation op = {.call = call, .count = call->count};
-    bool local = kind == ACCL_COPY || kind == ACCL_COMBINE;
-    if (!local && (op.comm = acclib_communicator_find(device, call->comm)) == NULL)
+    struct operation op = {.call = call, .facts = facts, .count = call->count};
+    if (facts->kind != ACCL_KIND_LOCAL &&
+        (op.comm = acclib_communicator_find(device, call->comm)) == NULL)
         return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
                                 call->comm < device->communicator_count
                                     ? "communicator %u was freed"
                                     : "no communicator %u",
                                 call->comm);
-    bool has_rank = kind == ACCL_SEND || kind == ACCL_RECV || kind == ACCL_BCAST ||
-                    kind == ACCL_SCATTER || kind == ACCL_GATHER || kind == ACCL_REDUCE;
-    if (has_rank && call->root_src_dst >= op.comm->n)
+    if (operation_has_rank(facts) && call->root_src_dst >= op.comm->n)
         return acclib_call_fail(device, ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED),
                                 "communicator %u has %u ranks and no rank %u", call->comm,
                                 op.comm->n, call->root_src_dst);

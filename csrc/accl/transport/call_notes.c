@@ -7,10 +7,7 @@
 #include "accl/base/operation.h"
 #include "accl/base/text.h"
 
-#define IS_NOTED(name, value) \
-    _Static_assert((value) < 16 || (value) == ACCL_NOP, "a note has four bits for the operation");
-ACCL_OPERATION_LIST(IS_NOTED)
-#undef IS_NOTED
+_Static_assert(OPERATION_KINDS <= 16, "a note has four bits for the operation");
 _Static_assert(RANKS_MAX <= 1024, "a note has ten bits for the root");
 
 /* Operation, root, and two bits that tell a note from the one that was at its place before. */
@@ -19,10 +16,11 @@ static uint16_t make_note(uint32_t operation, uint32_t root, uint64_t number)
     return (uint16_t)(operation << 12 | root << 2 | (number / CALL_NOTES & 3));
 }
 
-void acclib_call_begin(struct communicator *comm, const struct accl_call *call, uint64_t number)
+void acclib_call_begin(const struct operation *op, uint64_t number)
 {
-    uint32_t operation = call->operation;
-    uint32_t root = operation_has_root(operation) ? call->root_src_dst : 0;
+    struct communicator *comm = op->comm;
+    uint32_t operation = op->call->operation;
+    uint32_t root = op->facts->kind == ACCL_KIND_ROOTED ? op->call->root_src_dst : 0;
     if (comm->outer != NULL) {
         uint16_t users = call_note(comm->outer, comm->outer->current);
         operation = call_note_operation(users);
@@ -45,7 +43,7 @@ static void describe(struct text_out *out, uint32_t index, uint16_t note)
     uint32_t operation = call_note_operation(note);
     acclib_text_add(out, "%srank %u %s", out->length ? ", " : "", index,
                     acclib_operation_name(operation));
-    if (operation_has_root(operation))
+    if (operation_facts(operation)->kind == ACCL_KIND_ROOTED)
         acclib_text_add(out, " with root %u", call_note_root(note));
 }
 
@@ -78,10 +76,14 @@ const char *acclib_call_here(const accl_device *device, char text[CALL_HERE_BYTE
     static const char *const functions[] = {", SUM", ", MAX", ", MIN", ", PROD"};
     const struct accl_call *call = device->call;
     text[0] = 0;
-    if (call != NULL && call->operation != ACCL_BARRIER)
+    if (call == NULL)
+        return text;
+
+    bool computes = operation_facts(call->operation)->work == ACCL_WORK_COMPUTES;
+    if (call->operation != ACCL_BARRIER)
         snprintf(text, CALL_HERE_BYTES, " (here %llu elements of type %s%s)",
                  (unsigned long long)call->count, acclib_dtype_name(call->dtype),
-                 operation_reduces(call->operation) ? functions[call->function % 4] : "");
+                 computes ? functions[call->function % 4] : "");
     return text;
 }
 

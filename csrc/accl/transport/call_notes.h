@@ -12,6 +12,7 @@
 #define ACCL_CALL_NOTES_H
 
 #include "accl/base/device.h"
+#include "accl/base/operation.h"
 
 /* What another rank told of a call. */
 struct call_told {
@@ -23,8 +24,8 @@ struct call_told {
 typedef uint16_t (*call_note_source)(const struct communicator *comm, uint32_t index,
                                      uint64_t number);
 
-/* Call NUMBER is the one that is executed from here on. */
-void acclib_call_begin(struct communicator *comm, const struct accl_call *call, uint64_t number);
+/* OP is executed from here on, as call NUMBER of its communicator. */
+void acclib_call_begin(const struct operation *op, uint64_t number);
 
 /* Whether NOTE is one of call NUMBER. */
 static inline bool call_note_is_of(uint32_t note, uint64_t number)

@@ -6,16 +6,19 @@
 
 static enum ticket_kind kind_of(const struct accl_call *call)
 {
-    switch (call->operation) {
-    case ACCL_NOP: return TICKET_FENCE;
-    case ACCL_CONFIG: return call->function == ACCL_CFG_TIMEOUT ? TICKET_SETTING : TICKET_FENCE;
-    case ACCL_COPY:
-    case ACCL_COMBINE: return TICKET_LOCAL;
-    case ACCL_SEND: return TICKET_SEND;
-    case ACCL_RECV: return TICKET_RECEIVE;
-    case ACCL_BARRIER: return TICKET_BARRIER;
-    default: return TICKET_COLLECTIVE;
+    const struct accl_operation_facts *facts = operation_facts(call->operation);
+    switch ((enum accl_operation_kind)facts->kind) {
+    case ACCL_KIND_CONTROL:
+        return call->operation == ACCL_CONFIG && call->function == ACCL_CFG_TIMEOUT ? TICKET_SETTING
+                                                                                    : TICKET_FENCE;
+    case ACCL_KIND_LOCAL: return TICKET_LOCAL;
+    case ACCL_KIND_MESSAGE: return facts->reads ? TICKET_SEND : TICKET_RECEIVE;
+    case ACCL_KIND_ROOTED:
+    case ACCL_KIND_SYMMETRIC:
+        return call->operation == ACCL_BARRIER ? TICKET_BARRIER : TICKET_COLLECTIVE;
+    case ACCL_KIND_UNKNOWN: break;
     }
+    return TICKET_COLLECTIVE; /* fails when it is executed */
 }
 
 static void add_range(struct ticket *ticket, uint64_t address, uint64_t count, uint32_t type,
@@ -34,7 +37,7 @@ static void add_range(struct ticket *ticket, uint64_t address, uint64_t count, u
 static void add_ranges(struct ticket *ticket, struct communicator *comm,
                        const struct accl_call *call)
 {
-    struct operation op = {.call = call, .comm = comm};
+    struct operation op = {.call = call, .facts = operation_facts(call->operation), .comm = comm};
     uint64_t source, result;
     acclib_operation_extents(&op, &source, &result);
 

@@ -51,6 +51,8 @@ struct pending {
 typedef void (*pending_visit)(void *argument, const struct pending *pending);
 
 struct transport {
+    const char *where; /* "in shared memory", for texts */
+
     /* Begins: device->world is known. A status of accl.h; on failure close() follows. */
     int (*open)(accl_device *device);
     /* Ends, after the executor has. Tells peers, and frees everything. */
@@ -71,6 +73,8 @@ struct transport {
     /* Receives the next message of member FROM. */
     uint32_t (*receive)(accl_device *device, struct communicator *comm, uint32_t from,
                         const struct wanted *message);
+    /* True if collective() has a function for OPERATION; the engine refuses all others. */
+    bool (*makes)(uint32_t operation);
     /* Executes call NUMBER (from 1) of op->comm, which has several members. */
     uint32_t (*collective)(accl_device *device, const struct operation *op, uint64_t number);
     /* Whether what moves messages makes this reduction itself, by what is the same on all members;

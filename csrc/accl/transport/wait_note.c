@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/transport/wait_note.h"
 
+#include "accl/base/operation.h"
 #include "common/clock.h"
 
 static void write_note(accl_device *device, const struct wait_note *from)
@@ -67,7 +68,7 @@ void acclib_note_describe(struct text_out *out, uint32_t rank, const struct aren
     else
         acclib_text_add(out, "rank %u", peer);
     acclib_text_add(out, ", communicator key %016llx, ", (unsigned long long)key);
-    if (operation == ACCL_SEND || operation == ACCL_RECV)
+    if (operation_facts(operation)->kind == ACCL_KIND_MESSAGE)
         acclib_text_add(out, "tag %u, sequence %u", tag, sequence);
     else
         acclib_text_add(out, "collective call %u", sequence);

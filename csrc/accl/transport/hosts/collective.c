@@ -17,6 +17,8 @@ enum { BLOCK_SOURCE = 3, BLOCK_RESULT };
 /* Up to this size of all operands an allreduce gives them to all ranks, which takes fewer steps. */
 #define OPERANDS_EVERYWHERE (64 << 10)
 
+typedef uint32_t move_fn(const struct move *m);
+
 static uint8_t *block(const struct move *m, uint32_t number, uint64_t elements)
 {
     return acclib_hosts_block(m->device, m->op->comm, number,
@@ -49,20 +51,17 @@ static uint32_t stage_result(struct move *m, uint64_t parts)
     return op->result != NULL && m->result == NULL ? NO_MEMORY : 0;
 }
 
-/* --- what is only moved --- */
-
-/* Parts that an operation reads, and that it writes. */
 static uint64_t parts_read(const struct operation *op)
 {
-    uint32_t kind = op->call->operation;
-    return kind == ACCL_SCATTER || kind == ACCL_ALLTOALL ? op->comm->n : 1;
+    return operation_parts_read(op->facts, op->comm->n);
 }
 
 static uint64_t parts_written(const struct operation *op)
 {
-    uint32_t kind = op->call->operation;
-    return kind == ACCL_GATHER || kind == ACCL_ALLGATHER || kind == ACCL_ALLTOALL ? op->comm->n : 1;
+    return operation_parts_written(op->facts, op->comm->n);
 }
+
+/* --- what is only moved --- */
 
 /* The result from its parts, as they travelled; a rank's part for itself has not. */
 static uint32_t unstage_result(const struct move *m, uint64_t parts)
@@ -90,7 +89,7 @@ static uint32_t unstage_result(const struct move *m, uint64_t parts)
     return 0;
 }
 
-static uint32_t move_parts(struct move *m)
+static uint32_t move_parts(struct move *m, move_fn *run)
 {
     const struct operation *op = m->op;
     uint32_t bits = stage_source(m, parts_read(op));
@@ -98,15 +97,7 @@ static uint32_t move_parts(struct move *m)
     if (bits)
         return bits;
 
-    switch (op->call->operation) {
-    case ACCL_BCAST: bits = acclib_hosts_bcast(m); break;
-    case ACCL_SCATTER: bits = acclib_hosts_scatter(m); break;
-    case ACCL_GATHER: bits = acclib_hosts_gather(m); break;
-    case ACCL_ALLGATHER: bits = acclib_hosts_allgather(m); break;
-    case ACCL_ALLTOALL: bits = acclib_hosts_alltoall(m); break;
-    default: bits = acclib_operation_refuse(m->device, op, "between hosts"); break;
-    }
-
+    bits = run(m);
     if (!bits && m->result != op->result)
         bits = unstage_result(m, parts_written(op));
     return bits;
@@ -114,22 +105,15 @@ static uint32_t move_parts(struct move *m)
 
 /* --- sums in any order --- */
 
-static uint32_t reduce_in_any_order(struct move *m)
+static uint32_t reduce_in_any_order(struct move *m, move_fn *run)
 {
     const struct operation *op = m->op;
-    uint32_t kind = op->call->operation;
-    uint32_t bits = stage_source(m, kind == ACCL_REDUCE_SCATTER ? op->comm->n : 1);
+    uint32_t bits = stage_source(m, parts_read(op));
     bits = bits ? bits : stage_result(m, 1);
     if (bits)
         return bits;
 
-    switch (kind) {
-    case ACCL_REDUCE: bits = acclib_hosts_reduce(m); break;
-    case ACCL_ALLREDUCE: bits = acclib_hosts_allreduce(m); break;
-    case ACCL_REDUCE_SCATTER: bits = acclib_hosts_reduce_scatter(m); break;
-    default: bits = acclib_operation_refuse(m->device, op, "between hosts"); break;
-    }
-
+    bits = run(m);
     if (!bits && m->result != op->result)
         acclib_convert(op->result, op->result_type, m->result, m->type, op->count, false);
     return bits;
@@ -261,7 +245,37 @@ static uint32_t allreduce_shared(struct move *m)
     return bits;
 }
 
+static uint32_t allreduce_in_order(struct move *m)
+{
+    const struct operation *op = m->op;
+    uint64_t bytes = op->comm->n * op->count * acclib_dtype_bytes(m->type);
+    return bytes <= OPERANDS_EVERYWHERE ? allreduce_small(m) : allreduce_shared(m);
+}
+
 /* --- all --- */
+
+/* Functions of an operation: for elements that are moved or added in any order, and for those that
+ * are added in the order of the original. */
+static const struct {
+    move_fn *run;
+    uint32_t (*run_in_order)(struct move *m);
+} ways[OPERATION_KINDS] = {
+    [ACCL_BARRIER] = {acclib_hosts_barrier, NULL},
+    [ACCL_BCAST] = {acclib_hosts_bcast, NULL},
+    [ACCL_SCATTER] = {acclib_hosts_scatter, NULL},
+    [ACCL_GATHER] = {acclib_hosts_gather, NULL},
+    [ACCL_REDUCE] = {acclib_hosts_reduce, reduce_in_order},
+    [ACCL_ALLGATHER] = {acclib_hosts_allgather, NULL},
+    [ACCL_ALLREDUCE] = {acclib_hosts_allreduce, allreduce_in_order},
+    [ACCL_REDUCE_SCATTER] = {acclib_hosts_reduce_scatter, reduce_in_order},
+    [ACCL_ALLTOALL] = {acclib_hosts_alltoall, NULL},
+};
+
+bool acclib_hosts_makes(uint32_t operation)
+{
+    return ways[operation].run != NULL && (operation_facts(operation)->work == ACCL_WORK_MOVES ||
+                                           ways[operation].run_in_order != NULL);
+}
 
 static bool order_matters(uint32_t type)
 {
@@ -270,32 +284,28 @@ static bool order_matters(uint32_t type)
 
 static uint32_t reduce(struct move *m)
 {
-    const struct operation *op = m->op;
-    if (!order_matters(m->type))
-        return reduce_in_any_order(m);
-    if (op->call->operation != ACCL_ALLREDUCE)
-        return reduce_in_order(m);
-
-    uint64_t bytes = op->comm->n * op->count * acclib_dtype_bytes(m->type);
-    return bytes <= OPERANDS_EVERYWHERE ? allreduce_small(m) : allreduce_shared(m);
+    uint32_t kind = m->op->call->operation;
+    return order_matters(m->type) ? ways[kind].run_in_order(m)
+                                  : reduce_in_any_order(m, ways[kind].run);
 }
 
 uint32_t acclib_hosts_collective(accl_device *device, const struct operation *op, uint64_t number)
 {
     uint32_t kind = op->call->operation;
+    bool computes = op->facts->work == ACCL_WORK_COMPUTES;
     struct move m = {.device = device,
                      .op = op,
-                     .type = operation_reduces(kind) ? op->arithmetic : op->wire,
+                     .type = computes ? op->arithmetic : op->wire,
                      .count = op->count,
-                     .root = operation_has_root(kind) ? op->call->root_src_dst : 0};
+                     .root = op->facts->kind == ACCL_KIND_ROOTED ? op->call->root_src_dst : 0};
 
-    acclib_call_begin(op->comm, op->call, number);
+    acclib_call_begin(op, number);
 
     /* Without elements there may be no memory either: ranks only compare their calls. */
     if (kind == ACCL_BARRIER || op->count == 0)
         return acclib_hosts_barrier(&m);
-    if (!operation_reduces(kind))
-        return move_parts(&m);
+    if (!computes)
+        return move_parts(&m, ways[kind].run);
 
     const struct transport *reducer = acclib_transport_reducer(device, op);
     if (reducer == NULL)

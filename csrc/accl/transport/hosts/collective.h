@@ -13,6 +13,7 @@
 #include "accl/base/operation.h"
 
 /* As of struct transport. */
+bool acclib_hosts_makes(uint32_t operation);
 uint32_t acclib_hosts_collective(accl_device *device, const struct operation *op, uint64_t number);
 
 #endif

@@ -19,8 +19,10 @@ static void hosts_give_up(accl_device *device, struct communicator *comm)
 }
 
 const struct transport acclib_hosts = {
+    .where = "between hosts",
     .join = acclib_hosts_join,
     .leave = acclib_hosts_leave,
+    .makes = acclib_hosts_makes,
     .collective = acclib_hosts_collective,
     .give_up = hosts_give_up,
 };

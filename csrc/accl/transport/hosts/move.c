@@ -44,6 +44,7 @@ static uint32_t run(const struct move *m, struct communicator *inner, const stru
     call.root_src_dst = step->root;
     call.count = step->count;
     struct operation op = {.call = &call,
+                           .facts = operation_facts(step->operation),
                            .comm = inner,
                            .count = step->count,
                            .type = m->type,

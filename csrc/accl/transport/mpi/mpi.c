@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "accl/base/error.h"
+#include "accl/base/operation.h"
 #include "common/clock.h"
 
 /* Of the message to oneself. */
@@ -100,7 +101,7 @@ static bool is_defined(uint32_t type, uint32_t function)
 
 bool acclib_mpi_reduces(const struct mpi *mpi, const struct mpi_reduction *r, uint32_t ranks)
 {
-    uint64_t operands = r->operation == ACCL_REDUCE_SCATTER ? ranks : 1;
+    uint64_t operands = operation_parts_read(operation_facts(r->operation), ranks);
     return mpi->reductions >> r->operation & 1 && is_defined(r->type, r->function) &&
            r->count <= INT_MAX / operands;
 }

@@ -34,7 +34,7 @@ static struct mpi_reduction describe(const struct operation *op)
 bool acclib_carrier_reduces(const accl_device *device, const struct operation *op)
 {
     const struct carrier *c = carrier_of(device);
-    if (c == NULL || !c->mpi.reductions || !operation_reduces(op->call->operation))
+    if (c == NULL || !c->mpi.reductions || op->facts->work != ACCL_WORK_COMPUTES)
         return false;
 
     struct mpi_reduction reduction = describe(op);
@@ -157,8 +157,7 @@ static uint32_t begin(accl_device *device, const struct operation *op, struct ca
 static uint32_t run(accl_device *device, const struct operation *op)
 {
     struct carrier *c = carrier_of(device);
-    bool scatters = op->call->operation == ACCL_REDUCE_SCATTER;
-    uint64_t elements = op->count * (scatters ? op->comm->n : 1);
+    uint64_t elements = op->count * operation_parts_read(op->facts, op->comm->n);
     uint64_t size = acclib_dtype_bytes(op->arithmetic);
     uint64_t operands = (elements * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     uint64_t bytes = operands + (op->result != NULL ? op->count * size : 0);

@@ -25,15 +25,14 @@ static bool works_in_place(const struct operation *op)
 static uint32_t protect(struct walk *r)
 {
     const struct operation *op = r->op;
-    uint32_t kind = op->call->operation;
-    bool parts = kind == ACCL_SCATTER || kind == ACCL_REDUCE_SCATTER || kind == ACCL_ALLTOALL;
-    bool all = kind == ACCL_GATHER || kind == ACCL_ALLGATHER || kind == ACCL_ALLTOALL;
     r->source = op->source;
     if (op->source == NULL || op->result == NULL || works_in_place(op))
         return 0;
 
-    uint64_t source = op->count * (parts ? r->n : 1) * acclib_dtype_bytes(op->source_type);
-    uint64_t result = op->count * (all ? r->n : 1) * acclib_dtype_bytes(op->result_type);
+    uint64_t sources = op->count * operation_parts_read(op->facts, r->n);
+    uint64_t results = op->count * operation_parts_written(op->facts, r->n);
+    uint64_t source = sources * acclib_dtype_bytes(op->source_type);
+    uint64_t result = results * acclib_dtype_bytes(op->result_type);
     if (op->source >= op->result + result || op->result >= op->source + source)
         return 0;
 
@@ -68,20 +67,21 @@ static bool is_near(const accl_device *device, const struct communicator *comm)
     return true;
 }
 
-static uint32_t run(const struct walk *w)
+static uint32_t (*const runs[OPERATION_KINDS])(const struct walk *) = {
+    [ACCL_BARRIER] = acclib_packets_barrier,
+    [ACCL_BCAST] = acclib_packets_bcast,
+    [ACCL_SCATTER] = acclib_packets_scatter,
+    [ACCL_GATHER] = acclib_packets_gather,
+    [ACCL_REDUCE] = acclib_packets_reduce,
+    [ACCL_ALLGATHER] = acclib_packets_allgather,
+    [ACCL_ALLREDUCE] = acclib_packets_allreduce,
+    [ACCL_REDUCE_SCATTER] = acclib_packets_reduce_scatter,
+    [ACCL_ALLTOALL] = acclib_packets_alltoall,
+};
+
+bool acclib_packets_makes(uint32_t operation)
 {
-    switch (w->op->call->operation) {
-    case ACCL_BARRIER: return acclib_packets_barrier(w);
-    case ACCL_BCAST: return acclib_packets_bcast(w);
-    case ACCL_SCATTER: return acclib_packets_scatter(w);
-    case ACCL_GATHER: return acclib_packets_gather(w);
-    case ACCL_ALLGATHER: return acclib_packets_allgather(w);
-    case ACCL_ALLTOALL: return acclib_packets_alltoall(w);
-    case ACCL_REDUCE: return acclib_packets_reduce(w);
-    case ACCL_ALLREDUCE: return acclib_packets_allreduce(w);
-    case ACCL_REDUCE_SCATTER: return acclib_packets_reduce_scatter(w);
-    default: return acclib_operation_refuse(w->device, w->op, "by packets");
-    }
+    return runs[operation] != NULL;
 }
 
 /* By what carries the messages, which needs neither the walk's copy nor its order. */
@@ -108,7 +108,7 @@ static enum meeting meet(accl_device *device, const struct operation *op,
 uint32_t acclib_packets_collective(accl_device *device, const struct operation *op, uint64_t number)
 {
     struct communicator *comm = op->comm;
-    acclib_call_begin(comm, op->call, number);
+    acclib_call_begin(op, number);
     uint32_t bits = acclib_packets_gave_up(device, comm);
     if (!bits && !comm->met)
         bits = watch(device, comm);
@@ -131,7 +131,7 @@ uint32_t acclib_packets_collective(accl_device *device, const struct operation *
                      .me = comm->me,
                      .root = op->call->root_src_dst,
                      .is_near = is_near(device, comm),
-                     .wire = operation_reduces(op->call->operation) ? op->arithmetic : op->wire};
+                     .wire = op->facts->work == ACCL_WORK_COMPUTES ? op->arithmetic : op->wire};
     if (!bits && acclib_carrier_reduces(device, op))
         return reduce(&w);
     bits = bits ? bits : protect(&w);
@@ -141,7 +141,7 @@ uint32_t acclib_packets_collective(accl_device *device, const struct operation *
     if (meeting == MEETING_SENT)
         bits = acclib_piece_get_to(&w, 1 - w.me, NULL, w.wire, 0);
     else
-        bits = bits ? bits : run(&w);
+        bits = bits ? bits : runs[op->call->operation](&w);
     acclib_carrier_hand_back(device);
 
     free(w.copy);

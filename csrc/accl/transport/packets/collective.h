@@ -11,6 +11,7 @@
 #include "accl/base/operation.h"
 
 /* As of struct transport. */
+bool acclib_packets_makes(uint32_t operation);
 uint32_t acclib_packets_collective(accl_device *device, const struct operation *op,
                                    uint64_t number);
 

@@ -158,6 +158,7 @@ static void packets_describe(accl_device *device, uint32_t rank, struct text_out
 }
 
 const struct transport acclib_packets = {
+    .where = "by packets",
     .open = packets_open,
     .close = packets_close,
     .forked = packets_forked,
@@ -166,6 +167,7 @@ const struct transport acclib_packets = {
     .meet = packets_meet,
     .send = send_message,
     .receive = receive_message,
+    .makes = acclib_packets_makes,
     .collective = acclib_packets_collective,
     .reduces = acclib_carrier_reduces,
     .reduce = acclib_carrier_reduce,

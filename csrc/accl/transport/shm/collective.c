@@ -21,17 +21,23 @@ static uint32_t run(accl_device *device, const struct operation *op, uint64_t nu
     if (bits)
         return bits;
 
-    acclib_call_begin(comm, op->call, number);
+    acclib_call_begin(op, number);
 
     uint32_t kind = op->call->operation;
-    bool parts = kind == ACCL_SCATTER || kind == ACCL_REDUCE_SCATTER || kind == ACCL_ALLTOALL;
-    uint64_t posted = parts ? op->count * comm->n : op->count;
-    if (kind == ACCL_BARRIER)
-        posted = 0;
-    if (posted * acclib_dtype_bytes(op->type) > LANE_INLINE)
+    uint64_t posted = op->count * operation_parts_read(op->facts, comm->n);
+    if (posted * acclib_dtype_bytes(op->type) > LANE_INLINE ||
+        acclib_small_collectives[kind] == NULL)
         return acclib_collective_direct(device, op, number);
 
     return acclib_collective_small(device, op, number, posted);
+}
+
+/* Operations with elements may have too many for a post. */
+bool acclib_shm_makes(uint32_t operation)
+{
+    bool reads = operation_parts_read(operation_facts(operation), 1) != 0;
+    return acclib_direct_collectives[operation] != NULL ||
+           (acclib_small_collectives[operation] != NULL && !reads);
 }
 
 uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, uint64_t number)

@@ -11,6 +11,7 @@
 #include "accl/base/operation.h"
 
 /* As of struct transport. */
+bool acclib_shm_makes(uint32_t operation);
 uint32_t acclib_shm_collective(accl_device *device, const struct operation *op, uint64_t number);
 void acclib_shm_give_up(accl_device *device, struct communicator *comm);
 

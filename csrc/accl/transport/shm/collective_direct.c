@@ -17,7 +17,11 @@ struct direct {
     uint64_t number;
     uint32_t signature;
     const uint8_t *source;
+    struct lane_post *post; /* of this rank */
 };
+
+/* No offset of the result from the source is harmless. */
+#define NOWHERE UINT64_MAX
 
 /* Memory of member INDEX, of elements of SIZE; NULL if that is not inside its file. */
 static uint8_t *member_memory(const struct direct *d, uint32_t index, uint64_t offset,
@@ -50,13 +54,24 @@ static bool overlaps(const uint8_t *a, uint64_t a_bytes, const uint8_t *b, uint6
     return a != NULL && b != NULL && a < b + b_bytes && b < a + a_bytes;
 }
 
-/* Where the result would overwrite what others still read, they get a copy to read. */
-static uint32_t protect_source(struct direct *d, uint64_t source_bytes, uint64_t result_bytes,
-                               uint64_t own_offset)
+/* The offset of part INDEX of the source, if elements of the result are as large. */
+static uint64_t part_offset(const struct operation *op, uint64_t index)
+{
+    size_t size = acclib_dtype_bytes(op->source_type);
+    return size == acclib_dtype_bytes(op->result_type) ? index * op->count * size : NOWHERE;
+}
+
+/* Where the result would overwrite what others still read, they get a copy to read. A result at
+ * OWN_OFFSET from the source overwrites only what nobody else reads. */
+static uint32_t protect_source(struct direct *d, uint64_t own_offset)
 {
     const struct operation *op = d->op;
+    uint64_t sources = op->count * operation_parts_read(op->facts, op->comm->n);
+    uint64_t results = op->count * operation_parts_written(op->facts, op->comm->n);
+    uint64_t source_bytes = sources * acclib_dtype_bytes(op->source_type);
+    uint64_t result_bytes = results * acclib_dtype_bytes(op->result_type);
     if (!overlaps(op->source, source_bytes, op->result, result_bytes) ||
-        (own_offset != UINT64_MAX &&
+        (own_offset != NOWHERE &&
          (uintptr_t)op->result == (uintptr_t)op->source + (uintptr_t)own_offset))
         return 0;
 
@@ -73,8 +88,9 @@ static uint32_t protect_source(struct direct *d, uint64_t source_bytes, uint64_t
     return 0;
 }
 
-static void publish(const struct direct *d, struct lane_post *post)
+static void publish(const struct direct *d)
 {
+    struct lane_post *post = d->post;
     post->signature = d->signature;
     post->source_type = (uint8_t)d->op->source_type;
     post->result_type = (uint8_t)d->op->result_type;
@@ -135,11 +151,13 @@ static uint32_t leave_source(const struct direct *d, uint64_t bytes)
     return acclib_lane_move_source(d->device, op, d->number, offset_of(d, copy));
 }
 
-static uint32_t from_root(struct direct *d, struct lane_post *post, bool scatter)
+/* Broadcast and scatter. */
+static uint32_t from_root(struct direct *d)
 {
     const struct operation *op = d->op;
     struct communicator *comm = op->comm;
     uint32_t root = op->call->root_src_dst;
+    bool scatter = op->call->operation == ACCL_SCATTER;
 
     if (comm->me != root) {
         uint32_t bits = fetch(d, root, scatter ? comm->me : 0, op->result, true);
@@ -148,7 +166,7 @@ static uint32_t from_root(struct direct *d, struct lane_post *post, bool scatter
         return bits;
     }
 
-    publish(d, post);
+    publish(d);
     acclib_lane_finish(d->device, op, d->number);
     uint64_t part = op->count * acclib_dtype_bytes(op->source_type);
     uint64_t bytes = scatter ? part * comm->n : part;
@@ -168,14 +186,16 @@ static uint32_t from_root(struct direct *d, struct lane_post *post, bool scatter
 }
 
 /* At the root: members write their parts, or leave them. */
-static uint32_t gather_at_root(struct direct *d, struct lane_post *post)
+static uint32_t gather_at_root(struct direct *d)
 {
     const struct operation *op = d->op;
     const struct communicator *comm = op->comm;
     uint64_t part = op->count * acclib_dtype_bytes(op->result_type);
-    uint32_t bits = 0;
+    uint32_t bits = protect_source(d, NOWHERE);
+    if (bits)
+        return bits;
 
-    publish(d, post);
+    publish(d);
     acclib_convert(op->result + comm->me * part, op->result_type, d->source, op->source_type,
                    op->count, false);
     acclib_lane_show_call(comm);
@@ -194,7 +214,7 @@ static uint32_t gather_at_root(struct direct *d, struct lane_post *post)
 }
 
 /* At another member: leaves its part if the root does not come soon. False if it waits. */
-static bool leave_part(const struct direct *d, struct lane_post *post)
+static bool leave_part(const struct direct *d)
 {
     const struct operation *op = d->op;
     uint64_t bytes = op->count * acclib_dtype_bytes(op->source_type);
@@ -210,20 +230,20 @@ static bool leave_part(const struct direct *d, struct lane_post *post)
     copy_memory(copy, d->source, bytes);
     struct direct left = *d;
     left.source = copy;
-    publish(&left, post);
+    publish(&left);
     acclib_lane_finish(d->device, op, d->number);
     return true;
 }
 
-static uint32_t gather(struct direct *d, struct lane_post *post)
+static uint32_t gather(struct direct *d)
 {
     const struct operation *op = d->op;
     struct communicator *comm = op->comm;
     uint32_t root = op->call->root_src_dst;
 
     if (comm->me == root)
-        return gather_at_root(d, post);
-    if (leave_part(d, post))
+        return gather_at_root(d);
+    if (leave_part(d))
         return 0;
 
     struct lane_seen seen;
@@ -246,13 +266,19 @@ static uint32_t gather(struct direct *d, struct lane_post *post)
     return 0;
 }
 
-static uint32_t everyone_fetches(struct direct *d, struct lane_post *post, bool by_destination)
+/* Allgather and alltoall. */
+static uint32_t everyone_fetches(struct direct *d)
 {
     const struct operation *op = d->op;
     struct communicator *comm = op->comm;
     size_t size = acclib_dtype_bytes(op->result_type);
+    bool by_destination = op->call->operation == ACCL_ALLTOALL;
+    uint64_t own = by_destination ? NOWHERE : part_offset(op, (uint64_t)0 - comm->me);
+    uint32_t protection = protect_source(d, own);
+    if (protection)
+        return protection;
 
-    publish(d, post);
+    publish(d);
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t from = (comm->me + i) % comm->n;
         uint32_t bits = fetch(d, from, by_destination ? comm->me : 0,
@@ -335,14 +361,23 @@ static void reduce_share(const struct direct *d, struct reduction *r)
     }
 }
 
-static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
+/* Reduce, allreduce and reduce_scatter. */
+static uint32_t reduce_parts(struct direct *d)
 {
     const struct operation *op = d->op;
     struct communicator *comm = op->comm;
+    uint32_t kind = op->call->operation;
     struct parts p;
     p.n_results = 0;
 
-    publish(d, own);
+    if (kind != ACCL_REDUCE || comm->me == op->call->root_src_dst) {
+        uint64_t own = part_offset(op, kind == ACCL_REDUCE_SCATTER ? comm->me : 0);
+        uint32_t bits = protect_source(d, own);
+        if (bits)
+            return bits;
+    }
+
+    publish(d);
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t bits = add_part(d, i, &p);
         if (bits)
@@ -365,7 +400,7 @@ static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
                           .n_results = p.n_results,
                           .results = p.results,
                           .result_types = p.result_types};
-    if (op->call->operation == ACCL_REDUCE_SCATTER)
+    if (kind == ACCL_REDUCE_SCATTER)
         acclib_reduce(&r, 0, op->count);
     else
         reduce_share(d, &r);
@@ -374,50 +409,25 @@ static uint32_t reduce_parts(struct direct *d, struct lane_post *own)
     return acclib_lane_wait_done(d->device, op, d->number);
 }
 
+uint32_t (*const acclib_direct_collectives[OPERATION_KINDS])(struct direct *) = {
+    [ACCL_BCAST] = from_root,
+    [ACCL_SCATTER] = from_root,
+    [ACCL_GATHER] = gather,
+    [ACCL_REDUCE] = reduce_parts,
+    [ACCL_ALLGATHER] = everyone_fetches,
+    [ACCL_ALLREDUCE] = reduce_parts,
+    [ACCL_REDUCE_SCATTER] = reduce_parts,
+    [ACCL_ALLTOALL] = everyone_fetches,
+};
+
 uint32_t acclib_collective_direct(accl_device *device, const struct operation *op, uint64_t number)
 {
-    struct communicator *comm = op->comm;
-    struct lane_post *post = lane_post_of(comm->lanes->own, number);
-    uint64_t n = comm->n;
-    uint64_t source = op->count * acclib_dtype_bytes(op->source_type);
-    uint64_t result = op->count * acclib_dtype_bytes(op->result_type);
     struct direct d = {.device = device,
                        .op = op,
                        .number = number,
-                       .signature = comm->signature,
-                       .source = op->source};
-    uint32_t bits = 0;
+                       .signature = op->comm->signature,
+                       .source = op->source,
+                       .post = lane_post_of(op->comm->lanes->own, number)};
 
-    switch (op->call->operation) {
-    case ACCL_BCAST: bits = from_root(&d, post, false); break;
-    case ACCL_SCATTER: bits = from_root(&d, post, true); break;
-    case ACCL_GATHER:
-        if (comm->me == op->call->root_src_dst)
-            bits = protect_source(&d, source, result * n, UINT64_MAX);
-        bits = bits ? bits : gather(&d, post);
-        break;
-    case ACCL_ALLGATHER:
-        bits = protect_source(&d, source, result * n,
-                              source == result ? (uint64_t)0 - source * comm->me : UINT64_MAX);
-        bits = bits ? bits : everyone_fetches(&d, post, false);
-        break;
-    case ACCL_ALLTOALL:
-        bits = protect_source(&d, source * n, result * n, UINT64_MAX);
-        bits = bits ? bits : everyone_fetches(&d, post, true);
-        break;
-    case ACCL_REDUCE_SCATTER:
-        bits = protect_source(&d, source * n, result,
-                              source == result ? source * comm->me : UINT64_MAX);
-        bits = bits ? bits : reduce_parts(&d, post);
-        break;
-    case ACCL_REDUCE:
-    case ACCL_ALLREDUCE:
-        if (op->call->operation == ACCL_ALLREDUCE || comm->me == op->call->root_src_dst)
-            bits = protect_source(&d, source, result, source == result ? 0 : UINT64_MAX);
-        bits = bits ? bits : reduce_parts(&d, post);
-        break;
-    default: bits = acclib_operation_refuse(device, op, "for much data in shared memory"); break;
-    }
-
-    return bits;
+    return acclib_direct_collectives[op->call->operation](&d);
 }

@@ -11,6 +11,10 @@
 #include "accl/base/device.h"
 #include "accl/base/operation.h"
 
+/* By operation, for any count. */
+struct direct;
+extern uint32_t (*const acclib_direct_collectives[OPERATION_KINDS])(struct direct *);
+
 /* Executes call NUMBER. Error bits; may wait. */
 uint32_t acclib_collective_direct(accl_device *device, const struct operation *op, uint64_t number);
 

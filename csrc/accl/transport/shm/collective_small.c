@@ -15,11 +15,15 @@ struct small {
     const struct operation *op;
     uint64_t number;
     uint32_t signature;
+    const struct lane_post *own;
+    bool is_root;
 };
 
-static uint32_t small_copy_all(const struct small *s, bool by_destination)
+/* Allgather and alltoall. */
+static uint32_t small_copy_all(const struct small *s)
 {
     const struct operation *op = s->op;
+    bool by_destination = op->call->operation == ACCL_ALLTOALL;
     struct communicator *comm = op->comm;
     size_t size = acclib_dtype_bytes(op->result_type);
     struct lane_seen seen;
@@ -38,6 +42,7 @@ static uint32_t small_copy_all(const struct small *s, bool by_destination)
     return 0;
 }
 
+/* Reduce, allreduce and reduce_scatter. */
 static uint32_t small_reduce(const struct small *s)
 {
     const struct operation *op = s->op;
@@ -45,6 +50,8 @@ static uint32_t small_reduce(const struct small *s)
     uint32_t kind = op->call->operation;
     const uint8_t *operands[RANKS_MAX];
     uint8_t types[RANKS_MAX];
+    if (kind == ACCL_REDUCE && !s->is_root)
+        return 0;
 
     for (uint32_t i = 0; i < comm->n; i++) {
         if (i == comm->me && kind == ACCL_REDUCE) {
@@ -111,17 +118,17 @@ static uint32_t small_barrier(const struct small *s)
 }
 
 /* Broadcast and scatter. */
-static uint32_t small_from_root(const struct small *s, const struct lane_post *own)
+static uint32_t small_from_root(const struct small *s)
 {
     const struct operation *op = s->op;
     const struct communicator *comm = op->comm;
     uint32_t root = op->call->root_src_dst;
-    bool is_root = comm->me == root, scatters = op->call->operation == ACCL_SCATTER;
-    struct lane_seen seen = {.source_type = (uint8_t)op->source_type, .data = own->data};
-    if (is_root && !scatters)
+    bool scatters = op->call->operation == ACCL_SCATTER;
+    struct lane_seen seen = {.source_type = (uint8_t)op->source_type, .data = s->own->data};
+    if (s->is_root && !scatters)
         return 0;
 
-    if (!is_root) {
+    if (!s->is_root) {
         uint32_t bits = acclib_lane_wait_post(s->device, op, root, s->number, s->signature, &seen);
         if (bits)
             return bits;
@@ -130,17 +137,19 @@ static uint32_t small_from_root(const struct small *s, const struct lane_post *o
     size_t skip = scatters ? comm->me * op->count : 0;
     acclib_convert(op->result, op->result_type,
                    seen.data + skip * acclib_dtype_bytes(seen.source_type), seen.source_type,
-                   op->count, op->via16 && !is_root);
+                   op->count, op->via16 && !s->is_root);
     return 0;
 }
 
-/* At the root. */
 static uint32_t small_gather(const struct small *s)
 {
     const struct operation *op = s->op;
     const struct communicator *comm = op->comm;
     size_t part = op->count * acclib_dtype_bytes(op->result_type);
     struct lane_seen seen;
+    if (!s->is_root)
+        return 0;
+
     acclib_convert(op->result + comm->me * part, op->result_type, op->source, op->source_type,
                    op->count, false);
 
@@ -165,33 +174,40 @@ static void post_contribution(const struct small *s, struct lane_post *post, uin
     acclib_lane_publish(s->device, op, post, s->number);
 }
 
+uint32_t (*const acclib_small_collectives[OPERATION_KINDS])(const struct small *) = {
+    [ACCL_BARRIER] = small_barrier,   [ACCL_BCAST] = small_from_root,
+    [ACCL_SCATTER] = small_from_root, [ACCL_GATHER] = small_gather,
+    [ACCL_REDUCE] = small_reduce,     [ACCL_ALLGATHER] = small_copy_all,
+    [ACCL_ALLREDUCE] = small_reduce,  [ACCL_REDUCE_SCATTER] = small_reduce,
+    [ACCL_ALLTOALL] = small_copy_all,
+};
+
+/* True if members wait for the contribution of this rank: only the root's goes to others that read
+ * nothing, and the root needs no post of its own. */
+static bool contributes(const struct small *s)
+{
+    const struct accl_operation_facts *facts = s->op->facts;
+    if (facts->kind != ACCL_KIND_ROOTED)
+        return true;
+    return s->is_root == (facts->reads == ACCL_SHARE_NONE);
+}
+
 uint32_t acclib_collective_small(accl_device *device, const struct operation *op, uint64_t number,
                                  uint64_t posted)
 {
     const struct communicator *comm = op->comm;
-    struct small s = {.device = device, .op = op, .number = number, .signature = comm->signature};
     struct lane_post *post = lane_post_of(comm->lanes->own, number);
-    uint32_t kind = op->call->operation, bits = 0;
-    bool is_root = comm->me == op->call->root_src_dst;
-    bool from_root = kind == ACCL_BCAST || kind == ACCL_SCATTER;
-    bool to_root = kind == ACCL_GATHER || kind == ACCL_REDUCE;
+    struct small s = {.device = device,
+                      .op = op,
+                      .number = number,
+                      .signature = comm->signature,
+                      .own = post,
+                      .is_root = comm->me == op->call->root_src_dst};
 
-    if (from_root ? is_root : !to_root || !is_root)
+    if (contributes(&s))
         post_contribution(&s, post, posted);
 
-    switch (kind) {
-    case ACCL_BARRIER: bits = small_barrier(&s); break;
-    case ACCL_BCAST:
-    case ACCL_SCATTER: bits = small_from_root(&s, post); break;
-    case ACCL_GATHER: bits = is_root ? small_gather(&s) : 0; break;
-    case ACCL_ALLGATHER: bits = small_copy_all(&s, false); break;
-    case ACCL_ALLTOALL: bits = small_copy_all(&s, true); break;
-    case ACCL_REDUCE: bits = is_root ? small_reduce(&s) : 0; break;
-    case ACCL_ALLREDUCE:
-    case ACCL_REDUCE_SCATTER: bits = small_reduce(&s); break;
-    default: bits = acclib_operation_refuse(device, op, "for little data in shared memory"); break;
-    }
-
+    uint32_t bits = acclib_small_collectives[op->call->operation](&s);
     if (!bits)
         acclib_lane_finish(device, op, number);
     return bits;

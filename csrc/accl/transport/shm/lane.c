@@ -60,7 +60,7 @@ static uint32_t lane_wait_word(accl_device *device, const struct operation *op, 
 static bool type_fits(const struct operation *op, uint32_t type)
 {
     bool fits = type == op->type || (op->type == ACCL_FLOAT32 && type == ACCL_FLOAT16);
-    if (operation_reduces(op->call->operation) && op->arithmetic != ACCL_FLOAT16)
+    if (op->facts->work == ACCL_WORK_COMPUTES && op->arithmetic != ACCL_FLOAT16)
         fits = type == op->arithmetic;
     return fits;
 }

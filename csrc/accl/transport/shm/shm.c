@@ -218,6 +218,7 @@ static void shm_describe(accl_device *device, uint32_t rank, struct text_out *ou
 }
 
 const struct transport acclib_shm = {
+    .where = "in shared memory",
     .open = shm_open_device,
     .close = shm_close_device,
     .forked = shm_forked,
@@ -226,6 +227,7 @@ const struct transport acclib_shm = {
     .meet = acclib_attach_peer,
     .send = acclib_shm_send,
     .receive = acclib_shm_receive,
+    .makes = acclib_shm_makes,
     .collective = acclib_shm_collective,
     .give_up = acclib_shm_give_up,
     .progress = acclib_shm_progress,
