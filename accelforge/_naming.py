@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from accelforge._problem import Tables, path_text
+from accelforge._problem.totals import TOTALS
 from accelforge._results import Column, Failure
 
 __all__ = ["STATUSES", "describe", "name_columns"]
@@ -19,7 +20,6 @@ STATUSES = (
     *("fanout_exceeded", "capacity_exceeded", "joint_capacity_exceeded", "loops_differ"),
     "overflow",
 )
-_TOTALS = ("energy", "latency", "dynamic_energy", "leak_energy", "energy_delay_product")
 _ACCESSES = ("read", "write", "compute", "leak")
 _KINDS = (
     *("total", "reservation", "area", "leak_power", "usage_spatial", "usage_memory"),
@@ -44,7 +44,7 @@ def _name_column(column: tuple[Any, ...], tables: Tables) -> Column:
     number, einsum, component, level, tensor, detail = column
     kind = _KINDS[number]
     if kind == "total":
-        return kind, _TOTALS[detail]
+        return kind, TOTALS[detail].name
     if kind == "latency_einsum":
         return kind, tables.einsum_names[einsum]
     name = tables.component_names[component]

@@ -8,10 +8,11 @@ from accelforge.libforge cimport forge_fault, forge_problem, forge_status
 cdef extern from "stdbool.h":
     ctypedef bint cbool "bool"
 
-cdef extern from "accelforge/search/space.h":
+cdef extern from "accelforge/model/model.h":
     enum:
         FORGE_OBJECTIVES
 
+cdef extern from "accelforge/search/space.h":
     struct forge_placement:
         pass
     struct forge_keeper:

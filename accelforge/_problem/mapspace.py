@@ -14,11 +14,12 @@ from typing import Any
 from accelforge._problem.flatten import flatten
 from accelforge._problem.format import Path, Record
 from accelforge._problem.tables import ProblemError, Tables, path_text
+from accelforge._problem.totals import OBJECTIVES
 
 __all__ = ["KNOBS", "METRICS", "Mapspace", "flatten_mapspace"]
 
-# What is minimised, in the order of the model's totals.
-METRICS = ["energy", "latency", "dynamic_energy", "leak_energy"]
+# What is minimised.
+METRICS = OBJECTIVES
 
 # The settings that the search knows, in the order of struct forge_knobs, and their defaults.
 KNOBS: dict[str, float] = {

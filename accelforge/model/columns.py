@@ -7,7 +7,8 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from accelforge.frontend.mapper.metrics import Metrics
+from accelforge._problem.totals import TOTALS
+from accelforge.frontend.mapper.metrics import Metrics, metrics_with
 from accelforge.frontend.mapping.annotations import annotate
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def columns_of(
             of_einsum[column[1]][name] = [value]
 
     columns = dict(first)
-    for name, wanted in _TOTALS.items():
+    for name, wanted in _FIRST.items():
         if metrics & wanted:
             columns[f"Total{SEPARATOR}{name}"] = [totals[name]]
 
@@ -73,8 +74,9 @@ def columns_of(
         columns.update(found)
         columns[f"{einsum}{SEPARATOR}mapping"] = [(mapping_of_einsum or {}).get(einsum, mapping)]
 
-    if metrics & Metrics.ENERGY_DELAY_PRODUCT:
-        columns[f"Total{SEPARATOR}energy_delay_product"] = [totals["energy_delay_product"]]
+    for name, wanted in _LAST.items():
+        if metrics & wanted:
+            columns[f"Total{SEPARATOR}{name}"] = [totals[name]]
     columns[f"Total{SEPARATOR}mapping"] = [mapping]
     return columns
 
@@ -95,12 +97,10 @@ _FAMILIES = {
     "latency": (Metrics.ACTIONS, "latency"),
 }
 
-_TOTALS = {
-    "latency": Metrics.LATENCY | Metrics.ENERGY_DELAY_PRODUCT,
-    "energy": Metrics.ENERGY | Metrics.ENERGY_DELAY_PRODUCT,
-    "leak_energy": Metrics.LEAK_ENERGY | Metrics.ENERGY | Metrics.ENERGY_DELAY_PRODUCT,
-    "dynamic_energy": Metrics.DYNAMIC_ENERGY | Metrics.ENERGY | Metrics.ENERGY_DELAY_PRODUCT,
-}
+# Totals before and after the columns of the Einsums, with the metrics that they are reported for.
+_ORDERED = sorted(TOTALS, key=lambda total: total.column)
+_FIRST = {total.name: metrics_with(total.name) for total in _ORDERED if total.column >= 0}
+_LAST = {total.name: metrics_with(total.name) for total in _ORDERED if total.column < 0}
 
 
 class MappingOf:

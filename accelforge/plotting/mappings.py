@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from accelforge._problem.totals import UNITS
 from accelforge.mapper.FFM.breakdown import Breakdown
 from accelforge.mapper.FFM.mappings import Mappings
 from accelforge.model.columns import SEPARATOR
@@ -70,7 +71,7 @@ def plot_energy_breakdown(
     found = as_list(mappings, Mappings)
     parts = [one._breakdown("energy", True) for one in found]
     axes = _breakdown(found, parts, separate_by, stack_by, labels, ax, hide_zeros)
-    return _finish(axes, "Energy (J)", "J", ax)
+    return _finish(axes, _label("energy"), UNITS["energy"], ax)
 
 
 def plot_action_breakdown(
@@ -143,7 +144,7 @@ def plot_latency_breakdown(
         {(*key, None, "latency"): rows for key, rows in one._latencies().items()} for one in found
     ]
     axes = _breakdown(found, parts, separate_by, stack_by, labels, ax, hide_zeros)
-    return _finish(axes, "Latency (s)", "s", ax)
+    return _finish(axes, _label("latency"), UNITS["latency"], ax)
 
 
 def plot_energy_comparison(
@@ -162,7 +163,7 @@ def plot_energy_comparison(
     -------
     figure, axes
     """
-    return _comparison(mappings, labels, "energy", "Energy (J)", "J")
+    return _comparison(mappings, labels, "energy")
 
 
 def plot_latency_comparison(
@@ -181,7 +182,7 @@ def plot_latency_comparison(
     -------
     figure, axes
     """
-    return _comparison(mappings, labels, "latency", "Latency (s)", "s")
+    return _comparison(mappings, labels, "latency")
 
 
 def plot_memory_usage_breakdown(
@@ -328,9 +329,7 @@ def _name(key: tuple[Any, ...], places: Sequence[int]) -> str:
     return ", ".join("no tensor" if key[i] in (None, "None") else str(key[i]) for i in places)
 
 
-def _comparison(
-    mappings: Any, labels: Iterable[str] | None, name: str, label: str, unit: str
-) -> tuple[Any, Any]:
+def _comparison(mappings: Any, labels: Iterable[str] | None, name: str) -> tuple[Any, Any]:
     found = as_list(mappings, Mappings)
     column = f"Total{SEPARATOR}{name}"
     bars: list[Bar] = []
@@ -341,9 +340,13 @@ def _comparison(
         bars.append((title or "0", "", {"": values[row]}))
     figure, axes = make_axes(1, 1, max(3.0, 1.2 + 0.6 * len(bars)))
     draw_bars(axes[0, 0], bars, colors_for([""]))
-    label_axis(axes[0, 0], label, unit)
+    label_axis(axes[0, 0], _label(name), UNITS[name])
     fit(figure)
     return figure, axes[0, 0]
+
+
+def _label(name: str) -> str:
+    return f"{name.replace('_', ' ').capitalize()} ({UNITS[name]})"
 
 
 def _finish(axes: list[Any], label: str, unit: str, ax: Any) -> tuple[Any, list[Any]]:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 from enum import Flag
 
-__all__ = ["Metrics"]
+from accelforge._problem.totals import TOTALS
+
+__all__ = ["Metrics", "metric_of", "metrics_with"]
 
 
 class Metrics(Flag):
@@ -45,19 +48,43 @@ class Metrics(Flag):
 
     def includes_dynamic_energy(self) -> bool:
         """Say whether dynamic energy is included, alone or as part of the total."""
-        return bool(self & (Metrics.DYNAMIC_ENERGY | _TOTAL_ENERGY))
+        return bool(self & metrics_with("dynamic_energy"))
 
     def includes_leak_energy(self) -> bool:
         """Say whether leak energy is included, alone or as part of the total."""
-        return bool(self & (Metrics.LEAK_ENERGY | _TOTAL_ENERGY))
+        return bool(self & metrics_with("leak_energy"))
 
     def includes_latency(self) -> bool:
         """Say whether latency is included, alone or in the energy-delay product."""
-        return bool(self & (Metrics.LATENCY | Metrics.ENERGY_DELAY_PRODUCT))
+        return bool(self & metrics_with("latency"))
 
     def includes_energy(self) -> bool:
         """Say whether total energy is included, alone or in the energy-delay product."""
-        return bool(self & _TOTAL_ENERGY)
+        return bool(self & metrics_with("energy"))
 
 
-_TOTAL_ENERGY = Metrics.ENERGY | Metrics.ENERGY_DELAY_PRODUCT
+def metric_of(name: str) -> Metrics:
+    """Return the metric that is a total.
+
+    Parameters
+    ----------
+    name : str
+        Of the total.
+    """
+    return Metrics[name.upper()]
+
+
+@functools.cache
+def metrics_with(name: str) -> Metrics:
+    """Return the metrics that a total is reported for: its own, and those that it is part of.
+
+    Parameters
+    ----------
+    name : str
+        Of the total.
+    """
+    result = metric_of(name)
+    for total in TOTALS:
+        if name in total.parts:
+            result |= metrics_with(total.name)
+    return result

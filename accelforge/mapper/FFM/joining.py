@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accelforge.frontend.mapper.metrics import Metrics
+from accelforge._problem.totals import TOTALS
+from accelforge.frontend.mapper.metrics import Metrics, metric_of
 from accelforge.mapper.FFM.group import PmappingGroup
 from accelforge.mapper.FFM.limits import Limits, interruptible
 from accelforge.mapper.FFM.mappings import Mappings
@@ -262,15 +263,8 @@ def _front(metrics: Metrics, known: list[str]) -> list[str]:
             f"the pmappings were chosen by {', '.join(known)}, and cannot be joined by "
             f"{', '.join(missing)}. Set spec.mapper.metrics before make_pmappings()"
         )
-    names = {
-        "energy": Metrics.ENERGY,
-        "latency": Metrics.LATENCY,
-        "dynamic_energy": Metrics.DYNAMIC_ENERGY,
-        "leak_energy": Metrics.LEAK_ENERGY,
-        _PRODUCT: Metrics.ENERGY_DELAY_PRODUCT,
-        _USAGE: Metrics.RESOURCE_USAGE,
-    }
-    return [name for name, metric in names.items() if metrics & metric]
+    front = [total.name for total in TOTALS if metrics & metric_of(total.name)]
+    return [*front, *([_USAGE] if metrics & Metrics.RESOURCE_USAGE else [])]
 
 
 def _product(counts: dict[str, float], names: list[str]) -> int:

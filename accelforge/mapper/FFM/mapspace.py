@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from accelforge._problem.totals import OBJECTIVES, TOTALS
 from accelforge.expressions import user_functions
 from accelforge.frontend.arch import FlattenedArch, Memory, TensorHolder
-from accelforge.frontend.mapper.metrics import Metrics
+from accelforge.frontend.mapper.metrics import Metrics, metric_of
 from accelforge.frontend.spec import Spec
 from accelforge.mapper.FFM.canonical import Names, bytes_of, text_of, with_plain_names
 from accelforge.mapper.FFM.placements import Placer
@@ -77,12 +78,13 @@ def objectives_of(metrics: Metrics) -> list[str]:
     Raises
     ------
     AssertionError
-        Actions are among the metrics.
+        What is only reported is among the metrics.
     ValueError
         There is nothing to minimise.
     """
-    assert not metrics & Metrics.ACTIONS, (
-        "Metrics.ACTIONS cannot be an objective of the mapper; it is for mapper.info_metrics"
+    refused = metrics & _REPORTED
+    assert not refused, (
+        f"{refused} cannot be an objective of the mapper; it is for mapper.info_metrics"
     )
     result = list(_cached_objectives_of(metrics))
     if not result:
@@ -94,15 +96,21 @@ def objectives_of(metrics: Metrics) -> list[str]:
 
 
 def _objectives_of(metrics: Metrics) -> tuple[str, ...]:
-    wanted = {
-        "energy": metrics.includes_energy(),
-        "latency": metrics.includes_latency(),
-        "dynamic_energy": bool(metrics & Metrics.DYNAMIC_ENERGY),
-        "leak_energy": bool(metrics & Metrics.LEAK_ENERGY),
-        "resource_usage": bool(metrics & Metrics.RESOURCE_USAGE),
-    }
-    return tuple(name for name, given in wanted.items() if given)
+    given = {total.name for total in TOTALS if metrics & metric_of(total.name)}
+    # What a search cannot minimise is made of what it can.
+    for total in TOTALS:
+        if total.name in given and not total.is_objective:
+            given |= set(total.parts)
+    names = [name for name in OBJECTIVES if name in given]
+    return (*names, *(["resource_usage"] if metrics & Metrics.RESOURCE_USAGE else []))
 
+
+# Metrics that are no objective, and are not made of objectives.
+_REPORTED = functools.reduce(
+    Metrics.__or__,
+    (metric_of(total.name) for total in TOTALS if not total.is_objective and not total.parts),
+    Metrics.ACTIONS,
+)
 
 _cached_objectives_of = functools.cache(_objectives_of)
 

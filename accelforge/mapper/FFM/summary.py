@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from accelforge._problem.totals import OBJECTIVES, TOTALS
 from accelforge.model.columns import SEPARATOR
 from accelforge.util.units import with_unit
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["summarize", "to_html"]
 
-_UNITS = {"energy": "J", "latency": "s", "energy_delay_product": "J s"}
+_PARTS = {part for total in TOTALS if total.is_objective for part in total.parts}
+_UNITS = {total.name: total.unit for total in TOTALS if total.name not in _PARTS}
 _MOST_ROWS = 20
 
 
@@ -30,7 +32,9 @@ def summarize(mappings: Mappings) -> str:
     count = len(mappings)
     parts = [f"{count} mapping{'' if count == 1 else 's'} of {_names(mappings.einsum_names)}"]
     table = mappings._table()
-    for name, unit in list(_UNITS.items())[:2]:
+    for name, unit in _UNITS.items():
+        if name not in OBJECTIVES:
+            continue
         rows = table.get(f"Total{SEPARATOR}{name}")
         if not rows:
             continue

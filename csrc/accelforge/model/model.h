@@ -15,20 +15,32 @@
 #include "accelforge/model/join.h"
 #include "accelforge/model/plan.h"
 
-/* X(name): the first columns of every row, in J, s and J s. */
+/*
+ * X(name, is_objective): the first columns of every row, and whether a search can minimise them,
+ * which those that it can come first for. accelforge/_problem/totals.py has units and parts.
+ */
 #define FORGE_TOTALS(X) \
-    X(ENERGY) \
-    X(LATENCY) \
-    X(DYNAMIC_ENERGY) \
-    X(LEAK_ENERGY) \
-    X(ENERGY_DELAY_PRODUCT)
+    X(ENERGY, true) \
+    X(LATENCY, true) \
+    X(DYNAMIC_ENERGY, true) \
+    X(LEAK_ENERGY, true) \
+    X(ENERGY_DELAY_PRODUCT, false)
 
 enum forge_total {
-#define X(name) FORGE_TOTAL_##name,
+#define X(name, is_objective) FORGE_TOTAL_##name,
     FORGE_TOTALS(X)
 #undef X
-        FORGE_TOTAL_COUNT
+        FORGE_TOTAL_COUNT,
+#define X(name, is_objective) +(is_objective)
+    FORGE_OBJECTIVES = 0 FORGE_TOTALS(X)
+#undef X
 };
+
+#define X(name, is_objective) \
+    _Static_assert((is_objective) == (FORGE_TOTAL_##name < FORGE_OBJECTIVES), \
+                   "objectives come before other totals");
+FORGE_TOTALS(X)
+#undef X
 
 enum forge_column_kind {
     FORGE_COLUMN_TOTAL,         /* detail: enum forge_total */

@@ -8,14 +8,11 @@
 #ifndef OFFCHIP_FORGE_SPACE_H
 #define OFFCHIP_FORGE_SPACE_H
 
-#include "accelforge/model/problem.h"
+#include "accelforge/model/model.h"
 
 /* Sets of variables and tensors are words of this many bits. */
 #define FORGE_MAX_MEMBERS 64
 #define FORGE_MAX_LEVELS 256
-
-/* Objectives are the first totals of the model: energy, latency, dynamic and leak energy. */
-#define FORGE_OBJECTIVES 4
 
 enum forge_relation { FORGE_EQUAL, FORGE_AT_MOST, FORGE_AT_LEAST, FORGE_BELOW, FORGE_ABOVE };
 

@@ -10,18 +10,17 @@ import pytest
 
 from accelforge import _naming
 from accelforge._problem import FIELDS, format
+from accelforge._problem.totals import TOTALS
+from accelforge.frontend.mapper.metrics import Metrics, metric_of
+from buildtools.c_lists import read_list
 
 ROOT = Path(__file__).resolve().parents[3]
-MODEL = ROOT / "csrc" / "accelforge" / "model"
 PAGE = (ROOT / "docs" / "design" / "accelforge.md").read_text()
 
 
 def x_macro(header: str, name: str) -> list[str]:
     """List the first arguments of an X-macro."""
-    text = (MODEL / header).read_text()
-    body = re.search(rf"#define {name}\(X\)((?:.*\\\n)*.*)", text)
-    assert body is not None
-    return re.findall(r"\bX\((\w+)", body[1])
+    return [row[0] for row in read_list(f"csrc/accelforge/model/{header}", name)]
 
 
 def test_statuses() -> None:
@@ -50,8 +49,19 @@ def test_words_of_formulas() -> None:
 
 
 def test_totals() -> None:
-    names = [name.lower() for name in x_macro("model.h", "FORGE_TOTALS")]
-    assert tuple(names) == _naming._TOTALS
+    rows = read_list("csrc/accelforge/model/model.h", "FORGE_TOTALS")
+    found = [(name.lower(), objective == "true") for name, objective in rows]
+    assert found == [(total.name, total.is_objective) for total in TOTALS]
+
+
+def test_totals_are_metrics() -> None:
+    names = {total.name for total in TOTALS}
+    for total in TOTALS:
+        assert metric_of(total.name) in Metrics
+        assert set(total.parts) <= names
+    # They differ in their place, but for those at the end.
+    places = [total.column for total in TOTALS if total.column >= 0]
+    assert sorted(places) == list(range(len(places)))
 
 
 @pytest.mark.parametrize("record", FIELDS)
