@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads lists and constants that stand in C, for pages and tests that are made from them."""
+"""Reads lists that stand in C, for pages and tests that are made from them."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-__all__ = ["read_constant", "read_list"]
+__all__ = ["read_list"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,26 +34,3 @@ def read_list(path: str, name: str) -> list[list[str]]:
         elif token not in "()":
             rows[-1][-1] += token[1:-1].replace('\\"', '"') if token[0] == '"' else token
     return rows
-
-
-def read_constant(path: str, name: str) -> int:
-    """Read a number that a file in C defines: a macro, or a member of an enumeration.
-
-    Parameters
-    ----------
-    path : str
-        The file, from the root of the repository.
-    name : str
-        The constant, whose value is a number, or a product of numbers and such constants.
-    """
-    text = (ROOT / path).read_text()
-    found = re.search(rf"(?:#define {name}[ \t]+|\b{name} = )([^,;\n]*)", text)
-    if found is None:
-        raise LookupError(f"{path} does not define {name}")
-    value = re.sub(r"/\*.*?\*/|U?INT\d+_C|\((?:u?int\d+_t|size_t)\)|[()]", "", found[1])
-    product = 1
-    for factor in value.split("*"):
-        word = factor.strip()
-        number = re.fullmatch(r"(0[xX][\da-fA-F]+|\d+)[uUlL]*", word)
-        product *= int(number[1], 0) if number else read_constant(path, word)
-    return product

@@ -6,15 +6,17 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 from dpu._handle cimport SetHandle, SetView
 from dpu._native cimport Library, get_library
-from dpu.libdpu cimport DPU_OK, dpu_error_t, dpu_set_t
+from dpu.libdpu cimport (
+    DPU_CHECKPOINT_IRAM,
+    DPU_CHECKPOINT_MRAM,
+    DPU_CHECKPOINT_WRAM,
+    DPU_OK,
+    dpu_error_t,
+    dpu_set_t,
+)
 from offchip.buffer cimport Buffer
 
 __all__ = ["DpuContext", "DpuThreadContext"]
-
-cdef enum:
-    IRAM = 2
-    MRAM = 8
-    WRAM = 16
 
 
 cdef class DpuThreadContext:
@@ -266,11 +268,11 @@ cdef int restore_context(SetView view, DpuContext context, int flags) except -1:
     if not context.filled:
         raise ValueError("this DpuContext is empty")
     if context.c.iram is NULL:
-        flags &= ~IRAM
+        flags &= ~DPU_CHECKPOINT_IRAM
     if context.c.mram is NULL:
-        flags &= ~MRAM
+        flags &= ~DPU_CHECKPOINT_MRAM
     if context.c.wram is NULL:
-        flags &= ~WRAM
+        flags &= ~DPU_CHECKPOINT_WRAM
     view.enter("dpu_checkpoint_restore")
     handle = view.handle
     try:

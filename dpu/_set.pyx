@@ -10,7 +10,14 @@ from dpu._launch cimport get_reports, interrupt, launch, synchronise
 from dpu._log cimport read_log
 from dpu._native cimport fail_set, get_library
 from dpu._program_set cimport ProgramSet
-from dpu.libdpu cimport DPU_SET_DPU, dpu_set_t
+from dpu.libdpu cimport (
+    DPU_CHECKPOINT_INTERNAL,
+    DPU_CHECKPOINT_IRAM,
+    DPU_CHECKPOINT_MRAM,
+    DPU_CHECKPOINT_WRAM,
+    DPU_SET_DPU,
+    dpu_set_t,
+)
 
 import os
 import sys
@@ -26,8 +33,6 @@ __all__ = ["ALLOCATE_ALL", "DpuSet"]
 
 #: As a number of DPUs or ranks: all free ones.
 ALLOCATE_ALL = 0xffffffff
-
-cdef int _CHECKPOINT_INTERNAL = 1, _IRAM = 2, _MRAM = 8, _WRAM = 16
 
 
 cdef DpuSet _make_part(SetHandle handle, dpu_set_t c, uint32_t rank0, uint32_t rank1,
@@ -399,6 +404,6 @@ cdef class DpuSet(ProgramSet):
 
 cdef int _flags(object iram, object mram, object wram) except -1:
     return (
-        _CHECKPOINT_INTERNAL | (_IRAM if iram else 0) | (_MRAM if mram else 0)
-        | (_WRAM if wram else 0)
+        DPU_CHECKPOINT_INTERNAL | (DPU_CHECKPOINT_IRAM if iram else 0)
+        | (DPU_CHECKPOINT_MRAM if mram else 0) | (DPU_CHECKPOINT_WRAM if wram else 0)
     )

@@ -22,6 +22,10 @@ cdef extern from "dpu_table.h" nogil:
         DPU_XFER_TO_DPU
         DPU_XFER_FROM_DPU
         DPU_XFER_DEFAULT
+        DPU_CHECKPOINT_INTERNAL
+        DPU_CHECKPOINT_IRAM
+        DPU_CHECKPOINT_MRAM
+        DPU_CHECKPOINT_WRAM
         DPU_XFER_ASYNC
         DPU_CALLBACK_DEFAULT
         DPU_CALLBACK_ASYNC

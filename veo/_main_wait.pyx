@@ -16,10 +16,11 @@ from veo.errors import VeoTimeoutError
 
 __all__ = []
 
+cdef extern from "veo/silence.h":
+    const long long VEO_SILENCE_NS
+
 # More than any clock shows.
 cdef long long NEVER = 0x7fffffffffffffff
-# As long as csrc/veo/lib/sync.c waits without a word.
-cdef long long SILENCE_NS = 30_000_000_000
 
 
 cdef main_wait main_wait_of(object timeout) except *:
@@ -50,11 +51,11 @@ cdef int keep_waiting(main_wait *wait, const veosoft_table *soft, veo_thr_ctxt *
         if left <= 0:
             fail_late(limit, oldest_of(soft, main), wait.limit < 0, function)
         wait.slice = min(left, <long long>SLICE_NS)
-    elif now - wait.began > SILENCE_NS and not wait.told:
+    elif now - wait.began > VEO_SILENCE_NS and not wait.told:
         wait.told = True
         log_warning(
-            f"{function} has waited {SILENCE_NS * 1e-9:g} s for the main context, which still has "
-            f"{oldest_of(soft, main)}"
+            f"{function} has waited {VEO_SILENCE_NS * 1e-9:g} s for the main context, which still "
+            f"has {oldest_of(soft, main)}"
         )
     return 0
 

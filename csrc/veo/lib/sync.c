@@ -10,10 +10,8 @@
 #include "veo/lib/process_handle.h"
 #include "veo/lib/queue.h"
 #include "veo/lib/queue_wait.h"
+#include "veo/silence.h"
 #include "veosoft.h"
-
-/* A thread waits as long without a word. */
-#define SILENCE (30 * CLOCK_SECOND)
 
 static _Thread_local int64_t wait_limit = -1;
 
@@ -37,7 +35,7 @@ static int drain(struct veo_thr_ctxt *main, int64_t deadline)
     if (deadline != CLOCK_NEVER)
         return veolib_queue_drain(main, deadline);
 
-    int rc = veolib_queue_drain(main, clock_deadline(SILENCE));
+    int rc = veolib_queue_drain(main, clock_deadline(VEO_SILENCE_NS));
     if (rc != 1)
         return rc;
     say_what_is_waited_for(main);

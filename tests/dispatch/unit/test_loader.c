@@ -153,7 +153,11 @@ static void test_table_of_a_foreign_library(void)
     CHECK(lib.optional_count == 0 && veo.veo_api_version == NULL && soft.veosoft_version == NULL);
     CHECK(strcmp(offchip_library_missing(&lib, 0), "veo_api_version") == 0);
     offchip_library_close(&lib);
-    CHECK(strcmp(veosoft_symbol_names[VEOSOFT_SYMBOL_COUNT - 1], "veosoft_heap_used") == 0);
+    const char *const *name = veosoft_symbol_names;
+#define NEXT(symbol) CHECK(strcmp(*name++, #symbol) == 0);
+    VEOSOFT_SYMBOLS(NEXT)
+#undef NEXT
+    CHECK(name == veosoft_symbol_names + VEOSOFT_SYMBOL_COUNT);
 }
 
 static void *open_and_close(void *path)
