@@ -51,7 +51,7 @@ static bool scalar_source(uint8_t value, bool is_register, enum ve_place place, 
     case VE_PLACE_IMMEDIATE:
         *source = (uint16_t)(VE_SOURCE_UNSIGNED + value);
         return value < 1u << width;
-    case VE_PLACE_MISC: return true;
+    case VE_PLACE_MISC: return ve_miscellaneous_name(value) != NULL;
     default: *source = (uint16_t)(immediates + value); return true;
     }
 }

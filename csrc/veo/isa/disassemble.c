@@ -22,7 +22,8 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *text, const c
     text->length += (size_t)length;
 }
 
-/* --- names ------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------
+ */
 
 /* A set of relations; integers have no NaN, and so only the first seven names. */
 static const char *const conditions[16] = {
@@ -31,20 +32,9 @@ static const char *const conditions[16] = {
 };
 
 static const char *const roundings[] = {
-    [VE_ROUND_PSW] = "",       [VE_ROUND_ZERO] = ".rz",    [VE_ROUND_UP] = ".rp",
-    [VE_ROUND_DOWN] = ".rm",   [VE_ROUND_NEAREST] = ".rn", [VE_ROUND_AWAY] = ".ra",
+    [VE_ROUND_PSW] = "",     [VE_ROUND_ZERO] = ".rz",    [VE_ROUND_UP] = ".rp",
+    [VE_ROUND_DOWN] = ".rm", [VE_ROUND_NEAREST] = ".rn", [VE_ROUND_AWAY] = ".ra",
 };
-
-static const char *miscellaneous_name(uint8_t number)
-{
-    switch (number) {
-#define MISCELLANEOUS(name, text, number) \
-    case number: return text;
-#include "veo/isa/miscellaneous.def"
-#undef MISCELLANEOUS
-    default: return NULL;
-    }
-}
 
 /* Branches always taken are "b.l", without "at"; cmov and vfmk say it. */
 static void put_mnemonic(struct text *text, const struct ve_instruction *instruction,
@@ -67,7 +57,8 @@ static void put_mnemonic(struct text *text, const struct ve_instruction *instruc
         put(text, ".ot");
 }
 
-/* --- operands ---------------------------------------------------------------------------------- */
+/* --- operands ----------------------------------------------------------------------------------
+ */
 
 static int32_t signed7(uint8_t value)
 {
@@ -82,7 +73,7 @@ static void put_mask_immediate(struct text *text, uint8_t value)
 static void put_y(struct text *text, const struct ve_instruction *instruction, enum ve_place place)
 {
     if (place == VE_PLACE_MISC)
-        put(text, "%s", miscellaneous_name(instruction->y));
+        put(text, "%s", ve_miscellaneous_name(instruction->y));
     else if (instruction->cy != 0)
         put(text, "%%s%u", instruction->y);
     else if (place == VE_PLACE_MASK)
@@ -205,7 +196,8 @@ static void put_operands(struct text *text, const struct ve_instruction *instruc
     put(text, "%s", rest);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------- */
+/* --- the whole -----------------------------------------------------------------------------------
+ */
 
 static void put_unknown(struct text *text, uint64_t word)
 {
@@ -215,23 +207,23 @@ static void put_unknown(struct text *text, uint64_t word)
         put(text, " # %s", ve3);
 }
 
-size_t ve_disassemble(uint64_t word, char *out, size_t size)
+size_t ve_disassemble(uint64_t word, char *text, size_t size)
 {
-    struct text text = {out, size, 0};
+    struct text written = {text, size, 0};
     struct ve_instruction instruction;
     if (size > 0)
-        out[0] = '\0';
+        text[0] = '\0';
     if (!ve_decode(word, &instruction)) {
-        put_unknown(&text, word);
-        return text.length;
+        put_unknown(&written, word);
+        return written.length;
     }
 
     const struct ve_operation_info *row = ve_operation_info(instruction.operation);
-    put_mnemonic(&text, &instruction, row);
+    put_mnemonic(&written, &instruction, row);
     if (row->operands[0] != '\0')
-        put(&text, " ");
-    put_operands(&text, &instruction, row);
+        put(&written, " ");
+    put_operands(&written, &instruction, row);
     if (row->masking != VE_MASKING_PLAIN && instruction.mask != 0)
-        put(&text, ", %%vm%u", instruction.mask);
-    return text.length;
+        put(&written, ", %%vm%u", instruction.mask);
+    return written.length;
 }

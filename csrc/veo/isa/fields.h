@@ -58,4 +58,7 @@ uint32_t ve_operations_with(uint8_t opcode, const uint16_t **list);
 bool ve_operand_stands(const struct ve_operands *operands, uint32_t index,
                        const struct ve_instruction *instruction);
 
+/* "%usrcc"; NULL if no miscellaneous register has the number. */
+const char *ve_miscellaneous_name(uint8_t number);
+
 #endif

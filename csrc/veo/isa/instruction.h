@@ -84,30 +84,30 @@ enum ve_miscellaneous {
  * the values that an immediate can have. No executor asks whether it is one or the other.
  */
 enum {
-    VE_SOURCE_SIGNED = 64,                        /* 7 bits, sign-extended */
-    VE_SOURCE_MASK = VE_SOURCE_SIGNED + 128,      /* (m)0 and (m)1 */
-    VE_SOURCE_UNSIGNED = VE_SOURCE_MASK + 128,    /* 0 to 127 */
+    VE_SOURCE_SIGNED = 64,                     /* 7 bits, sign-extended */
+    VE_SOURCE_MASK = VE_SOURCE_SIGNED + 128,   /* (m)0 and (m)1 */
+    VE_SOURCE_UNSIGNED = VE_SOURCE_MASK + 128, /* 0 to 127 */
     VE_SOURCE_COUNT = VE_SOURCE_UNSIGNED + 128
 };
 
 /* A decoded word. Fields that its format lacks are what stands at their place. */
 struct ve_instruction {
     uint64_t word;
-    uint16_t operation;        /* enum ve_operation */
-    uint16_t y_source;         /* what sy means here: VE_SOURCE_... */
-    uint16_t z_source;         /* what sz means here */
-    uint8_t opcode;            /* bits 63..56 */
-    uint8_t x, y, z;           /* sx, sy, sz: 7 bits as they stand */
-    uint8_t cx, cx2, cy, cz;   /* bits 55, 54, 47, 39 */
-    uint8_t cs, cs2;           /* bits 53, 52 */
-    uint8_t mask;              /* m: bits 51..48 of RV and RVM; 0 is all ones */
-    uint8_t condition;         /* of branches, cmov and vfmk: a set of relations */
-    uint8_t prediction;        /* bits 53..52 of CF: 2 not taken, 3 taken */
-    uint8_t rounding;          /* enum ve_rounding, of conversions that name one */
-    uint8_t kind;              /* of fencem and fencec */
-    uint8_t vx, vy, vz, vw;    /* 8 bits; VE_VIX is V[VIX] */
-    uint8_t sw;                /* bits 6..0 of RVM */
-    int32_t displacement;      /* bits 31..0 */
+    uint16_t operation;      /* enum ve_operation */
+    uint16_t y_source;       /* what sy means here: VE_SOURCE_... */
+    uint16_t z_source;       /* what sz means here */
+    uint8_t opcode;          /* bits 63..56 */
+    uint8_t x, y, z;         /* sx, sy, sz: 7 bits as they stand */
+    uint8_t cx, cx2, cy, cz; /* bits 55, 54, 47, 39 */
+    uint8_t cs, cs2;         /* bits 53, 52 */
+    uint8_t mask;            /* m: bits 51..48 of RV and RVM; 0 is all ones */
+    uint8_t condition;       /* of branches, cmov and vfmk: a set of relations */
+    uint8_t prediction;      /* bits 53..52 of CF: 2 not taken, 3 taken */
+    uint8_t rounding;        /* enum ve_rounding, of conversions that name one */
+    uint8_t kind;            /* of fencem and fencec */
+    uint8_t vx, vy, vz, vw;  /* 8 bits; VE_VIX is V[VIX] */
+    uint8_t sw;              /* bits 6..0 of RVM */
+    int32_t displacement;    /* bits 31..0 */
 };
 
 /* One operation, for tools that go through the table. Strings are static. */

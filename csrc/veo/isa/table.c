@@ -8,14 +8,8 @@
 
 static const struct ve_operation_info rows[VE_OPERATION_COUNT] = {
 #define INSTRUCTION(operation, mnemonic, format, mask, match, operands, masking, causes, meaning) \
-    {#operation, \
-     mnemonic, \
-     operands, \
-     meaning, \
-     UINT64_C(mask), \
-     UINT64_C(match), \
-     VE_FORMAT_##format, \
-     VE_MASKING_##masking, \
+    {#operation,        mnemonic,        operands,           meaning, \
+     UINT64_C(mask),    UINT64_C(match), VE_FORMAT_##format, VE_MASKING_##masking, \
      VE_CAUSES_##causes},
 #include "veo/isa/instructions.def"
 #undef INSTRUCTION
@@ -44,8 +38,8 @@ static const struct {
     const char *text;
     uint8_t place;
 } places[] = {
-    {"pair", VE_PLACE_PAIR}, {"reg", VE_PLACE_REGISTER}, {"0", VE_PLACE_ZERO},
-    {"m", VE_PLACE_MASK},    {"misc", VE_PLACE_MISC},    {"vm", VE_PLACE_VM},
+    {"pair", VE_PLACE_PAIR},  {"reg", VE_PLACE_REGISTER}, {"0", VE_PLACE_ZERO},
+    {"m", VE_PLACE_MASK},     {"misc", VE_PLACE_MISC},    {"vm", VE_PLACE_VM},
     {"u", VE_PLACE_UNSIGNED}, {"i", VE_PLACE_IMMEDIATE},
 };
 
@@ -104,9 +98,9 @@ static void parse(void)
     uint16_t count = 0;
     for (uint32_t opcode = 0; opcode < 256; opcode++) {
         parsed.start[opcode] = count;
-        for (uint16_t i = 0; i < VE_OPERATION_COUNT; i++)
+        for (uint32_t i = 0; i < VE_OPERATION_COUNT; i++)
             if (rows[i].match >> 56 == opcode)
-                parsed.by_opcode[count++] = i;
+                parsed.by_opcode[count++] = (uint16_t)i;
     }
     parsed.start[256] = count;
 }
@@ -133,11 +127,22 @@ bool ve_operand_stands(const struct ve_operands *operands, uint32_t index,
                        const struct ve_instruction *instruction)
 {
     const struct ve_operand *operand = &operands->list[index];
-    const struct ve_operand *first = operand->selects ? operand
+    const struct ve_operand *first = operand->selects                   ? operand
                                      : index > 0 && operand[-1].selects ? operand - 1
                                                                         : NULL;
     if (first == NULL)
         return true;
     bool other = (first->field == VE_FIELD_VZ ? instruction->cs2 : instruction->cs) != 0;
     return other == (operand != first);
+}
+
+const char *ve_miscellaneous_name(uint8_t number)
+{
+    switch (number) {
+#define MISCELLANEOUS(name, text, number) \
+    case number: return text;
+#include "veo/isa/miscellaneous.def"
+#undef MISCELLANEOUS
+    default: return NULL;
+    }
 }

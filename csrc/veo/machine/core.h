@@ -101,13 +101,13 @@ struct ve_core {
                     uint64_t address);
 
     /* Private to csrc/veo/machine. */
-    struct ve_code *code;              /* what has been decoded */
+    struct ve_code *code;             /* what has been decoded */
     const struct ve_decoded *current; /* the instruction that runs; NULL while one is fetched */
-    uint64_t fetched;                  /* its address then */
-    uint32_t depth;                    /* calls of ve_core_run() that are under way */
+    uint64_t fetched;                 /* its address then */
+    uint32_t depth;                   /* calls of ve_core_run() that are under way */
 
-    _Alignas(64) uint64_t vm[VE_MASKS][VE_MASK_WORDS];           /* element i: bit 63 - i % 64 of
-                                                                    word i / 64; vm[0] is all ones */
+    _Alignas(64) uint64_t vm[VE_MASKS][VE_MASK_WORDS];     /* element i: bit 63 - i % 64 of
+                                                              word i / 64; vm[0] is all ones */
     _Alignas(64) uint64_t v[VE_VECTORS][VE_VECTOR_LENGTH]; /* packed: the upper half is the
                                                                     even element's */
 };

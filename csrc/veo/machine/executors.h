@@ -8,8 +8,11 @@
 
 #include "veo/machine/core.h"
 
+#define INSTRUCTION(operation, ...) ve_execute ve_execute_##operation;
+#include "veo/isa/scalar.def"
+#undef INSTRUCTION
 #define INSTRUCTION(operation, ...) __attribute__((weak)) ve_execute ve_execute_##operation;
-#include "veo/isa/instructions.def"
+#include "veo/isa/vector.def"
 #undef INSTRUCTION
 
 extern ve_execute *const ve_executors[VE_OPERATION_COUNT];

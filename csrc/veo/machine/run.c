@@ -65,13 +65,14 @@ static const void *label_of(const struct ve_core *core, const struct ve_decoded 
                                                    : special[LABEL_CALL];
 }
 
-#define GO goto *decoded->label
+#define GO goto * decoded->label
 #define NEXT \
     do { \
         decoded++; \
         GO; \
     } while (0)
 #define STOP goto stopped
+#define HERE core->current = decoded
 #define INSTRUCTION_OF_DECODED const struct ve_instruction *const i = &decoded->instruction
 
 /* Runs from core->ic to VE_HALT_ADDRESS. */
@@ -104,10 +105,8 @@ static bool run(struct ve_core *core)
 #include "veo/machine/scalar_float.inc"
 #include "veo/machine/scalar_integer.inc"
 #include "veo/machine/scalar_memory.inc"
-        SCALAR(BR_L) SCALAR(BR_W) SCALAR(BR_D) SCALAR(BR_S)
-        SCALAR(B_L) SCALAR(B_W) SCALAR(B_D) SCALAR(B_S)
-        SCALAR(BSIC) SCALAR(SIC)
-    };
+        SCALAR(BR_L) SCALAR(BR_W) SCALAR(BR_D) SCALAR(BR_S) SCALAR(B_L) SCALAR(B_W) SCALAR(B_D)
+            SCALAR(B_S) SCALAR(BSIC) SCALAR(SIC)};
 #undef SCALAR
 
     if (core->code == NULL)
@@ -153,14 +152,14 @@ undecoded:
 
     /* --- what is not inline --- */
 call:
-    core->current = decoded;
+    HERE;
     ve_executors[decoded->instruction.operation](core, &decoded->instruction);
     if (RARELY(core->stopped))
         STOP;
     NEXT;
 
 checked:
-    core->current = decoded;
+    HERE;
     ve_execute_checked(core, &decoded->instruction);
     if (RARELY(core->stopped))
         STOP;
@@ -214,17 +213,19 @@ near_always:
     BRANCH(B_D, ve_holds_float(i->condition, DY, 0), ABSOLUTE)
     BRANCH(B_S, ve_holds_float(i->condition, (double)FY, 0), ABSOLUTE)
 
-op_BSIC: {
-    INSTRUCTION_OF_DECODED;
-    target = ve_address(core, i);
-    X = decoded->address + 8;
-    goto jump;
-}
-op_SIC: {
-    INSTRUCTION_OF_DECODED;
-    X = decoded->address + 8;
-    NEXT;
-}
+op_BSIC:
+    {
+        INSTRUCTION_OF_DECODED;
+        target = ve_address(core, i);
+        X = decoded->address + 8;
+        goto jump;
+    }
+op_SIC:
+    {
+        INSTRUCTION_OF_DECODED;
+        X = decoded->address + 8;
+        NEXT;
+    }
 
     /* --- what is inline --- */
 #define SCALAR(operation, ...) \
@@ -238,7 +239,7 @@ op_SIC: {
 #include "veo/machine/scalar_float.inc"
 #include "veo/machine/scalar_integer.inc"
 #undef MEMORY
-#define MEMORY(operation, ...) SCALAR(operation, core->current = decoded; __VA_ARGS__)
+#define MEMORY(operation, ...) SCALAR(operation, HERE; __VA_ARGS__)
 #include "veo/machine/scalar_memory.inc"
 
 stopped:

@@ -4,6 +4,7 @@
 #include "scalar.h"
 
 #define STOP return
+#define HERE (void)0
 #define SCALAR(operation, ...) \
     void ve_execute_##operation(struct ve_core *core, const struct ve_instruction *i) \
     { \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * scalar.h: what the .inc files of scalar instructions are written with. The file that includes
- * them defines SCALAR(operation, statements), MEMORY(the same) and STOP; `core` and `i` are in
- * scope. Private to csrc/veo/machine.
+ * them defines SCALAR(operation, statements), MEMORY(the same), STOP, and HERE, which says to the
+ * core which instruction runs; `core` and `i` are in scope. Private to csrc/veo/machine.
  */
 #ifndef OFFCHIP_VE_SCALAR_H
 #define OFFCHIP_VE_SCALAR_H
@@ -26,6 +26,7 @@
 /* Sets flags of the PSW in a rare case, and leaves if that is an exception. */
 #define CHECK(condition, flags) \
     if (RARELY(condition)) { \
+        HERE; \
         ve_arithmetic_exception(core, flags); \
         if (core->stopped) \
             STOP; \
@@ -51,18 +52,28 @@
     int32_t z = (int32_t)Z; \
     X = extend(y relation z ? y : z)
 
+/*
+ * Memory as a scalar instruction accesses it: at once, as threads of the program may meet there
+ * without a lock.
+ */
+typedef uint8_t __attribute__((may_alias)) ve_word8;
+typedef uint16_t __attribute__((may_alias)) ve_word16;
+typedef uint32_t __attribute__((may_alias)) ve_word32;
+typedef uint64_t __attribute__((may_alias)) ve_word64;
+
 /* ADDRESS is ve_address or ve_base_address; RESULT is made of `value`. */
 #define LOAD(bits, address_of, result) \
     uint64_t address = address_of(core, i); \
     if (RARELY(!ve_aligned(core, address, bits / 8))) \
         STOP; \
-    uint##bits##_t value = ve_load##bits(address); \
+    uint##bits##_t value = \
+        __atomic_load_n((const ve_word##bits *)(uintptr_t)address, __ATOMIC_ACQUIRE); \
     X = result;
 #define STORE(bits, address_of, value) \
     uint64_t address = address_of(core, i); \
     if (RARELY(!ve_aligned(core, address, bits / 8))) \
         STOP; \
-    ve_store##bits(address, value);
+    __atomic_store_n((ve_word##bits *)(uintptr_t)address, value, __ATOMIC_RELEASE);
 
 static inline uint64_t ve_leading_zeros(uint64_t value)
 {
@@ -71,12 +82,12 @@ static inline uint64_t ve_leading_zeros(uint64_t value)
 
 static inline uint64_t ve_reverse_bits(uint64_t value)
 {
-    value = (value >> 1 & UINT64_C(0x5555555555555555)) |
-            (value & UINT64_C(0x5555555555555555)) << 1;
-    value = (value >> 2 & UINT64_C(0x3333333333333333)) |
-            (value & UINT64_C(0x3333333333333333)) << 2;
-    value = (value >> 4 & UINT64_C(0x0F0F0F0F0F0F0F0F)) |
-            (value & UINT64_C(0x0F0F0F0F0F0F0F0F)) << 4;
+    value = (value >> 1 & UINT64_C(0x5555555555555555)) | (value & UINT64_C(0x5555555555555555))
+                                                              << 1;
+    value = (value >> 2 & UINT64_C(0x3333333333333333)) | (value & UINT64_C(0x3333333333333333))
+                                                              << 2;
+    value = (value >> 4 & UINT64_C(0x0F0F0F0F0F0F0F0F)) | (value & UINT64_C(0x0F0F0F0F0F0F0F0F))
+                                                              << 4;
     return __builtin_bswap64(value);
 }
 
@@ -143,7 +154,8 @@ static inline double ve_round(double value, enum ve_rounding rounding)
     return rounded;
 }
 
-/* What does not fit is the smallest number, as of the host, with the flag of an invalid operation. */
+/* What does not fit is the smallest number, as of the host, with the flag of an invalid operation.
+ */
 static inline int32_t ve_to_int32(double value)
 {
     if (value > -0x1p31 - 1 && value < 0x1p31)

@@ -6,7 +6,8 @@
 #define EXECUTE(operation) \
     void ve_execute_##operation(struct ve_core *core, const struct ve_instruction *i)
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ------------------------------------------------------------------------------------
+ */
 
 /* Bit k of Y selects byte k of the word. */
 static uint64_t selected_bytes(uint64_t y)
@@ -76,7 +77,8 @@ EXECUTE(ATMAM)
     ve_raise(core, VE_FAULT_UNKNOWN, ve_base_address(core, i));
 }
 
-/* --- fences: memory is ordered as strongly as by the strongest of them ---------------------------- */
+/* --- fences: memory is ordered as strongly as by the strongest of them
+ * ---------------------------- */
 
 EXECUTE(FENCEM)
 {
@@ -99,7 +101,8 @@ EXECUTE(SVOB)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* --- communication registers ------------------------------------------------------------------------ */
+/* --- communication registers
+ * ------------------------------------------------------------------------ */
 
 /* The register with a number; NULL, and illegal data, if there is none. */
 static uint64_t *communication(struct ve_core *core, uint64_t number)
