@@ -169,7 +169,54 @@ def errors_page() -> str:
     return page
 
 
+COLUMNS = ("operation", "mnemonic", "format", "mask", "match", "operands", "masking", "causes")
+MASKINGS = {"PLAIN": "", "MASKED": "m", "PAIR": "m, a pair"}
+
+
+def escape(code: str) -> str:
+    """Format code for a cell of a table."""
+    return f"`{code}`".replace("|", "\\|") if code else ""
+
+
+def read_instructions(file: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table of the Vector Engine's instructions."""
+    for line in (ROOT / "csrc/veo/isa" / file).read_text().splitlines():
+        if line.startswith("INSTRUCTION("):
+            cells = re.findall(r'"([^"]*)"|([\w]+)', line.removeprefix("INSTRUCTION("))
+            yield dict(zip((*COLUMNS, "meaning"), (a or b for a, b in cells), strict=True))
+
+
+def instructions_page() -> str:
+    """List the instructions of the Vector Engine."""
+    folder = "csrc/veo/isa"
+    page = HEADER.format(source=f"{folder}/*.def", title="Instructions of the Vector Engine")
+    text = (ROOT / folder / "instructions.def").read_text()
+    # The columns as the table describes them.
+    legend = re.search(r"mnemonic   .*?(?= \*/)", text, re.DOTALL)
+    assert legend is not None
+    described = re.sub(r"^ \* ?", "", legend[0], flags=re.MULTILINE)
+    page += "What the machine of `veo` executes, and in which words it is written:\n\n"
+    page += f"```text\n{described.rstrip()}\n```\n"
+    for title, file in (("Scalar", "scalar.def"), ("Vector", "vector.def")):
+        rows = [
+            (
+                f"`{row['mnemonic']}`",
+                escape(row["operands"]),
+                MASKINGS[row["masking"]],
+                f"{int(row['match'], 16) >> 56:02x}",
+                escape(row["meaning"]),
+            )
+            for row in read_instructions(file)
+        ]
+        head = ("mnemonic", "operands", "mask", "opcode", "meaning")
+        page += f"\n## {title}\n\n{format_table(head, rows)}"
+    names = re.findall(r'^VE3\("(.+?)"', (ROOT / folder / "ve3.def").read_text(), re.MULTILINE)
+    page += "\n## Only of the VE3\n\nKnown by name, and refused when they are executed.\n\n"
+    return page + ", ".join(f"`{name}`" for name in dict.fromkeys(names)) + "\n"
+
+
 PAGES = {
+    "ve_instructions.md": instructions_page,
     "environment.md": environment_page,
     "profile_keys.md": profile_page,
     "error_codes.md": errors_page,

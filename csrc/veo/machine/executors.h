@@ -9,10 +9,7 @@
 #include "veo/machine/core.h"
 
 #define INSTRUCTION(operation, ...) ve_execute ve_execute_##operation;
-#include "veo/isa/scalar.def"
-#undef INSTRUCTION
-#define INSTRUCTION(operation, ...) __attribute__((weak)) ve_execute ve_execute_##operation;
-#include "veo/isa/vector.def"
+#include "veo/isa/instructions.def"
 #undef INSTRUCTION
 
 extern ve_execute *const ve_executors[VE_OPERATION_COUNT];

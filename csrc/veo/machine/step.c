@@ -28,7 +28,7 @@ bool ve_fetch(struct ve_core *core, uint64_t address, struct ve_instruction *ins
     }
 
     uint64_t word = *(const volatile uint64_t *)(uintptr_t)address;
-    if (ve_decode(word, instruction) && ve_executors[instruction->operation] != NULL)
+    if (ve_decode(word, instruction))
         return true;
     ve_raise(core, ve3_mnemonic(word) != NULL ? VE_FAULT_VE3 : VE_FAULT_ILOP, address);
     core->fault.word = word;
