@@ -24,7 +24,8 @@ static struct velink_meaning own_meaning(const struct velink_objects *all,
         const Elf64_Shdr *sh = &object->elf.sections[symbol->st_shndx];
         uint64_t base = object->bases[symbol->st_shndx];
         meaning.address = base + symbol->st_value;
-        meaning.defined = base != 0;
+        /* Sections of debug info, which are not loaded, refer to each other by offsets. */
+        meaning.defined = base != 0 || (sh->sh_flags & SHF_ALLOC) == 0;
         meaning.thread_local_one = (sh->sh_flags & SHF_TLS) != 0;
         if (meaning.thread_local_one)
             meaning.address += all->tls - (uint64_t)(uintptr_t)all->library->tls.image;

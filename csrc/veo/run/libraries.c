@@ -17,7 +17,6 @@
 struct loaded {
     struct velink_library *library;
     unsigned count;
-    uint64_t number;
     struct loaded *next; /* loaded before it */
 };
 
@@ -25,7 +24,6 @@ struct loaded {
 static struct loaded *_Atomic all;
 static pthread_mutex_t lock;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic uint64_t numbers;
 
 /* A library that another one needs is loaded meanwhile. */
 static void make_lock(void)
@@ -171,7 +169,6 @@ static struct loaded *add(struct velink_library *library)
     if (entry == NULL)
         return NULL;
     *entry = (struct loaded){.library = library, .count = 1, .next = atomic_load(&all)};
-    entry->number = atomic_fetch_add(&numbers, 1) + 1;
     atomic_store(&all, entry);
     return entry;
 }
@@ -198,12 +195,14 @@ static struct velink_library *load(const char *path, struct velink_error *error)
         return NULL;
 
     struct loaded *entry = add(library);
-    if (entry != NULL && call_all(&library->begin, false, error))
+    bool started = entry != NULL && verun_add_variables(&library->tls);
+    if (started && call_all(&library->begin, false, error))
         return library;
 
     velink_fail(error, "out of memory");
     if (entry != NULL)
         remove_entry(entry);
+    verun_remove_variables(&library->tls);
     velink_library_free(library);
     ve_code_changed();
     return NULL;
@@ -229,6 +228,7 @@ void verun_unload(struct velink_library *library)
         verun_finish(library);
         call_all(&library->end, true, &ignored);
         remove_entry(entry);
+        verun_remove_variables(&library->tls);
         velink_library_free(library);
         ve_code_changed();
     }
@@ -241,18 +241,4 @@ const struct velink_library *verun_library_at(uint64_t address)
         if (velink_contains(at->library, address))
             return at->library;
     return NULL;
-}
-
-void verun_libraries_start_thread(struct verun_thread *thread)
-{
-    uint64_t newest = atomic_load_explicit(&numbers, memory_order_acquire);
-    if (thread->initialised == newest)
-        return;
-
-    for (const struct loaded *at = atomic_load(&all); at != NULL; at = at->next) {
-        const struct velink_tls *tls = &at->library->tls;
-        if (at->number > thread->initialised && tls->size != 0)
-            memcpy((void *)(uintptr_t)(thread->pointer + tls->offset), tls->image, tls->image_size);
-    }
-    thread->initialised = newest;
 }

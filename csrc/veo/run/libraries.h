@@ -26,7 +26,4 @@ void verun_unload(struct velink_library *library);
 /* The library that has an address, or NULL. */
 const struct velink_library *verun_library_at(uint64_t address);
 
-/* Gives thread-local variables of this thread their first content, for libraries that are new. */
-void verun_libraries_start_thread(struct verun_thread *thread);
-
 #endif

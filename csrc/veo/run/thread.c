@@ -2,12 +2,12 @@
 #include "veo/run/thread.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "veo/run/gates.h"
-#include "veo/run/libraries.h"
 #include "veo/run/system.h"
 
 /* As much as NEC's libraries give to a thread at least; pages are taken when they are touched. */
@@ -18,6 +18,15 @@
 enum { AREA_BEFORE = 4096, BLOCK = 256, PARAMETERS_AT = 24 };
 #define VARIABLES ((size_t)4 << 20)
 
+/* The thread-local variables of a library. */
+struct variables {
+    const struct velink_tls *tls;
+    uint64_t number;
+    struct variables *next; /* older ones */
+};
+
+static struct variables *variables;
+static _Atomic uint64_t numbers;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -101,13 +110,54 @@ bool verun_reserve(size_t size, size_t align, uint64_t *offset)
     return fits;
 }
 
+bool verun_add_variables(const struct velink_tls *tls)
+{
+    struct variables *new = tls->size != 0 ? malloc(sizeof *new) : NULL;
+    if (new == NULL)
+        return tls->size == 0;
+
+    pthread_mutex_lock(&lock);
+    *new = (struct variables){tls, atomic_load(&numbers) + 1, variables};
+    variables = new;
+    atomic_store(&numbers, new->number);
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
+void verun_remove_variables(const struct velink_tls *tls)
+{
+    pthread_mutex_lock(&lock);
+    struct variables **at = &variables;
+    while (*at != NULL && (*at)->tls != tls)
+        at = &(*at)->next;
+    struct variables *found = *at;
+    if (found != NULL)
+        *at = found->next;
+    pthread_mutex_unlock(&lock);
+    free(found);
+}
+
+void verun_start_variables(struct verun_thread *thread)
+{
+    if (thread->initialised == atomic_load_explicit(&numbers, memory_order_acquire))
+        return;
+
+    pthread_mutex_lock(&lock);
+    for (const struct variables *at = variables; at != NULL; at = at->next)
+        if (at->number > thread->initialised)
+            memcpy((void *)(uintptr_t)(thread->pointer + at->tls->offset), at->tls->image,
+                   at->tls->image_size);
+    thread->initialised = atomic_load(&numbers);
+    pthread_mutex_unlock(&lock);
+}
+
 bool verun_call(struct verun_thread *thread, uint64_t function, const uint64_t *args, size_t nargs,
                 uint64_t *result)
 {
     struct ve_core *core = thread->core;
     uint64_t stack = core->s[VE_S_STACK];
     size_t words = nargs > 8 ? nargs : 8;
-    verun_libraries_start_thread(thread);
+    verun_start_variables(thread);
 
     core->s[VE_S_STACK] = (stack - VERUN_FRAME_ARGUMENTS - words * sizeof *args) & ~UINT64_C(15);
     uint64_t *frame = (uint64_t *)(uintptr_t)(core->s[VE_S_STACK] + VERUN_FRAME_ARGUMENTS);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "veo/link/library.h"
 #include "veo/machine/core.h"
 
 /* The part of a frame that callees save registers in; arguments follow it. */
@@ -21,7 +22,7 @@ struct verun_thread {
     uint8_t *stack; /* a page that cannot be accessed, then the stack */
     uint8_t *area;  /* of thread-local variables */
     uint64_t pointer;
-    uint64_t initialised; /* libraries whose thread-local variables have their first content */
+    uint64_t initialised; /* variables of this many libraries have their first content */
     unsigned depth;       /* of calls */
 };
 
@@ -37,5 +38,13 @@ bool verun_call(struct verun_thread *thread, uint64_t function, const uint64_t *
 
 /* Reserves thread-local memory in all threads: its distance from the thread pointer. */
 bool verun_reserve(size_t size, size_t align, uint64_t *offset);
+
+/* Has the variables of a library begin with their content, in each thread before its next call.
+ * False without memory. */
+bool verun_add_variables(const struct velink_tls *tls);
+void verun_remove_variables(const struct velink_tls *tls);
+
+/* Begins them in this thread, as verun_call() does too. */
+void verun_start_variables(struct verun_thread *thread);
 
 #endif

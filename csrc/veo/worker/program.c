@@ -67,7 +67,7 @@ static int run(const struct velink_library *program, char *argv[])
 
     bool done;
     if (program->entry != 0) {
-        verun_libraries_start_thread(thread);
+        verun_start_variables(thread);
         push_arguments(thread, argv, program);
         done = ve_core_run(thread->core, program->entry);
     } else if (function != NULL) {
