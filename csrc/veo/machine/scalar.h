@@ -64,16 +64,11 @@ typedef uint64_t __attribute__((may_alias)) ve_word64;
 /* ADDRESS is ve_address or ve_base_address; RESULT is made of `value`. */
 #define LOAD(bits, address_of, result) \
     uint64_t address = address_of(core, i); \
-    if (RARELY(!ve_aligned(core, address, bits / 8))) \
-        STOP; \
-    uint##bits##_t value = \
-        __atomic_load_n((const ve_word##bits *)(uintptr_t)address, __ATOMIC_ACQUIRE); \
+    uint##bits##_t value = ve_load##bits(address); \
     X = result;
 #define STORE(bits, address_of, value) \
     uint64_t address = address_of(core, i); \
-    if (RARELY(!ve_aligned(core, address, bits / 8))) \
-        STOP; \
-    __atomic_store_n((ve_word##bits *)(uintptr_t)address, value, __ATOMIC_RELEASE);
+    ve_store##bits(address, value);
 
 static inline uint64_t ve_leading_zeros(uint64_t value)
 {
