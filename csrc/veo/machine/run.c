@@ -119,7 +119,14 @@ static bool run(struct ve_core *core)
     struct ve_decoded *decoded;
     uint64_t target = core->ic;
 
-    /* --- where to go on: in a page, in a gate, or back --- */
+    goto jump;
+
+    /* --- where to go on: in this page, in another, in a gate, or back --- */
+jump_from_here:
+    if ((target ^ decoded->address) >> VE_PAGE_SHIFT == 0 && target % 8 == 0) {
+        decoded += (int64_t)(target - decoded->address) / 8;
+        GO;
+    }
 jump:
     if (RARELY(target >= core->gate_low && target < core->gate_high)) {
         if (!ve_enter_gate(core, target))
@@ -198,7 +205,7 @@ near_always:
         INSTRUCTION_OF_DECODED; \
         if (condition) { \
             target = to; \
-            goto jump; \
+            goto jump_from_here; \
         } \
     } \
     NEXT;

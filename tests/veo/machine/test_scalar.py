@@ -110,6 +110,44 @@ def test_integer_instructions(core: Core, operations: dict[str, Operation], mnem
         check(core, operands, expected)
 
 
+REGISTERS = range(1, 9)
+
+
+def draw_step(
+    generator: random.Random, operations: dict[str, Operation], registers: list[int]
+) -> int:
+    """Draw an instruction between registers, do it to REGISTERS in Python, and give its word."""
+    mnemonic = generator.choice(list(reference.INTEGER))
+    x, y, z = (generator.choice(REGISTERS) for _ in range(3))
+    word = operations[mnemonic].match | x << 48 | (0x80 | z) << 32
+    names = operations[mnemonic].operands
+    if "sy:i1" in names:
+        y_value = generator.randrange(2)
+        word |= y_value << 40
+    else:
+        y_value = registers[y]
+        word |= (0x80 | y) << 40 if "sy" in names else 0
+    function = reference.INTEGER[mnemonic]
+    registers[x] = function(registers[x], y_value, registers[z]) & ALL
+    return word
+
+
+@pytest.mark.parametrize("by_steps", [False, True], ids=["run", "steps"])
+def test_sequences_of_instructions(
+    core: Core, operations: dict[str, Operation], by_steps: bool
+) -> None:
+    generator = random.Random(by_steps)
+    run = core.step_through if by_steps else core.run
+    for _ in range(2000):
+        registers = [any_integer(generator) for _ in range(9)]
+        for number in REGISTERS:
+            core.s[number] = registers[number]
+        words = [draw_step(generator, operations, registers) for _ in range(20)]
+        assert run(words)
+        found = [int(core.s[number]) for number in REGISTERS]
+        assert found == registers[1:], [core.disassemble(word) for word in words]
+
+
 def same_float(found: int, expected: int, mnemonic: str) -> bool:
     """Compare bits; one NaN is as good as another."""
     read = reference.single if mnemonic.split(".")[1] == "s" else reference.double

@@ -48,6 +48,7 @@ class Core:
         self.library.ve_core_create.restype = ctypes.c_void_p
         self.library.ve_operation_info.restype = ctypes.POINTER(_Info)
         self.library.ve_core_run.restype = ctypes.c_bool
+        self.library.ve_core_step.restype = ctypes.c_bool
         self.library.ve_core_psw.restype = u64
         self.library.ve_fault_name.restype = ctypes.c_char_p
         self.library.ve_disassemble.restype = ctypes.c_size_t
@@ -91,10 +92,26 @@ class Core:
 
     def run(self, words: Iterable[int]) -> bool:
         """Run words, after which the program returns."""
-        for i, word in enumerate([*words, RETURN]):
+        self._write(words)
+        return bool(self.library.ve_core_run(self.handle, u64(self.code)))
+
+    def step_through(self, words: Iterable[int]) -> bool:
+        """Run words one at a time."""
+        base = self.handle.value or 0
+        u64.from_address(base + self.offsets["ic"]).value = self.code
+        halted = ctypes.c_bool(False)
+        for _ in range(self._write(words) - 1):
+            if not self.library.ve_core_step(self.handle, ctypes.byref(halted)):
+                return False
+        return True
+
+    def _write(self, words: Iterable[int]) -> int:
+        """Write words and a return; return their count."""
+        code = [*words, RETURN]
+        for i, word in enumerate(code):
             self._words[i] = word
         self.library.ve_code_changed()
-        return bool(self.library.ve_core_run(self.handle, u64(self.code)))
+        return len(code)
 
     def set_psw(self, value: int) -> None:
         self.library.ve_core_set_psw(self.handle, u64(value))
