@@ -61,7 +61,8 @@ static void find_elsewhere(struct velink_objects *all, struct velink_global *glo
 {
     const struct velink_environment *environment = all->environment;
     struct velink_named found = {.name = global->name};
-    if (strcmp(global->name, "_GLOBAL_OFFSET_TABLE_") == 0) {
+    if (strcmp(global->name, "_GLOBAL_OFFSET_TABLE_") == 0 ||
+        strcmp(global->name, "__dso_handle") == 0) {
         global->address = all->table;
         global->known = true;
     } else if (environment->find(environment->owner, global->name, &found)) {

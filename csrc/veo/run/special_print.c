@@ -265,6 +265,14 @@ bool verun_vasprintf(struct ve_core *core)
     return return_int(core, print_new(pointer(core->s[0]), pointer(core->s[1]), core->s[2]));
 }
 
+/* How libc++ ends a program where it would throw. */
+bool verun_verbose_abort(struct ve_core *core)
+{
+    print(stderr, pointer(core->s[0]), variable_arguments(core, 1));
+    fputc('\n', stderr);
+    abort();
+}
+
 /* --- scanning: all arguments are pointers; more than a format uses do no harm --- */
 
 enum { SCANNED = 24 };

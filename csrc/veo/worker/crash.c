@@ -141,17 +141,36 @@ static void add_ve_frame(struct report *r, int number, uint64_t address, bool re
         add(r, " at %s:%u", line.file, line.line);
 }
 
+/* Whether the link register says where the running function returns to: not once that has called.
+ */
+static bool is_link_of_caller(const struct ve_core *core, uint64_t address)
+{
+    uint64_t link = core->s[VE_S_LINK];
+    const struct velink_library *library = verun_library_at(link);
+    return library != NULL &&
+           velink_function_at(library, link - 1) != velink_function_at(library, address);
+}
+
 /* Callers are found by the frames, which begin with the caller's and the place to return to. */
 static void add_ve_frames(struct report *r, const struct ve_core *core)
 {
     uint64_t frame = core->s[VE_S_FRAME];
-    add_ve_frame(r, 0, ve_core_address(core), false);
-    for (int i = 1; i < FRAMES && frame != 0 && frame % 8 == 0; i++) {
+    uint64_t address = core->fault.kind != VE_FAULT_NONE ? core->fault.ic : ve_core_address(core);
+    uint64_t shown = 0;
+    int n = 0;
+    add_ve_frame(r, n++, address, false);
+    if (is_link_of_caller(core, address)) {
+        shown = core->s[VE_S_LINK];
+        add_ve_frame(r, n++, shown, true);
+    }
+
+    while (n < FRAMES && frame != 0 && frame % 8 == 0) {
         const uint64_t *words = (const uint64_t *)(uintptr_t)frame;
         uint64_t back = words[SAVED_RETURN / 8];
         if (verun_library_at(back) == NULL || words[SAVED_FRAME / 8] <= frame)
             return;
-        add_ve_frame(r, i, back, true);
+        if (back != shown)
+            add_ve_frame(r, n++, back, true);
         frame = words[SAVED_FRAME / 8];
     }
 }

@@ -69,7 +69,8 @@ static void *open_library(const char *path, struct velink_library **ve, char *er
     if (strchr(path, '/') != NULL && verun_recognises(path)) {
         *ve = verun_load(path, &why);
         if (*ve == NULL)
-            snprintf(error, WIRE_ERROR_SIZE, "cannot load the VE code: %.950s", why.text);
+            snprintf(error, WIRE_ERROR_SIZE, "cannot load the Vector Engine code: %.950s",
+                     why.text);
         return *ve;
     }
 
