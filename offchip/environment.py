@@ -75,6 +75,17 @@ VARIABLES = (
         "veo",
         "what `VeBuild` compiles for: `ve` or `host` (default: `ve` if the library is NEC's)",
     ),
+    Variable(
+        "VEORUN_UNDEFINED",
+        "veo",
+        "`call`: functions that Vector Engine code leaves undefined end it when they are called,"
+        " instead of being refused when it is loaded",
+    ),
+    Variable(
+        "VE_LD_LIBRARY_PATH",
+        "veo",
+        "folders with libraries that Vector Engine code needs, with `:`",
+    ),
     Variable("DPU_LIBRARY", "dpu", "the libdpu: `vendor`, `soft`, or a path"),
     Variable("UPMEM_PROFILE_BASE", "dpu"),
     Variable("UPMEM_PROFILE", "dpu"),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compilers of kernels: NEC's for a Vector Engine, otherwise the host's.
 
-The soft libveo runs kernels on the host, NEC's library runs them on the VE; code built for one
-cannot be loaded by the other. :func:`select_toolchain` chooses by the library in use.
+The soft libveo runs kernels that are compiled for the host, and slower ones for the VE; NEC's
+library runs VE code alone. :func:`select_toolchain` chooses by the library in use. VE code is
+compiled by the clang of the ziglang wheel where NEC's compilers are not installed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from offchip.errors import OffchipError
+from veo import ve_clang
 
 __all__ = [
     "COMPILER",
@@ -127,10 +129,13 @@ class Toolchain:
         ``"ve"`` (NEC's compilers) or ``"host"``.
     reason : str
         Why this target was chosen.
+    by_clang : bool
+        Whether code for the VE is compiled by the ziglang wheel's clang instead of NEC's.
     """
 
     target: str
     reason: str
+    by_clang: bool = False
 
     def compiler(self, language: str, requested: str | None = None) -> list[str]:
         """Return the command of a language's compiler.
@@ -167,10 +172,14 @@ class Toolchain:
                     f"install the package {package}{wheel}, or name a compiler in ${variable}"
                 )
             command = chosen + command[1:]
+        elif self.by_clang and Path(command[0]).name in _NEC_COMPILERS and language != "F":
+            command = ve_clang.clang_command(language) + command[1:]
 
         if shutil.which(command[0]) is None:
             if Path(command[0]).name in _NEC_COMPILERS:
                 what = "install NEC's SDK (package group nec-sdk-devel)"
+                if language in _ZIG_COMPILERS:
+                    what += ", or the ziglang wheel"
             else:
                 what = "install it or name another one"
             raise VeoBuildError(f"compiler {command[0]} not found: {what}")
@@ -184,6 +193,8 @@ class Toolchain:
         the argument classes of a kernel are read from its debug info.
         """
         words = _words(FLAGS[language] if flags is None else flags)
+        if self.by_clang:
+            return ve_clang.clang_flags(_host_flags(language, words))
         if self.target != "host":
             return words
         words = _host_flags(language, words)
@@ -204,7 +215,7 @@ class Toolchain:
         folder : {"include", "lib"}
             Of this package.
         """
-        if self.target != "host":
+        if self.target != "host" and not (self.by_clang and folder == "include"):
             return []
         return [f"{option}{Path(__file__).resolve().parent / folder}"]
 
@@ -305,7 +316,8 @@ def select_toolchain(target: str = "auto") -> Toolchain:
     if target not in ("ve", "host"):
         raise ValueError(f"target must be 'auto', 've' or 'host', not {target!r}")
     _log.info("VeBuild builds for the %s: %s", "VE" if target == "ve" else "host", reason)
-    return Toolchain(target, reason)
+    necs = shutil.which(shlex.split(COMPILER["C"])[0]) is not None
+    return Toolchain(target, reason, target == "ve" and not necs and ve_clang.is_available())
 
 
 def run_compiler(

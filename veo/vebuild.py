@@ -27,6 +27,7 @@ from veo.compilers import (
     run_compiler,
     select_toolchain,
 )
+from veo.ve_clang import find_libraries, write_library
 
 __all__ = [
     "COMPILER",
@@ -163,7 +164,9 @@ class VeBuild:
     ----------
     target : {"auto", "ve", "host"}
         What to build for. ``"auto"`` is ``$VEBUILD_TARGET``, else what the VEO library in use
-        can load: VE code for NEC's, host code for the soft twin.
+        can load: VE code for NEC's, host code for the soft twin, which runs VE code too. Without
+        NEC's compilers ``"ve"`` is the clang of the ziglang wheel, for C and for C++ without
+        exceptions, and a library is an archive that the worker links.
     check : bool
         Whether a failure raises :class:`VeoBuildError`. Otherwise, as in py-veo, the compiler's
         messages are printed (on stderr) and the build methods return None. A missing
@@ -414,6 +417,9 @@ class VeBuild:
         verbose: bool,
     ) -> None:
         language = self._link_language()
+        if self.toolchain.by_clang:
+            write_library(out, [*(o.path for o in objects), *find_libraries(libs)])
+            return
         run_compiler(
             [
                 *self.toolchain.compiler(language, linker),

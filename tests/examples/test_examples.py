@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import struct
 import subprocess
@@ -33,6 +34,13 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("veo_async.py", ["awaited: [500500, 50]", "called back with: [5050]", "done later: 300"]),
         ("veo_stack_args.py", ["total: 55.0", "mean of 10 values: 5.5"]),
         ("veo_static.py", ["dot product: 333."]),
+        pytest.param(
+            "veo_ve_code.py",
+            ["1000 elements, 256 at a time", "largest difference: 0.0"],
+            marks=pytest.mark.skipif(
+                importlib.util.find_spec("ziglang") is None, reason="needs the ziglang wheel"
+            ),
+        ),
         ("accelforge_matmuls.py", ["unfused_matmuls_to_simple", "fused_matmuls_to_simple", "27%"]),
         (
             "accelforge_gemv.py",

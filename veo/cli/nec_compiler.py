@@ -2,8 +2,9 @@
 """The commands ``ncc``, ``nc++`` and ``nfort`` of the folder that ``veo-env`` writes.
 
 ``python -m veo.cli.nec_compiler LANGUAGE WORDS...`` compiles for the host, where the soft libveo
-runs kernels. Options are those of NEC's compilers: what the host's have under another name is
-translated, what they do not have is left out, and the rest is passed on.
+runs kernels; with ``--target=ve`` or ``VEBUILD_TARGET=ve``, for the Vector Engine. Options are
+those of NEC's compilers: what the host's have under another name is translated, what they do not
+have is left out, and the rest is passed on.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 from offchip import __version__
 from offchip.outputs import written_file
 from offchip.sdk_places import place_hint
+from veo.cli import ve_compiler
+from veo.cli.ve_compiler import takes_ve
 from veo.compilers import Toolchain, VeoBuildError
 from veo.static_worker import read_symbols, runtime_libraries
 
@@ -140,6 +143,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0 if given in (["-h"], ["--help"]) else 2
     language, *words = given
     name = NAMES[language]
+    if takes_ve(words):
+        return ve_compiler.main(language, name, words)
     try:
         command = host_command(language, words)
     except VeoBuildError as error:

@@ -75,6 +75,8 @@ def write_folder(folder: str | os.PathLike[str]) -> str:
         write_file(root / "ve" / name, _COMMAND.format(python=python, module=module), mode=0o755)
     for name in _BINUTILS:
         write_file(root / "ve" / "bin" / f"n{name}", _BINUTIL.format(name=name), mode=0o755)
+    for name in ("veorun", "ve_exec"):
+        link_file(root / "ve" / "bin" / name, _PACKAGE / "bin" / "veorun")
     link_file(root / "bin", Path("ve", "bin"))
 
     for header in sorted((_PACKAGE / "include").glob("*.h")):

@@ -196,10 +196,10 @@ def test_repr(lib, proc, kernels):
     assert repr(lib).endswith("closed>")
 
 
-def test_code_for_the_vector_engine_is_named(proc, kernels, tmp_path):
+def test_damaged_code_for_the_vector_engine_is_named(proc, kernels, tmp_path):
     code = bytearray(Path(kernels).read_bytes())
     code[18:20] = (251).to_bytes(2, "little")
     path = tmp_path / "libve.so"
     path.write_bytes(code)
-    with pytest.raises(veo.VeoError, match="it is code for the Vector Engine, and the soft"):
+    with pytest.raises(veo.VeoError, match="cannot load the Vector Engine code: R_VE_"):
         proc.load_library(path)

@@ -328,7 +328,10 @@ def test_missing_compiler_names_what_serves(
 
 
 @pytest.mark.skipif(os.path.exists("/opt/nec/ve/bin/ncc"), reason="NEC's compilers are here")
-def test_missing_nec_compiler_names_the_sdk(tmp_path: Path) -> None:
+def test_missing_nec_compiler_names_the_sdk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ziglang", None)
     build = VeBuild(target="ve")
     build.set_build_dir(tmp_path)
     build.set_c_src("twice", TWICE)

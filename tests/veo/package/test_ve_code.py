@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vector Engine code that the ziglang wheel compiles: loaded, called and run alone."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import veo
+from tests.veo.fuzz.link_corpus import archive, whole_object, write_object
+from veo.cli import nec_compiler
+from veo.compilers import select_toolchain
+from veo.vebuild import VeBuild
+
+pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
+# It is slow when it is first used.
+pytestmark = pytest.mark.timeout(600)
+
+VEORUN = Path(veo.__file__).parent / "bin" / "veorun"
+KERNELS = """
+#include <stdlib.h>
+#include <velintrin.h>
+long counter = 5;
+int add(int a, int b) { return a + b; }
+float add_floats(float a, float b) { return a + b; }
+double mix(signed char a, float b, double c, unsigned short d) { return a + b + c + d; }
+long many(long a, long b, long c, long d, long e, long f, long g, long h, double i, float j, int k)
+{
+    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * (long)i +
+           10 * (long)j + 11 * k;
+}
+void scale(const double *in, double *out, double factor, long n)
+{
+    for (long i = 0; i < n; i += 256) {
+        int vl = n - i < 256 ? n - i : 256;
+        _vel_vst_vssl(_vel_vfmuld_vsvl(factor, _vel_vld_vssl(8, in + i, vl), vl), 8, out + i, vl);
+    }
+}
+static __thread int calls;
+int count_calls(void) { return ++calls; }
+static int backwards(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
+void sort(int *x, int n) { qsort(x, n, sizeof *x, backwards); }
+int *make(int n)
+{
+    int *p = malloc(n * sizeof *p);
+    for (int i = 0; i < n; i++)
+        p[i] = i * i;
+    return p;
+}
+__attribute__((noinline)) static int look(const int *p) { return *p; }
+int crash(const int *p)
+{
+    return look(p) + 1;
+}
+"""
+PROGRAM = r"""
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static __thread int mine = 7;
+static jmp_buf there;
+__attribute__((constructor)) static void begin(void) { puts("constructed"); }
+static void end(void) { puts("ended"); }
+static void say(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+}
+static void *thread(void *argument) { mine += (int)(long)argument; return (void *)(long)mine; }
+struct five { long a[5]; };
+static struct five make(long x) { struct five five = {{x, 2, 3, 4, 5}}; return five; }
+int main(int argc, char **argv)
+{
+    pthread_t id;
+    void *result;
+    int number;
+    double real;
+    char word[20], text[40];
+    atexit(end);
+    say("%d %s|%5.2f|%-4s|%c|%lld|%Lf|%x|%*d\n", argc, argv[argc - 1], 3.14159, "ab", 'x',
+        1LL << 40, 2.5L, 255u, 4, 7);
+    if (setjmp(there) == 0)
+        longjmp(there, 3);
+    pthread_create(&id, NULL, thread, (void *)5L);
+    pthread_join(id, &result);
+    say("%ld %d\n", (long)result, mine);
+    say("%d ", sscanf("12 3.5 word", "%d %lf %19s", &number, &real, word));
+    say("%d %g %s\n", number, real, word);
+    __int128 wide = ((__int128)argc << 100) / 3 * 5 % 1000000007;
+    say("%lld %ld %d\n", (long long)wide, make(9).a[0], div(17, 5).rem);
+    say("%d %s\n", snprintf(text, 6, "%s", "longer than"), text);
+    return 42;
+}
+"""
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Callable[..., str]:
+    def make(source: str, name: str = "kernels", language: str = "c", flags: str = "-O2") -> str:
+        result = VeBuild(target="ve", check=True)
+        result.set_build_dir(tmp_path)
+        (result.set_c_src if language == "c" else result.set_cpp_src)(name, source, flags)
+        return result.build_so()
+
+    return make
+
+
+@pytest.fixture
+def loaded(build: Callable[..., str], proc: veo.VeoProc) -> veo.VeoLibrary:
+    return proc.load_library(build(KERNELS))
+
+
+def veorun(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(VEORUN), *map(str, words)], capture_output=True, text=True, timeout=60
+    )
+
+
+def test_arguments_of_all_classes(loaded: veo.VeoLibrary, ctx: veo.VeoCtxt) -> None:
+    assert loaded.add(ctx, 2, -3).wait_result() == -1
+    assert loaded.add_floats(ctx, 1.5, 2.25).wait_result() == 3.75
+    assert loaded.mix(ctx, -1, 2.5, 3.25, 4).wait_result() == 8.75
+    values = [*range(1, 9), 9.9, 10.5, -11]
+    assert loaded.many(ctx, *values).wait_result() == sum(i * i for i in range(1, 11)) - 121
+
+
+def test_vectors_and_stack_arguments(loaded: veo.VeoLibrary, ctx: veo.VeoCtxt) -> None:
+    x, y = np.arange(1000.0), np.zeros(1000)
+    loaded.scale(ctx, veo.OnStack(x), veo.OnStack(y, inout=veo.INTENT_OUT), 1.5, 1000).wait_result()
+    assert np.array_equal(y, 1.5 * x)
+    z = np.array([3, 1, 2], np.int32)
+    loaded.sort(ctx, veo.OnStack(z, inout=True), 3).wait_result()
+    assert z.tolist() == [3, 2, 1]
+
+
+def test_memory_and_variables(loaded: veo.VeoLibrary, ctx: veo.VeoCtxt, proc: veo.VeoProc) -> None:
+    address = loaded.make(ctx, 10).wait_result()
+    squares = np.empty(10, np.int32)
+    proc.read_mem(squares, address, squares.nbytes)
+    assert squares.tolist() == [i * i for i in range(10)]
+    counter = np.empty(1, np.int64)
+    proc.read_mem(counter, loaded.get_symbol("counter"), 8)
+    assert counter[0] == 5
+
+
+def test_thread_local_variables_belong_to_contexts(
+    loaded: veo.VeoLibrary, proc: veo.VeoProc
+) -> None:
+    with proc.open_context() as first, proc.open_context() as second:
+        assert [loaded.count_calls(first).wait_result() for _ in range(3)] == [1, 2, 3]
+        assert loaded.count_calls(second).wait_result() == 1
+
+
+def test_a_crash_names_function_and_line(loaded: veo.VeoLibrary, ctx: veo.VeoCtxt) -> None:
+    with pytest.raises(veo.VeoError, match="SIGSEGV.* in kernel crash") as caught:
+        loaded.crash(ctx, 16).wait_result()
+    line = 1 + KERNELS.split("\n").index("    return look(p) + 1;")
+    assert "look+0x" in str(caught.value)
+    assert f"at kernels.c:{line}" in str(caught.value)
+
+
+def test_undefined_symbols_are_listed(
+    build: Callable[..., str], proc: veo.VeoProc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "void nowhere(void); extern int neither; int f(void) { nowhere(); return neither; }"
+    with pytest.raises(veo.VeoError, match="2 symbols it uses are nowhere: nowhere, neither"):
+        proc.load_library(build(source))
+
+
+@pytest.mark.parametrize("flags", ["-O0", "-O2", "-O2 -fPIC"])
+def test_a_program_runs_alone(build: Callable[..., str], flags: str) -> None:
+    done = veorun(build(PROGRAM, flags=flags), "last")
+    assert done.stderr == ""
+    wide = ((2 << 100) // 3 * 5) % 1000000007
+    assert done.stdout.splitlines() == [
+        "constructed",
+        "2 last| 3.14|ab  |x|1099511627776|2.500000|ff|   7",
+        "12 7",
+        "3 12 3.5 word",
+        f"{wide} 9 2",
+        "11 longe",
+        "ended",
+    ]
+    assert done.returncode == 42
+
+
+def test_cxx_without_exceptions(build: Callable[..., str]) -> None:
+    source = """
+        #include <cstdio>
+        #include <memory>
+        #include <vector>
+        struct A { virtual int f() { return 1; } virtual ~A() = default; };
+        struct B : A { int f() override { return 2; } };
+        static std::vector<int> numbers{3, 1};
+        int main() {
+            std::unique_ptr<A> a(new B);
+            numbers.push_back(a->f());
+            for (int x : numbers) std::printf("%d ", x);
+        }
+    """
+    done = veorun(build(source, language="c++"))
+    assert (done.stdout, done.stderr) == ("3 1 2 ", "")
+
+
+def test_ncc_compiles_and_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("main.c").write_text("int helper(int); int main(void) { return helper(3); }")
+    Path("helper.c").write_text("int helper(int x) { return 2 * x; }")
+    Path("unused.c").write_text("int unused(void); int u(void) { return unused(); }")
+    for name in ("helper", "unused"):
+        assert nec_compiler.main(["C", "--target=ve", "-c", f"{name}.c", "-o", f"{name}.o"]) == 0
+    Path("libhelp.a").write_bytes(
+        archive([(f"{name}.o", Path(f"{name}.o").read_bytes()) for name in ("helper", "unused")])
+    )
+    words = [
+        "C",
+        "--target=ve",
+        "-O4",
+        "-report-all",
+        "main.c",
+        "-L.",
+        "-lhelp",
+        "-lm",
+        "-o",
+        "out",
+    ]
+    assert nec_compiler.main(words) == 0
+    assert veorun("./out").returncode == 6
+    assert nec_compiler.main(["F", "--target=ve", "x.f90"]) == 1
+    assert "no Fortran compiler for the Vector Engine" in capsys.readouterr().err
+
+
+def test_exceptions_end_a_program_by_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "stop.o"
+    code = bytes(16)
+    path.write_bytes(
+        write_object([(".text", 1, 6, code, len(code), 0, 0)], [("main", 1, 2, 1, 0, 16)])
+    )
+    done = veorun(path)
+    assert "[VE] ERROR: ILOP (illegal instruction)" in done.stderr
+    assert "#0 VE 0x" in done.stderr
+    assert "main+0x0" in done.stderr
+    assert done.returncode == signal.SIGILL
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"text", "is no file of VE code"),
+        (b"!<arch>\n", "the archive has no object"),
+        (b"!<arch>\n" + b"x" * 80, "the archive is damaged at byte 8"),
+        (write_object([], [], machine=62), "is no file of VE code"),
+        (whole_object([]), "1 symbol it uses is nowhere: elsewhere"),
+        (whole_object([])[:200], "its headers are beyond the end of the file"),
+    ],
+)
+def test_files_that_cannot_be_run(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    done = veorun(path)
+    assert reason in done.stderr
+    assert done.returncode == 126
+
+
+@pytest.mark.parametrize("kind", [21, 40])
+def test_types_of_relocations_that_objects_cannot_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: int
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(whole_object([kind]))
+    monkeypatch.setenv("VEORUN_UNDEFINED", "call")
+    assert f"has a relocation of type {kind}, which is none for objects" in veorun(path).stderr
+
+
+def test_missing_functions_may_be_left_to_the_call(
+    build: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = build(
+        "void nowhere(void); int main(int n, char **v) { if (n > 1) nowhere(); return 3; }"
+    )
+    monkeypatch.setenv("VEORUN_UNDEFINED", "call")
+    assert veorun(path).returncode == 3
+    done = veorun(path, "call it")
+    assert "VE code called nowhere, which is nowhere" in done.stderr
+    assert done.returncode == signal.SIGSEGV
+
+
+def test_the_target_is_ve_code_by_clang() -> None:
+    toolchain = select_toolchain("ve")
+    assert (toolchain.target, toolchain.by_clang) == ("ve", True)
+    assert toolchain.compile_flags("C", "-O4 -fpic -report-all") == ["-O3", "-g"]

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vector Engine code without NEC's compilers: the clang of the ziglang wheel, and archives.
+
+There is no linker for the VE here. Objects are put into an archive as they are, and the worker
+links its members when it loads it; members that are archives serve the others.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from offchip.outputs import written_file
+
+__all__ = ["clang_command", "clang_flags", "find_libraries", "is_available", "write_library"]
+
+_TARGET = "--target=ve-unknown-linux-gnu"
+# What the host has too, as it has the same layouts of structures.
+_INCLUDE = (
+    "include",
+    "libc/include/x86_64-linux-musl",
+    "libc/include/generic-musl",
+    "libc/include/any-linux-any",
+)
+# libc++ as the wheel configures it, and without what needs its own library.
+_CXX = (
+    "-fno-exceptions",
+    "-D_LIBCPP_ABI_NAMESPACE=__1",
+    "-D_LIBCPP_ABI_VERSION=1",
+    "-D_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
+    "-D_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS",
+    "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
+    *(
+        f"-D_LIBCPP_HAS_{name}=1"
+        for name in (
+            *("FILESYSTEM", "LOCALIZATION", "MONOTONIC_CLOCK", "MUSL_LIBC", "RANDOM_DEVICE"),
+            *("TERMINAL", "THREADS", "UNICODE", "WIDE_CHARACTERS"),
+        )
+    ),
+    "-D_LIBCPP_HAS_TIME_ZONE_DATABASE=0",
+    "-D_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0",
+    "-D_LIBCPP_PSTL_BACKEND_SERIAL",
+)
+# Position-independent code costs time, and objects are linked where they are loaded; OpenMP's
+# run time is not there, so that its directives are left out, as they may be.
+_LEFT_OUT = re.compile(r"-f(no-)?(pic|PIC|pie|PIE|openmp)|-pthread|-shared|-m(arch|tune)=.*")
+_MAGIC = b"!<arch>\n"
+
+
+def is_available() -> bool:
+    """Say whether the ziglang wheel, whose clang it is, is installed."""
+    return importlib.util.find_spec("ziglang") is not None
+
+
+def clang_command(language: str) -> list[str]:
+    """Return the command that compiles C or C++ for the VE, with its headers.
+
+    Parameters
+    ----------
+    language : {"C", "C++"}
+    """
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("the ziglang wheel is not installed")
+    headers = Path(spec.origin).parent / "lib"
+    folders = [*(["libcxx/include"] if language == "C++" else []), *_INCLUDE]
+    # -P: a ziglang in the current folder is not the wheel's.
+    command = [sys.executable, "-P", "-m", "ziglang", "clang", _TARGET, "-nostdinc"]
+    command += [word for folder in folders for word in ("-isystem", str(headers / folder))]
+    return [*command, *(("-x", "c++", *_CXX) if language == "C++" else ())]
+
+
+def clang_flags(words: Sequence[str]) -> list[str]:
+    """Return flags of another compiler without those that clang does not have for the VE.
+
+    ``-g`` is added: the argument classes of a kernel are read from its debug info.
+    """
+    kept = [word for word in words if not _LEFT_OUT.fullmatch(word)]
+    if not any(re.fullmatch(r"-g([0-3]|gdb.*|dwarf.*)?", word) for word in kept):
+        kept.append("-g")
+    return kept
+
+
+def find_libraries(words: Sequence[str]) -> list[str]:
+    """Return the archives that ``-l`` and ``-L`` of a link name.
+
+    Libraries that are in no folder of ``-L`` are left out: the worker has the C library, and says
+    what is missing when it loads the result.
+    """
+    folders = [word[2:] for word in words if word.startswith("-L")]
+    names = [word[2:] for word in words if word.startswith("-l")]
+    places = (Path(folder) / f"lib{name}.a" for name in names for folder in folders)
+    return [str(path) for path in places if path.is_file() and _is_ve_archive(path)]
+
+
+def write_library(out: str | Path, inputs: Iterable[str | Path]) -> None:
+    """Write an archive of VE objects, which the worker links when it loads it.
+
+    Parameters
+    ----------
+    out : path
+        The file, whatever its name: ``kernel.so`` too.
+    inputs : iterable of paths
+        Objects, all of which are taken, and archives, of which the worker takes what is needed.
+
+    Raises
+    ------
+    ValueError
+        An input is neither.
+    """
+    with written_file(out) as path, open(path, "wb") as archive:
+        archive.write(_MAGIC)
+        for number, name in enumerate(map(Path, inputs)):
+            data = name.read_bytes()
+            if not _is_ve(data) and not data.startswith(_MAGIC):
+                raise ValueError(f"{name} is no object or archive for the Vector Engine")
+            # Names are for messages, and have 15 characters at most.
+            title = f"{name.name[:15] or number}/"
+            archive.write(f"{title:<16}{0:<12}{0:<6}{0:<6}{'644':<8}{len(data):<10}`\n".encode())
+            archive.write(data + b"\n" * (len(data) % 2))
+
+
+def _is_ve(data: bytes) -> bool:
+    return data[:4] == b"\x7fELF" and data[18:20] == (251).to_bytes(2, "little")
+
+
+def _is_ve_archive(path: Path) -> bool:
+    data = path.read_bytes()
+    at = data.find(b"\x7fELF")
+    return data.startswith(_MAGIC) and (at < 0 or _is_ve(data[at:]))
