@@ -28,6 +28,7 @@ import accelforge_matmuls
 import accl_allreduce
 import dpu_checksum
 import numpy as np
+import veo_ve_code
 from demo_page import ENERGY, Page, draw_calls, profile_kernel
 from png_image import write_png
 
@@ -38,6 +39,7 @@ import veo
 from accelforge import kernels
 from dpu.toolchain import ToolchainError, find_toolchain
 from offchip.trace import merge, trace
+from veo.ve_clang import is_available
 
 WIDTH = HEIGHT = 2048
 MATRIX = 512
@@ -316,6 +318,18 @@ def vector_engine(page: Page) -> list[str]:
     return report.failures
 
 
+def ve_code(failures: list[str]) -> None:
+    """Run one kernel as code for the VE, where its compiler is installed."""
+    print("\n  a kernel with vector intrinsics, as Vector Engine code")
+    if veo.library_info()["kind"] != "soft" or not is_available():
+        print("  skipped        it needs the soft libveo, and the ziglang wheel to compile")
+        return
+    seconds, difference = timed(lambda: veo_ve_code.run_axpy(100_000), repeat=1)
+    print(f"  took           {seconds * 1e3:.0f} ms with its compiler")
+    if difference:
+        failures.append(f"axpy as VE code differs by {difference}")
+
+
 def profile(page: Page) -> None:
     """Profile a kernel on a DPU, where there is a compiler for it."""
     try:
@@ -360,6 +374,7 @@ def main() -> int:
         with trace(Path(traces, "demo.json")):
             with page.section("Edges of a picture, on a Vector Engine"):
                 failures += vector_engine(page)
+                ve_code(failures)
             with page.section("A checksum on 64 DPUs"):
                 checksum(failures)
             with page.section("A sum over four ranks"):
