@@ -37,7 +37,7 @@ _CHECKS = {
 }
 _HEAD = re.compile(rf"== DPU (\d+\.\d+\.\d+)(?: (.+?))?: ({'|'.join(_CHECKS)}): (.*)")
 _PLACE = re.compile(r"==    (at|called at) pc (0x[0-9a-f]+)(?: \((.*)\))?")
-_SYMBOL = re.compile(r"([^,+]+)\+0x[0-9a-f]+(?:, )?")
+_SYMBOL = re.compile(r"(.+?)\+0x[0-9a-f]+(?:, |$)")
 _LINE = re.compile(r"(.+):(\d+)")
 _MORE = re.compile(r"==   (\S.*)")
 

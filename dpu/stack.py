@@ -21,6 +21,7 @@ from . import _isa
 from .disasm import Instruction, disassemble
 from .elf.format import IRAM_BASE, SymbolType
 from .elf.program import ProgramFile
+from .elf.readable_name import readable_name
 from .elf.reader import ElfError
 
 __all__ = ["Function", "analyse", "explain_small", "main"]
@@ -211,7 +212,7 @@ def _analyse(program: ProgramFile, *, pointers: bool = True) -> dict[str, Functi
         raise ElfError("the program has no section .text")
     words = struct.unpack(f"<{len(text.data) // 8}Q", text.data[: len(text.data) // 8 * 8])
     entries = {
-        (symbol.value - IRAM_BASE) // 8: symbol.name
+        (symbol.value - IRAM_BASE) // 8: readable_name(symbol.name)
         for symbol in program.symbols
         if symbol.type == SymbolType.FUNC and symbol.section is text
     }

@@ -17,6 +17,7 @@ from ..dwarf.types import Type, TypeReader
 from ..dwarf.variables import global_variables, named
 from ..elf.format import ATOMIC_BASE, IRAM_BASE, SymbolType
 from ..elf.program import ProgramFile
+from ..elf.readable_name import readable_name
 from ..elf.reader import ElfError
 from .errors import DebuggerError
 
@@ -177,7 +178,7 @@ class DebugProgram:
                 described[low] = entry
         self.functions = sorted(
             (
-                Function(s.name, s.value, s.value + s.size, described.get(s.value))
+                Function(readable_name(s.name), s.value, s.value + s.size, described.get(s.value))
                 for s in self.file.symbols
                 if s.type == SymbolType.FUNC and IRAM_BASE <= s.value < ATOMIC_BASE
             ),
@@ -198,8 +199,12 @@ class DebugProgram:
         return None
 
     def functions_named(self, name: str) -> list[Function]:
-        """Return the functions with a name."""
-        return [function for function in self.functions if function.name == name]
+        """Return the functions with a name; those of C++ also by it without their parameters."""
+        return [
+            function
+            for function in self.functions
+            if name in (function.name, function.name.partition("(")[0])
+        ]
 
     def places_of_inlined(self, name: str) -> list[int]:
         """Return where a function begins in those that it was inlined into."""

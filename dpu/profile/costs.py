@@ -13,6 +13,7 @@ from ..asm.lines import SECTION, LineTable, read_lines
 from ..asm.printer import write_word
 from ..elf.format import IRAM_BASE, SymbolType
 from ..elf.program import ProgramFile
+from ..elf.readable_name import readable_name
 from ..elf.reader import ElfError
 from .raw import Call, RecordedProgram, Site
 
@@ -105,9 +106,10 @@ class Code:
             # One without a size, as in assembly, goes on up to the next.
             after = next((start for start in starts if start > first), len(self.words))
             last = min(first + symbol.size // 8 if symbol.size else after, len(self.words))
-            self._ranges[symbol.name] = (first, last)
+            name = readable_name(symbol.name)
+            self._ranges[name] = (first, last)
             for pc in range(first, last):
-                self._functions.setdefault(pc, symbol.name)
+                self._functions.setdefault(pc, name)
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from ...asm.chips import MRAM_BYTES
 from ...elf.format import MRAM_BASE, SymbolType
+from ...elf.readable_name import readable_name
 from ...elf.reader import ElfFile, ElfSection
 from ..errors import ToolchainError
 from ..options import COSTS
@@ -107,7 +108,7 @@ def linker_script(stacks: Stacks, costs: str | None = None) -> str:
 def largest(entries: Iterable[tuple[str, int]], unit: str) -> str:
     """Return a list of the largest of named sizes."""
     ordered = sorted(entries, key=lambda entry: -entry[1])[:_SHOWN]
-    return ", ".join(f"{name} ({size} {unit})" for name, size in ordered)
+    return ", ".join(f"{readable_name(name)} ({size} {unit})" for name, size in ordered)
 
 
 def _is_in(section: ElfSection | None, memory: str) -> bool:

@@ -118,7 +118,8 @@ class _Maker:
                 f"switch ((x ^ y) & 3) {{ case 0: x = {value}; break;"
                 f" case 1: y += 3; [[fallthrough]];"
                 f" default: mix(h, x); }}",
-                f"{{ int list[] = {{{number}, 2, 5}}; for (auto v : list) {{ x += v * y; mix(h, x); }} }}",
+                f"{{ int list[] = {{{number}, 2, 5}};"
+                " for (auto v : list) { x += v * y; mix(h, x); } }",
             ]
         )
 

@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from dpu import DpuError, DpuSet
+from dpu.debugger.program import DebugProgram
+from dpu.elf.readable_name import readable_name
+from dpu.stack import analyse
 from dpu.toolchain import BuildOptions, Toolchain, ToolchainError, build
 from dpu.toolchain.command import main, main_cplusplus
 from dpu.toolchain.compilers import Kind
@@ -439,3 +443,50 @@ def test_random_programs_give_the_same_as_on_the_host(
         with Running(machine_library, path.read_bytes()) as running:
             assert running.launch() == DONE
             assert running.get("result", "Q") == [want], text
+
+
+NAMES = """
+#include <defs.h>
+#include <stdint.h>
+namespace shapes {
+volatile uint32_t *where;
+__attribute__((noinline)) void store(uint32_t *at, long by) { *(volatile uint32_t *)at = by; }
+template <typename T> struct Disc { uint32_t room[100]; __attribute__((noinline)) void use(T *p)
+{ volatile uint32_t a[100]; for (auto &one : a) one = 1; store(p, a[3]); } };
+}
+int main() { shapes::Disc<uint32_t> d; d.use((uint32_t *)(8u << 20)); return (int)d.room[0]; }
+"""
+
+
+def test_names_are_those_of_the_source(
+    compile_text: Compile, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if readable_name("_ZN1a1bEi") != "a::b(int)":
+        pytest.skip("there is no libstdc++ to read the names")
+    compile_text(NAMES, suffix=".cpp")
+    program = str(tmp_path / "program.dpu")
+    functions = analyse(Path(program).read_bytes())
+    assert "shapes::Disc<unsigned int>::use(unsigned int*)" in functions
+    with DpuSet(nr_dpus=1, binary=program, library="soft") as dpus:
+        with pytest.raises(DpuError) as caught:
+            dpus.exec()
+        assert "(shapes::store(unsigned int*, long long)+0x" in caught.value.detail
+    assert main(["-DSTACK_SIZE_DEFAULT=64", str(tmp_path / "source.cpp"), "-o", program]) == 0
+    assert "shapes::Disc<unsigned int>::use(unsigned int*) (" in capfd.readouterr().err
+
+
+def test_a_debugger_finds_functions_without_their_parameters(
+    compile_text: Compile, tmp_path: Path
+) -> None:
+    if readable_name("_ZN1a1bEi") != "a::b(int)":
+        pytest.skip("there is no libstdc++ to read the names")
+    program = DebugProgram(compile_text(NAMES, suffix=".cpp").elf, "program.dpu")
+    [function] = program.functions_named("shapes::store")
+    assert function.name == "shapes::store(unsigned int*, long long)"
+    assert program.functions_named("store") == []
+
+
+def test_names_that_are_not_of_c_plus_plus_stay() -> None:
+    assert [readable_name(name) for name in ("main", "i", "_Znonsense", "")] == [
+        *("main", "i", "_Znonsense", "")
+    ]

@@ -83,8 +83,13 @@ def relocations(rows: Sequence[Relocation]) -> bytes:
 def whole_object(kinds: Sequence[int], name: str = "run") -> bytes:
     """Make an object with code, data, thread-local and common variables, and relocations."""
     code = bytes(8 * (len(kinds) + 4))
-    rows = relocations([(8 * i, kind, 2 if kind in range(22, 35) else 1 + i % 5 if i % 5 != 1 else 1, i)
-                        for i, kind in enumerate(kinds)])  # fmt: skip
+
+    def symbol(i: int, kind: int) -> int:
+        if kind in range(22, 35):
+            return 2
+        return 1 if i % 5 == 1 else 1 + i % 5
+
+    rows = relocations([(8 * i, kind, symbol(i, kind), i) for i, kind in enumerate(kinds)])
     begin = relocations([(0, 2, 3, 0)])
     sections: list[Section] = [
         (".text", PROGBITS, ALLOCATED | CODE, code, len(code), 0, 0),

@@ -175,11 +175,8 @@ def _float(name: str, bits: int) -> Element | None:
 
 def _of_half(element: Element, shift: int) -> Element:
     """Apply an operation to a half; the other one becomes 0."""
-    return (
-        lambda y, z, w, mode: element(
-            y >> shift & MASK32, z >> shift & MASK32, w >> shift & MASK32, mode
-        )
-        << shift
+    return lambda y, z, w, mode: (
+        element(y >> shift & MASK32, z >> shift & MASK32, w >> shift & MASK32, mode) << shift
     )
 
 

@@ -207,16 +207,16 @@ def same(mine: int, other: int, mnemonic: str) -> bool:
         double = f64(mine), f64(other)
         if _alike(*double, near):
             return True
-        return all(
-            _alike(f32(mine >> shift), f32(other >> shift), near) for shift in (0, 32)
-        )
+        return all(_alike(f32(mine >> shift), f32(other >> shift), near) for shift in (0, 32))
     return False
 
 
 def _alike(mine: float, other: float, near: float) -> bool:
-    return (mine != mine and other != other) or (
-        mine == other and struct.pack("<d", mine) == struct.pack("<d", other)
-    ) or (near > 0 and abs(mine - other) <= near * abs(other))
+    return (
+        (mine != mine and other != other)
+        or (mine == other and struct.pack("<d", mine) == struct.pack("<d", other))
+        or (near > 0 and abs(mine - other) <= near * abs(other))
+    )
 
 
 @pytest.mark.parametrize("level", range(3))

@@ -123,9 +123,7 @@ def _elementwise(word: Word, mnemonic: str) -> None:
         if half:
             for shift, mask in ((32, word.upper), (0, word.lower)):
                 if mask[i]:
-                    part = half(
-                        *(value[i] >> shift & MASK32 for value in (y, z, w)), mode
-                    )
+                    part = half(*(value[i] >> shift & MASK32 for value in (y, z, w)), mode)
                     x[i] = x[i] & ~(MASK32 << shift) | part << shift
 
 
@@ -232,7 +230,7 @@ def _make(number: Callable[[int], float]) -> Instruction:
     return execute
 
 
-# --- reductions and iterations ----------------------------------------------------------------------
+# --- reductions and iterations ------------------------------------------------------------------
 
 
 def _reduce(start: int, applied: Callable[[int, int], int], bits: int, sx: bool) -> Instruction:
@@ -312,7 +310,7 @@ def _iterate(word: Word, mnemonic: str) -> None:
         x[i] = bits32(p) << 32 if single else bits64(p)
 
 
-# --- memory -----------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 
 
 def _strided(word: Word, i: int) -> int:
@@ -330,7 +328,9 @@ def _by_address(word: Word, i: int) -> int:
     return word.vector(16)[i]
 
 
-def _load(place: Callable[[Word, int], int], size: int, extend: Callable[[int], int]) -> Instruction:
+def _load(
+    place: Callable[[Word, int], int], size: int, extend: Callable[[int], int]
+) -> Instruction:
     return _assign(lambda word, i: extend(word.core.read(place(word, i) & MASK64, size)))
 
 
@@ -374,12 +374,14 @@ INSTRUCTIONS: dict[str, Instruction] = {
         lambda word, i: (word.vector(8)[i] << (word.y_scalar & 7)) + word.z_scalar & MASK64
     ),
     "vsld": _assign(
-        lambda word, i: (word.vector(16)[i] << 64 | word.vector(8)[i])
-        << (word.y_scalar & 127) >> 64 & MASK64
+        lambda word, i: (
+            (word.vector(16)[i] << 64 | word.vector(8)[i]) << (word.y_scalar & 127) >> 64 & MASK64
+        )
     ),
     "vsrd": _assign(
-        lambda word, i: (word.vector(16)[i] << 64 | word.vector(8)[i])
-        >> (word.y_scalar & 127) & MASK64
+        lambda word, i: (
+            (word.vector(16)[i] << 64 | word.vector(8)[i]) >> (word.y_scalar & 127) & MASK64
+        )
     ),
     "andm": _combine(lambda y, z: y and z),
     "orm": _combine(lambda y, z: y or z),

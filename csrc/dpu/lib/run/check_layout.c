@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dpu/lib/run/check_layout.h"
+#include "dpu/lib/run/readable_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,10 +130,11 @@ void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, ui
 {
     const struct dpu_elf_symbol *symbol =
         elf != NULL ? find_variable(elf, address + base_of(in_mram), in_mram) : NULL;
-    if (symbol != NULL)
-        dpulib_text_add(text, "'%s' + %u", symbol->name,
-                        address + base_of(in_mram) - symbol->value);
-    else if (elf != NULL)
+    if (symbol != NULL) {
+        dpulib_text_add(text, "'");
+        dpulib_add_name(text, symbol->name);
+        dpulib_text_add(text, "' + %u", address + base_of(in_mram) - symbol->value);
+    } else if (elf != NULL)
         add_other_place(text, elf, address, in_mram);
     dpulib_text_add(text, "%s(%s 0x%x)", elf != NULL ? " " : "", in_mram ? "MRAM" : "WRAM",
                     address);

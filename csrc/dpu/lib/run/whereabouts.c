@@ -5,6 +5,7 @@
 #include "dpu/lib/core/text.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/rank.h"
+#include "dpu/lib/run/readable_name.h"
 #include "formats/dpu_elf.h"
 #include "formats/lines.h"
 
@@ -201,8 +202,11 @@ static void add_one(struct dpulib_text *text, const struct dpu_elf *elf, uint32_
 
     const struct dpu_elf_symbol *symbol = dpu_elf_find_code(elf, pc, &offset);
     bool has_line = find_own_line(elf, symbol, pc, &line);
-    if (symbol != NULL)
-        dpulib_text_add(text, " (%s+0x%x", symbol->name, offset);
+    if (symbol != NULL) {
+        dpulib_text_add(text, " (");
+        dpulib_add_name(text, symbol->name);
+        dpulib_text_add(text, "+0x%x", offset);
+    }
     if (has_line)
         dpulib_text_add(text, "%s%s%s%s:%u", symbol != NULL ? ", " : " (",
                         line.folder != NULL ? line.folder : "", line.folder != NULL ? "/" : "",
