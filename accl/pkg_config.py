@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command ``accl-pkg-config``: options to compile and link C programs that use libaccl."""
+"""The command ``accl-pkg-config``: options for C and C++ programs that use libaccl."""
 
 from __future__ import annotations
 

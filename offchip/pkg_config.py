@@ -66,6 +66,7 @@ def run_pkg_config(library: CLibrary, words: Sequence[str]) -> int:
             "exec_prefix": folder,
             "includedir": folder / "include",
             "libdir": folder / "lib",
+            "cmakedir": folder / "lib" / "cmake" / library.name,
         }
         print(variables.get(options.variable, ""))
     elif not options.exists:
@@ -76,7 +77,7 @@ def run_pkg_config(library: CLibrary, words: Sequence[str]) -> int:
 def _parser(library: CLibrary) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"{library.name}-pkg-config",
-        description=f"Print the options to compile and link C programs that use lib{library.name}.",
+        description=f"Print the options to compile and link programs that use lib{library.name}.",
     )
     parser.add_argument(
         "packages", nargs="*", metavar="package", help=f"{library.name}, or one of pkg-config"
@@ -87,7 +88,7 @@ def _parser(library: CLibrary) -> argparse.ArgumentParser:
     parser.add_argument("--cflags-only-other", action="store_true")
     parser.add_argument("--modversion", action="store_true", help="print the version of the API")
     parser.add_argument("--exists", action="store_true", help="exit with 0 if it exists")
-    parser.add_argument("--variable", help="print one of prefix, includedir and libdir")
+    parser.add_argument("--variable", help="print prefix, includedir, libdir or cmakedir")
     for name in ("static", "print-errors", "silence-errors", "short-errors", "debug"):
         parser.add_argument(f"--{name}", action="store_true", help=argparse.SUPPRESS)
     return parser

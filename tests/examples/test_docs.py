@@ -35,12 +35,15 @@ PAGES = [
     "docs/start/accl.md",
     "docs/start/accelforge.md",
 ]
-# A block of C or Python that is a file begins with its name.
-FILE = re.compile(r"(?:#|/\*) (\w+\.(?:py|c))(?: \*/)?\n")
+# A block of C, C++ or Python that is a file begins with its name.
+FILE = re.compile(r"(?:#|/\*) (\w+\.(?:py|c|cpp))(?: \*/)?\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # Pages that another test runs.
-ELSEWHERE = {"docs/dpu_profile.md": "tests/dpu/profile/test_page.py"}
+ELSEWHERE = {
+    "docs/dpu_profile.md": "tests/dpu/profile/test_page.py",
+    "docs/accl_cpp.md": "tests/accl/cpp/test_programs.py",
+}
 
 # One page is one session. Prints a JSON list with what each block has printed.
 RUNNER = """

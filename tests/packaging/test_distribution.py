@@ -35,7 +35,9 @@ PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
 HEADERS = [f"veo/include/{name}.h" for name in ("ve_asm", "ve_offload", "vedma", "veo_hmem")]
 HEADERS += [f"veo/include/{name}.h" for name in ("veo_ve", "veosoft", "vhshm")]
 HEADERS += [f"veo/include/veo_{name}.h" for name in ("vedma", "veshm", "veshm_defs", "vhveshm")]
-HEADERS += ["accl/include/accl.h", "dpu/runtime/include/mram.h", "dpu/runtime/seqread.inc"]
+HEADERS += ["accl/include/accl.h", "accl/include/accl.hpp", "accl/include/xrt/xrt_device.h"]
+HEADERS += ["accl/include/accl_network_utils.hpp", "accl/lib/cmake/accl/accl-config.cmake"]
+HEADERS += ["dpu/runtime/include/mram.h", "dpu/runtime/seqread.inc"]
 
 
 def only(pattern: str) -> Path:
@@ -107,6 +109,7 @@ def test_nothing_else_is_in_the_wheel(wheel):
     allowed = re.compile(
         rf"{package}/(.*/)?[\w.-]+\.(py|pyi|pxd)|{package}/py\.typed"
         rf"|{package}/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
+        r"|accl/include/(accl/\w+\.hpp|(xrt|experimental)/xrt_\w+\.h)"
         r"|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
         r"|dpu/runtime/(include/)?\w+\.(c|h|inc)|accelforge/examples/.*\.yaml"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""C++ programs against accl.hpp: ranks as threads and as processes."""
