@@ -34,7 +34,7 @@ LAYERS: dict[str, str] = {
     "csrc/veo/machine": "csrc/veo/isa",
     "csrc/formats": "csrc/common csrc/dpu/isa",
     # veo
-    "csrc/veo/alias": "csrc/dispatch",
+    "csrc/veo/alias": "csrc/dispatch include/veo",
     "csrc/veo/package": "include/veo csrc/common",
     "csrc/veo/sysve": "include/veo",
     "csrc/veo/link": "",

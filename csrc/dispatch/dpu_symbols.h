@@ -67,22 +67,4 @@
     X(dpu_set_from_dpu) \
     X(dpu_rank_from_set)
 
-/* The soft twin's extensions: absent from the vendor's library. */
-#define DPUSOFT_SYMBOLS(X) \
-    X(dpusoft_version) \
-    X(dpusoft_last_error_detail) \
-    X(dpusoft_tell_reasons) \
-    X(dpusoft_get_report) \
-    X(dpusoft_describe_fault) \
-    X(dpusoft_wait) \
-    X(dpusoft_interrupt) \
-    X(dpusoft_keep_warnings) \
-    X(dpusoft_take_warning) \
-    X(dpusoft_debug_boot) \
-    X(dpusoft_debug_step) \
-    X(dpusoft_debug_continue) \
-    X(dpusoft_debug_set_breakpoint) \
-    X(dpusoft_debug_get_thread) \
-    X(dpusoft_debug_set_thread)
-
 #endif

@@ -133,4 +133,22 @@ dpu_error_t dpusoft_debug_set_thread(struct dpu_set_t dpu, uint32_t thread,
 }
 #endif
 
+/* X(name): all functions above, for tables of them. */
+#define DPUSOFT_SYMBOLS(X) \
+    X(dpusoft_version) \
+    X(dpusoft_last_error_detail) \
+    X(dpusoft_tell_reasons) \
+    X(dpusoft_get_report) \
+    X(dpusoft_describe_fault) \
+    X(dpusoft_wait) \
+    X(dpusoft_interrupt) \
+    X(dpusoft_keep_warnings) \
+    X(dpusoft_take_warning) \
+    X(dpusoft_debug_boot) \
+    X(dpusoft_debug_step) \
+    X(dpusoft_debug_continue) \
+    X(dpusoft_debug_set_breakpoint) \
+    X(dpusoft_debug_get_thread) \
+    X(dpusoft_debug_set_thread)
+
 #endif

@@ -111,4 +111,26 @@ size_t veosoft_heap_used(struct veo_proc_handle *proc);
 }
 #endif
 
+/* X(name): all functions above, for tables of them. */
+#define VEOSOFT_SYMBOLS(X) \
+    X(veosoft_version) \
+    X(veosoft_args_set_signature) \
+    X(veosoft_signature) \
+    X(veosoft_call_wait_timed) \
+    X(veosoft_call_cancel) \
+    X(veosoft_context_drain) \
+    X(veosoft_set_wait_limit) \
+    X(veosoft_waits_for) \
+    X(veosoft_write_at_once) \
+    X(veosoft_main_context) \
+    X(veosoft_error) \
+    X(veosoft_death_report) \
+    X(veosoft_set_quiet) \
+    X(veosoft_set_output) \
+    X(veosoft_worker_pid) \
+    X(veosoft_proc_kill) \
+    X(veosoft_transfers_are_ordered) \
+    X(veosoft_node_count) \
+    X(veosoft_heap_used)
+
 #endif

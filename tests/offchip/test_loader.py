@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from buildtools.c_lists import read_list
 from offchip.errors import LibraryNotFoundError
 from offchip.loader import LibrarySpec, Refused, choose, probe
 
@@ -26,9 +27,8 @@ def _clean_environment(monkeypatch):
 @pytest.fixture
 def make_library(root, compile_c):
     """Compile a library that has every function of libveo, but for what is changed."""
-    text = (root / "csrc" / "dispatch" / "veo_symbols.h").read_text()
-    vendor_names = re.findall(r"X\((veo_\w+)\)", text)
-    soft_names = re.findall(r"X\((veosoft_\w+)\)", text)
+    vendor_names = [name for (name,) in read_list("csrc/dispatch/veo_symbols.h", "VEO_SYMBOLS")]
+    soft_names = [name for (name,) in read_list("include/veo/veosoft.h", "VEOSOFT_SYMBOLS")]
     assert len(vendor_names) > 70
 
     def make(

@@ -9,10 +9,13 @@
  * from the libveo.so.1 beside it, and these bodies are never called.
  */
 #include "dispatch/veo_symbols.h"
+#include "veosoft.h"
 
+/* Under a name of its own in C, as headers declare the function with other types. */
 #define NAME(function) \
-    __attribute__((visibility("default"), noreturn)) void function(void); \
-    void function(void) \
+    __attribute__((visibility("default"), noreturn)) void body_of_##function(void) __asm__( \
+        #function); \
+    void body_of_##function(void) \
     { \
         __builtin_trap(); \
     }

@@ -9,15 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from buildtools.c_lists import read_list
+
 ROOT = Path(__file__).resolve().parents[3]
 Run = Callable[..., str]
 
-
-def listed(macro: str) -> set[str]:
-    text = (ROOT / "csrc/dispatch/veo_symbols.h").read_text()
-    body = re.search(rf"#define {macro}\(X\)((?:.*\\\n)*.*\n)", text)
-    assert body is not None
-    return set(re.findall(r"X\((\w+)\)", body[1]))
+VENDORS = {name for (name,) in read_list("csrc/dispatch/veo_symbols.h", "VEO_SYMBOLS")}
+OURS = {name for (name,) in read_list("include/veo/veosoft.h", "VEOSOFT_SYMBOLS")}
 
 
 def test_exports_are_those_of_the_list_at_version_1(installed: Any, run: Run) -> None:
@@ -25,8 +23,13 @@ def test_exports_are_those_of_the_list_at_version_1(installed: Any, run: Run) ->
     exported = {line.split()[-1] for line in shown.splitlines()} - {"VERSION_1"}
     assert {name for name in exported if not name.endswith("@@VERSION_1")} == set()
     names = {name.removesuffix("@@VERSION_1") for name in exported}
-    assert len(listed("VEO_SYMBOLS")) == 81
-    assert names == listed("VEO_SYMBOLS") | listed("VEOSOFT_SYMBOLS")
+    assert len(VENDORS) == 81
+    assert names == VENDORS | OURS
+
+
+def test_the_list_of_extensions_has_all_that_the_header_declares() -> None:
+    text = (ROOT / "include/veo/veosoft.h").read_text()
+    assert set(re.findall(r"^[a-z].*?\b(veosoft_\w+)\(", text, re.MULTILINE)) == OURS
 
 
 def test_soname_and_needed_libraries(installed: Any, run: Run) -> None:
@@ -43,7 +46,7 @@ def test_a_library_of_the_same_names_does_not_get_in_between(
     installed: Any, tmp_path: Path, compiler: str, run: Run
 ) -> None:
     """Another libveo in the global scope: ours, loaded locally, calls its own functions."""
-    names = sorted(listed("VEO_SYMBOLS"))
+    names = sorted(VENDORS)
     source = tmp_path / "vendor.c"
     source.write_text(
         "#include <stdlib.h>\n" + "".join(f"long {name}(void) {{ abort(); }}\n" for name in names)
