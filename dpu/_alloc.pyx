@@ -16,9 +16,11 @@ from dpu.libdpu cimport (
 )
 
 import threading
+import time
 from operator import index
 
 from dpu._handle import register
+from dpu.errors import DpuTimeoutError
 
 __all__ = []
 
@@ -114,11 +116,18 @@ cdef int release(SetHandle handle) except -1:
         view = SetView.__new__(SetView)
         view.handle, view.c = handle, whole
         view.rank1, view.dpu1 = handle.nr_ranks, handle.nr_dpus
-        view.wait_idle()
+        view.wait_idle("dpu_free")
+        began = time.monotonic()
         while handle.users > 1:
             with nogil:
                 nanosleep(&pause, NULL)
             PyErr_CheckSignals()
+            if handle.wait_limit is not None and time.monotonic() - began > handle.wait_limit:
+                raise DpuTimeoutError(
+                    f"dpu_free waited {handle.wait_limit:g} s in vain: {handle.users - 1} calls of "
+                    "other threads are under way",
+                    function="dpu_free",
+                )
     except BaseException:
         handle.closing = False
         handle.users -= 1

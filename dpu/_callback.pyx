@@ -126,7 +126,7 @@ cdef int call_back(SetView view, list views, object fn, object arg, bint asynchr
             return 0
         mark = handle.sequence
         if queued:
-            view.wait_idle()
+            view.wait_idle("dpu_callback")
             with nogil:
                 rc = handle.table.dpu_sync(c)
         view.settle(mark)

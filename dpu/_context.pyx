@@ -251,7 +251,7 @@ cdef DpuContext save_context(SetView view, int flags):
     handle = view.handle
     try:
         context.library = handle.library
-        view.wait_idle()
+        view.wait_idle("dpu_checkpoint_save")
         with nogil:
             rc = handle.table.dpu_checkpoint_save(c, flags, &context.c)
         view.check(rc, "dpu_checkpoint_save")
@@ -276,7 +276,7 @@ cdef int restore_context(SetView view, DpuContext context, int flags) except -1:
     view.enter("dpu_checkpoint_restore")
     handle = view.handle
     try:
-        view.wait_idle()
+        view.wait_idle("dpu_checkpoint_restore")
         with nogil:
             rc = handle.table.dpu_checkpoint_restore(c, flags, &context.c)
         view.check(rc, "dpu_checkpoint_restore")

@@ -152,7 +152,7 @@ cdef int _copy_one(SetView view, _Place place, object host, object size, bint to
         if asynchronous:
             entry = view.keep(buffer)
         else:
-            view.wait_idle()
+            view.wait_idle("dpu_broadcast_to")
         mark = view.handle.sequence
         rc = _broadcast(view, place, buffer.ptr, count, flags)
         if entry is not None:
@@ -230,7 +230,7 @@ cdef int _move(SetView view, _Place place, list buffers, size_t count, bint to_d
         if asynchronous:
             entry = view.keep(buffers)
         else:
-            view.wait_idle()
+            view.wait_idle("dpu_push_xfer")
         # A callback prepares apart from the others, and whoever holds the lock may wait for it.
         locked = not handle.in_callback()
         if locked:

@@ -24,7 +24,7 @@ cdef SetHandle _enter(SetView view, str function):
         view.handle.library.need(
             <const void *>view.handle.soft.dpusoft_debug_boot, "debugging a DPU"
         )
-        view.wait_idle()
+        view.wait_idle(function)
     except BaseException:
         view.leave()
         raise

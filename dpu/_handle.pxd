@@ -40,6 +40,9 @@ cdef class SetHandle:
     # Defaults shared by all views.
     cdef object log
     cdef bint async_mode
+    # What waits take at most, in seconds, or None; and whether a long one was told.
+    cdef object wait_limit
+    cdef bint told
 
     # Before every use of the C set: rejects sets that were freed, or inherited by a fork.
     cdef int enter(self, str function) except -1
@@ -74,9 +77,12 @@ cdef class SetView:
     cdef object mask(self)
     # DpuError if `code` is one.
     cdef int check(self, dpu_error_t code, str function) except -1
-    # Waits until the set is idle, checking for signals. Only the soft twin can; otherwise, and in
-    # a callback, it returns immediately.
-    cdef int wait_idle(self) except -1
+    # Waits until the set is idle, checking for signals: for `timeout` seconds, or as long as
+    # `wait_limit` says, and then DpuTimeoutError. Only the soft twin can; otherwise, and in a
+    # callback, it returns immediately.
+    cdef int wait_idle(self, str function, object timeout=*) except -1
+    # What is at the head of its queues, as a sentence; "" if nothing or not known.
+    cdef str waits_for(self)
     # The same for at most `ns`; 1 if idle. A library that cannot wait is polled.
     cdef int wait_for(self, long long ns) except -1
     # Keeps `what` for the operation submitted next; its result is the argument of submitted().

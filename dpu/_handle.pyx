@@ -3,10 +3,12 @@
 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from cpython.object cimport PyObject
-from posix.time cimport nanosleep, timespec
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, nanosleep, timespec
 from offchip cimport native
+from offchip.request cimport timeout_ns
 from dpu._native cimport SLICE_NS, Library, fail_set
 from dpu.libdpu cimport (
     DPU_OK,
@@ -18,14 +20,20 @@ from dpu.libdpu cimport (
 )
 
 import atexit
+import logging
 import weakref
 from _thread import start_new_thread
 from threading import get_ident
+
+from dpu.errors import DpuTimeoutError
 
 __all__ = ["SetView"]
 
 # A sequence number that no mark reaches: the operation is not submitted yet.
 cdef unsigned long _NEVER = <unsigned long>-1
+
+# As long as csrc/dpu/lib/schedule/oldest.c waits without a word.
+cdef long long _SILENCE_NS = 30_000_000_000
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject *)
@@ -34,6 +42,12 @@ cdef extern from "Python.h":
 cdef dict _callbacks = {}
 
 _live = weakref.WeakSet()
+
+
+cdef long long _now_ns() noexcept nogil:
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return <long long>now.tv_sec * 1_000_000_000 + now.tv_nsec
 
 
 def _end_all():
@@ -170,21 +184,33 @@ cdef class SetView:
             self.handle.library.fail(code, function)
         return 0
 
-    cdef int wait_idle(self) except -1:
+    cdef int wait_idle(self, str function, object timeout=None) except -1:
         cdef c_bool done = False
         cdef dpu_set_t c = self.c
         cdef dpu_error_t rc
         cdef SetHandle handle = self.handle
+        if timeout is None:
+            timeout = handle.wait_limit
+        if timeout is not None:
+            timeout_ns(timeout)
+            handle.library.need(<const void *>handle.soft.dpusoft_wait, "limits of waits")
         if handle.soft.dpusoft_wait is NULL or handle.in_callback():
             return 0
         with nogil:
             rc = handle.soft.dpusoft_wait(c, 0, &done)
         # What is wrong with the set is said by the operation that follows.
-        while rc == DPU_OK and not done:
-            with nogil:
-                rc = handle.soft.dpusoft_wait(c, SLICE_NS, &done)
-            PyErr_CheckSignals()
+        if rc == DPU_OK and not done:
+            _wait_long(self, function, timeout)
         return 0
+
+    cdef str waits_for(self):
+        cdef char text[512]
+        cdef dpu_set_t c = self.c
+        if self.handle.soft.dpusoft_waits_for is NULL:
+            return ""
+        if self.handle.soft.dpusoft_waits_for(c, text, sizeof(text)) != DPU_OK:
+            return ""
+        return (<bytes>text).decode("utf-8", "replace")
 
     cdef int wait_for(self, long long ns) except -1:
         cdef c_bool done = False
@@ -249,3 +275,36 @@ cdef class SetView:
             (taken if pair[0] & mask else left).append(pair)
         self.handle.raised = left
         return [pair[1] for pair in taken]
+
+
+cdef int _wait_long(SetView view, str function, object timeout) except -1:
+    """Wait until the set is idle, with looks at signals, a limit, and a word if it takes long."""
+    cdef c_bool done = False
+    cdef dpu_set_t c = view.c
+    cdef dpu_error_t rc = DPU_OK
+    cdef SetHandle handle = view.handle
+    cdef int64_t part
+    cdef long long limit = timeout_ns(timeout)
+    cdef long long began = _now_ns()
+    cdef long long passed = 0
+    while True:
+        part = SLICE_NS if limit < 0 else max(min(limit - passed, <long long>SLICE_NS), 0)
+        with nogil:
+            rc = handle.soft.dpusoft_wait(c, part, &done)
+        PyErr_CheckSignals()
+        if rc != DPU_OK or done:
+            return 0
+        passed = _now_ns() - began
+        if limit >= 0 and passed >= limit:
+            raise DpuTimeoutError(
+                f"{function} waited {limit * 1e-9:g} s in vain: {view.waits_for() or 'busy DPUs'}"
+                f"{'' if function == 'dpu_launch' else '. interrupt() ends launches'}",
+                function=function,
+            )
+        if passed > _SILENCE_NS and not handle.told:
+            handle.told = True
+            logging.getLogger("dpu").warning(
+                "%s has waited %d s: %s. wait_limit sets a limit for waits, and interrupt() ends "
+                "launches (this is told once)", function, passed // 1_000_000_000,
+                view.waits_for(),
+            )

@@ -10,6 +10,7 @@ from dpu.libdpu cimport (
     DPU_ASYNCHRONOUS,
     DPU_OK,
     DPU_SYNCHRONOUS,
+    bool as c_bool,
     dpu_error_t,
     dpu_set_t,
     dpusoft_report,
@@ -24,8 +25,11 @@ from dpu.reports import make_report
 
 __all__ = ["DpuRequest"]
 
+# Launches that were interrupted end sooner; a callback before them may not.
+cdef long long _STOP_NS = 2_000_000_000
 
-cdef int launch(SetView view, bint asynchronous) except -1:
+
+cdef int launch(SetView view, bint asynchronous, object timeout=None) except -1:
     cdef dpu_set_t c = view.c
     cdef SetHandle handle
     cdef dpu_error_t rc
@@ -46,9 +50,9 @@ cdef int launch(SetView view, bint asynchronous) except -1:
             return 0
         if queued:
             try:
-                view.wait_idle()
+                view.wait_idle("dpu_launch", timeout)
             except BaseException as error:
-                # A user who interrupts exec() does not want it to continue.
+                # Who interrupts exec(), or gives it a limit, does not want it to continue.
                 _stop(view, error)
                 raise
             with nogil:
@@ -66,11 +70,17 @@ cdef int _stop(SetView view, object error) except -1:
     """End running launches. The exception gets a note with their position."""
     cdef dpu_set_t c = view.c
     cdef SetHandle handle = view.handle
-    cdef dpu_error_t rc
+    cdef dpu_error_t rc = DPU_OK
+    cdef c_bool done = True
     with nogil:
         if handle.soft.dpusoft_interrupt is not NULL:
             handle.soft.dpusoft_interrupt(c)
-        rc = handle.table.dpu_sync(c)
+        if handle.soft.dpusoft_wait is not NULL:
+            handle.soft.dpusoft_wait(c, _STOP_NS, &done)
+        if done:
+            rc = handle.table.dpu_sync(c)
+    if not done:
+        error.add_note(f"the launch ends when it begins; before it, {view.waits_for()}")
     if rc != DPU_OK and handle.soft.dpusoft_last_error_detail is not NULL:
         detail = handle.soft.dpusoft_last_error_detail().decode("utf-8", "replace")
         if detail:
@@ -113,7 +123,7 @@ cdef int interrupt(SetView view) except -1:
     return 0
 
 
-cdef int synchronise(SetView view) except -1:
+cdef int synchronise(SetView view, object timeout=None) except -1:
     cdef dpu_set_t c = view.c
     cdef SetHandle handle
     cdef dpu_error_t rc
@@ -122,7 +132,7 @@ cdef int synchronise(SetView view) except -1:
     handle = view.handle
     try:
         mark = handle.sequence
-        view.wait_idle()
+        view.wait_idle("dpu_sync", timeout)
         with nogil:
             rc = handle.table.dpu_sync(c)
         view.settle(mark)
@@ -163,7 +173,7 @@ cdef object get_reports(SetView view):
     reports = []
     try:
         handle.library.need(<const void *>handle.soft.dpusoft_get_report, "reports of launches")
-        view.wait_idle()
+        view.wait_idle("dpusoft_get_report")
         for i in range(view.dpu0, view.dpu1):
             c = handle.dpu_sets[i]
             memset(&report, 0, sizeof(report))
@@ -247,6 +257,8 @@ cdef class DpuRequest(Request):
             return 0
         try:
             synchronise(<SetView>self.dpu_set)
+        except DpuTimeoutError:
+            raise
         except Exception as error:
             self._end(error)
         else:
@@ -254,8 +266,9 @@ cdef class DpuRequest(Request):
         return 0
 
     def _timeout_error(self, timeout):
+        cdef str text = (<SetView>self.dpu_set).waits_for()
         return DpuTimeoutError(
-            f"the DPUs did not finish within {timeout} s; they continue, and may be waited for "
-            "again",
+            f"the DPUs did not finish within {timeout} s{': ' if text else ''}{text}. They "
+            "continue, and may be waited for again",
             function="dpu_sync",
         )

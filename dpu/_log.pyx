@@ -23,7 +23,7 @@ cdef str read_log(SetView view):
     view.enter("dpu_log_read")
     handle = view.handle
     try:
-        view.wait_idle()
+        view.wait_idle("dpu_log_read")
         stream = open_memstream(&text, &size)
         if stream is NULL:
             raise MemoryError()

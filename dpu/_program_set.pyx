@@ -72,7 +72,7 @@ cdef class ProgramSet(SetView):
         self.enter("dpu_load")
         handle = self.handle
         try:
-            self.wait_idle()
+            self.wait_idle("dpu_load")
             with nogil:
                 rc = handle.table.dpu_load(c, name, &program)
             self.check(rc, "dpu_load")
@@ -92,7 +92,7 @@ cdef class ProgramSet(SetView):
         self.enter("dpu_load_from_memory")
         handle = self.handle
         try:
-            self.wait_idle()
+            self.wait_idle("dpu_load_from_memory")
             with nogil:
                 rc = handle.table.dpu_load_from_memory(c, data, size, &program)
             self.check(rc, "dpu_load_from_memory")

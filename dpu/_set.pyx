@@ -18,6 +18,7 @@ from dpu.libdpu cimport (
     DPU_SET_DPU,
     dpu_set_t,
 )
+from offchip.request cimport timeout_ns
 
 import os
 import sys
@@ -88,6 +89,8 @@ cdef class DpuSet(ProgramSet):
         Whether `copy()`, `exec()` and `call()` are asynchronous by default.
     library : str, path or Library, optional
         As for `dpu.use_library()`; the default library unless given.
+    wait_limit : float, optional
+        See the attribute `wait_limit`.
 
     Raises
     ------
@@ -97,7 +100,7 @@ cdef class DpuSet(ProgramSet):
 
     def __init__(self, nr_dpus=None, nr_ranks=None, profile="", binary=None, c_source=None,
                  asm_source=None, log=None, async_mode=False, _do_internals=True, *,
-                 library=None):
+                 library=None, wait_limit=None):
         cdef SetHandle handle
         cdef DpuSet rank
         cdef uint32_t number
@@ -105,6 +108,7 @@ cdef class DpuSet(ProgramSet):
             raise TypeError("this DpuSet is already initialised")
         if not _do_internals:
             return
+        timeout_ns(wait_limit)
         if nr_dpus is not None and nr_ranks is not None:
             raise DpuError("cannot specify nr_dpus and nr_ranks")
         if nr_dpus is None and nr_ranks is None:
@@ -113,6 +117,7 @@ cdef class DpuSet(ProgramSet):
         if b"\0" in text:
             raise ValueError("the profile contains a NUL character")
         handle = allocate(get_library(library), nr_dpus, nr_ranks, text)
+        handle.wait_limit = wait_limit
         self.handle = handle
         self.c = handle.whole
         self.rank1, self.dpu1 = handle.nr_ranks, handle.nr_dpus
@@ -207,9 +212,25 @@ cdef class DpuSet(ProgramSet):
         """Whether the set was freed."""
         return self.handle is None or not self.handle.live
 
+    @property
+    def wait_limit(self):
+        """How long each call on these DPUs waits for what is queued, in seconds; None: no limit.
+
+        It is that of the whole allocation. At the limit a call raises DpuTimeoutError, which names
+        the operation that it waited for; `exec()` ends its launch. Only the soft twin can.
+        """
+        return self.handle.wait_limit if self.handle is not None else None
+
+    @wait_limit.setter
+    def wait_limit(self, seconds):
+        timeout_ns(seconds)
+        if self.handle is None:
+            fail_set("wait_limit", "the set was never allocated")
+        self.handle.wait_limit = seconds
+
     # --- launches ----------------------------------------------------------------------------
 
-    def exec(self, log=None, async_mode=None):
+    def exec(self, log=None, async_mode=None, *, timeout=None):
         """Run the program on all DPUs of the set.
 
         A signal whose handler raises (Ctrl-C) ends a synchronous launch.
@@ -221,17 +242,21 @@ cdef class DpuSet(ProgramSet):
             default the constructor's. Ignored if asynchronous.
         async_mode : bool, optional
             Whether to return immediately; `sync()` waits for the DPUs.
+        timeout : float, optional
+            After so many seconds the launch is ended; by default `wait_limit`.
 
         Raises
         ------
         DpuError
             A DPU is in fault; ``error.detail`` names it, the location and the reason.
+        DpuTimeoutError
+            The time is over. A note says where the tasklets were; programs must be loaded again.
         """
         if self._is_async(async_mode):
             launch(self, True)
             return
         streams = self._choose_streams(log, None)
-        launch(self, False)
+        launch(self, False, timeout)
         self._write_log(streams)
 
     def exec_async(self):
@@ -245,17 +270,22 @@ cdef class DpuSet(ProgramSet):
         launch(self, True)
         return DpuRequest(self)
 
-    def sync(self):
+    def sync(self, *, timeout=None):
         """Wait for all asynchronous operations.
 
         A signal whose handler raises (Ctrl-C) ends the wait, but not the operations.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            After so many seconds DpuTimeoutError says what is waited for; by default `wait_limit`.
 
         Raises
         ------
         DpuError
             An operation failed, or a DPU is in fault. Exceptions of callbacks are raised unchanged.
         """
-        synchronise(self)
+        synchronise(self, timeout)
 
     def interrupt(self):
         """End running and queued launches, even those that would never end.

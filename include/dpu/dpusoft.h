@@ -106,6 +106,11 @@ dpu_error_t dpusoft_take_warning(struct dpu_set_t set, char *text, size_t size, 
  * for dpu_sync(). */
 dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done);
 /*
+ * What the set waits for: a sentence about the operation at the head of its queue, what it is and
+ * since when, "" if nothing is queued. Does not block.
+ */
+dpu_error_t dpusoft_waits_for(struct dpu_set_t set, char *text, size_t size);
+/*
  * Makes the launches of a set that are running or queued end soon, with DPUSOFT_INTERRUPTED; their
  * error is DPU_ERR_TIMEOUT. The set can be used again once it has been loaded again.
  */
@@ -141,6 +146,7 @@ dpu_error_t dpusoft_debug_set_thread(struct dpu_set_t dpu, uint32_t thread,
     X(dpusoft_get_report) \
     X(dpusoft_describe_fault) \
     X(dpusoft_wait) \
+    X(dpusoft_waits_for) \
     X(dpusoft_interrupt) \
     X(dpusoft_keep_warnings) \
     X(dpusoft_take_warning) \

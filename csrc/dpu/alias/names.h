@@ -166,6 +166,7 @@
     X(dpusoft_tell_reasons) \
     X(dpusoft_version) \
     X(dpusoft_wait) \
+    X(dpusoft_waits_for) \
     X(free_runtime_info) \
     X(get_fifo_abs_rd_ptr) \
     X(get_fifo_abs_wr_ptr) \

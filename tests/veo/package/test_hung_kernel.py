@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import veo
-
-DESIGN = Path(__file__).resolve().parents[3] / "docs/design/veo.md"
+from tests.support.waits import check_table_of_waits
 
 # Each does not wait for the kernel, or makes the next call that must.
 
@@ -220,32 +217,5 @@ def test_a_long_silent_wait_is_told_once(proc, kit, latch, caplog):
     assert re.search(r"veo_read_mem has waited 30 s .* a call of wait_for\(\)", record.message)
 
 
-def public_calls():
-    """Name what the package offers, with methods, by the rule of the table."""
-    names = {name for name in (*dir(veo), *veo._ADDED) if not name.startswith("_")}
-    for name in sorted(names):
-        value = getattr(veo, name)
-        module = getattr(value, "__module__", None) or ""
-        if not module.startswith("veo") or not callable(value):
-            continue
-        if inspect.isclass(value):
-            if issubclass(value, (BaseException, int)):
-                continue
-            methods = (method for method in dir(value) if not method.startswith("_"))
-            yield from (
-                f"{name}.{method}" for method in methods if callable(getattr(value, method))
-            )
-        yield name
-
-
 def test_the_table_of_waits_has_every_public_call():
-    page = DESIGN.read_text()
-    rows = re.findall(r"^\| (`.*?) \|", page[page.index("| call | waits for") :], re.MULTILINE)
-    names = [name for row in rows for name in re.findall(r"`([\w.*]+)`", row)]
-    assert len(names) == len(set(names))
-    known = set(public_calls())
-    listed = {name for name in names if not name.endswith(".*")}
-    whole = {name.removesuffix(".*") for name in names if name.endswith(".*")}
-    assert listed - known == set()
-    classes = {name for name in known if name.split(".")[0] in whole}
-    assert {name for name in known - listed if name not in classes} == set()
+    check_table_of_waits(veo, {*dir(veo), *veo._ADDED})

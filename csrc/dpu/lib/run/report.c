@@ -11,6 +11,7 @@
 #include "dpu/lib/ranks/profile.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/fault.h"
+#include "dpu/lib/schedule/oldest.h"
 #include "dpu/lib/schedule/submit.h"
 #include "dpu/translate/translate.h"
 #include "dpusoft.h"
@@ -123,6 +124,21 @@ DPU_EXPORT dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bo
     if (done != NULL)
         *done = over;
     return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpusoft_waits_for(struct dpu_set_t set, char *text, size_t size)
+{
+    if (text == NULL || size == 0)
+        return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE,
+                           "text must not be NULL and size must not be 0");
+    *text = 0;
+
+    dpulib_lock();
+    dpu_error_t status = dpulib_check_set_locked(set);
+    if (status == DPU_OK)
+        dpulib_oldest_describe(&set, text, size);
+    dpulib_unlock();
+    return status;
 }
 
 DPU_EXPORT dpu_error_t dpusoft_interrupt(struct dpu_set_t set)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* callback.c: dpu_callback(), an operation that calls a function of the user's. */
+#include "common/clock.h"
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/ranks/check.h"
@@ -41,11 +42,11 @@ DPU_EXPORT dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
     operation->callback = (struct dpulib_callback){
         .function = callback,
         .argument = args,
-        .set = dpu_set,
         .blocking = blocking,
         .single = (options & DPU_CALLBACK_SINGLE_CALL) != 0,
     };
     operation->async = async;
+    operation->begin = clock_now();
     operation->executor = choose_executor(operation);
     return dpulib_operation_run(operation);
 }

@@ -24,6 +24,7 @@ static struct dpulib_operation *make_operation(const struct dpu_set_t *set,
         return NULL;
     memset(operation, 0, size);
     operation->spec = *spec;
+    operation->set = *set;
     operation->count = operation->left = count;
     operation->span = 1;
 

@@ -70,7 +70,6 @@ struct dpulib_spec {
 struct dpulib_callback {
     dpu_error_t (*function)(struct dpu_set_t, uint32_t, void *);
     void *argument;
-    struct dpu_set_t set;
     bool blocking; /* what is queued after it waits for it */
     bool single;   /* called once, and not for each rank */
 };
@@ -106,8 +105,9 @@ struct dpulib_operation {
     struct list_node node; /* of those that are to be freed */
     struct dpulib_spec spec;
     struct dpulib_callback callback;
+    struct dpu_set_t set; /* whose list of ranks is the caller's, as long as that waits */
     enum dpulib_executor executor;
-    int64_t begin; /* clock_now(), if operations are recorded */
+    int64_t begin; /* clock_now(); 0 for short ones that nobody asks about */
     bool async;
     bool spread;        /* over tasks */
     uint32_t span;      /* DPUs of a task */

@@ -49,7 +49,7 @@ static void call_back(struct dpulib_rank_job *job)
 {
     const struct dpulib_operation *operation = job->operation;
     const struct dpulib_callback *callback = &operation->callback;
-    struct dpu_set_t set = callback->set;
+    struct dpu_set_t set = operation->set;
     uint32_t index = UINT32_MAX;
     if (!callback->single && set.kind == DPU_SET_RANKS) {
         set.list.nr_ranks = 1;

@@ -8,6 +8,7 @@
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/holding.h"
+#include "dpu/lib/schedule/oldest.h"
 #include "dpu/lib/schedule/perform.h"
 #include "dpu/lib/schedule/pool.h"
 #include "dpu/lib/schedule/queue.h"
@@ -57,8 +58,9 @@ static dpu_error_t prepare_async(const struct dpulib_operation *operation)
     if (!dpulib_pool_is_ready())
         return dpulib_fail(DPU_ERR_SYSTEM, "no thread could be started");
 
+    struct dpulib_silence silence = {0};
     while (!has_room(operation)) {
-        dpulib_wait(CLOCK_NEVER);
+        dpulib_wait_told(&silence, &operation->set, CLOCK_NEVER);
         dpu_error_t status = check_ranks(operation);
         if (status != DPU_OK)
             return status;
@@ -96,6 +98,7 @@ static struct dpulib_rank_job *find_ready(struct dpulib_operation *operation)
 /* Performs rank jobs and tasks of the operation until all are done. With the lock. */
 static void take_part(struct dpulib_operation *operation)
 {
+    struct dpulib_silence silence = {0};
     while (operation->left != 0) {
         struct dpulib_rank_job *job = find_ready(operation);
         if (job != NULL) {
@@ -103,8 +106,10 @@ static void take_part(struct dpulib_operation *operation)
             dpulib_perform(job);
             dpulib_lock();
             dpulib_job_done(job);
-        } else if (operation->executor != DPULIB_BY_POOL || !dpulib_pool_help(operation)) {
-            dpulib_wait(CLOCK_NEVER);
+        } else if (operation->executor == DPULIB_BY_POOL && dpulib_pool_help(operation)) {
+            dpulib_tell_of_silence(&silence, &operation->set);
+        } else {
+            dpulib_wait_told(&silence, &operation->set, CLOCK_NEVER);
         }
     }
 }
@@ -149,6 +154,7 @@ dpu_error_t dpulib_operation_run(struct dpulib_operation *operation)
 bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
 {
     bool over = true;
+    struct dpulib_silence silence = {0};
     dpulib_lock();
     for (uint32_t i = 0; over && i < dpulib_set_ranks(&set); i++) {
         const struct dpu_rank_t *rank = dpulib_set_rank(&set, i);
@@ -159,7 +165,7 @@ bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
         /* A callback would wait for itself. */
         while (over &&
                (!dpulib_is_past(rank, number) || (rank->detached != 0 && !dpulib_is_in_callback())))
-            over = dpulib_wait(deadline);
+            over = dpulib_wait_told(&silence, &set, deadline);
     }
 
     dpulib_unlock_and_release();
@@ -198,7 +204,7 @@ dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_spec *spec, 
     }
 
     operation->async = async;
-    operation->begin = dpulib_records() ? clock_now() : 0;
+    operation->begin = async || spec->advance != NULL || dpulib_records() ? clock_now() : 0;
     choose_executor(operation);
     return dpulib_operation_run(operation);
 }

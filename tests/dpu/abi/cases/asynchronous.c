@@ -78,6 +78,31 @@ CASE(a_kernel_that_does_not_end_can_be_stopped)
     CHECK_OK(dpu_free(set));
 }
 
+CASE(what_a_set_waits_for_is_said)
+{
+    struct dpu_set_t set = allocate(3, NULL), dpu = first_dpu(set);
+    char text[256] = "something";
+    bool done;
+    CHECK_OK(dpusoft_waits_for(set, text, sizeof text));
+    CHECK_TRUE(*text == 0);
+    load_command(set, SPIN);
+    CHECK_OK(dpu_launch(set, DPU_ASYNCHRONOUS));
+    CHECK_OK(dpu_launch(dpu, DPU_ASYNCHRONOUS));
+    CHECK_OK(dpusoft_waits_for(dpu, text, sizeof text));
+    CHECK_TRUE(strstr(text, "has a launch of 3 DPUs, submitted 0.") != NULL);
+    CHECK_TRUE(strstr(text, "; 1 more behind it") != NULL);
+    CHECK_OK(dpusoft_waits_for(set, text, 8));
+    CHECK_EQUAL(strlen(text), 7);
+    CHECK_EQUAL(dpusoft_waits_for(set, NULL, 8), DPU_ERR_INVALID_BUFFER_SIZE);
+    CHECK_EQUAL(dpusoft_waits_for(set, text, 0), DPU_ERR_INVALID_BUFFER_SIZE);
+    CHECK_OK(dpusoft_interrupt(set));
+    CHECK_OK(dpusoft_wait(set, 10000 * MILLISECOND, &done));
+    CHECK_OK(dpusoft_waits_for(set, text, sizeof text));
+    CHECK_TRUE(*text == 0);
+    CHECK_EQUAL(dpu_sync(set), DPU_ERR_TIMEOUT);
+    CHECK_OK(dpu_free(set));
+}
+
 CASE(one_of_many_can_be_stopped)
 {
     struct dpu_set_t set = allocate(3, NULL), dpu = first_dpu(set);

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What works while a launch does not end, and how waits for it end."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import dpu
+from dpu import DpuError, DpuSet, DpuTimeoutError
+from dpu._launch import DpuRequest
+from dpu.arrays import broadcast, gather, scatter
+from dpu.debug import Debugger
+from tests.dpu.package.programs import COUNTER, build, command
+from tests.support.waits import check_table_of_waits
+
+pytestmark = pytest.mark.filterwarnings("ignore:the program has variables:RuntimeWarning")
+
+# Each must wait for the launch. The names are those of the C API in the message.
+LATE: dict[str, tuple[str, Callable[[DpuSet], object]]] = {
+    "exec": ("dpu_launch", lambda dpus: dpus.exec()),
+    "sync": ("dpu_sync", lambda dpus: dpus.sync()),
+    "copy of a buffer": ("dpu_broadcast_to", lambda dpus: dpus.copy("words", bytes(8))),
+    "copy of a list": ("dpu_push_xfer", lambda dpus: dpus.copy("words", [bytes(8)] * 3)),
+    "copy from": ("dpu_push_xfer", lambda dpus: dpus.copy([bytearray(4)] * 3, "counter")),
+    "reading a variable": ("dpu_push_xfer", lambda dpus: dpus.counter),
+    "writing a variable": ("dpu_broadcast_to", lambda dpus: setattr(dpus, "cmd", command(0))),
+    "load": ("dpu_load_from_memory", lambda dpus: dpus.load(build(COUNTER))),
+    "call": ("dpu_callback", lambda dpus: dpus.call(lambda *_: None, None)),
+    "report": ("dpusoft_get_report", lambda dpus: dpus.report),
+    "log": ("dpu_log_read", lambda dpus: dpus.log()),
+    "checkpoint": ("dpu_checkpoint_save", lambda dpus: dpus.dpus()[0].checkpoint()),
+    "free": ("dpu_free", lambda dpus: dpus.free()),
+}
+
+AT_ONCE: dict[str, Callable[[DpuSet], object]] = {
+    "exec, asynchronously": lambda dpus: dpus.exec(async_mode=True),
+    "exec_async": lambda dpus: dpus.exec_async(),
+    "copy, asynchronously": lambda dpus: dpus.copy("words", bytes(8), async_mode=True),
+    "call, asynchronously": lambda dpus: dpus.call(lambda *_: None, None, async_mode=True),
+    "polling": lambda dpus: not dpu.DpuSet(nr_dpus=1).closed and repr(dpus),
+    "another allocation": lambda dpus: DpuSet(nr_dpus=1).free(),
+    "parts": lambda dpus: (dpus.dpus(), dpus.ranks(), dpus.program, dpus.symbols, dpus.c_set),
+}
+
+
+@pytest.fixture
+def hung(make_set: Callable[..., DpuSet]) -> Iterator[DpuSet]:
+    """DPUs with a launch that does not end by itself."""
+    dpus = make_set(nr_dpus=3, binary=build(COUNTER))
+    dpus.cmd = command(2)
+    dpus.exec(async_mode=True)
+    yield dpus
+    if not dpus.closed:
+        dpus.wait_limit = None
+        dpus.interrupt()
+        with contextlib.suppress(DpuError):
+            dpus.sync()
+
+
+@pytest.mark.parametrize("call", AT_ONCE.values(), ids=AT_ONCE)
+def test_what_does_not_depend_on_a_launch_does_not_wait_for_it(
+    hung: DpuSet, call: Callable[[DpuSet], object]
+) -> None:
+    started = time.monotonic()
+    call(hung)
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize(("function", "call"), LATE.values(), ids=LATE)
+def test_what_must_wait_says_for_what(
+    hung: DpuSet, function: str, call: Callable[[DpuSet], object]
+) -> None:
+    hung.wait_limit = 0.05
+    waited_for = r"waited 0\.05 s in vain: rank \d+ has a launch of 3 DPUs, submitted \d+\.\d s ago"
+    with pytest.raises(DpuTimeoutError, match=waited_for) as caught:
+        call(hung)
+    assert caught.value.function == function
+    assert not hung.closed
+
+
+def test_exec_with_a_limit_ends_its_launch(make_set: Callable[..., DpuSet]) -> None:
+    dpus = make_set(nr_dpus=3, binary=build(COUNTER))
+    dpus.cmd = command(2)
+    with pytest.raises(DpuTimeoutError, match=r"dpu_launch waited 0\.05 s") as caught:
+        dpus.exec(timeout=0.05)
+    assert "running: 0 at pc" in "".join(caught.value.__notes__)
+    dpus.load(build(COUNTER))
+    dpus.exec(timeout=math.inf)
+    assert dpus.counter.uint32() == [1, 1, 1]
+
+
+def test_sync_with_a_limit_leaves_the_launch(hung: DpuSet) -> None:
+    with pytest.raises(DpuTimeoutError, match="dpu_sync waited 0 s"):
+        hung.sync(timeout=0)
+    request = DpuRequest(hung)
+    assert not request.done()
+    with pytest.raises(DpuTimeoutError, match="rank .* has a launch of 3 DPUs"):
+        request.result(0.01)
+
+
+def test_what_is_behind_is_counted(hung: DpuSet) -> None:
+    hung.copy("words", bytes(8), async_mode=True)
+    hung.exec(async_mode=True)
+    with pytest.raises(DpuTimeoutError, match="s ago; 2 more behind it"):
+        hung.sync(timeout=0.01)
+
+
+def test_a_callback_that_does_not_return_is_named(make_set: Callable[..., DpuSet]) -> None:
+    dpus = make_set(nr_dpus=1, binary=build(COUNTER))
+    latch = threading.Event()
+    dpus.call(lambda *_: latch.wait(60), None, async_mode=True)
+    try:
+        with pytest.raises(DpuTimeoutError, match="has a callback of 1 DPU, submitted"):
+            dpus.sync(timeout=0.05)
+        with pytest.raises(DpuTimeoutError, match="has a callback") as caught:
+            dpus.exec(timeout=0.05)
+        assert "the launch ends when it begins" in "".join(caught.value.__notes__)
+    finally:
+        latch.set()
+
+
+def test_freeing_names_calls_of_other_threads(hung: DpuSet) -> None:
+    begun = threading.Event()
+
+    def wait_long() -> None:
+        begun.set()
+        with pytest.raises(DpuError):
+            hung.sync(timeout=60)
+
+    thread = threading.Thread(target=wait_long)
+    thread.start()
+    assert begun.wait(10)
+    hung.wait_limit = 0.05
+    with pytest.raises(DpuTimeoutError, match="dpu_free waited"):
+        hung.free()
+    hung.interrupt()
+    thread.join(10)
+    assert not thread.is_alive()
+    hung.wait_limit = None
+    hung.free()
+
+
+@pytest.mark.parametrize("wrong", ["1", [1], math.nan])
+def test_what_is_no_limit_is_refused(hung: DpuSet, wrong: object) -> None:
+    with pytest.raises((TypeError, ValueError), match="timeout must be a number of seconds"):
+        hung.wait_limit = wrong  # type: ignore[assignment]
+    with pytest.raises((TypeError, ValueError), match="timeout must be a number of seconds"):
+        hung.sync(timeout=wrong)  # type: ignore[arg-type]
+    assert hung.wait_limit is None
+
+
+@pytest.mark.full
+def test_a_long_silent_wait_is_told_once(hung: DpuSet, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(DpuTimeoutError):
+        hung.sync(timeout=31)
+    with pytest.raises(DpuTimeoutError):
+        hung.sync(timeout=31)
+    [record] = caplog.records
+    assert re.search(r"dpu_sync has waited 30 s: rank .* has a launch", record.message)
+
+
+def test_the_table_of_waits_has_every_public_call() -> None:
+    check_table_of_waits(dpu, dpu.__all__, DpuRequest, Debugger, scatter, gather, broadcast)
