@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from accelforge.util.progress import Progress
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
 __all__ = [
     "delayed",
     "get_n_parallel_jobs",
     "is_using_parallel_processing",
     "parallel",
+    "results_in_time",
     "set_n_parallel_jobs",
     "sweep",
 ]
@@ -119,6 +120,39 @@ def _run(jobs: list[Job], count: int, unordered: bool) -> Iterator[Any]:
             yield future.result()
 
 
+def results_in_time(
+    futures: Collection[Future[Any]], timeout: float | None, what: str
+) -> Iterator[Future[Any]]:
+    """Yield what an executor is done with, in the order in which it is.
+
+    Parameters
+    ----------
+    futures : collection of Future
+        Its work.
+    timeout : float or None
+        Seconds for all of it.
+    what : str
+        What is done, for the error.
+
+    Raises
+    ------
+    TimeoutError
+        The time is over. What runs is left to the executor.
+    """
+    from concurrent.futures import as_completed
+
+    try:
+        yield from as_completed(futures, timeout=timeout)
+    except TimeoutError:
+        running = sum(future.running() for future in futures)
+        left = sum(not future.done() for future in futures)
+        raise TimeoutError(
+            f"{left} of {len(futures)} {what}, did not end within {timeout:g} s: {running} are "
+            "with workers of the executor, which hang or are slow, and the others have not begun. "
+            "executor.shutdown(wait=False, cancel_futures=True) gives up what has not begun"
+        ) from None
+
+
 def _progress(results: Iterator[Any], total: int, label: str, position: int) -> Iterator[Any]:
     with Progress(total, label, position) as progress:
         for result in results:
@@ -132,6 +166,7 @@ def sweep(
     *,
     executor: Executor | None = None,
     pbar: str | None = None,
+    timeout: float | None = None,
 ) -> Any:
     """Call a function for each of many specifications, on many processes or machines.
 
@@ -148,6 +183,8 @@ def sweep(
         here, one after the other.
     pbar : str, optional
         Label of a progress bar on stderr.
+    timeout : float, optional
+        Seconds that an executor may take for all calls.
 
     Returns
     -------
@@ -155,7 +192,9 @@ def sweep(
         The results, in the order of `specs`, whatever the number of processes.
     """
     if isinstance(specs, dict):
-        results = sweep(function, list(specs.values()), executor=executor, pbar=pbar)
+        results = sweep(
+            function, list(specs.values()), executor=executor, pbar=pbar, timeout=timeout
+        )
         return dict(zip(specs, results, strict=True))
     items = list(specs)
     found: list[Any] = [None] * len(items)
@@ -166,11 +205,9 @@ def sweep(
                 progress.update()
             return found
 
-        from concurrent.futures import as_completed
-
         numbers = {executor.submit(function, item): n for n, item in enumerate(items)}
         try:
-            for future in as_completed(numbers):
+            for future in results_in_time(numbers, timeout, "calls of a sweep"):
                 found[numbers[future]] = future.result()
                 progress.update()
         except BaseException:

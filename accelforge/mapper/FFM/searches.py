@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import time
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,9 +18,13 @@ from accelforge.mapper.FFM.mapspace import EinsumSpace
 from accelforge.mapper.FFM.outcome import Outcome
 from accelforge.mapper.FFM.rivals import Rivals
 from accelforge.mapper.FFM.search import search
+from accelforge.util.parallel import results_in_time
 from accelforge.util.progress import Progress
 
 __all__ = ["search_spaces"]
+
+# What executors may take to start their workers, and to bring back results.
+_GRACE_S = 30.0
 
 
 @dataclass
@@ -144,13 +148,19 @@ def _search_elsewhere(
     """Search mapspaces, several at a time, which share the time and the threads."""
     workers = _workers(executor) or max(len(jobs), 1)
     own = seconds / max(math.ceil(len(jobs) / workers), 1)
+    # Searches that an executor does in other processes end by clocks of their own.
+    limit = seconds + _GRACE_S if math.isfinite(seconds) else None
     each = max(threads // workers, 1)
     futures: dict[Future[Outcome], str | bytes] = {}
     found: dict[str | bytes, Outcome] = {}
     try:
         for key, job in jobs.items():
             futures[executor.submit(_search, job, each, own, limits.memory)] = key
-        for future in as_completed(futures):
+        for future in results_in_time(
+            futures,
+            limit,
+            f"searches of Einsums, whose time_limit leaves them {seconds:g} s",
+        ):
             found[futures[future]] = future.result()
             progress.update()
     except BaseException:
