@@ -32,7 +32,7 @@ cdef void _free_later(ProcHandle proc, uint64_t address) noexcept:
     with nogil:
         limit_wait(proc.soft, &wait)
         late = proc.table.veo_free_mem(handle, address) != 0
-        late = was_late(proc.soft, late)
+        late = was_late(proc.soft, &wait, late)
     if late and main is not None:
         main.free_later(address)
     proc.users -= 1

@@ -4,6 +4,7 @@
 from libc.stdint cimport uint64_t
 from veo._convert cimport to_bits
 from veo._function cimport LibraryOwner, VeoFunction
+from veo._main_wait cimport limit_wait, main_wait, was_late
 from veo._process_handle cimport ProcessOwner, ProcHandle
 from veo._native cimport death_report, explain
 from veo.libveo cimport VEO_SYMNAME_LEN_MAX, veo_proc_handle
@@ -71,6 +72,8 @@ cdef class VeoLibrary(LibraryOwner):
         cdef veo_proc_handle *handle
         cdef uint64_t address
         cdef const char *text
+        cdef main_wait wait
+        cdef bint late
         if self.proc is None:
             raise VeoClosedError("the VeoLibrary was not initialised")
         if self.unloaded:
@@ -87,9 +90,15 @@ cdef class VeoLibrary(LibraryOwner):
         text = encoded
         handle = proc.enter()
         try:
-            proc.begin(timeout, "veo_get_sym")
-            with nogil:
-                address = proc.table.veo_get_sym(handle, self.library_handle, text)
+            wait = proc.begin(timeout, "veo_get_sym")
+            while True:
+                with nogil:
+                    limit_wait(proc.soft, &wait)
+                    address = proc.table.veo_get_sym(handle, self.library_handle, text)
+                    late = was_late(proc.soft, &wait, address == 0)
+                if not late:
+                    break
+                proc.go_on(&wait, "veo_get_sym")
             if address == 0:
                 why = explain(proc.soft, handle)
                 # A dead process cannot tell whether the library has the symbol.

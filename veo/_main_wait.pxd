@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Waits of synchronous functions for what is queued in the main context."""
 
-from libc.errno cimport ETIMEDOUT, errno
+from libc.errno cimport EINPROGRESS, ETIMEDOUT, errno
 from veo.libveo cimport veo_thr_ctxt, veosoft_table
 
 cdef enum:
@@ -14,6 +14,7 @@ cdef struct main_wait:
     long long slice                    # the next stay in C
     long long began                    # 0 before it had to wait
     bint told
+    bint begun                         # what is waited for has begun
 
 
 # TIMEOUT as the user gives it: seconds, or None for the default rule.
@@ -35,8 +36,9 @@ cdef inline void limit_wait(const veosoft_table *soft, const main_wait *wait) no
 
 
 # Whether it FAILED because of that. Later functions have no limit.
-cdef inline bint was_late(const veosoft_table *soft, bint failed) noexcept nogil:
-    cdef bint late = failed and errno == ETIMEDOUT
+cdef inline bint was_late(const veosoft_table *soft, main_wait *wait, bint failed) noexcept nogil:
+    cdef bint late = failed and (errno == ETIMEDOUT or errno == EINPROGRESS)
+    wait.begun = late and errno == EINPROGRESS
     if soft.veosoft_set_wait_limit is NULL:
         return False
     soft.veosoft_set_wait_limit(-1)

@@ -28,6 +28,7 @@ cdef main_wait main_wait_of(object timeout) except *:
     wait.limit = -1
     wait.began = 0
     wait.told = False
+    wait.begun = False
     if timeout is not None:
         wait.limit = timeout_ns(timeout)
         if wait.limit < 0:
@@ -48,6 +49,13 @@ cdef int keep_waiting(main_wait *wait, const veosoft_table *soft, veo_thr_ctxt *
         limit = GIVEN_UP_NS
     if limit >= 0:
         left = limit - (now - wait.began)
+        if left <= 0 and wait.begun:
+            raise VeoTimeoutError(
+                f"{function} did not end within {limit * 1e-9:g} s: code of the library still runs "
+                "in the main context. The same call waits for it again, and VeoProc.close(0) ends "
+                "it",
+                function=function,
+            )
         if left <= 0:
             fail_late(limit, oldest_of(soft, main), wait.limit < 0, function)
         wait.slice = min(left, <long long>SLICE_NS)

@@ -340,7 +340,7 @@ class VEO_HMEM:
             with nogil:
                 limit_wait(library.soft, &wait)
                 rc = library.table.veo_hmemcpy(<void *>to, <const void *>source, <size_t>nbytes)
-                late = was_late(library.soft, rc < 0)
+                late = was_late(library.soft, &wait, rc < 0)
             if not late:
                 break
             keep_waiting(

@@ -279,7 +279,8 @@ cdef class VeoProc(ProcMemory):
         libname : str, bytes or path
             Absolute path, or a name that the VE's dynamic loader searches for if it has no slash.
         timeout : float, optional
-            As for `read_mem()`. What the library does when it is loaded has no limit.
+            As for `read_mem()`. If its own code, which runs while it is loaded, takes longer, the
+            same call waits for it again.
 
         Returns
         -------
@@ -315,7 +316,7 @@ cdef class VeoProc(ProcMemory):
                 with nogil:
                     limit_wait(proc.soft, &wait)
                     number = proc.table.veo_load_library(handle, path)
-                    late = was_late(proc.soft, number == 0)
+                    late = was_late(proc.soft, &wait, number == 0)
                 if not late:
                     break
                 proc.go_on(&wait, "veo_load_library")
@@ -377,7 +378,7 @@ cdef class VeoProc(ProcMemory):
                 with nogil:
                     limit_wait(proc.soft, &wait)
                     rc = proc.table.veo_unload_library(handle, library.library_handle)
-                    late = was_late(proc.soft, rc != 0)
+                    late = was_late(proc.soft, &wait, rc != 0)
                 if not late:
                     break
                 proc.go_on(&wait, "veo_unload_library")

@@ -109,7 +109,7 @@ cdef class ProcMemory(ProcessOwner):
                 with nogil:
                     limit_wait(proc.soft, &wait)
                     rc = proc.table.veo_free_mem(handle, address)
-                    late = was_late(proc.soft, rc != 0)
+                    late = was_late(proc.soft, &wait, rc != 0)
                 if not late:
                     break
                 proc.go_on(&wait, "veo_free_mem")
@@ -225,7 +225,7 @@ cdef class ProcMemory(ProcessOwner):
                         rc = proc.table.veo_read_mem(handle, buffer.ptr, address, <size_t>nbytes)
                     else:
                         rc = proc.table.veo_write_mem(handle, address, buffer.ptr, <size_t>nbytes)
-                    late = was_late(proc.soft, rc != 0)
+                    late = was_late(proc.soft, &wait, rc != 0)
                 if not late:
                     break
                 proc.go_on(&wait, name)
@@ -323,7 +323,7 @@ cdef class ProcMemory(ProcessOwner):
                 with nogil:
                     limit_wait(proc.soft, &wait)
                     rc = proc.table.veo_free_hmem(<void *>address)
-                    late = was_late(proc.soft, rc != 0)
+                    late = was_late(proc.soft, &wait, rc != 0)
                 if not late:
                     break
                 proc.go_on(&wait, "veo_free_hmem")

@@ -37,6 +37,7 @@ cdef class ProcHandle:
     cdef veo_thr_ctxt *main            # NULL where the library does not say
     cdef veopkg_contexts open_contexts
     cdef bint unfinished               # requests were given up
+    cdef bint runs_library             # the code of a library was not waited for
     cdef list grave                    # kept until the process is gone
     cdef object output                 # veo.output.Output if Python gets what it prints
     cdef unsigned int forks
@@ -61,6 +62,8 @@ cdef class ProcHandle:
     cdef int close(self, long long ns) except? -1
     # Kills the worker, if the library can: its kernels may never return.
     cdef void give_up(self) noexcept
+    # Whether it still runs at the deadline.
+    cdef bint still_loads(self, long long deadline) noexcept
     cdef list contexts(self)
     cdef int wait_for_users(self) except -1
 

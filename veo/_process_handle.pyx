@@ -5,7 +5,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint64_t
 from offchip cimport native
-from veo._main_wait cimport GIVEN_UP_NS, fail_late, keep_waiting, main_wait, main_wait_of
+from veo._main_wait cimport GIVEN_UP_NS, fail_late, keep_waiting, main_wait, main_wait_of, oldest_of
 from veo._native cimport Library, death_report
 from veo.context_set cimport veopkg_context, veopkg_context_next, veopkg_contexts_first
 from veo.libveo cimport veo_proc_handle, veo_table
@@ -125,6 +125,7 @@ cdef class ProcHandle:
     cdef int go_on(self, main_wait *wait, str function) except -1:
         if self.leaving:
             self.refuse()
+        self.runs_library = self.runs_library or wait.begun
         return keep_waiting(wait, self.soft, self.main, self.main_has_given_up(), function)
 
     cdef bint main_has_given_up(self) noexcept:
@@ -136,6 +137,14 @@ cdef class ProcHandle:
     cdef void give_up(self) noexcept:
         if self.soft.veosoft_proc_kill is not NULL and not death_report(self.soft, self.handle):
             self.soft.veosoft_proc_kill(self.handle)
+
+    cdef bint still_loads(self, long long deadline) noexcept:
+        if not self.runs_library:
+            return False
+        while oldest_of(self.soft, self.main) and now_ns() < deadline:
+            with nogil:
+                pause_ns(1_000_000)
+        return bool(oldest_of(self.soft, self.main))
 
     cdef list contexts(self):
         cdef list found = []
@@ -185,7 +194,7 @@ cdef class ProcHandle:
         contexts = self.contexts()
         for ctx in contexts:
             ctx.bury()
-        if self.unfinished:
+        if self.unfinished or self.still_loads(deadline if ns >= 0 else now_ns() + GIVEN_UP_NS):
             self.give_up()
         handle = self.handle
         self.handle = NULL

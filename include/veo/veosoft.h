@@ -60,8 +60,10 @@ int veosoft_context_drain(struct veo_thr_ctxt *ctx, int64_t timeout_ns);
 /*
  * How long synchronous functions that the calling thread calls from now on wait for what is queued
  * in the main context, in nanoseconds: veo_free_mem(), veo_free_hmem(), veo_read_mem(),
- * veo_write_mem(), veo_hmemcpy(), veo_load_library() and veo_unload_library(). At the limit they
- * have done nothing and fail with ETIMEDOUT. Negative, as at first: no limit; then a line on stderr
+ * veo_write_mem(), veo_hmemcpy(), veo_load_library() and veo_unload_library(), and veo_get_sym()
+ * while a library is loaded. At the limit they have done nothing and fail with ETIMEDOUT. Code of a
+ * library that runs while it is loaded or unloaded has that limit too: EINPROGRESS, and the same
+ * call made again waits for it. Negative, as at first: no limit; then a line on stderr
  * says after 30 seconds what is waited for, unless veosoft_set_quiet() was called. Returns the
  * limit before.
  */

@@ -144,6 +144,8 @@ static void prepare(struct veo_proc_handle *proc)
     proc->fork_generation = atomic_load(&table.fork_generation);
     proc->main = proc->service = NULL;
     atomic_store(&proc->closing, false);
+    atomic_store(&proc->loading, 0);
+    proc->late.there = false;
     veolib_worker_clear(&proc->worker);
 }
 

@@ -31,6 +31,16 @@
 
 struct symbol;
 
+/* The loading or unloading of a library that its caller stopped waiting for. Who makes the same
+ * call again waits for it. */
+struct late_request {
+    uint64_t id;
+    uint64_t block;  /* wire memory with the texts, 0 for none */
+    uint64_t handle; /* of what is unloaded */
+    bool there;
+    char name[VEO_SYMNAME_LEN_MAX + 1]; /* of what is loaded */
+};
+
 struct veo_proc_handle {
     uint32_t kind;                /* enum handle_kind */
     struct veo_proc_handle *next; /* in the table */
@@ -51,6 +61,8 @@ struct veo_proc_handle {
     struct veo_thr_ctxt *service; /* its thread runs no kernels, so that it always answers */
     pthread_mutex_t symbols_lock;
     struct symbol **symbols;
+    struct late_request late; /* symbols_lock */
+    _Atomic uint64_t loading; /* the last request that loads or unloads a library is below it */
 };
 
 /*

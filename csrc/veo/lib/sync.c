@@ -29,26 +29,24 @@ static void say_what_is_waited_for(struct veo_thr_ctxt *main)
         veolib_log("waiting for the main context, which still has %s", text);
 }
 
-/* As veolib_queue_drain(). */
-static int drain(struct veo_thr_ctxt *main, int64_t deadline)
+/* As veolib_queue_drain_until(). */
+static int drain(struct veo_thr_ctxt *main, uint64_t end, int64_t deadline)
 {
     if (deadline != CLOCK_NEVER)
-        return veolib_queue_drain(main, deadline);
+        return veolib_queue_drain_until(main, end, deadline);
 
-    int rc = veolib_queue_drain(main, clock_deadline(VEO_SILENCE_NS));
+    int rc = veolib_queue_drain_until(main, end, clock_deadline(VEO_SILENCE_NS));
     if (rc != 1)
         return rc;
     say_what_is_waited_for(main);
-    return veolib_queue_drain(main, CLOCK_NEVER);
+    return veolib_queue_drain_until(main, end, CLOCK_NEVER);
 }
 
-static bool wait_until(struct veo_proc_handle *proc, int64_t deadline)
+/* Until the requests below END have ended. */
+static bool wait_until(struct veo_proc_handle *proc, uint64_t end, int64_t deadline)
 {
     char text[OLDEST_TEXT_SIZE];
-    if (veolib_queue_is_empty(proc->main) && !veolib_worker_is_dead(&proc->worker))
-        return true;
-
-    int rc = drain(proc->main, deadline);
+    int rc = drain(proc->main, end, deadline);
     if (rc == 1) {
         veolib_oldest_describe(proc->main, text, sizeof text);
         veolib_fail(ETIMEDOUT, "the main context still has %s", text);
@@ -58,9 +56,25 @@ static bool wait_until(struct veo_proc_handle *proc, int64_t deadline)
     return rc == 0;
 }
 
+/* Until the main context's queue is empty. */
+static bool wait_until_empty(struct veo_proc_handle *proc, int64_t deadline)
+{
+    if (veolib_queue_is_empty(proc->main) && !veolib_worker_is_dead(&proc->worker))
+        return true;
+    return wait_until(proc, atomic_load_explicit(&proc->main->next_id, memory_order_acquire),
+                      deadline);
+}
+
 bool veolib_sync_main(struct veo_proc_handle *proc)
 {
-    return wait_until(proc, clock_deadline(wait_limit));
+    return wait_until_empty(proc, clock_deadline(wait_limit));
+}
+
+bool veolib_sync_below(struct veo_proc_handle *proc, uint64_t end)
+{
+    if (atomic_load_explicit(&proc->main->harvested, memory_order_acquire) >= end)
+        return true;
+    return wait_until(proc, end, clock_deadline(wait_limit));
 }
 
 bool veolib_sync_transfer(struct veo_proc_handle *proc)
@@ -76,11 +90,23 @@ bool veolib_sync_transfer(struct veo_proc_handle *proc)
 bool veolib_sync_begin(struct veo_proc_handle *proc, struct draft *draft)
 {
     int64_t deadline = clock_deadline(wait_limit);
-    while (wait_until(proc, deadline) && veolib_queue_begin(proc->main, draft)) {
+    while (wait_until_empty(proc, deadline) && veolib_queue_begin(proc->main, draft)) {
         /* Another thread may have queued something meanwhile. */
         if (veolib_queue_is_idle(proc->main))
             return true;
         veolib_queue_abandon(proc->main);
     }
     return false;
+}
+
+int veolib_sync_result(struct veo_thr_ctxt *main, uint64_t id, uint64_t *result)
+{
+    if (wait_limit >= 0)
+        return veolib_queue_wait(main, id, result, clock_deadline(wait_limit));
+
+    int state = veolib_queue_wait(main, id, result, clock_deadline(VEO_SILENCE_NS));
+    if (state != VEO_COMMAND_UNFINISHED)
+        return state;
+    say_what_is_waited_for(main);
+    return veolib_queue_wait(main, id, result, CLOCK_NEVER);
 }

@@ -12,9 +12,11 @@
 #define VEOLIB_SYNC_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct draft;
 struct veo_proc_handle;
+struct veo_thr_ctxt;
 
 /* Waits for the main context's queue. */
 bool veolib_sync_main(struct veo_proc_handle *proc);
@@ -25,5 +27,12 @@ bool veolib_sync_transfer(struct veo_proc_handle *proc);
 /* Same, before a request that the worker executes in the main context: begins its draft, as
  * veolib_queue_begin() does, while nothing is queued. */
 bool veolib_sync_begin(struct veo_proc_handle *proc, struct draft *draft);
+
+/* Waits for the requests of the main context below END, which were submitted. */
+bool veolib_sync_below(struct veo_proc_handle *proc, uint64_t end);
+
+/* Waits for request ID of the main context, as long: its state and result, as veolib_queue_wait().
+ */
+int veolib_sync_result(struct veo_thr_ctxt *main, uint64_t id, uint64_t *result);
 
 #endif

@@ -208,6 +208,75 @@ def test_a_vendors_library_has_the_same_limits(null_path, null):
     proc.close()
 
 
+# What a library does when it is loaded, and unloaded, lasts as long as a file is there.
+SLOW_LIBRARY = """
+#include <stdio.h>
+#include <stdint.h>
+#include <unistd.h>
+static void wait_for_go(void) {{ while (access("{held}", F_OK) == 0) usleep(1000); }}
+__attribute__((constructor)) static void begin(void) {{ wait_for_go(); }}
+__attribute__((destructor)) static void end(void) {{ wait_for_go(); }}
+int64_t answer(void) {{ return 42; }}
+"""
+
+
+@pytest.fixture
+def slow(tmp_path):
+    held = tmp_path / "held"
+    held.touch()
+    build = veo.VeBuild(target="host")
+    build.set_build_dir(str(tmp_path))
+    build.set_c_src("slow", SLOW_LIBRARY.format(held=held))
+    yield build.build_so(), held
+    held.unlink(missing_ok=True)
+
+
+def test_code_of_a_library_that_does_not_end_has_a_limit(proc, lib, slow):
+    path, held = slow
+    started = time.monotonic()
+    with pytest.raises(veo.VeoTimeoutError, match=r"veo_load_library did not end within 0\.05 s"):
+        proc.load_library(path, timeout=0.05)
+    with pytest.raises(veo.VeoTimeoutError, match=r"veo_load_library did not end within 0\.3 s"):
+        proc.load_library(path, timeout=0.3)
+    with pytest.raises(veo.VeoTimeoutError, match="the loading of a library"):
+        lib.find_function("echo_long", timeout=0.05)
+    with pytest.raises(veo.VeoTimeoutError, match="the loading of a library"):
+        proc.load_library(lib.name, timeout=0.05)
+    proc.alloc_mem(64)
+    assert time.monotonic() - started < 10
+    held.unlink()
+    loaded = proc.load_library(path, timeout=20)
+    assert loaded.answer(proc.open_context()).wait_result(20) == 42
+    assert lib.find_function("echo_long").name == "echo_long"
+
+    held.touch()
+    with pytest.raises(veo.VeoTimeoutError, match="veo_unload_library did not end within"):
+        proc.unload_library(loaded, timeout=0.05)
+    held.unlink()
+    proc.unload_library(loaded, timeout=20)
+    with pytest.raises(veo.VeoClosedError, match="was unloaded"):
+        proc.unload_library(loaded)
+
+
+def test_a_load_that_nobody_waits_for_leaves_room_for_the_next(proc, lib, slow):
+    path, held = slow
+    with pytest.raises(veo.VeoTimeoutError):
+        proc.load_library(path, timeout=0)
+    held.unlink()
+    proc.load_library(lib.name, timeout=20)
+    with pytest.raises(veo.VeoError, match="cannot load '/no/such/library.so'"):
+        proc.load_library("/no/such/library.so", timeout=20)
+
+
+def test_closing_a_process_ends_the_code_of_a_library(proc, slow):
+    path, _ = slow
+    with pytest.raises(veo.VeoTimeoutError):
+        proc.load_library(path, timeout=0)
+    started = time.monotonic()
+    proc.close(0)
+    assert time.monotonic() - started < 10
+
+
 @pytest.mark.full
 def test_a_long_silent_wait_is_told_once(proc, kit, latch, caplog):
     threading.Timer(32, latch).start()
