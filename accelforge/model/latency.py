@@ -171,6 +171,10 @@ def translate_latency(component: Component, symbols: dict[str, Any]) -> list[Any
         return list(_cache[key])
     scope = {**symbols, **component.shallow_model_dump(include_None=True), **_TERM_FUNCTIONS}
     scope["actions"] = EvalableList(_Action(action) for action in component.actions)
+    for action in scope["actions"]:
+        # What specifications of accelforge 1.0 before May 2026 call them.
+        scope.setdefault(f"{action.name}_actions", action.n_calls)
+        scope.setdefault(f"{action.name}_latency", action.n_calls * action.latency)
     try:
         postfix = list(_postfix(evaluate_text(str(text), scope)))
     except (EvaluationError, TypeError) as error:

@@ -181,6 +181,9 @@ def test_latency_expressions(spec):
     reads, writes = MAIN_READ / 8, MAIN_WRITE / 4
     for text, value in {
         "max(a.n_calls / a.throughput for a in actions)": max(reads, writes),
+        # As specifications of earlier releases name them.
+        "max(read_latency, write_latency)": max(reads, writes),
+        "read_actions * 2 + size_factor": MAIN_READ * 2 + 3,
         "actions['read'].n_calls * 2 + size_factor": MAIN_READ * 2 + 3,
         "ceil(actions[0].n_calls / 100) * actions[0].latency": math.ceil(MAIN_READ / 100) / 8,
         "sum([a.n_calls for a in actions if a.name == 'read'])": MAIN_READ,
