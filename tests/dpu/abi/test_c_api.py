@@ -78,6 +78,21 @@ def test_more_is_shown_when_asked_for(value: str, cases_program: Path, dpu_progr
     assert "unused profile property: someKey (= 5)" in shown
 
 
+@pytest.mark.parametrize("value", ["info", "api:X", "W,debug"])
+def test_a_level_that_is_none_is_told(value: str, cases_program: Path, dpu_programs: Path) -> None:
+    shown = run_case(cases_program, "shows_a_fault", dpu_programs, UPMEM_VERBOSE=value)
+    slip = value.split(",")[-1]
+    assert f"UPMEM_VERBOSE has '{slip}', which is neither a folder nor a level" in shown
+
+
+@pytest.mark.parametrize("value", ["-", "/tmp,W", "ufi:V"])
+def test_words_of_upmems_library_are_none_of_this_ones(
+    value: str, cases_program: Path, dpu_programs: Path
+) -> None:
+    shown = run_case(cases_program, "shows_a_fault", dpu_programs, UPMEM_VERBOSE=value)
+    assert "UPMEM_VERBOSE" not in shown
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_program_can_be_killed_while_dpus_run(
     number: signal.Signals, cases_program: Path

@@ -82,13 +82,17 @@ def test_translated_programs_are_as_in_turns(launch, tmp_path):
     assert [path.stat().st_mode & 0o777 for path in tmp_path.rglob("translations")] == [0o700]
 
 
-def test_no_compiler_is_no_error(launch, monkeypatch):
+def test_without_a_compiler_who_does_not_insist_has_no_error(launch, monkeypatch):
     monkeypatch.setenv("DPU_SOFT_CC", "")
     # The code of programs that ran before is kept: take another one.
     another = SOURCE.replace("    stop\n", "    stop\n    nop\n")
-    sums, report = launch("translated", another)
+    sums, report = launch("auto", another)
     assert sums == SUMS
     assert report.engine is Engine.DRIFT
+    with pytest.raises(DpuError) as caught:
+        launch("translated", another)
+    assert "softEngine=translated needs a C compiler" in caught.value.detail
+    assert "DPU_SOFT_CC" in caught.value.detail
 
 
 # The last of 16 tasklets faults after some windows, when others could be ahead; transfers of all

@@ -3,19 +3,22 @@
  * verbose.c: messages on stderr.
  *
  * UPMEM_VERBOSE has words with commas between them. A word that is a level, or module:level, is
- * how much is shown: W or 1, I or 2, D or 3, V or 4. Others are ignored ("-", a folder). Errors and
+ * how much is shown: W or 1, I or 2, D or 3, V or 4. "-" and folders say where UPMEM's library
+ * writes them, and other modules are its own; any other word is a slip, and told. Errors and
  * warnings are always shown.
  */
 #include "dpu/lib/core/verbose.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static atomic_uint shown = DPULIB_WARNING;
@@ -45,6 +48,19 @@ static unsigned level_of_word(const char *word, size_t length)
     }
 }
 
+static bool is_slip(const char *word, size_t length)
+{
+    char name[PATH_MAX];
+    struct stat there;
+    if (length == 0 || length >= sizeof name || (length == 1 && *word == '-'))
+        return false;
+    memcpy(name, word, length);
+    name[length] = 0;
+    bool is_folder = stat(name, &there) == 0 && S_ISDIR(there.st_mode);
+    bool is_module = strchr(name, ':') != NULL && strncmp(name, "api:", 4) != 0;
+    return !is_folder && !is_module;
+}
+
 __attribute__((constructor)) static void set_up(void)
 {
     const char *text = secure_getenv("UPMEM_VERBOSE");
@@ -52,6 +68,11 @@ __attribute__((constructor)) static void set_up(void)
     while (text != NULL && *text != 0) {
         size_t length = strcspn(text, ",");
         unsigned asked = level_of_word(text, length);
+        if (asked == 0 && is_slip(text, length))
+            dpulib_log(DPULIB_WARNING,
+                       "UPMEM_VERBOSE has '%.*s', which is neither a folder nor a level: W, I, D, "
+                       "V, or api:I for this library alone",
+                       (int)length, text);
         level = asked > level ? asked : level;
         text += length + (text[length] == ',');
     }

@@ -189,14 +189,24 @@ __attribute__((constructor)) static void check_compiler(void)
                               "its first word is no program; an empty value is for no compiler");
 }
 
-/* Who asks for translated code has it from the first instruction on, if it can be had. */
-static void wait_for_code(struct dpu_t *dpu)
+/* Who asks for translated code has it from the first instruction on. Some programs cannot be
+ * translated, and some compilers fail. */
+static dpu_error_t wait_for_code(struct dpu_t *dpu)
 {
-    if (dpu->rank->profile.machine.engine != DPU_ENGINE_TRANSLATED)
-        return;
-    if (!dpu_translate_wait(dpu->machine, clock_deadline(TRANSLATION_LIMIT)))
-        dpulib_log(DPULIB_INFO, "DPU %u.%u.%u '%s' runs without translated code", dpu->rank->id,
-                   dpu->slice, dpu->member, path_of(dpu));
+    static struct dpulib_told told;
+    struct dpu_compiler compiler;
+    if (dpu->rank->profile.machine.engine != DPU_ENGINE_TRANSLATED ||
+        dpu_translate_wait(dpu->machine, clock_deadline(TRANSLATION_LIMIT)))
+        return DPU_OK;
+    if (!dpu_compiler_find(&compiler))
+        return dpulib_fail(DPU_ERR_INVALID_PROFILE,
+                           "softEngine=translated needs a C compiler of the host, and there is "
+                           "none: install gcc, clang or zig, or name one in DPU_SOFT_CC; "
+                           "softEngine=auto does without");
+    dpulib_log_once(&told, DPULIB_WARNING,
+                    "'%s' runs without translated code, which softEngine=translated asks for",
+                    path_of(dpu));
+    return DPU_OK;
 }
 
 /* Up to the first instruction. */
@@ -206,7 +216,9 @@ static dpu_error_t begin_launch(struct dpu_t *dpu, struct launch *launch)
         return refuse_stuck(dpu);
     if (is_interrupted(dpu))
         return end_early(dpu, launch, DPUSOFT_INTERRUPTED);
-    wait_for_code(dpu);
+    dpu_error_t status = wait_for_code(dpu);
+    if (status != DPU_OK)
+        return status;
     dpulib_record_begin(dpu, launch->figures.number);
     dpulib_checks_begin(dpu);
     return begin(dpu, &launch->boot);
