@@ -25,6 +25,7 @@ from accl.constants import (
     CCLOCfgFunc,
 )
 from accl.device import CCLODevice, ExchangeMemory
+from accl.environment import read_setting
 from accl.errors import ACCLArgumentError, ACCLNotConfiguredError
 from accl.rxbuffer import RxBuffer
 
@@ -80,7 +81,7 @@ class Setup:
         if not sim_mode and xclbin is None and library_info(library)["devices"]:
             raise ValueError("FPGA bitstream must be provided")
         if unified is None:
-            unified = _unified_by_environment()
+            unified = read_setting("ACCL_MEMORY") == "unified"
 
         self.protocol = chosen
         self.sim_mode = bool(sim_mode)
@@ -396,10 +397,3 @@ class Setup:
     def cclo(self) -> CCLODevice:
         """The registers, and calls given as words."""
         return CCLODevice(self._mmio, self.protocol, self._pairs)
-
-
-def _unified_by_environment() -> bool:
-    word = os.environ.get("ACCL_MEMORY", "").lower()
-    if word not in ("", "unified", "separate"):
-        raise ACCLArgumentError(f"ACCL_MEMORY must be 'unified' or 'separate', not {word!r}")
-    return word == "unified"

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from accl.environment import SETTINGS, read_setting
 from accl.errors import ACCLArgumentError, ACCLError
 from accl.mpi_carrier import reductions_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "host_identity", "make_ranks", "start_from_comm"]
 
-TRANSPORTS = ("auto", "shared", "packets")
+TRANSPORTS = SETTINGS["ACCL_TRANSPORT"].words
 FIRST_PORT = 9000
 
 Started = TypeVar("Started", bound="accl")
@@ -44,14 +45,13 @@ class Settings:
     @classmethod
     def make(cls, transport: str | None, mpi_reductions: str | Iterable[str] | None) -> Self:
         """Make the settings from the arguments of `from_comm()`, or else the environment."""
-        wanted = transport if transport is not None else os.environ.get("ACCL_TRANSPORT") or "auto"
+        wanted = transport if transport is not None else read_setting("ACCL_TRANSPORT")
         if wanted not in TRANSPORTS:
             raise ACCLArgumentError(
-                f"the transport must be one of {', '.join(TRANSPORTS)}, not {wanted!r} (argument, "
-                "or ACCL_TRANSPORT)"
+                f"the transport must be one of {', '.join(TRANSPORTS)}, not {wanted!r}"
             )
         if mpi_reductions is None:
-            mpi_reductions = os.environ.get("ACCL_MPI_REDUCTIONS", "")
+            mpi_reductions = read_setting("ACCL_MPI_REDUCTIONS")
         return cls(wanted, reductions_of(mpi_reductions))
 
 
@@ -67,7 +67,7 @@ def host_identity() -> str:
         pass
 
     # A name that tells ranks apart which this does not.
-    parts.append(os.environ.get("ACCL_HOST", ""))
+    parts.append(read_setting("ACCL_HOST"))
 
     return f"{os.getuid()} {' '.join(parts)}"
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from peers import draw
 
 from accl.constants import ErrorCode as AcclErrorCode
+from accl.environment import SETTINGS
 from buildtools.c_lists import read_list
 from dpu.error_codes import ErrorCode as DpuErrorCode
 from offchip.environment import VARIABLES
@@ -70,13 +71,15 @@ VALUES = dict(read_values())
 def environment_page() -> str:
     """List the environment variables, package by package."""
     page = HEADER.format(
-        source=f"offchip/environment.py and {VARIABLES_FILE}", title="Environment variables"
+        source=f"offchip/environment.py, accl/environment.py and {VARIABLES_FILE}",
+        title="Environment variables",
     )
-    of_libdpu = {name: rest for name, *rest in read_list(VARIABLES_FILE, "DPULIB_VARIABLES")}
+    columns = {name: rest for name, *rest in read_list(VARIABLES_FILE, "DPULIB_VARIABLES")}
+    columns |= {name: [*setting.columns] for name, setting in SETTINGS.items()}
     for package, group in groupby(VARIABLES, key=lambda item: item.package):
         rows = [
-            (f"`{item.name}`", *of_libdpu[item.name])
-            if item.name in of_libdpu
+            (f"`{item.name}`", *columns[item.name])
+            if item.name in columns
             else (f"`{item.name}`", *VALUES.get(item.name, ("", "")), item.meaning)
             for item in group
         ]

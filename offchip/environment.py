@@ -23,8 +23,8 @@ class Variable(NamedTuple):
     package : str
         Import name of the package that reads it; ``offchip`` if several do.
     meaning : str
-        Values and what they do, in Markdown. Empty for those of libdpu, of which the page takes
-        values, defaults and meanings from the table that libdpu reads them by.
+        Values and what they do, in Markdown. Empty for those of libdpu and accl, of which the page
+        takes values, defaults and meanings from the tables that they are read by.
     """
 
     name: str
@@ -105,18 +105,12 @@ VARIABLES = (
     Variable("DPU_CHECK", "dpu"),
     Variable("DPU_PROFILE", "dpu"),
     Variable("DPU_SOFT_CC", "dpu"),
-    Variable("ACCL_LIBRARY", "accl", "the library: `soft`, `vendor`, or a path"),
-    Variable("ACCL_MEMORY", "accl", "`separate` (default) or `unified`"),
-    Variable("ACCL_JOB", "accl", "name of the job, by which ranks find each other"),
-    Variable("ACCL_TRANSPORT", "accl", "`auto` (default), `shared` or `packets`"),
-    Variable(
-        "ACCL_MPI_REDUCTIONS",
-        "accl",
-        "reductions that MPI makes itself between hosts: `all`, or `allreduce`, `reduce` and"
-        " `reduce_scatter` with commas between them; see"
-        " [order of sums](../accl.md#order-of-sums)",
-    ),
-    Variable("ACCL_HOST", "accl", "a name; ranks share memory only if theirs is the same"),
+    Variable("ACCL_LIBRARY", "accl"),
+    Variable("ACCL_MEMORY", "accl"),
+    Variable("ACCL_JOB", "accl"),
+    Variable("ACCL_TRANSPORT", "accl"),
+    Variable("ACCL_MPI_REDUCTIONS", "accl"),
+    Variable("ACCL_HOST", "accl"),
     Variable(
         "PMIX_NAMESPACE", "accl", "set by Open MPI's launcher: the name of the job without another"
     ),

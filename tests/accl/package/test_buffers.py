@@ -85,7 +85,7 @@ def test_memory_is_chosen_by_environment(make, monkeypatch):
     assert make(1)[0].unified
     assert not make(1, unified=False)[0].unified
     monkeypatch.setenv("ACCL_MEMORY", "both")
-    with pytest.raises(ValueError, match="ACCL_MEMORY must be 'unified' or 'separate', not 'both'"):
+    with pytest.raises(ValueError, match="ACCL_MEMORY is 'both': it can be separate or unified"):
         make(1)
 
 
