@@ -32,8 +32,8 @@ __all__ = ["SetView"]
 # A sequence number that no mark reaches: the operation is not submitted yet.
 cdef unsigned long _NEVER = <unsigned long>-1
 
-# As long as csrc/dpu/lib/schedule/oldest.c waits without a word.
-cdef long long _SILENCE_NS = 30_000_000_000
+cdef extern from "dpu/lib/core/silence.h":
+    const long long DPU_SILENCE_NS
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject *)
@@ -301,7 +301,7 @@ cdef int _wait_long(SetView view, str function, object timeout) except -1:
                 f"{'' if function == 'dpu_launch' else '. interrupt() ends launches'}",
                 function=function,
             )
-        if passed > _SILENCE_NS and not handle.told:
+        if passed > DPU_SILENCE_NS and not handle.told:
             handle.told = True
             logging.getLogger("dpu").warning(
                 "%s has waited %d s: %s. wait_limit sets a limit for waits, and interrupt() ends "

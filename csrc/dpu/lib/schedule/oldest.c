@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/core/settings.h"
+#include "dpu/lib/core/silence.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
@@ -11,9 +12,6 @@
 #include "dpu/lib/schedule/operation.h"
 
 #include <stdio.h>
-
-/* A thread waits as long without a word. */
-#define SILENCE (30 * CLOCK_SECOND)
 
 static const char *name_of(const struct dpulib_operation *operation)
 {
@@ -73,7 +71,7 @@ void dpulib_tell_of_silence(struct dpulib_silence *silence, const struct dpu_set
         return;
     int64_t now = clock_now();
     if (silence->until == 0)
-        silence->until = now + SILENCE;
+        silence->until = now + DPU_SILENCE_NS;
     if (now < silence->until || dpulib_is_quiet() ||
         !dpulib_oldest_describe(set, text, sizeof text))
         return;
@@ -82,7 +80,7 @@ void dpulib_tell_of_silence(struct dpulib_silence *silence, const struct dpu_set
     dpulib_log(DPULIB_WARNING,
                "a call has waited %d s: %s. softMaxCycles=N in UPMEM_PROFILE ends launches after "
                "N cycles (this is told once)",
-               (int)(SILENCE / CLOCK_SECOND), text);
+               (int)(DPU_SILENCE_NS / CLOCK_SECOND), text);
 }
 
 bool dpulib_wait_told(struct dpulib_silence *silence, const struct dpu_set_t *set, int64_t deadline)
