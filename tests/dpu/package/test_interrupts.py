@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 
 import pytest
@@ -26,7 +27,32 @@ OPERATIONS: dict[str, tuple[int, Callable[[DpuSet], object]]] = {
     "exec": (0, lambda dpus: dpus.exec()),
     "sync": (2, lambda dpus: (dpus.exec(async_mode=True), dpus.sync())),
     "copy": (2, lambda dpus: (dpus.exec(async_mode=True), dpus.words.uint32())),
+    "copy to": (2, lambda dpus: (dpus.exec(async_mode=True), dpus.copy("words", bytes(8)))),
+    "load": (2, lambda dpus: (dpus.exec(async_mode=True), dpus.load(build(COUNTER)))),
+    "call": (0, lambda dpus: dpus.call(lambda *_: time.sleep(0.005), None)),
+    "call behind a launch": (2, lambda dpus: (dpus.exec(async_mode=True), call_nothing(dpus))),
+    "report": (2, lambda dpus: (dpus.exec(async_mode=True), dpus.report)),
+    "checkpoint": (2, lambda dpus: (dpus.exec(async_mode=True), dpus.dpus()[0].checkpoint())),
+    "request": (2, lambda dpus: dpus.exec_async().result()),
+    "free": (2, lambda dpus: free_another()),
 }
+
+
+def call_nothing(dpus: DpuSet) -> None:
+    dpus.call(lambda *_: None, None)
+
+
+def free_another() -> None:
+    """Free DPUs whose launch does not end, until a signal comes."""
+    other = DpuSet(nr_dpus=1, binary=build(COUNTER))
+    try:
+        other.cmd = command(2)
+        other.exec(async_mode=True)
+        other.free()
+    finally:
+        if not other.closed:
+            other.interrupt()
+            other.free()
 
 
 def end(dpus: DpuSet) -> None:
