@@ -32,10 +32,10 @@ def run_axpy(n: int) -> float:
     x, y = np.arange(n, dtype=np.float64), np.linspace(0, 1, n)
     want = 2.5 * x + y
     with tempfile.TemporaryDirectory() as folder, veo.VeoProc(0) as proc:
-        build = veo.VeBuild(target="ve", check=True)
+        build = veo.VeBuild(target="ve")
         build.set_build_dir(folder)
         build.set_c_src("axpy", KERNEL)
-        lib = proc.load_library(build.build_so())
+        lib = proc.load_library(build.build_so(check=True))
         with proc.open_context() as ctx:
             lib.axpy(ctx, 2.5, veo.OnStack(x), veo.OnStack(y, inout=True), n).wait_result()
     return float(np.abs(y - want).max())

@@ -22,6 +22,7 @@ PAGES = [
     "README.md",
     "docs/commands.md",
     "docs/veo.md",
+    "docs/veo_code.md",
     "docs/dpu.md",
     "docs/dpu_toolchain.md",
     "docs/dpu_debug.md",

@@ -107,10 +107,10 @@ int main(int argc, char **argv)
 @pytest.fixture
 def build(tmp_path: Path) -> Callable[..., str]:
     def make(source: str, name: str = "kernels", language: str = "c", flags: str = "-O2") -> str:
-        result = VeBuild(target="ve", check=True)
+        result = VeBuild(target="ve")
         result.set_build_dir(tmp_path)
         (result.set_c_src if language == "c" else result.set_cpp_src)(name, source, flags)
-        return result.build_so()
+        return result.build_so(check=True)
 
     return make
 
