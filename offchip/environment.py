@@ -78,7 +78,7 @@ VARIABLES = (
     Variable(
         "VEORUN_UNDEFINED",
         "veo",
-        "`call`: functions that Vector Engine code leaves undefined end it when they are called,"
+        "`call`: symbols that Vector Engine code leaves undefined end it when they are used,"
         " instead of being refused when it is loaded",
     ),
     Variable(

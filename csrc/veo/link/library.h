@@ -69,7 +69,7 @@ struct velink_environment {
     void *owner;
     /* Looks a symbol up that the file leaves undefined. */
     bool (*find)(void *owner, const char *name, struct velink_named *found);
-    /* The address for a function that is nowhere and may be missing until it is called; or 0. */
+    /* An address for what is nowhere and may be missing until it is used; or 0. */
     uint64_t (*missing)(void *owner, const char *name);
     /* Reserves SIZE bytes of thread-local memory. False if there is no room. */
     bool (*reserve)(void *owner, size_t size, size_t align, uint64_t *offset);

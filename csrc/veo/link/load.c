@@ -204,7 +204,7 @@ static bool load_needed(const struct load *load)
 
 /* --- relocations --- */
 
-static bool find_symbol(struct load *load, size_t index, bool function, struct velink_named *found)
+static bool find_symbol(struct load *load, size_t index, struct velink_named *found)
 {
     Elf64_Sym symbol = velink_symbol(load->symbols, index);
     const struct velink_environment *environment = load->environment;
@@ -225,7 +225,7 @@ static bool find_symbol(struct load *load, size_t index, bool function, struct v
         return true;
     if (ELF64_ST_BIND(symbol.st_info) == STB_WEAK)
         return true;
-    found->address = function ? environment->missing(environment->owner, name) : 0;
+    found->address = environment->missing(environment->owner, name);
     if (found->address == 0)
         velink_missing_add(&load->missing, name);
     return true;
@@ -263,8 +263,7 @@ static bool relocate(struct load *load, const Elf64_Rela *rela)
         return velink_fail(load->error, "it has a relocation of the unknown type %llu",
                            (unsigned long long)number);
     if (!memory_at(load, rela->r_offset, velink_field_size(type->field), &place) ||
-        index > velink_symbol_count(load->symbols) ||
-        !find_symbol(load, index, number == VELINK_R_JUMP_SLOT, &symbol))
+        index > velink_symbol_count(load->symbols) || !find_symbol(load, index, &symbol))
         return velink_fail(load->error, "a relocation (%s) is beyond the end of the file",
                            type->name);
 
@@ -426,12 +425,11 @@ static bool load_file(struct load *load)
 
     read_dynamic(load);
     const uint64_t *value = load->dynamic.value;
-    if (!load_needed(load) || !reserve_threads(load) ||
-        !relocate_table(load, value[DT_RELA], value[DT_RELASZ]) ||
-        !relocate_table(load, value[DT_JMPREL], value[DT_PLTRELSZ]))
+    bool relocated = load_needed(load) && reserve_threads(load) &&
+                     relocate_table(load, value[DT_RELA], value[DT_RELASZ]) &&
+                     relocate_table(load, value[DT_JMPREL], value[DT_PLTRELSZ]);
+    if (!velink_missing_end(&load->missing, load->error) || !relocated)
         return false;
-    if (load->missing.count != 0)
-        return velink_missing_fail(&load->missing, load->error);
 
     library->entry = load->elf.header.e_entry != 0 ? load->elf.header.e_entry + load->bias : 0;
     struct velink_bytes headers;

@@ -6,8 +6,10 @@
 #include <stddef.h>
 
 #include "veo/link/error.h"
+#include "veo/link/names.h"
 
 struct velink_missing {
+    struct velink_names known; /* each is listed once */
     size_t count;
     size_t used;
     char names[800]; /* the first of them */
@@ -15,7 +17,7 @@ struct velink_missing {
 
 void velink_missing_add(struct velink_missing *missing, const char *name);
 
-/* Writes the list into the error; returns false. */
-bool velink_missing_fail(const struct velink_missing *missing, struct velink_error *error);
+/* Writes the list, if there is any, into the error. False if so. Ends the list. */
+bool velink_missing_end(struct velink_missing *missing, struct velink_error *error);
 
 #endif

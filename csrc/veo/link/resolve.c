@@ -55,7 +55,7 @@ struct velink_meaning velink_objects_meaning(const struct velink_objects *all,
                                    .defined = global->known};
 }
 
-/* Whether code only calls the symbol, which then may be missing until it does. */
+/* Gives a global that no object defines the address that the environment knows. */
 static void find_elsewhere(struct velink_objects *all, struct velink_global *global,
                            struct velink_missing *missing)
 {
@@ -98,7 +98,7 @@ bool velink_objects_resolve(struct velink_objects *all)
         }
     }
 
-    return missing.count == 0 || velink_missing_fail(&missing, all->error);
+    return velink_missing_end(&missing, all->error);
 }
 
 /* --- relocations --- */

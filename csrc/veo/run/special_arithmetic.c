@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arithmetic on values that take two registers. */
+/* Arithmetic on values that take two registers, and other small results. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "veo/run/special.h"
 
@@ -135,6 +136,27 @@ bool verun_popcountdi2(struct ve_core *core)
 {
     core->s[0] = (uint64_t)__builtin_popcountll(core->s[0]);
     return true;
+}
+
+/* --- OpenMP with one thread --- */
+
+bool verun_one(struct ve_core *core)
+{
+    core->s[0] = 1;
+    return true;
+}
+
+bool verun_zero(struct ve_core *core)
+{
+    core->s[0] = 0;
+    return true;
+}
+
+bool verun_wtime(struct ve_core *core)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return return_double(core, (double)now.tv_sec + (double)now.tv_nsec * 1e-9);
 }
 
 /* --- structures: s0 is where the result goes --- */

@@ -17,6 +17,7 @@
 #include "common/futex.h"
 #include "formats/dwarf_lines.h"
 #include "ve_offload.h"
+#include "veo/run/gates.h"
 #include "veo/run/libraries.h"
 #include "veo/worker/context.h"
 #include "veo/worker/invoke.h"
@@ -253,6 +254,9 @@ static void describe_crash(struct report *report, int number, uint64_t target, c
     add(report, "[VE] ERROR: signal %d (%s) in kernel %s", number, signal_name(number), where);
     if (number != SIGABRT)
         add(report, ", at address %p", address);
+    const char *missing = verun_gate_name((uint64_t)(uintptr_t)address);
+    if (missing != NULL && ve_core_current != NULL)
+        add(report, " (%.100s, which is nowhere)", missing);
 }
 
 /* The first one to end the process does so; the others wait for it. */
