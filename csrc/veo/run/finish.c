@@ -61,3 +61,10 @@ void verun_finish(const struct velink_library *library)
         free(wish);
     }
 }
+
+void verun_forget(const struct velink_library *library)
+{
+    struct wish *wish;
+    while ((wish = take(library)) != NULL)
+        free(wish);
+}

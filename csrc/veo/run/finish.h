@@ -14,4 +14,7 @@ bool verun_at_exit(uint64_t function, uint64_t argument);
 /* Calls those in LIBRARY now, the last one first; of all libraries if it is NULL. */
 void verun_finish(const struct velink_library *library);
 
+/* Forgets them instead, as LIBRARY goes away without having been loaded. */
+void verun_forget(const struct velink_library *library);
+
 #endif

@@ -68,7 +68,10 @@ static bool find(void *owner, const char *name, struct velink_named *found)
         }
     }
 
-    found->address = verun_gate_address(name);
+    found->address = verun_thread_variable(name);
+    found->thread_local_one = found->address != 0;
+    if (found->address == 0)
+        found->address = verun_gate_address(name);
     return found->address != 0;
 }
 
@@ -203,6 +206,7 @@ static struct velink_library *load(const char *path, struct velink_error *error)
     if (entry != NULL)
         remove_entry(entry);
     verun_remove_variables(&library->tls);
+    verun_forget(library);
     velink_library_free(library);
     ve_code_changed();
     return NULL;

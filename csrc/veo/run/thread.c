@@ -15,7 +15,7 @@
 #define GUARD ((size_t)1 << 16)
 
 /* The thread pointer, what lies at it, and the variables behind that. */
-enum { AREA_BEFORE = 4096, BLOCK = 256, PARAMETERS_AT = 24 };
+enum { AREA_BEFORE = 4096, BLOCK = 256, PARAMETERS_AT = 24, OWN_VARIABLES = 64 };
 #define VARIABLES ((size_t)4 << 20)
 
 /* The thread-local variables of a library. */
@@ -97,6 +97,17 @@ struct verun_thread *verun_thread(void)
     set_registers(thread);
     pthread_setspecific(key, thread);
     return thread;
+}
+
+uint64_t verun_thread_variable(const char *name)
+{
+    /* Of NEC's C++, whose functions keep a list of what an exception would have to undo. */
+    static const char *const names[] = {"__curr_eh_stack_entry", "__eh_curr_region",
+                                        "__catch_clause_number"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return OWN_VARIABLES + i * sizeof(uint64_t);
+    return 0;
 }
 
 bool verun_reserve(size_t size, size_t align, uint64_t *offset)

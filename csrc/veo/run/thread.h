@@ -47,4 +47,8 @@ void verun_remove_variables(const struct velink_tls *tls);
 /* Begins them in this thread, as verun_call() does too. */
 void verun_start_variables(struct verun_thread *thread);
 
+/* The distance from the thread pointer of a variable that the compilers' run time has; 0 for none.
+ */
+uint64_t verun_thread_variable(const char *name);
+
 #endif

@@ -297,6 +297,21 @@ def test_missing_functions_may_be_left_to_the_call(
     assert done.returncode == signal.SIGSEGV
 
 
+def test_what_a_library_that_fails_asked_for_at_the_end_is_forgotten(
+    build: Callable[..., str],
+) -> None:
+    path = build("""
+        #include <stdlib.h>
+        static void end(void) {}
+        static void stop(void) { __asm__(".quad 0"); }
+        __attribute__((constructor)) static void begin(void) { atexit(end); stop(); }
+        int main(void) { return 0; }
+    """)
+    done = veorun(path)
+    assert "a function that it calls when it is loaded failed" in done.stderr
+    assert done.returncode == 126
+
+
 def test_the_target_is_ve_code_by_clang() -> None:
     toolchain = select_toolchain("ve")
     assert (toolchain.target, toolchain.by_clang) == ("ve", True)
