@@ -194,6 +194,16 @@ def test_a_program_runs_alone(build: Callable[..., str], flags: str) -> None:
     assert done.returncode == 42
 
 
+def test_headers_of_compiler_and_library_agree(build: Callable[..., str]) -> None:
+    headers = (
+        *("stddef", "stdlib", "wchar", "stdint", "complex", "fenv", "limits", "float", "signal"),
+        *("dirent", "sys/stat", "sys/mman", "semaphore", "stdatomic", "inttypes", "unistd"),
+    )
+    source = "".join(f"#include <{name}.h>\n" for name in headers)
+    source += 'int main(void) { return (int)wcslen(L"abc") + (LDBL_MANT_DIG == 113); }'
+    assert veorun(build(source)).returncode == 4
+
+
 def test_cxx_without_exceptions(build: Callable[..., str]) -> None:
     source = """
         #include <cstdio>
