@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +13,17 @@ import numpy as np
 import pytest
 
 import veo
-from tests.veo.fuzz.link_corpus import archive, whole_object, write_object
+from tests.veo.fuzz.link_corpus import (
+    HEADER,
+    IDENTITY,
+    SEGMENT,
+    archive,
+    whole_object,
+    write_object,
+)
 from veo.cli import nec_compiler
 from veo.compilers import select_toolchain
+from veo.ve_clang import clang_command
 from veo.vebuild import VeBuild
 
 pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
@@ -282,6 +291,35 @@ def test_files_that_cannot_be_run(tmp_path: Path, content: bytes, reason: str) -
     done = veorun(path)
     assert reason in done.stderr
     assert done.returncode == 126
+
+
+def test_an_executable_makes_system_calls(tmp_path: Path) -> None:
+    source = tmp_path / "start.s"
+    source.write_text("""
+        ld %s1, 24(, %s14)     # the parameters: write(1, argv[1], 3)
+        or %s63, 1, (0)1
+        st %s63, (, %s1)
+        st %s63, 8(, %s1)
+        ld %s2, 16(, %s11)
+        st %s2, 16(, %s1)
+        or %s3, 3, (0)1
+        st %s3, 24(, %s1)
+        monc
+        or %s63, 60, (0)1      # exit(what write() gave)
+        st %s63, (, %s1)
+        st %s0, 8(, %s1)
+        monc
+    """)
+    command = clang_command("C")
+    subprocess.run([*command, "-c", str(source), "-o", str(tmp_path / "start.o")], check=True)
+    code = (tmp_path / "start.o").read_bytes()[64 : 64 + 13 * 8]
+    base, size = 0x600000000000, 64 + 56 + len(code)
+    header = struct.pack(HEADER, IDENTITY, 2, 251, 1, base + 64 + 56, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    header += struct.pack(SEGMENT, 1, 5, 0, base, base, size, size, 4096)
+    path = tmp_path / "start"
+    path.write_bytes(header + code)
+    done = veorun(path, "abcdef")
+    assert (done.stdout, done.stderr, done.returncode) == ("abc", "", 3)
 
 
 @pytest.mark.parametrize("kind", [21, 40])
