@@ -71,6 +71,12 @@ VARIABLES = (
         " with a kernel running there",
     ),
     Variable(
+        "VEORUN_TRACE",
+        "veo",
+        "file that a line is added to for each instruction of Vector Engine code that is executed:"
+        " address, text, result",
+    ),
+    Variable(
         "VEBUILD_TARGET",
         "veo",
         "what `VeBuild` compiles for: `ve` or `host` (default: `ve` if the library is NEC's)",

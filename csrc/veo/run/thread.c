@@ -9,6 +9,7 @@
 
 #include "veo/run/gates.h"
 #include "veo/run/system.h"
+#include "veo/run/trace.h"
 
 /* As much as NEC's libraries give to a thread at least; pages are taken when they are touched. */
 #define STACK ((size_t)256 << 20)
@@ -73,6 +74,7 @@ static void set_registers(struct verun_thread *thread)
     core->owner = thread;
     core->monitor_call = verun_system_call;
     verun_gates_attach(core);
+    verun_trace_attach(core);
 }
 
 struct verun_thread *verun_thread(void)

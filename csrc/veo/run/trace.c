@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "veo/run/trace.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "veo/machine/trace.h"
+
+static FILE *file;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void open_file(void)
+{
+    const char *path = secure_getenv("VEORUN_TRACE");
+    if (path == NULL || *path == '\0')
+        return;
+
+    file = fopen(path, "ae");
+    if (file == NULL)
+        fprintf(stderr, "VEORUN_TRACE: cannot open %s: %s\n", path, strerror(errno));
+    else
+        setvbuf(file, NULL, _IOLBF, BUFSIZ); /* a program that crashes leaves its last lines */
+}
+
+static void write_line(struct ve_core *core, const struct ve_instruction *instruction,
+                       uint64_t address)
+{
+    char text[VE_TRACE_MAX];
+    ve_trace_text(core, instruction, address, text);
+    fprintf(file, "%s\n", text);
+}
+
+void verun_trace_attach(struct ve_core *core)
+{
+    pthread_once(&once, open_file);
+    if (file != NULL)
+        core->observe = write_line;
+}
