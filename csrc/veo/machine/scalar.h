@@ -53,8 +53,8 @@
     X = extend(y relation z ? y : z)
 
 /*
- * Memory as a scalar instruction accesses it: at once, as threads of the program may meet there
- * without a lock.
+ * Memory as a scalar instruction accesses it: at once where it is aligned, as threads of the
+ * program may meet there without a lock; anywhere else in any way.
  */
 typedef uint8_t __attribute__((may_alias)) ve_word8;
 typedef uint16_t __attribute__((may_alias)) ve_word16;
@@ -64,11 +64,17 @@ typedef uint64_t __attribute__((may_alias)) ve_word64;
 /* ADDRESS is ve_address or ve_base_address; RESULT is made of `value`. */
 #define LOAD(bits, address_of, result) \
     uint64_t address = address_of(core, i); \
-    uint##bits##_t value = ve_load##bits(address); \
+    uint##bits##_t value = \
+        RARELY(address % (bits / 8) != 0) \
+            ? ve_load##bits(address) \
+            : __atomic_load_n((const ve_word##bits *)(uintptr_t)address, __ATOMIC_ACQUIRE); \
     X = result;
 #define STORE(bits, address_of, value) \
     uint64_t address = address_of(core, i); \
-    ve_store##bits(address, value);
+    if (RARELY(address % (bits / 8) != 0)) \
+        ve_store##bits(address, value); \
+    else \
+        __atomic_store_n((ve_word##bits *)(uintptr_t)address, value, __ATOMIC_RELEASE);
 
 static inline uint64_t ve_leading_zeros(uint64_t value)
 {

@@ -201,18 +201,20 @@ static void test_a_jump_to_no_code_stops(void)
     CHECK(core->fault.kind == VE_FAULT_ILSA);
 }
 
-static void test_misaligned_accesses_stop(void)
+static void test_loads_and_stores_need_no_alignment_but_atomics_do(void)
 {
-    uint64_t data[2] = {1, 2};
-    PUT(0, WORD(LD, SX(1) | SZ(0)), RETURN);
-    core->s[0] = (uint64_t)(uintptr_t)data;
+    uint8_t data[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    PUT(0, WORD(LD, SX(1) | SZ(0)), WORD(ST, SX(1) | SZ(0) | DISPLACEMENT(5)), RETURN);
+    core->s[0] = (uint64_t)(uintptr_t)data + 1;
     CHECK(run_words());
-    CHECK(core->s[1] == 1);
-    core->s[0] += 4;
+    CHECK(core->s[1] == UINT64_C(0x0807060504030201));
+    CHECK(memcmp(data + 6, data + 1, 5) == 0 && data[13] == 8);
+
+    PUT(0, WORD(CAS_L, SX(1) | SY(2) | SZ(0)), RETURN);
+    core->s[0] = ((uint64_t)(uintptr_t)data | 7) - 3;
     CHECK(!run_words());
     check_fault(VE_FAULT_ILSA, 0);
     CHECK(core->fault.address == core->s[0]);
-    CHECK(core->s[1] == 1);
 }
 
 static void test_a_vector_length_above_256_stops(void)
@@ -437,7 +439,7 @@ int main(void)
     test_a_gate_may_end_the_program();
     test_illegal_instructions_stop();
     test_a_jump_to_no_code_stops();
-    test_misaligned_accesses_stop();
+    test_loads_and_stores_need_no_alignment_but_atomics_do();
     test_a_vector_length_above_256_stops();
     test_arithmetic_exceptions_stop_where_they_are_enabled();
     test_the_rounding_mode_is_that_of_the_psw();
