@@ -57,12 +57,11 @@ static inline void load_strided(struct ve_core *core, const struct ve_instructio
     if (!aligned(core, base, stride, bytes_of(part)))
         return;
 
-    if (stride == bytes_of(part)) {
-        VE_LOOP
-        for (size_t i = 0; i < core->vl; i++)
-            to[i] = load(base + i * bytes_of(part), part);
+    if (part == PART_WHOLE && stride == LONG_BYTES) {
+        memcpy(to, (const void *)(uintptr_t)base, core->vl * sizeof *to);
         return;
     }
+    VE_LOOP
     for (size_t i = 0; i < core->vl; i++)
         to[i] = load(base + i * stride, part);
 }
@@ -75,14 +74,12 @@ static inline void store_strided(struct ve_core *core, const struct ve_instructi
     if (!aligned(core, base, stride, bytes_of(part)))
         return;
 
-    if (in->mask == 0 && stride == bytes_of(part)) {
-        VE_LOOP
-        for (size_t i = 0; i < core->vl; i++)
-            store(base + i * bytes_of(part), from[i], part);
+    if (in->mask == 0 && part == PART_WHOLE && stride == LONG_BYTES) {
+        memcpy((void *)(uintptr_t)base, from, core->vl * sizeof *from);
         return;
     }
-    for (size_t i = 0; i < core->vl; i++)
-        if (ve_mask_bit(ve_mask(core, in), (uint32_t)i))
+    for (uint32_t i = 0; i < core->vl; i++)
+        if (in->mask == 0 || ve_mask_bit(ve_mask(core, in), i))
             store(base + i * stride, from[i], part);
 }
 
@@ -133,13 +130,29 @@ static const uint64_t *addresses(struct ve_core *core, const struct ve_instructi
     return in->cs == 0 ? ve_vector(core, in->vy) : core->v[core->s[in->sw] % VE_VECTORS];
 }
 
+/* Whether all elements are there to be accessed, at addresses that are aligned. */
+static bool all_aligned(const struct ve_core *core, const struct ve_instruction *in,
+                        const uint64_t *at, uint64_t bytes)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < core->vl; i++)
+        bits |= at[i];
+    return in->mask == 0 && (bits & (bytes - 1)) == 0;
+}
+
 static inline void gather(struct ve_core *core, const struct ve_instruction *in, enum part part)
 {
     uint64_t *to = ve_vector(core, in->vx);
     const uint64_t *from = addresses(core, in);
 
-    for (size_t i = 0; i < core->vl; i++) {
-        if (!ve_mask_bit(ve_mask(core, in), (uint32_t)i))
+    if (all_aligned(core, in, from, bytes_of(part))) {
+        VE_LOOP
+        for (size_t i = 0; i < core->vl; i++)
+            to[i] = load(from[i], part);
+        return;
+    }
+    for (uint32_t i = 0; i < core->vl; i++) {
+        if (!ve_mask_bit(ve_mask(core, in), i))
             continue;
         if (!ve_aligned(core, from[i], bytes_of(part)))
             return;
@@ -152,11 +165,12 @@ static inline void scatter(struct ve_core *core, const struct ve_instruction *in
 {
     const uint64_t *from = ve_vector(core, in->vx);
     const uint64_t *to = addresses(core, in);
+    bool unchecked = all_aligned(core, in, to, bytes_of(part));
 
-    for (size_t i = 0; i < core->vl; i++) {
-        if (!ve_mask_bit(ve_mask(core, in), (uint32_t)i))
+    for (uint32_t i = 0; i < core->vl; i++) {
+        if (!unchecked && !ve_mask_bit(ve_mask(core, in), i))
             continue;
-        if (!ve_aligned(core, to[i], bytes_of(part)))
+        if (!unchecked && !ve_aligned(core, to[i], bytes_of(part)))
             return;
         store(to[i], from[i], part);
     }
