@@ -61,12 +61,13 @@ def run_pkg_config(library: CLibrary, words: Sequence[str]) -> int:
         print(library.version)
     elif options.variable is not None:
         folder = library.folder
+        cmake = folder / "lib" / "cmake" / library.name
         variables = {
             "prefix": folder,
             "exec_prefix": folder,
             "includedir": folder / "include",
             "libdir": folder / "lib",
-            "cmakedir": folder / "lib" / "cmake" / library.name,
+            "cmakedir": cmake if cmake.is_dir() else "",
         }
         print(variables.get(options.variable, ""))
     elif not options.exists:

@@ -63,3 +63,14 @@ def test_other_packages_are_pkg_configs(
     assert capsys.readouterr().err == message
     assert run_pkg_config(library, ["--libs", "x", "nothing"]) == 1
     assert capsys.readouterr().err == "x-pkg-config: error: query x and nothing separately\n"
+
+
+def test_cmake_files_are_named_where_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = CLibrary("x", tmp_path, "1")
+    assert run_pkg_config(library, ["--variable=cmakedir", "x"]) == 0
+    folder = tmp_path / "lib/cmake/x"
+    folder.mkdir(parents=True)
+    assert run_pkg_config(library, ["--variable=cmakedir", "x"]) == 0
+    assert capsys.readouterr().out == f"\n{folder}\n"
