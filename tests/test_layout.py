@@ -87,6 +87,8 @@ LAYERS: dict[str, str] = {
     "offchip": "",
     "veo": "offchip",
     "accl": "offchip",
+    # Nothing else imports PyTorch.
+    "accl/torch": "accl",
     "accelforge/examples": "",
     "accelforge/_problem": "",
     "accelforge/_model": "accelforge/_problem",
