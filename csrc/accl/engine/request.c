@@ -302,6 +302,19 @@ static bool take_turn(accl_device *device, struct ticket *ticket)
     }
 }
 
+/* TICKET of a synchronous call, which may be NULL, is done: requests may have waited for it that no
+ * thread was started for. */
+static void end_turn(accl_device *device, struct ticket *ticket)
+{
+    if (ticket == NULL)
+        return;
+
+    pthread_mutex_lock(&device->lock);
+    acclib_ticket_remove(device, ticket);
+    provide_service(device);
+    pthread_mutex_unlock(&device->lock);
+}
+
 /* Executes CALL as the executor, and leaves. Error bits; their text is this thread's message. */
 static uint32_t execute_and_leave(accl_device *device, const struct accl_call *call)
 {
@@ -319,7 +332,7 @@ static uint32_t execute_and_leave(accl_device *device, const struct accl_call *c
     device->ticket = NULL;
     acclib_executor_leave(device);
     acclib_wake_ranks(device, wakes);
-    acclib_ticket_drop(device, ticket);
+    end_turn(device, ticket);
 
     return bits;
 }
@@ -337,7 +350,7 @@ static uint32_t call_in_turn(accl_device *device, const struct accl_call *call)
         return execute_and_leave(device, call);
     }
 
-    acclib_ticket_drop(device, &ticket);
+    end_turn(device, &ticket);
     acclib_set_message("the wait for the calls before this one was interrupted");
     return ACCL_ERROR(INTERRUPTED_ERROR);
 }
@@ -551,6 +564,25 @@ ACCL_EXPORT int accl_last_call(accl_device *device, uint32_t *retcode, uint64_t 
     return ACCL_OK;
 }
 
+/* Ends the requests that no thread has taken: those whose turn came when the device was closed
+ * already, or for which no thread could be started. */
+static void end_untaken(accl_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    for (struct list_node *at = device->tickets.first, *next; at != NULL; at = next) {
+        next = at->next;
+        accl_request *r = ticket_of(at)->request;
+        if (r == NULL)
+            continue;
+        r->retcode = ACCL_ERROR(INTERRUPTED_ERROR);
+        snprintf(r->text, sizeof r->text, "the device was closed");
+        acclib_ticket_remove(device, &r->ticket);
+        request_end(r);
+        request_drop(r);
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
 void acclib_requests_stop(accl_device *device)
 {
     pthread_mutex_lock(&device->lock);
@@ -563,4 +595,5 @@ void acclib_requests_stop(accl_device *device)
         pthread_join(device->services[i], NULL);
     acclib_executor_enter_surely(device);
     acclib_executor_leave(device);
+    end_untaken(device);
 }

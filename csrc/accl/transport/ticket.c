@@ -174,16 +174,6 @@ void acclib_ticket_show_going(accl_device *device)
     pthread_mutex_unlock(&device->lock);
 }
 
-void acclib_ticket_drop(accl_device *device, struct ticket *ticket)
-{
-    if (ticket == NULL)
-        return;
-
-    pthread_mutex_lock(&device->lock);
-    acclib_ticket_remove(device, ticket);
-    pthread_mutex_unlock(&device->lock);
-}
-
 bool acclib_ticket_is_first_receive(accl_device *device)
 {
     const struct ticket *own = device->ticket;

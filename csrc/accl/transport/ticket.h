@@ -45,9 +45,6 @@ void acclib_ticket_remove(accl_device *device, struct ticket *ticket);
 void acclib_ticket_show_waiting(accl_device *device);
 /* And goes on. */
 void acclib_ticket_show_going(accl_device *device);
-/* The executed call is finished: removes the ticket that it got then, if it did. To be called after
- * the executor was left, with device->ticket of before. */
-void acclib_ticket_drop(accl_device *device, struct ticket *ticket);
 /* Whether the executed call, a receive, is the earliest one of its communicator and source. */
 bool acclib_ticket_is_first_receive(accl_device *device);
 

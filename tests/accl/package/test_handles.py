@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import threading
 
@@ -217,3 +218,38 @@ def test_what_a_dropped_handle_uses_stays_until_the_call_has_ended(make):
     first.nop()
     first.nop(run_async=True).wait()
     assert first.memory_info()["allocated"] < used
+
+
+@contextlib.contextmanager
+def held_back(make):
+    """Give two ranks and a receive of the first, which waits for its barrier in another thread."""
+    first, second = make(2, unified=True)
+
+    def wait():
+        with contextlib.suppress(ACCLClosedError):
+            first.barrier()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while "BARRIER" not in first._control.dump("waits").upper():
+        assert thread.is_alive()
+    handle = first.recv(got := np.zeros(4), src=1, run_async=True)
+    yield first, second, handle, got
+    first.deinit()
+    thread.join()
+
+
+def test_call_held_back_by_another_threads_goes_on_after_it(make):
+    with held_back(make) as (_, second, handle, got):
+        assert not handle.done()
+        second.barrier()
+        second.send(np.arange(4.0), dst=0)
+        assert handle.wait(20)
+        assert list(got) == [0, 1, 2, 3]
+
+
+def test_call_held_back_by_another_threads_ends_when_closed(make):
+    with held_back(make) as (first, _, handle, _):
+        first.deinit()
+        with pytest.raises(ACCLClosedError, match="recv: .*was closed"):
+            handle.result(20)
