@@ -10,6 +10,7 @@ cdef enum:
 
 
 @cython.final
+@cython.no_gc_clear
 cdef class Pending:
     def __dealloc__(self):
         if self.c is not NULL:

@@ -253,3 +253,14 @@ def test_call_held_back_by_another_threads_ends_when_closed(make):
         first.deinit()
         with pytest.raises(ACCLClosedError, match="recv: .*was closed"):
             handle.result(20)
+
+
+def test_ended_call_in_a_cycle_is_collected(one):
+    handle = one.nop(run_async=True)
+    handle.wait()
+    one.nop(run_async=True).wait()  # the device drops the one before
+    # Made after the handle, so that the collector reaches what the handle has before.
+    cell = [handle]
+    cell.append(cell)
+    del handle, cell
+    gc.collect()

@@ -95,7 +95,7 @@ def test_shutdown_ends_what_waits(make_groups):
     import torch
 
     first, _ = make_groups(2)
-    works = [first.barrier(), first.allreduce([torch.ones(3)])]
+    works = [first.barrier(), first.allreduce([torch.ones(3)]), first.recv([torch.ones(3)], 1)]
     first.shutdown()
     for work in works:
         with pytest.raises(ACCLClosedError):
