@@ -81,10 +81,13 @@ def _better(larger: bool) -> Floats:
 
 def _fused(product: int, addend: int) -> tuple[Callable[..., Fraction], Floats]:
     """Give z * w and y with these signs, exact, and for what is no number or 0."""
-    return (
-        lambda y, z, w: product * z * w + addend * y,
-        lambda y, z, w: product * (z * w + product * addend * y),
-    )
+
+    def like(y: float, z: float, w: float) -> float:
+        if math.isinf(y) and math.isfinite(z) and math.isfinite(w):
+            return addend * y  # the exact product is finite, whatever z * w overflows to
+        return product * (z * w + product * addend * y)
+
+    return lambda y, z, w: product * z * w + addend * y, like
 
 
 def _floats(bits: int) -> dict[str, Floats]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import itertools
+import math
 import random
 import struct
 from collections.abc import Iterator
@@ -202,18 +203,17 @@ def same(mine: int, other: int, mnemonic: str) -> bool:
     """Compare elements; NaNs are alike, and approximations near."""
     if mine == other:
         return True
-    if mnemonic.removeprefix("p").startswith(("vf", "vrcp", "vrsqrt", "vcvt")) or "v" in mnemonic:
-        near = 1e-6 if "rsqrt" in mnemonic else 0
-        double = f64(mine), f64(other)
-        if _alike(*double, near):
-            return True
-        return all(_alike(f32(mine >> shift), f32(other >> shift), near) for shift in (0, 32))
-    return False
+    if not mnemonic.removeprefix("p").startswith(("vf", "vrcp", "vrsqrt", "vcvt")):
+        return False
+    near = 1e-6 if "rsqrt" in mnemonic else 0
+    if mnemonic.endswith((".d", ".d.nex", ".d.s")) or ".d." in mnemonic:
+        return _alike(f64(mine), f64(other), near)
+    return all(_alike(f32(mine >> shift), f32(other >> shift), near) for shift in (0, 32))
 
 
 def _alike(mine: float, other: float, near: float) -> bool:
     return (
-        (mine != mine and other != other)
+        (math.isnan(mine) and math.isnan(other))
         or (mine == other and struct.pack("<d", mine) == struct.pack("<d", other))
         or (near > 0 and abs(mine - other) <= near * abs(other))
     )

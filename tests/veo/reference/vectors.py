@@ -6,7 +6,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from fractions import Fraction
 
 from tests.veo.reference.elements import find
 from tests.veo.reference.numbers import (
@@ -35,7 +36,6 @@ class Core:
     vix: int
     base: int
     memory: bytearray
-    written: set[int] = field(default_factory=set)
 
     def read(self, address: int, size: int) -> int:
         """Read from memory."""
@@ -123,7 +123,8 @@ def _elementwise(word: Word, mnemonic: str) -> None:
         if half:
             for shift, mask in ((32, word.upper), (0, word.lower)):
                 if mask[i]:
-                    part = half(*(value[i] >> shift & MASK32 for value in (y, z, w)), mode)
+                    parts = [value[i] >> shift & MASK32 for value in (y, z, w)]
+                    part = half(parts[0], parts[1], parts[2], mode)
                     x[i] = x[i] & ~(MASK32 << shift) | part << shift
 
 
@@ -230,7 +231,7 @@ def _make(number: Callable[[int], float]) -> Instruction:
     return execute
 
 
-# --- reductions and iterations ------------------------------------------------------------------
+# --- reductions and iterations --------------------------------------------------------------------
 
 
 def _reduce(start: int, applied: Callable[[int, int], int], bits: int, sx: bool) -> Instruction:
@@ -254,13 +255,11 @@ def _sum(word: Word, mnemonic: str) -> None:
 
 def _single(value: float) -> float:
     """Round a sum, difference or product of two floats; doubles are wide enough to do it last."""
-    from fractions import Fraction
-
     return rounded(Fraction(value), 32) if math.isfinite(value) and value != 0 else value
 
 
 def _extreme(word: Word, mnemonic: str) -> None:
-    _, kind, *form = mnemonic.split(".")[0], *mnemonic.split(".")[1:]
+    _, kind, *form = mnemonic.split(".")
     read: Callable[[int], float] = {
         "l": lambda y: signed(y, 64),
         "w": lambda y: signed(y, 32),
