@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the reference pages that are made from tables in the code: ``python docs/generate.py``.
+"""Write the reference pages that are made from tables in the code.
 
-With ``--check`` nothing is written; the status is 1 if a page is not what it would become.
+usage: python docs/generate.py [--check] [PAGE ...]
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -228,17 +229,36 @@ PAGES = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the pages, or say which are out of date."""
+    """Write pages, or say which are out of date."""
+    names = {Path(name).stem: name for name in PAGES}
+    parser = argparse.ArgumentParser(
+        prog="python docs/generate.py",
+        description="Write the reference pages that are made from tables in the code.",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; the status is 1 if a page is not what it would become",
+    )
+    parser.add_argument(
+        "pages", nargs="*", metavar="PAGE", help=f"{', '.join(names)}; all of them by default"
+    )
+    options = parser.parse_args(arguments)
+    unknown = [page for page in options.pages if page not in names]
+    if unknown:
+        parser.error(f"no page {', '.join(unknown)}: there are {', '.join(names)}")
+
     old = []
-    for name, make in PAGES.items():
-        path, text = FOLDER / name, make()
+    for page in options.pages or names:
+        path, text = FOLDER / names[page], PAGES[names[page]]()
         if path.exists() and path.read_text() == text:
             continue
-        old.append(name)
-        if "--check" not in arguments:
+        old.append(page)
+        if not options.check:
             path.write_text(text)
-    if old and "--check" in arguments:
-        print(f"out of date: {', '.join(old)}; run python docs/generate.py", file=sys.stderr)
+            print(f"wrote {path.resolve().relative_to(ROOT)}")
+    if old and options.check:
+        print(f"out of date: run python docs/generate.py {' '.join(old)}", file=sys.stderr)
         return 1
     return 0
 

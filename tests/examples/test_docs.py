@@ -163,6 +163,16 @@ def test_reference_pages_are_those_of_the_tables() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_reference_pages_are_written_by_name() -> None:
+    """What is asked for exists, or the answer says what does."""
+    command = [sys.executable, "docs/generate.py", "--check"]
+    done = subprocess.run([*command, "error_codes"], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run([*command, "nothing"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "no page nothing: there are environment, profile_keys, error_codes" in done.stderr
+
+
 def test_picture_of_speeds_has_the_numbers_of_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     import peers
