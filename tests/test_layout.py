@@ -31,7 +31,7 @@ LAYERS: dict[str, str] = {
     "csrc/veo": "",
     "csrc/dpu/isa": "",
     "csrc/veo/isa": "",
-    "csrc/veo/machine": "csrc/veo/isa",
+    "csrc/veo/machine": "csrc/common csrc/veo/isa",
     "csrc/formats": "csrc/common csrc/dpu/isa",
     # veo
     "csrc/veo/alias": "csrc/dispatch include/veo",

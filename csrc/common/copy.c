@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/processor.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
@@ -40,44 +42,14 @@
 #define VECTORS(name) avx512_##name
 #include "common/copy_vectors.inc"
 
-#define SAVES_YMM 0x06 /* in XCR0: the system saves xmm and the upper halves of ymm */
-#define SAVES_ZMM 0xE6 /* and mask registers, and what zmm have beyond ymm */
-
-/* Whether the system saves the registers that WANTED names when it switches threads. */
-static bool system_saves(uint32_t wanted)
-{
-    unsigned a, b, c, d;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
-        return false;
-    uint32_t low, high;
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return (low & wanted) == wanted;
-}
-
-static bool has_leaf_7(unsigned wanted)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & wanted);
-}
-
 static bool has_sse2(void)
 {
     return true; /* all x86-64 processors */
 }
 
-static bool has_avx2(void)
-{
-    return system_saves(SAVES_YMM) && has_leaf_7(bit_AVX2);
-}
-
-static bool has_avx512(void)
-{
-    return system_saves(SAVES_ZMM) && has_leaf_7(bit_AVX512F);
-}
-
 static const struct copy_routine routines[] = {
-    {"avx512", has_avx512, avx512_copy},
-    {"avx2", has_avx2, avx2_copy},
+    {"avx512", processor_has_avx512, avx512_copy},
+    {"avx2", processor_has_avx2, avx2_copy},
     {"sse2", has_sse2, sse2_copy},
 };
 

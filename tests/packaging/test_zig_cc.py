@@ -167,3 +167,30 @@ def test_program_that_loads_kernels_leaves_the_unwinder_to_libgcc(folder):
     assert [name for name in file.symbols(defined=True) if name.startswith("_Unwind")] == []
     assert {"GCC_3.3", "GCC_4.2.0"} <= file.needed_versions()
     assert subprocess.run([folder / "program"]).returncode == 0
+
+
+PROCESSOR = """
+#include "common/processor.h"
+#include <stdio.h>
+int main(void)
+{
+    printf("%d %d", processor_has_avx2(), processor_has_avx512());
+    return 0;
+}
+"""
+
+
+@needs_zig
+@slow_at_first
+def test_vector_instructions_of_the_processor_are_found(root, folder):
+    (folder / "p.c").write_text(PROCESSOR)
+    done = zig(folder, "-O2", "-I", root / "csrc", "p.c", "-o", "p")
+    assert done.returncode == 0, done.stderr
+    found = subprocess.run([folder / "p"], capture_output=True, text=True, check=True).stdout
+    flags = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    if flags is None:
+        pytest.skip("/proc/cpuinfo does not say what the processor has")
+    has = set(flags[1].split())
+    avx2 = {"avx2", "fma", "f16c"} <= has
+    avx512 = avx2 and {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= has
+    assert found == f"{avx2:d} {avx512:d}"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accl/arithmetic/half.h"
 
-#include <stdbool.h>
 #include <string.h>
+
+#include "common/processor.h"
 
 static uint16_t half_from_float(float value)
 {
@@ -103,34 +104,25 @@ F16C static void round_f16c(float *to, const float *from, size_t n)
     round_plain(to + i, from + i, n - i);
 }
 
-static bool has_f16c(void)
-{
-    /* Every processor with AVX2 has F16C, which compilers do not all have a name for. */
-    return __builtin_cpu_supports("avx2");
-}
 #else
 #define narrow_f16c narrow_plain
 #define widen_f16c widen_plain
 #define round_f16c round_plain
-static bool has_f16c(void)
-{
-    return false;
-}
 #endif
 
 void acclib_half_narrow(uint16_t *to, const float *from, size_t n)
 {
-    (has_f16c() ? narrow_f16c : narrow_plain)(to, from, n);
+    (processor_has_avx2() ? narrow_f16c : narrow_plain)(to, from, n);
 }
 
 void acclib_half_widen(float *to, const uint16_t *from, size_t n)
 {
-    (has_f16c() ? widen_f16c : widen_plain)(to, from, n);
+    (processor_has_avx2() ? widen_f16c : widen_plain)(to, from, n);
 }
 
 void acclib_half_round(float *to, const float *from, size_t n)
 {
-    (has_f16c() ? round_f16c : round_plain)(to, from, n);
+    (processor_has_avx2() ? round_f16c : round_plain)(to, from, n);
 }
 
 void acclib_half_narrow_plain(uint16_t *to, const float *from, size_t n)

@@ -13,6 +13,7 @@
 #include "accl/arithmetic/dtype.h"
 #include "accl/arithmetic/half.h"
 #include "common/copy.h"
+#include "common/processor.h"
 
 #define BLOCK 2048 /* elements */
 
@@ -100,15 +101,9 @@ ALL_KERNELS(_avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")
 
 enum reduce_vectors acclib_reduce_vectors(void)
 {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+    if (processor_has_avx512())
         return REDUCE_AVX512;
-    if (__builtin_cpu_supports("avx2"))
-        return REDUCE_AVX2;
-#endif
-
-    return REDUCE_BASE;
+    return processor_has_avx2() ? REDUCE_AVX2 : REDUCE_BASE;
 }
 
 reduce_fn acclib_reduce_kernel(uint32_t function, uint32_t type, enum reduce_vectors vectors)

@@ -4,34 +4,14 @@
 
 #include "executors.h"
 
-#include <cpuid.h>
-
-/* What the processor executes, and whether the kernel keeps registers of that width. */
-static bool supports(bool avx512)
-{
-    const unsigned fma = 1U << 12, osxsave = 1U << 27;
-    const unsigned avx2 = 1U << 5;
-    const unsigned f_dq_bw_vl = 1U << 16 | 1U << 17 | 1U << 30 | 1U << 31;
-    const unsigned kept_256 = 6, kept_512 = 0xE6;
-    unsigned a, b, c, d, kept, high;
-
-    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & (fma | osxsave)) != (fma | osxsave))
-        return false;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
-        return false;
-
-    __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
-    unsigned needed = avx512 ? f_dq_bw_vl | avx2 : avx2;
-    unsigned needs_kept = avx512 ? kept_512 : kept_256;
-    return (b & needed) == needed && (kept & needs_kept) == needs_kept;
-}
+#include "common/processor.h"
 
 ve_vector_table ve_vector_executors(enum ve_vector_level level)
 {
     switch (level) {
     case VE_VECTORS_PLAIN: return ve_vectors_plain;
-    case VE_VECTORS_AVX2: return supports(false) ? ve_vectors_avx2 : NULL;
-    case VE_VECTORS_AVX512: return supports(true) ? ve_vectors_avx512 : NULL;
+    case VE_VECTORS_AVX2: return processor_has_avx2() ? ve_vectors_avx2 : NULL;
+    case VE_VECTORS_AVX512: return processor_has_avx512() ? ve_vectors_avx512 : NULL;
     default: return NULL;
     }
 }
