@@ -47,6 +47,9 @@ _CXX = (
 # Position-independent code costs time, and objects are linked where they are loaded; OpenMP's
 # run time is not there, so that its directives are left out, as they may be.
 _LEFT_OUT = re.compile(r"-f(no-)?(pic|PIC|pie|PIE|openmp)|-pthread|-shared|-m(arch|tune)=.*")
+# Written straight into an object, a mask register that is saved on the stack is read by the number
+# in a scalar register instead of a constant (clang 22). The assembler writes the constant.
+_BY_ASSEMBLER = ("-via-file-asm", "-Wno-unused-command-line-argument")
 # The type that the headers have, and so the host; that of the VE is unsigned.
 _WIDE = ("-Xclang", "-fwchar-type=int", "-Xclang", "-fsigned-wchar")
 _MAGIC = b"!<arch>\n"
@@ -71,6 +74,7 @@ def clang_command(language: str) -> list[str]:
     folders = [*(["libcxx/include"] if language == "C++" else []), *_INCLUDE]
     # -P: a ziglang in the current folder is not the wheel's.
     command = [sys.executable, "-P", "-m", "ziglang", "clang", _TARGET, "-nostdinc", *_WIDE]
+    command += _BY_ASSEMBLER
     command += [word for folder in folders for word in ("-isystem", str(headers / folder))]
     return [*command, *(("-x", "c++", *_CXX) if language == "C++" else ())]
 

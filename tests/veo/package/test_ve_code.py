@@ -50,6 +50,14 @@ void scale(const double *in, double *out, double factor, long n)
         _vel_vst_vssl(_vel_vfmuld_vsvl(factor, _vel_vld_vssl(8, in + i, vl), vl), 8, out + i, vl);
     }
 }
+__attribute__((noinline)) static void look_away(void) { __asm__ volatile("" ::: "memory"); }
+void where_positive(const double *in, const double *other, double *out, long n)
+{
+    __vm256 mask = _vel_vfmkdgt_mvl(_vel_vld_vssl(8, in, n), n);
+    look_away();
+    __vr x = _vel_vld_vssl(8, in, n), y = _vel_vld_vssl(8, other, n);
+    _vel_vst_vssl(_vel_vmrg_vvvml(y, x, mask, n), 8, out, n);
+}
 static __thread int calls;
 int count_calls(void) { return ++calls; }
 static int backwards(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
@@ -150,6 +158,15 @@ def test_vectors_and_stack_arguments(loaded: veo.VeoLibrary, ctx: veo.VeoCtxt) -
     z = np.array([3, 1, 2], np.int32)
     loaded.sort(ctx, veo.OnStack(z, inout=True), 3).wait_result()
     assert z.tolist() == [3, 2, 1]
+
+
+def test_masks_survive_calls(loaded: veo.VeoLibrary, ctx: veo.VeoCtxt) -> None:
+    values = np.random.default_rng(1).normal(size=200)
+    other, out = np.arange(200.0), np.zeros(200)
+    loaded.where_positive(
+        ctx, veo.OnStack(values), veo.OnStack(other), veo.OnStack(out, inout=veo.INTENT_OUT), 200
+    ).wait_result()
+    np.testing.assert_array_equal(out, np.where(values > 0, values, other))
 
 
 def test_memory_and_variables(loaded: veo.VeoLibrary, ctx: veo.VeoCtxt, proc: veo.VeoProc) -> None:
