@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dwarf_lines.h: which line of a source an instruction is of, in files for the host and for the VE. */
+/* dwarf_lines.h: which line of a source an instruction is of, in files for the host and for the VE.
+ */
 #ifndef OFFCHIP_DWARF_LINES_H
 #define OFFCHIP_DWARF_LINES_H
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["readable_name"]
 
 
-@cache
+@lru_cache(maxsize=1)
 def _demangler() -> Any:
     """Return abi::__cxa_demangle() and free(), or None where there is no libstdc++."""
     try:
@@ -24,7 +24,7 @@ def _demangler() -> Any:
     return demangle, release
 
 
-@cache
+@lru_cache(maxsize=1000)
 def readable_name(name: str) -> str:
     """Return the name of a symbol; that of C++ with its namespaces and types.
 

@@ -2,8 +2,8 @@
 /*
  * math.h: the names that libc++'s headers take from C's, for C++ alone.
  *
- * There is no library of mathematical functions: linking a program that calls one names it. What the
- * compiler computes, of constants, needs none.
+ * There is no library of mathematical functions: linking a program that calls one names it. What
+ * the compiler computes, of constants, needs none.
  */
 #ifndef DPU_RUNTIME_CPLUSPLUS_MATH_H
 #define DPU_RUNTIME_CPLUSPLUS_MATH_H
