@@ -74,7 +74,7 @@ def metric_of(name: str) -> Metrics:
     return Metrics[name.upper()]
 
 
-@functools.cache
+@functools.lru_cache(maxsize=100)
 def metrics_with(name: str) -> Metrics:
     """Return the metrics that a total is reported for: its own, and those that it is part of.
 
