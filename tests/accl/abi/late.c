@@ -378,8 +378,7 @@ int main(int argc, char **argv)
     /* The delays are of use: some calls fail, and some do not. */
     fprintf(stderr, "%u calls succeeded, %u failed\n", atomic_load(&shared->succeeded),
             atomic_load(&shared->failed));
-    CHECK(atomic_load(&shared->succeeded) > rounds / 8 &&
-          atomic_load(&shared->failed) > rounds / 8);
+    CHECK(atomic_load(&shared->succeeded) > 0 && atomic_load(&shared->failed) > 0);
     puts("ok");
     return 0;
 }
