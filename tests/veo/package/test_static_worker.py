@@ -141,7 +141,7 @@ def test_unresolved_symbol_shows_the_linkers_text(compile_c: Compile, tmp_path: 
 
 
 def test_the_workers_own_names_have_prefixes() -> None:
-    # ve_ is for NEC's libsysve and what runs Vector Engine code, which has ve3_, velink_ and verun_.
+    # ve_ is for NEC's libsysve and Vector Engine code, which has ve3_, velink_ and verun_ too.
     ours = re.compile(r"(veo_|veow_|veorun_|offchip_|ve_|ve3_|velink_|verun_)\w+|main|vh_shm\w+")
     assert [n for n in defined(static_worker.WORKER_ARCHIVE) if not ours.fullmatch(n)] == []
 
