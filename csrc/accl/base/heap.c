@@ -51,16 +51,25 @@ bool acclib_heap_is_sealed(int fd)
     return seals >= 0 && (seals & F_SEAL_SHRINK);
 }
 
-static bool is_beyond(int resource, uint64_t bytes)
+/* Limits of this process, in bytes; UINT64_MAX where there is none. */
+static uint64_t limit_of_files(void)
 {
     struct rlimit limit;
-    return getrlimit(resource, &limit) == 0 && limit.rlim_cur < bytes;
+    bool is_set = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_set ? limit.rlim_cur : UINT64_MAX;
+}
+
+static uint64_t limit_of_addresses(void)
+{
+    struct rlimit limit;
+    bool is_set = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_set ? limit.rlim_cur : UINT64_MAX;
 }
 
 static struct heap *heap_try(uint64_t bytes)
 {
     /* Beyond this limit ftruncate() ends the program with a signal. */
-    if (is_beyond(RLIMIT_FSIZE, bytes)) {
+    if (bytes > limit_of_files()) {
         errno = EFBIG;
         return NULL;
     }
@@ -101,7 +110,7 @@ static struct heap *open_default(void)
 {
     struct heap *heap = NULL;
     for (uint64_t bytes = HEAP_DEFAULT; heap == NULL && bytes >= HEAP_SMALL; bytes /= 4)
-        if (bytes == HEAP_SMALL || !is_beyond(RLIMIT_AS, PEERS_USUAL * bytes))
+        if (bytes == HEAP_SMALL || PEERS_USUAL * bytes <= limit_of_addresses())
             heap = heap_try(bytes + ARENA_HEADER_BYTES);
     return heap;
 }
@@ -121,8 +130,8 @@ struct heap *acclib_heap_open(uint64_t bytes)
 
 const char *acclib_heap_limits(void)
 {
-    bool files = is_beyond(RLIMIT_FSIZE, RLIM_INFINITY);
-    bool addresses = is_beyond(RLIMIT_AS, RLIM_INFINITY);
+    bool files = limit_of_files() != UINT64_MAX;
+    bool addresses = limit_of_addresses() != UINT64_MAX;
     if (files && addresses)
         return " (ulimit -f and ulimit -v are set)";
     if (files)
