@@ -62,7 +62,7 @@ class Result:
 
     @property
     def valid(self) -> bool:
-        """Whether the mapping can be executed."""
+        """True if the mapping can be executed."""
         return self.failure is None
 
     @property
@@ -99,7 +99,7 @@ class Batch:
 
     @property
     def valid(self) -> NDArray[np.bool_]:
-        """Which rows are valid."""
+        """Mask of the rows that are valid."""
         return np.asarray(self.status == 0)
 
     def failure(self, row: int) -> Failure | None:

@@ -162,18 +162,18 @@ cdef class Names:
 
 @cython.final
 cdef class Found:
-    """What a search found.
+    """Outcome of a search.
 
     Attributes
     ----------
     groups : list of dict
         Fields of groups of pmappings.
     templates : int
-        How many templates there are.
+        Number of templates.
     evaluated, valid : int
-        Choices of tiles, partial ones included.
+        Number of choices of tiles, partial ones included.
     complete : bool
-        Nothing was left out.
+        True if nothing was left out.
     bound : dict of str to float
         By objective: nothing that was left out is below this.
     low : ndarray

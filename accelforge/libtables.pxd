@@ -85,7 +85,7 @@ cdef inline object index_of(uint32_t index):
 
 
 cdef inline dict fault_fields(forge_fault *fault):
-    """What `describe` takes."""
+    """Return the fields of a fault, as `describe` takes them."""
     return {
         "status": <int>fault.status,
         "text": forge_status_text(fault.status).decode(),

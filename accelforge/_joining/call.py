@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the join is called: in a thread of its own, so that Ctrl-C ends it."""
+"""Call of the join, in a thread of its own, so that Ctrl-C ends it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ USAGE = "resource_usage"
 
 @dataclass(frozen=True)
 class Goal:
-    """What results are compared by; see csrc/accelforge/join/goal.h."""
+    """Objectives that results are compared by; see csrc/accelforge/join/goal.h."""
 
     wanted: int
     product: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a join finds."""
+"""Result of a join."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from accelforge._problem.totals import OBJECTIVES
 
 __all__ = ["KNOBS", "METRICS", "Mapspace", "flatten_mapspace"]
 
-# What is minimised.
+# Totals that a search minimises.
 METRICS = OBJECTIVES
 
 # The settings that the search knows, in the order of struct forge_knobs, and their defaults.

@@ -37,7 +37,7 @@ def _cache_size(level: int, default: int) -> int:
 
 def cache_sizes() -> tuple[int, int]:
     """Return the sizes of the first and of the second level of the cache."""
-    # Where the kernel does not tell: what is usual, and not too large.
+    # Defaults where the kernel reports no size: usual ones, and not too large.
     return _cache_size(1, 32 << 10), _cache_size(2, 512 << 10)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one core of a host does in a second."""
+"""Figures of one core of a host: its work in a second, and its caches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["HostFigures"]
 
 
 class HostFigures(NamedTuple):
-    """What `calibrate` measured: one thread, doubles, the fastest of 25 runs, in processor time.
+    """Results of `calibrate`: one thread, doubles, the fastest of 25 runs, in processor time.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ _EFFORT = 60_000
 _BESIDE = 16.0
 _BETWEEN = 34.0
 _MARGIN = 10.0
-# How wide the place is that an edge takes in a layer that it passes.
+# Width of the place that an edge takes in a layer that it passes.
 _LANE = 6.0
 
 Edge = tuple[int, int]
@@ -24,7 +24,7 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class Places:
-    """Where to draw.
+    """Places to draw at.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How wide text is, and where it is broken into lines."""
+"""Width of text, and the places where it is broken into lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["BOLD", "FONT", "SIZE", "measure", "wrap"]
 
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 SIZE = 12.0
-# How much wider bold text is.
+# Width of bold text, relative to that of plain text.
 BOLD = 1.1
 
 # Widths of Helvetica's characters, in thousandths of the size.

@@ -147,7 +147,7 @@ _TYPE_NAMES = {
 
 
 def _plain(text: str) -> bool:
-    """Whether text can be a number or truth value, rather than an expression."""
+    """Return whether text can be a number or truth value, rather than an expression."""
     return text.strip().lower() in ("true", "false", "inf") or text.strip()[:1] in "+-.0123456789"
 
 

@@ -54,7 +54,7 @@ class Config(EvalableModel):
 
     @property
     def allow_python_files(self) -> bool:
-        """Whether Python files that YAML files name may be executed."""
+        """True if Python files that YAML files name may be executed."""
         return self._allowed
 
     @allow_python_files.setter

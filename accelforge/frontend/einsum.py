@@ -60,7 +60,7 @@ class _Projection(Kind):
 
 
 class TensorAccess(EvalableModel):
-    """How an Einsum accesses a tensor."""
+    """Access of an Einsum to a tensor."""
 
     name: TensorName = field(Text())
     """The tensor."""

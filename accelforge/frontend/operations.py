@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What methods of Spec leave to the model and the mapper, which are layers above this one.
+"""Operations of Spec that are left to the model and the mapper, which are layers above this one.
 
 The package registers the functions when it is imported.
 """

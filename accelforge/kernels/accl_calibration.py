@@ -21,7 +21,7 @@ LIMIT = 100
 
 
 class Timing(NamedTuple):
-    """What calls take, by their bytes.
+    """Time of calls, by their bytes.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Timing(NamedTuple):
 
 
 class RankFigures(NamedTuple):
-    """What `calibrate_ranks` measured.
+    """Results of `calibrate_ranks`.
 
     Parameters
     ----------

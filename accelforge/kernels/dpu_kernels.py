@@ -38,7 +38,7 @@ Array = np.ndarray[Any, Any]
 SOURCES = Path(__file__).parent / "dpu"
 TASKLETS = 16
 CLOCK = 350e6
-# What the simulator has by default, where the architecture has what was measured.
+# Defaults of the simulator; the architecture has measured values in their place.
 DMA_CYCLES = 0.5
 LOAD = STORE = POINTER = BRANCH = INDEX = 1
 

@@ -59,7 +59,7 @@ def columns_of(
                 done[column[1:]] = value
             if family not in reported:
                 continue
-            # What is not done has no energy, not even one of zero.
+            # Actions that are not done have no energy, not even one of zero.
             if family == "energy" and done.get(column[1:], 1) == 0:
                 continue
             name = _cached_name(column, _FAMILIES[family][1])
@@ -88,7 +88,7 @@ def _name(column: tuple[Any, ...], prefix: str) -> str:
 
 _cached_name = functools.lru_cache(maxsize=1 << 14)(_name)
 
-# Which metrics a family of the engine's columns is reported for, and what it is called.
+# Metrics that each family of the engine's columns is reported for, and the family's name.
 _FAMILIES = {
     "usage_spatial": (Metrics.ACTIONS, f"usage{SEPARATOR}spatial"),
     "usage_memory": (Metrics.DETAILED_MEMORY_USAGE, f"usage{SEPARATOR}memory"),

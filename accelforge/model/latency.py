@@ -26,7 +26,7 @@ def _operator(word: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
 
     def apply(self: Any, other: Any) -> Any:
         if swapped and word == "+" and type(other) is int and other == 0:
-            # Where a sum begins.
+            # A sum begins with 0.
             return self
         left, right = (other, self) if swapped else (self, other)
         return _Term([*_postfix(left), *_postfix(right), word])
@@ -172,7 +172,7 @@ def translate_latency(component: Component, symbols: dict[str, Any]) -> list[Any
     scope = {**symbols, **component.shallow_model_dump(include_None=True), **_TERM_FUNCTIONS}
     scope["actions"] = EvalableList(_Action(action) for action in component.actions)
     for action in scope["actions"]:
-        # What specifications of accelforge 1.0 before May 2026 call them.
+        # Names that specifications of accelforge 1.0 before May 2026 use.
         scope.setdefault(f"{action.name}_actions", action.n_calls)
         scope.setdefault(f"{action.name}_latency", action.n_calls * action.latency)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which components leak while a compute is used, and which fan-outs gate them.
+"""Components that leak while a compute is used, and the fan-outs that gate them.
 
 A fan-out that can be gated multiplies the leak of its node, and of all nodes after it, by its usage
 divided once more by the fan-out. That is what AccelForge does, and results are comparable only so;
@@ -17,7 +17,7 @@ __all__ = ["Gate", "gates_of"]
 
 
 class Gate(NamedTuple):
-    """What multiplies the leak of a component: a number, and usages of fan-outs."""
+    """Factor of the leak of a component: a number, and usages of fan-outs."""
 
     share: float = 1.0
     dimensions: tuple[tuple[str, str], ...] = ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all plots have in common: matplotlib, colors, axes, bars."""
+"""Common parts of all plots: matplotlib, colors, axes, bars."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long kernels take: predicted by their specifications, and measured by running them."""
+"""Run times of kernels: predicted by their specifications, and measured by running them."""
 
 from accelforge.prediction.kernel import (
     Kernel,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kernel is: a program with a specification that predicts how long it takes."""
+"""Kernels: programs with a specification that predicts how long they take."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Kernel", "Measurement", "compute", "hold", "loop", "make_spec", "pha
 
 
 class Measurement(NamedTuple):
-    """What a run of a kernel took.
+    """Time that a run of a kernel took.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ __all__ = ["Results", "Row"]
 
 
 class Row(NamedTuple):
-    """How long a kernel takes.
+    """Predicted and measured time of a kernel.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
     @property
     def error(self) -> float | None:
-        """What the prediction is off by, as a share of the measured time; less than 0: too fast."""
+        """Error of the prediction, as a share of the measured time; less than 0: too fast."""
         return None if self.measured is None else self.predicted / self.measured - 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which values rank variables have in each step of a mapping."""
+"""Values of rank variables in each step of a mapping."""
 
 from __future__ import annotations
 

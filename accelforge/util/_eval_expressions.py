@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where today's package has its expressions; here they are in `accelforge.expressions`."""
+"""Expressions at their place in today's package; here they are in `accelforge.expressions`."""
 
 from __future__ import annotations
 

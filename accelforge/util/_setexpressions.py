@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where today's package has its sets; here they are in `accelforge.expressions`."""
+"""Sets at their place in today's package; here they are in `accelforge.expressions`."""
 
 from accelforge.expressions.sets import InvertibleSet
 from accelforge.expressions.sets import evaluate_set as eval_set_expression

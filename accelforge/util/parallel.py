@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many threads or processes long jobs use."""
+"""Number of threads or processes that long jobs use."""
 
 from __future__ import annotations
 

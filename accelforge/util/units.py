@@ -30,7 +30,7 @@ def with_unit(value: float, unit: str, digits: int = 3) -> str:
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {unit}".strip()
     exponent = math.floor(math.log10(abs(value)))
-    # What is rounded up to 1000 takes the next prefix.
+    # A number that is rounded up to 1000 takes the next prefix.
     if round(abs(value) / 10.0**exponent, digits - 1) >= 10:
         exponent += 1
     step = exponent // 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one file includes; its templates and its parser read other files through this."""
+"""Inclusions of one file; its templates and its parser read other files through this."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Inclusions:
     renderer : callable
         Takes the same, and returns the file's text after its templates.
     folders : list of str
-        Where files are searched besides the folder of the file itself.
+        Folders that files are searched in besides the folder of the file itself.
     depth : int
-        How many files include one another to get here.
+        Number of files that include one another to get here.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Inclusions:
     def render(self, path: str, variables: dict[str, Any]) -> str:
         """Read the text of an included file, after its templates."""
         inner = self._deeper()
-        # What the text includes is looked up where the text ends up.
+        # Files that the text includes are looked up where the text ends up.
         inner.loaded = self.loaded
         return self._renderer(path, variables, inner)[0]
 

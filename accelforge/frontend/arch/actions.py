@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What components do: actions, with energy and throughput."""
+"""Actions of components, with energy and throughput."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Action(EvalableModel):
 
     @property
     def n_calls(self) -> int | float:
-        """How often the action is done while an Einsum runs.
+        """Number of times that the action is done while an Einsum runs.
 
         Raises
         ------

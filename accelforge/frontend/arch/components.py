@@ -171,7 +171,7 @@ class Container(Leaf, Spatialable):
 
 
 class TopologySpec(enum.StrEnum):
-    """How the nodes of a network are connected."""
+    """Connections between the nodes of a network."""
 
     MESH = "mesh"
     ALL_TO_ALL = "all_to_all"

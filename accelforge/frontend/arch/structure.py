@@ -108,7 +108,7 @@ class ArchNode(EvalableModel):
             parents.append(self)
 
 
-# What nodes of a branch may be, by tag; the module of the components fills it.
+# Classes of the nodes of a branch, by tag; the module of the components fills the table.
 NODE_CLASSES: dict[str, type[EvalableModel]] = {}
 
 

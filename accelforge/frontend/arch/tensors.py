@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tensors a memory or toll may hold, and how mappings may treat them there."""
+"""Tensors that a memory or toll may hold, and how mappings may treat them there."""
 
 from __future__ import annotations
 

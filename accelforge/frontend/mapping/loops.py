@@ -14,7 +14,7 @@ __all__ = ["Loop", "Spatial", "Temporal", "TilePattern"]
 
 
 class TilePattern(NamedTuple):
-    """How a loop cuts a rank variable.
+    """Tiles that a loop cuts a rank variable into.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Loop(MappingNode):
 
     @property
     def tile_pattern(self) -> TilePattern:
-        """How the loop cuts its rank variable."""
+        """Tiles that the loop cuts its rank variable into."""
         return TilePattern(self.tile_shape, self.initial_tile_shape, self._calculated_n_iterations)
 
     @tile_pattern.setter

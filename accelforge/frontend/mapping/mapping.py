@@ -57,7 +57,7 @@ MappingNodeTypes: TypeAlias = (
 
 
 class Mapping(Nested):
-    """How a workload is executed on an architecture."""
+    """Execution of a workload on an architecture."""
 
     title: str | None = field(Text(optional=True), None)
     """Shown above a picture of the mapping."""

@@ -15,7 +15,7 @@ __all__ = ["MappingNodeWithChildren", "Nested", "NodeList", "Pipeline", "Sequent
 NodeList: TypeAlias = EvalableList[Any]
 
 
-# What nodes of a mapping may be, by tag; the module of the mapping's root fills it.
+# Classes of the nodes of a mapping, by tag; the module of the mapping's root fills the table.
 NODE_CLASSES: dict[str, type[EvalableModel]] = {}
 
 

@@ -18,7 +18,7 @@ _EINSUM = "e"
 
 @dataclass(frozen=True)
 class Names:
-    """What the plain names of a mapspace stand for.
+    """Names of the specification for the plain names of a mapspace.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large mapspaces are."""
+"""Sizes of mapspaces."""
 
 from __future__ import annotations
 

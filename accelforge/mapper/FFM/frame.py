@@ -187,7 +187,7 @@ class Frame:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no value."""
+        """True if there is no value."""
         return not len(self) or not self._columns
 
     def __len__(self) -> int:

@@ -96,7 +96,7 @@ def join(
 
 @dataclass(frozen=True)
 class Joined:
-    """What the mappings cost that pmappings join to.
+    """Costs of the mappings that pmappings join to.
 
     Attributes
     ----------

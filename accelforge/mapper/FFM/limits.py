@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class Limits:
-    """How long the mapper may take, and how much memory.
+    """Limits of the mapper's time and memory.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Limits:
 
     @property
     def stopped(self) -> bool:
-        """Whether everything must stop."""
+        """True if everything must stop."""
         return bool(self.stop[0])
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the search of one Einsum starts from; docs/design/accelforge.md has the format."""
+"""Input of the search of one Einsum; docs/design/accelforge.md has the format."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def objectives_of(metrics: Metrics) -> list[str]:
 
 def _objectives_of(metrics: Metrics) -> tuple[str, ...]:
     given = {total.name for total in TOTALS if metrics & metric_of(total.name)}
-    # What a search cannot minimise is made of what it can.
+    # Totals that a search cannot minimise are made of some that it can.
     for total in TOTALS:
         if total.name in given and not total.is_objective:
             given |= set(total.parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the search of one Einsum found."""
+"""Outcome of the search of one Einsum."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["Outcome", "Searched"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the search of a mapspace found.
+    """Outcome of the search of a mapspace.
 
     Attributes
     ----------
     groups : list of PmappingGroup
         The pmappings.
     templates : int
-        How many templates there are.
+        Number of templates.
     evaluated, valid : int
-        How many choices of tiles were evaluated, choices of some of the tiles included, and how
-        many of these fit.
+        Number of choices of tiles that were evaluated, choices of some of the tiles included, and
+        of those that fit.
     complete : bool
-        Whether everything was looked at.
+        True if everything was looked at.
     bound : tuple of float
         No pmapping that was not looked at has a smaller objective; one number for each.
     low : ndarray, optional

@@ -97,7 +97,7 @@ class PathMaker:
             else:
                 self.loop(node)
         self.path.tail = [dict(node) for node in nodes[end:]]
-        # What is held below the last fused loop may have to be written before what is shared there.
+        # Tensors held below the last fused loop may have to be written before those shared there.
         missing = [tensor for tensor in self.path.fused if tensor not in self.path.backing]
         if missing:
             raise NotJoinableError(f"{self.path.einsum!r} holds {missing[0]!r} nowhere")

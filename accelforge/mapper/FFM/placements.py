@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tensors each memory and toll holds: all choices that an architecture leaves."""
+"""Tensors that each memory and toll holds: all choices that an architecture leaves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ABOVE = "Above"
 
 @dataclass(frozen=True)
 class _Level:
-    """What one component holds in a placement."""
+    """Tensors that one component holds in a placement."""
 
     node: TensorHolder
     rules: Tensors

@@ -23,7 +23,7 @@ from accelforge.util.progress import Progress
 
 __all__ = ["search_spaces"]
 
-# What executors may take to start their workers, and to bring back results.
+# Time that executors may take to start their workers, and to bring back results.
 _GRACE_S = 30.0
 
 

@@ -158,7 +158,7 @@ class Weaver:
         return found
 
     def depths_fit(self, e: int) -> bool:
-        """Whether what is needed after `e` is not deeper than what `e` has of it."""
+        """Return whether what is needed after `e` is not deeper than what `e` has of it."""
         later = [t for t in self.paths[e].fused if self.last_user(t) > e]
         deepest = max((self.paths[e].backing[t].depth for t in later), default=0)
         return all(
