@@ -329,7 +329,7 @@ def _run(
     results: dict[str, list[Measurement]] = {}
     chosen = list(packages) or list(PACKAGES)
     try:
-        # What would fail after the measurements is refused before them.
+        # Options that would fail after the measurements are refused before them.
         earlier = None
         if earlier_path is not None:
             earlier = read_document(earlier_path)

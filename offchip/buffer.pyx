@@ -19,7 +19,7 @@ __all__ = ["Buffer"]
 
 
 cdef bint _holds_objects(const char *text) noexcept:
-    """Whether a buffer format has the code of a Python object; field names are skipped."""
+    """Return whether a buffer format has the code of a Python object; field names are skipped."""
     cdef bint in_name = False
     if text is NULL:
         return False
@@ -179,7 +179,7 @@ cdef class Buffer:
 
     @property
     def readonly(self):
-        """Whether the memory must not be written to."""
+        """True if the memory must not be written to."""
         return self._held and self._view.readonly != 0
 
     def __len__(self):

@@ -25,7 +25,7 @@ class Skipped(Exception):
 
 
 class Outcome(NamedTuple):
-    """What became of a check.
+    """Outcome of a check.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def main(package: str, checks: Mapping[str, Check], arguments: Sequence[str] | N
     options = parser.parse_args(arguments)
     failed = False
     output = sys.stdout
-    # What checks print, such as the messages of VeBuild, is not part of the results.
+    # Output of the checks, such as the messages of VeBuild, is not part of the results.
     with contextlib.redirect_stdout(sys.stderr):
         for outcome in run(checks):
             failed |= outcome.state == "failed"

@@ -27,7 +27,7 @@ Candidate = str | Callable[[], Iterable[str]]
 
 
 class LibrarySpec(NamedTuple):
-    """How a package's library is searched for.
+    """Parameters of the search for a package's library.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Choice(NamedTuple):
 
 
 class ProbeResult(NamedTuple):
-    """What ``offchip-probe`` reports about a library.
+    """Report of ``offchip-probe`` about a library.
 
     `error` says why it cannot be used (`ok` is False) or why it has no device.
     """

@@ -173,7 +173,7 @@ def main(package: str, series: Sequence[Series], arguments: Sequence[str] | None
     parser.add_argument("--json", action="store_true", help="print one JSON object per measurement")
     options = parser.parse_args(arguments)
     output = sys.stdout
-    # What the work prints, such as the messages of VeBuild, is not part of the results.
+    # Output of the work, such as the messages of VeBuild, is not part of the results.
     with contextlib.redirect_stdout(sys.stderr):
         for item in _run(series):
             text = json.dumps(item._asdict()) if options.json else format_measurement(item)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the packages' classes of loaded C libraries share, and the count of forks."""
+"""Base of the packages' classes of loaded C libraries, and the count of forks."""
 
 from offchip.libloader cimport offchip_library
 
-# How often this process and its ancestors forked since the package was imported in the first of
+# Number of forks of this process and its ancestors since the package was imported in the first of
 # them. A handle keeps the number of its birth: where they differ it belongs to the parent.
 cdef unsigned int fork_count
 

@@ -96,7 +96,7 @@ cdef class Request:
         )
 
     def done(self):
-        """Whether the operation has finished, successfully or not."""
+        """Return whether the operation has finished, successfully or not."""
         return self._check() != 0
 
     def wait(self, timeout=None):
@@ -181,11 +181,11 @@ cdef class Request:
         return False
 
     def cancelled(self):
-        """Whether the operation was cancelled; see `cancel()`."""
+        """Return whether the operation was cancelled; see `cancel()`."""
         return False
 
     def running(self):
-        """Whether the operation is pending or running: the opposite of `done()`."""
+        """Return whether the operation is pending or running: the opposite of `done()`."""
         return not self.done()
 
     # Used by concurrent.futures.wait() and as_completed().
@@ -238,7 +238,7 @@ cdef class PythonRequest(Request):
         return self.outcome()
 
     def poll(self):
-        """Whether the operation has finished."""
+        """Return whether the operation has finished."""
         raise NotImplementedError(f"{type(self).__name__} does not define poll()")
 
     def wait_slice(self, seconds):

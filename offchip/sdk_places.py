@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where projects look for vendors' SDKs, and what to say if nothing is there."""
+"""Places where projects look for vendors' SDKs, and what to say if nothing is there."""
 
 from __future__ import annotations
 

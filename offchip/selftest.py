@@ -25,7 +25,7 @@ TIMEOUT = 60.0
 
 
 class Verdict(NamedTuple):
-    """What became of a package.
+    """Verdict on a package.
 
     Parameters
     ----------

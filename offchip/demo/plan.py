@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the demonstration shares its work out, and what it works on."""
+"""Work of the demonstration: its text, and how it is shared out."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a rank of the demonstration does: ``python -m offchip.demo.rank``.
+"""Work of a rank of the demonstration: ``python -m offchip.demo.rank``.
 
 It counts the bytes of its share of a text on its DPUs, adds its counts to those of the other ranks,
 and on rank 0 a Vector Engine finds the code. Rank 0 prints one line of JSON.
@@ -26,7 +26,7 @@ ROUNDS, CALLS = 100, 10
 
 
 class Clock:
-    """How long each stage takes, in seconds."""
+    """Times of the stages, in seconds."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
