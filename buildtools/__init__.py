@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the native parts of the distribution are built; used by setup.py only."""
+"""Build of the native parts of the distribution; used by setup.py only."""

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What a newcomer does, on a fresh Debian 12 with the packages that README names and no others:
+# Steps of a newcomer, on a fresh Debian 12 with the packages that README names and no others:
 #     bare_debian.sh [FOLDER]
 # Needs root, debootstrap and the network. FOLDER keeps the root file system for another run; it is a
 # temporary one otherwise. What is tested is what is committed.
@@ -34,7 +34,7 @@ if [ ! -e "$folder/made" ]; then
     touch "$folder/made"
 fi
 
-# How this machine reaches the network, and where its installer looks.
+# Files by which this machine reaches the network, and its installer the packages.
 for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do
     [ ! -e $file ] || cp -L $file "$system$file"
 done

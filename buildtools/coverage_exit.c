@@ -68,7 +68,7 @@ void _exit(int status)
         syscall(SYS_exit_group, status);
 }
 
-/* What fuzz targets ask of a sanitizer, of which there is none here. */
+/* Stands in for the sanitizer's function that fuzz targets call; there is no sanitizer here. */
 void __sanitizer_set_death_callback(void (*callback)(void));
 void __sanitizer_set_death_callback(void (*callback)(void))
 {

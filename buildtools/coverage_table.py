@@ -27,7 +27,7 @@ TABLES = (".def", ".inc", "/execute_alu.h")
 
 @dataclass
 class Tally:
-    """How many lines and branches there are, and how many were executed."""
+    """Numbers of lines and branches, and of those that were executed."""
 
     lines: int = 0
     lines_hit: int = 0

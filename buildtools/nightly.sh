@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What does not fit into .ci/run, one after the other, whatever fails:
+# Runs the checks that do not fit into .ci/run, one after the other, whatever fails:
 #     nightly.sh PYTHON [STAGE]...
 # Stages: full (matrices and allocation sweeps without gaps), fuzz, valgrind, coverage, pythons,
 # bare-debian. OFFCHIP_FUZZ_SECONDS is for each fuzz target, 600 unless set. Logs and summary.txt

@@ -32,7 +32,7 @@ def rewrite(path: Path, time: int) -> None:
             member.mtime = time
             member.uid = member.gid = 0
             member.uname = member.gname = ""
-            # What the old archive had in addition, such as fractions of seconds.
+            # Extended headers of the old archive, such as fractions of seconds, are dropped.
             member.pax_headers = {}
             new.addfile(member, old.extractfile(member) if member.isfile() else None)
     os.replace(fresh, path)

@@ -26,7 +26,7 @@ __all__ = ["GLIBC", "compiler_options", "filter_link", "main"]
 GLIBC = "2.28"
 TARGET = f"x86_64-linux-gnu.{GLIBC}"
 
-# What the loader finds in the real library, with the versions of the first release that had it.
+# Functions that the loader finds in the real library, with the versions that first had them.
 UNWINDER = "void _Unwind_Backtrace(void) {}\nvoid _Unwind_GetIPInfo(void) {}\n"
 UNWINDER_VERSIONS = (
     "GCC_3.3 { global: _Unwind_Backtrace; local: *; };\n"
