@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the reference pages need beyond Sphinx: signatures of compiled classes, and links.
+"""Additions to Sphinx for the reference pages: signatures of compiled classes, and links.
 
 Functions of Cython have no types; the stubs beside them (``.pyi``) do.
 """

@@ -28,7 +28,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-# What an earlier build has left there is no source.
+# Output of an earlier build is no source.
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"offchip {release}"
