@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large should a buffer be? Map two matrix products to machines that differ in it.
+"""Choose the size of a buffer: map two matrix products to machines that differ in it.
 
     python examples/accelforge_sweep.py
     python examples/accelforge_sweep.py --plot sweep.svg
@@ -25,7 +25,7 @@ MAIN_ENERGY = 100
 
 
 class Point(NamedTuple):
-    """What the best mapping for one size of the buffer takes."""
+    """Cost of the best mapping for one size of the buffer."""
 
     size: int
     energy: dict[str, float]

@@ -53,7 +53,7 @@ counting. Then a kernel of a DPU: predicted and run. <code>examples/accelforge_m
 }
 ENERGY = "Energy, where an operation takes 1 J: fused, the matrix in between stays in the buffer"
 
-# Who a newcomer may be, and what to type next.
+# Things that a newcomer may have, and what to type next.
 NEXT = (
     ("C or Python programs for UPMEM's SDK", 'eval "$(dpu-env)"; make', "docs/unchanged.md"),
     (
