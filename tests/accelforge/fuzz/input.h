@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fuzz targets of accelforge take from an input, which may end anywhere. */
+/* Reader of a fuzz input, which may end anywhere, for the targets of accelforge. */
 #ifndef INPUT_H
 #define INPUT_H
 

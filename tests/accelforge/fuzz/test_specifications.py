@@ -35,7 +35,7 @@ WHOLE = [
     ("arches/tpu_v4i", "workloads/transformers/gpt/_block", "mappings/matmul_to_tpu_v4i"),
 ]
 
-# What the package says in its own words, and what its documentation promises besides.
+# Errors in the package's own words, and others that its documentation promises.
 EXPECTED = (af.EvaluationError, af.InvalidMappingError, FileNotFoundError)
 PROMISED = {KeyError: "the mapping computes", RuntimeError: "the mapping loops over"}
 

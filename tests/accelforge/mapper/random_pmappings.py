@@ -185,7 +185,7 @@ def reservations(
 
 
 def depends_on_order(einsum: Problem, nodes: list[Problem], end: int) -> bool:
-    """Whether a reservation would sink if the fused loops below it changed places.
+    """Return whether a reservation would sink if the fused loops below it changed places.
 
     The mapper makes no such pmappings: a loop that a reservation could sink through is not needed.
     """

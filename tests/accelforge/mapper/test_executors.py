@@ -25,7 +25,7 @@ multiprocessing.resource_tracker.ensure_running()
 
 @pytest.fixture
 def alone() -> list[list[object]]:
-    """What one thread finds."""
+    """Mappings that one thread finds."""
     before = af.util.get_n_parallel_jobs()
     af.set_n_parallel_jobs(1)
     try:

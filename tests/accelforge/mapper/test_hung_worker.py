@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How calls end whose work never ends: in a worker of an executor, or in a model of the user's."""
+"""Ends of calls whose work never ends: in a worker of an executor, or in a model of the user's."""
 
 from __future__ import annotations
 

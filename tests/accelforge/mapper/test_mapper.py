@@ -335,7 +335,7 @@ def large() -> af.Spec:
 def test_a_limit_that_leaves_no_time() -> None:
     given = large()
     given.mapper.time_limit = 1e-9
-    # What a first look has found by then is given; if there is nothing, an error says so.
+    # Mappings that a first look has found by then are returned; without any, an error says so.
     found, message = None, ""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

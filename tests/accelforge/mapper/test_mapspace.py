@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the search of one Einsum starts from."""
+"""Input of the search of one Einsum."""
 
 from __future__ import annotations
 

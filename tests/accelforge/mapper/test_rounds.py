@@ -118,7 +118,7 @@ def test_what_is_as_good_as_a_rival_is_found() -> None:
         assert more["complete"]
         assert least(found) == pytest.approx(best)
         assert more["n_pareto"] < info["n_pareto"]
-        # What the other Einsums cost counts.
+        # Costs of the other Einsums count.
         found, _ = search(mapspace, threads=1, rivals=rivals_of(best + 5, 5, low))
         assert least(found) == pytest.approx(best)
         found, _ = search(mapspace, threads=1, rivals=rivals_of(best, 1e-6 * best, low))

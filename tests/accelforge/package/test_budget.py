@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a specification may cost."""
+"""Budget of a specification."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is said when a model of hwcomponents gives no costs: one line, with what to do."""
+"""Message for a model of hwcomponents that gives no costs: one line, with what to do."""
 
 from __future__ import annotations
 

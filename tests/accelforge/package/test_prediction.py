@@ -228,7 +228,7 @@ def test_rates_are_those_between_the_nearest_sizes() -> None:
     ids=lambda kernel: kernel.name,
 )
 def test_kernels_of_the_host_compute_what_they_should(kernel: Kernel) -> None:
-    # How long they take depends on what else the host does; docs/accelforge.md has figures.
+    # Run times depend on what else the host does; docs/accelforge.md has figures.
     assert 0 < kernel.run().seconds < 10
 
 

@@ -107,7 +107,7 @@ def test_reservations_sink_through_the_fanout_of_their_memory(shown, texts):
 
 def test_ragged_loops_and_tiles_that_are_text(shown, load, texts):
     assert "m x 3" in shown(MAIN, loop("m", 3), loop("m"), loop("n"), loop("k"), COMPUTE)
-    # What a text stands for is not known here.
+    # The number that a text stands for is not known here.
     assert "m x None" in shown(MAIN, loop("m", "2 + 2"), loop("m"), loop("n"), loop("k"), COMPUTE)
 
 

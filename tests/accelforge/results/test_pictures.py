@@ -22,7 +22,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 class Drawn:
-    """What is in a picture."""
+    """Contents of a picture."""
 
     def __init__(self, svg):
         root = ET.fromstring(svg)

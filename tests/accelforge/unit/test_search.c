@@ -17,7 +17,7 @@
 
 static struct product product;
 
-/* Which steps from now on a stop comes before and after; 0: none. */
+/* Number of the step, counted from now on, before or after which a stop comes; 0: none. */
 static _Atomic uint32_t stop_before, stop_after;
 
 enum forge_status __real_forge_step_loop(struct forge_searching *s, const struct forge_plan *plan,
@@ -40,7 +40,7 @@ enum forge_status __wrap_forge_step_loop(struct forge_searching *s, const struct
     return status;
 }
 
-/* What a search found, with the groups of it. */
+/* Outcome of a search, with its groups. */
 struct outcome {
     struct forge_search *search;
     struct forge_found found;
@@ -215,7 +215,7 @@ static void test_threads_do_not_matter(void)
 
 /* ------------------------------------------------------------------ rivals */
 
-/* What each template costs at least, by a search with few choices. */
+/* Returns the least cost of each template, by a search with few choices. */
 static double *take_a_look(void)
 {
     struct forge_search_request request = {
