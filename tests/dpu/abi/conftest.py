@@ -15,7 +15,7 @@ from tests.support.builds import c_program
 
 
 class Installed(NamedTuple):
-    """Where the package keeps what C programs need."""
+    """Places where the package keeps what C programs need."""
 
     library: Path
     include: Path

@@ -26,7 +26,7 @@ SPECIAL = {
     "shows_many_faults",
     "launches_and_transfers",
 }
-# What the sanitizers themselves take is in the way of a measurement, and gcc's libasan does not
+# Memory of the sanitizers themselves is in the way of a measurement, and gcc's libasan does not
 # free its own locks in a forked child of a program with threads.
 UNSANITIZED = {
     "idle_dpus_take_little_memory",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What launches and transfers of a C host would take on UPMEM's hardware."""
+"""Time that launches and transfers of a C host would take on UPMEM's hardware."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_each_launch_and_transfer_has_a_line(report: list[dict[str, Any]]) -> No
         for row in report
         if not row["event"].startswith("total")
     ]
-    # What load_loop() writes comes first.
+    # Transfers of load_loop() come first.
     assert shown[-7:] == [
         ("broadcast", shown[-7][1], 2, 65, 65 * 1024),
         ("parallel_to", 1, 2, 64, 64 * 1024),
@@ -113,7 +113,7 @@ def test_totals_are_at_the_end(report: list[dict[str, Any]]) -> None:
         parts = [row for row in lines if name in ("total", f"total_{row['event']}")]
         assert total["number"] == len(parts)
         for key in ("bytes", "cycles", "instructions"):
-            # What passes within DPUs is not added to what passes between them and the host.
+            # Bytes that pass within DPUs are not added to those between them and the host.
             added = [
                 row for row in parts if (key, name) != ("bytes", "total") or not is_launch(row)
             ]

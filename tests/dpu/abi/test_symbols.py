@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What libdpu.so exports: the functions of its headers, its SONAME, and nothing in between."""
+"""Exports of libdpu.so: the functions of its headers, its SONAME, and nothing in between."""
 
 from __future__ import annotations
 

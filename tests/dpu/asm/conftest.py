@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of the assembler share."""
+"""Fixtures of the tests of the assembler."""
 
 from __future__ import annotations
 

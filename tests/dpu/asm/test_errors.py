@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is said when something is wrong: where, what, and what would be right."""
+"""Messages of errors: where, what is wrong, and what would be right."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.support.full import FULL, share
 
 TABLE: Table = read_table(SOURCES / "isa")
 FORMS = list(TABLE)
-# How many words of each form: the boundaries of every operand, then random ones.
+# Number of words of each form: the boundaries of every operand, then random ones.
 RANDOM_WORDS = 12
 
 
@@ -92,12 +92,12 @@ def test_text_and_word_mean_the_same(form: isa.Form) -> None:
     for (text, operands), word in zip(texts, words, strict=True):
         bits = {operand.name: operand.bits for operand in form.operands if operand.bits}
         expected = {name: value for name, value in operands.items() if name in bits}
-        # What the independent table says about the word.
+        # The independent table's reading of the word.
         assert reference.matches(word), text
         decoded = reference.operands_of(word)
         for name, value in expected.items():
             assert (decoded[name] - value) % (1 << bits[name]) == 0, text
-        # What ours says, and its own text read again.
+        # Our reading of the word, and that of its own text.
         raw = disassemble_raw(word)
         assert raw is not None
         assert raw[0] == form.name

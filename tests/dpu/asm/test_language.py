@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What sources can say: operands, expressions, directives, macros."""
+"""Language of sources: operands, expressions, directives, macros."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_a_line_without_code_tells_where_the_breakpoint_is(run: Run) -> None:
     wanted = line_of("__dma_aligned uint64_t block")
     text = run(f"b kernel.c:{wanted}\nb sum\nrun\n").stdout
     assert f"Breakpoint 1: kernel.c:{wanted}, 1 location(s): kernel.c:{wanted + 1}\n" in text
-    # Where a breakpoint is as asked for, nothing is said.
+    # Nothing is said about a breakpoint that is where it was asked for.
     assert "Breakpoint 2: sum, 1 location" not in text
     answers = run(f"b kernel.c:{wanted}\nb sum\nrun\n", "--json").stdout.splitlines()
     stop = next(json.loads(one) for one in answers if "remarks" in one)

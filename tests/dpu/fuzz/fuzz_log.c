@@ -22,7 +22,7 @@ static void require(int condition, const char *what)
     }
 }
 
-/* What a sink has been given, as a count and a hash; it stops after LIMIT bytes. */
+/* Text that a sink has been given, as a count and a hash; it stops after LIMIT bytes. */
 struct seen {
     size_t size, limit;
     uint64_t hash;

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How processes that use libdpu end."""
+"""Ends of processes that use libdpu."""

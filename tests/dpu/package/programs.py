@@ -65,5 +65,5 @@ def build(source: str) -> bytes:
 
 
 def command(number: int) -> bytes:
-    """What `cmd` or `counter` is set to."""
+    """Return the bytes that `cmd` or `counter` is set to."""
     return number.to_bytes(4, "little")

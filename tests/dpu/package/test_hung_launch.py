@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What works while a launch does not end, and how waits for it end."""
+"""Calls that work while a launch does not end, and the ends of waits for it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What sets take of the host's memory, in processes of their own."""
+"""Memory of the host that sets take, in processes of their own."""
 
 from __future__ import annotations
 

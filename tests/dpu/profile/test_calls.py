@@ -108,7 +108,7 @@ def test_calls_are_counted(figures: ProgramFigures) -> None:
     assert arcs["main", "middle"][0] == runs * TIMES
     assert arcs["middle", "leaf"][0] == runs * (TIMES + 1) * 2
     assert arcs["main", "deep"][0] == arcs["main", "last"][0] == runs
-    # Whether it is a call or, as its last deed, a jump.
+    # The same for a call and for a jump as the last deed of a function.
     assert arcs["last", "middle"][0] == runs
     assert arcs["deep", "deep"] == (runs * DEPTH, Cost())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is made of profiles: pages, pictures, timelines, callgrind's format, advice."""
+"""Outputs of profiles: pages, pictures, timelines, callgrind's format, advice."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def figures_of(site: dict[str, int], **changes: Any) -> ProgramFigures:
     ("site", "launch", "text"),
     [
         ({}, {"instructions": 0}, "Nothing was executed"),
-        # What bounds a part of a program says nothing about the whole.
+        # Bounds of a part of a program say nothing about the whole.
         ({"spin": 100}, {"faults": 1}, "Ended by a fault: 1 of 1 runs of DPUs did not complete"),
         ({"spin": 100}, {"stops": 1}, "Ended by a limit or an interrupt: 1 of 1 runs"),
         ({}, {"dpus": 4, "mean_cycles": 250.0}, "Unbalanced DPUs: the slowest one takes 4.0"),
@@ -377,7 +377,7 @@ def test_a_profile_may_have_any_name(file: Path, tmp_path: Path) -> None:
     same = run([sys.executable, "-P", "-m", "dpu.profile", "--json", str(file)])
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["programs"] == json.loads(same.stdout)["programs"] != []
-    # What is not a profile is a host.
+    # A file that is not a profile is a host.
     renamed.write_bytes(b"#!/bin/sh\necho of a host\n")
     renamed.chmod(0o755)
     done = run([sys.executable, "-P", "-m", "dpu.profile", str(renamed)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What libdpu records of a host: sums are those of the reports; what is left out is told."""
+"""Recordings of a host by libdpu: sums are those of the reports; omissions are reported."""
 
 from __future__ import annotations
 

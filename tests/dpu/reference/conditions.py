@@ -32,7 +32,7 @@ OPPOSITES = {
 
 @dataclass
 class Outcome:
-    """What an instruction leaves for its condition to look at."""
+    """Results of an instruction for its condition to look at."""
 
     x: int
     """The result, as it is before it is extended to 64 bits."""

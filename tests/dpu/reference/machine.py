@@ -32,7 +32,7 @@ SIZES = {"b": 1, "h": 2, "w": 4, "d": 8}
 
 @dataclass(frozen=True)
 class Fault:
-    """What stopped a DPU: ``bkp`` with a number, ``mem`` or ``dma``."""
+    """Cause of a DPU's stop: ``bkp`` with a number, ``mem`` or ``dma``."""
 
     kind: str
     tasklet: int

@@ -15,7 +15,7 @@ IRAM_WORDS = 4096
 
 @dataclass
 class Tasklet:
-    """What a tasklet has of its own."""
+    """State of one tasklet."""
 
     id: int
     registers: list[int] = field(default_factory=lambda: [0] * REGISTERS)

@@ -126,7 +126,7 @@ def check_case(pair: Pair, form: Form) -> bool:
     model, real, rng = pair.model, pair.real, pair.rng
     name = form.mnemonic.partition(".")[0]
     touches_memory = name in MEMORY or name in DMA
-    # Whether a call at the last instruction gives 0 or 4096 is not known.
+    # The result of a call at the last instruction, 0 or 4096, is not known.
     places = [0, 1, 2047, 4094 if name == "call" else 4095]
     tasklet, place = rng.randrange(24), rng.choice(places)
     about = draw_case(pair, form, tasklet, place)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the data-processing instructions compute, on unsigned 32-bit numbers."""
+"""Results of the data-processing instructions, on unsigned 32-bit numbers."""
 
 from __future__ import annotations
 

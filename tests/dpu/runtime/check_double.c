@@ -154,7 +154,7 @@ static uint64_t random_double(uint64_t other)
                ((other + ((choice >> 8 & 127) << 52)) & 0x7ff0000000000000u);
     if ((choice & 6) == 6)
         bits &= ~(uint64_t)0 << (choice >> 16 & 63);
-    /* Where single precision is. */
+    /* Exponents about the range of single precision. */
     if ((choice & 24) == 24)
         bits = (bits & 0x800fffffffffffffu) | (868 + (choice >> 24) % 290) << 52;
     return bits;

@@ -228,7 +228,7 @@ static void check_fixed(void)
         dpu_printf("%s", text);
         expect_text("long", text);
     }
-    /* What does not fit goes on at the start; the newest record is there as a whole. */
+    /* Text that does not fit goes on at the start; the newest record is there as a whole. */
     clear();
     wanted[0] = 0;
     for (int i = 0; !__stdout_buffer_state.has_wrapped; i++) {

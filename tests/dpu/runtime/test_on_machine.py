@@ -242,7 +242,7 @@ def bits_of(value: np.floating) -> int:
 
 
 def wanted_results(a: int, b: int) -> list[int | np.floating]:
-    """What the program computes of two operands, by the host; numbers that may be NaN as such."""
+    """Compute the program's results on the host; numbers that may be NaN as such."""
     x, y = (np.uint32(v & 0xFFFF_FFFF).view(np.float32) for v in (a, b))
     u, v = (np.uint64(w).view(np.float64) for w in (a, b))
     divisor = b or 1

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several folders of tests of dpu share."""
+"""Helpers of several folders of tests of dpu."""

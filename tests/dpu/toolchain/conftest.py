@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of the DPU's C toolchain share."""
+"""Fixtures of the tests of the DPU's C toolchain."""
 
 from __future__ import annotations
 

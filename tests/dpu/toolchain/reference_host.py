@@ -44,7 +44,7 @@ class Reference:
         self.linker = linker
         self.start = _SOURCES / start
         self.is_same_compiler = is_same_compiler
-        # What is preloaded under sanitizers is not for other programs.
+        # Libraries preloaded under sanitizers are not for other programs.
         self._environment = clean_environment()
 
     def _run(self, *command: str, folder: Path) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the vendor's compiler knows without a header is known here too."""
+"""Builtins that the vendor's compiler knows without a header are known here too."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is kept is used if it is whole and this user's; anything else is made again."""
+"""Cached files are used if they are whole and this user's; anything else is made again."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ int main(void)
 }
 """
 
-# What UPMEM's run time does, in functions that have its names.
+# Does what UPMEM's run time does, in functions that have its names.
 READS_BEYOND_THE_HEAP = """
 static void *__attribute__((noinline)) take(size_t size) __asm__("NAME");
 static void *take(size_t size)

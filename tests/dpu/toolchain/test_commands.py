@@ -140,7 +140,7 @@ def test_objects_and_archives_are_linked(run: Run) -> None:
     link = ["a.o", "-DNR_TASKLETS=2", "-L.", "-lfar", "-o", "out"]
     assert run(*link) == (0, "", "")
     assert found("out") == 9
-    # What was built before is not what would be built now.
+    # Output that was built before is not what would be built now.
     assert run("-c", "b.c", b_c=sources["b_c"].replace("9", "-5"))[0] == 0
     subprocess.run(["ar", "rc", "libfar.a", "b.o"], check=True)
     assert run(*link) == (0, "", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What cannot be a DPU program is refused, and the message says why."""
+"""Sources that cannot be a DPU program are refused, and the message says why."""
 
 from __future__ import annotations
 

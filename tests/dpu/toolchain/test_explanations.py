@@ -16,7 +16,7 @@ from dpu import DpuError, DpuSet, DpuWarning
 from dpu.toolchain import BuildOptions, Toolchain, build, build_cached
 
 TASKLETS = 4
-# Where something is expected to be is marked by a comment.
+# A comment marks each place where something is expected to be.
 TEXT = """#include <alloc.h>
 #include <assert.h>
 #include <barrier.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is computed before a lock stays before it, and what is computed inside stays inside."""
+"""Values computed before a lock stay before it, and values computed inside stay inside."""
 
 from __future__ import annotations
 

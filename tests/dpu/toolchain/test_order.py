@@ -67,7 +67,7 @@ def test_batches_give_the_same_as_single_rounds(
         with run_kernel(name, tasklets=tasklets, level="-O2") as dpu:
             prepare(dpu, random.Random(f"{name} {tasklets}"))
             machine = dpu.machine
-            # What a race ends in is the same in turns only.
+            # The outcome of a race is the same in turns only.
             machine.set_options(engine=ENGINE_TURNS if name == "racing" else ENGINE_AUTO)
             status = dpu.launch() if rounds is None else finish_by_steps(machine, rounds)
             assert status == DONE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs for the vendor's compiler take for granted: names, macros, headers of headers."""
+"""Names, macros and headers of headers that programs for the vendor's compiler rely on."""
 
 from __future__ import annotations
 

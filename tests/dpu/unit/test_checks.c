@@ -195,7 +195,7 @@ static void test_transfer_addresses(void)
     end(f);
 }
 
-/* What UPMEM's compiler makes of `data[1] += 1`, of 4 bytes in MRAM, with a word of the tasklet. */
+/* Code of UPMEM's compiler for `data[1] += 1`, of 4 bytes in MRAM, with a word of the tasklet. */
 static void test_data_in_mram(void)
 {
     const struct dpu_check_layout layout = {

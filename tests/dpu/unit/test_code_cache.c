@@ -166,7 +166,7 @@ static void test_concurrent_writers(void)
         CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
-/* What was used last stays. */
+/* Files that were used last stay. */
 static void test_limit(int folder)
 {
     static char text[100000];

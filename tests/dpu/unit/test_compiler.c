@@ -26,7 +26,7 @@ static void write_command(const char *name, const char *text)
     CHECK(chmod(name, 0755) == 0);
 }
 
-/* What a compiler makes of a program, another one each time. */
+/* Returns true if `command` compiles a program, another one each time. */
 static bool translate(const char *command)
 {
     static int64_t programs;

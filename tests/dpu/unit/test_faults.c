@@ -168,7 +168,7 @@ static uint32_t result_of(uint32_t switches, uint64_t word, uint32_t r0, uint32_
     return after.registers[r];
 }
 
-/* Whether the jump of mul_ul_ul on `small` is taken. */
+/* Returns true if the jump of mul_ul_ul on `small` is taken. */
 static bool is_small(uint32_t switches, uint32_t a, uint32_t b)
 {
     struct dpu_machine *machine = dpu_new(DPU_ACCOUNTING_PIPELINE, switches);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What DPU programs print, decoded from the records that their printf() leaves.
+ * Text that DPU programs print, decoded from the records that their printf() leaves.
  *
  * build: csrc/dpu/lib/log/log_decode.c
  */

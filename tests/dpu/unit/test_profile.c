@@ -87,7 +87,7 @@ static void test_numbers(void)
         }
     }
 
-    /* What the table calls the default is. */
+    /* Defaults of the table are those that a profile has. */
     CHECK(dpulib_profile_read(&profile, NULL) == DPU_OK);
 #define SAME(key, type, field, low, high, text, meaning) \
     CHECK(text[0] < '0' || text[0] > '9' || (uint64_t)profile.field == strtoull(text, NULL, 10));

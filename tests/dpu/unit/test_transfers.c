@@ -153,7 +153,7 @@ static void test_pushes(uint64_t *state)
     OK(dpu_free(set));
 }
 
-/* Whether the set's buffers are still prepared: a push of them makes `words` 1. */
+/* Returns true if the set's buffers are still prepared: a push of them makes `words` 1. */
 static bool is_prepared(struct dpu_set_t set)
 {
     uint32_t value = 0;

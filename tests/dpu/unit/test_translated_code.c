@@ -111,7 +111,7 @@ static bool compare(struct dpu_machine *m, const struct dpu_module *module, uint
     memcpy(m->wram, before, LOOKED_AT);
     uint64_t end = module->run(second.r, m->wram, pc, 1);
 
-    /* What it leaves is as it was; the interpreter may have executed it. */
+    /* State is untouched if it leaves the instruction; the interpreter may have executed it. */
     if (end >> 32 == 1) {
         bool same = (uint32_t)end == pc && memcmp(before, m->wram, LOOKED_AT) == 0;
         set_registers(&first, seed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is queued: launches, callbacks, waiting, making an end. */
+/* Queued work: launches, callbacks, waiting, making an end. */
 #include "cases.h"
 
 #include <pthread.h>

@@ -44,7 +44,7 @@
 #define CHECK_DETAIL(part) CHECK_TRUE(strstr(dpusoft_last_error_detail(), part) != NULL)
 
 /*
- * What the program does, by the value that its variable `cmd` starts with. It counts in `counter`
+ * Work of the program, by the value that its variable `cmd` starts with. It counts in `counter`
  * how often it was launched, which is in register 1 at the end; register 5 is CLOCKS_PER_SEC.
  */
 enum command {

@@ -151,7 +151,7 @@ CASE(programs_of_the_wrong_kind_are_refused)
     program.chip = NULL;
     program.mram_size = 13; /* not a multiple of 8 */
     CHECK_OK(load_from_memory(set, program));
-    /* What was loaded before is still there. */
+    /* The program that was loaded before is still there. */
     program.tasklets = 77;
     CHECK_EQUAL(load_from_memory(set, program), DPU_ERR_TOO_MANY_TASKLETS);
     CHECK_OK(dpu_launch(set, DPU_SYNCHRONOUS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host puts into the input comes out doubled, plus 1 for each tasklet if they share it. */
+/* Input from the host comes out doubled, plus 1 for each tasklet if they share it. */
 #include <barrier.h>
 #include <defs.h>
 #include <mutex.h>

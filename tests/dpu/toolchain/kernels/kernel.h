@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernels of these tests need of the DPU; they use no run time. */
+/* Definitions of the DPU that the kernels of these tests need; they use no run time. */
 #ifndef KERNEL_H
 #define KERNEL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host and the DPU both know. */
+/* Definitions that the host and the DPU share. */
 #ifndef COMMON_H
 #define COMMON_H
 
