@@ -56,7 +56,7 @@ static void set_up(uint32_t number, const char *job)
                              &buffers[number]) == ACCL_OK);
 }
 
-/* What each rank has for the other. */
+/* Carries the packets of each rank to the other. */
 static void carry(void)
 {
     for (uint32_t from = 0; packets && from < RANKS; from++) {
@@ -118,7 +118,7 @@ static bool tells_of(const char *text, uint64_t count, const char *more)
     return strstr(text, expected) && strstr(text, "out of memory");
 }
 
-/* How many of the puts come depends on the memory; the reader is told of the others in between. */
+/* The memory bounds how many puts come; the reader is told of the others in between. */
 static void some_are_lost(uint64_t count)
 {
     int32_t value;

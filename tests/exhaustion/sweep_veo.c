@@ -143,7 +143,7 @@ static void try_all(void)
 
 /* --- in the worker --- */
 
-/* What was said last: by the worker or about it. */
+/* Tries a worker in which an allocation fails. Sets `bad` if a signal ended the worker. */
 static void try_worker(const char *report, long number, bool *bad)
 {
     struct veo_proc_handle *proc = veo_proc_create(0);
