@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several folders of tests share, and the tests of that."""
+"""Helpers of several folders of tests, and the tests of these helpers."""

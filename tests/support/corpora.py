@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the makers of corpora share: writing inputs, and the command."""
+"""Helpers of the makers of corpora: writing inputs, and the command."""
 
 from __future__ import annotations
 

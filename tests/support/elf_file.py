@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a test asks of a library or program: sections, dynamic entries, symbols, versions."""
+"""Properties of a library or program: sections, dynamic entries, symbols, versions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much is run: everything with ``OFFCHIP_FULL=1``, as `make test-full` has it, else a share.
+"""Extent of a run: everything with ``OFFCHIP_FULL=1``, as `make test-full` has it, else a share.
 
 A test that the share leaves out has the marker ``full``; others take fewer cases of the same kind.
 """

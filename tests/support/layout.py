@@ -30,7 +30,7 @@ PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 ATTRIBUTE = re.compile(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)\s*")
-# What begins at the margin: the head of a function, or a variable with its value.
+# Definitions at the margin: the head of a function, or a variable with its value.
 FUNCTION = re.compile(r"^(?!static\b|typedef\b|extern\b)\w[^;{}#]*?\b(\w+)\([^;{}]*\)\s*\{", re.M)
 VARIABLE = re.compile(
     r"^(?!static\b|typedef\b|extern\b|(?:struct|union|enum) \w+;)"
@@ -239,7 +239,7 @@ def _files(root: Path, folders: Iterable[str], *ends: str) -> list[str]:
 
 
 def _is_built(path: Path) -> bool:
-    # What an editable install puts beside the modules.
+    # Folders that an editable install puts beside the modules.
     return (
         len(path.parts) > 2
         and path.parts[0] in PACKAGES

@@ -18,7 +18,7 @@ PATH = re.compile(
 )
 # A name without a folder is one of ours where no other file is spoken of.
 NAME = re.compile(rf"(?<![\w/.<\"$~*-])[a-z]\w+\.(?:{ENDS})\b(?!:\d)")
-# What a comment at the head of a file says that its name is.
+# Name that a comment at the head of a file gives it.
 HEAD = re.compile(rf"^(?:/\*| \*) ([a-z_]+\.(?:{ENDS})): ", re.MULTILINE)
 COMMENT = {
     ".c": re.compile(r"/\*.*?\*/", re.DOTALL),
@@ -28,7 +28,7 @@ COMMENT = {
 }
 KINDS = {".c": ".c", ".h": ".c", ".S": ".c", ".inc": ".c", ".def": ".c", ".py": ".py"}
 KINDS |= {".pyx": ".py", ".pxd": ".py", ".sh": ".sh", ".md": ".md"}
-# Where names without folders are looked at: pages for users speak of their files.
+# Files in which names without folders are looked at: pages for users speak of their files.
 OURS = ("csrc/", "buildtools/", "docs/design", "docs/coverage.md", "CONTRIBUTING.md", "Makefile")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a run of the tests is, in place of a letter per test.
+"""Progress of a run of the tests, in place of a letter per test.
 
 A terminal has one line that is updated in place, anything else a line every ten seconds at most.
 The time left is estimated from how long the tests took in the last run.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is wrong in a C unit test is found by the sanitizers, or by its status."""
+"""Errors in a C unit test are found by the sanitizers, or by its status."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support.builds import UNDER_VALGRIND, compile_as
 from tests.support.c_units import run_program
 
-# What the sanitizers, and the check of the status, must find.
+# Errors that the sanitizers, and the check of the status, must find.
 PLANTED = {
     "leak": ("asan", "volatile char *p = malloc(10); p[0] = 1; p = NULL; return 0;", "leak"),
     "block": (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How tests run beside each other: stable names, a room for those that are alone, the report."""
+"""Tests that run beside each other: stable names, a room for those that are alone, the report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from tests.support import alone
 from tests.support.report import BUDGET, RunReport, leave_out_long
 
-# How Python writes an object that has no text of its own; xdist itself compares the rest.
+# Text of an object that has none of its own, as Python writes it; xdist compares the rest.
 ADDRESS = re.compile(r"<.+ at 0x[0-9a-f]+>")
 
 
