@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What helps to build and to check: progress lines, and the hiding of tools."""
+"""Helpers of builds and checks: progress lines, and the hiding of tools."""
 
 from __future__ import annotations
 

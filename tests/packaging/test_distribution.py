@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is in the wheel and the sdist, and that it works where it is installed.
+"""Contents of the wheel and the sdist; the wheel works where it is installed.
 
 Run by `make wheel` and `make wheels`, which say in OFFCHIP_DIST where the two are, in an
 environment that has the wheel installed.

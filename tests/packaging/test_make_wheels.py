@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `make wheels` asks for before it begins, and how it hands on names with spaces."""
+"""Checks that `make wheels` does before it begins, and how it hands on names with spaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-# What the checks of the Makefile run; no compiler.
+# Programs that the checks of the Makefile run; no compiler.
 TOOLS = ("sh", "make", "find", "sed", "nproc", "env")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a wheel for other machines than the one that built it has to be; run by `make wheels`."""
+"""Requirements of a wheel for other machines than its builder; run by `make wheels`."""
 
 from __future__ import annotations
 
