@@ -50,7 +50,7 @@ def test_help(module):
 
 # --- the table of commands ----------------------------------------------------------------------
 
-# What `python -m PACKAGE.selftest` and such are parts of, and commands of other names.
+# Commands that `python -m PACKAGE.selftest` and such are parts of, and commands of other names.
 SHOWN_ELSEWHERE = {
     **{f"{package}.{part}": "offchip" for package in PACKAGES for part in ("selftest", "bench")},
     "offchip": "offchip info",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ``offchip-probe`` says about libraries, real ones and stubs."""
+"""Reports of ``offchip-probe`` about libraries, real ones and stubs."""
 
 from __future__ import annotations
 

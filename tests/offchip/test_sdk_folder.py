@@ -16,7 +16,7 @@ from offchip import sdk_places
 from offchip.sdk_places import PLACES, place_hint
 
 MODULES = {"veo-env": "veo.cli.nec_folder", "dpu-env": "dpu.cli.upmem_home"}
-# What projects look for there, and the file that says how a shell finds the folder.
+# File in each folder that projects look for.
 INSIDE = {"veo-env": "veos/include/ve_offload.h", "dpu-env": "cmake/dpu.cmake"}
 
 Run = Callable[..., int]
