@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all tests have: a guard against leaks, and factories for programs and libraries."""
+"""Fixtures of all tests: a guard against leaks, and factories for programs and libraries."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 class Resources(NamedTuple):
-    """What a process holds that does not go away with its memory."""
+    """Resources of a process that do not go away with its memory."""
 
     children: frozenset[int]
     descriptors: frozenset[tuple[str, str]]

@@ -134,7 +134,7 @@ LAYERS: dict[str, str] = {
 }
 # Modules that are a layer of their own in a folder of several.
 APART = {
-    # Where programs of the original expect them; they are in accelforge/expressions.
+    # Places where programs of the original expect them; they are in accelforge/expressions.
     "accelforge/util/_eval_expressions.py": "accelforge",
     "accelforge/util/_setexpressions.py": "accelforge",
     **dict.fromkeys(

@@ -165,7 +165,7 @@ def test_reference_pages_are_those_of_the_tables() -> None:
 
 
 def test_reference_pages_are_written_by_name() -> None:
-    """What is asked for exists, or the answer says what does."""
+    """A page that is asked for exists, or the answer says which ones do."""
     command = [sys.executable, "docs/generate.py", "--check"]
     done = subprocess.run([*command, "error_codes"], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -241,7 +241,7 @@ def test_recipe_for_ci_keeps_the_variables_of_the_sdks(tmp_path: Path) -> None:
     assert str(Path(found["NCC"]).parent) in found["PATH"].split(os.pathsep)
 
 
-# What reads a variable of the environment, in C and in Python.
+# Code that reads a variable of the environment, in C and in Python.
 READS = re.compile(
     r"""(?:getenv|veolib_env_\w+)\(\s*"(\w+)"|environ(?:\.get\(|\[)\s*"(\w+)"|env_var="(\w+)"|"""
     r"""X\(((?:UPMEM|DPU)_\w+), \""""  # the table of libdpu's

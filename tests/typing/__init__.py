@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What type checkers say to programs of users."""
+"""Messages of type checkers about programs of users."""
