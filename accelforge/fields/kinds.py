@@ -53,10 +53,10 @@ class Kind:
     """The values of a field; this class itself allows any."""
 
     inert = True
-    """Whether evaluating leaves the value as it is."""
+    """True if evaluating leaves the value as it is."""
 
     lazy = False
-    """Whether a value that cannot be evaluated yet is left unchanged."""
+    """True if a value that cannot be evaluated yet is left unchanged."""
 
     def accept(self, value: Any) -> Any:
         """Convert a value to the field's, or raise ValidationError."""

@@ -66,14 +66,14 @@ class TensorAccess(EvalableModel):
     """The tensor."""
 
     projection: dict[Rank, str] = field(_Projection())
-    """Where rank variables index the tensor: expressions by rank, such as ``{P: 2 * p + r}``, or a
-    list of rank variables, whose ranks are their names in capitals."""
+    """Places where rank variables index the tensor: expressions by rank, such as
+    ``{P: 2 * p + r}``, or a list of rank variables, whose ranks are their names in capitals."""
 
     output: bool = field(Fixed(bool), False)
-    """Whether the Einsum writes the tensor."""
+    """True if the Einsum writes the tensor."""
 
     persistent: bool = field(Fixed(bool), False)
-    """Whether a copy of the tensor stays in its backing storage while the workload runs."""
+    """True if a copy of the tensor stays in its backing storage while the workload runs."""
 
     backing_storage_size_scale: float = field(Fixed(float, int), 1.0)
     """Factor for its size in its backing storage."""
@@ -179,14 +179,14 @@ class Einsum(EvalableModel):
     """Sizes of ranks, which come before those of the workload."""
 
     is_copy_operation: bool = field(Fixed(bool), False)
-    """Whether it only puts its input where its outputs are."""
+    """True if it only puts its input where its outputs are."""
 
     renames: RenameList = field(rename_items(), RenameList())
     """Further names of its tensors and rank variables: ``{new name: set expression}``, or a list
     of `Rename`."""
 
     n_instances: int = field(Fixed(int, above=0), 1)
-    """How often it is executed each time the workload is."""
+    """Number of times that it is executed each time the workload is."""
 
     _expression_names: ClassVar[frozenset[str]] = EvalableModel._expression_names | {
         "input_tensor_names",

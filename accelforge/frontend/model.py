@@ -13,4 +13,4 @@ class Model(EvalableModel):
     """Settings of the model."""
 
     metrics: Metrics = field(Choice(Metrics), Metrics.all_metrics())
-    """What to evaluate."""
+    """Metrics to evaluate."""

@@ -43,10 +43,10 @@ class Rename(EvalableModel):
     """The new name."""
 
     source: str | InvertibleSet = field(Members(None))
-    """What it stands for."""
+    """Set that it stands for."""
 
     expected_count: int | str | None = field(Expression(int, optional=True), None)
-    """How many members it must have; without it, any number."""
+    """Number of members that it must have; without it, any number."""
 
     @classmethod
     def known(cls, name: str, source: InvertibleSet) -> Rename:

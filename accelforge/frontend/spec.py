@@ -38,7 +38,7 @@ class Spec(EvalableModel):
     """The hardware."""
 
     mapping: Mapping = field(Part(Mapping), Mapping())
-    """How the workload is executed on it. The mapper looks for one by itself."""
+    """Execution of the workload on it. The mapper looks for one by itself."""
 
     workload: Workload = field(Part(Workload), Workload())
     """The program."""

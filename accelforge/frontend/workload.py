@@ -81,8 +81,8 @@ class Workload(EvalableModel):
     """Sizes of ranks: indices are at least 0 and less than this."""
 
     n_instances: int = field(Fixed(int, above=0), 1)
-    """How often the workload is executed. Actions, energy, latency and the memory of persistent
-    tensors are multiplied by it."""
+    """Number of times that the workload is executed. Actions, energy, latency and the memory of
+    persistent tensors are multiplied by it."""
 
     bits_per_value: EvalableDict[str, int] = field(Table(Expression(int, above=0)), EvalableDict())
     """Bits of a value, by set expression: ``{Inputs: 8, Outputs: 16}``. What a tensor access says

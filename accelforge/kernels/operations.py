@@ -49,7 +49,7 @@ OPERATIONS = {
 """Operations that kernels use."""
 
 INSTRUCTIONS = {"add32": 1, "add64": 2, "mul16": 7, "mul32": 12}
-"""What `count_instructions` finds for each of them, rounded."""
+"""Results of `count_instructions` for each of them, rounded."""
 
 
 def count_instructions(operation: Operation) -> float:

@@ -53,13 +53,13 @@ class Component(Leaf, Spatialable):
     """Its model itself, which comes before `component_class`."""
 
     component_modeling_log: list[str] = field(Kind(), [])
-    """How its costs came about."""
+    """Origin of its costs."""
 
     actions: EvalableList[Any] = field(Items(Part(Action)), EvalableList())
-    """What it does."""
+    """Its actions."""
 
     enabled: bool | str = field(Expression(bool, lazy=True), True)
-    """Whether the mapper uses it for an Einsum, for example ``len(All) == 3``."""
+    """True if the mapper uses it for an Einsum, for example ``len(All) == 3``."""
 
     area: float | str | None = field(_NUMBER_OR_NONE, None)
     """Area of one instance, in m^2."""
@@ -96,7 +96,7 @@ class Component(Leaf, Spatialable):
     """Factor for the throughput of every action."""
 
     n_parallel_instances: float | str = field(_NUMBER, 1)
-    """How many work in parallel: factor for area, leak power and throughput."""
+    """Number that work in parallel: factor for area, leak power and throughput."""
 
     extra_attributes_for_component_model: EvalExtras = field(
         Part(_ExtraAttributes), _ExtraAttributes()

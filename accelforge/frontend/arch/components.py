@@ -50,10 +50,10 @@ class TensorHolder(Component):
     actions: EvalableList[TensorHolderAction] = field(
         Items(Part(TensorHolderAction)), EvalableList()
     )
-    """What it does."""
+    """Its actions."""
 
     tensors: Tensors = field(Part(Tensors), Tensors())
-    """Which tensors it may hold."""
+    """Tensors that it may hold."""
 
     bits_per_value: dict[str, Any] | str = field(Expression(dict), {})
     """Bits of a value in this component, by set expression; by default those of the workload."""
@@ -98,7 +98,7 @@ class Memory(TensorHolder):
         return f"{super()._render_node_label()}\n{size_text(self.size)}"
 
     skip_initial_output_write: bool = field(Fixed(bool), True)
-    """Whether the first partial sum is written without reading one from above."""
+    """True if the first partial sum is written without reading one from above."""
 
 
 _DIRECTIONS = ("up", "down", "up_and_down")
@@ -159,7 +159,7 @@ class Compute(Component):
     _is_compute: ClassVar[bool] = True
 
     skip_initial_output_write: bool = field(Fixed(bool), True)
-    """Whether the first partial sum is written without reading one."""
+    """True if the first partial sum is written without reading one."""
 
 
 class Container(Leaf, Spatialable):
@@ -199,7 +199,7 @@ class Network(Component):
     """Bits that one action moves."""
 
     topology: TopologySpec = field(Choice(TopologySpec), TopologySpec.MESH)
-    """How its nodes are connected."""
+    """Connections between its nodes."""
 
     def _evaluated_value(self, name: str, value: Any, scope: dict[str, Any]) -> Any:
         if name == "bits_per_value" and value:

@@ -26,7 +26,7 @@ class Comparison(EvalableModel):
     """One of ``== <= >= < >``, alone or after ``product``."""
 
     value: int | str = field(Expression(int))
-    """What loops are compared with."""
+    """Number that loops are compared with."""
 
     def _complete(self) -> None:
         if self.operator not in _OPERATORS:

@@ -32,7 +32,7 @@ class Spatial(EvalableModel):
     """Its name, such as X."""
 
     fanout: int | str = field(Expression(int))
-    """How many there are in this dimension."""
+    """Number of instances in this dimension."""
 
     may_reuse: str | InvertibleSet = field(Members(TENSORS), _SAME_AS_REUSE)
     """Set expression for the tensors that the hardware sends to several instances at once, or adds
@@ -51,7 +51,7 @@ class Spatial(EvalableModel):
     """Factor for the usage that is reported."""
 
     power_gateable: bool | str = field(Expression(bool), False)
-    """Whether instances that an Einsum does not use do not leak."""
+    """True if instances that an Einsum does not use do not leak."""
 
     def _evaluate(self, symbols: dict[str, Any], must: bool = False) -> Spatial:
         draft = self.model_copy()

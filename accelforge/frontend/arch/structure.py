@@ -236,10 +236,10 @@ class Fork(Hierarchical):
     _yaml_tag: ClassVar[str] = "Fork"
 
     forked_power_gateable: bool = field(Fixed(bool), False)
-    """Whether the nodes inside do not leak while a compute elsewhere is used."""
+    """True if the nodes inside do not leak while a compute elsewhere is used."""
 
     non_forked_power_gateable: bool = field(Fixed(bool), False)
-    """Whether the nodes after the fork do not leak while a compute inside is used."""
+    """True if the nodes after the fork do not leak while a compute inside is used."""
 
 
 class Array(Branch, Spatialable):

@@ -51,7 +51,7 @@ class Tensors(EvalableModel):
     """Orders that the storage nodes may have: lists of sets, from the top."""
 
     force_memory_hierarchy_order: bool = field(Fixed(bool), True)
-    """Whether its storage nodes stand above those of all memories below it."""
+    """True if its storage nodes stand above those of all memories below it."""
 
     def _evaluate(self, symbols: dict[str, Any], must: bool = False) -> Tensors:
         draft = self.model_copy()

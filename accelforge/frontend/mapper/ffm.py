@@ -19,18 +19,18 @@ class FFM(EvalableModel):
     """Settings of the mapper."""
 
     metrics: Metrics = field(Choice(Metrics), Metrics.ENERGY)
-    """What mappings are optimised for."""
+    """Metrics that mappings are optimised for."""
 
     info_metrics: Metrics = field(Choice(Metrics), Metrics.all_metrics())
-    """What is reported of the mappings that are found."""
+    """Metrics that are reported of the mappings that are found."""
 
     force_memory_hierarchy_order: bool = field(_FLAG, True)
     """Storage nodes of a memory stand below those of all memories above it, not only below those
     for the same tensor."""
 
     out_of_order_hierarchy_explore_removing_spatials_for_more_temporals: bool = field(_FLAG, False)
-    """Where a spatial loop stands above a memory that does not have its fan-out, also try leaving
-    the loop out for temporal loops over the same variables."""
+    """Try also to leave out spatial loops above a memory that does not have their fan-out, for
+    temporal loops over the same variables."""
 
     max_fused_loops_per_rank_variable: int = field(Fixed(int), 1)
     """Fused loops over one rank variable of a pmapping."""
@@ -78,7 +78,7 @@ class FFM(EvalableModel):
     """Place storage nodes of tensors that are not fused above those that are."""
 
     objective_tolerance: float = field(_SCALE, 0)
-    """How much worse than the best a mapping may be, as a fraction."""
+    """Margin by which a mapping may be worse than the best, as a fraction."""
 
     resource_usage_tolerance: float = field(_SCALE, 0)
-    """How much of a resource may stay unused before usage counts, as a fraction."""
+    """Share of a resource that may stay unused before usage counts, as a fraction."""

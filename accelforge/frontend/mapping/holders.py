@@ -26,7 +26,7 @@ class TensorHolder(MappingNode):
     """The component itself; it is a result."""
 
     persistent: bool = field(Fixed(bool), False)
-    """Whether the tensors stay there while the whole workload runs."""
+    """True if the tensors stay there while the whole workload runs."""
 
     einsums: EvalableList[str] = field(Items(Text()), EvalableList())
     """The Einsums that it is for, if it is not for all below."""
@@ -152,7 +152,7 @@ class Reservation(MappingNode):
     """The memory."""
 
     persistent: bool = field(Fixed(bool), False)
-    """Whether it is reserved while the whole workload runs."""
+    """True if it is reserved while the whole workload runs."""
 
     _yaml_tag: ClassVar[str] = "Reservation"
     _backing: Any = frozenset()

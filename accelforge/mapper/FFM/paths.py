@@ -22,7 +22,7 @@ class Fused:
     node: dict[str, Any]
     variable: str
     like: tuple[Any, ...]
-    """What is equal in Einsums that share it."""
+    """Properties that are equal in Einsums that share it."""
     ranks: dict[str, int]
     """Tensor to the number of its rank that the variable is in."""
 
@@ -37,7 +37,7 @@ class Hold:
     depth: int
     """Number of fused loops above."""
     backing: bool
-    """Whether it is the tensor's outermost holder."""
+    """True if it is the tensor's outermost holder."""
     einsum: str
 
     @property

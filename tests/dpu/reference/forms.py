@@ -44,12 +44,12 @@ class Form:
     match: int
     canon: int
     checks: tuple[tuple[Field, frozenset[int]], ...]
-    """What fields must hold for a word to be of this form."""
+    """Values that fields must hold for a word to be of this form."""
     fields: Mapping[str, Field]
     destination: str
     """``none``, ``discard``, ``r32``, ``d64``, ``d64s`` or ``d64u``."""
     role: str
-    """What the condition is for: ``jump``, ``set``, or nothing."""
+    """Use of the condition: ``jump``, ``set``, or nothing."""
     conditions: Mapping[int, str]
 
     def __str__(self) -> str:
