@@ -81,8 +81,7 @@ static inline uint64_t ve_upper_float_bits(float value)
     return (uint64_t)ve_float32_bits(value) << 32;
 }
 
-/* --- conditions
- * ----------------------------------------------------------------------------------- */
+/* --- conditions --- */
 
 /* How a stands to b, as a set with one member: see VE_GREATER. */
 #define VE_RELATION(a, b) \
@@ -101,8 +100,7 @@ static inline bool ve_holds_float(unsigned condition, double a, double b)
     return ((relation == 0 ? VE_UNORDERED : relation) & condition) != 0;
 }
 
-/* --- vectors
- * -------------------------------------------------------------------------------------- */
+/* --- vectors --- */
 
 /* The elements of a vector field. */
 static inline uint64_t *ve_vector(struct ve_core *core, uint8_t field)
@@ -128,8 +126,7 @@ static inline bool ve_mask_bit(const uint64_t *mask, uint32_t element)
     return (mask[element / 64] >> (63 - element % 64) & 1) != 0;
 }
 
-/* --- memory
- * --------------------------------------------------------------------------------------- */
+/* --- memory --- */
 
 /* Whether an access of BYTES (a power of 2) is aligned; otherwise raises ILSA. */
 static inline bool ve_aligned(struct ve_core *core, uint64_t address, uint64_t bytes)

@@ -3,6 +3,8 @@
 #include "executors.h"
 #include "scalar.h"
 
+#include <stdatomic.h>
+
 #define EXECUTE(operation) \
     void ve_execute_##operation(struct ve_core *core, const struct ve_instruction *i)
 
@@ -77,32 +79,30 @@ EXECUTE(ATMAM)
     ve_raise(core, VE_FAULT_UNKNOWN, ve_base_address(core, i));
 }
 
-/* --- fences: memory is ordered as strongly as by the strongest of them
- * ---------------------------- */
+/* --- fences: memory is ordered as strongly as by the strongest of them --- */
 
 EXECUTE(FENCEM)
 {
     (void)core;
     (void)i;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
 EXECUTE(FENCEC)
 {
     (void)core;
     (void)i;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
 EXECUTE(SVOB)
 {
     (void)core;
     (void)i;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* --- communication registers
- * ------------------------------------------------------------------------ */
+/* --- communication registers --- */
 
 /* The register with a number; NULL, and illegal data, if there is none. */
 static uint64_t *communication(struct ve_core *core, uint64_t number)

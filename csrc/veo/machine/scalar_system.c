@@ -35,8 +35,7 @@ EXECUTE(SFR)
     X = ve_core_psw(core) & VE_PSW_FLAGS;
 }
 
-/* --- miscellaneous registers
- * ---------------------------------------------------------------------- */
+/* --- miscellaneous registers --- */
 
 /* The clock counter of a VE at 1.4 GHz. */
 static uint64_t clock_counter(void)
@@ -62,8 +61,7 @@ EXECUTE(FENCEI)
         ve_code_reset(core->code);
 }
 
-/* --- monitor calls
- * ----------------------------------------------------------------------------------- */
+/* --- monitor calls --- */
 
 /* Numbers of the calls that the machine serves itself. */
 enum { MONITOR_GROW_STACK = 315 };
@@ -107,8 +105,7 @@ EXECUTE(MONC_HDB)
     ve_raise(core, VE_FAULT_MONT, 0);
 }
 
-/* --- elements of vectors, words of masks
- * ----------------------------------------------------------- */
+/* --- elements of vectors, words of masks --- */
 
 EXECUTE(LSV)
 {

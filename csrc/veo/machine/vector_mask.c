@@ -3,7 +3,7 @@
 #include "veo/machine/vector_rows.h"
 #include "veo/machine/vector_shared.h"
 
-/* --- combined --------------------------------------------------------------------------------- */
+/* --- combined --- */
 
 /* All 256 bits, whatever VL is. VM0 stays all ones. */
 #define COMBINE(name, value) \
@@ -24,7 +24,7 @@ COMBINE(eqvm, ~(y ^ z))
 COMBINE(nndm, ~y &z)
 COMBINE(negm, ~y)
 
-/* --- counted ---------------------------------------------------------------------------------- */
+/* --- counted --- */
 
 /* Word `index` of a mask without the bits from VL on. */
 static uint64_t below_vl(const struct ve_core *core, const struct ve_instruction *in, size_t index)
@@ -66,7 +66,7 @@ void ve_tovm(struct ve_core *core, const struct ve_instruction *in)
     core->s[in->x & 63] = place;
 }
 
-/* --- made ------------------------------------------------------------------------------------- */
+/* --- made --- */
 
 /* Bits below VL become whether z meets the condition there, where the mask is 1, and else 0. */
 #define MAKE(name, type, holds, number) \

@@ -37,7 +37,7 @@ static inline uint64_t bytes_of(enum part part)
     return part == PART_WHOLE ? LONG_BYTES : WORD_BYTES;
 }
 
-/* --- with a stride ---------------------------------------------------------------------------- */
+/* --- with a stride --- */
 
 /* False, with a fault, if an element's address is no multiple of its size. */
 static bool aligned(struct ve_core *core, uint64_t base, uint64_t stride, uint64_t bytes)
@@ -83,7 +83,7 @@ static inline void store_strided(struct ve_core *core, const struct ve_instructi
             store(base + i * stride, from[i], part);
 }
 
-/* --- two-dimensional -------------------------------------------------------------------------- */
+/* --- two-dimensional --- */
 
 /* Address of element i: rows of COLUMNS elements; Y has the distance of rows above that of columns.
  */
@@ -121,7 +121,7 @@ static inline void store_2d(struct ve_core *core, const struct ve_instruction *i
     }
 }
 
-/* --- by addresses ----------------------------------------------------------------------------- */
+/* --- by addresses --- */
 
 /* The row of addresses: vy, or the register whose number is in S[sw]. Bounds in sy and sz have no
  * effect. */
@@ -176,7 +176,7 @@ static inline void scatter(struct ve_core *core, const struct ve_instruction *in
     }
 }
 
-/* --- executors -------------------------------------------------------------------------------- */
+/* --- executors --- */
 
 #define EXECUTOR(name, kind, part) \
     void ve_##name(struct ve_core *core, const struct ve_instruction *in) \

@@ -28,7 +28,7 @@ static void write_halves(struct ve_core *core, const struct ve_instruction *in,
     write_lanes(core, ve_vector(core, in->vx), from, lanes);
 }
 
-/* --- filled and numbered ---------------------------------------------------------------------- */
+/* --- filled and numbered --- */
 
 static void broadcast(struct ve_core *core, const struct ve_instruction *in, uint64_t value)
 {
@@ -90,7 +90,7 @@ void ve_pvseq(struct ve_core *core, const struct ve_instruction *in)
     write_halves(core, in, numbers);
 }
 
-/* --- merged and shuffled ---------------------------------------------------------------------- */
+/* --- merged and shuffled --- */
 
 /* y where the lane is 0, z where it is set. */
 static void merge(struct ve_core *core, const struct ve_instruction *in, const uint64_t *lanes)
@@ -139,7 +139,7 @@ void ve_vshf(struct ve_core *core, const struct ve_instruction *in)
         to[i] = upper[i] >> upper_shift << 32 | (lower[i] >> lower_shift & UINT32_MAX);
 }
 
-/* --- moved ------------------------------------------------------------------------------------ */
+/* --- moved --- */
 
 /* Element i is element i + Y of z, if the mask has that one. */
 void ve_vmv(struct ve_core *core, const struct ve_instruction *in)
@@ -177,7 +177,7 @@ void ve_vex(struct ve_core *core, const struct ve_instruction *in)
             to[i] = from[taken++];
 }
 
-/* --- shifted ---------------------------------------------------------------------------------- */
+/* --- shifted --- */
 
 /* 64 bits of the 128 of y above z, `count` bits from their upper end. */
 static void shift_double(struct ve_core *core, const struct ve_instruction *in, unsigned count)

@@ -6,7 +6,7 @@
 #include "veo/machine/vector_rows.h"
 #include "veo/machine/vector_shared.h"
 
-/* --- sums and logic --------------------------------------------------------------------------- */
+/* --- sums and logic --- */
 
 /* Element 0 becomes `result` of r, which starts as `start` and to which each active y is applied.
  */
@@ -32,7 +32,7 @@ REDUCE(vrxor, uint64_t, 0, r ^ y, r)
 REDUCE(vfsum_d, double, 0, r + ve_double(y), ve_double_bits(r))
 REDUCE(vfsum_s, float, 0, r + ve_float32((uint32_t)(y >> 32)), (uint64_t)ve_float32_bits(r) << 32)
 
-/* --- extremes --------------------------------------------------------------------------------- */
+/* --- extremes --- */
 
 /* The first or last of the active elements that no other one is better than: its index, or VL if
  * none is active. A number is better than a NaN. */
@@ -101,7 +101,7 @@ EXTREME(vfrmax_s_lst, best_single, false, true, y >> 32 << 32)
 EXTREME(vfrmin_s_fst, best_single, true, false, y >> 32 << 32)
 EXTREME(vfrmin_s_lst, best_single, true, true, y >> 32 << 32)
 
-/* --- iterations ------------------------------------------------------------------------------- */
+/* --- iterations --- */
 
 /* p starts as Y; each element becomes the next p, of y, z and the p before it. */
 #define ITERATE(name, next) \
