@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a rank shows to the others on its host: the layout of its memory file.
+ * Layout of a rank's memory file, which the other ranks on its host map.
  *
  * The file has a header, then a heap. Blocks of the heap hold the rings that messages come in, the
  * rx buffers, the lanes of communicators, and the user's buffers. Each word is written by one side

@@ -9,7 +9,7 @@
 #ifndef ACCL_FORK_H
 #define ACCL_FORK_H
 
-/* How many forks lie between the process that loaded this library and the calling one. */
+/* Returns the number of forks between the process that loaded this library and the calling one. */
 unsigned acclib_fork_count(void);
 
 void acclib_fork_lock(void);

@@ -54,10 +54,10 @@ static inline uint64_t heap_offset(const struct heap *heap, const void *memory)
     return (uint64_t)((const uint8_t *)memory - heap->base);
 }
 
-/* Whether [address, address + bytes) is inside one allocated block. */
+/* True if [address, address + bytes) is inside one allocated block. */
 bool acclib_heap_valid(const struct heap *heap, uint64_t address, uint64_t bytes);
 
-/* Whether the file of FD is sealed against shrinking. */
+/* True if the file of FD is sealed against shrinking. */
 bool acclib_heap_is_sealed(int fd);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Huge pages in a memory file.
  *
- * Where the kernel reads or sends memory for a process, as MPI has it do, it looks up every page of
- * it, and so do drivers of networks: with pages of 2 MiB that is one where there were 512. A memory
- * file gets none by itself as Linux is set up as a rule; since 6.1 it makes them on demand.
+ * The kernel looks up every page of memory that it reads or sends for a process, as MPI has it do,
+ * and so do drivers of networks: with pages of 2 MiB that is one where there were 512. By default
+ * Linux gives a memory file none; since 6.1 it makes them on demand.
  */
 #ifndef ACCL_HUGE_PAGES_H
 #define ACCL_HUGE_PAGES_H

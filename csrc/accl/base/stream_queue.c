@@ -46,7 +46,7 @@ static void queue_drop_first(struct stream_queue *queue)
     free(chunk);
 }
 
-/* Whether something was lost before the first chunk; the reader is told once. */
+/* True if puts were lost before the first chunk. Takes the loss, so that it is reported once. */
 static bool queue_take_loss(struct stream_queue *queue, struct stream_loss *loss)
 {
     *loss = queue->loss;

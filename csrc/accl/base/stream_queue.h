@@ -62,7 +62,7 @@ void acclib_streams_destroy(struct streams *streams);
 void acclib_streams_set_mode(struct streams *streams, int mode, accl_stream_hook hook,
                              void *argument);
 
-/* Whether BYTES more can be delivered now. */
+/* True if BYTES more can be delivered now. */
 bool acclib_stream_has_room(struct streams *streams, size_t bytes);
 
 /* The engine puts out a copy of DATA. False if out of memory: the caller says so. */

@@ -49,7 +49,7 @@ static unsigned first_port(const std::string &endpoint, uint32_t rank)
     return static_cast<unsigned>(port) - rank;
 }
 
-/* Where the vendor's reference designs put engines and their memory. */
+/* Opens the board, with engines and their memory where the vendor's reference designs put them. */
 static void open_board(Device &d)
 {
     std::string engine = std::to_string(d.config.cclo_index);

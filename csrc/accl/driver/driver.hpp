@@ -107,7 +107,7 @@ std::unique_ptr<ACCL::BaseBuffer> scratch(Device &device, uint64_t count, uint32
 /* Releases the driver, and what it must not outlive. */
 void release_driver(Device &device);
 
-/* What a call refers to, with the driver's types. */
+/* Operands of a call, with the driver's types. */
 struct Operands {
     std::unique_ptr<ACCL::BaseBuffer> first, second, result;
     ACCL::dataType first_type, result_type, wire;

@@ -86,7 +86,7 @@ static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t coun
             "one buffer",
             what, (unsigned long long)count, size, (unsigned long long)address);
 
-    /* What is only moved may be anywhere. */
+    /* Elements of types that are only moved may be at any address. */
     if (address % size && type <= ACCL_INT64)
         return acclib_call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR),
                                 "%s: device address 0x%llx is not a multiple of %zu", what,
@@ -169,7 +169,7 @@ static uint32_t dispatch(accl_device *device, struct operation *op)
                               : acclib_operation_refuse(device, kind, "by this engine");
 }
 
-/* Where the result would overwrite elements before they are read, a copy of the operand. */
+/* Copies an operand whose elements the result would overwrite before they are read. */
 static uint32_t keep_operand(accl_device *device, const struct operation *op, uint8_t **operand,
                              uint32_t type, uint64_t *scratch)
 {

@@ -25,7 +25,7 @@
 
 /* Between two turns of carrying messages. */
 #define CARRY_NS INT64_C(20000)
-/* How often a waiting thread calls the check. */
+/* Interval at which a waiting thread calls the check. */
 #define LOOK_NS (50 * CLOCK_MILLISECOND)
 
 struct accl_request {
@@ -100,7 +100,7 @@ static int wait_until(accl_device *device, int64_t until)
 static bool look_while_waiting(accl_device *device, int64_t *look)
 {
     if (atomic_load(&device->carries)) {
-        /* What goes on may depend on it. */
+        /* Calls in progress may depend on messages that this thread carries. */
         pthread_mutex_unlock(&device->lock);
         acclib_transport_carry(device);
         pthread_mutex_lock(&device->lock);
@@ -122,7 +122,7 @@ static bool look_while_waiting(accl_device *device, int64_t *look)
     return goes_on;
 }
 
-/* Whether R has nothing to wait for on this device. With the lock held. */
+/* True if R has nothing to wait for on this device. With the lock held. */
 static bool may_start(const accl_device *device, const accl_request *r)
 {
     for (size_t i = 0; i < r->n_waitfor; i++)

@@ -9,7 +9,7 @@
 #include "accl/transport/shm/shm.h"
 #include "accl/transport/transport.h"
 
-/* What ACCL_REACH_AUTO means by ACCL_TRANSPORT: that, or another value for "as usual". */
+/* Reads ACCL_TRANSPORT, the reach that ACCL_REACH_AUTO stands for; itself if addresses decide. */
 static int usual_reach(uint32_t *reach)
 {
     const char *text = secure_getenv("ACCL_TRANSPORT");
@@ -24,7 +24,7 @@ static int usual_reach(uint32_t *reach)
     return ACCL_OK;
 }
 
-/* How rank I is reached from rank ME, where USUAL stands for ACCL_REACH_AUTO. */
+/* Chooses the reach of rank I from rank ME; USUAL stands for ACCL_REACH_AUTO. */
 static uint32_t choose_reach(const struct accl_rank *ranks, uint32_t i, uint32_t me, uint32_t usual)
 {
     if (i == me)

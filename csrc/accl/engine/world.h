@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who takes part, and which transport reaches each rank: the one place that knows all transports.
+ * Ranks of a device, and the transport that reaches each: the one place that knows all transports.
  */
 #ifndef ACCL_WORLD_H
 #define ACCL_WORLD_H

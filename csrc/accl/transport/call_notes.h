@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which collective calls the members of a communicator made, for errors that say so.
+ * Records of the collective calls that the members of a communicator made, for error messages.
  *
  * A call's signature covers its arguments and all calls before it: with it ranks find out whether
  * they agree. It does not say how they differ, so each rank also notes operation and root of its
@@ -14,20 +14,20 @@
 #include "accl/base/device.h"
 #include "accl/base/operation.h"
 
-/* What another rank told of a call. */
+/* Call of another rank, as that rank described it. */
 struct call_told {
     uint64_t number;
     uint32_t note, signature;
 };
 
-/* What member INDEX is known to have noted of call NUMBER; anything if that is not known. */
+/* Returns the note of member INDEX on call NUMBER; any value if it is not known. */
 typedef uint16_t (*call_note_source)(const struct communicator *comm, uint32_t index,
                                      uint64_t number);
 
 /* OP is executed from here on, as call NUMBER of its communicator. */
 void acclib_call_begin(const struct operation *op, uint64_t number);
 
-/* Whether NOTE is one of call NUMBER. */
+/* True if NOTE is one of call NUMBER. */
 static inline bool call_note_is_of(uint32_t note, uint64_t number)
 {
     return note >> 12 && (note & 3) == (number / CALL_NOTES & 3);

@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "common/futex.h"
 
-/* How often a waiter calls the check, and carries messages where no other thread does. */
+/* Intervals at which a waiter calls the check, and carries messages where no other thread does. */
 #define LOOK_NS (50 * CLOCK_MILLISECOND)
 #define CARRY_NS INT64_C(20000)
 
@@ -37,7 +37,7 @@ void acclib_executor_leave(accl_device *device)
         hand_over(device);
 }
 
-/* Whether SELF gives up: it is no candidate any more. */
+/* Withdraws the candidate SELF; false if it has become the executor. */
 static bool withdraw(accl_device *device, struct candidate *self)
 {
     pthread_mutex_lock(&device->lock);

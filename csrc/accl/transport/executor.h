@@ -19,7 +19,7 @@ static inline bool executor_try(accl_device *device)
     return atomic_compare_exchange_strong(&device->running, &free_now, 1);
 }
 
-/* Whether threads wait to become the executor. */
+/* True if threads wait to become the executor. */
 static inline bool executor_is_wanted(const accl_device *device)
 {
     return atomic_load_explicit(&device->interest, memory_order_relaxed) != 0;
@@ -34,7 +34,7 @@ void acclib_executor_enter_surely(accl_device *device);
 /* Ends being the executor; a full fence. */
 void acclib_executor_leave(accl_device *device);
 
-/* What a call keeps while another one is executed. */
+/* State of a call that is saved while another one is executed. */
 struct execution {
     const struct accl_call *call;
     struct ticket *ticket;

@@ -26,7 +26,7 @@ static void add_range(struct ticket *ticket, uint64_t address, uint64_t count, u
 {
     uint64_t bytes = acclib_dtype_bytes(type);
 
-    /* What is not inside memory fails when it is executed. */
+    /* A range that is not inside memory fails when the call is executed. */
     if (address == ACCL_NO_ADDRESS || !count || !bytes || count > (UINT64_MAX - address) / bytes)
         return;
     ticket->memory[ticket->ranges++] =
@@ -89,7 +89,7 @@ static bool tags_meet(uint32_t a, uint32_t b)
     return a == b || a == ACCL_TAG_ANY || b == ACCL_TAG_ANY;
 }
 
-/* Whether LATER has to wait until EARLIER is finished. */
+/* True if LATER has to wait until EARLIER is finished. */
 static bool conflicts(const struct ticket *earlier, const struct ticket *later)
 {
     if (earlier->kind == TICKET_FENCE || later->kind == TICKET_FENCE ||

@@ -32,9 +32,9 @@ static inline struct ticket *ticket_of(struct list_node *node)
 
 /* Adds a ticket for CALL, at the end. */
 void acclib_ticket_add(accl_device *device, struct ticket *ticket, const struct accl_call *call);
-/* Whether no earlier call is in the way of TICKET. */
+/* True if no earlier call is in the way of TICKET. */
 bool acclib_ticket_may_start(const accl_device *device, const struct ticket *ticket);
-/* Whether its call uses communicator COMM. */
+/* True if its call uses communicator COMM. */
 bool acclib_ticket_uses(const struct ticket *ticket, uint32_t comm);
 /* Its call is finished, or will not be executed. */
 void acclib_ticket_remove(accl_device *device, struct ticket *ticket);
@@ -45,7 +45,7 @@ void acclib_ticket_remove(accl_device *device, struct ticket *ticket);
 void acclib_ticket_show_waiting(accl_device *device);
 /* And goes on. */
 void acclib_ticket_show_going(accl_device *device);
-/* Whether the executed call, a receive, is the earliest one of its communicator and source. */
+/* True if the executed call, a receive, is the earliest one of its communicator and source. */
 bool acclib_ticket_is_first_receive(accl_device *device);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What reaches other ranks: an interface of functions, and what all users of it share.
+ * Interface of the transports, which reach other ranks: functions, and types that users share.
  *
  * Each global rank is reached by one transport (device->world[rank].transport), and each
- * communicator has one for its collectives (comm->transport). engine/world.c chooses them; no
- * other code asks which one it is. A rank's messages to itself go through a transport too.
+ * communicator has one for its collectives (comm->transport). engine/world.c chooses them; no other
+ * code depends on which one it is. A rank's messages to itself go through a transport too.
  * transport/hosts is for collectives alone: of its functions only join() to collective() and
  * give_up() are there.
  *
@@ -77,8 +77,8 @@ struct transport {
     bool (*makes)(uint32_t operation);
     /* Executes call NUMBER (from 1) of op->comm, which has several members. */
     uint32_t (*collective)(accl_device *device, const struct operation *op, uint64_t number);
-    /* Whether what moves messages makes this reduction itself, by what is the same on all members;
-     * and makes it, once they have told each other that they make the same call. May be NULL. */
+    /* True if the carrier of messages makes this reduction itself, which depends only on values
+     * equal on all members; and makes it, once all are known to make the same call. May be NULL. */
     bool (*reduces)(const accl_device *device, const struct operation *op);
     uint32_t (*reduce)(accl_device *device, const struct operation *op);
     /* A collective failed here: the members of COMM are told. */
@@ -96,8 +96,8 @@ struct transport {
     /* Calls VISIT for each of them. */
     void (*visit)(accl_device *device, pending_visit visit, void *argument);
 
-    /* What ends a wait for global rank RANK: error bits, 0 if it is there. With MUST_STAY a rank
-     * that has closed its device counts too. */
+    /* Returns the error bits that end a wait for global rank RANK, 0 if it is there. With MUST_STAY
+     * a rank that has closed its device counts too. */
     uint32_t (*inspect)(struct waiter *w, uint32_t rank, bool must_stay);
     /* The same in a collective: for w->peer, which must stay, and all members of w->comm. */
     uint32_t (*inspect_members)(struct waiter *w);

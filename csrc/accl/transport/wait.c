@@ -4,9 +4,9 @@
  * writer rings the bell only of ranks that sleep. The price of that check, a
  * full fence, is paid when the writer waits itself or ends its call, not at the write.
  *
- * Where there are more ranks than cores, a yield costs as much as several short calls, and the
- * awaited rank may need this very core: a rank shows which one it has, and others keep spinning
- * only while that is a different one from theirs.
+ * With more ranks than cores, a yield costs as much as several short calls, and the awaited rank
+ * may need this very core: a rank shows which one it has, and others keep spinning only while that
+ * is a different one from theirs.
  */
 #include "accl/transport/wait.h"
 
@@ -72,7 +72,7 @@ uint32_t acclib_wait_inspect_outer(struct waiter *w)
     return bits;
 }
 
-/* What can end a wait besides the awaited word; now and then. */
+/* Looks for events that end a wait besides the awaited word. Called at intervals. */
 static uint32_t inspect(struct waiter *w)
 {
     accl_device *device = w->device;
@@ -108,7 +108,7 @@ static void show_no_core(const accl_device *device)
     atomic_store_explicit(&device->header->core, 0, memory_order_relaxed);
 }
 
-/* Whether the awaited rank runs on another core at this moment, so that spinning pays. */
+/* True if the awaited rank runs on another core at this moment, so that spinning pays. */
 static bool runs_elsewhere(const struct waiter *w)
 {
     if (w->peer == NO_RANK)
@@ -139,7 +139,7 @@ static void arm(struct waiter *w)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* What ends a wait besides the awaited word: error bits; 0 if it goes on. */
+/* Returns the error bits that end a wait besides the awaited word; 0 if it goes on. */
 static uint32_t look(struct waiter *w, int64_t now)
 {
     accl_device *device = w->device;

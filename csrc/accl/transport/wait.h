@@ -48,14 +48,14 @@ uint32_t acclib_wait_pause(struct waiter *w);
 /* The same if no wake-up will come: sleeps for NS at most, or only checks what ends a wait. */
 uint32_t acclib_wait_pause_briefly(struct waiter *w, int64_t ns);
 
-/* What ends a wait for global rank RANK besides time: asks all transports. */
+/* Returns the error bits of all transports that end a wait for global rank RANK, time aside. */
 uint32_t acclib_wait_inspect_rank(struct waiter *w, uint32_t rank, bool must_stay);
 
 /* The same for the members of the communicator that w->comm serves, if it does: any of them may be
  * what this rank waits for in the end. */
 uint32_t acclib_wait_inspect_outer(struct waiter *w);
 
-/* Whether each rank can have a core of its own. */
+/* True if each rank can have a core of its own. */
 bool acclib_wait_has_room(const accl_device *device);
 
 /* Lets others have the core, and shows that meanwhile this rank has none. */

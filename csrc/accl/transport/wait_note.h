@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this rank waits for, written in its memory file, where accl_dump_waits() of any rank reads
+ * Note of what this rank waits for, in its memory file, where accl_dump_waits() of any rank reads
  * it. Written by the executor alone.
  */
 #ifndef ACCL_WAIT_NOTE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which members of a communicator are on which host, and its inner communicators. The executor's;
- * all members compute the same layout. Hosts are told apart by the address of their ranks, and
- * numbered in the order of their first members.
+ * Placement of a communicator's members on hosts, and its inner communicators. The executor's; all
+ * members compute the same layout. Hosts are told apart by the address of their ranks, and numbered
+ * in the order of their first members.
  */
 #ifndef ACCL_HOSTS_LAYOUT_H
 #define ACCL_HOSTS_LAYOUT_H

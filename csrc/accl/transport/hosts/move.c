@@ -5,7 +5,7 @@
 #include "accl/transport/transport.h"
 #include "common/copy.h"
 
-/* What is gathered on a host; what goes to other hosts; what comes from them. */
+/* Data gathered on a host; data that go to other hosts; data that come from them. */
 enum { BLOCK_HOST, BLOCK_OUT, BLOCK_IN };
 
 #define NO_MEMORY ACCL_ERROR(DMA_INTERNAL_ERROR)
@@ -215,7 +215,7 @@ uint32_t acclib_hosts_allgather(const struct move *m)
                            : run_local(m, ACCL_BCAST, 0, all, NULL, m->result);
 }
 
-/* What this host's members have for all members, to hosts; or what came, to this host's members. */
+/* Sorts the parts of this host's members by host; with BACK, those that came by member. */
 static void sort_exchange(const struct move *m, uint8_t *slots, uint8_t *rows, bool back)
 {
     const struct hosts *hosts = hosts_of(m);

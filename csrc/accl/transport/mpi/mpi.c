@@ -90,7 +90,7 @@ void acclib_mpi_unbind(struct mpi *mpi)
     mpi->library = NULL;
 }
 
-/* Whether the result is the same for all libraries and orders but for rounding. */
+/* True if all libraries and orders give the same result but for rounding. */
 static bool is_defined(uint32_t type, uint32_t function)
 {
     bool floats = type == ACCL_FLOAT32 || type == ACCL_FLOAT64;

@@ -111,11 +111,11 @@ void acclib_mpi_unbind(struct mpi *mpi);
  * SETUP said, and the communicator has SIZE ranks of which this is RANK. A status of accl.h. */
 int acclib_mpi_try(const struct mpi *mpi, int rank, int size);
 
-/* Whether MPI makes this reduction of RANKS ranks: by what is the same on all of them. */
+/* True if MPI makes this reduction of RANKS ranks. Depends only on values equal on all of them. */
 bool acclib_mpi_reduces(const struct mpi *mpi, const struct mpi_reduction *reduction,
                         uint32_t ranks);
 
-/* What MPI says of an error code. */
+/* Writes MPI's text for an error code. */
 void acclib_mpi_describe(const struct mpi *mpi, int error, char *text, size_t space);
 
 #endif

@@ -36,7 +36,7 @@ static uint64_t window_of(const accl_device *device, uint32_t channel)
     return channel == CHANNEL_USER ? device->rx_count : COLLECTIVE_WINDOW;
 }
 
-/* What is wrong with the first packet of a message. */
+/* Returns the flaw of a message's first packet, or NULL. */
 static const char *flaw_of_first(const accl_device *device,
                                  const struct packet_channel_state *state,
                                  const struct packet_header *h)
@@ -203,7 +203,7 @@ static bool note_consumed(struct packet_link *link, const struct packet_header *
     return true;
 }
 
-/* What is wrong with a packet of any kind; notes what its sender has consumed. */
+/* Returns the flaw of a packet of any kind, or NULL; records what its sender has consumed. */
 static const char *check(struct packet_link *link, const struct packet_header *h, uint64_t bytes,
                          uint32_t rank)
 {
@@ -256,7 +256,7 @@ const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parc
     return handle(device, rank, post, kept);
 }
 
-/* Whether H is the one header that the message A can have, so that no rule is broken. */
+/* True if H is the one header that the message A can have, so that no rule is broken. */
 static bool is_awaited(const accl_device *device, const struct packet_link *link,
                        const struct awaited *a, const struct packet_header *h)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an arriving packet does. Nothing in it is believed: a packet that breaks the rules changes
+ * Handling of arriving packets. Nothing in one is believed: a packet that breaks the rules changes
  * nothing, and its sender counts as lost.
  */
 #ifndef ACCL_PACKETS_ARRIVE_H
@@ -13,7 +13,7 @@
 const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post,
                                  bool *kept);
 
-/* Whether a packet from A's rank, as long as the message A, is that message, by its header H: then
+/* True if a packet from A's rank, as long as the message A, is that message by its header H: then
  * it counts as received, and the caller copies its data. If not, nothing has changed. */
 bool acclib_packet_catch(accl_device *device, const struct packet_header *h, struct awaited *a);
 

@@ -5,7 +5,7 @@
 
 #include "accl/transport/packets/carrier_state.h"
 
-/* What MPI reads and writes. */
+/* A reduction under way, with the memory that MPI reads and writes. */
 struct carried_reduction {
     struct list_node in_list;
     union mpi_request request;

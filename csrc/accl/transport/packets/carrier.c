@@ -97,13 +97,13 @@ static void kick(struct carrier *c)
     pthread_mutex_unlock(&c->rest_lock);
 }
 
-/* Whether something is under way, so that the next turn may move it. */
+/* True if packets are on their way out, so that the next turn may move them. */
 static bool is_busy(const accl_device *device)
 {
     return atomic_load(&device->packets->out_bytes) > 0;
 }
 
-/* Whether calls have looked for packets since the last question, LOOKS looks ago. */
+/* True if calls have looked for packets since the count LOOKS was taken; updates it. */
 static bool has_looked(const struct carrier *c, uint32_t *looks)
 {
     uint32_t before = *looks;

@@ -28,7 +28,7 @@ int acclib_carrier_stop(accl_device *device, int64_t timeout_ns);
 /* Stops it if it runs, and frees it. */
 void acclib_carrier_free(accl_device *device);
 
-/* Whether the calling thread may carry. */
+/* True if the calling thread may carry. */
 bool acclib_carrier_is_mine(const accl_device *device);
 
 /* Moves packets without waiting, if this thread may; whether one moved. Any thread. */

@@ -20,7 +20,7 @@ static pthread_mutex_t abandoned_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- sending --- */
 
-/* Whether MPI is done with a packet, and with its length. */
+/* Tests whether MPI is done with a packet, and with its length; returns its error code. */
 static int test_send(struct carrier *c, struct parcel_post *post, bool *done)
 {
     bool left = true;

@@ -92,7 +92,7 @@ void acclib_carrier_free_inboxes(struct carrier *c, struct list *abandoned)
 static void deliver(accl_device *device, struct carrier *c, struct parcel_post *post);
 static void begin_data(accl_device *device, struct carrier *c);
 
-/* Whether a packet of RANK is not complete yet, before AT in the list; NULL: in all of it. */
+/* True if a packet of RANK before AT in the list is not complete yet; NULL: in all of it. */
 static bool is_behind(const struct carrier *c, struct list_node *at, uint32_t rank)
 {
     struct list_node *before = at != NULL ? at->previous : c->receiving.last;

@@ -190,7 +190,7 @@ uint32_t acclib_carrier_reduce(accl_device *device, const struct operation *op)
 {
     uint32_t bits = run(device, op);
 
-    /* Where collectives go through other communicators, nobody looks at these for this one. */
+    /* A communicator with hosts gives up its inner ones only, so this one is given up here. */
     if (bits && op->comm->hosts != NULL)
         acclib_packets_give_up(device, op->comm);
     return bits;

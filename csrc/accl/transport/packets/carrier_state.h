@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What carries packets over MPI, and moving them. With the carrier's lock, unless it says so. */
+/* State of the carrier of packets over MPI, and its moves. With its lock, unless it says so. */
 #ifndef ACCL_PACKETS_CARRIER_STATE_H
 #define ACCL_PACKETS_CARRIER_STATE_H
 
 #include "accl/transport/packets/carrier.h"
 #include "common/clock.h"
 
-/* How many packets a turn sends before it receives, and receives before it sends. */
+/* Most packets that a turn sends before it receives, and receives before it sends. */
 #define BURST 64
 /* Turns in vain before a thread lets others run. */
 #define EAGER_TURNS 200
 /* Each time that a thread awaits a packet of one rank so often, it looks at those of all. */
 #define LOOKS_AT_ONE 16
-/* How long the thread rests if nothing moves. */
+/* Time that the thread sleeps if nothing moves. */
 #define SHORTEST_REST_NS INT64_C(20000)
 #define LONGEST_REST_NS CLOCK_MILLISECOND
-/* How long a device that is closed waits for messages in flight. */
+/* Time that a device that is closed waits for messages in flight. */
 #define FINISH_NS (2 * CLOCK_SECOND)
 
 /* A packet, or the last message of a rank to another one, which is empty; a long packet; data: see
@@ -73,7 +73,7 @@ static inline struct carrier *carrier_of(const accl_device *device)
     return p != NULL ? atomic_load_explicit(&p->carrier, memory_order_acquire) : NULL;
 }
 
-/* Whether this thread may call MPI. */
+/* True if this thread may call MPI. */
 static inline bool carrier_may_call(const struct carrier *c)
 {
     return c->any_thread || pthread_equal(c->home, pthread_self());
@@ -109,7 +109,7 @@ void acclib_carrier_send_one(accl_device *device, struct carrier *c);
 /* Gives MPI all that is queued. */
 void acclib_carrier_send_all(accl_device *device, struct carrier *c);
 
-/* Whether long packets are leaving, which MPI may have to be called for soon. Short ones most often
+/* True if long packets are leaving, which MPI may have to be called for soon. Short ones mostly
  * leave without that, and to wake a thread for them takes longer than they do. */
 bool acclib_carrier_sends_long(const struct carrier *c);
 

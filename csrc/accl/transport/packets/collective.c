@@ -13,7 +13,7 @@
 #include "accl/transport/packets/inspect.h"
 #include "common/copy.h"
 
-/* Whether each element of the result is written after the operands at its place were sent. */
+/* True if each element of the result is written after the operands at its place were sent. */
 static bool works_in_place(const struct operation *op)
 {
     uint32_t kind = op->call->operation;

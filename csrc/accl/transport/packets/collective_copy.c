@@ -87,7 +87,7 @@ static void keep(const struct walk *w, uint64_t result, uint64_t source)
 
 /* --- one to all, all to one --- */
 
-/* Whether the root sends to all: a few short messages take less time than waiting for a core
+/* True if the root sends to all: a few short messages take less time than waiting for a core
  * twice. */
 static bool is_from_root(const struct walk *w)
 {
@@ -233,7 +233,7 @@ uint32_t acclib_packets_gather(const struct walk *w)
 
 /* --- all to all --- */
 
-/* What this member has for each other one, which fits into one piece, and theirs. */
+/* Sends each other member its part, which fits into one piece, and receives theirs. */
 static uint32_t exchange_pieces(const struct walk *w, bool by_destination)
 {
     const struct operation *op = w->op;

@@ -29,7 +29,7 @@ struct operands {
     uint64_t room_bytes; /* for each */
 };
 
-/* Where a sum goes. */
+/* Destination of a sum. */
 struct place {
     uint8_t *data;
     uint32_t type;
@@ -292,7 +292,7 @@ static uint32_t by_parts(const struct walk *w, struct operands *o)
 
 /* --- two members: the other's operands come in steps, without a copy if they can --- */
 
-/* Where the other member's operands come to: in the result, in OFFSET of the heap, or in COPY. */
+/* Memory for the other member's operands: in the result, at OFFSET of the heap, or in COPY. */
 struct room {
     uint8_t *data;
     uint64_t offset;

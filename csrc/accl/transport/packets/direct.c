@@ -10,12 +10,12 @@
 
 /* Between hosts the announcement takes longer. */
 #define FAR_LEAST (UINT64_C(128) << 10)
-/* How long a sender waits for a receiver: about as long as copying would take. */
+/* Time that a sender waits for a posted receive: about as long as copying would take. */
 #define PATIENCE_NS INT64_C(10000)
 #define PATIENCE_BYTES_PER_NS 4
 /* Data that take longer than a wait for short ones lasts before it naps. */
 #define LONG_DATA ((uint64_t)256 << 10)
-/* How long a receive whose time is over waits for data that are on their way. */
+/* Time that a receive whose time is over waits for data that are on their way. */
 #define GRACE_NS (2 * CLOCK_SECOND)
 
 bool acclib_direct_suits(const accl_device *device, uint32_t rank, const void *data, uint64_t bytes)
@@ -52,7 +52,7 @@ static struct packet_header header_of(const struct wish *w, enum packet_kind kin
 
 /* --- receiving --- */
 
-/* Whether a message of the communicator is here, or on its way. */
+/* True if a message of the communicator is here, or on its way. */
 static bool has_any(const struct wish *w)
 {
     struct list_node *at = w->state->messages.first;
@@ -235,7 +235,7 @@ void acclib_direct_drop(struct wish *w)
 {
     wish_lock(w);
     if (!w->left) {
-        /* What MPI takes from here on is not to be believed. */
+        /* Data that MPI takes from here on are not to be believed. */
         w->lent->left = NULL;
         acclib_packet_put_plain(w->device, w->rank, PACKET_CANCEL, w->message->channel, w->lent_id,
                                 w->comm->key);

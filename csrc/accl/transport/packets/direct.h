@@ -25,7 +25,7 @@
 /* Longer ones are sent in several steps. */
 #define DIRECT_MOST (UINT64_C(1) << 30)
 
-/* Whether BYTES at DATA, which need no conversion, are sent to RANK or received from it without a
+/* True if BYTES at DATA, which need no conversion, are sent to RANK or received from it without a
  * copy if the other side is ready. */
 bool acclib_direct_suits(const accl_device *device, uint32_t rank, const void *data,
                          uint64_t bytes);

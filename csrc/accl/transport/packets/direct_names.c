@@ -32,7 +32,7 @@ static struct direct_name name_in(const struct packet_header *h)
                                 .wire_type = h->wire_type};
 }
 
-/* Whether a message named SENT is what a receive named WANTED waits for. */
+/* True if a message named SENT is the one that a receive named WANTED waits for. */
 static bool matches(const struct direct_name *sent, const struct direct_name *wanted)
 {
     return sent->key == wanted->key && sent->at == wanted->at && sent->bytes == wanted->bytes &&

@@ -11,7 +11,7 @@
 /* Names of a channel that are kept, of each side. */
 #define DIRECT_NAMES_MOST 64
 
-/* Which message is meant: equal on both sides. */
+/* Name of a message, equal on both sides. */
 struct direct_name {
     uint64_t key, at, bytes;
     uint32_t tag, sequence, wire_type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ends a wait for packets. The executor's. */
+/* Checks that end a wait for packets. The executor's. */
 #ifndef ACCL_PACKETS_INSPECT_H
 #define ACCL_PACKETS_INSPECT_H
 

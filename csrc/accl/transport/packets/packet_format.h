@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a packet between two ranks looks like: this header, then the payload. Little-endian. */
+/* Format of a packet between two ranks: this header, then the payload. Little-endian. */
 #ifndef ACCL_PACKET_FORMAT_H
 #define ACCL_PACKET_FORMAT_H
 

@@ -18,7 +18,7 @@ void acclib_incoming_free(struct incoming *incoming)
     free(incoming);
 }
 
-/* What every header has. */
+/* Fills the fields that every header has. */
 static void sign(const accl_device *device, struct packet_header *header, uint64_t payload)
 {
     header->magic = PACKET_MAGIC;
@@ -27,7 +27,7 @@ static void sign(const accl_device *device, struct packet_header *header, uint64
     header->payload = (uint32_t)payload;
 }
 
-/* What is consumed goes with every packet. */
+/* Writes the counts of consumed messages, which go with every packet. */
 static void write_counts(const accl_device *device, struct parcel_post *post)
 {
     struct packet_link *link = &device->packets->links[post->rank];

@@ -138,7 +138,7 @@ static uint32_t mismatch(struct wish *w, const struct packet_header *h, const st
     return acclib_transport_mismatch(w->device, &shape, place->wire_type, place->count);
 }
 
-/* Whether the message that was found is the one that the call wants. */
+/* True if the message that was found is the one that the call wants. */
 static bool is_wanted(const struct wish *w, uint32_t wire_type, uint64_t count)
 {
     const struct packet_header *h = &w->found->header;

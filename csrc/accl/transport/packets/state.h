@@ -62,7 +62,7 @@ static inline struct incoming *incoming_of(struct list_node *node)
     return LIST_ENTRY(node, struct incoming, in_channel);
 }
 
-/* What a packet of a collective tells of its sender's call. */
+/* Returns the call of the sender, as the header of a collective's packet describes it. */
 static inline struct call_told packet_told(const struct packet_header *h)
 {
     return (struct call_told){.number = h->tag, .note = h->call, .signature = h->sequence};
@@ -128,7 +128,7 @@ struct packets {
 };
 
 #define CROWD_MOST 16
-/* Whether most yields of late let another thread run, as ranks share cores. Any thread. */
+/* True if most of the recent yields let another thread run, as ranks share cores. Any thread. */
 static inline bool packets_are_crowded(const struct packets *p)
 {
     return atomic_load_explicit(&p->crowd, memory_order_relaxed) > CROWD_MOST / 2;

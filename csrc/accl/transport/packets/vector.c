@@ -23,7 +23,7 @@ static uint8_t *element(const struct vector *v, uint64_t i)
     return v->data + i * acclib_dtype_bytes(v->type);
 }
 
-/* Whether the rest may go to a member, or come from it, without a copy; and its message. */
+/* True if the rest may go to a member, or come from it, without a copy; fills in its message. */
 static bool suits(const struct walk *w, uint32_t with, const struct vector *v, uint64_t done,
                   uint64_t bytes, struct packet_message *message)
 {

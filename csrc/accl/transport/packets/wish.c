@@ -45,7 +45,7 @@ void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *
                        .timeout_bits = timeout_bits};
 }
 
-/* How often this thread has lost its core to another one. */
+/* Returns the number of times that this thread has lost its core to another one. */
 static long count_switches(void)
 {
     struct rusage usage;
@@ -72,7 +72,7 @@ static void yield_core(struct packets *p, struct waiter *waiter)
     atomic_store_explicit(&p->crowd, crowd, memory_order_relaxed);
 }
 
-/* How long a wait goes on before it naps. */
+/* Returns the time that a wait lasts before it naps. */
 static int64_t nap_after(const struct packets *p, bool is_long)
 {
     if (p->shared_yields)

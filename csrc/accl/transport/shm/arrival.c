@@ -46,7 +46,7 @@ static bool copy_chain(accl_device *device, uint32_t chain, const struct wanted 
     return at == to->count;
 }
 
-/* Whether elements of FROM can become some of TO. */
+/* True if elements of FROM can be converted to TO. */
 static bool types_convert(uint32_t from, uint32_t to)
 {
     return from == to || (from == ACCL_FLOAT16 && to == ACCL_FLOAT32) ||
@@ -185,8 +185,7 @@ void acclib_arrival_drop(accl_device *device, struct peer *peer, const struct ar
     give_credit(device, peer, &a->entry, a->kind);
 }
 
-/* Whether the memory of PEER is here; a put that is copied from there may be the first to need it.
- */
+/* True if PEER's memory is mapped. A put copied from there may be the first to need it. */
 bool acclib_arrival_reach(accl_device *device, struct peer *peer)
 {
     if (peer->arena == NULL && clock_now() - peer->asked_at > ATTACH_AGAIN_NS) {
@@ -196,7 +195,7 @@ bool acclib_arrival_reach(accl_device *device, struct peer *peer)
     return peer->arena != NULL;
 }
 
-/* What has become of a message that its sender still offered when it was set aside. */
+/* Follows up a message that was set aside while still offered; false if it cannot be read now. */
 static bool follow_offer(const accl_device *device, struct peer *peer, struct parcel *parcel)
 {
     struct ring_entry *shared = parcel->shared;

@@ -40,7 +40,7 @@ bool acclib_arrival_open(const accl_device *device, struct peer *peer, struct pa
  * withdrawn it. */
 bool acclib_arrival_claim(const struct peer *peer, const struct arrival *a);
 
-/* Whether the memory of PEER is mapped; maps it if it can be. */
+/* True if the memory of PEER is mapped; maps it if it can be. */
 bool acclib_arrival_reach(accl_device *device, struct peer *peer);
 
 /* Copies the data of a message; false if it is not where the entry says. */

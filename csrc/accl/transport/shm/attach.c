@@ -49,7 +49,7 @@ static int receive_file(int fd, struct hello *in)
     return file;
 }
 
-/* Whether a block of N parts of SIZE bytes can be at OFFSET of a file of BYTES. */
+/* True if a block of N parts of SIZE bytes can be at OFFSET of a file of BYTES. */
 static bool has_place(uint64_t offset, uint64_t n, uint64_t size, uint64_t bytes)
 {
     return offset >= ARENA_HEADER_BYTES && offset % ARENA_LINE == 0 && offset <= bytes &&

@@ -42,7 +42,7 @@ static uint64_t offset_of(const struct direct *d, const uint8_t *memory)
     return memory != NULL ? (uint64_t)(memory - d->device->heap->base) : 0;
 }
 
-/* Whether a result of OP can have elements of TYPE, which another rank says. */
+/* True if a result of OP can have elements of TYPE, which another rank has written. */
 static bool result_fits(const struct operation *op, uint32_t type)
 {
     bool mixed = op->type == ACCL_FLOAT32 && op->arithmetic == ACCL_FLOAT16;
@@ -61,8 +61,8 @@ static uint64_t part_offset(const struct operation *op, uint64_t index)
     return size == acclib_dtype_bytes(op->result_type) ? index * op->count * size : NOWHERE;
 }
 
-/* Where the result would overwrite what others still read, they get a copy to read. A result at
- * OWN_OFFSET from the source overwrites only what nobody else reads. */
+/* Gives the others a copy to read if the result would overwrite operands that they still read. A
+ * result at OWN_OFFSET from the source overwrites only operands that nobody else reads. */
 static uint32_t protect_source(struct direct *d, uint64_t own_offset)
 {
     const struct operation *op = d->op;
@@ -299,7 +299,7 @@ static uint64_t share(const struct operation *op, uint32_t index)
     return op->count / op->comm->n * index / 16 * 16;
 }
 
-/* What a reduction reads and writes, of all members. */
+/* Operands and results of a reduction, of all members. */
 struct parts {
     const uint8_t *operands[RANKS_MAX];
     uint8_t *results[RANKS_MAX];

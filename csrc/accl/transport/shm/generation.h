@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which of its devices in a job a rank has open: the first, the second, ... Any thread.
+ * Generation of the device that a rank has open in a job: the first, the second, ... Any thread.
  *
  * The counts are kept until the process ends, 24 bytes for each name of a job and rank: other ranks
  * compare numbers, and may open their next device of that name at any time. A number that was
  * forgotten would be given again, and its device would be refused, or taken for an earlier one.
- */
-/*
- * Which of its devices in a job a rank has open: the first, the second, ... Remembered for the life
- * of the process. Any thread.
  */
 #ifndef ACCL_GENERATION_H
 #define ACCL_GENERATION_H
 
 #include <stdint.h>
 
-/* How many devices this process has had as RANK of JOB. */
+/* Returns the number of devices that this process has had as RANK of JOB. */
 uint32_t acclib_generation_of(uint64_t job, uint32_t rank);
 
 /* It has one more. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two sides of a meeting have in common: attach.c asks, porter.c answers.
+ * Messages and code that both sides of a meeting share: attach.c asks, porter.c answers.
  *
  * A rank listens on an abstract unix socket whose name comes from the user, the job and its
  * number. Both sides check the other's user. The name is gone with the socket, so nothing can be
@@ -54,7 +54,7 @@ void acclib_hello_learn(accl_device *device, const struct hello *in);
 int acclib_peer_pidfd(pid_t pid, bool *ended);
 /* Watches the process of PEER from here on; PIDFD is the peer's then, or closed. */
 void acclib_peer_watch(struct peer *peer, int pidfd, bool ended);
-/* Whether the process of PEER has ended. Any thread. */
+/* True if the process of PEER has ended. Any thread. */
 bool acclib_peer_is_dead(struct peer *peer);
 
 #endif

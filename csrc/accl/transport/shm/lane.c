@@ -56,7 +56,7 @@ static uint32_t lane_wait_word(accl_device *device, const struct operation *op, 
     return bits;
 }
 
-/* Whether the others may use elements of TYPE in OP. */
+/* True if the others may use elements of TYPE in OP. */
 static bool type_fits(const struct operation *op, uint32_t type)
 {
     bool fits = type == op->type || (op->type == ACCL_FLOAT32 && type == ACCL_FLOAT16);

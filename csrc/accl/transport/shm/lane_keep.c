@@ -7,9 +7,9 @@
 #include "common/clock.h"
 #include "common/spin.h"
 
-/* How long a rank waits for others that are about to come, or that read its data: as long as a send
- * does, and about as long as copying the data would take. Nobody looks for a deadline, an interrupt
- * or the end of a peer meanwhile, so there is a limit. */
+/* Time that a rank waits for others that are about to come, or that read its data: as long as a
+ * send does, and about as long as copying the data would take. Nobody looks for a deadline, an
+ * interrupt or the end of a peer meanwhile, so there is a limit. */
 #define MOMENT_NS INT64_C(30000)
 #define MOMENT_BYTES_PER_NS 2
 #define MOMENT_BYTES_MOST (UINT64_C(20) << 20)
@@ -48,7 +48,7 @@ bool acclib_lane_has_posted(const struct communicator *comm, uint32_t index, uin
                                                 memory_order_acquire) >= number;
 }
 
-/* Whether READY becomes true within a moment; ranks that share cores let the others run. */
+/* True if READY becomes true within a moment; ranks that share cores yield meanwhile. */
 static bool is_soon(accl_device *device, const struct operation *op, uint32_t index,
                     uint64_t number, uint64_t bytes,
                     bool (*ready)(const struct communicator *comm, uint32_t index, uint64_t number))

@@ -14,7 +14,7 @@
 
 #include "accl/transport/shm/lane.h"
 
-/* Whether BYTES for one member are few enough to be left. */
+/* True if BYTES for one member are few enough to be left. */
 static inline bool lane_may_keep(const accl_device *device, uint64_t bytes)
 {
     return bytes <= device->rx_count * device->rx_bytes;
@@ -24,12 +24,12 @@ static inline bool lane_may_keep(const accl_device *device, uint64_t bytes)
 uint8_t *acclib_lane_keep(accl_device *device, const struct communicator *comm, uint64_t number,
                           uint64_t bytes);
 
-/* Whether all members are done with call NUMBER, or will be in a moment, which is longer with more
+/* True if all members are done with call NUMBER, or will be in a moment, which is longer with more
  * BYTES to be left. */
 bool acclib_lane_soon_done(accl_device *device, const struct operation *op, uint64_t number,
                            uint64_t bytes);
 
-/* Whether member INDEX has posted call NUMBER. */
+/* True if member INDEX has posted call NUMBER. */
 bool acclib_lane_has_posted(const struct communicator *comm, uint32_t index, uint64_t number);
 
 /* The same, or it will have in a moment. */

@@ -60,7 +60,7 @@ static void tell(accl_device *device, struct left_lanes *left)
     }
 }
 
-/* Whether member I uses the lane of this rank no more. */
+/* True if member I uses the lane of this rank no more. */
 static bool is_gone(accl_device *device, const struct left_lanes *left, uint32_t i)
 {
     struct peer *peer = peer_of(device, left->members[i].rank);

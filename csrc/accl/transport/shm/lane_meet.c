@@ -51,7 +51,7 @@ int acclib_lane_join(accl_device *device, struct communicator *comm)
     return ACCL_OK;
 }
 
-/* Whether the lane of member INDEX is known; searches its file. */
+/* True if the lane of member INDEX is known; searches its file if not. */
 static bool look_for_lane(const struct communicator *comm, uint32_t index, const struct peer *peer)
 {
     struct lane **lane = &comm->lanes->of[index];
@@ -68,7 +68,7 @@ bool acclib_lane_look(const accl_device *device, const struct communicator *comm
     return all;
 }
 
-/* Whether member INDEX has started; attaches to it. */
+/* True if member INDEX has started, and its memory is mapped. */
 static bool is_there(const struct communicator *comm, uint32_t index, const struct peer *peer)
 {
     (void)comm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the members of a communicator find each other's lanes. */
+/* Search of a communicator's members for each other's lanes. */
 #ifndef ACCL_LANE_MEET_H
 #define ACCL_LANE_MEET_H
 

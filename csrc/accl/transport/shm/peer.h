@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank knows of the others on its host. */
+/* State that a rank keeps of each other one on its host. */
 #ifndef ACCL_SHM_PEER_H
 #define ACCL_SHM_PEER_H
 

@@ -122,7 +122,7 @@ static void know(accl_device *device, const struct guest *guest)
     struct peer *peer = peer_of(device, guest->in.rank);
     bool ended;
 
-    /* What is known of a process before it is not known of this one. */
+    /* Knowledge of an earlier process does not hold for this one. */
     if (peer->pidfd < 0)
         atomic_store(&peer->dead, false);
     int pidfd = acclib_peer_pidfd(guest->holder.pid, &ended);

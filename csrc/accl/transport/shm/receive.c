@@ -154,7 +154,7 @@ void acclib_shm_progress(accl_device *device)
     }
 }
 
-/* Whether a message is for the executed call. */
+/* True if a message is for the executed call. */
 static bool is_for(accl_device *device, const struct ring_entry *entry, uint32_t tag)
 {
     return tags_match(entry, tag) &&
@@ -299,7 +299,7 @@ void acclib_shm_reset(accl_device *device)
         for (struct list_node *at = peer->parcels.first; at != NULL; at = next) {
             struct parcel *parcel = parcel_of(at);
             next = at->next;
-            /* What is offered only stays until its sender gives it up. */
+            /* A message that is only offered stays until its sender gives it up. */
             if (!acclib_arrival_open(device, peer, parcel, &a) || a.kind == ENTRY_DIRECT)
                 continue;
             acclib_arrival_drop(device, peer, &a);

@@ -370,7 +370,7 @@ static uint32_t send_to_self(accl_device *device, struct sending *s)
     return 0;
 }
 
-/* What fits into a single rx buffer, or into the ring's entry. */
+/* Sends a message that fits into a single rx buffer, or into the ring's entry. */
 static uint32_t send_segment(accl_device *device, struct sending *s, bool pooled)
 {
     struct slot_list list;

@@ -64,7 +64,7 @@ static void init_peers(accl_device *device, uint64_t rings)
     self->pool = device->pool;
 }
 
-/* What other ranks check before they use the file; the magic number comes last. */
+/* Fills the fields that other ranks check before they use the file; the magic number comes last. */
 static void fill_header(accl_device *device, uint64_t rings)
 {
     struct arena_header *header = device->header;
@@ -157,7 +157,7 @@ static uint32_t shm_inspect(struct waiter *w, uint32_t rank, bool must_stay)
     bool left =
         arena != NULL ? atomic_load(&arena->closed) != 0 : atomic_load(&peer->in->left) != 0;
 
-    /* What comes through another transport may have been sent before. */
+    /* Messages through another transport may have been sent before. */
     if (must_stay && left && w->transport == &acclib_shm)
         return acclib_call_fail(device, ACCL_ERROR(PEER_LOST_ERROR),
                                 "rank %u (of communicator 0) has closed its device", rank);
