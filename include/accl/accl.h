@@ -175,7 +175,7 @@ struct accl_operation_facts {
               ACCL_SHARE_##reads, \
               ACCL_SHARE_##writes},
 
-/* What ACCL_CONFIG does; the value is the call's count. */
+/* Functions of ACCL_CONFIG; the value is the call's count. */
 enum accl_config_function {
     ACCL_CFG_RESET = 0,            /* forgets messages, sequence numbers and errors */
     ACCL_CFG_ENABLE_PACKETS = 1,   /* nothing to do */
@@ -189,9 +189,9 @@ enum accl_config_function {
 enum accl_stack { ACCL_STACK_UDP = 0, ACCL_STACK_TCP = 1, ACCL_STACK_RDMA = 2 };
 
 /*
- * How elements A and B of two ranks are combined. Integers wrap. MAX and MIN are IEEE 754-2019's
- * maximum and minimum: NaN if an element is NaN, and -0 is less than +0. The vendor's driver has
- * SUM and MAX only, and its MAX is A > B ? A : B.
+ * Functions that combine elements A and B of two ranks. Integers wrap. MAX and MIN are IEEE
+ * 754-2019's maximum and minimum: NaN if an element is NaN, and -0 is less than +0. The vendor's
+ * driver has SUM and MAX only, and its MAX is A > B ? A : B.
  */
 enum accl_reduce_function { ACCL_SUM = 0, ACCL_MAX = 1, ACCL_MIN = 2, ACCL_PROD = 3 };
 
@@ -465,12 +465,12 @@ int accl_memory_info(accl_device *device, struct accl_memory_info *info);
  *   REDUCE           source                            result, at the root    root
  *   BARRIER, NOP, CONFIG: none; of all others the source is in 0, the result in 2
  *
- * What is not used may be ACCL_NO_ADDRESS. Source and result may be the same memory, and those of
- * COPY and COMBINE may overlap: operands are what they were before. For scatter, gather and
- * allgather the own part may be at its place. All ranks of a communicator must make its collective
- * calls in the same order with matching arguments. A difference is CALL_MISMATCH_ERROR on all
- * ranks, with a text that says which rank called what: in the same call, or in the next one of the
- * communicator for a rank that does not wait in this one, such as the root of a short BCAST.
+ * Addresses that are not used may be ACCL_NO_ADDRESS. Source and result may be the same memory, and
+ * those of COPY and COMBINE may overlap: operands are what they were before. For scatter, gather
+ * and allgather the own part may be at its place. All ranks of a communicator must make its
+ * collective calls in the same order with matching arguments. A difference is CALL_MISMATCH_ERROR
+ * on all ranks, with a text that says which rank called what: in the same call, or in the next one
+ * of the communicator for a rank that does not wait in this one, such as the root of a short BCAST.
  * Any count, 0 too, and any root are allowed.
  *
  * Types: `dtype` is the type of the elements, `compressed_dtype` the one that the compression
@@ -575,7 +575,7 @@ int accl_last_call(accl_device *device, uint32_t *retcode, uint64_t *duration_ns
  *   HOOK      a function that is called by whichever thread executes or progresses; it may call
  *             accl_stream_push(), and nothing else of this device,
  *   QUEUE     a queue that accl_stream_pull() reads.
- * What has no taker is kept, 64 MiB at most; then senders wait. A stream put that there is no
+ * Data that nobody takes are kept, 64 MiB at most; then senders wait. A stream put that there is no
  * memory for is lost. Whoever reads next is told so, once: accl_stream_pull() by ACCL_NO_MEMORY, a
  * call that takes the engine's input by DMA_INTERNAL_ERROR; the text names the stream and the rank
  * that put. So is its sender, by the same error, if its put had more bytes than this rank's rx
@@ -607,7 +607,7 @@ int accl_dump_rx_buffers(accl_device *device, char *text, size_t space, size_t *
 int accl_dump_communicator(accl_device *device, uint32_t comm, char *text, size_t space,
                            size_t *needed);
 int accl_dump_exchange_memory(accl_device *device, char *text, size_t space, size_t *needed);
-/* What this rank and those that it has met wait for at this moment. */
+/* Describes what this rank and those that it has met wait for at this moment. */
 int accl_dump_waits(accl_device *device, char *text, size_t space, size_t *needed);
 
 /* Packets */

@@ -405,7 +405,7 @@ class ACCL
     {
         engine_->wait(request);
     }
-    /* Whether it ended within TIMEOUT. */
+    /* Returns true if the call ended within TIMEOUT. */
     bool wait(ACCLRequest *request, std::chrono::milliseconds timeout)
     {
         return engine_->wait(request, timeout) == no_timeout;

@@ -41,7 +41,7 @@ class ArithConfig
         address_ = address;
         is_set_ = true;
     }
-    /* Where it is in exchange memory. */
+    /* Returns its address in exchange memory. */
     addr_t addr() const
     {
         if (!is_set_)

@@ -19,7 +19,7 @@ typedef uint64_t addr_t;
 typedef uint32_t val_t;
 typedef unsigned int communicatorId;
 
-/* What calls return a pointer to; only that pointer has a meaning. */
+/* Handle to which calls return a pointer; only that pointer has a meaning. */
 typedef long long ACCLRequest;
 
 const unsigned int TAG_ANY = ACCL_TAG_ANY;
@@ -56,7 +56,7 @@ enum class operation : int {
     nop = ACCL_NOP
 };
 
-/* What operation::config does. The two limits are the engine's own business here: no effect. */
+/* Functions of operation::config. The two limits have no effect: the engine here sets its own. */
 enum class cfgFunc {
     reset_periph = ACCL_CFG_RESET,
     enable_pkt = ACCL_CFG_ENABLE_PACKETS,

@@ -69,7 +69,7 @@ inline bool moves_data(operation scenario)
            scenario != operation::nop;
 }
 
-/* Whether all ranks use all its buffers, and as many elements of them as the count says. */
+/* Returns true if all ranks use all its buffers, and as many elements of them as the count says. */
 inline bool has_count_everywhere(operation scenario)
 {
     return scenario == operation::copy || scenario == operation::combine ||

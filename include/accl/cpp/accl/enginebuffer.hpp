@@ -150,7 +150,7 @@ template <typename dtype> class EngineBuffer : public Buffer<dtype>
         if (had != nullptr && had->memory()->session() == session)
             return had->memory();
 
-        // What the device memory has so far goes along.
+        // The content of the device memory so far moves along.
         auto memory = std::make_shared<detail::Memory>(
             session, object.bytes, type, bo.get_flags() == xrt::bo::flags::host_only, object.host);
         std::unique_ptr<char[]> content(new char[object.bytes]);

@@ -14,7 +14,7 @@ namespace ACCL
 namespace detail
 {
 
-/* Whether the launcher started N processes on this host. */
+/* Returns true if the launcher started N processes on this host. */
 inline bool started_here(size_t n)
 {
     for (const char *name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "LOCAL_WORLD_SIZE"}) {
