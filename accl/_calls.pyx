@@ -275,7 +275,7 @@ cdef class Calls:
 
     @property
     def config_rdy(self):
-        """Whether calls can be made."""
+        """True if calls can be made."""
         return self._caller.config_rdy
 
     @config_rdy.setter
@@ -284,7 +284,7 @@ cdef class Calls:
 
     @property
     def check_return_value_flag(self):
-        """Whether failed calls raise an exception."""
+        """True if failed calls raise an exception."""
         return self._caller.check_return_value_flag
 
     @check_return_value_flag.setter

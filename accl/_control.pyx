@@ -251,7 +251,7 @@ cdef class Control:
             free(c)
 
     def has_packets(self):
-        """Whether a rank is reached through packets, which must be carried."""
+        """Return whether a rank is reached through packets, which must be carried."""
         cdef uint32_t n = self.caller.sizes[0] if self.caller.n_comms else 0
         cdef accl_rank *c = self.get_ranks(0, n)
         try:

@@ -37,7 +37,7 @@ cdef uint32_t _INTERRUPTED = ErrorCode.INTERRUPTED_ERROR
 
 LARGEST = 2**63 - 1
 
-# How long messages in flight are waited for.
+# Time that closing a device waits for messages in flight.
 cdef enum:
     FINISH_NS = 2_000_000_000
 

@@ -119,7 +119,7 @@ cdef class ACCLHandle(Request):
         return True
 
     def test(self):
-        """Whether the call has finished, successfully or not."""
+        """Return whether the call has finished, successfully or not."""
         return self.done()
 
     @property

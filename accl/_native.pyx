@@ -55,7 +55,7 @@ _BY_STATUS = {
     ACCL_UNSUPPORTED: errors.ACCLUnsupportedError,
 }
 _TIMEOUTS = int(ErrorCode.RECEIVE_TIMEOUT_ERROR | ErrorCode.DEQUEUE_BUFFER_TIMEOUT_ERROR)
-# How the soft engine names the rank that is the cause.
+# Name that the soft engine gives the rank that is the cause.
 _PEER = re.compile(r"\brank (\d+) \(of communicator 0\)")
 _PEERS = int(ErrorCode.PEER_LOST_ERROR | ErrorCode.PEER_GAVE_UP_ERROR)
 
@@ -125,7 +125,7 @@ cdef class Library(LoadedLibrary):
 
     @property
     def is_soft(self):
-        """Whether it is the soft engine, not the vendor's driver."""
+        """True if it is the soft engine, not the vendor's driver."""
         return self.table.accl_version is not NULL and _is_soft(self)
 
     @property

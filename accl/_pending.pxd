@@ -14,7 +14,7 @@ cdef class Pending:
     # The operands, until the call has finished.
     cdef tuple keep
 
-    # Whether the call has finished; never waits.
+    # Returns true if the call has finished; never waits.
     cdef bint ended(self) noexcept
 
 

@@ -14,7 +14,7 @@ class _Registers(Protocol):
 
 
 class ACCLArithConfig:
-    """How the datapath handles one pair of types.
+    """Arithmetic configuration: the datapath's handling of one pair of types.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ Started = TypeVar("Started", bound="accl")
 
 @dataclass(frozen=True)
 class Settings:
-    """What all ranks must choose alike.
+    """Settings that all ranks must choose alike.
 
     Parameters
     ----------

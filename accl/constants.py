@@ -74,7 +74,7 @@ class CCLOCfgFunc(IntEnum):
 
 @unique
 class ACCLReduceFunctions(IntEnum):
-    """How two vectors are combined."""
+    """Functions that combine two vectors."""
 
     #: Sum of the elements; integers wrap.
     SUM = 0

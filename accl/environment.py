@@ -34,7 +34,7 @@ class Setting(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, str, str]:
-        """What is allowed, the default and the meaning, in Markdown."""
+        """The allowed values, the default and the meaning, in Markdown."""
         allowed = self.values or ", ".join(f"`{word}`" for word in self.words)
         default = self.default or f"`{self.words[0]}`"
         return allowed, default, self.meaning

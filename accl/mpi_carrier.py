@@ -107,7 +107,7 @@ class MPICarrier:
 
     @property
     def any_thread(self) -> bool:
-        """Whether calls progress on their own: MPI was initialised with THREAD_MULTIPLE."""
+        """True if calls progress on their own: MPI was initialised with THREAD_MULTIPLE."""
         return self._any_thread
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What torch.distributed gives a process group, checked."""
+"""Checks of the arguments that torch.distributed gives a process group."""
 
 from __future__ import annotations
 

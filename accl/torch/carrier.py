@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a process group carries out its collectives, over the calls of an `accl`."""
+"""Collectives of a process group, carried out over the calls of an `accl`."""
 
 from __future__ import annotations
 

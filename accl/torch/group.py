@@ -52,7 +52,7 @@ class ProcessGroupACCL(Carrier, dist.ProcessGroup):
         How long operations wait for other ranks.
     """
 
-    # What PyTorch asks a backend for.
+    # Capabilities that PyTorch looks up in a backend.
     supports_splitting = False
     supports_coalescing = False
 

@@ -78,7 +78,7 @@ _MOVED: dict[Any, Any] = {
 
 
 class Reduction(NamedTuple):
-    """How a reduction is made.
+    """Plan of a reduction.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the ranks of a group meet: the store of torch.distributed carries what they must know."""
+"""Rendezvous of a group's ranks: the store of torch.distributed carries what they must know."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes over links: counted for each operation."""
+"""Traffic over links, counted for each operation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Counter", "Traffic", "report"]
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a rank has sent and received in one kind of operation.
+    """Traffic that a rank has sent and received in one kind of operation.
 
     Bytes are those that leave and reach the rank's port if the engine has hardware's algorithms: a
     ring for allreduce, reduce_scatter, allgather, gather and reduce, and messages from the root

@@ -112,11 +112,11 @@ class Work(_Work):
             return self._future
 
     def is_completed(self) -> bool:
-        """Whether it has ended, successfully or not."""
+        """Return whether it has ended, successfully or not."""
         return self._ended.is_set()
 
     def is_success(self) -> bool:
-        """Whether it has ended without an error."""
+        """Return whether it has ended without an error."""
         return self._ended.is_set() and self._error is None
 
     def exception(self) -> BaseException | None:
@@ -188,13 +188,13 @@ class Message(Work):
         return made
 
     def is_completed(self) -> bool:
-        """Whether it has ended, successfully or not."""
+        """Return whether it has ended, successfully or not."""
         if not self._ended.is_set() and self._handle.done():
             self._finish()
         return super().is_completed()
 
     def is_success(self) -> bool:
-        """Whether it has ended without an error."""
+        """Return whether it has ended without an error."""
         return self.is_completed() and super().is_success()
 
     def source_rank(self) -> int:
