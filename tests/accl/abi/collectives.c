@@ -23,7 +23,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)(seed >> 33) % below;
 }
 
-/* Whether the call that is made is a product. */
+/* True if the call that is made is a product. */
 static int multiplies;
 
 /* Small integers, exact in every type and in every order. */

@@ -65,7 +65,7 @@ static void one_missing(const struct rank *r)
     }
 }
 
-/* Who closes a device is lost to those whose time is not over yet: all have their answers first. */
+/* A rank that closes is lost to those whose time is not over yet: all get their answers first. */
 static void all_are_done(void)
 {
     atomic_fetch_add(arrived, 1);

@@ -117,7 +117,7 @@ static void body(uint32_t rank, uint32_t n)
     set_timeout(&r, 30000);
     CHECK(accl_buffer_create(r.device, 4 * LARGE, 0, 0, &buffer) == ACCL_OK);
 
-    /* What is kept for messages and between hosts is there after the first rounds. */
+    /* Memory that is kept for messages and between hosts is there after the first rounds. */
     meet(&r);
     free_again_and_again(&r, buffer);
     meet(&r);

@@ -210,7 +210,7 @@ static void tags(const struct rank *r)
     accl_buffer_free(b.buffer);
 }
 
-/* What a call writes another one reads: they keep their order, though the first one waits. */
+/* A call that reads what another one writes stays behind it, though the first one waits. */
 static void memory_keeps_order(const struct rank *r)
 {
     uint32_t other = 1 - r->rank;

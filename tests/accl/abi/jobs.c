@@ -2,7 +2,7 @@
 /*
  * build: @libaccl
  *
- * How ranks find each other: names of jobs, launchers, ports; who may not meet; what is left.
+ * Meeting of ranks: names of jobs, launchers, ports; ranks that may not meet; what is left.
  * usage: jobs
  */
 #include <dirent.h>
@@ -53,7 +53,7 @@ static uint32_t send_some(const struct rank *r)
     return run_call(r, &call);
 }
 
-/* Whether rank 0 at A reaches rank 1 at B. */
+/* Returns true if rank 0 at A reaches rank 1 at B. */
 static int meet(const struct place *a, const struct place *b)
 {
     struct rank one, two;
@@ -97,7 +97,7 @@ static void other_user(const struct place *place)
 
 /* ------------------------------------------------------------------ who is in the way */
 
-/* Whether this process listens at the abstract NAME. */
+/* Returns true if this process listens at the abstract name FOUND; then *NAME is its address. */
 static int connects(const char *found, struct sockaddr_un *name, socklen_t *length)
 {
     struct sockaddr_un tried = {.sun_family = AF_UNIX};

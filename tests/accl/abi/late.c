@@ -32,7 +32,7 @@ static int interrupts; /* of sends, as if Ctrl-C was pressed */
 static _Atomic int was_interrupted;
 static uint64_t seed;
 
-/* What the ranks of a job share besides accl. */
+/* State that the ranks of a job share besides accl. */
 static struct shared {
     _Atomic uint32_t arrived[RANKS], dead[RANKS]; /* the last round; that of its death, or 0 */
     _Atomic int ends;                             /* a check has failed */

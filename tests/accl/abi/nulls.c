@@ -107,7 +107,7 @@ static void no_results(accl_device *device)
     REFUSED(accl_packet_next(device, NULL));
     REFUSED(accl_packet_space(device, 1, NULL));
     REFUSED(accl_packet_outstanding(device, NULL));
-    /* What may be NULL. */
+    /* Arguments that may be NULL. */
     CHECK(accl_call_sync(device, &call, NULL) == ACCL_OK);
     CHECK(accl_dump_waits(device, NULL, 0, &needed) == ACCL_OK && needed > 0);
     CHECK(accl_stream_push(device, NULL, 0) == ACCL_OK);

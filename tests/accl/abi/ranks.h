@@ -35,14 +35,14 @@ static inline uint32_t host_of(uint32_t rank)
     return each ? rank / (uint32_t)atoi(each) : 0;
 }
 
-/* Whether some ranks may share no memory. */
+/* Returns true if some ranks may share no memory. */
 static inline int by_packets(void)
 {
     const char *transport = getenv("ACCL_TRANSPORT");
     return getenv("RANKS_PER_HOST") || (transport && strcmp(transport, "packets") == 0);
 }
 
-/* Whether some of N ranks share no memory. */
+/* Returns true if some of N ranks share no memory. */
 static inline int are_apart(uint32_t n)
 {
     return by_packets() && n > 1 && (!getenv("RANKS_PER_HOST") || host_of(n - 1));

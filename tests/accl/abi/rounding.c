@@ -64,7 +64,7 @@ static float chain(uint32_t n, uint32_t first, uint64_t i, uint32_t function, in
     return acc;
 }
 
-/* Who starts the chain of element I of an allreduce of COUNT elements. */
+/* Returns the rank that starts the chain of element I of an allreduce of COUNT elements. */
 static uint32_t starter(uint32_t n, uint64_t i, uint64_t count, int compressed)
 {
     uint64_t segment = SEGMENT / (compressed ? 2U : 4U) / n * n;

@@ -125,7 +125,7 @@ int main(void)
     split_many(&other, 16);
     all_end(&r, b, split_many(&r, 4), BREAK_OFF);
     all_end(&r, b, split_many(&r, 4), TIME_OUT);
-    /* What waits ends when its device is closed. */
+    /* A call that waits ends when its device is closed. */
     set_timeout(&r, 60000);
     struct accl_call call = call_of(&cases[0], b, 0);
     CHECK(accl_call_start(r.device, &call, NULL, 0, &waiting) == ACCL_OK);

@@ -41,7 +41,7 @@ static void local(ACCL::ACCL &accl, int, int)
     accl.combine(COUNT, reduceFunction::MAX, *a, *b, *c);
     EXPECT(has(*c, COUNT, [](unsigned i) { return f(i) + 5; }));
 
-    // What is on the device stays there, and comes back when it is asked for.
+    // Data on the device stay there, and come back by sync_from_device().
     accl.copy(*b, *c, COUNT, false, true);
     EXPECT((*c)[0] == 5);
     (*c)[0] = 1;

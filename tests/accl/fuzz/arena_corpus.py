@@ -37,7 +37,7 @@ def look(rank: int, reset: int = 0) -> bytes:
 
 
 def post(number: int) -> int:
-    """Where a post of a lane begins."""
+    """Return the offset at which a post of a lane begins."""
     return 64 + number % 8 * 4096
 
 

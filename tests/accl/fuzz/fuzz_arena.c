@@ -89,7 +89,7 @@ struct step {
     size_t n;
 };
 
-/* What of the file of RANK a step writes to. */
+/* Finds the part of RANK's file that a step writes to. */
 static uint8_t *find_place(const struct ranks *r, uint32_t rank, uint8_t which, size_t *bytes)
 {
     const accl_device *device = r->device[rank];

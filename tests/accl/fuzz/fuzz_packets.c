@@ -53,7 +53,7 @@ static accl_device *open_device(void)
     return device;
 }
 
-/* What goes out is always in order. */
+/* Takes the outgoing packets, which are always in order. */
 static void drain(accl_device *device)
 {
     struct accl_packet p = {.size = sizeof p};

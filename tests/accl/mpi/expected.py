@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each operation must give, from all ranks' inputs, with NumPy alone."""
+"""Expected results of each operation, from all ranks' inputs, with NumPy alone."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def expected(
 def close_enough(
     operation: str, got: np.ndarray, want: np.ndarray, ranks: int, compressed: bool
 ) -> bool:
-    """Whether a result is right: exactly where nothing is rounded, else to what rounding allows."""
+    """Return whether a result is right: exactly, or to what rounding allows if it is rounded."""
     if got.shape != want.shape:
         return False
     zero = (got == 0) & (want == 0)

@@ -20,7 +20,7 @@ __all__ = ["COMMUNICATORS", "Call", "Program", "Step", "expect", "make_program",
 COMMUNICATORS = 4
 ANY = -1
 COLLECTIVES = ("allreduce", "allgather", "barrier")
-# What all rx buffers of a rank hold, in messages: more are never sent to it in one program.
+# Messages that all rx buffers of a rank hold: more are never sent to it in one program.
 SHORT_MESSAGES = 12
 
 
@@ -144,7 +144,7 @@ class _Model:
         return moved
 
     def may_start(self, rank: int, call: Call) -> bool:
-        """Whether no earlier call of the rank is in the way."""
+        """Return whether no earlier call of the rank is in the way."""
         for earlier in self.open[rank]:
             if earlier is call:
                 return True
@@ -203,7 +203,7 @@ class _Model:
         return True
 
     def run(self) -> bool:
-        """Whether the program ends."""
+        """Return whether the program ends."""
         moved = True
         while moved:
             moved = False
@@ -222,7 +222,7 @@ class _Model:
 
 
 def collectives_agree(program: Program) -> bool:
-    """Whether all members make the collectives of a communicator in the same order."""
+    """Return whether all members make the collectives of a communicator in the same order."""
     ranks = len(program)
     for comm in range(COMMUNICATORS):
         orders = set()

@@ -27,12 +27,12 @@ AXES: dict[str, tuple[Any, ...]] = {
     "plain": (False, True),
     "func": (0, 1, 2, 3),
 }
-# What has neither wire nor root.
+# Operations that have neither wire nor root.
 LOCAL = frozenset(["copy", "combine", "barrier"])
 
 
 def is_valid(case: Case) -> bool:
-    """Whether the values go together; what does not concern an operation has one value only."""
+    """Return whether the values go together; an axis without effect has one value only."""
     operation = case["operation"]
     if case["compressed"] and (case["dtype"] != "float32" or operation in LOCAL):
         return False

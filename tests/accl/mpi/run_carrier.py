@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each rank runs: calls of accl and of mpi4py, and then one of several ends.
+"""Script of each rank: calls of accl and of mpi4py, and then one of several ends.
 
 mpiexec -n N python run_carrier.py LEVEL {deinit,exit,finalize}
 """
@@ -87,7 +87,7 @@ def call_elsewhere(device: accl) -> None:
 
 
 def stopped() -> bool:
-    """Whether the engine's thread has ended; one that was joined stays listed for a moment."""
+    """Return whether the engine's thread has ended; a joined one stays listed for a moment."""
     until = time.monotonic() + 5
     while "accl-mpi" in threads():
         if time.monotonic() > until:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each rank runs: the cases of a file, one after the other, compared with NumPy.
+"""Script of each rank: the cases of a file, one after the other, compared with NumPy.
 
     mpiexec -n N python run_cases.py CASES.json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each rank runs: collectives of ranks that count as on several hosts.
+"""Script of each rank: collectives of ranks that count as on several hosts.
 
     mpiexec -n N python run_hosts.py {bits,late,differ}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each rank runs: random programs of several threads and communicators.
+"""Script of each rank: random programs of several threads and communicators.
 
     mpiexec -n N python run_interleaved.py FIRST_SEED NUMBER [--deadlocks] [--timeout MS]
 

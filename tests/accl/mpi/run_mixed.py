@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each rank runs: random programs of accl's and mpi4py's calls.
+"""Script of each rank: random programs of accl's and mpi4py's calls.
 
     mpiexec -n N python run_mixed.py FIRST_SEED NUMBER LIMIT
 
@@ -31,7 +31,7 @@ ALL = list(range(RANKS))
 # Turns of a loop that keeps the interpreter's lock for some milliseconds.
 BUSY = 100_000
 
-# What ends a request: waits, and checks what it gave.
+# Function that ends a request: waits, and checks what it gave.
 Finish = Callable[[], None]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each rank runs: random programs, compared with NumPy.
+"""Script of each rank: random programs, compared with NumPy.
 
     mpiexec -n N python run_programs.py FIRST_SEED NUMBER [--plant] [--timeout MS]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each rank runs: reductions that MPI makes itself, compared with NumPy, and repeated.
+"""Script of each rank: reductions that MPI makes itself, compared with NumPy, and repeated.
 
 mpiexec -n 4 python run_reductions.py packets|hosts
 """

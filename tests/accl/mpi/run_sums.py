@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each of two ranks runs: reductions of several steps by packets, compared with NumPy.
+"""Script of each of two ranks: reductions of several steps by packets, compared with NumPy.
 
 mpiexec -n 2 python run_sums.py
 """

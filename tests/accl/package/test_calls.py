@@ -238,7 +238,7 @@ def test_stream_put_and_back(make):
     devices = make(2)
     a, r = filled(devices[0], 16), devices[0].allocate((16,))
     devices[0].send(a, 16, 1, 0, stream_flags=ACCLStreamFlags.RES_STREAM)
-    # What arrived at the kernel of the second comes back as its input.
+    # Data that arrived at the kernel of the second come back as its input.
     spare = devices[1].allocate((16,))
     devices[1].send(spare, 16, 0, 5, stream_flags=ACCLStreamFlags.OP0_STREAM)
     devices[0].recv(r, 16, 1, 5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How calls end while another rank is alive and makes no call."""
+"""Ends of calls while another rank is alive and makes no call."""
 
 from __future__ import annotations
 

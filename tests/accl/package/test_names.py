@@ -74,7 +74,7 @@ def test_parameters_are_those_of_pyaccl(name):
         assert parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         if default:
             assert parameter.default == eval(default)
-    # What is ours besides can be left out.
+    # Our own further parameters can be left out.
     for parameter in parameters[len(words) :]:
         variable = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
         assert variable or parameter.default is not parameter.empty

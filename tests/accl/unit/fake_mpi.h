@@ -154,7 +154,7 @@ static int fake_irecv(void *data, int bytes, int from, int tag, int me)
     return FAKE_MESSAGES + 1 + i;
 }
 
-/* Whether a receive that may take the same message was there before R. */
+/* Returns true if a receive that may take the same message was posted before R. */
 static bool fake_is_behind(const struct fake_receive *r)
 {
     for (int i = 0; i < FAKE_RECEIVES; i++) {
@@ -416,7 +416,7 @@ struct fake_symbol {
 FAKE_FUNCTIONS(of_int, int, INT_RANK, INT_SAME, INT_SAME)
 FAKE_FUNCTIONS(of_pointer, void *, POINTER_RANK, POINTER_OF, POINTER_TO)
 
-/* What is found; set while no device uses it. */
+/* Symbols that dlsym() finds; set while no device uses them. */
 static const struct fake_symbol *fake_symbols = of_int_symbols;
 
 void *__wrap_dlsym(void *library, const char *name);

@@ -82,8 +82,8 @@ static void begin_transfer(accl_request **sending, accl_request **receiving)
     }
 }
 
-/* What a sender that gave up has in its memory by then is not received, whatever MPI makes of it;
- * the next message is. */
+/* Data that a sender that gave up has in its memory by then are not received, whatever MPI makes of
+ * them; the next message is. */
 static void test_a_sender_whose_time_is_over(void)
 {
     accl_request *sending, *receiving;

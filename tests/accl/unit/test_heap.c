@@ -119,7 +119,7 @@ static void test_blocks(void)
     memset(heap->base + two, 7, 2 * PAGE);
     CHECK(heap_offset(heap, heap->base + two) == two);
 
-    /* What is valid: inside one block. */
+    /* Valid ranges are inside one block. */
     uint64_t at = ADDRESS_BASE + two;
     CHECK(acclib_heap_valid(heap, at, 2 * PAGE) && acclib_heap_valid(heap, at + 5, 0));
     CHECK(acclib_heap_valid(heap, at + 2 * PAGE - 1, 1));
@@ -261,7 +261,7 @@ static void test_sizes(void)
     CHECK(heap != NULL && heap->bytes == MIB + ARENA_HEADER_BYTES);
     acclib_heap_release(heap);
 
-    /* Where the default is too large, a smaller one will do; not in place of what was asked for. */
+    /* A smaller heap replaces the default if that is too large, but not a size that was given. */
     largest_file = UINT64_C(2) << 30;
     heap = acclib_heap_open(0);
     CHECK(heap != NULL && heap->bytes == (UINT64_C(1) << 30) + ARENA_HEADER_BYTES);

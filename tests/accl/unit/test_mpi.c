@@ -176,7 +176,7 @@ static void test_shared_memory_needs_no_mpi(void)
     close_side(&side);
 }
 
-/* What MPI says ends calls; the peer never comes, so stopping leaves messages to MPI. */
+/* Errors of MPI end calls; the peer never comes, so stopping leaves messages to MPI. */
 static void test_failure_of_mpi_ends_calls(void)
 {
     struct side side = {.rank = 0};

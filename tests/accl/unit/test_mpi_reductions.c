@@ -58,7 +58,7 @@ static void *reduce_all(void *argument)
         CHECK(made(side->rank) == expected);
     }
 
-    /* What the engine does all the same. */
+    /* Reductions that the engine makes all the same. */
     struct accl_call larger = call_of(side, ACCL_ALLREDUCE, 100);
     larger.function = ACCL_MAX;
     CHECK(retcode_of(side, &larger) == 0);

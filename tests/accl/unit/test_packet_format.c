@@ -2,7 +2,7 @@
 /*
  * build: csrc/accl/transport/packets/packet_format.c csrc/accl/arithmetic/dtype.c
  *
- * What a packet from another rank must be like by itself: each flaw alone, beside its limit.
+ * Validity of a packet from another rank by itself: each flaw alone, beside its limit.
  */
 #include "accl/transport/packets/packet_format.h"
 

@@ -300,7 +300,7 @@ static void test_leaving(void)
     CHECK(outstanding == before + 1); /* nothing to a rank that is lost */
     expect_packet(&side, PACKET_BYE);
     CHECK(accl_packet_outstanding(side.device, &outstanding) == ACCL_OK && outstanding == 0);
-    /* What the peer asks before it has seen the last packet has no answer. */
+    /* A question that the peer asks before it has seen the last packet has no answer. */
     CHECK(deliver(&side, (struct packet_header){.kind = PACKET_PROBE}, NULL) == ACCL_OK);
     CHECK(accl_packet_outstanding(side.device, &outstanding) == ACCL_OK && outstanding == 0);
     CHECK(accl_packet_wake(side.device) == ACCL_OK);

@@ -126,7 +126,7 @@ static void fill(uint8_t *to, uint32_t type, size_t n, uint64_t *state)
     }
 }
 
-/* Which of two NaN a sum keeps is up to the compiler, so one NaN is as good as another. */
+/* Compares elements. One NaN equals another: the compiler decides which of two a sum keeps. */
 static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t type)
 {
     if (type == ACCL_FLOAT32 && isnan(float_of(a)))
