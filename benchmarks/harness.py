@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every benchmark shares: environment, samples, the table, JSON, compiling C baselines.
+"""Common parts of all benchmarks: environment, samples, the table, JSON, compiling C baselines.
 
 A script makes a :class:`Report`, measures with :func:`batches` or :func:`alternate`, and adds a
 row for each result with the baseline that was measured in the same run.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the benchmark of the mapper maps: files that AccelForge reads too, and settings."""
+"""Cases of the mapper's benchmark: files that AccelForge reads too, and settings."""
 
 from __future__ import annotations
 

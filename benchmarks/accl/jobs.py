@@ -29,7 +29,7 @@ Times = dict[tuple[str, int], list[float]]
 
 @dataclass(frozen=True)
 class Job:
-    """What a job measures, and how its ranks are started.
+    """Measurements of a job, and the way its ranks are started.
 
     Parameters
     ----------

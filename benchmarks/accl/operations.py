@@ -16,7 +16,7 @@ OPERATIONS = (
     "allreduce",
     "reduce_scatter",
 )
-# What an implementation costs a program besides the time of its calls.
+# Costs of an implementation to a program besides the time of its calls.
 COSTS = ("barrier cpu", "own allreduce")
 # The floor: a copy of the vector.
 COPY = "copy"

@@ -44,7 +44,7 @@ Cell = tuple[Callable[[], object], Callable[[], bool]]
 
 
 class Arrays:
-    """What the calls work on; each rank sends its number plus one.
+    """Arrays that the calls work on; each rank sends its number plus one.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ class Arrays:
         self.results[:] = 0
 
     def gives(self, value: int) -> bool:
-        """Whether the result is this value everywhere."""
+        """Return whether the result is this value everywhere."""
         return bool(np.all(self.result == value))
 
     def gathered(self) -> bool:
-        """Whether each rank's part is at its place."""
+        """Return whether each rank's part is at its place."""
         rows = self.results.reshape(RANKS, self.count)
         return all(bool(np.all(rows[rank] == rank + 1)) for rank in range(RANKS))
 

@@ -28,7 +28,7 @@ from benchmarks.harness import Report, Sample, arguments
 
 RANKS = (2, 4)
 SIZES = (4096, 262_144, 16 << 20)
-# What a measurement moves at least, and how many there are of each backend.
+# Bytes that a measurement moves at least, and the number of measurements of each backend.
 MOVED_BYTES, ROUNDS = 4 << 20, 15
 MAIN = ("all_reduce", "broadcast", "all_gather", "reduce_scatter")
 LIMIT_S = 1200

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What launches cost that are not long: used by `engines.py`.
+"""Costs of launches that are not long: used by `engines.py`.
 
 Cold launches, translations, and many DPUs beside processes with one DPU each.
 """
@@ -18,7 +18,7 @@ COLD = 100_000
 COLD_KERNELS = ("vector_add", "reduction", "sort", "real")
 DPUS, CORES = 64, 2
 DPU_KERNELS = ("vector_add", "reduction", "search")
-# What 64 DPUs reach, of what two processes reach together.
+# Share that 64 DPUs reach of the throughput of two processes together.
 SHARE = 0.9
 
 
@@ -90,7 +90,7 @@ def many_dpus(
         report.skip(engine, f"this process may use fewer than {CORES} cores")
         return
     for name in DPU_KERNELS:
-        # What one DPU of the two executes is what 32 of the 64 do.
+        # One DPU of the two executes as much as 32 of the 64 do.
         rounds = rounds_for(python, programs[name], 8_000_000 if quick else 20_000_000)
         # The first launch is of an empty cache: what it translates is for all of them.
         with (

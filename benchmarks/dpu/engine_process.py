@@ -15,7 +15,7 @@ RUNS = HERE / "dpu" / "engine_runs.py"
 
 @dataclass(frozen=True)
 class Launch:
-    """What a launch has taken (engine_runs.py)."""
+    """Costs of a launch (engine_runs.py)."""
 
     instructions: int
     seconds: float  # of processor time

@@ -165,7 +165,7 @@ def vector_addition(report: Report) -> None:
             with DpuSet(1, binary=program) as dpus:
                 dpus.bytes = struct.pack("<I", VECTOR_BYTES)
                 dpus.exec()
-                # How refreshes are placed was chosen by whether 2 and 4 stay in lockstep.
+                # The placement of refreshes was chosen by whether 2 and 4 stay in lockstep.
                 fitted = tasklets in (2, 4)
                 found = 1e3 * dpus.report.seconds
                 row(report, f"{tasklets} tasklets", found, "ms", published, fitted=fitted)

@@ -101,7 +101,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* What the DPUs have, against what was to be there. */
+/* Compares the data of the DPUs with those that were to be there. */
 static void verify(const struct one *o)
 {
     struct dpu_set_t set = o->set, dpu;
@@ -131,7 +131,7 @@ static void measure(const struct one *o, const char *name)
     const size_t count = VOLUME / total < 1 ? 1 : VOLUME / total > 2000 ? 2000 : VOLUME / total;
     prepare(o);
     if (is_from(o)) {
-        /* What is there is known, and the host's is not. */
+        /* The DPUs get known data, and the host's are cleared. */
         struct one put = *o;
         put.kind = TO;
         fill(o->host, total, 5);
