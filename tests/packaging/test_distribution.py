@@ -112,7 +112,8 @@ def test_nothing_else_is_in_the_wheel(wheel):
         r"|accl/include/(accl/\w+\.hpp|(xrt|experimental)/xrt_\w+\.h)"
         r"|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
-        r"|dpu/runtime/(include/)?\w+\.(c|h|inc)|accelforge/examples/.*\.yaml"
+        r"|dpu/runtime/(include/)?\w+\.(c|h|inc)|dpu/runtime/include/c\+\+/[\w/]+\.h"
+        r"|accelforge/examples/.*\.yaml"
         r"|accelforge/(devices|kernels)/.*\.(yaml|[ch])|offchip/demo/\w+\.c"
     )
     known = {*EXECUTABLES, *LIBRARIES, *HEADERS}

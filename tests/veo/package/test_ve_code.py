@@ -310,6 +310,7 @@ def test_files_that_cannot_be_run(tmp_path: Path, content: bytes, reason: str) -
     assert done.returncode == 126
 
 
+@pytest.mark.nosanitize  # the sanitizer's heap is where executables want to be
 def test_an_executable_makes_system_calls(tmp_path: Path) -> None:
     source = tmp_path / "start.s"
     source.write_text("""
