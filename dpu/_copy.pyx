@@ -92,7 +92,7 @@ cdef Buffer _acquire(object obj, bint writable, bint in_list):
     except ReadOnlyError as error:
         if in_list:
             raise
-        # What UPMEM's package says of a single buffer.
+        # Error of UPMEM's package for a single buffer.
         raise ReadOnlyError(f"underlying buffer is not writable: {error}") from None
     return buffer
 

@@ -40,7 +40,7 @@ cdef class SetHandle:
     # Defaults shared by all views.
     cdef object log
     cdef bint async_mode
-    # What waits take at most, in seconds, or None; and whether a long one was told.
+    # Limit of waits, in seconds, or None; and whether a long one was told.
     cdef object wait_limit
     cdef bint told
 
@@ -81,7 +81,7 @@ cdef class SetView:
     # `wait_limit` says, and then DpuTimeoutError. Only the soft twin can; otherwise, and in a
     # callback, it returns immediately.
     cdef int wait_idle(self, str function, object timeout=*) except -1
-    # What is at the head of its queues, as a sentence; "" if nothing or not known.
+    # Operation at the head of its queues, as a sentence; "" if nothing or not known.
     cdef str waits_for(self)
     # The same for at most `ns`; 1 if idle. A library that cannot wait is polled.
     cdef int wait_for(self, long long ns) except -1

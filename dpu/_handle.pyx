@@ -198,7 +198,7 @@ cdef class SetView:
             return 0
         with nogil:
             rc = handle.soft.dpusoft_wait(c, 0, &done)
-        # What is wrong with the set is said by the operation that follows.
+        # Errors of the set are raised by the operation that follows.
         if rc == DPU_OK and not done:
             _wait_long(self, function, timeout)
         return 0
@@ -248,7 +248,7 @@ cdef class SetView:
         cdef list entry
         cdef list left = []
         cdef list ended = []
-        # What a callback does at once is ahead of the queue, whose operations are not over then.
+        # Operations of a callback are ahead of the queue, whose operations are not over then.
         if not handle.kept or handle.in_callback():
             return 0
         mask = ~self.mask()

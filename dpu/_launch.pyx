@@ -52,7 +52,7 @@ cdef int launch(SetView view, bint asynchronous, object timeout=None) except -1:
             try:
                 view.wait_idle("dpu_launch", timeout)
             except BaseException as error:
-                # Who interrupts exec(), or gives it a limit, does not want it to continue.
+                # A launch that is interrupted, or has a limit, is not to continue.
                 _stop(view, error)
                 raise
             with nogil:

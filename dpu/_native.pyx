@@ -114,7 +114,7 @@ cdef class Library(LoadedLibrary):
 
     @property
     def is_soft(self):
-        """Whether it simulates DPUs on the host."""
+        """True if it simulates DPUs on the host."""
         return self.soft.dpusoft_version is not NULL
 
     @property

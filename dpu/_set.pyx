@@ -209,7 +209,7 @@ cdef class DpuSet(ProgramSet):
 
     @property
     def closed(self):
-        """Whether the set was freed."""
+        """True if the set was freed."""
         return self.handle is None or not self.handle.live
 
     @property

@@ -71,7 +71,7 @@ class Thread:
 
     @property
     def running(self) -> bool:
-        """Whether it runs; if not, it was not booted or has stopped."""
+        """True if it runs; if not, it was not booted or has stopped."""
         return _debug.get_thread(self._set, self.number)[4]
 
     def set(

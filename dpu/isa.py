@@ -53,7 +53,7 @@ class Operand:
 
     @property
     def is_register(self) -> bool:
-        """Whether it is a register."""
+        """True if it is a register."""
         return self.name in _REGISTERS
 
     @property

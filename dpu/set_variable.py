@@ -41,7 +41,7 @@ class SetVariable:
 
     @property
     def unit(self) -> int:
-        """What addresses and sizes of copies must be multiples of."""
+        """Alignment of addresses and sizes of copies."""
         return _WRAM_UNIT if self.symbol.value() < _MRAM_BASE else _MRAM_UNIT
 
     @property
@@ -57,7 +57,7 @@ class SetVariable:
         around = self._around(size)
         start = self.symbol.value() - around.value()
         if start or size % self.unit:
-            # What is beside them remains.
+            # Bytes beside them remain.
             whole = self._read(around)
             whole[:, start : start + size] = rows
             rows = whole

@@ -59,7 +59,7 @@ class Function:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether `deepest` is an upper bound."""
+        """True if `deepest` is an upper bound."""
         return not self.uncertain
 
 

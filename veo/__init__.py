@@ -184,8 +184,8 @@ _FROM_VEBUILD = frozenset(
     ]
 )
 
-# What is ours is imported on first use too, and is not in __all__: programs for py-veo that import
-# everything have no use for it.
+# Our own names are imported on first use too, and are not in __all__: programs for py-veo that
+# import everything have no use for them.
 _ADDED = {
     "DeviceArray": "veo.arrays",
     "to_device": "veo.arrays",

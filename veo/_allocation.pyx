@@ -80,7 +80,7 @@ cdef class Allocation:
 
     @property
     def freed(self):
-        """Whether it is free, or its process closed."""
+        """True if it is free, or its process closed."""
         return not self._held or self.proc.closed
 
     def address(self):

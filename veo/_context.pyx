@@ -86,7 +86,7 @@ cdef class VeoCtxt:
 
     @property
     def closed(self):
-        """Whether the context was closed, or its process."""
+        """True if the context was closed, or its process."""
         return (self.handle is None or self.handle.handle is NULL
                 or not self.handle.proc.is_open())
 

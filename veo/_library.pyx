@@ -173,7 +173,7 @@ cdef class VeoLibrary(LibraryOwner):
 
     @property
     def closed(self):
-        """Whether the library was unloaded, or its process closed."""
+        """True if the library was unloaded, or its process closed."""
         return self.proc is None or self.unloaded or self.proc.closed
 
     def __repr__(self):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the package's messages are enabled, checked on every call."""
+"""True if the package's messages are enabled, checked on every call."""
 
-# Whether messages of level INFO are enabled.
+# True if messages of level INFO are enabled.
 cdef bint log_on() noexcept
 # Emits one; exceptions of handlers are reported as unraisable.
 cdef void log_info(object text) noexcept

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the package's messages are enabled, checked on every call.
+"""True if the package's messages are enabled, checked on every call.
 
 Importing `logging` takes longer than importing this package; until another
 module imports it, logging cannot be configured. After that the answer is in the logger's own cache,

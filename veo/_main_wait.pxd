@@ -35,7 +35,7 @@ cdef inline void limit_wait(const veosoft_table *soft, const main_wait *wait) no
         soft.veosoft_set_wait_limit(wait.slice)
 
 
-# Whether it FAILED because of that. Later functions have no limit.
+# True if it FAILED because of that. Later functions have no limit.
 cdef inline bint was_late(const veosoft_table *soft, main_wait *wait, bint failed) noexcept nogil:
     cdef bint late = failed and (errno == ETIMEDOUT or errno == EINPROGRESS)
     wait.begun = late and errno == EINPROGRESS

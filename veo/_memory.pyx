@@ -252,7 +252,7 @@ class VEO_HMEM:
 
     @staticmethod
     def is_ve_addr(addr):
-        """Whether the address is tagged as one of a VE process."""
+        """True if the address is tagged as one of a VE process."""
         cdef uint64_t bits
         cdef Library library = _library_of(addr)
         to_address(addr, None, &bits)

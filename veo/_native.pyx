@@ -108,7 +108,7 @@ cdef class Library(LoadedLibrary):
 
     @property
     def is_soft(self):
-        """Whether it runs kernels in a host process."""
+        """True if it runs kernels in a host process."""
         return self.soft.veosoft_version is not NULL
 
     @property

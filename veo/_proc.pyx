@@ -181,12 +181,12 @@ cdef class VeoProc(ProcMemory):
 
     @property
     def closed(self):
-        """Whether the process was closed, or belongs to the parent of this one."""
+        """True if the process was closed, or belongs to the parent of this one."""
         return self.handle is None or not self.handle.is_open()
 
     @property
     def alive(self):
-        """Whether the process runs: it was neither closed nor ended by a kernel or a signal.
+        """True if the process runs: it was neither closed nor ended by a kernel or a signal.
 
         NEC's library does not report this; then a process counts as alive until it is closed.
         """

@@ -19,7 +19,7 @@ cdef class ContextBase:
 
     # Settles all requests; 0 when done, 1 after a timeout.
     cdef int finish(self, long long ns) except -1
-    # Whether a request whose wait timed out is still not done.
+    # True if a request whose wait timed out is still not done.
     cdef bint has_given_up(self) noexcept
     # Queues the freeing of VE memory; whether the library could.
     cdef bint free_later(self, uint64_t address) noexcept
@@ -62,7 +62,7 @@ cdef class ProcHandle:
     cdef int close(self, long long ns) except? -1
     # Kills the worker, if the library can: its kernels may never return.
     cdef void give_up(self) noexcept
-    # Whether it still runs at the deadline.
+    # True if it still runs at the deadline.
     cdef bint still_loads(self, long long deadline) noexcept
     cdef list contexts(self)
     cdef int wait_for_users(self) except -1
@@ -71,7 +71,7 @@ cdef class ProcHandle:
 # Starts a process; VeoError if it cannot be.
 # OUTPUT: an Output, or None.
 cdef ProcHandle open_process(Library library, int nodeid, bytes veorun, object output)
-# Whether an exception ends the program: then queued requests are not waited for.
+# True if an exception ends the program: then queued requests are not waited for.
 cdef bint in_a_hurry() noexcept
 # The deadline of that wait, in nanoseconds: finite, as the outcome will never be used.
 cdef long long patience_ends(bint given_up) noexcept

@@ -168,7 +168,7 @@ cdef class VeoRequest(Request):
         return self.cancelled()
 
     def cancelled(self):
-        """Whether the call was cancelled."""
+        """True if the call was cancelled."""
         return bool(self.node.settled) and self.node.state == VEOPKG_CANCELLED
 
     # --- the API of py-veo -------------------------------------------------------------------

@@ -100,7 +100,7 @@ class DeviceArray:
 
     @property
     def _ve_array(self) -> VEMemPtr:
-        """What a kernel gets."""
+        """Value that a kernel gets."""
         return self.address
 
     def __len__(self) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What kernels print, given to Python: to a stream, a function, or a descriptor."""
+"""Output of kernels, given to Python: to a stream, a function, or a descriptor."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from offchip.outputs import written_file
 __all__ = ["clang_command", "clang_flags", "find_libraries", "is_available", "write_library"]
 
 _TARGET = "--target=ve-unknown-linux-gnu"
-# What the host has too, as it has the same layouts of structures.
+# Headers that the host has too, as it has the same layouts of structures.
 _INCLUDE = (
     "include",
     "libc/include/x86_64-linux-musl",

@@ -108,7 +108,8 @@ static size_t largest_cache(unsigned leaf)
 }
 #endif
 
-/* What one core can use, which sysconf() does not say: there a processor of AMD has the sum of all.
+/* Bytes that one core can use, which sysconf() does not say: there a processor of AMD has the sum
+ * of all.
  */
 static size_t last_cache(void)
 {

@@ -39,7 +39,7 @@ static inline void copy_memory(void *to, const void *from, size_t bytes)
         copy_many(to, from, bytes);
 }
 
-/* Whether a copy of so many bytes had better go past the caches. */
+/* True if a copy of so many bytes had better go past the caches. */
 bool copy_is_large(size_t bytes) OFFCHIP_SYMBOL(copy_is_large);
 
 /* Like memcpy(), past the caches but for the ends of the range. */

@@ -31,7 +31,7 @@ struct spin_board {
     _Atomic int32_t spinning[SPIN_BOARD_SLOTS]; /* threads, one slot per process; 0 is the host's */
 };
 
-/* What a process needs for spinning; in private memory. */
+/* State of a process for spinning; in private memory. */
 struct spin_side {
     struct spin_board *board;
     unsigned slot;

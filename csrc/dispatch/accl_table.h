@@ -14,7 +14,8 @@
 #define ACCL_TABLE_FIELD(name) __typeof__(&name) name;
 #define ACCL_TABLE_COUNT(name) +1
 
-/* What every library with this interface has; what it cannot do, it answers ACCL_UNSUPPORTED. */
+/* Functions that every library with this interface has; those that it cannot do return
+ * ACCL_UNSUPPORTED. */
 struct accl_table {
     ACCL_SYMBOLS(ACCL_TABLE_FIELD)
 };

@@ -80,7 +80,7 @@ static const char *name_of(const struct accl_call *call)
     }
 }
 
-/* What it works on: elements of its type, or of the one that it is compressed to. */
+/* Bytes that it works on: elements of its type, or of the one that it is compressed to. */
 static uint64_t bytes_of(const struct accl_call *call)
 {
     switch (call->operation == ACCL_CONFIG || call->operation == ACCL_BARRIER ? 0 : call->dtype) {

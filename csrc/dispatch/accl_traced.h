@@ -30,7 +30,7 @@
       (accl_buffer * buffer, uint64_t offset, uint64_t bytes), (buffer, offset, bytes)) \
     X(accl_request_wait, 0, NULL, (accl_request * request, int64_t timeout), (request, timeout))
 
-/* What the function of that name fills. */
+/* Structure that the function of that name fills. */
 typedef struct accl_communicator_info accl_traced_info;
 
 /* And those with functions of their own: X(name). */

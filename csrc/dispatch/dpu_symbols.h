@@ -7,7 +7,7 @@
 #ifndef DPU_SYMBOLS_H
 #define DPU_SYMBOLS_H
 
-/* What the Python package calls: in the vendor's libraries since 2021. */
+/* Functions that the Python package calls: in the vendor's libraries since 2021. */
 #define DPU_SYMBOLS(X) \
     X(dpu_error_to_string) \
     X(dpu_alloc) \

@@ -25,7 +25,7 @@ struct dpu_table {
     DPU_OTHER_SYMBOLS(DPU_TABLE_FIELD)
 };
 
-/* What the soft twin has beyond it: all NULL with a vendor's library. */
+/* Functions of the soft twin beyond it: all NULL with a vendor's library. */
 struct dpusoft_table {
     DPUSOFT_SYMBOLS(DPU_TABLE_FIELD)
 };

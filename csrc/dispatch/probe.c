@@ -100,7 +100,7 @@ static void report(FILE *out, const struct findings *found, const struct offchip
     fputs("}\n", out);
 }
 
-/* Whether COUNT functions of a KIND are missing, which is said then. */
+/* Says so if COUNT functions of a KIND are missing; true then. */
 static bool lacks(struct findings *found, const struct offchip_library *lib, size_t count,
                   const char *kind)
 {

@@ -16,12 +16,12 @@
 #define VEO_TABLE_FIELD(name) __typeof__(&name) name;
 #define VEO_TABLE_COUNT(name) +1
 
-/* What every libveo of version 16 has. */
+/* Functions that every libveo of version 16 has. */
 struct veo_table {
     VEO_SYMBOLS(VEO_TABLE_FIELD)
 };
 
-/* What the soft twin has beyond it: all NULL with a vendor's library. */
+/* Functions of the soft twin beyond it: all NULL with a vendor's library. */
 struct veosoft_table {
     VEOSOFT_SYMBOLS(VEO_TABLE_FIELD)
 };

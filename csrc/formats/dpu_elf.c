@@ -14,7 +14,7 @@
 
 /* --- segments --- */
 
-/* Which memory an address is in, and where; for one beyond its end too. */
+/* Finds the memory that an address is in, and the offset; for one beyond its end too. */
 static enum dpu_elf_memory memory_at(uint32_t address, uint32_t *offset, uint32_t *limit)
 {
     static const struct {
@@ -164,7 +164,7 @@ static void read_attributes(struct dpu_elf *elf, struct dpu_elf_bytes from)
     }
 }
 
-/* What is not understood here says nothing about the chip, and that is allowed. */
+/* A note that is not understood says nothing about the chip, and that is allowed. */
 static void read_chip(struct dpu_elf *elf, struct dpu_elf_bytes from)
 {
     struct dpu_elf_bytes vendor, file;
@@ -191,7 +191,7 @@ static void read_chip(struct dpu_elf *elf, struct dpu_elf_bytes from)
 
 /* --- symbols --- */
 
-/* Whether the section holds what a program keeps for itself. */
+/* True if the section holds what a program keeps for itself. */
 static bool is_private_data(const struct dpu_elf_sections *sections, uint16_t index)
 {
     if (index >= sections->count)

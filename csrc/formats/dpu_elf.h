@@ -21,7 +21,7 @@
 #define DPU_ELF_MRAM_BASE UINT32_C(0x08000000)
 #define DPU_ELF_IRAM_BASE UINT32_C(0x80000000)
 #define DPU_ELF_ATOMIC_BASE UINT32_C(0xF0000000)
-/* What a program uses that does not say: more than there is. */
+/* Number of tasklets of a program that does not say: more than there are. */
 #define DPU_ELF_TASKLETS_UNKNOWN 255
 
 enum dpu_elf_memory {
@@ -51,7 +51,7 @@ struct dpu_elf_symbol {
     enum dpu_elf_kind kind;
     enum dpu_elf_memory memory;
     bool global;
-    /* Whether the host sees it: all but absolute numbers and what programs keep in WRAM for
+    /* True if the host sees it: all but absolute numbers and what programs keep in WRAM for
      * themselves, which is everything in .data* but .data.__sys_host. */
     bool for_host;
 };
@@ -124,7 +124,7 @@ const struct dpu_elf_symbol *dpu_elf_find(const struct dpu_elf *elf, const char 
 const struct dpu_elf_symbol *dpu_elf_find_code(const struct dpu_elf *elf, uint32_t pc,
                                                uint32_t *offset);
 
-/* What a status means, as a sentence without a full stop; never NULL. */
+/* Text of a status, a sentence without a full stop; never NULL. */
 const char *dpu_elf_status_text(enum dpu_elf_status status);
 /* Its name such as "NOT_ELF"; never NULL. */
 const char *dpu_elf_status_name(enum dpu_elf_status status);

@@ -59,7 +59,7 @@ struct dpu_elf_bytes {
 /* SIZE bytes at OFFSET of FROM. False if they are not all there. */
 bool dpu_elf_slice(struct dpu_elf_bytes from, uint64_t offset, uint64_t size,
                    struct dpu_elf_bytes *to);
-/* Whether each offset in the table is the start of a string that ends in the table. */
+/* True if each offset in the table is the start of a string that ends in the table. */
 bool dpu_elf_is_string_table(struct dpu_elf_bytes table);
 
 struct dpu_elf_sections {

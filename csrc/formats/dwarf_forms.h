@@ -73,7 +73,8 @@ enum dwarf_form {
 bool dwarf_read_form(struct dwarf_cursor *c, const struct dwarf_unit *unit, uint64_t form,
                      int64_t implicit, struct dwarf_value *value) OFFCHIP_SYMBOL(dwarf_read_form);
 
-/* What a value means. The text of a string is not longer than *LENGTH, which excludes the NUL. */
+/* Values as their types. The text of a string is not longer than *LENGTH, which excludes the NUL.
+ */
 bool dwarf_flag(const struct dwarf_die *die, enum dwarf_attribute which) OFFCHIP_SYMBOL(dwarf_flag);
 bool dwarf_address(const struct dwarf *d, const struct dwarf_unit *unit,
                    const struct dwarf_value *value, uint64_t *address)

@@ -87,7 +87,7 @@ static void advance(const struct table *t, struct row *row, uint64_t operations)
     row->address += operations * t->minimum_length;
 }
 
-/* What an instruction of the program does beside changing the row. */
+/* Effects of an instruction of the program beside changing the row. */
 enum effect {
     EFFECT_NONE,
     EFFECT_EMIT,   /* the row is one of the table */

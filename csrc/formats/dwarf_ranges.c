@@ -70,7 +70,7 @@ static int next_pair(struct dwarf *d, struct dwarf_ranges *ranges, uint64_t *beg
     return -1;
 }
 
-/* What an entry of a list of DWARF 5 is. */
+/* Kinds of entries in a list of DWARF 5. */
 enum entry { ENTRY_RANGE, ENTRY_BASE, ENTRY_END, ENTRY_BROKEN };
 
 static enum entry read_entry(struct dwarf *d, const struct dwarf_unit *unit,

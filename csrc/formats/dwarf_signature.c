@@ -23,7 +23,7 @@ struct search {
 
 /* --- addresses --- */
 
-/* Whether the function has an address at all, and whether it starts at the one looked for. */
+/* True if the function has an address at all, and whether it starts at the one looked for. */
 static bool has_address(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die,
                         uint64_t vaddr, bool *here)
 {
@@ -224,7 +224,7 @@ static void search(struct dwarf *d, struct search *s)
 static void conclude(struct dwarf *d, const struct search *s, struct dwarf_signature *out)
 {
     if (d->steps > 0 && s->best != MATCH_NONE) {
-        /* What is broken elsewhere does not matter. */
+        /* Damage elsewhere does not matter. */
         d->result = DWARF_FOUND;
         if (!dwarf_describe_function(d, &s->place, out))
             dwarf_fail(d, DWARF_MALFORMED, "the description of the function is broken");

@@ -139,7 +139,7 @@ static bool is_nullptr_type(struct dwarf *d, const struct dwarf_unit *unit,
     return dwarf_copy_name(d, unit, die, name) && strstr(name, "nullptr") != NULL;
 }
 
-/* What is known of a type while typedefs and qualifiers are followed to what they stand for. */
+/* State of a type while typedefs and qualifiers are followed to what they stand for. */
 struct type {
     struct dwarf_place at;
     struct dwarf_die die;

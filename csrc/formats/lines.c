@@ -17,7 +17,7 @@ enum {
 };
 enum { EXTENDED_END_SEQUENCE = 1, EXTENDED_SET_ADDRESS = 2 };
 
-/* What is left to read; once it is too short for something it is bad, and all it gives is 0. */
+/* Bytes left to read; once it is too short for something it is bad, and all it gives is 0. */
 struct reader {
     const uint8_t *at, *end;
     bool bad;
@@ -174,7 +174,7 @@ static bool ends_at(const struct row *before, const struct row *row, uint32_t ad
            address < row->address;
 }
 
-/* What an instruction of the program does beside changing the row. */
+/* Effects of an instruction of the program beside changing the row. */
 enum effect {
     CHANGES, /* nothing */
     EMITS,   /* the row is one of the table */

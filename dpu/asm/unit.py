@@ -34,7 +34,7 @@ class Place(Enum):
 
     @property
     def is_empty(self) -> bool:
-        """Whether such sections have no contents in the file."""
+        """True if such sections have no contents in the file."""
         return self in (Place.MRAM_NOINIT, Place.ATOMIC)
 
 
@@ -99,7 +99,7 @@ class Section:
 
     @property
     def is_code(self) -> bool:
-        """Whether it contains instructions, which its labels count."""
+        """True if it contains instructions, which its labels count."""
         return self.place is Place.TEXT
 
     def value_at(self, offset: int) -> Value:
@@ -131,7 +131,7 @@ class Symbol:
 
     @property
     def is_defined(self) -> bool:
-        """Whether the source defines it."""
+        """True if the source defines it."""
         return self.section is not None or self.expression is not None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the debuggers report."""
+"""Errors that the debuggers report."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .session import Attached
 
 __all__ = ["Frame", "Variable", "unwind"]
 
-# What a function gives back to its caller as it was (docs/dpu_toolchain.md).
+# Registers that a function gives back to its caller as they were (docs/dpu_toolchain.md).
 _KEPT = frozenset(range(14, 22))
 _STACK_POINTER = 22
 _MOST_FRAMES = 256
@@ -77,7 +77,7 @@ class Frame:
         scopes = self.program.scopes(function, self.place) if function is not None else []
         return [scope for scope in scopes if Attribute.CALL_LINE in scope.values]
 
-    # What expressions are evaluated in.
+    # Context in which expressions are evaluated.
 
     def register(self, number: int) -> int:
         """Return a register; Unavailable if a function that was called may have changed it."""

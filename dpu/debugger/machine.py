@@ -33,7 +33,7 @@ class ThreadState(NamedTuple):
 
 
 class WatchKind(StrEnum):
-    """Which accesses a watchpoint stops at."""
+    """Accesses that a watchpoint stops at."""
 
     WRITE = "write"
     READ = "read"
@@ -61,7 +61,7 @@ class Outcome(StrEnum):
 
 
 class Ran(NamedTuple):
-    """What a run ended with.
+    """End of a run.
 
     Of a watchpoint: the tasklet, the instruction that accessed it, and its number in the list.
     The counts are the instructions that each tasklet has executed since the start.

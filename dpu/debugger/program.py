@@ -85,7 +85,7 @@ class DebugProgram:
 
     @property
     def has_variables(self) -> bool:
-        """Whether it has debug information of variables."""
+        """True if it has debug information of variables."""
         return bool(self.units)
 
     def section(self, name: str) -> bytes:

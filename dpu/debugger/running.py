@@ -79,7 +79,7 @@ class Running:
         self._reported: dict[int, int] = {}
         self._is_over = False
 
-    # What is debugged.
+    # Program and DPU that are debugged.
 
     @property
     def machine(self) -> Attached:

@@ -44,7 +44,7 @@ _TIMEOUT = 60.0
 
 @dataclass(frozen=True)
 class Hello:
-    """What a DPU says of itself."""
+    """First message of a DPU, about itself."""
 
     process: int
     rank: int

@@ -36,7 +36,7 @@ class Tag(IntEnum):
 
 
 class Attribute(IntEnum):
-    """What an attribute says."""
+    """Attributes of entries."""
 
     LOCATION = 0x02
     NAME = 0x03
@@ -96,7 +96,7 @@ class Form(IntEnum):
 
 
 class Encoding(IntEnum):
-    """What the bits of a base type mean."""
+    """Encodings of base types."""
 
     BOOLEAN = 0x02
     FLOAT = 0x04

@@ -55,7 +55,7 @@ class Piece(NamedTuple):
 
 
 class Context(Protocol):
-    """What expressions are evaluated in: a frame."""
+    """Context in which expressions are evaluated: a frame."""
 
     def register(self, number: int) -> int:
         """Return the value of a register; Unavailable if it is not known."""

@@ -31,7 +31,7 @@ class Reader:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether nothing is left."""
+        """True if nothing is left."""
         return self.at >= self.end
 
     def number(self, size: int) -> int:

@@ -17,7 +17,7 @@ __all__ = ["CHAR", "INT", "LONG", "UNSIGNED", "Kind", "Member", "Type", "TypeRea
 
 
 class Kind(StrEnum):
-    """What a type is."""
+    """Kinds of types."""
 
     VOID = "void"
     INTEGER = "integer"
@@ -80,7 +80,7 @@ class Type:
 
     @property
     def is_number(self) -> bool:
-        """Whether it takes part in arithmetic."""
+        """True if it takes part in arithmetic."""
         return self.kind in _NUMBERS
 
     def pointer(self, *, in_mram: bool = False) -> Type:

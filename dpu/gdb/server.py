@@ -44,7 +44,7 @@ def listen(place: str) -> socket.socket:
                 )
             if int(port) > _LAST_PORT:
                 raise DebuggerError(f"{port} is no port: they end at {_LAST_PORT}")
-            # Who can connect can change memory: users of this machine, of whom the caller warns.
+            # Clients can change memory: users of this machine, of whom the caller warns.
             return socket.create_server(("127.0.0.1", int(port)), backlog=1)
         return _listen_at_path(place)
     except OSError as error:

@@ -60,7 +60,7 @@ class Stub:
         # Not supported.
         return b""
 
-    # What the server can do.
+    # Features of the server.
 
     def _supported(self, _rest: str) -> bytes:
         features = "QStartNoAckMode+;qXfer:features:read+;swbreak+;hwbreak+;vContSupported+"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What gdb is told about a DPU: its registers, as those of an architecture that gdb knows.
+"""Description of a DPU for gdb: its registers, as those of an architecture that gdb knows.
 
 gdb has no DPU. Its RISC-V with 32 bits has the registers that the compiler uses, under other names;
 those of the DPU follow. An address of code is the index of the instruction, as it is in registers

@@ -130,7 +130,7 @@ def _converse(
         if options.batch and (not fulfilled or interpreter.was_interrupted):
             return 1
         if interpreter.was_interrupted:
-            # Who interrupts a script wants to look.
+            # An interrupted script leaves the debugger for its user.
             break
     if not options.batch:
         _ask(interpreter, interrupts)

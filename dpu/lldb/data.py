@@ -34,7 +34,7 @@ class DataCommands(Session):
         if not text:
             raise DebuggerError("print needs an expression")
         value = evaluate(text, self.live.frame())
-        # What cannot be read is an error here.
+        # A value that cannot be read is an error here.
         shown = show(value, hexadecimal=hexadecimal)
         data = {"type": value.type.name, "value": as_json(value)}
         return Answer(f"({value.type.name}) {shown}", data)

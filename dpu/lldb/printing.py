@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the debugger shows: stops, frames, sources, instructions, memory."""
+"""Output of the debugger: stops, frames, sources, instructions, memory."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the debugger starts for a program."""
+"""Hosts that the debugger starts for a program."""
 
 from __future__ import annotations
 

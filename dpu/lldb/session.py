@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all commands of the debugger share: the host program, and where answers go."""
+"""State that all commands of the debugger share: the host program, and where answers go."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Answer", "Session", "breakpoint_settings"]
 
 @dataclass
 class Answer:
-    """What a command says: text, and the same as JSON has it."""
+    """Answer of a command: text, and the same as JSON has it."""
 
     text: str = ""
     data: Any = None
@@ -134,7 +134,7 @@ class Session:
 
     @property
     def has_program(self) -> bool:
-        """Whether there is a program in which breakpoints have addresses."""
+        """True if there is a program in which breakpoints have addresses."""
         return self.process is not None and self.process.program is not None
 
     def describe_breakpoint(self, point: Breakpoint) -> Answer:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who calls whom, and what functions cost with all that they call."""
+"""Call graph, and the cost of functions with all that they call."""
 
 from __future__ import annotations
 

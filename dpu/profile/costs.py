@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What functions, lines, instructions and tasklets cost."""
+"""Costs of functions, lines, instructions and tasklets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["NOWHERE", "SLEEPS", "Code", "Cost", "add_up"]
 Key = TypeVar("Key", bound=Hashable)
 Row = TypeVar("Row", Site, Call)
 
-# What tasklets sleep in, by the function of the run time.
+# Places where tasklets sleep, by the function of the run time.
 SLEEPS = {
     "barrier_wait": "barrier",
     "sem_take": "semaphore",

@@ -13,7 +13,7 @@ from .raw import EventKind, LaunchEvents
 __all__ = ["draw_dpus", "draw_roofline", "draw_tasklets", "draw_timeline"]
 
 _WIDTH, _LEFT, _TOP = 640, 80, 28
-# What the time of a tasklet is, and its colour.
+# Parts of a tasklet's time, and their colours.
 _PARTS = {
     "instructions": "#2a7f62",
     "pipeline": "#c9d6d2",
@@ -21,7 +21,7 @@ _PARTS = {
     "DMA": "#2e6da4",
     "sleep": "#e0a030",
 }
-# What the cycles of a DPU are, and their colours: instructions, and those lost by their reason.
+# Parts of a DPU's cycles, and their colours: instructions, and those lost by their reason.
 _LOST = {
     "instructions": _PARTS["instructions"],
     "too few tasklets": _PARTS["pipeline"],

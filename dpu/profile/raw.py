@@ -32,7 +32,7 @@ _MAGIC, _VERSION = b"dpuprof\n", 2
 _THREADS, _IRAM = 24, 4096
 # Those of the largest number of 64 bits.
 _DIGITS = 20
-# What an operation is: enum dpulib_raw_operation_kind.
+# Kinds of operations: enum dpulib_raw_operation_kind.
 _LAUNCHES = 0
 
 # How a launch of a DPU ended: enum dpu_run_status. Others were stopped by a limit or an interrupt.
@@ -108,7 +108,7 @@ class Ending(NamedTuple):
 
 
 class EventKind(IntEnum):
-    """What an event is of."""
+    """Subjects of events."""
 
     READ = 1
     WRITE = 2

@@ -102,7 +102,7 @@ def timeline(profile: RawProfile, *, limit: int = 200000) -> dict[str, Any]:
     faults = {one.operation for one in profile.launches if one.status == FAULT}
     cut_short = {one.operation for one in profile.launches if one.status != DONE}
     for one, begin, duration in _places(profile.operations):
-        # What a launch takes besides its cycles comes first.
+        # The time of a launch besides its cycles comes first.
         begins[one.number] = begin + max(0.0, duration - one.cycles * 1e9 / clock)
         name, end = OPERATIONS.get(one.what, "other call"), begin + duration
         details: dict[str, Any] = {"dpus": one.dpus, "bytes": one.bytes, "cycles": one.cycles}

@@ -14,7 +14,7 @@ from .options import COSTS, BuildOptions
 
 __all__ = ["CPLUSPLUS_MODE", "Arguments", "Goal", "parse"]
 
-# What clang++ adds for itself.
+# Option that clang++ adds for itself.
 CPLUSPLUS_MODE = "--driver-mode=g++"
 
 

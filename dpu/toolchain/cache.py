@@ -39,7 +39,7 @@ _LOCK = ".lock"
 _WAIT = 300.0
 _POLL = 0.05
 _ATTEMPTS = 5
-# What an entry may need; less than that is no reason for a failure.
+# Bytes that an entry may need; less than that is no reason for a failure.
 _PROBE = 1 << 20
 
 

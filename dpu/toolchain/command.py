@@ -111,7 +111,7 @@ def _answer(words: Sequence[str], tools: Toolchain) -> str | None:
         if word == "-dumpversion":
             return ".".join(map(str, tools.version))
         if word.startswith(("-print-", "--print-")):
-            # What is asked for is the compiler's own: programs, folders, files.
+            # The answer is the compiler's own: programs, folders, files.
             return run([*tools.compiler, f"-{word.lstrip('-')}"])[0].rstrip("\n")
     return None
 
@@ -140,7 +140,7 @@ def _say(text: str) -> None:
 def _keep_from_compilers(arguments: Arguments, stack: contextlib.ExitStack) -> None:
     """Have files in place of outputs that are none, such as devices, until the stack is closed."""
     output, listed = arguments.output, arguments.dependency_file
-    # What the preprocessor writes is written here.
+    # The preprocessor's output is written by this process.
     if output is not None and arguments.goal in (Goal.PROGRAM, Goal.OBJECTS, Goal.ASSEMBLY):
         file = stack.enter_context(written_file(output))
         if file != Path(output):

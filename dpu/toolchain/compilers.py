@@ -24,7 +24,7 @@ _OLDEST, _NEWEST = 16, 29
 # The first clang that supports loads and stores of register pairs on RV32.
 _PAIRS_SINCE = 22
 _COMMAND_LIMIT = 4096
-# What libc++'s configuration says of a machine without an operating system.
+# Configuration of libc++ of a machine without an operating system.
 _LIBCXX = (
     *("-D_LIBCPP_ABI_VERSION=1", "-D_LIBCPP_ABI_NAMESPACE=__1"),
     *("-D_LIBCPP_HAS_THREADS=0", "-D_LIBCPP_HAS_MONOTONIC_CLOCK=0", "-D_LIBCPP_HAS_TERMINAL=0"),

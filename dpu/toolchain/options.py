@@ -14,7 +14,7 @@ from .stacks import Stacks
 
 __all__ = ["COSTS", "BuildOptions"]
 
-# Whose instruction counts the arithmetic of the run time has.
+# Run times whose instruction counts the arithmetic may have.
 COSTS = ("offchip", "upmem")
 
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0|[1-9]\d*)[uUlL]*")

@@ -64,7 +64,7 @@
 extern "C" {
 #endif
 
-/* Whether dpu_launch() waits until all DPUs have ended. */
+/* Policies of dpu_launch(); the synchronous one waits until all DPUs have ended. */
 typedef enum _dpu_launch_policy_t { DPU_ASYNCHRONOUS, DPU_SYNCHRONOUS } dpu_launch_policy_t;
 
 /* The direction of a transfer. */

@@ -300,7 +300,7 @@ class DpuSet : public DpuSetOps
         return DpuProgram(program);
     }
 
-    /* What each DPU printed, after a line with its id. */
+    /* Writes what each DPU printed, after a line with its id. */
     void log(std::ostream &stream)
     {
         for (DpuSet *dpu : dpus_) {

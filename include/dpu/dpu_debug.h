@@ -34,7 +34,7 @@ dpu_error_t dpu_execute_thread_step_in_fault_for_dpu(struct dpu_t *dpu, dpu_thre
 /* Lets the tasklets go on. */
 dpu_error_t dpu_finalize_fault_process_for_dpu(struct dpu_t *dpu, struct dpu_context_t *context);
 
-/* What tools that attach to a running rank do with real chips. In simulated ones the host can
+/* Calls of tools that attach to a running rank of real chips. In simulated ones the host can
  * always reach MRAM, and a debugger uses the functions above: these succeed and do nothing. */
 dpu_error_t dpu_set_debug_slice_info(struct dpu_rank_t *rank, uint32_t slice_id,
                                      uint64_t structure_value, uint64_t slice_target,

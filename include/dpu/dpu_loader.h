@@ -37,7 +37,7 @@ typedef struct _dpu_loader_context_t {
     mem_patch_function_t patch_iram; /* NULL for none, as the others */
     mem_patch_function_t patch_wram;
     mem_patch_function_t patch_mram;
-    /* What dpu_elf_load() has written; it adds. */
+    /* Counts of what dpu_elf_load() has written; it adds. */
     uint32_t nr_of_instructions;
     uint32_t nr_of_wram_words;
     uint32_t nr_of_mram_bytes;

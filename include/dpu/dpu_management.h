@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* What a rank of this profile would be; to be given to dpu_free_description(). */
+/* Describes what a rank of this profile would be; to be given to dpu_free_description(). */
 dpu_error_t dpu_get_profile_description(const char *profile, dpu_description_t *description);
 /* One rank, all of whose DPUs are enabled. */
 dpu_error_t dpu_get_rank_of_type(const char *profile, struct dpu_rank_t **rank);

@@ -8,7 +8,7 @@
 
 #define DPU_TARGET_LOG2_SIZE 4
 #define DPU_TARGET_SHIFT (8 * sizeof(dpu_rank_id_t) - DPU_TARGET_LOG2_SIZE)
-/* What dpu_get_rank_id() says, without the type. */
+/* Mask for what dpu_get_rank_id() returns, without the type. */
 #define DPU_TARGET_MASK ((1 << DPU_TARGET_SHIFT) - 1)
 
 #endif

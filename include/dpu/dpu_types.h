@@ -80,7 +80,7 @@ struct dpu_symbol_t {
     dpu_mem_max_size_t size;
 };
 
-/* What DPU_INCBIN() defines. */
+/* Variables that DPU_INCBIN() defines. */
 struct dpu_incbin_t {
     uint8_t *buffer;
     size_t size;
@@ -125,7 +125,7 @@ struct sg_xfer_buffer {
     uint32_t nr_blocks;
 };
 
-/* What the pointers of a struct dpu_transfer_matrix are: buffers, or struct sg_xfer_buffer. */
+/* Kinds of the pointers in a struct dpu_transfer_matrix: buffers, or struct sg_xfer_buffer. */
 typedef enum dpu_transfer_matrix_type_t {
     DPU_DEFAULT_XFER_MATRIX,
     DPU_SG_XFER_MATRIX

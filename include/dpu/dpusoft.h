@@ -22,8 +22,8 @@ uint32_t dpusoft_version(void);
 /* Why the last call of this thread that failed did: more than its code tells. "" if nothing is
  * known. For a job that failed asynchronously it is there after dpu_sync(). */
 const char *dpusoft_last_error_detail(void);
-/* Whether that is told on stderr too, each text once: as long as nobody calls this, it is, unless
- * DPU_SOFT_QUIET is set. For the process. */
+/* Sets whether that is told on stderr too, each text once: as long as nobody calls this, it is,
+ * unless DPU_SOFT_QUIET is set. For the process. */
 void dpusoft_tell_reasons(bool tell);
 
 /* X(name, value) */
@@ -55,7 +55,7 @@ enum dpusoft_engine {
 #undef DPUSOFT_ENGINE_
 };
 
-/* Which run time a program was linked with, and so what its instruction counts say. */
+/* Run time that a program was linked with, and so what its instruction counts say. */
 enum dpusoft_runtime {
     DPUSOFT_RUNTIME_OTHER = 0,       /* the vendor's, or none */
     DPUSOFT_RUNTIME_OFFCHIP = 1,     /* that of this package */

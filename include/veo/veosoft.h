@@ -100,7 +100,7 @@ pid_t veosoft_worker_pid(struct veo_proc_handle *proc);
 /* Kills the worker at once, whatever it executes; waits end as after a crash. The process is still
  * to be destroyed. 0, or -1 with EINVAL. */
 int veosoft_proc_kill(struct veo_proc_handle *proc);
-/* Whether veo_read_mem(), veo_write_mem() and veo_hmemcpy() wait for what is queued in the main
+/* 1 if veo_read_mem(), veo_write_mem() and veo_hmemcpy() wait for what is queued in the main
  * context, as they do unless VEO_SOFT_TRANSFERS was "unordered" when PROC was created. */
 int veosoft_transfers_are_ordered(struct veo_proc_handle *proc);
 /* Number of simulated nodes (VEO_SOFT_NODES, 1 unless set); -1 (EINVAL) if a variable of the

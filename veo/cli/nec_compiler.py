@@ -86,7 +86,7 @@ def _runtime_of_objects(words: Sequence[str]) -> list[str]:
 
 
 def _has_input(words: Sequence[str]) -> bool:
-    """Whether there is anything to compile or to link, other than a question like -dumpversion."""
+    """Tell whether there is anything to do, other than a question like -dumpversion."""
     before = ""
     for word in words:
         if before not in _WITH_ARGUMENT and (word == "-" or not word.startswith("-")):

@@ -7,7 +7,7 @@
 #include "accelforge/join/filter.h"
 #include "accelforge/join/merge.h"
 
-/* What a pass keeps; 0: everything. */
+/* Effort of a pass; 0: everything. */
 struct effort {
     uint32_t rows;
     uint32_t cells;

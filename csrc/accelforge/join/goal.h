@@ -39,7 +39,7 @@ uint32_t fuse_measure(const struct fuse_goal *goal, const struct fuse_pieces *pi
 /* Adds a result; false: out of memory. */
 bool fuse_know(struct fuse_known *known, const double *measures, uint32_t count);
 
-/* Whether a known result is better than whatever has at least MEASURES; rounding is no better. */
+/* True if a known result is better than whatever has at least MEASURES; rounding is no better. */
 bool fuse_is_beaten(const struct fuse_known *known, const double *measures);
 void fuse_known_clear(struct fuse_known *known);
 

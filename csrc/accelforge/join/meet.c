@@ -97,7 +97,7 @@ static uint32_t find_cell(const struct finder *f, uint32_t hash, uint32_t shape,
     return c;
 }
 
-/* What later Einsums cost at least; infinite if none fits. */
+/* Sets the least that later Einsums cost; infinite if none fits. */
 static void set_rest(struct finder *f, uint32_t c, const struct fuse_shape *shape,
                      const uint32_t *laps)
 {

@@ -24,7 +24,7 @@ struct task {
     uint32_t left_count;
 };
 
-/* What a task or a cell has kept. */
+/* Points that a task or a cell has kept. */
 struct kept {
     double *numbers;
     uint64_t *tags;
@@ -39,7 +39,7 @@ struct meeting {
     const double *rest;
 };
 
-/* What one thread works in. */
+/* Working memory of one thread. */
 struct desk {
     struct fuse_front front;
     double *right; /* numbers of the rows of a piece, see fuse_fill_right() */

@@ -10,7 +10,7 @@
 /* Shares of a memory that add up to one may be above it by rounding. */
 #define FUSE_FULL (1 + 1e-12)
 
-/* What is alike for all pairs of a match. */
+/* Values that are alike for all pairs of a match. */
 struct fuse_pairing {
     const struct fuse_pieces *pieces;
     const struct fuse_match *match;

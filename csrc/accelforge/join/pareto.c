@@ -121,7 +121,7 @@ static uint32_t find_varying(const struct fuse_front *front, uint32_t *varying)
     return count;
 }
 
-/* Whether one of the first COUNT survivors is at least as good as POINT in numbers 1, ... Survivors
+/* True if one of the first COUNT survivors is at least as good as POINT in numbers 1, ... Survivors
  * are in blocks of LANES, number by number. */
 static bool is_covered(const double *sifted, size_t count, uint32_t width, const double *point)
 {

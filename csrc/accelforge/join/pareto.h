@@ -50,7 +50,7 @@ void fuse_snap(double *numbers, uint32_t count);
 /* Drops what is dominated; the rest is in lexicographic order. False: out of memory. */
 bool fuse_front_reduce(struct fuse_front *front);
 
-/* Whether a point that was there at the last reduction is at least as good in all numbers. It
+/* True if a point that was there at the last reduction is at least as good in all numbers. It
  * looks at a few only: false says nothing. */
 bool fuse_front_covers(const struct fuse_front *front, const double *numbers);
 

@@ -217,7 +217,7 @@ static bool make_keys(struct fuse_piece *piece)
 
 /* ------------------------------------------------------------------ what memories hold */
 
-/* Whether fused tensor S of a copy is in one buffer with an earlier one of its tensors. */
+/* True if fused tensor S of a copy is in one buffer with an earlier one of its tensors. */
 static bool is_counted_already(const struct fuse_pieces *pieces, const struct fuse_piece *piece,
                                uint32_t s)
 {

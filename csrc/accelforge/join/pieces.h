@@ -76,7 +76,7 @@ static inline size_t fuse_load_width(const struct fuse_pieces *pieces, uint32_t 
     return (size_t)pieces->tracked_count * (loop_count + 2);
 }
 
-/* Whether several Einsums use the tensor. */
+/* True if several Einsums use the tensor. */
 static inline bool fuse_is_fused(const struct fuse_pieces *pieces, uint32_t tensor)
 {
     return pieces->tensors[tensor].first != pieces->tensors[tensor].last;

@@ -16,7 +16,7 @@ struct fuse_limits {
     size_t bytes;                 /* for partial results; SIZE_MAX: no limit */
 };
 
-/* Whether it is time to stop. */
+/* True if it is time to stop. */
 bool fuse_is_over(const struct fuse_limits *limits);
 
 /*

@@ -169,7 +169,7 @@ static bool pair_tensors(struct matcher *m)
     return m->left->loop_count <= m->piece->loop_count;
 }
 
-/* Whether loop L of the shape can be loop P of the piece. */
+/* True if loop L of the shape can be loop P of the piece. */
 static bool fits(const struct matcher *m, uint32_t l, uint32_t p)
 {
     if (m->left->kinds[l] != m->piece->loops[p].kind)
@@ -221,7 +221,7 @@ static bool order_loops(const struct matcher *m, uint32_t *before)
 
 /* ------------------------------------------------------------------ what comes out */
 
-/* What is live after the Einsum, with sets and ranks by the piece's loops. */
+/* Finds what is live after the Einsum, with sets and ranks by the piece's loops. */
 static void find_lives(struct matcher *m, struct fuse_live *lives, uint32_t *ranks)
 {
     for (uint32_t i = 0; i < m->live_count; i++) {
@@ -257,7 +257,7 @@ static void find_lives(struct matcher *m, struct fuse_live *lives, uint32_t *ran
     }
 }
 
-/* Whether loop P of the piece is listed before loop Q. */
+/* True if loop P of the piece is listed before loop Q. */
 static bool precedes(const struct matcher *m, const uint32_t *before, const uint32_t *ranks,
                      uint32_t p, uint32_t q)
 {
@@ -301,7 +301,7 @@ static uint32_t renumber(const struct matcher *m, uint32_t set, uint32_t count)
     return renumbered;
 }
 
-/* Whether two holders are of the same data in the same memory: one is a copy of the other. */
+/* True if two holders are of the same data in the same memory: one is a copy of the other. */
 static bool one_datum(const struct matcher *m, uint32_t tensor, uint32_t memory, uint32_t other,
                       uint32_t other_memory)
 {

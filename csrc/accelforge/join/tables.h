@@ -79,7 +79,7 @@ struct fuse_holder {
     uint32_t depth; /* fused loops above it, or FUSE_NONE: it lives as long as the workload */
 };
 
-/* What else is held below `depth` fused loops, or FUSE_NONE as above. */
+/* Other memory held below `depth` fused loops, or FUSE_NONE as above. */
 struct fuse_reservation {
     uint32_t memory;
     uint32_t depth;

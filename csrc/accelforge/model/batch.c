@@ -13,7 +13,7 @@
 #define CHUNK 32
 #define MAX_THREADS 256
 
-/* What the threads of one run share. */
+/* State that the threads of one run share. */
 struct run {
     struct forge_batch *batch;
     _Atomic size_t next;

@@ -53,7 +53,7 @@ double forge_tile_size(const struct forge_plan *plan, struct forge_span factors,
     return size;
 }
 
-/* What is exchanged with the parent, in values. */
+/* Traffic with the parent, in values. */
 struct exchange {
     double reads;
     double writes;
@@ -103,7 +103,7 @@ static void multiply_out(const struct products *products, const struct forge_hop
     }
 }
 
-/* What a holder exchanges with its parent, if its tile is filled with FILLS values. */
+/* Traffic of a holder with its parent, if its tile is filled with FILLS values. */
 static struct exchange own_exchange(const struct forge_holder *holder, bool output, double fills,
                                     const struct exchange *child)
 {

@@ -218,7 +218,7 @@ static enum forge_status find_common_loops(struct joiner *j)
 
 /* ------------------------------------------------------------------ what is alive */
 
-/* Whether Einsum E holds under reservation HOLDER a tensor that is in use before and after F. */
+/* True if Einsum E holds under reservation HOLDER a tensor that is in use before and after F. */
 static bool spans(const struct joiner *j, uint32_t e, const struct forge_holder *holder, uint32_t f)
 {
     for (uint32_t t = 0; t < j->plans[e].path_count; t++) {

@@ -167,7 +167,7 @@ void forge_model_destroy(struct forge_model *model)
 
 /* ------------------------------------------------------------------ evaluation */
 
-/* What all Einsums together take: the reservation columns. */
+/* Computes the memory that all Einsums together take: the reservation columns. */
 static enum forge_status join_einsums(const struct forge_model *model,
                                       const struct forge_scratch *scratch, double *row,
                                       struct forge_fault *fault)

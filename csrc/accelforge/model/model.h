@@ -89,7 +89,7 @@ struct forge_model {
     struct forge_columns_of_einsum *places;
     struct forge_column *columns;
     uint32_t column_count;
-    /* What a scratch needs room for. */
+    /* Sizes that a scratch needs room for. */
     uint32_t most_loops;
     uint32_t most_holders;
     uint32_t most_levels;

@@ -5,7 +5,7 @@
 
 /* ------------------------------------------------------------------ reservations */
 
-/* What an item does to a reservation that sinks towards it. */
+/* Effects of an item on a reservation that sinks towards it. */
 enum fate { FATE_SINKS, FATE_ABOVE, FATE_BELOW };
 
 static enum fate fate_at(const struct forge_item *item, const struct forge_holder *holder,

@@ -7,7 +7,7 @@
 #include "accelforge/model/placement.h"
 #include "accelforge/model/relevance.h"
 
-/* What is needed while a plan is made. */
+/* State while a plan is made. */
 struct builder {
     struct forge_plan *plan;
     const struct forge_problem *problem;

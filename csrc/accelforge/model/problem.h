@@ -216,7 +216,7 @@ struct forge_problem {
     uint32_t n_instances; /* value */
 };
 
-/* Whether X may be a number of that kind. */
+/* True if X may be a number of that kind. */
 bool forge_number_fits(enum forge_number kind, double x);
 
 /*

@@ -15,7 +15,7 @@ enum forge_relevance forge_relevance_of(const struct forge_problem *problem,
 uint32_t forge_rank_of(const struct forge_problem *problem, const struct forge_tensor *tensor,
                        uint32_t variable);
 
-/* Whether each tensor of EINSUM that has VARIABLE has it alone in one rank, as it is. */
+/* True if each tensor of EINSUM that has VARIABLE has it alone in one rank, as it is. */
 bool forge_variable_is_simple(const struct forge_problem *problem,
                               const struct forge_einsum *einsum, uint32_t variable);
 

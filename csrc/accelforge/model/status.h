@@ -51,7 +51,7 @@ enum forge_status {
         FORGE_STATUS_COUNT
 };
 
-/* What a status is about; fields that do not apply are FORGE_NONE or 0. */
+/* Subject of a status; fields that do not apply are FORGE_NONE or 0. */
 struct forge_fault {
     enum forge_status status;
     uint32_t einsum;

@@ -23,7 +23,7 @@ static double evaluate_unknown(const struct forge_stages *stages, const struct f
     return product;
 }
 
-/* What a goal is at least, or at most, whatever the unknown tiles. */
+/* Bound of a goal, from below or above, whatever the unknown tiles. */
 static double bound_goal(const struct forge_searching *s, const struct forge_stage *stage,
                          uint32_t g, const double *values, const uint32_t *tiles, bool largest)
 {
@@ -39,7 +39,7 @@ static double bound_goal(const struct forge_searching *s, const struct forge_sta
     return sum;
 }
 
-/* What a goal is at least; what is subtracted from a part is at most that part. */
+/* Lower bound of a goal; what is subtracted from a part is at most that part. */
 static double least_of_goal(const struct forge_searching *s, const struct forge_stage *stage,
                             uint32_t g, const double *values, const uint32_t *tiles)
 {

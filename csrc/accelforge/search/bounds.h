@@ -7,7 +7,7 @@
 
 #include "accelforge/search/searching.h"
 
-/* Whether limits may still hold. */
+/* True if limits may still hold. */
 bool forge_bounds_may_hold(const struct forge_searching *s, const struct forge_stage *stage,
                            const double *values, const uint32_t *tiles);
 
@@ -19,7 +19,7 @@ void forge_bounds_objectives(const struct forge_searching *s, const struct forge
 void forge_bounds_remove(struct forge_searching *s, const struct forge_stage *stage,
                          const double *values, const uint32_t *tiles);
 
-/* Whether a known result, or a rival, is better than all that can become of a choice. */
+/* True if a known result, or a rival, is better than all that can become of a choice. */
 bool forge_bounds_exclude(struct forge_searching *s, const struct forge_stage *stage,
                           const double *values, const uint32_t *tiles);
 

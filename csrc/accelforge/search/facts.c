@@ -9,7 +9,7 @@ static double value_of(const struct forge_space *space, uint32_t value)
     return space->problem.values[value];
 }
 
-/* Whether a rank is one variable as it is. */
+/* True if a rank is one variable as it is. */
 static bool is_direct(const struct forge_space *space, const struct forge_rank *rank)
 {
     if (rank->terms.count != 1 || rank->constant != FORGE_NONE)

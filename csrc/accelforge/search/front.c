@@ -6,7 +6,7 @@
 
 #include "accelforge/search/pareto.h"
 
-/* What is less by this part is less whatever the rounding. */
+/* Part by which a number that is less is so whatever the rounding. */
 #define CLEARLY 1e-9
 
 void forge_fronts_start(struct forge_fronts *fronts, uint32_t width)

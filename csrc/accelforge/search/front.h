@@ -26,7 +26,7 @@ struct forge_fronts {
     _Atomic uint64_t version;
 };
 
-/* What one thread knows of a front. */
+/* Copy of a front that one thread has. */
 struct forge_front_copy {
     double *points;
     uint32_t count;
@@ -46,7 +46,7 @@ void forge_fronts_add(struct forge_fronts *fronts, uint64_t structure, const dou
 void forge_front_refresh(struct forge_fronts *fronts, uint64_t structure,
                          struct forge_front_copy *copy);
 
-/* Whether a point of the front is better than all that is at least LOW, and by how much does not
+/* True if a point of the front is better than all that is at least LOW, and by how much does not
  * depend on rounding. */
 bool forge_front_beats(const struct forge_front_copy *copy, uint32_t width, const double *low);
 

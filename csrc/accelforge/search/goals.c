@@ -245,7 +245,8 @@ static bool is_tracked(const struct forge_making *m, uint32_t level)
     return m->space->usage || m->space->tracked[level];
 }
 
-/* What memory L holds below DEPTH fused loops and above; false if deeper ones hold the same. */
+/* Sums what memory L holds below DEPTH fused loops and above; false if deeper ones hold the same.
+ */
 static bool sum_reservations(struct forge_making *m, uint32_t l, uint32_t depth,
                              struct forge_polynomial *sum)
 {

@@ -19,7 +19,7 @@ struct forge_group_node {
     uint32_t dimension;
 };
 
-/* What rows hold in a memory directly below DEPTH fused loops. */
+/* Column of what rows hold in a memory directly below DEPTH fused loops. */
 struct forge_group_column {
     uint32_t level;
     uint32_t depth;

@@ -65,7 +65,7 @@ static bool order_allows(const struct forge_space *space, const struct forge_ord
     return first == FORGE_NONE || second == FORGE_NONE || first <= second;
 }
 
-/* Whether A may stand above B; ADJACENT: with nothing between. */
+/* True if A may stand above B; ADJACENT: with nothing between. */
 static bool may_precede(const struct ordering *o, const struct forge_node *a,
                         const struct forge_node *b, bool adjacent)
 {
@@ -90,7 +90,7 @@ static bool may_precede(const struct ordering *o, const struct forge_node *a,
 
 /* ------------------------------------------------------------------ rules for an order */
 
-/* Whether all holders of the first memory are left out of the options: their order is fixed. */
+/* True if all holders of the first memory are left out of the options: their order is fixed. */
 static bool has_options(const struct ordering *o, uint32_t level)
 {
     return level != o->facts->first_memory;

@@ -7,7 +7,7 @@
 
 #include "accelforge/search/searching.h"
 
-/* Whether the use of a fan-out is not known yet: until then no choice is of no use. */
+/* True if the use of a fan-out is not known yet: until then no choice is of no use. */
 bool forge_keeping_is_open(const struct forge_searching *s, const struct forge_stage *stage);
 
 /* Keeps choices that use enough of the fan-outs whose last loop is that of symbol K. */

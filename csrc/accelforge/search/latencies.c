@@ -145,7 +145,7 @@ static bool read_pieces(struct reading *r)
 
 /* ------------------------------------------------------------------ does it grow? */
 
-/* What is known of a value: whether it grows with the calls, and is never negative. */
+/* Traits of a value: whether it grows with the calls, and is never negative. */
 struct trait {
     bool constant;
     bool grows;

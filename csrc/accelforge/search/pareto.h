@@ -11,7 +11,7 @@
 /* Numbers that differ by less than this part are equal. */
 #define FORGE_ROUNDING 1e-12
 
-/* Whether A is at most B, up to rounding and TOLERANCE (a part of B). */
+/* True if A is at most B, up to rounding and TOLERANCE (a part of B). */
 static inline bool forge_at_most(double a, double b, double tolerance)
 {
     return a <= b + (b < 0 ? -b : b) * (FORGE_ROUNDING + tolerance);

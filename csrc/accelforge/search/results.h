@@ -36,7 +36,7 @@ struct forge_result_request {
 enum forge_status forge_results_make(const struct forge_result_request *request,
                                      struct forge_rows *rows);
 
-/* Whether each loop of row R has more than one iteration: REPEATS, one per loop. */
+/* Sets whether each loop of row R has more than one iteration: REPEATS, one per loop. */
 void forge_results_repeats(const struct forge_templates *templates,
                            const struct forge_template *template, const uint32_t *tiles,
                            bool *repeats);
@@ -48,8 +48,8 @@ void forge_results_repeats(const struct forge_templates *templates,
 uint32_t forge_results_depths(const struct forge_template *template, const struct forge_rows *rows,
                               const bool *repeats, uint32_t *depths);
 
-/* What rows with equal fused tiles are compared by: objectives, then what each tracked memory holds
- * down to each of FUSED + 1 depths. Returns how many numbers these are. */
+/* Gets the numbers by which rows with equal fused tiles are compared: objectives, then what each
+ * tracked memory holds down to each of FUSED + 1 depths. Returns how many numbers these are. */
 uint32_t forge_results_criteria(const struct forge_space *space, const struct forge_rows *rows,
                                 uint32_t r, const uint32_t *depths, uint32_t fused,
                                 const uint32_t *tracked, uint32_t tracked_count, double *criteria);

@@ -3,7 +3,7 @@
 
 #include "accelforge/model/model.h"
 
-/* What is less by this part is less whatever the rounding. */
+/* Part by which a number that is less is so whatever the rounding. */
 #define CLEARLY 1e-9
 
 static double product_of(const double *objectives)

@@ -22,7 +22,7 @@ struct forge_rivals {
     size_t low_count;  /* templates */
 };
 
-/* Whether a rival is better than all pmappings that cost at least LOW. */
+/* True if a rival is better than all pmappings that cost at least LOW. */
 bool forge_rivals_beat(const struct forge_rivals *rivals, const double *low);
 
 /* The same for all pmappings of a template of COUNT, by what an earlier search knows. */

@@ -79,7 +79,7 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
     struct forge_fault fault = forge_fault_of(FORGE_OK);
     enum forge_status status = forge_tiles_search(&request, &found, &fault);
 
-    /* What is not complete does not replace what there is, but may say more about the rest. */
+    /* Rows that are not complete do not replace what there is, but may say more about the rest. */
     if (!search->exact || found.complete) {
         forge_rows_clear(rows);
         *rows = found;
@@ -253,7 +253,7 @@ struct forge_progress forge_search_progress(struct forge_search *search)
 
 /* ------------------------------------------------------------------ what was found */
 
-/* What no tiles of a template are below. */
+/* Sets the bound that no tiles of a template are below. */
 static void bound_template(const struct forge_search *search, uint32_t t, double *low)
 {
     atomic_bool stop;
@@ -268,14 +268,14 @@ static void bound_template(const struct forge_search *search, uint32_t t, double
     enum forge_status status = forge_tiles_search(&request, &rows, &fault);
     for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
         low[i] = status == FORGE_OK ? rows.low[i] : 0;
-    /* What has no tiles to choose is found nevertheless. */
+    /* Rows without tiles to choose are found nevertheless. */
     for (uint32_t r = 0; r < rows.count; r++)
         for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
             low[i] = fmin(low[i], rows.objectives[FORGE_OBJECTIVES * (size_t)r + i]);
     forge_rows_clear(&rows);
 }
 
-/* What uses a fan-out too little may be allowed in the end, and is not in `low`. */
+/* Rows that use a fan-out too little may be allowed in the end, and are not in `low`. */
 static bool has_usages(const struct forge_space *space, const struct forge_template *template)
 {
     for (uint32_t i = 0; i < template->usages.count; i++)
@@ -296,7 +296,7 @@ void forge_search_low(const struct forge_search *search, uint32_t t, double *low
             low[i] = fmin(low[i], rows->objectives[FORGE_OBJECTIVES * (size_t)r + i]);
 }
 
-/* What the best result of a template that is not finished may be. */
+/* Bounds the best result of a template that is not finished. */
 static void bound(const struct forge_search *search, struct forge_found *found)
 {
     found->complete = search->templates.complete;

@@ -51,7 +51,7 @@ struct forge_progress forge_search_progress(struct forge_search *search);
  * FORGE_OBJECTIVES numbers. */
 void forge_search_low(const struct forge_search *search, uint32_t t, double *low);
 
-/* What a search that has ended found. */
+/* Results of a search that has ended. */
 struct forge_found {
     enum forge_status status;
     const struct forge_templates *templates;

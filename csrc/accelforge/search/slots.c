@@ -13,7 +13,7 @@ struct slot {
     uint64_t chosen;  /* the leader, as a bit */
 };
 
-/* What is known above a slot. */
+/* State above a slot. */
 struct above {
     uint64_t seen; /* tensors */
     bool fused;    /* a shared tensor is still to come */
@@ -102,7 +102,7 @@ static double largest_fanout(const struct slotting *s, uint32_t slot, double non
     return largest;
 }
 
-/* Whether spatial loops of a holder further up may come to stand in this slot. */
+/* True if spatial loops of a holder further up may come to stand in this slot. */
 static bool takes_spatial_loops(const struct slotting *s, uint32_t slot)
 {
     double before = -INFINITY;

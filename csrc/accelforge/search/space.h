@@ -128,7 +128,7 @@ enum forge_status forge_space_check(const struct forge_space *space, struct forg
 /* How many objectives there are. */
 uint32_t forge_space_objectives(const struct forge_space *space);
 
-/* What is often asked about the Einsum. */
+/* Questions about the Einsum that are asked often. */
 const struct forge_einsum *forge_space_einsum(const struct forge_space *space);
 const struct forge_level *forge_space_level(const struct forge_space *space, uint32_t level);
 

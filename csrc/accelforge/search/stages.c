@@ -233,7 +233,7 @@ static bool has_unknown(const struct forge_goals *goals, const struct part *part
     return false;
 }
 
-/* Whether the choice of symbol K - 1 changes the bounds of PART. */
+/* True if the choice of symbol K - 1 changes the bounds of PART. */
 static bool is_touched(const struct forge_goals *goals, const struct part *part, uint32_t k)
 {
     if (k == 0)
@@ -301,7 +301,7 @@ static uint64_t keys_of(const struct forge_goals *goals, uint32_t k)
     return keys;
 }
 
-/* What one term is compared by: powers of known symbols that may differ. */
+/* Hash of what one term is compared by: powers of known symbols that may differ. */
 static uint64_t hash_part(const struct forge_goals *goals, const struct part *part, uint32_t k,
                           uint64_t keys)
 {
@@ -367,7 +367,7 @@ static void add_criterion(struct forge_stage *stage, uint32_t group, bool negati
     stage->criteria[stage->criterion_count++] = (struct forge_criterion){group, negative};
 }
 
-/* Whether a group's value can differ between choices that are compared. */
+/* True if a group's value can differ between choices that are compared. */
 static bool varies(const struct choosing *c, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++)
@@ -399,7 +399,7 @@ static void choose(struct choosing *c, bool single)
         bool plain = end - first == 1 && part->coefficient > 0 && goal->small && !goal->large;
         uint32_t group = s->group_of[first];
 
-        /* What uses a fan-out most is chosen once all of its loops are known. */
+        /* Rows that use a fan-out most are chosen once all of its loops are known. */
         bool passed = goal->passes && (goal->purpose != FORGE_FOR_USAGE || c->before == NULL ||
                                        c->before->goals[part->goal].complete);
         bool done = state->complete && (passed || goal->purpose == FORGE_FOR_LATENCY);

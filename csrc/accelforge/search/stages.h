@@ -22,7 +22,7 @@ struct forge_bound_factor {
     int32_t power;
 };
 
-/* What the unknown part of a group is at least, or at most: a constant times some factors. */
+/* Bound of the unknown part of a group: a constant times some factors. */
 struct forge_unknown {
     double constant;
     struct forge_span factors;

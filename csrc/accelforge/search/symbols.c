@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accelforge/search/symbols.h"
 
-/* Whether VARIABLE may have ragged tiles: it is an index of each tensor that has it. */
+/* True if VARIABLE may have ragged tiles: it is an index of each tensor that has it. */
 static bool may_be_ragged(const struct forge_making *m, uint32_t variable)
 {
     const struct forge_facts *facts = &m->templates->facts;
@@ -20,7 +20,7 @@ static bool loop_explores(const struct forge_making *m, uint32_t loop)
                                         : knobs->explore_imperfect_temporal_loops > 0;
 }
 
-/* What a loop may do to tiles, the tile of the next loop outwards decides. */
+/* The tile of the next loop outwards decides what a loop may do to tiles. */
 static bool is_ragged(const struct forge_making *m, uint32_t loop)
 {
     const struct forge_plan *plan = m->plan;

@@ -7,7 +7,7 @@
 
 #include "accelforge/search/goals.h"
 
-/* What is needed while goals are made. */
+/* State while goals are made. */
 struct forge_making {
     struct forge_goals *goals;
     struct forge_ring *ring;
@@ -49,7 +49,7 @@ bool forge_symbols_iterations(struct forge_making *m);
 void forge_times_tile(const struct forge_making *m, struct forge_monomial *product, uint32_t loop,
                       int sign);
 
-/* Whether loop L of a plan has a tile that is to be found. */
+/* True if loop L of a plan has a tile that is to be found. */
 bool forge_symbols_is_free(const struct forge_space *space, const struct forge_plan *plan,
                            uint32_t l);
 

@@ -50,7 +50,7 @@ struct forge_template {
     struct forge_span usages; /* of the space: what a fan-out must use */
 };
 
-/* What is known of an Einsum before there are templates. */
+/* Facts of an Einsum before there are templates. */
 struct forge_facts {
     const struct forge_space *space;
     uint32_t variable_count;
@@ -113,7 +113,7 @@ typedef enum forge_status forge_holders_fn(struct forge_step_maker *maker,
 typedef enum forge_status forge_loops_fn(struct forge_step_maker *maker,
                                          struct forge_sketch *sketch);
 
-/* What the steps hand on. */
+/* State that the steps hand on. */
 struct forge_step_maker {
     struct forge_templates *templates;
     const struct forge_facts *facts;

@@ -21,7 +21,7 @@ static uint32_t last_divider(const struct forge_facts *facts, const struct forge
     return last;
 }
 
-/* Whether a temporal and a spatial loop over VARIABLE would leave a tile of I in pieces. */
+/* True if a temporal and a spatial loop over VARIABLE would leave a tile of I in pieces. */
 static bool crosses(const struct forge_sketch *sketch, uint32_t i, uint32_t last, uint32_t variable)
 {
     bool kinds[3] = {false, false, false};

@@ -31,7 +31,7 @@ static bool start(struct forge_searching *s, const struct forge_plan *plan)
     return true;
 }
 
-/* What becomes of the choices so far is left out. */
+/* Leaves out what becomes of the choices so far. */
 static void leave_out(struct forge_searching *s)
 {
     for (uint32_t i = 0; i < s->now.count; i++)
@@ -158,7 +158,7 @@ static bool has_fused(const struct forge_goals *goals)
     return false;
 }
 
-/* Whether some fan-out must be used. What uses it best counts even if a rival is better. */
+/* True if some fan-out must be used. What uses it best counts even if a rival is better. */
 static bool has_usages(const struct forge_goals *goals)
 {
     for (uint32_t g = 0; g < goals->count; g++)

@@ -73,7 +73,7 @@ enum forge_status forge_variants_list(struct forge_variants *variants, struct fo
     return FORGE_OK;
 }
 
-/* Whether A uses fan-outs less than B. */
+/* True if A uses fan-outs less than B. */
 static bool uses_less(const struct forge_rows *a, const struct forge_rows *b)
 {
     for (uint32_t i = 0; i < a->usage_count && i < b->usage_count; i++) {

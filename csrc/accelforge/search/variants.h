@@ -23,7 +23,7 @@ enum forge_status forge_variants_list(struct forge_variants *variants, struct fo
                                       const struct forge_tile_search *search,
                                       const struct forge_plan *plan);
 
-/* Whether a variant without rows may have used fan-outs better than those that have some. */
+/* True if a variant without rows may have used fan-outs better than those that have some. */
 bool forge_variants_doubt(const struct forge_variants *variants);
 
 /* Puts the rows of variants together, but for those that another one uses fan-outs better than;

@@ -57,7 +57,7 @@ static void on_end(void *context, struct dpu_machine *machine, enum dpu_run_stat
     defined_end(context);
 }
 
-/* What the instruction at LAST has done, now that the one at PC follows. */
+/* Records what the instruction at LAST has done, now that the one at PC follows. */
 static void follow(struct dpu_checks *checks, uint32_t thread, uint32_t last, uint32_t pc)
 {
     struct tasklet *tasklet = &checks->tasklets[thread];

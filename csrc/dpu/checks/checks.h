@@ -83,7 +83,7 @@ struct dpu_check_area {
     uint32_t address, size;
 };
 
-/* What is known of a program. Areas are sorted by address, and may overlap. */
+/* Layout of a program. Areas are sorted by address, and may overlap. */
 struct dpu_check_layout {
     struct dpu_check_area stacks[DPU_MACHINE_THREADS]; /* of size 0: unknown */
     const struct dpu_check_area *wram, *mram;

@@ -36,7 +36,7 @@ static bool find_cycle(struct dpu_checks *checks, uint32_t thread, struct dpu_fi
     return false;
 }
 
-/* Whether nobody runs who could release anything. */
+/* True if no tasklet runs that could release anything. */
 static bool find_all(struct dpu_checks *checks, struct dpu_finding *finding)
 {
     uint32_t threads = dpu_machine_thread_count(checks->machine);

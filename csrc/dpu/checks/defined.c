@@ -36,8 +36,8 @@ void defined_load(struct dpu_checks *checks)
              0xFF);
 }
 
-/* What has changed since the last launch, the host has written, and what is beside it: it writes
- * words. */
+/* Takes for written by the host what has changed since the last launch, and what is beside it: it
+ * writes words. */
 void defined_by_host(struct dpu_checks *checks)
 {
     const uint8_t *wram = dpu_machine_wram(checks->machine);
@@ -82,7 +82,7 @@ void defined_start(struct tasklet *tasklet)
 
 /* --- registers --- */
 
-/* What an instruction works with: bits that are not defined, and values. */
+/* Operands of an instruction: bits that are not defined, and values. */
 struct sources {
     uint32_t a, b;
     uint32_t value_a, value_b;

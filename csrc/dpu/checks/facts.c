@@ -21,7 +21,7 @@ static uint32_t constant_of(int64_t number)
     return index >= 0 && index < 4 ? constants[index] : 0;
 }
 
-/* Whether it jumps, or what it returns, is open until its operands are known. */
+/* True if its jump or its result is open until its operands are known. */
 static bool is_open(const struct dpu_form *form, uint32_t code)
 {
     enum dpu_condition condition =

@@ -38,7 +38,7 @@ void check_tell(struct dpu_checks *checks, struct dpu_finding *finding)
     if ((checks->wanted & (uint32_t)finding->check) == 0 || !is_new(checks, key_of(finding)))
         return;
 
-    /* What is touched during a transfer is a race too. */
+    /* An access during a transfer is a race too. */
     if (finding->kind == DPU_FINDING_DMA_IN_FLIGHT) {
         struct dpu_finding race = *finding;
         race.kind = DPU_FINDING_RACE;

@@ -56,7 +56,7 @@ void order_saw_stopped(struct dpu_checks *checks, uint32_t thread, uint32_t targ
         return;
     uint32_t own = checks->tasklets[target].clock[target];
     join(checks->tasklets[thread].clock, checks->tasklets[target].clock);
-    /* What it does after it goes on is not known. */
+    /* The tasklet's accesses after it goes on are not known. */
     if (own != 0 && checks->tasklets[thread].clock[target] == own)
         checks->tasklets[thread].clock[target] = own - 1;
 }

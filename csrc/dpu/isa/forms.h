@@ -58,7 +58,7 @@ extern const struct dpu_field dpu_fields[];
 uint32_t dpu_find_form(uint64_t word);
 /* The bits of a field, not extended. */
 uint32_t dpu_field_bits(const struct dpu_field *field, uint64_t word);
-/* What a code of the class means; DPU_IF_FALSE if it has no name. */
+/* Meaning of a code of the class; DPU_IF_FALSE if it has no name. */
 enum dpu_condition dpu_condition_of(enum dpu_condition_class condition_class, uint32_t code);
 
 #endif

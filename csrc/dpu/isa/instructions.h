@@ -18,7 +18,7 @@
 #define DPU_OPERANDS_MAX 6
 #define DPU_TEXT_MAX 96
 
-/* What an operand is called in a form. */
+/* Names of operands in a form. */
 enum dpu_operand {
     DPU_OPERAND_ENDIAN, /* 0 little, 1 big */
     DPU_OPERAND_RC,     /* 0 to 23 */
@@ -79,7 +79,7 @@ const char *dpu_operand_name(enum dpu_operand operand);
 
 /* False if the word is no instruction. Bits from 48 on are ignored. */
 bool dpu_decode(uint64_t word, struct dpu_instruction *instruction);
-/* Whether a word is of a form, without looking at the others: for checking the table. */
+/* True if a word is of a form, without looking at the others: for checking the table. */
 bool dpu_form_matches(uint32_t form, uint64_t word);
 /*
  * The word of an instruction. False if a value does not fit: immediates may be given signed or

@@ -112,7 +112,7 @@ static void choose_way(struct dpu_machine *m)
     a->picoseconds[a->way] = (processor_ns() - a->start_ns) * 1000 / done + 1;
     uint32_t best = a->picoseconds[ALONE] <= a->picoseconds[IN_TURNS] ? ALONE : IN_TURNS;
 
-    /* What was never timed is 0, and so the best. */
+    /* An engine that was never timed has 0, and so is the best. */
     if (a->length == TRIAL || a->picoseconds[best] == 0)
         a->periods = 0;
     if (++a->periods % TRIAL_EVERY == 0)
@@ -160,7 +160,7 @@ uint64_t dpu_run_ahead(struct dpu_machine *m, dpu_ahead_runner run, uint64_t rou
         if (run_each(m, run, &tried)) {
             if (tried == a->size)
                 a->size = 2 * a->size < DPU_AHEAD_MOST ? 2 * a->size : DPU_AHEAD_MOST;
-            /* What was stopped at comes now. */
+            /* The instruction that was stopped at comes now. */
             a->is_due = tried < wanted;
             a->next_pause = SHORTEST_PAUSE;
             return tried;

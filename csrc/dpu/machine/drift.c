@@ -27,7 +27,7 @@
 
 #define THREAD_BITS ((UINT64_C(1) << DPU_MACHINE_THREADS) - 1)
 
-/* What a tasklet spins on: an atomic bit, or from here on the run bit of a tasklet. */
+/* Bit that a tasklet spins on: an atomic bit, or from here on the run bit of a tasklet. */
 #define SPINS_ON_RUN_BITS DPU_MACHINE_ATOMIC_BITS
 
 enum ending {
@@ -146,7 +146,7 @@ static bool execute(struct dpu_window *w, uint32_t id, uint64_t round)
 
 /* --- windows --- */
 
-/* Whether a tasklet has executed what comes after an event of tasklet ID in ROUND. */
+/* True if a tasklet has executed what comes after an event of tasklet ID in ROUND. */
 static bool is_ahead(const struct dpu_window *w, uint32_t id, uint64_t round)
 {
     for (uint32_t other = 0; other < DPU_MACHINE_THREADS; other++)

@@ -15,11 +15,11 @@ const struct dpu_operation *dpu_execute_alu(struct dpu_machine *machine, struct 
                                             const struct dpu_operation *op);
 const struct dpu_operation *dpu_execute_memory(struct dpu_machine *machine, struct dpu_thread *t,
                                                const struct dpu_operation *op);
-/* Whether it would be a fault of that instruction, which must be one of its kind. */
+/* True if it would be a fault of that instruction, which must be one of its kind. */
 bool dpu_checked_faults(const struct dpu_thread *t, const struct dpu_operation *op);
 bool dpu_memory_faults(const struct dpu_machine *machine, const struct dpu_thread *t,
                        const struct dpu_operation *op);
-/* What a load or store asks for. */
+/* Size and address of a load or store. */
 uint32_t dpu_access_size(enum dpu_operation_kind kind);
 uint32_t dpu_access_address(const struct dpu_machine *machine, const struct dpu_thread *t,
                             const struct dpu_operation *op);
@@ -27,7 +27,7 @@ const struct dpu_operation *dpu_execute_thread(struct dpu_machine *machine, stru
                                                const struct dpu_operation *op);
 const struct dpu_operation *dpu_execute_dma(struct dpu_machine *machine, struct dpu_thread *t,
                                             const struct dpu_operation *op);
-/* What a transfer asks for: bytes, and where in MRAM and in the other memory. */
+/* Operands of a transfer: bytes, and where in MRAM and in the other memory. */
 static inline void dpu_dma_operands(const struct dpu_machine *m, const struct dpu_thread *t,
                                     const struct dpu_operation *op, uint32_t *near, uint32_t *far,
                                     uint32_t *bytes)

@@ -15,7 +15,7 @@ bool dpu_checked_faults(const struct dpu_thread *t, const struct dpu_operation *
     return low < 0 || low > 0xFFFF;
 }
 
-/* What a faulting one leaves behind is as the vendor's simulator has it. */
+/* Results of a faulting instruction are those of the vendor's simulator. */
 static const struct dpu_operation *execute_checked(struct dpu_machine *m, struct dpu_thread *t,
                                                    const struct dpu_operation *op)
 {

@@ -97,7 +97,7 @@ enum dpu_fault_kind {
     DPU_FAULT_UNDECODABLE = 4, /* only with DPU_SWITCH_UNDECODABLE_FAULTS */
 };
 
-/* What is wrong with a transfer (DPU_FAULT_DMA). */
+/* Causes of faults of transfers (DPU_FAULT_DMA). */
 enum dpu_fault_detail {
     DPU_FAULT_DETAIL_NONE = 0,
     DPU_FAULT_DETAIL_BOUNDS = 1,
@@ -121,7 +121,7 @@ struct dpu_run_result {
     uint64_t thread_instructions[DPU_MACHINE_THREADS];
 };
 
-/* What DMA instructions have done since the machine exists. */
+/* Totals of DMA instructions since the machine exists. */
 struct dpu_dma_totals {
     uint64_t reads; /* instructions that read MRAM: ldma, ldmai */
     uint64_t writes;
@@ -158,7 +158,7 @@ void dpu_machine_get_options(const struct dpu_machine *machine,
 bool dpu_machine_set_options(struct dpu_machine *machine,
                              const struct dpu_machine_options *options);
 
-/* What the chip has (chip.def): tasklets, instructions of IRAM, bytes of WRAM. */
+/* Sizes of the chip (chip.def): tasklets, instructions of IRAM, bytes of WRAM. */
 uint32_t dpu_machine_thread_count(const struct dpu_machine *machine);
 uint32_t dpu_machine_iram_size(const struct dpu_machine *machine);
 uint32_t dpu_machine_wram_size(const struct dpu_machine *machine);
@@ -216,7 +216,7 @@ enum dpu_run_status dpu_machine_run(struct dpu_machine *machine, struct dpu_run_
  */
 enum dpu_run_status dpu_machine_slice(struct dpu_machine *machine, uint64_t rounds,
                                       struct dpu_run_result *result);
-/* What ran last: "turns" or "drift". "" before the first run. Static. */
+/* Engine that ran last: "turns" or "drift". "" before the first run. Static. */
 const char *dpu_machine_engine_name(const struct dpu_machine *machine);
 /* Goes on for at most ROUNDS rounds, in turns. */
 enum dpu_run_status dpu_machine_step(struct dpu_machine *machine, uint64_t rounds,

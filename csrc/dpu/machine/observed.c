@@ -30,7 +30,7 @@ static void tell_wait(struct dpu_machine *m, uint32_t id)
             o->waited(o->context, m, id, seen->last[id], why, since, until);
 }
 
-/* Who has left the group since the batch before, and who takes part again. */
+/* Notes which tasklets have left the group since the batch before, and which take part again. */
 static void note_group(struct dpu_machine *m)
 {
     struct dpu_observing *seen = &m->observing;

@@ -14,7 +14,7 @@
 
 #include "machine_state.h"
 
-/* What runs tasklets of one program faster; made by others. */
+/* Code that runs tasklets of one program faster; made by others. */
 struct dpu_translation {
     dpu_runner run;
     void (*release)(struct dpu_translation *translation); /* when the program is freed */

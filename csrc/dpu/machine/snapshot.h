@@ -13,9 +13,9 @@
 
 /* Takes one in place of the last. False if out of memory: then there is none. */
 bool dpu_snapshot_take(struct dpu_machine *machine);
-/* Whether there is one that can be restored. */
+/* True if there is one that can be restored. */
 bool dpu_snapshot_is_valid(const struct dpu_machine *machine);
-/* Whether so much of MRAM was written that a new one is better than a longer log. */
+/* True if so much of MRAM was written that a new one is better than a longer log. */
 bool dpu_snapshot_is_full(const struct dpu_machine *machine);
 /* Notes that BYTES of MRAM are about to be written, if there is a snapshot. */
 void dpu_snapshot_keep(struct dpu_machine *machine, uint32_t address, uint32_t bytes);

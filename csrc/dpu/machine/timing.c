@@ -32,7 +32,7 @@ uint64_t dpu_after_transfer(const struct dpu_machine *m, uint64_t start, uint64_
     return m->launch_cycles + last / usable * interval + last % usable + 1;
 }
 
-/* What the counter counts, since the machine exists. */
+/* Count of the performance counter since the machine exists. */
 static uint64_t clock_of(const struct dpu_machine *m, uint32_t mode)
 {
     uint64_t instructions = m->instructions + m->rounds_done * m->runnable + m->slot;

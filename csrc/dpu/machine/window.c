@@ -44,8 +44,8 @@ static uint64_t rounds_of(uint64_t cycles, uint64_t length)
     return whole <= UINT32_MAX ? (uint32_t)whole / (uint32_t)length : whole / length;
 }
 
-/* Who can issue now, and the cycle at which one more can. Those of KNOWN can: they have had no
- * event. */
+/* Tasklets that can issue now, and the cycle at which one more can. Those of KNOWN can: they have
+ * had no event. */
 static uint32_t choose(const struct dpu_machine *m, uint32_t known, uint64_t *next)
 {
     uint32_t running = (uint32_t)(m->run_bits & THREAD_BITS), group = known & running;

@@ -73,7 +73,7 @@ static void enter(struct dpu_calls *calls, uint32_t thread, uint32_t pc, uint32_
     };
 }
 
-/* What passed in a function counts once, however often it is in itself. */
+/* Time in a function counts once, however often it is in itself. */
 static void leave(struct dpu_calls *calls, uint32_t thread, const struct dpu_calls_time *now)
 {
     const struct frame *frame = &calls->frames[thread][--calls->depth[thread]];

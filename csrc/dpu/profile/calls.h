@@ -12,7 +12,7 @@
 
 struct dpu_calls;
 
-/* What a tasklet has done since its launch began; CYCLES is the time. */
+/* Work of a tasklet since its launch began; CYCLES is the time. */
 struct dpu_calls_time {
     uint64_t instructions, cycles, spin, dma, sleep;
 };

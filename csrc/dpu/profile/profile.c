@@ -25,7 +25,7 @@ struct dpu_profile {
     struct dpu_profile_launch launch;
     bool is_over;
 
-    /* Who spins, on what since when; who holds what. */
+    /* Tasklets that spin, with the bit and since when; holders of bits. */
     uint64_t spins_since[DPU_MACHINE_THREADS];
     bool spins[DPU_MACHINE_THREADS];
     uint64_t held_since[DPU_MACHINE_ATOMIC_BITS];

@@ -12,7 +12,7 @@
 
 struct dpu_profile;
 
-/* What one tasklet did at one instruction. Cycles are those of the DPU. */
+/* Counts of one tasklet at one instruction. Cycles are those of the DPU. */
 struct dpu_profile_site {
     uint16_t pc;
     uint8_t thread;

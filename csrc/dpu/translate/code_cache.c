@@ -27,7 +27,7 @@ static const char magic[16] = "offchip code 1";
 
 /* --- the folder --- */
 
-/* Whether others cannot replace what is in a folder of this user's, or the system's. */
+/* True if others cannot replace what is in a folder of this user's, or the system's. */
 static bool is_safe_base(const char *path)
 {
     struct stat status;

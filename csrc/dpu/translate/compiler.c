@@ -86,7 +86,7 @@ static bool take_command(struct dpu_compiler *c, const char *command)
     return count > 0;
 }
 
-/* What -march=native looks at. Asking is slow where a hypervisor answers. */
+/* Features that -march=native looks at. Asking is slow where a hypervisor answers. */
 static char processor[400];
 static pthread_once_t processor_once = PTHREAD_ONCE_INIT;
 

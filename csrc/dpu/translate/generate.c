@@ -312,7 +312,7 @@ static void write_function(struct writer *w, const char *blocks)
 
     fputs("    (void)id;\n    (void)wram;\n    goto dispatch;\n", w->out);
     fputs(blocks, w->out);
-    /* What is not an entry is 0 in the table: the way to the interpreter. */
+    /* Instructions that are no entries have 0 in the table: the way to the interpreter. */
     fputs("dispatch:\n    goto *(&&leave + entries[pc]);\nleave:\n", w->out);
     for (uint32_t i = 0; i < DPU_MACHINE_REGISTERS; i++)
         if ((w->written >> i & 1) != 0)
@@ -366,7 +366,7 @@ void dpu_generate(FILE *out, const struct dpu_plan *plan, uint32_t switches, uin
     dpu_write_prelude(out, switches, wram_size);
     write_functions_of(out, plan);
 
-    /* What the blocks use is declared before them. */
+    /* Declarations come before the blocks that use them. */
     char *blocks = NULL;
     size_t size = 0;
     struct writer w = {.out = open_memstream(&blocks, &size), .plan = plan, .switches = switches};

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a shared object that was generated defines as dpu_module; generate.c writes the same. */
+/* Contents of dpu_module in a generated shared object; generate.c writes the same. */
 struct dpu_module {
     uint64_t size; /* of this structure */
     /*

@@ -71,7 +71,7 @@ uint32_t dpu_target_of(const struct dpu_operation *op)
     return (is_known_call(op) ? op->imm : op->target) & (DPU_MACHINE_IRAM - 1);
 }
 
-/* Whether an event can be followed by its target, and not the next instruction. */
+/* True if an event can be followed by its target, and not the next instruction. */
 static bool event_jumps(const struct dpu_operation *op)
 {
     return op->tail == DPU_TAIL_JUMP && op->condition != DPU_IF_FALSE;
@@ -141,7 +141,7 @@ static void mark_targets(struct dpu_plan *plan, uint32_t pc)
     }
 }
 
-/* Whether the instruction before can only be followed by another one than this. */
+/* True if the instruction before can only be followed by another one than this. */
 static bool is_cut_off(const struct dpu_plan *plan, uint32_t pc)
 {
     uint32_t before = (pc - 1) & (DPU_MACHINE_IRAM - 1);
@@ -161,7 +161,7 @@ void dpu_plan_find_blocks(struct dpu_plan *plan, const uint8_t *missed)
             mark_targets(plan, pc);
     }
 
-    /* What no block leads to was reached by a computed jump. */
+    /* An instruction that no block leads to was reached by a computed jump. */
     for (uint32_t pc = 0; pc < DPU_MACHINE_IRAM; pc++)
         if (!plan->head[pc] && is_cut_off(plan, pc))
             mark_entry(plan, pc);

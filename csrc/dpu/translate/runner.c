@@ -23,7 +23,7 @@ static void note_miss(struct dpu_record *record, uint32_t pc, uint32_t count)
     atomic_fetch_add_explicit(&record->missed, count, memory_order_relaxed);
 }
 
-/* Whether all instructions of this kind are events; of the others some are. */
+/* True if all instructions of this kind are events; of the others some are. */
 static bool is_event(const struct dpu_operation *op)
 {
     uint32_t code = __atomic_load_n(&op->code, __ATOMIC_ACQUIRE);

@@ -12,7 +12,7 @@ struct dpu_host_code {
     struct dpu_host_code *older;
 };
 
-/* What a program has as its translation, from when it is first looked for. */
+/* Translation of a program, from when it is first looked for. */
 struct dpu_record {
     struct dpu_translation base;          /* first, so that a pointer to it is one to the record */
     _Atomic(struct dpu_host_code *) code; /* NULL: none yet */

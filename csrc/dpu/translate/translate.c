@@ -33,7 +33,7 @@ enum state {
 #define ATTEMPTS 4
 
 #define STACK_SIZE ((size_t)1 << 20)
-/* What exit() waits for a thread that is about to end. */
+/* Time that exit() waits for a thread that is about to end. */
 #define EXIT_LIMIT (2 * CLOCK_SECOND)
 
 struct entry {
@@ -237,7 +237,7 @@ static struct dpu_record *find_or_make_record(struct dpu_program *program)
     return dpu_record_of(program);
 }
 
-/* Whether the interpreter still executes much of a program that was translated. */
+/* True if the interpreter still executes much of a program that was translated. */
 static bool misses_much(const struct dpu_record *record, uint64_t executed)
 {
     uint64_t missed = atomic_load_explicit(&record->missed, memory_order_relaxed);

@@ -29,12 +29,12 @@ void dpu_translate_poll(struct dpu_machine *machine, bool at_once);
  * False if there is no translated code: without a compiler, for example. Not while it runs.
  */
 bool dpu_translate_wait(struct dpu_machine *machine, int64_t deadline);
-/* Whether translated code is there for the machine's program. */
+/* True if there is translated code for the machine's program. */
 bool dpu_translate_is_ready(const struct dpu_machine *machine);
-/* Whether the machine, which is of engine drift, uses it. */
+/* True if the machine, which is of engine drift, uses it. */
 bool dpu_translate_is_used(const struct dpu_machine *machine);
 
-/* What translation has done in this process. */
+/* Totals of translation in this process. */
 struct dpu_translate_totals {
     uint64_t compiled, loaded, failed; /* programs; loaded: from the cache */
     uint64_t compile_ns, code_bytes, source_bytes;

@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #define STACK_SIZE ((size_t)256 << 10)
-/* What the keeper is told to stop with, by dpu_unseen_stop() and at the end of the host. */
+/* Signal that stops the keeper, by dpu_unseen_stop() and at the end of the host. */
 #define STOP SIGTERM
 
 #if defined(__SANITIZE_THREAD__)

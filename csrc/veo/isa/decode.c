@@ -73,7 +73,7 @@ static bool vector_exists(uint8_t value, enum ve_place place)
     return place == VE_PLACE_VM ? value < 16 : value < 64 || value == VE_VIX;
 }
 
-/* Whether an operand exists; sets where its value is. */
+/* True if an operand exists; sets where its value is. */
 static bool take(struct ve_instruction *instruction, const struct ve_operand *operand)
 {
     switch ((enum ve_field)operand->field) {

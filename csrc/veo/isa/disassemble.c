@@ -157,7 +157,7 @@ static void put_operand(struct text *text, const struct ve_instruction *instruct
     }
 }
 
-/* What is compared, and with what, does not matter where the condition is always or never. */
+/* Operands of a comparison do not matter where the condition is always or never. */
 static bool is_left_out(const struct ve_operand *operand, const struct ve_instruction *instruction,
                         const struct ve_operation_info *row)
 {

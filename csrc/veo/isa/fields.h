@@ -54,7 +54,7 @@ const struct ve_operands *ve_operands_of(uint32_t operation);
 /* Operations with an opcode: their count, and where they begin in *list. */
 uint32_t ve_operations_with(uint8_t opcode, const uint16_t **list);
 
-/* Whether the operand is the one that stands in this word, of two with a bar between them. */
+/* True if the operand is the one that stands in this word, of two with a bar between them. */
 bool ve_operand_stands(const struct ve_operands *operands, uint32_t index,
                        const struct ve_instruction *instruction);
 

@@ -31,7 +31,7 @@ enum ve_format {
     VE_FORMAT_RV
 };
 
-/* Whether a mask register may follow the operands; PAIR: an even one, for the upper halves. */
+/* Mask registers that may follow the operands; PAIR: an even one, for the upper halves. */
 enum ve_masking { VE_MASKING_PLAIN, VE_MASKING_MASKED, VE_MASKING_PAIR };
 
 /* Exceptions that an instruction may raise, besides those of fetching it. */

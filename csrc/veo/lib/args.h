@@ -43,7 +43,7 @@ struct veo_args {
     uint64_t values[VEO_MAX_NUM_ARGS];
 };
 
-/* Whether ARGS is an argument list that was not freed; if not, sets the error. */
+/* True if ARGS is an argument list that was not freed; if not, sets the error. */
 bool veolib_args_check(const struct veo_args *args);
 
 /* To be called in a forked child: another thread may have held the lock. */

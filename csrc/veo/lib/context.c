@@ -128,7 +128,7 @@ bool veolib_context_end(struct veo_thr_ctxt *ctx, int64_t deadline)
     if (id == VEO_REQUEST_ID_INVALID && !veolib_worker_is_dead(worker))
         return false;
 
-    /* What other threads queue after it is not executed. */
+    /* Requests that other threads queue after it are not executed. */
     int rc = id == VEO_REQUEST_ID_INVALID ? veolib_queue_drain(ctx, deadline)
                                           : veolib_queue_drain_until(ctx, id + 1, deadline);
     return rc != 1;

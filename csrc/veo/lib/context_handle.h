@@ -50,7 +50,7 @@ struct veo_thr_ctxt {
     struct agent *agent; /* NULL until it is needed; submit lock */
 };
 
-/* Whether CTX is a context, closed or not. Sets no error. */
+/* True if CTX is a context, closed or not. Sets no error. */
 bool veolib_ctx_is_handle(const struct veo_thr_ctxt *ctx);
 
 /* Begins a call on a context and its process. False (error set) if it cannot be used. */

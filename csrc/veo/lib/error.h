@@ -20,7 +20,7 @@ void veolib_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints one line on stderr if VEO_LOG_DEBUG is set. */
 void veolib_log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether errors are kept without being printed. */
+/* True if errors are kept without being printed. */
 bool veolib_is_quiet(void);
 
 #endif

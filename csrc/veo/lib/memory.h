@@ -48,7 +48,7 @@ void veolib_memory_unmap(struct veolib_memory *memory);
 uint64_t veolib_wire_get(struct veolib_memory *memory, size_t size);
 void veolib_wire_put(struct veolib_memory *memory, uint64_t block);
 
-/* Whether all of [ADDR, ADDR + SIZE) is in the VE heap. */
+/* True if all of [ADDR, ADDR + SIZE) is in the VE heap. */
 bool veolib_heap_contains(const struct veolib_memory *memory, uint64_t addr, size_t size);
 
 /* Allocates a block of the VE heap; 0 if there is none, or if the machine lacks the memory. */
@@ -57,7 +57,7 @@ uint64_t veolib_heap_get(struct veolib_memory *memory, size_t size);
 /* Frees the block that starts at ADDR. False if there is none. */
 bool veolib_heap_put(struct veolib_memory *memory, uint64_t addr);
 
-/* Whether an allocated block of the heap starts at ADDR. */
+/* True if an allocated block of the heap starts at ADDR. */
 bool veolib_heap_owns(struct veolib_memory *memory, uint64_t addr);
 
 /* Bytes of the heap that are allocated. */

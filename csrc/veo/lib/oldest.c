@@ -10,7 +10,7 @@
 #include "veo/lib/symbol_table.h"
 #include "veosoft.h"
 
-/* What is known of the oldest request. */
+/* State of the oldest request. */
 struct oldest {
     uint64_t id;
     uint64_t behind; /* requests after it */

@@ -74,10 +74,10 @@ struct veo_proc_handle *veolib_proc_take(void);
 /* Gives a handle back whose worker has ended. */
 void veolib_proc_release(struct veo_proc_handle *proc);
 
-/* Whether PROC is a process, destroyed or not, of this process or its parent. Sets no error. */
+/* True if PROC is a process, destroyed or not, of this process or its parent. Sets no error. */
 bool veolib_proc_is_handle(const struct veo_proc_handle *proc);
 
-/* Whether it is a process that was not destroyed. Sets no error. */
+/* True if it is a process that was not destroyed. Sets no error. */
 bool veolib_proc_is_alive(const struct veo_proc_handle *proc);
 
 /* Begins a call on a process. False (error set) if it cannot be used. */
@@ -89,7 +89,7 @@ void veolib_proc_leave(struct veo_proc_handle *proc);
 /* Waits until no call on the process is in progress. */
 void veolib_proc_wait_for_users(const struct veo_proc_handle *proc);
 
-/* Whether the process was created before a fork() that led here. */
+/* True if the process was created before a fork() that led here. */
 bool veolib_proc_is_forked(const struct veo_proc_handle *proc);
 
 /* The living process with this identifier, NULL if there is none. */
@@ -102,7 +102,7 @@ void veolib_proc_for_each(void (*function)(struct veo_proc_handle *proc, void *a
 /* The file of the spin board, which workers map. Valid while a handle is taken. */
 int veolib_spin_board_fd(void);
 
-/* What the host's threads need for spinning. Valid while a handle is taken. */
+/* State of the host's threads for spinning. Valid while a handle is taken. */
 extern struct spin_side veolib_spin_side;
 
 #endif

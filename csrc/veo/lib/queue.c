@@ -308,7 +308,7 @@ static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
     return dead && (record->job == NULL || record->job->ops->cancel(ctx, record->job));
 }
 
-/* Whether an exception ends the process; those of transfers to bad addresses do not. The worker
+/* True if an exception ends the process; those of transfers to bad addresses do not. The worker
  * answers before it says that it has crashed. */
 static bool is_crash(const struct veo_proc_handle *proc, const struct wire_slot *slot)
 {

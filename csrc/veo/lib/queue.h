@@ -32,7 +32,7 @@ struct copy_out {
     size_t size;
 };
 
-/* What a request needs besides its slot; freed when it is harvested. */
+/* Memory of a request besides its slot; freed when it is harvested. */
 struct request_extra {
     uint64_t block;           /* wire memory to free, 0 for none */
     uint64_t free_on_success; /* VE heap memory that this request frees */
@@ -59,7 +59,7 @@ struct host_job_ops {
     void (*free)(struct host_job *job);
 };
 
-/* What the host knows of the request in a slot. */
+/* Record of the host for the request in a slot. */
 struct request_record {
     struct request_extra *extra;
     struct host_job *job; /* NULL unless the host executes it */
@@ -142,7 +142,7 @@ int veolib_queue_state_locked(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *r
 /* The chunk of a request that is in the queue, and the index of its slot there. Locked. */
 struct chunk *veolib_queue_chunk_locked(struct veo_thr_ctxt *ctx, uint64_t id, unsigned *index);
 
-/* Whether everything submitted was harvested. */
+/* True if everything submitted was harvested. */
 bool veolib_queue_is_empty(struct veo_thr_ctxt *ctx);
 
 /* Same, after harvesting what has ended. */

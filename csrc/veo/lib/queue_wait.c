@@ -28,7 +28,7 @@ struct sleeper {
     uint64_t id; /* the request that it waits for */
 };
 
-/* What a wait is for. */
+/* Target of a wait. */
 struct target {
     struct chunk *chunk; /* not freed meanwhile */
     const struct wire_slot *slot;
@@ -84,7 +84,7 @@ static void sleepers_remove(struct veo_thr_ctxt *ctx, struct sleeper *me)
     pthread_mutex_unlock(&ctx->queue);
 }
 
-/* Whether the target is reached. The count of harvested requests is checked too: another thread may
+/* True if the target is reached. The count of harvested requests is checked too: another thread may
  * have harvested the request, and the slot says nothing if a kernel wrote there. */
 static bool has_come(struct veo_thr_ctxt *ctx, const struct target *target)
 {
@@ -182,7 +182,7 @@ int veolib_queue_wait(struct veo_thr_ctxt *ctx, uint64_t id, uint64_t *result, i
     }
 }
 
-/* Whether the requests below END are out of the queue; if not, TARGET is held for the next wait. */
+/* True if the requests below END are out of the queue; if not, TARGET is held for the next wait. */
 static bool has_drained(struct veo_thr_ctxt *ctx, struct target *target, uint64_t end)
 {
     if (target->chunk == NULL && atomic_load_explicit(&ctx->harvested, memory_order_acquire) >= end)

@@ -42,7 +42,7 @@ void veolib_results_settle(struct result_table *table, uint64_t end);
 /* Removes a result and returns it. False if the table does not hold it. */
 bool veolib_results_take(struct result_table *table, uint64_t id, int *outcome, uint64_t *result);
 
-/* Whether two ids have their results in one page. */
+/* True if two ids have their results in one page. */
 static inline bool veolib_results_are_together(uint64_t id, uint64_t other)
 {
     return id / RESULT_PAGE == other / RESULT_PAGE;

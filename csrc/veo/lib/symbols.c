@@ -42,7 +42,7 @@ static size_t type_length(const char *text, const char *letters)
     return to_number ? 2 : 1;
 }
 
-/* Whether what the worker wrote has the form that veosoft.h describes. TEXT is a copy. */
+/* True if what the worker wrote has the form that veosoft.h describes. TEXT is a copy. */
 static bool signature_is_valid(const char *text)
 {
     if (*text == '!')
@@ -127,7 +127,7 @@ static uint64_t ask(struct veo_proc_handle *proc, uint64_t handle, const char *n
 
 /* --- libraries --- */
 
-/* Whether the same call was left before its end; *LATE is then what is left of it. */
+/* True if the same call was left before its end; *LATE is then what is left of it. */
 static bool take_late(struct veo_proc_handle *proc, const char *name, uint64_t handle,
                       struct late_request *late)
 {

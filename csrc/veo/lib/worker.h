@@ -47,7 +47,7 @@ void veolib_worker_init(struct veolib_worker *worker);
 /* Forgets the last worker. */
 void veolib_worker_clear(struct veolib_worker *worker);
 
-/* Whether the worker has died, as far as that was noticed, or says that it has crashed. Cheap. */
+/* True if the worker has died, as far as that was noticed, or says that it has crashed. Cheap. */
 bool veolib_worker_is_dead(struct veolib_worker *worker);
 
 /* Looks whether the child has ended, and notes it. A system call. */

@@ -17,7 +17,7 @@
 
 #define EM_VE 251
 
-/* Whether it is a worker of NEC's SDK, by its folder or by its name, such as aveorun-ftrace_ve1. */
+/* True if it is a worker of NEC's SDK, by its folder or by its name, such as aveorun-ftrace_ve1. */
 static bool is_vendors_worker(const char *path)
 {
     const char *slash = strrchr(path, '/');

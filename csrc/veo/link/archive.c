@@ -37,7 +37,7 @@ static void take_name(struct velink_member *member, const char *name, size_t siz
     member->name[length] = '\0';
 }
 
-/* Whether the member is a file, and its name; tables of the archive are none. */
+/* True if the member is a file, and its name; tables of the archive are none. */
 static bool is_file(struct velink_archive *archive, const struct ar_hdr *header,
                     struct velink_member *member)
 {

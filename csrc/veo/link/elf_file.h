@@ -32,7 +32,7 @@ struct velink_elf {
     size_t nsegments;
 };
 
-/* Whether the file starts as an ELF file for the VE does. */
+/* True if the file starts as an ELF file for the VE does. */
 bool velink_is_ve(const uint8_t *image, size_t size);
 
 /* Reads the headers. False with the reason; *ELF is then empty. */

@@ -64,7 +64,7 @@ struct velink_library {
     struct velink_library *next; /* for who keeps it */
 };
 
-/* What a link asks of its caller. */
+/* Services that a link asks of its caller. */
 struct velink_environment {
     void *owner;
     /* Looks a symbol up that the file leaves undefined. */
@@ -92,17 +92,17 @@ void velink_library_free(struct velink_library *library);
 /* The same for a file: its mapping, which munmap() ends. NULL with the reason. */
 uint8_t *velink_map_file(const char *path, size_t *size, struct velink_error *error);
 
-/* Whether a file is one for velink_link(), by how it starts. */
+/* True if a file is one for velink_link(), by how it starts. */
 bool velink_recognises(const uint8_t *image, size_t size);
 
-/* What the library exports by that name, or NULL. */
+/* Export of the library by that name, or NULL. */
 const struct velink_named *velink_export(const struct velink_library *library, const char *name);
 
 /* The function that has the address, or NULL. */
 const struct velink_named *velink_function_at(const struct velink_library *library,
                                               uint64_t address);
 
-/* Whether the address is in the memory of the library. */
+/* True if the address is in the memory of the library. */
 bool velink_contains(const struct velink_library *library, uint64_t address);
 
 /* The file with the debug info of an address, or NULL. */

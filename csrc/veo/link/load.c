@@ -17,7 +17,7 @@
 enum { PAGE = 4096, LOWEST = 1 << 16 };
 #define MEMORY_MAX (UINT64_C(1) << 36)
 
-/* What the dynamic section says. Addresses are those of the file. */
+/* Values of the dynamic section. Addresses are those of the file. */
 struct dynamic {
     uint64_t value[DT_NUM];
     uint64_t gnu_hash;

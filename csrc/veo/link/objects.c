@@ -177,7 +177,7 @@ static bool add_object(struct velink_objects *all, const char *name, struct veli
 
 /* --- members that are taken when something needs them --- */
 
-/* Whether an object defines a symbol that is missing so far. */
+/* True if an object defines a symbol that is missing so far. */
 static bool is_needed(const struct velink_objects *all, struct velink_bytes image)
 {
     struct velink_error ignored = {""};

@@ -73,7 +73,7 @@ bool velink_objects_resolve(struct velink_objects *all);
 bool velink_objects_relocate(struct velink_objects *all);
 void velink_objects_free(struct velink_objects *all);
 
-/* What symbol INDEX of an object stands for. */
+/* Meaning of symbol INDEX of an object. */
 struct velink_meaning {
     const char *name;
     uint64_t address; /* or distance from the thread pointer */

@@ -54,7 +54,7 @@ enum velink_type {
 #undef X
 };
 
-/* What the addend is added to. */
+/* Values that the addend is added to. */
 enum velink_value {
     VELINK_NOTHING,
     VELINK_ADDRESS,              /* of the symbol */
@@ -87,7 +87,7 @@ struct velink_relocation_type {
     enum velink_field field;
 };
 
-/* What is known of a type, or NULL. */
+/* Entry of a type, or NULL. */
 const struct velink_relocation_type *velink_relocation_type(uint64_t number);
 
 /* The number of bytes that a field has. */

@@ -10,7 +10,7 @@
 
 /* --- symbols --- */
 
-/* What a symbol of an object stands for that the object itself defines. */
+/* Meaning of a symbol that the object itself defines. */
 static struct velink_meaning own_meaning(const struct velink_objects *all,
                                          const struct velink_object *object,
                                          const Elf64_Sym *symbol)

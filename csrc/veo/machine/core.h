@@ -60,7 +60,7 @@ struct ve_core;
 struct ve_code;
 struct ve_decoded;
 
-/* What an instruction does. It raises an exception by ve_raise() and leaves its results alone. */
+/* Executor of an instruction. It raises an exception by ve_raise() and leaves its results alone. */
 typedef void ve_execute(struct ve_core *core, const struct ve_instruction *instruction);
 
 struct ve_core {

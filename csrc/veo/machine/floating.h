@@ -16,7 +16,7 @@ void ve_floating_enter(struct ve_core *core, fenv_t *host);
 /* Takes the flags into the PSW and puts the host's environment back. */
 void ve_floating_leave(struct ve_core *core, const fenv_t *host);
 
-/* Whether a floating-point exception is enabled: instructions that may raise it are checked. */
+/* True if a floating-point exception is enabled: instructions that may raise it are checked. */
 static inline bool ve_floating_is_checked(const struct ve_core *core)
 {
     const uint64_t flags = VE_PSW_FLAGS ^ VE_PSW_FIXED_OVERFLOW;

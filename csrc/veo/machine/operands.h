@@ -128,7 +128,7 @@ static inline bool ve_mask_bit(const uint64_t *mask, uint32_t element)
 
 /* --- memory --- */
 
-/* Whether an access of BYTES (a power of 2) is aligned; otherwise raises ILSA. */
+/* True if an access of BYTES (a power of 2) is aligned; otherwise raises ILSA. */
 static inline bool ve_aligned(struct ve_core *core, uint64_t address, uint64_t bytes)
 {
     if (__builtin_expect((address & (bytes - 1)) == 0, 1))

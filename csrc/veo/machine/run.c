@@ -29,7 +29,7 @@ static bool is_near(uint64_t address, int32_t displacement)
     return displacement % 8 == 0 && target >> VE_PAGE_SHIFT == address >> VE_PAGE_SHIFT;
 }
 
-/* What a branch does if its target is near: an index of the special labels, or else LABEL_CALL. */
+/* Label of a branch whose target is near: an index of the special labels, or else LABEL_CALL. */
 static enum special near_label(const struct ve_instruction *instruction, uint64_t address)
 {
     bool is_long = instruction->operation == VE_OP_BR_L;

@@ -155,7 +155,8 @@ static inline double ve_round(double value, enum ve_rounding rounding)
     return rounded;
 }
 
-/* What does not fit is the smallest number, as of the host, with the flag of an invalid operation.
+/* A number that does not fit is the smallest one, as of the host, with the flag of an invalid
+ * operation.
  */
 static inline int32_t ve_to_int32(double value)
 {

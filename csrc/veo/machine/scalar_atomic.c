@@ -143,7 +143,8 @@ EXECUTE(TSCR)
     X = old;
 }
 
-/* What fidcr makes of a register. 4 and 5 count threads at a barrier: the last one turns bit 63. */
+/* New value of a register after fidcr. 4 and 5 count threads at a barrier: the last one turns
+ * bit 63. */
 static uint64_t changed(uint64_t old, uint8_t how)
 {
     uint64_t count = old & UINT32_MAX;

@@ -10,7 +10,7 @@
 /* Columns of two-dimensional accesses. */
 #define COLUMNS 16
 
-/* What a load makes of the 4 bytes that it reads, or which a store writes. */
+/* Part of an element that a load makes of the 4 bytes that it reads, or which a store writes. */
 enum part { PART_WHOLE, PART_UPPER, PART_SIGNED, PART_UNSIGNED };
 
 static inline uint64_t load(uint64_t address, enum part part)
@@ -130,7 +130,7 @@ static const uint64_t *addresses(struct ve_core *core, const struct ve_instructi
     return in->cs == 0 ? ve_vector(core, in->vy) : core->v[core->s[in->sw] % VE_VECTORS];
 }
 
-/* Whether all elements are there to be accessed, at addresses that are aligned. */
+/* True if all elements are there to be accessed, at addresses that are aligned. */
 static bool all_aligned(const struct ve_core *core, const struct ve_instruction *in,
                         const uint64_t *at, uint64_t bytes)
 {

@@ -90,7 +90,7 @@ void veopkg_request_add(struct veopkg_requests *set, struct veopkg_request *requ
 void veopkg_request_settle(struct veopkg_requests *set, struct veopkg_request *request, int state,
                            uint64_t value);
 
-/* Whether a request is settled; asks the library, unless a thread waits for it there. */
+/* True if a request is settled; asks the library, unless a thread waits for it there. */
 bool veopkg_request_poll(struct veopkg_requests *set, struct veo_thr_ctxt *ctx,
                          struct veopkg_request *request);
 
@@ -108,7 +108,7 @@ void veopkg_requests_close(struct veopkg_requests *set);
 void veopkg_request_note_given_up(struct veopkg_requests *set,
                                   const struct veopkg_request *request);
 
-/* Whether a request that somebody gave up waiting for, or one before it, is not done. */
+/* True if a request that somebody gave up waiting for, or one before it, is not done. */
 bool veopkg_requests_have_given_up(struct veopkg_requests *set, struct veo_thr_ctxt *ctx);
 
 /* The oldest pending request; NULL if there is none. */
@@ -124,7 +124,7 @@ static inline uint64_t veopkg_requests_oldest_orphan(const struct veopkg_request
     return set->orphans[set->first_orphan].id;
 }
 
-/* Whether there are neither pending requests nor orphans. */
+/* True if there are neither pending requests nor orphans. */
 static inline bool veopkg_requests_are_done(const struct veopkg_requests *set)
 {
     return list_is_empty(&set->pending) && set->norphans == 0;

@@ -11,7 +11,7 @@
 #include "veo/link/library.h"
 #include "veo/run/thread.h"
 
-/* Whether the file at PATH is VE code, an archive of it too. */
+/* True if the file at PATH is VE code, an archive of it too. */
 bool verun_recognises(const char *path);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What calls VE code, or goes on elsewhere in it. */
+/* Functions that call VE code, or go on elsewhere in it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kernels find in NEC's libsysve: vhshm.h and vedma.h. Weak, as a kernel may bring them too.
+/* Functions of NEC's libsysve for kernels: vhshm.h and vedma.h. Weak, as a kernel may bring them
+ * too.
  */
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 /* Registers for arguments. */
 enum { INTS = 6, FPS = 8 };
 
-/* What the function returned (rax, xmm0), as a VE register holds a result of type KIND. */
+/* Result of the function (rax, xmm0), as a VE register holds a result of type KIND. */
 static uint64_t ve_result(char kind, const uint64_t out[2])
 {
     switch (kind) {

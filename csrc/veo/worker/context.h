@@ -53,7 +53,7 @@ void veow_context_leave(struct veow_context *ctx);
 /* All contexts, newest first. The list is read without a lock. */
 struct veow_context *veow_contexts(void);
 
-/* Whether a context is calling a function for which BELONGS(function, TO) is true. */
+/* True if a context is calling a function for which BELONGS(function, TO) is true. */
 bool veow_is_executing(bool (*belongs)(uint64_t address, const void *to), const void *to);
 
 /* Ends the request that CTX is executing, if there is one: the host sees OUTCOME and RESULT. */

@@ -142,7 +142,7 @@ static void add_ve_frame(struct report *r, int number, uint64_t address, bool re
         add(r, " at %s:%u", line.file, line.line);
 }
 
-/* Whether the link register says where the running function returns to: not once that has called.
+/* True if the link register says where the running function returns to: not once that has called.
  */
 static bool is_link_of_caller(const struct ve_core *core, uint64_t address)
 {
@@ -207,7 +207,7 @@ static void publish(int number)
     }
 }
 
-/* What kernels printed before, unless a thread is in the middle of printing. */
+/* Flushes what kernels printed before, unless a thread is in the middle of printing. */
 static void flush_output(void)
 {
     if (ftrylockfile(stdout) == 0) {

@@ -19,7 +19,7 @@ struct veow_file {
     size_t size;
 };
 
-/* What the loader knows of the file that has ADDRESS; *INFO is filled as by dladdr(). NULL if none
+/* Entry of the loader for the file that has ADDRESS; *INFO is filled as by dladdr(). NULL if none
  * has it. */
 const struct link_map *veow_file_of(uint64_t address, Dl_info *info);
 

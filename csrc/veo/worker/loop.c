@@ -169,7 +169,7 @@ static void hand_over(struct veow_context *ctx, struct wire_slot *slot)
     atomic_store_explicit(&ctx->wire->left, ctx->id + 1, memory_order_release);
 }
 
-/* What is executed is a copy, as kernels of other contexts could change the slot meanwhile. */
+/* A copy is executed, as kernels of other contexts could change the slot meanwhile. */
 static void take(struct wire_slot *copy, const struct wire_slot *slot)
 {
     copy->op = slot->op;
@@ -190,7 +190,7 @@ static void set_target(struct veow_context *ctx, uint64_t target)
     atomic_store_explicit(&ctx->target, target, memory_order_release);
 }
 
-/* Whether the host takes the request back, which it learns from the answer here. */
+/* True if the host takes the request back, which it learns from the answer here. */
 static bool is_withdrawn(struct wire_slot *slot)
 {
     uint16_t marked = WIRE_TO_WITHDRAW;
@@ -232,7 +232,7 @@ static void serve(struct veow_context *ctx)
         int outcome = execute(ctx, &request, &result);
         set_target(ctx, 0);
         wire_remember(ctx->wire, result);
-        /* What a kernel printed is there when its caller goes on. */
+        /* Output of a kernel is there when its caller goes on. */
         if (__fpending(stdout))
             fflush(stdout);
         if (request.op == WIRE_EXIT) {

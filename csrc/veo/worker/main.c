@@ -91,7 +91,7 @@ static void map_memory(char *argv[])
     close(WIRE_FD_BOARD);
     veow_header = map;
     veow_side = spin_side_of(board, veow_header->spin_slot);
-    /* What runs over the end of the wire does not get into the heap. */
+    /* An overrun of the wire does not get into the heap. */
     uint64_t gap = veow_header->heap - WIRE_GAP;
     mprotect((void *)(uintptr_t)gap, WIRE_GAP, PROT_NONE);
 }

@@ -23,7 +23,8 @@ static size_t length(char *const *list)
     return n;
 }
 
-/* What a program finds at its stack pointer: argc, argv, the environment, the auxiliary vector. */
+/* Pushes what a program finds at its stack pointer: argc, argv, the environment, the auxiliary
+ * vector. */
 static void push_arguments(struct verun_thread *thread, char *argv[],
                            const struct velink_library *program)
 {

@@ -99,7 +99,7 @@ static bool is_allocated(struct veow_context *ctx, uint64_t block)
     return !(mark && read_words(ctx, block, &content) && content.second == mark);
 }
 
-/* Whether malloc() is that of the C library. */
+/* True if malloc() is that of the C library. */
 static bool has_usual_malloc(void)
 {
     Dl_info used;

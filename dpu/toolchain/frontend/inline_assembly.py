@@ -34,7 +34,7 @@ _INTEGER = re.compile(r"(?:i\d+) (-?\d+)$|i1 (true|false)$")
 _OPERAND = "__dpu_operand_"
 _WIDE = ("i64", "double")
 _STACK_POINTER = 22
-# What lowered text contains.
+# Marks of lowered text.
 _WORDS = ".insn i 0x0b, 7,"
 
 

@@ -29,7 +29,7 @@ _STRINGS = '.pushsection .dpu_asm,"MS",@progbits,1'
 
 @dataclass(frozen=True, eq=False)
 class _External:
-    """What an address outside of the source is relative to."""
+    """Bases of addresses outside of the source."""
 
     text: str
 

@@ -18,7 +18,7 @@ _FUNCTION = re.compile(r"^(declare|define)\b([^@\n]*)@([\w.$]+)\(([^\n]*)$", re.
 _LETTERS = {"void": "v", "i64": "l", "double": "l"}
 _LETTERS |= dict.fromkeys(("i1", "i8", "i16", "i32", "float", "ptr"), "i")
 _PARENTHESES = re.compile(r"\([^()]*\)")
-# What a pointer to a structure by value has. Clang before 21 does not say `dead_on_return`.
+# Attribute of a pointer to a structure by value. Clang before 21 does not say `dead_on_return`.
 _BY_VALUE = re.compile(r"\b(?:byval|sret|dead_on_return)\b")
 # Functions that no other file knows, and those of the compiler.
 _INTERNAL = re.compile(r"\b(?:internal|private)\b")

@@ -44,7 +44,7 @@ class Instruction(NamedTuple):
 
     @property
     def is_jump(self) -> bool:
-        """Whether it jumps to a label unconditionally."""
+        """True if it jumps to a label unconditionally."""
         return (
             self.mnemonic == "call"
             and self.form == "zri"
@@ -54,7 +54,7 @@ class Instruction(NamedTuple):
 
     @property
     def is_indirect_jump(self) -> bool:
-        """Whether it jumps to the address in a register, as returns do."""
+        """True if it jumps to the address in a register, as returns do."""
         return (
             self.mnemonic == "call"
             and self.form == "zri"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an instruction reads and writes, and where control goes after it.
+"""Effects of an instruction: registers that it reads and writes, and where control goes after it.
 
 Sets of registers are integers with one bit per register; the two flags count as registers.
 """
@@ -52,7 +52,7 @@ _RETURN_READS = register_set(*RESULTS, RETURN, *CALLEE_SAVED)
 
 
 class Effects(NamedTuple):
-    """What an instruction does besides computing.
+    """Effects of an instruction besides computing.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Condition(StrEnum):
 
     @property
     def reads_zero_flag(self) -> bool:
-        """Whether the condition depends on the zero flag of the instruction before."""
+        """True if the condition depends on the zero flag of the instruction before."""
         return self in (Condition.BOTH_ZERO, Condition.NOT_BOTH_ZERO)
 
 
@@ -74,7 +74,7 @@ _SWAPPED = _both_ways(
 
 
 class LabelKind(StrEnum):
-    """What a label's key is."""
+    """Kinds of the keys of labels."""
 
     # An address of the linked RISC-V file.
     CODE = "code"

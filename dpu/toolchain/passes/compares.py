@@ -68,7 +68,7 @@ class _Comparison(NamedTuple):
 
     @property
     def by_number(self) -> bool:
-        """Whether the right operand is a number."""
+        """True if the right operand is a number."""
         return not isinstance(self.right, Register)
 
     def has_operands(self, left: Register, right: Register | int) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is known about the value of a register: a constant, or how many bits it has."""
+"""Facts about the value of a register: a constant, or how many bits it has."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _RANGES = {
 
 @dataclass(frozen=True, slots=True)
 class RegisterFacts:
-    """What is known about a register.
+    """Facts about a register.
 
     Parameters
     ----------

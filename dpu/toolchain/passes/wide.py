@@ -144,7 +144,7 @@ def _sum_of(rewriter: Rewriter, compare: int) -> int | None:
         return None
     addition = rewriter.items[low]
     if comparison.form == "rric":
-        # What was increased by one is zero now.
+        # The word that was increased by one is zero now.
         is_increment = addition.form == "rri" and addition.operands[2] == 1
         return low if comparison.operands[2] == 1 and is_increment else None
 
@@ -186,7 +186,7 @@ class _ExclusiveOr(NamedTuple):
 
     @property
     def by_number(self) -> bool:
-        """Whether the right operand is a number."""
+        """True if the right operand is a number."""
         return not isinstance(self.right, Register)
 
 

@@ -24,7 +24,7 @@ _REGISTERS = "RDZK"
 
 
 class _Kind(IntEnum):
-    """What a custom instruction with words is, in its field rd."""
+    """Kinds of custom instructions with words, in its field rd."""
 
     INSTRUCTION = 0
     ENTRY = 1

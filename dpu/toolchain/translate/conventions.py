@@ -36,7 +36,7 @@ __all__ = ["Conventions", "write_stack_start"]
 _WORDS = 8
 _FIRST_ARGUMENT = 10
 _ASSEMBLY_RESULT = Register(0)
-# What an entry from assembly saves: r20, r21, the return address and the first word of the stack.
+# An entry from assembly saves r20, r21, the return address and the first word of the stack.
 _SAVED = 16
 
 Signature = tuple[str, str]

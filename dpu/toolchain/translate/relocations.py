@@ -47,7 +47,7 @@ def type_of(number: int) -> Relocation:
 
 
 class Reference(NamedTuple):
-    """What an instruction refers to: a label in the code, or the address of data."""
+    """Reference of an instruction: a label in the code, or the address of data."""
 
     kind: Relocation
     value: int | Label

@@ -75,7 +75,7 @@ static void make_program(struct dpu_program *p)
     dpu_program_symbol(p, "__stdout_buffer_state", 0x10, 8, STB_GLOBAL, STT_OBJECT, DATA);
 }
 
-/* What opening a program gives; it is freed. */
+/* Result of opening a program; it is freed. */
 static enum dpu_elf_status status_of(struct dpu_program *p)
 {
     size_t size;
@@ -261,7 +261,7 @@ static void test_broken_files(void)
 #undef X
 }
 
-/* What is allowed, though it may look odd. */
+/* Files that are allowed, though it may look odd. */
 static void test_odd_files(void)
 {
     struct dpu_program program, *p = &program;

@@ -238,7 +238,7 @@ static void test_names_elsewhere_in_both_sizes_of_offsets(void)
     }
 }
 
-/* What a table of DWARF 5 may say of names that cannot be used. */
+/* Entries of a table of DWARF 5 for names that cannot be used. */
 static void test_names_that_cannot_be_read(void)
 {
     static const struct {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What libveo.so.1 exports: names, versions, SONAME, and that nothing gets in between."""
+"""Exports of libveo.so.1: names, versions, SONAME, and that nothing gets in between."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ ENDINGS = {
 
 
 def gone(pid: int, limit: float = 25.0) -> bool:
-    """Whether a process that is not our child ends in time."""
+    """True if a process that is not our child ends in time."""
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         try:

@@ -29,7 +29,7 @@ int crash(int *p) { return *p; }
 
 
 class State(NamedTuple):
-    """What could grow, counted."""
+    """Counts of what could grow."""
 
     children: int
     descriptors: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What environment variables and the current folder may and may not decide."""
+"""Effects that environment variables and the current folder may and may not have."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_wrong_node_number_does_not_mean_the_first(monkeypatch, make_proc, val
     monkeypatch.setenv("VE_NODE_NUMBER", value)
     with pytest.raises(veo.VeoError, match=f"VE_NODE_NUMBER='{value}' is not a VE node number"):
         make_proc(-1)
-    # Who names a node does not ask for it.
+    # A node that is named is not asked for.
     assert make_proc(0).alive
 
 

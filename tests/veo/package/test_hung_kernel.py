@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What works while a kernel in the main context does not end, and how waits for it end."""
+"""Calls that work while a kernel in the main context does not end, and how waits for it end."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_a_vendors_library_has_the_same_limits(null_path, null):
     proc.close()
 
 
-# What a library does when it is loaded, and unloaded, lasts as long as a file is there.
+# Code that a library runs when it is loaded, and unloaded, lasts as long as a file is there.
 SLOW_LIBRARY = """
 #include <stdio.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What functions of `kernel` and `offload` print reaches the text that they name."""
+"""Output of functions of `kernel` and `offload` reaches the text that they name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a library may answer, on one that has nothing of the soft twin and answers at will."""
+"""Answers that a library may give, on one that has nothing of the soft twin and answers at will."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What kernels print reaches Python's streams, before their results."""
+"""Output of kernels reaches Python's streams, before their results."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ print("all well")
 """
 
 
-# What is in the wheel was not built for a sanitizer.
+# Libraries in the wheel were not built for a sanitizer.
 pytestmark = pytest.mark.nosanitize
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What vector instructions of the Vector Engine do, from the documents, element by element."""
+"""Results of vector instructions of the Vector Engine, from the documents, element by element."""

@@ -48,7 +48,7 @@ class Operation:
 
     @property
     def pair(self) -> bool:
-        """Whether it has a mask for each half."""
+        """True if it has a mask for each half."""
         return self.masking == 2
 
 

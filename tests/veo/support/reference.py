@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What scalar instructions of the Vector Engine compute, written apart from the machine in C.
+"""Results of scalar instructions of the Vector Engine, written apart from the machine in C.
 
 A function takes X, Y and Z as unsigned numbers of 64 bits and gives the new X; those on quads
 take and give pairs as numbers of 128 bits.

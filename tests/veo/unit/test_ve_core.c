@@ -229,7 +229,7 @@ static void test_a_vector_length_above_256_stops(void)
     CHECK(core->vl == 256);
 }
 
-/* What each exception needs to be raised, with s1 and s2 for operands. */
+/* Raises each exception, with s1 and s2 for operands. */
 static void test_arithmetic_exceptions_stop_where_they_are_enabled(void)
 {
     const double big = 1e308;

@@ -13,7 +13,7 @@ static pthread_cond_t changed;
 static uint32_t waiters;
 static uint64_t generation;
 
-/* What modules do in a forked child. */
+/* Functions of modules that run in a forked child. */
 #define FORK_HOOKS_MAX 8
 static void (*fork_hooks[FORK_HOOKS_MAX])(void);
 static size_t fork_hooks_count;

@@ -52,7 +52,7 @@ const char *dpulib_refused_setting(void)
     return refused[0] != '\0' ? refused : NULL;
 }
 
-/* What opening it for writing would say; 0: nothing. Nothing is created. */
+/* Error that opening it for writing would give, or 0. Nothing is created. */
 static int find_obstacle(char *path)
 {
     struct stat status;
@@ -88,7 +88,7 @@ bool dpulib_is_quiet(void)
     return value != NULL && strcmp(value, "0") != 0;
 }
 
-/* Whether it is one of ours; LIST gets those that begin with PREFIX. */
+/* True if it is one of ours; LIST gets those that begin with PREFIX. */
 static bool is_known(const char *name, size_t length, struct dpulib_text *list)
 {
     bool known = false;

@@ -30,7 +30,7 @@ void dpulib_check_writable(enum dpulib_variable variable, const char *path);
 /* The first refusal; NULL if all can be used. */
 const char *dpulib_refused_setting(void);
 
-/* Whether DPU_SOFT_QUIET wants nothing on stderr that is not a warning. */
+/* True if DPU_SOFT_QUIET wants nothing on stderr that is not a warning. */
 bool dpulib_is_quiet(void);
 
 #endif

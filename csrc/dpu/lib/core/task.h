@@ -19,7 +19,7 @@ struct dpulib_operation;
 struct dpulib_rank_job;
 struct dpulib_task;
 
-/* What running a task, or one slice of a launch, has come to. */
+/* Result of running a task, or one slice of a launch. */
 enum dpulib_progress {
     DPULIB_FINISHED,
     DPULIB_UNFINISHED, /* there is more to do; other tasks may go first */

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the rest is about is written whatever the limit: it does not grow with the launches. */
+/* Records that the rest refers to are written whatever the limit: it does not grow with the
+ * launches. */
 static bool is_limited(enum dpulib_raw_kind kind)
 {
     return kind == DPULIB_RAW_LAUNCH || kind == DPULIB_RAW_EVENTS || kind == DPULIB_RAW_OPERATION;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether anything is recorded; else the other functions do nothing. */
+/* True if anything is recorded; else the other functions do nothing. */
 bool dpulib_records(void);
 /* Numbers the launches of sets: 1, 2, ...; 0 if nothing is recorded. */
 uint64_t dpulib_record_number(void);

@@ -14,7 +14,7 @@
 
 #define DPULIB_NOWHERE UINT32_MAX
 
-/* What the symbols of atomic bits begin with. */
+/* Prefixes of the symbols of atomic bits. */
 #define DPULIB_BIT_PREFIX "__atomic_bit_"
 #define DPULIB_BARRIER_PREFIX DPULIB_BIT_PREFIX "barrier_"
 #define DPULIB_SEMAPHORE_PREFIX DPULIB_BIT_PREFIX "semaphore_"

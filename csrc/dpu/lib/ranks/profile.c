@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read: the profile, and who says it. */
+/* State of reading: the profile, and its origin. */
 struct reading {
     struct dpulib_profile *profile;
     const char *source;

@@ -34,7 +34,7 @@ struct dpulib_bank_counters {
     uint64_t start[2], stop[2];
 };
 
-/* What observes a machine, until its rank is destroyed. */
+/* Observer of a machine, until its rank is destroyed. */
 struct dpulib_attachment {
     struct dpulib_attachment *next;
     void (*release)(struct dpulib_attachment *attachment); /* the machine still exists */

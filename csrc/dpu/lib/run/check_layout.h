@@ -15,7 +15,7 @@ bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *lay
                          struct dpu_check_area **wram, struct dpu_check_area **mram);
 /* The stack of a tasklet; of size 0 if the program has none or does not say. */
 struct dpu_check_area dpulib_stack_of(const struct dpu_elf *elf, uint32_t tasklet);
-/* What to do about a stack that is too small. */
+/* Adds the remedy for a stack that is too small. */
 void dpulib_add_stack_remedy(struct dpulib_text *text, uint32_t tasklet);
 /* "'name' + 4", "the stack of tasklet 2", "the heap + 16" or "MRAM at 0x...". */
 void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,

@@ -58,7 +58,7 @@ static FILE *output(void)
     return file != NULL ? file : stderr;
 }
 
-/* Whether another DPU has told of the same. */
+/* True if another DPU has told of the same. */
 static bool is_known(const struct told *one)
 {
     for (uint32_t i = 0; i < told_count; i++)
@@ -243,7 +243,7 @@ void dpulib_checks_end(struct dpu_t *dpu, enum dpu_run_status status)
 
 /* --- the process --- */
 
-/* What was found, the parent tells. */
+/* Findings until the fork are told by the parent. */
 static void reset(void)
 {
     pthread_mutex_init(&guard, NULL);

@@ -16,7 +16,7 @@
 void dpulib_checks_begin(struct dpu_t *dpu);
 void dpulib_checks_end(struct dpu_t *dpu, enum dpu_run_status status);
 void dpulib_checks_load(struct dpu_t *dpu);
-/* Whether a deadlock was found, so that the launch would not end. */
+/* True if a deadlock was found, so that the launch would not end. */
 bool dpulib_checks_deadlock(const struct dpu_t *dpu);
 
 #endif

@@ -25,7 +25,7 @@ enum { ZERO = 1, CARRY = 2, RUNNING = 4 };
 #define HEAD sizeof(struct dpulib_debug_request)
 #define ANSWER sizeof(uint32_t)
 
-/* What one request may run for: the debugger asks again. */
+/* Rounds that one request may run: the debugger asks again. */
 #define ROUNDS_MAX (UINT64_C(1) << 22)
 
 static size_t fail(uint8_t *message, enum error error)
@@ -161,7 +161,7 @@ static size_t tell_stop(struct dpu_t *dpu, struct dpulib_debug_session *session,
         .cycles = dpu->result.cycles,
     };
     memcpy(stopped.counts, dpu->result.thread_instructions, sizeof stopped.counts);
-    /* What describes faults looks at it. */
+    /* dpulib_describe_fault() looks at it. */
     if (debug->stop == DPULIB_STOP_FAULT)
         dpu->status = DPUSOFT_FAULT;
     session->is_over = debug->stop == DPULIB_STOP_DONE || debug->stop == DPULIB_STOP_FAULT ||

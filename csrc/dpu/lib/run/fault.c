@@ -92,7 +92,7 @@ static bool has_stack_pointer(const struct dpu_elf *elf, uint32_t pc)
     return symbol == NULL || strcmp(symbol->name, "__bootstrap") != 0;
 }
 
-/* Whether the stack pointer of a tasklet is outside of its stack: then says so. */
+/* Says so if the stack pointer of a tasklet is outside of its stack; true then. */
 static bool add_stack_of(struct dpulib_text *text, const struct dpu_t *dpu,
                          const struct dpu_elf *elf, uint32_t thread)
 {

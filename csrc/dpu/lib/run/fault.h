@@ -13,7 +13,7 @@
 /* How the launch of a DPU ended, if it ended badly: in a fault, early, or with tasklets that sleep;
  * "" if all is well. */
 void dpulib_explain(const struct dpu_t *dpu, char *buffer, size_t size);
-/* What happened to a DPU, as dpusoft_describe_fault(). */
+/* Describes what happened to a DPU, as dpusoft_describe_fault(). */
 void dpulib_describe_fault(struct dpu_t *dpu, char *buffer, size_t size);
 
 #endif

@@ -34,7 +34,7 @@
 /* Some milliseconds, or some tens of them with many tasklets. Then others have their turn. */
 #define SLICE_ROUNDS (1 << 20)
 
-/* What softEngine=translated waits for a compiler. */
+/* Time that softEngine=translated waits for a compiler. */
 #define TRANSLATION_LIMIT (60 * CLOCK_SECOND)
 
 /* DPUs of a launch of which each says how it ended. */
@@ -168,7 +168,7 @@ static dpu_error_t begin(struct dpu_t *dpu, const struct dpulib_boot *boot)
     return DPU_OK;
 }
 
-/* What waits for the DPU to stand still comes first, or it might wait for ever. */
+/* Operations that wait for the DPU to stand still come first, or it might wait for ever. */
 static enum dpu_run_status take_turn(struct dpu_t *dpu)
 {
     while (atomic_load_explicit(&dpu->waiting, memory_order_acquire) != 0)
@@ -189,8 +189,8 @@ __attribute__((constructor)) static void check_compiler(void)
                               "its first word is no program; an empty value is for no compiler");
 }
 
-/* Who asks for translated code has it from the first instruction on. Some programs cannot be
- * translated, and some compilers fail. */
+/* Launches that ask for translated code have it from the first instruction on. Some programs cannot
+ * be translated, and some compilers fail. */
 static dpu_error_t wait_for_code(struct dpu_t *dpu)
 {
     static struct dpulib_told told;

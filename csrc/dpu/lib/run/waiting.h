@@ -11,7 +11,8 @@
 
 /* The tasklets of the last launch that sleep there. Quick: it is asked after every launch. */
 uint32_t dpulib_sleepers(const struct dpu_t *dpu);
-/* What they sleep at, with places: "barrier 'b' of 4 tasklets: 0-2 wait at pc ...; missing: 3". */
+/* Adds what they sleep at, with places: "barrier 'b' of 4 tasklets: 0-2 wait at pc ...; missing:
+ * 3". */
 void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu);
 /* Where tasklets run, and the locks that they spin at: "0-3 at pc ..." */
 void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu);

@@ -144,7 +144,7 @@ static bool find_tail_call(const struct dpu_t *dpu, const struct dpu_elf_symbol 
     return false;
 }
 
-/* Whether there is a call before BACK that may have led into the function, and where. */
+/* Finds the call before BACK that may have led into the function. */
 static bool follows_call(const struct dpu_t *dpu, const struct dpu_elf *elf, uint32_t back,
                          const struct dpu_elf_symbol *function, bool by_tail, uint32_t *site)
 {

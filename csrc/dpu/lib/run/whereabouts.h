@@ -18,7 +18,7 @@ void dpulib_add_place(struct dpulib_text *text, const struct dpu_t *dpu, uint32_
 void dpulib_add_own_place(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t pc);
 /* The call in the program's own code that led to PC, or PC itself. */
 uint32_t dpulib_own_pc(const struct dpu_t *dpu, uint32_t thread, uint32_t pc);
-/* Whether C code, its own or that of the run time, is at PC. */
+/* True if C code, its own or that of the run time, is at PC. */
 bool dpulib_is_c(const struct dpu_t *dpu, uint32_t pc);
 
 /*

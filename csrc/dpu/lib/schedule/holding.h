@@ -21,9 +21,9 @@ struct dpulib_holding {
 
 void dpulib_hold(struct dpulib_holding *holding);
 void dpulib_let_go(const struct dpulib_holding *holding);
-/* Whether a blocking callback that this thread is in holds the rank. */
+/* True if a blocking callback that this thread is in holds the rank. */
 bool dpulib_is_held(const struct dpu_rank_t *rank);
-/* Whether this thread is in a callback. */
+/* True if this thread is in a callback. */
 bool dpulib_is_in_callback(void);
 
 #endif

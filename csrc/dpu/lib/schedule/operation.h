@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the DPUs of a launch have done; each adds to it when it ends. */
+/* Totals of the DPUs of a launch; each adds to it when it ends. */
 struct dpulib_launch_figures {
     _Atomic uint64_t cycles; /* of the DPU that took longest */
     _Atomic uint64_t instructions;
@@ -41,7 +41,7 @@ struct dpulib_launch_figures {
     uint64_t number;           /* that the recorder gave to it */
 };
 
-/* What an operation does. Everything may be 0 or NULL but either `run` or `advance`. */
+/* Steps of an operation. Everything may be 0 or NULL but either `run` or `advance`. */
 struct dpulib_spec {
     /* The name in the text of an asynchronous error. */
     enum dpulib_job_kind kind;
@@ -74,7 +74,7 @@ struct dpulib_callback {
     bool single;   /* called once, and not for each rank */
 };
 
-/* Who does a rank job. */
+/* Thread that does a rank job. */
 enum dpulib_executor {
     DPULIB_BY_CALLER,      /* the thread that submitted it, which waits for its turn */
     DPULIB_BY_POOL,        /* threads of the pool, and the caller if it waits */

@@ -17,7 +17,7 @@
 
 /* How many tasks may run; 0: as many as there are cores. */
 void dpulib_pool_set_limit(uint32_t threads);
-/* Whether there is a thread that can run tasks; starts the first one. */
+/* True if there is a thread that can run tasks; starts the first one. */
 bool dpulib_pool_is_ready(void);
 /* Puts a task at the end of the line. */
 void dpulib_pool_push(struct dpulib_task *task);

@@ -33,7 +33,7 @@ static void take_out(struct dpulib_rank_job *job)
 
 /* --- tasks --- */
 
-/* What dpu_status() tells of a DPU whose launch is over. */
+/* Sets what dpu_status() returns for a DPU whose launch is over. */
 static void end_launch(struct dpu_t *dpu)
 {
     dpu->in_fault = dpu->status == DPUSOFT_FAULT;
@@ -224,7 +224,7 @@ static void keep_error(struct dpulib_rank_job *job)
                                                    << DPU_ERROR_ASYNC_JOB_TYPE_SHIFT;
     rank->error = (dpu_error_t)code;
     free(rank->detail);
-    /* Who notes the operation reads the job's. */
+    /* The recorder reads the job's. */
     rank->detail = job->detail != NULL ? strdup(job->detail) : NULL;
 }
 

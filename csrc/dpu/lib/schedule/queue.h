@@ -18,7 +18,7 @@ void dpulib_start_held(struct dpulib_rank_job *job);
 /* Notes that a rank job was performed, so that the next one starts. Of an operation that is
  * performed once for all ranks, any rank job stands for all. */
 void dpulib_job_done(struct dpulib_rank_job *job);
-/* Whether the rank jobs up to NUMBER have left the queue. */
+/* True if the rank jobs up to NUMBER have left the queue. */
 bool dpulib_is_past(const struct dpu_rank_t *rank, uint64_t number);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* From so many bytes on, other cores are asked for help; below, waking them takes longer. */
 #define SPREAD_BYTES ((size_t)2048 * 1024)
-/* What one thread copies before it looks for more. */
+/* Bytes that one thread copies before it looks for more. */
 #define TASK_BYTES ((size_t)256 * 1024)
 
 /* --- queueing --- */
@@ -46,7 +46,7 @@ static bool has_room(const struct dpulib_operation *operation)
     return true;
 }
 
-/* What an asynchronous operation needs before it can be queued. */
+/* Prepares an asynchronous operation for the queue. */
 static dpu_error_t prepare_async(const struct dpulib_operation *operation)
 {
     for (uint32_t i = 0; i < operation->count; i++)
@@ -174,7 +174,7 @@ bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
 
 /* --- submitting --- */
 
-/* Who performs it, and in how many tasks. */
+/* Chooses which threads perform it, and in how many tasks. */
 static void choose_executor(struct dpulib_operation *operation)
 {
     const struct dpulib_spec *spec = &operation->spec;

@@ -119,7 +119,7 @@ static dpu_error_t check_memories(const struct checkpoint *checkpoint, const str
     return DPU_OK;
 }
 
-/* What was not saved stays as it is. */
+/* Memories that were not saved stay as they are. */
 static void restore_memories(const struct checkpoint *checkpoint, struct dpu_machine *m)
 {
     const struct dpu_context_t *c = checkpoint->context;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HEADER_WORDS 10
-/* What follows the arrays: faults, their tasklets, the number. */
+/* Bytes after the arrays: faults, their tasklets, the number. */
 #define TAIL_SIZE 10
 
 /* An array of a state; its elements are written as they are in memory (x86-64

@@ -13,14 +13,14 @@
 /* Makes a context with the arrays and sizes for MACHINE; DPU_ERR_SYSTEM without memory. */
 dpu_error_t dpulib_context_create_for(struct dpu_context_t *context,
                                       const struct dpu_machine *machine);
-/* Whether a context has the arrays for MACHINE; all below need that. */
+/* DPU_OK if a context has the arrays for MACHINE; all below need that. */
 dpu_error_t dpulib_context_check(const struct dpu_context_t *context,
                                  const struct dpu_machine *machine);
 
 /* From the machine into the context. */
 void dpulib_context_get_pcs(struct dpu_context_t *context, const struct dpu_machine *machine);
 void dpulib_context_get_registers(struct dpu_context_t *context, const struct dpu_machine *machine);
-/* Which tasklets run, in the order of their ids; the others are DPU_NOT_SCHEDULED. */
+/* Gets the tasklets that run, in the order of their ids; the others are DPU_NOT_SCHEDULED. */
 void dpulib_context_get_running(struct dpu_context_t *context, const struct dpu_machine *machine);
 void dpulib_context_get_fault(struct dpu_context_t *context, const struct dpu_machine *machine);
 

@@ -39,7 +39,7 @@ enum {
     STRUCTURE_SIZE = 32,
 };
 
-/* What is in front of dpu_fifo_link_t.rank_fifos: whose they are. */
+/* Header in front of dpu_fifo_link_t.rank_fifos: the owner of them. */
 struct fifo_owner {
     uint32_t nr_ranks;
     const struct dpu_rank_t *ranks[];

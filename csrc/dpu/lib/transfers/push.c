@@ -22,7 +22,7 @@ DPU_EXPORT dpu_error_t dpu_prepare_xfer(struct dpu_set_t dpu_set, void *buffer)
     return error;
 }
 
-/* What was prepared is taken as a whole. */
+/* Takes all that was prepared. */
 static struct dpulib_table *take_prepared(const struct dpu_set_t *set)
 {
     struct dpu_t *dpu;
@@ -38,7 +38,7 @@ static struct dpulib_table *take_prepared(const struct dpu_set_t *set)
     return table;
 }
 
-/* What is wrong with a transfer before its buffers are looked at; they stay prepared then. */
+/* Errors of a transfer that are found before its buffers are looked at; they stay prepared then. */
 static dpu_error_t check_request(struct dpulib_place *place, dpu_xfer_t direction,
                                  struct dpu_symbol_t symbol, uint32_t offset, size_t length,
                                  dpu_xfer_flags_t flags)

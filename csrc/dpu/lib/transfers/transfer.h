@@ -26,7 +26,7 @@ dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer 
 /* Finds a symbol that all DPUs of a set have. */
 dpu_error_t dpulib_find_symbol(struct dpu_set_t set, const char *name, struct dpu_symbol_t *symbol);
 
-/* Whether a machine's memory can be reached: the same for all DPUs of a set. */
+/* DPU_OK if a machine's memory can be reached: the same for all DPUs of a set. */
 dpu_error_t dpulib_check_place(struct dpu_set_t set, const struct dpulib_place *place);
 
 #endif

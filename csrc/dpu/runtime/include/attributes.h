@@ -19,7 +19,7 @@
 
 /* One byte of this section stands for one of the hardware's atomic bits. */
 #define __atomic_bit __section(".atomic")
-/* What ldma and sdma ask of a WRAM buffer. */
+/* Alignment that ldma and sdma ask of a WRAM buffer. */
 #define __dma_aligned __aligned(8)
 #define __keep __used __section(".data.__sys_keep")
 /* Variables of the WRAM that the host reaches by their names. */

@@ -18,7 +18,7 @@ extern uint8_t __sys_heap_pointer_reset[]; /* its address is where the heap star
 extern volatile uint32_t __sys_heap_pointer;
 extern uint8_t __sys_wq_table[]; /* the tasklet after this one, in the queue that it waits in */
 
-/* What a tasklet starts with, in the order that crt0 loads it. */
+/* Values that a tasklet starts with, in the order that crt0 loads it. */
 typedef struct {
     uint32_t stack_size;
     uint32_t stack_ptr;

@@ -3,7 +3,7 @@
 #ifndef DPU_RUNTIME_MEMMRAM_UTILS_H
 #define DPU_RUNTIME_MEMMRAM_UTILS_H
 
-/* What DMA wants of addresses and sizes, and the bits of an address that it drops. */
+/* Alignment that DMA wants of addresses and sizes, and the bits of an address that it drops. */
 #define DMA_ALIGNMENT 8
 #define DMA_OFF_MASK (DMA_ALIGNMENT - 1)
 /* The next multiple of DMA_ALIGNMENT. */

@@ -49,7 +49,7 @@ static enum print_kind kind_of(char letter)
     }
 }
 
-/* What the host knows instead. */
+/* Letter of the conversion that the host knows instead. */
 static char letter_for_host(char letter)
 {
     switch (letter) {

@@ -23,7 +23,7 @@ struct stdout_state {
 extern struct stdout_state __stdout_buffer_state;
 struct stdout_state __dma_aligned __lower_data("stdout_state") __stdout_buffer_state;
 
-/* What the tasklet that holds the lock has not yet written. */
+/* Bytes that the tasklet with the lock has not written yet. */
 static uint8_t __dma_aligned stage[STAGE_SIZE];
 static uint32_t staged;
 static uint32_t position;

@@ -8,7 +8,8 @@
 
 ATOMIC_BIT_INIT(__handshake);
 
-/* Who waits for the tasklet; itself if it waits to be waited for. One more, so that 0 is none. */
+/* Tasklet that waits for the tasklet; itself if it waits to be waited for. One more, so that 0 is
+ * none. */
 static volatile uint8_t __handshake_partners[DPU_NR_THREADS];
 
 void handshake_notify(void)

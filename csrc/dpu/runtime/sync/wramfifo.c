@@ -43,7 +43,7 @@ bool is_output_fifo_full(struct dpu_output_fifo_t *fifo)
            (uint64_t)1 << fifo->ptr_size;
 }
 
-/* Whether there is room for one more than those that are promised. */
+/* True if there is room for one more than those that are promised. */
 static bool has_room(struct dpu_output_fifo_t *fifo)
 {
     return fifo->write_ptr + fifo->nb_reserved - read_pointer(&fifo->read_ptr) <
@@ -73,7 +73,7 @@ void process_inputs_all_tasklets(struct dpu_input_fifo_t *input_fifo,
         if (me() == 0) {
             bool wanted;
 
-            /* What was written before ACTIVE went to 0 is still to be done. */
+            /* Elements written before ACTIVE went to 0 are still to be done. */
             do {
                 wanted = read_pointer(active) != 0;
                 go_on = !is_input_fifo_empty(input_fifo);

@@ -13,7 +13,7 @@ INLINE uint64_t costs_wide_product(uint64_t a, uint64_t b, uint64_t *low)
     uint64_t right = RUNTIME(__muldi3)(low_word(a), high_word(b));
     uint64_t highest = RUNTIME(__muldi3)(high_word(a), high_word(b));
 
-    /* What has the weight of the second word: three words, which do not overflow together. */
+    /* Terms with the weight of the second word: three words, which do not overflow together. */
     uint64_t middle = (uint64_t)low_word(left) + low_word(right) + high_word(lowest);
 
     *low = join_words(low_word(middle), low_word(lowest));

@@ -37,7 +37,7 @@ CASE(processes_on_several_nodes)
         CHECK_EQUAL(veo_proc_destroy(procs[i]), 0);
 }
 
-/* What a kernel writes to a descriptor of its own process. */
+/* Has a kernel write to a descriptor of its own process. */
 static void print(struct veo_proc_handle *proc, int fd, const char *text)
 {
     uint64_t library = veo_load_library(proc, kernels_path());

@@ -234,7 +234,7 @@ static uint64_t answer(void *number)
     return *(uint64_t *)number;
 }
 
-/* What the host executes is the last of a chunk of 63 slots, which is used again at once, by this
+/* The host executes the last of a chunk of 63 slots, which is used again at once, by this
  * context or another one, while the worker still looks at the slot. */
 static void *end_chunks_in_the_host(void *argument)
 {
