@@ -13,7 +13,7 @@ FOLDERS = (
 )
 SUFFIXES = (".c", ".h", ".inc", ".def", ".cpp", ".hpp", ".py", ".pyi", ".pyx", ".pxd")
 # Copies, which the build makes.
-BUILT = re.compile(r"(?:accl|dpu|veo)/include/|dpu/runtime/|docs/_build/")
+BUILT = re.compile(r"(?:accl|dpu|veo)/include/|dpu/runtime/")
 # This number only falls.
 AT_MOST = 10
 
@@ -23,7 +23,7 @@ def questions(root: Path) -> list[str]:
     found = []
     for path in (path for folder in FOLDERS for path in sorted((root / folder).rglob("*"))):
         name = path.relative_to(root).as_posix()
-        if path.suffix in SUFFIXES and not BUILT.match(name) and path.is_file():
+        if path.suffix in SUFFIXES and not BUILT.match(name) and "_build" not in path.parts:
             text = path.read_text(errors="replace")
             found += [
                 f"{name}:{number}: {line.strip()}"
