@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 
 import accl as package
 from accl import accl
+from tests.support.rank_threads import in_threads
 
 
 @pytest.fixture
@@ -49,24 +49,7 @@ def one(make: Callable[..., list[accl]]) -> accl:
 
 def everywhere(devices: list[accl], body: Callable[[accl, int], Any], limit: float = 30) -> list:
     """Run a function for each rank in a thread of its own; give what they return."""
-    results: list[Any] = [None] * len(devices)
-    failures: list[BaseException] = []
-
-    def run(rank: int) -> None:
-        try:
-            results[rank] = body(devices[rank], rank)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(len(devices))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(limit)
-        assert not thread.is_alive(), "a rank does not end"
-    if failures:
-        raise failures[0]
-    return results
+    return in_threads(len(devices), lambda rank: body(devices[rank], rank), limit)
 
 
 @pytest.fixture(name="everywhere")

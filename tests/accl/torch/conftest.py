@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from importlib.util import find_spec
@@ -17,6 +16,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from tests.support.rank_threads import in_threads
 
 PACKAGE = "tests.accl.torch"
 RUN_MODULE = Path(__file__).resolve().parents[2] / "support" / "run_module.py"
@@ -30,28 +31,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents and "without_torch" not in item.name:
             item.add_marker(pytest.mark.skip(reason=MISSING))
-
-
-def in_threads(ranks: int, body: Callable[[int], Any], limit: float = 60) -> list[Any]:
-    """Run a function for each rank in a thread of its own; give what they return."""
-    results: list[Any] = [None] * ranks
-    failures: list[BaseException] = []
-
-    def run(rank: int) -> None:
-        try:
-            results[rank] = body(rank)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(ranks)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(limit)
-        assert not thread.is_alive(), "a rank does not end"
-    if failures:
-        raise failures[0]
-    return results
 
 
 @pytest.fixture(name="in_threads")
