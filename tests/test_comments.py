@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-QUESTION = re.compile(r'(?:/\*|//|#|""")\s*(?:What|Which|Who|Whose|Whether)\b')
+QUESTION = re.compile(r'(?:/\*|//|#|""")\s*(?:\* )?(?:What|Which|Who|Whose|Whether)\b')
 FOLDERS = (
     *("csrc", "include", "accl", "accelforge", "dpu", "offchip", "veo", "buildtools", "benchmarks"),
     *("docs", "examples", "tests"),
@@ -26,9 +26,8 @@ def questions(root: Path) -> list[str]:
         if path.suffix in SUFFIXES and not BUILT.match(name) and "_build" not in path.parts:
             text = path.read_text(errors="replace")
             found += [
-                f"{name}:{number}: {line.strip()}"
-                for number, line in enumerate(text.splitlines(), 1)
-                if QUESTION.search(line)
+                f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
+                for match in QUESTION.finditer(text)
             ]
     return found
 
@@ -42,9 +41,10 @@ def test_planted_questions_are_found(tmp_path: Path) -> None:
     (tmp_path / "csrc").mkdir()
     (tmp_path / "csrc/a.c").write_text(
         "/* Whether it is free. */\nint a; /* What is left. */\n/* True if it is free. */\n"
+        "/*\n * Which of them.\n */\n"
     )
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/b.py").write_text('"""What they share."""\n# Who waits.\nx = "Which"\n')
     assert [line.partition(": ")[0] for line in questions(tmp_path)] == [
-        *("csrc/a.c:1", "csrc/a.c:2", "tests/b.py:1", "tests/b.py:2")
+        *("csrc/a.c:1", "csrc/a.c:2", "csrc/a.c:4", "tests/b.py:1", "tests/b.py:2")
     ]

@@ -3,7 +3,7 @@
 #define OFFCHIP_SYMBOL_H
 
 /*
- * What the linker calls a function that several libraries share, put after its declaration:
+ * Linker's name of a function that several libraries share, put after its declaration:
  * libveorun.a is linked with users' programs, which may have functions of the plain name.
  */
 #define OFFCHIP_SYMBOL(name) __asm__("offchip_" #name)

@@ -98,7 +98,7 @@ static bool is_symbol(struct dwarf *d, const struct dwarf_unit *unit,
 }
 
 /*
- * Whether the function's linkage name, or its name where it has no other, is SYMBOL. Both may be
+ * True if the function's linkage name, or its name where it has no other, is SYMBOL. Both may be
  * at the declaration that the DIE refers to, and so may EXTERNAL.
  */
 static bool has_name(struct dwarf *d, const struct dwarf_unit *unit, const struct dwarf_die *die,

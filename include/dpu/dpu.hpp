@@ -105,7 +105,7 @@ class DpuSetAsync;
 using CallbackFn = std::function<void(DpuSet &, unsigned)>;
 
 /*
- * What can be done now or in the background.
+ * Operations that run now or in the background.
  *
  * As with the vendor's, a size that the caller states is not compared with that of a vector: what
  * is transferred is rounded up to 8 bytes, and vectors may be shorter than that. It has to be in

@@ -106,8 +106,8 @@ dpu_error_t dpusoft_take_warning(struct dpu_set_t set, char *text, size_t size, 
  * for dpu_sync(). */
 dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done);
 /*
- * What the set waits for: a sentence about the operation at the head of its queue, what it is and
- * since when, "" if nothing is queued. Does not block.
+ * Describes what the set waits for: a sentence about the operation at the head of its queue, what
+ * it is and since when, "" if nothing is queued. Does not block.
  */
 dpu_error_t dpusoft_waits_for(struct dpu_set_t set, char *text, size_t size);
 /*

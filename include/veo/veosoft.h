@@ -33,7 +33,7 @@ const char *veosoft_version(void);
 int veosoft_args_set_signature(struct veo_args *args, const char *arg_kinds, char ret_kind);
 
 /*
- * What debug info says of the function at ADDRESS, which veo_get_sym() gave: lines that begin with
+ * Debug information of the function at ADDRESS, which veo_get_sym() gave: lines that begin with
  * a letter as above; after "p" the letter of what the pointer refers to may follow, if that is a
  * number. The first line is the result's; then comes one for each parameter, with a blank and its
  * name, which may be empty; then "..." where more arguments may follow. A line that begins

@@ -25,7 +25,7 @@ static struct dpu_finding in_mram(struct dpu_finding finding, uint32_t address)
 }
 
 /*
- * Whether a transfer is part of an access to a datum in MRAM: it goes through the tasklet's word in
+ * True if a transfer is part of an access to a datum in MRAM: it goes through the tasklet's word in
  * WRAM. UPMEM's compiler does not align the address, nor the place of the datum in that word, and
  * counts on the hardware to drop the low bits.
  */

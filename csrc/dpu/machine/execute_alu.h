@@ -150,7 +150,7 @@ ALWAYS bool dpu_alu_writes_carry(enum dpu_operation_kind kind)
 }
 
 /*
- * Whether a condition holds for a result; A is the source register, B the second operand, ZERO
+ * True if a condition holds for a result; A is the source register, B the second operand, ZERO
  * the zero flag before the instruction. c and nc belong to additions; the order is that of the
  * two values subtracted, the borrow included, so it is that of the result's sign and overflow.
  */

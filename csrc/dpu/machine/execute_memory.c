@@ -24,7 +24,7 @@ uint32_t dpu_access_size(enum dpu_operation_kind kind)
 }
 
 /*
- * Whether an access faults. *address is where it goes even so: a safe access keeps 16 bits of the
+ * True if an access faults. *address is where it goes even so: a safe access keeps 16 bits of the
  * base, whose other half is the limit; the others ignore the topmost byte of the address.
  */
 static bool access_faults(const struct dpu_machine *m, uint32_t base,

@@ -34,8 +34,8 @@ enum dpu_accounting {
 };
 
 /*
- * What is uncertain about the silicon. 0 is what was measured on the vendor's simulator; each
- * bit chooses the other reading of one point.
+ * Options for what is uncertain about the silicon. 0 is what was measured on the vendor's
+ * simulator; each bit chooses the other reading of one point.
  */
 enum dpu_switch {
     /* `small` looks at the product (< 256), and not at bits 15:8 of both operands. */
@@ -69,8 +69,8 @@ struct dpu_machine_options {
 };
 
 /*
- * What runs the tasklets. Programs without races have the same results, cycles and counts in all;
- * others have one result in each.
+ * Engines that run the tasklets. Programs without races have the same results, cycles and counts in
+ * all; others have one result in each.
  */
 enum dpu_engine_kind {
     DPU_ENGINE_AUTO = 0,  /* the fastest that can run the program */

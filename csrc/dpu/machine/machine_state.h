@@ -121,9 +121,9 @@ struct dpu_observing {
 };
 
 /*
- * What a run changes, beside the memories: the tasklets, of which one more without registers ends a
- * round; bits; cycles, instructions and rounds since the machine exists, up to this batch; the
- * cycle at which the DMA engine is free, and what it has done.
+ * State that a run changes, beside the memories: the tasklets, of which one more without registers
+ * ends a round; bits; cycles, instructions and rounds since the machine exists, up to this batch;
+ * the cycle at which the DMA engine is free, and what it has done.
  */
 #define DPU_PROGRESS \
     struct dpu_thread threads[DPU_MACHINE_THREADS + 1]; \

@@ -26,7 +26,7 @@ enum veolib_variable {
 const char *veolib_env_text(const char *name);
 
 /*
- * Whether all variables of the list have values that are allowed. If not, the error names variable,
+ * True if all variables of the list have values that are allowed. If not, the error names variable,
  * value and what is allowed. Names of our prefix that are not in the list are told once, on stderr.
  */
 bool veolib_env_check(void);

@@ -274,8 +274,8 @@ static void settle_extra(struct veo_thr_ctxt *ctx, struct request_extra *extra, 
 }
 
 /*
- * Whether the request at the head of the queue has ended, and how. The worker's part of the slot is
- * read once; what the host executes is known from the job, whatever the slot says.
+ * True if the request at the head of the queue has ended, with how in *ENDING. The worker's part of
+ * the slot is read once; what the host executes is known from the job, whatever the slot says.
  */
 static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
                       const struct request_record *record, uint64_t id, struct ending *ending)

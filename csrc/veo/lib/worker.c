@@ -66,7 +66,7 @@ static void describe_death(struct veolib_worker *worker, const struct worker_exi
 }
 
 /*
- * Whether the child has ended, and how if that can be known. A program may ignore SIGCHLD, so that
+ * True if the child has ended, with how if that can be known. A program may ignore SIGCHLD, so that
  * its children are reaped by the kernel, or wait for all children itself; then the child's number
  * may belong to another process at any time. So the descriptor says whether it has ended.
  */

@@ -21,7 +21,7 @@ void dpulib_add_stack_remedy(struct dpulib_text *text, uint32_t tasklet);
 void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,
                          bool in_mram);
 /*
- * Whether a finding is how the run time works, which a program can do nothing about. UPMEM's
+ * True if a finding is how the run time works, which a program can do nothing about. UPMEM's
  * allocator reads the last byte that it will return, before it is taken from the heap, and tasklets
  * that leave a barrier use the table of those that wait with nothing that orders them.
  */

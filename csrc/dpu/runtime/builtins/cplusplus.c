@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What compiled C++ calls, by the names of the Itanium C++ ABI: operators new and delete on the
- * heap of mem_alloc(), static variables of functions, calls of functions without a body.
+ * Functions that compiled C++ calls, by the names of the Itanium C++ ABI: operators new and delete
+ * on the heap of mem_alloc(), static variables of functions, calls of functions without a body.
  *
  * A program may define any of the operators itself.
  */

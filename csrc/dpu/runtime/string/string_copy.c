@@ -5,7 +5,7 @@
 #include "word_bytes.h"
 
 /*
- * What these do with areas that overlap is what the vendor's do, byte after byte, so that no
+ * Areas that overlap are treated as by the vendor's functions, byte after byte, so that no
  * parameter is `restrict` but in the header.
  */
 
