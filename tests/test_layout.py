@@ -115,7 +115,7 @@ LAYERS: dict[str, str] = {
     "dpu/elf": "",
     "dpu/dwarf": "",
     "dpu/asm": "dpu/isa dpu/elf dpu/dwarf",
-    "dpu/toolchain/base": "dpu/isa dpu/asm",
+    "dpu/toolchain/base": "dpu/isa dpu/asm offchip",
     "dpu/toolchain/ir": "dpu/isa dpu/toolchain/base",
     "dpu/toolchain/frontend": "dpu/toolchain/base dpu/toolchain/ir dpu/asm dpu/elf",
     "dpu/toolchain/translate": "dpu/isa dpu/asm dpu/toolchain/base dpu/toolchain/ir",

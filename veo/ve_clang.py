@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from offchip.libcxx import libcxx_macros
 from offchip.outputs import written_file
 
 __all__ = ["clang_command", "clang_flags", "find_libraries", "is_available", "write_library"]
@@ -24,25 +25,6 @@ _INCLUDE = (
     "libc/include/x86_64-linux-musl",
     "libc/include/generic-musl",
     "libc/include/any-linux-any",
-)
-# libc++ as the wheel configures it, and without what needs its own library.
-_CXX = (
-    "-fno-exceptions",
-    "-D_LIBCPP_ABI_NAMESPACE=__1",
-    "-D_LIBCPP_ABI_VERSION=1",
-    "-D_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
-    "-D_LIBCPP_DISABLE_VISIBILITY_ANNOTATIONS",
-    "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE",
-    *(
-        f"-D_LIBCPP_HAS_{name}=1"
-        for name in (
-            *("FILESYSTEM", "LOCALIZATION", "MONOTONIC_CLOCK", "MUSL_LIBC", "RANDOM_DEVICE"),
-            *("TERMINAL", "THREADS", "UNICODE", "WIDE_CHARACTERS"),
-        )
-    ),
-    "-D_LIBCPP_HAS_TIME_ZONE_DATABASE=0",
-    "-D_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0",
-    "-D_LIBCPP_PSTL_BACKEND_SERIAL",
 )
 # Position-independent code costs time, and objects are linked where they are loaded; OpenMP's
 # run time is not there, so that its directives are left out, as they may be.
@@ -76,7 +58,9 @@ def clang_command(language: str) -> list[str]:
     command = [sys.executable, "-P", "-m", "ziglang", "clang", _TARGET, "-nostdinc", *_WIDE]
     command += _BY_ASSEMBLER
     command += [word for folder in folders for word in ("-isystem", str(headers / folder))]
-    return [*command, *(("-x", "c++", *_CXX) if language == "C++" else ())]
+    if language == "C++":
+        command += ["-x", "c++", "-fno-exceptions", *libcxx_macros(services=True)]
+    return command
 
 
 def clang_flags(words: Sequence[str]) -> list[str]:

@@ -13,6 +13,8 @@ from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 
+from offchip.libcxx import libcxx_macros
+
 from .commands import run
 from .errors import ToolchainError
 from .target import RESERVED_REGISTERS
@@ -24,16 +26,6 @@ _OLDEST, _NEWEST = 16, 29
 # The first clang that supports loads and stores of register pairs on RV32.
 _PAIRS_SINCE = 22
 _COMMAND_LIMIT = 4096
-# Configuration of libc++ of a machine without an operating system.
-_LIBCXX = (
-    *("-D_LIBCPP_ABI_VERSION=1", "-D_LIBCPP_ABI_NAMESPACE=__1"),
-    *("-D_LIBCPP_HAS_THREADS=0", "-D_LIBCPP_HAS_MONOTONIC_CLOCK=0", "-D_LIBCPP_HAS_TERMINAL=0"),
-    *("-D_LIBCPP_HAS_MUSL_LIBC=0", "-D_LIBCPP_HAS_FILESYSTEM=0", "-D_LIBCPP_HAS_LOCALIZATION=0"),
-    *("-D_LIBCPP_HAS_WIDE_CHARACTERS=0", "-D_LIBCPP_HAS_UNICODE=0"),
-    *("-D_LIBCPP_HAS_RANDOM_DEVICE=0", "-D_LIBCPP_HAS_TIME_ZONE_DATABASE=0"),
-    *("-D_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "-D_LIBCPP_HARDENING_MODE_DEFAULT=2"),
-    "-D_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE",
-)
 
 
 class Kind(Enum):
@@ -112,7 +104,8 @@ class Toolchain:
         options = ["-fhosted", "-fno-builtin", "-fno-exceptions", "-fno-rtti"]
         options.append("-fno-c++-static-destructors")
         if self.cplusplus_headers is not None:
-            options += ["-nostdinc++", "-isystem", self.cplusplus_headers, *_LIBCXX]
+            options += ["-nostdinc++", "-isystem", self.cplusplus_headers]
+            options += libcxx_macros(services=False)
         return options
 
     def describe(self) -> str:
