@@ -178,15 +178,18 @@ def _given(options: BuildOptions) -> list[str]:
 
 def _widen_outside(text: str, toolchain: Toolchain) -> str:
     """Widen `long` outside of the compiler's headers of C++, which overload for all integers."""
+    headers = toolchain.cplusplus_headers
+    if headers is None:
+        return widen_long(text)
+
     pieces = []
     start, is_own = 0, True
-    for mark in _MARK.finditer(text):
-        pieces.append(
-            widen_long(text[start : mark.start()]) if is_own else text[start : mark.start()]
-        )
-        start = mark.start()
-        is_own = not mark[1].startswith(toolchain.cplusplus_headers or "\0")
-    pieces.append(widen_long(text[start:]) if is_own else text[start:])
+    for mark in [*_MARK.finditer(text), None]:
+        end = mark.start() if mark is not None else len(text)
+        pieces.append(widen_long(text[start:end]) if is_own else text[start:end])
+        start = end
+        is_own = mark is not None and not mark[1].startswith(headers)
+
     return "".join(pieces)
 
 
