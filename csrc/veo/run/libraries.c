@@ -75,11 +75,17 @@ static bool find(void *owner, const char *name, struct velink_named *found)
     return found->address != 0;
 }
 
+/* VEORUN_UNDEFINED; NULL if it is not set. */
+static const char *undefined_setting(void)
+{
+    const char *setting = secure_getenv("VEORUN_UNDEFINED");
+    return setting != NULL && *setting != '\0' ? setting : NULL;
+}
+
 static uint64_t missing(void *owner, const char *name)
 {
     (void)owner;
-    const char *setting = secure_getenv("VEORUN_UNDEFINED");
-    return setting != NULL && strcmp(setting, "call") == 0 ? verun_gate_for_missing(name) : 0;
+    return undefined_setting() != NULL ? verun_gate_for_missing(name) : 0;
 }
 
 static bool reserve(void *owner, size_t size, size_t align, uint64_t *offset)
@@ -191,6 +197,12 @@ static void remove_entry(struct loaded *entry)
 static struct velink_library *load(const char *path, struct velink_error *error)
 {
     size_t size;
+    const char *setting = undefined_setting();
+    if (setting != NULL && strcmp(setting, "call") != 0) {
+        velink_fail(error, "VEORUN_UNDEFINED=%.80s is not allowed: it takes call", setting);
+        return NULL;
+    }
+
     uint8_t *image = velink_map_file(path, &size, error);
     struct velink_library *library =
         image != NULL ? velink_link(path, image, size, &environment, error) : NULL;

@@ -363,6 +363,18 @@ def test_missing_functions_may_be_left_to_the_call(
     assert done.returncode == signal.SIGSEGV
 
 
+def test_a_setting_of_undefined_symbols_that_is_none_is_an_error(
+    build: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = build("int main(void) { return 3; }")
+    monkeypatch.setenv("VEORUN_UNDEFINED", "calls")
+    done = veorun(path)
+    assert "VEORUN_UNDEFINED=calls is not allowed: it takes call" in done.stderr
+    assert done.returncode == 126
+    monkeypatch.setenv("VEORUN_UNDEFINED", "")
+    assert veorun(path).returncode == 3
+
+
 def test_what_a_library_that_fails_asked_for_at_the_end_is_forgotten(
     build: Callable[..., str],
 ) -> None:
