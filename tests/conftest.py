@@ -79,7 +79,7 @@ class Resources(NamedTuple):
             f"file descriptor {number} ({target})"
             for number, target in sorted(self.descriptors - before.descriptors)
         ]
-        found += [f"thread {task}" for task in sorted(self.threads - before.threads)]
+        found += [_describe(task) for task in sorted(self.threads - before.threads)]
         if self.shared_memory > before.shared_memory:
             found.append(f"{self.shared_memory - before.shared_memory} shared mapping(s)")
         return found
@@ -96,6 +96,18 @@ def _children(tasks: Sequence[str]) -> frozenset[int]:
         with contextlib.suppress(OSError):
             found.update(map(int, Path(f"/proc/self/task/{task}/children").read_text().split()))
     return frozenset(found)
+
+
+def _describe(task: str) -> str:
+    """Name a thread with its program's name for it and its age, which tell whose it is."""
+    try:
+        stat = Path(f"/proc/self/task/{task}/stat").read_text()
+    except OSError:
+        return f"thread {task} (it has ended)"
+    name, _, fields = stat.partition("(")[2].rpartition(")")
+    started = int(fields.split()[19]) / os.sysconf("SC_CLK_TCK")
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - started
+    return f"thread {task} ({name!r}, started {age:.2f} s ago)"
 
 
 def _descriptors() -> frozenset[tuple[str, str]]:

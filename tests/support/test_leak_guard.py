@@ -28,7 +28,8 @@ def test_running_child_is_found(no_leaks):
 def test_running_thread_is_found(no_leaks):
     latch = threading.Event()
     thread = threading.Thread(target=latch.wait)
-    with pytest.raises(pytest.fail.Exception, match="thread"), no_leaks(0.05):
+    age = r"thread \d+ \('.+', started 0\.\d\d s ago\)"
+    with pytest.raises(pytest.fail.Exception, match=age), no_leaks(0.05):
         thread.start()
     latch.set()
     thread.join()
