@@ -67,6 +67,12 @@ static void failures(ACCL::ACCL &accl, int rank, int size)
         EXPECT(error.retcode() == ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
         EXPECT(std::string(error.what()).find("tag 3") != std::string::npos);
     }
+    try {
+        accl.copy(*buffer, *other, 9);
+        EXPECT(false);
+    } catch (const accl_exception &error) {
+        EXPECT(error.status() != ACCL_OK && error.retcode() == 0);
+    }
     ACCLRequest *late = accl.recv(*buffer, 8, static_cast<unsigned>(rank), 3, GLOBAL_COMM, true,
                                   dataType::none, true);
     EXPECT_THROW(std::runtime_error, "tag 3", accl.wait(late));

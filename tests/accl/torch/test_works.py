@@ -28,6 +28,14 @@ def test_started_operation_ends_without_being_waited_for(make_groups):
     assert work.get_future().wait()[0] is mine
 
 
+def test_a_group_names_its_store_size_and_backend(make_groups):
+    first, second = make_groups(2)
+    assert first.get_group_store() is second.get_group_store() is not None
+    assert [(group.rank(), group.size(), group.name()) for group in (first, second)] == [
+        *((0, 2, "accl"), (1, 2, "accl"))
+    ]
+
+
 def test_message_ends_without_being_waited_for(make_groups):
     import torch
 

@@ -259,6 +259,15 @@ def test_quads_are_compared_and_converted(core: Core, operations: dict[str, Oper
         assert core.run([operations["cvt.q.d"].match | 2 << 48 | 0x81 << 40])
         assert reference.from_quad(get_pair(core, 2)) == Fraction(float(a))
 
+        # A float is in the upper half; its quad has the same value.
+        exact = np.float32(generator.uniform(-1e30, 1e30))
+        core.s[1] = reference.bits_of(exact)
+        assert core.run([operations["cvt.q.s"].match | 2 << 48 | 0x81 << 40])
+        assert reference.from_quad(get_pair(core, 2)) == Fraction(float(exact))
+        core.s[1] = 0
+        assert core.run([operations["cvt.s.q"].match | 1 << 48 | 0x82 << 40])
+        assert core.s[1] == reference.bits_of(exact)
+
 
 LOADS = {
     "ld": (8, False, 0),
