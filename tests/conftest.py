@@ -10,6 +10,7 @@ import os
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -274,6 +275,20 @@ def unrandomised() -> tuple[str, ...]:
         return ()
     works = subprocess.run([*command, "true"], capture_output=True).returncode == 0
     return command if works else ()
+
+
+@pytest.fixture
+def null_device(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A device like ``/dev/null``, which a command run by root could replace or change."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a device")
+    null = tmp_path_factory.mktemp("device") / "null"
+    os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    try:
+        null.write_bytes(b"")
+    except PermissionError:
+        pytest.skip("this file system has no devices")
+    return null
 
 
 VALGRIND = """#!/bin/sh

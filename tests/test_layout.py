@@ -397,3 +397,18 @@ def test_planted_names_are_found(plant: Callable[..., Path]) -> None:
         "docs/page.md": {"csrc/common/{a,x}.c", "csrc/lost/"},
         "tests/test_a.py": {"csrc/common/lost.c", "docs/lost.md"},
     }
+
+
+#: Modules that change a file's mode, each of a file that it made or knows to be a regular one.
+CHANGES_MODES = {"dpu/toolchain/cache.py", "offchip/outputs.py", "offchip/sdk_folder.py"}
+
+
+def test_modes_are_changed_at_known_places(root: Path) -> None:
+    changes = re.compile(r"\bf?chmod\(")
+    found = {
+        path.relative_to(root).as_posix()
+        for package in ("accl", "accelforge", "dpu", "offchip", "veo")
+        for path in (root / package).rglob("*.py*")
+        if path.suffix in (".py", ".pyx") and changes.search(path.read_text())
+    }
+    assert found == CHANGES_MODES, "an output may be a device: see offchip/outputs.py"

@@ -101,14 +101,15 @@ def write_library(out: str | Path, inputs: Iterable[str | Path]) -> None:
     ValueError
         An input is neither.
     """
+    members = [(path.name, path.read_bytes()) for path in map(Path, inputs)]
+    for name, data in members:
+        if not _is_ve(data) and not data.startswith(_MAGIC):
+            raise ValueError(f"{name} is no object or archive for the Vector Engine")
     with written_file(out) as path, open(path, "wb") as archive:
         archive.write(_MAGIC)
-        for number, name in enumerate(map(Path, inputs)):
-            data = name.read_bytes()
-            if not _is_ve(data) and not data.startswith(_MAGIC):
-                raise ValueError(f"{name} is no object or archive for the Vector Engine")
+        for name, data in members:
             # Names are for messages, and have 15 characters at most.
-            title = f"{name.name[:15] or number}/"
+            title = f"{name[:15]}/"
             archive.write(f"{title:<16}{0:<12}{0:<6}{0:<6}{'644':<8}{len(data):<10}`\n".encode())
             archive.write(data + b"\n" * (len(data) % 2))
 

@@ -63,6 +63,8 @@ def record(
         The profiles.
     """
     where = Path(folder if folder is not None else tempfile.mkdtemp(prefix="dpu-profile-"))
+    if where.exists() and not where.is_dir():
+        raise NotADirectoryError(f"{where} is not a folder: name one for the profiles")
     where.mkdir(parents=True, exist_ok=True)
     file = where.resolve() / "%p.dpuprofile"
     if "," in str(file):

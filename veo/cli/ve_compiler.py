@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from offchip.outputs import make_executable
 from veo.compilers import TARGET_VARIABLE, Toolchain, VeoBuildError, run_compiler
 from veo.ve_clang import find_libraries, is_available, write_library
 
@@ -103,5 +104,4 @@ def _link(command: Sequence[str], words: list[str], language: str) -> None:
             print(run_compiler([*command, *flags, "-c", file, "-o", made]), end="")
             inputs.append(made)
         write_library(out, [*inputs, *find_libraries(words)])
-    if "-shared" not in words:
-        Path(out).chmod(0o755)
+    make_executable(out)

@@ -178,3 +178,5 @@ def test_mistakes_of_the_command(tmp_path: Path) -> None:
     assert done.returncode == 2 and "No such file" in done.stderr
     done = run([*words, "--", sys.executable, "-c", "pass"])
     assert done.returncode == 0 and "no launch was profiled" in done.stdout
+    done = run([*words, "--keep", "/dev/null", "--", sys.executable, "-c", "pass"])
+    assert done.returncode == 2 and "/dev/null is not a folder: name one" in done.stderr

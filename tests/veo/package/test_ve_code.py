@@ -23,7 +23,7 @@ from tests.veo.fuzz.link_corpus import (
 )
 from veo.cli import nec_compiler
 from veo.compilers import select_toolchain
-from veo.ve_clang import clang_command
+from veo.ve_clang import clang_command, write_library
 from veo.vebuild import VeBuild
 
 pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
@@ -276,6 +276,28 @@ def test_ncc_compiles_and_links(
     assert veorun("./out").returncode == 6
     assert nec_compiler.main(["F", "--target=ve", "x.f90"]) == 1
     assert "no Fortran compiler for the Vector Engine" in capsys.readouterr().err
+
+
+def test_ncc_changes_nothing_of_a_device(
+    null_device: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("main.c").write_text("int main(void) { return 0; }")
+    mode = null_device.stat().st_mode
+    for words in ((), ("-shared",), ("-c",), ("-S",)):
+        words = ("C", "--target=ve", *words, "main.c", "-o", str(null_device))
+        assert nec_compiler.main(words) == 0
+        assert null_device.stat().st_mode == mode
+
+
+def test_a_refused_input_leaves_the_library_as_it_was(tmp_path: Path) -> None:
+    library = tmp_path / "lib.so"
+    library.write_bytes(b"before")
+    other = tmp_path / "other.o"
+    other.write_bytes(b"text")
+    with pytest.raises(ValueError, match=r"other\.o is no object or archive for the Vector Engine"):
+        write_library(library, [other])
+    assert library.read_bytes() == b"before"
 
 
 def test_exceptions_end_a_program_by_their_names(tmp_path: Path) -> None:
