@@ -115,6 +115,8 @@ cdef int call_back(SetView view, list views, object fn, object arg, bint asynchr
             flags |= DPU_CALLBACK_NONBLOCKING
         if single_call:
             flags |= DPU_CALLBACK_SINGLE_CALL
+        if queued:
+            view.wait_room("dpu_callback")
         entry = view.keep(job)
         with nogil:
             rc = handle.table.dpu_callback(c, _run, <void *>job, flags)

@@ -150,6 +150,7 @@ cdef int _copy_one(SetView view, _Place place, object host, object size, bint to
     view.enter("dpu_broadcast_to")
     try:
         if asynchronous:
+            view.wait_room("dpu_broadcast_to")
             entry = view.keep(buffer)
         else:
             view.wait_idle("dpu_broadcast_to")
@@ -228,6 +229,7 @@ cdef int _move(SetView view, _Place place, list buffers, size_t count, bint to_d
     handle = view.handle
     try:
         if asynchronous:
+            view.wait_room("dpu_push_xfer")
             entry = view.keep(buffers)
         else:
             view.wait_idle("dpu_push_xfer")

@@ -81,6 +81,9 @@ cdef class SetView:
     # `wait_limit` says, and then DpuTimeoutError. Only the soft twin can; otherwise, and in a
     # callback, it returns immediately.
     cdef int wait_idle(self, str function, object timeout=*) except -1
+    # The same, until asynchronous operations of the set have room in the queues. Returns what is
+    # left of `timeout`.
+    cdef object wait_room(self, str function, object timeout=*)
     # Operation at the head of its queues, as a sentence; "" if nothing or not known.
     cdef str waits_for(self)
     # The same for at most `ns`; 1 if idle. A library that cannot wait is polled.

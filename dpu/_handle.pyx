@@ -29,6 +29,8 @@ from dpu.errors import DpuTimeoutError
 
 __all__ = ["SetView"]
 
+ctypedef dpu_error_t (*_wait_t)(dpu_set_t, int64_t, c_bool *) noexcept nogil
+
 # A sequence number that no mark reaches: the operation is not submitted yet.
 cdef unsigned long _NEVER = <unsigned long>-1
 
@@ -200,8 +202,28 @@ cdef class SetView:
             rc = handle.soft.dpusoft_wait(c, 0, &done)
         # Errors of the set are raised by the operation that follows.
         if rc == DPU_OK and not done:
-            _wait_long(self, function, timeout)
+            _wait_long(self, function, "", timeout, handle.soft.dpusoft_wait)
         return 0
+
+    cdef object wait_room(self, str function, object timeout=None):
+        cdef c_bool room = False
+        cdef long long began
+        cdef dpu_set_t c = self.c
+        cdef dpu_error_t rc
+        cdef SetHandle handle = self.handle
+        if handle.soft.dpusoft_wait_for_room is NULL or handle.in_callback():
+            return timeout
+        with nogil:
+            rc = handle.soft.dpusoft_wait_for_room(c, 0, &room)
+        if rc != DPU_OK or room:
+            return timeout
+        began = _now_ns()
+        _wait_long(
+            self, function, " for room in a queue (nrJobsPerRank)",
+            timeout if timeout is not None else handle.wait_limit,
+            handle.soft.dpusoft_wait_for_room,
+        )
+        return None if timeout is None else max(timeout - (_now_ns() - began) * 1e-9, 0.0)
 
     cdef str waits_for(self):
         cdef char text[512]
@@ -277,8 +299,8 @@ cdef class SetView:
         return [pair[1] for pair in taken]
 
 
-cdef int _wait_long(SetView view, str function, object timeout) except -1:
-    """Wait until the set is idle, with looks at signals, a limit, and a word if it takes long."""
+cdef int _wait_long(SetView view, str function, str goal, object timeout, _wait_t wait) except -1:
+    """Wait by `wait`, with looks at signals, a limit, and a word if it takes long."""
     cdef c_bool done = False
     cdef dpu_set_t c = view.c
     cdef dpu_error_t rc = DPU_OK
@@ -290,21 +312,22 @@ cdef int _wait_long(SetView view, str function, object timeout) except -1:
     while True:
         part = SLICE_NS if limit < 0 else max(min(limit - passed, <long long>SLICE_NS), 0)
         with nogil:
-            rc = handle.soft.dpusoft_wait(c, part, &done)
+            rc = wait(c, part, &done)
         PyErr_CheckSignals()
         if rc != DPU_OK or done:
             return 0
         passed = _now_ns() - began
         if limit >= 0 and passed >= limit:
             raise DpuTimeoutError(
-                f"{function} waited {limit * 1e-9:g} s in vain: {view.waits_for() or 'busy DPUs'}"
+                f"{function} waited {limit * 1e-9:g} s{goal} in vain: "
+                f"{view.waits_for() or 'busy DPUs'}"
                 f"{'' if function == 'dpu_launch' else '. interrupt() ends launches'}",
                 function=function,
             )
         if passed > DPU_SILENCE_NS and not handle.told:
             handle.told = True
             logging.getLogger("dpu").warning(
-                "%s has waited %d s: %s. wait_limit sets a limit for waits, and interrupt() ends "
-                "launches (this is told once)", function, passed // 1_000_000_000,
+                "%s has waited %d s%s: %s. wait_limit sets a limit for waits, and interrupt() ends "
+                "launches (this is told once)", function, passed // 1_000_000_000, goal,
                 view.waits_for(),
             )

@@ -42,6 +42,8 @@ cdef int launch(SetView view, bint asynchronous, object timeout=None) except -1:
         queued = asynchronous or (
             handle.soft.dpusoft_wait is not NULL and not handle.in_callback()
         )
+        if queued:
+            timeout = view.wait_room("dpu_launch", timeout)
         mark = handle.sequence
         with nogil:
             rc = handle.table.dpu_launch(c, DPU_ASYNCHRONOUS if queued else DPU_SYNCHRONOUS)

@@ -105,6 +105,9 @@ dpu_error_t dpusoft_take_warning(struct dpu_set_t set, char *text, size_t size, 
 /* Waits for the queues of a set for at most TIMEOUT_NS (negative: no limit). Errors of jobs stay
  * for dpu_sync(). */
 dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done);
+/* Waits, as dpusoft_wait() does, until an asynchronous call on the set need not wait for room in
+ * the queues of its ranks (nrJobsPerRank of the profile). */
+dpu_error_t dpusoft_wait_for_room(struct dpu_set_t set, int64_t timeout_ns, bool *room);
 /*
  * Describes what the set waits for: a sentence about the operation at the head of its queue, what
  * it is and since when, "" if nothing is queued. Does not block.
@@ -146,6 +149,7 @@ dpu_error_t dpusoft_debug_set_thread(struct dpu_set_t dpu, uint32_t thread,
     X(dpusoft_get_report) \
     X(dpusoft_describe_fault) \
     X(dpusoft_wait) \
+    X(dpusoft_wait_for_room) \
     X(dpusoft_waits_for) \
     X(dpusoft_interrupt) \
     X(dpusoft_keep_warnings) \

@@ -166,6 +166,7 @@
     X(dpusoft_tell_reasons) \
     X(dpusoft_version) \
     X(dpusoft_wait) \
+    X(dpusoft_wait_for_room) \
     X(dpusoft_waits_for) \
     X(free_runtime_info) \
     X(get_fifo_abs_rd_ptr) \

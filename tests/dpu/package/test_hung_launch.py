@@ -50,10 +50,25 @@ AT_ONCE: dict[str, Callable[[DpuSet], object]] = {
 }
 
 
+# Each is queued, and waits if there is no room.
+QUEUED: dict[str, tuple[str, Callable[[DpuSet], object]]] = {
+    "exec, asynchronously": ("dpu_launch", AT_ONCE["exec, asynchronously"]),
+    "exec_async": ("dpu_launch", AT_ONCE["exec_async"]),
+    "exec": ("dpu_launch", lambda dpus: dpus.exec()),
+    "copy, asynchronously": ("dpu_broadcast_to", AT_ONCE["copy, asynchronously"]),
+    "copy of a list": (
+        "dpu_push_xfer",
+        lambda dpus: dpus.copy("words", [bytes(8)] * 3, async_mode=True),
+    ),
+    "call, asynchronously": ("dpu_callback", AT_ONCE["call, asynchronously"]),
+    "call": ("dpu_callback", lambda dpus: dpus.call(lambda *_: None, None)),
+}
+
+
 @pytest.fixture
-def hung(make_set: Callable[..., DpuSet]) -> Iterator[DpuSet]:
-    """DPUs with a launch that does not end by itself."""
-    dpus = make_set(nr_dpus=3, binary=build(COUNTER))
+def hung(make_set: Callable[..., DpuSet], request: pytest.FixtureRequest) -> Iterator[DpuSet]:
+    """DPUs with a launch that does not end by itself, and the profile that a test asks for."""
+    dpus = make_set(nr_dpus=3, binary=build(COUNTER), profile=getattr(request, "param", None))
     dpus.cmd = command(2)
     dpus.exec(async_mode=True)
     yield dpus
@@ -83,6 +98,36 @@ def test_what_must_wait_says_for_what(
         call(hung)
     assert caught.value.function == function
     assert not hung.closed
+
+
+@pytest.mark.parametrize("hung", ["nrJobsPerRank=1"], indirect=True)
+@pytest.mark.parametrize(("function", "call"), QUEUED.values(), ids=QUEUED)
+def test_what_finds_a_queue_full_says_so(
+    hung: DpuSet, function: str, call: Callable[[DpuSet], object]
+) -> None:
+    hung.wait_limit = 0.05
+    waited_for = (
+        r"waited 0\.05 s for room in a queue \(nrJobsPerRank\) in vain: "
+        r"rank \d+ has a launch of 3 DPUs"
+    )
+    with pytest.raises(DpuTimeoutError, match=waited_for) as caught:
+        call(hung)
+    assert caught.value.function == function
+    assert "behind" not in str(caught.value)
+
+
+@pytest.mark.parametrize("hung", ["nrJobsPerRank=1"], indirect=True)
+def test_a_limit_of_exec_counts_the_wait_for_room(hung: DpuSet) -> None:
+    with pytest.raises(DpuTimeoutError, match=r"waited 0\.05 s for room"):
+        hung.exec(timeout=0.05)
+    # Room comes before the time is over; what is left of it is for the launch.
+    timer = threading.Timer(0.1, hung.interrupt)
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(DpuError):
+        hung.exec(timeout=20)
+    timer.join()
+    assert time.monotonic() - started < 20
 
 
 def test_exec_with_a_limit_ends_its_launch(make_set: Callable[..., DpuSet]) -> None:

@@ -35,7 +35,18 @@ OPERATIONS: dict[str, tuple[int, Callable[[DpuSet], object]]] = {
     "checkpoint": (2, lambda dpus: (dpus.exec(async_mode=True), dpus.dpus()[0].checkpoint())),
     "request": (2, lambda dpus: dpus.exec_async().result()),
     "free": (2, lambda dpus: free_another()),
+    "exec with a full queue": (2, lambda dpus: fill(dpus, lambda: dpus.exec_async())),
+    "copy with a full queue": (
+        2,
+        lambda dpus: fill(dpus, lambda: dpus.copy("words", bytes(8), async_mode=True)),
+    ),
 }
+
+
+def fill(dpus: DpuSet, call: Callable[[], object]) -> None:
+    """Call until the queue has no room and the call waits."""
+    while True:
+        call()
 
 
 def call_nothing(dpus: DpuSet) -> None:
@@ -65,7 +76,8 @@ def end(dpus: DpuSet) -> None:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_each_interrupt_arrives_once(make_set: Callable[..., DpuSet], name: str) -> None:
     number, operation = OPERATIONS[name]
-    dpus = make_set(nr_dpus=3, binary=build(COUNTER))
+    profile = "nrJobsPerRank=2" if "full queue" in name else None
+    dpus = make_set(nr_dpus=3, binary=build(COUNTER), profile=profile)
     dpus.cmd = command(number)
 
     def call() -> None:

@@ -126,6 +126,17 @@ DPU_EXPORT dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bo
     return DPU_OK;
 }
 
+DPU_EXPORT dpu_error_t dpusoft_wait_for_room(struct dpu_set_t set, int64_t timeout_ns, bool *room)
+{
+    dpu_error_t status = dpulib_check_set(set);
+    if (status != DPU_OK)
+        return status;
+    bool there = dpulib_await_room(set, clock_deadline(timeout_ns));
+    if (room != NULL)
+        *room = there;
+    return DPU_OK;
+}
+
 DPU_EXPORT dpu_error_t dpusoft_waits_for(struct dpu_set_t set, char *text, size_t size)
 {
     if (text == NULL || size == 0)

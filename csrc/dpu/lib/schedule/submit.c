@@ -36,13 +36,16 @@ static dpu_error_t check_ranks(const struct dpulib_operation *operation)
     return DPU_OK;
 }
 
+static bool is_full(const struct dpu_rank_t *rank)
+{
+    return rank->jobs >= rank->profile.jobs_per_rank && !dpulib_is_held(rank);
+}
+
 static bool has_room(const struct dpulib_operation *operation)
 {
-    for (uint32_t i = 0; i < operation->count; i++) {
-        const struct dpu_rank_t *rank = operation->jobs[i].rank;
-        if (rank->jobs >= rank->profile.jobs_per_rank && !dpulib_is_held(rank))
+    for (uint32_t i = 0; i < operation->count; i++)
+        if (is_full(operation->jobs[i].rank))
             return false;
-    }
     return true;
 }
 
@@ -170,6 +173,21 @@ bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
 
     dpulib_unlock_and_release();
     return over;
+}
+
+bool dpulib_await_room(struct dpu_set_t set, int64_t deadline)
+{
+    bool room = true;
+    struct dpulib_silence silence = {0};
+    dpulib_lock();
+    for (uint32_t i = 0; room && i < dpulib_set_ranks(&set); i++) {
+        const struct dpu_rank_t *rank = dpulib_set_rank(&set, i);
+        while (room && rank != NULL && is_full(rank))
+            room = dpulib_wait_told(&silence, &set, deadline);
+    }
+
+    dpulib_unlock_and_release();
+    return room;
 }
 
 /* --- submitting --- */

@@ -28,5 +28,8 @@ dpu_error_t dpulib_operation_run(struct dpulib_operation *operation);
 /* Waits until all that was queued for the ranks of a set when this was called is over. False after
  * the deadline (clock.h). */
 bool dpulib_drain(struct dpu_set_t set, int64_t deadline);
+/* Waits until the queue of each rank of a set has room for an operation. False after the deadline.
+ */
+bool dpulib_await_room(struct dpu_set_t set, int64_t deadline);
 
 #endif

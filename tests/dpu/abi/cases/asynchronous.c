@@ -296,6 +296,26 @@ CASE(a_full_queue_makes_its_user_wait)
     CHECK_OK(dpu_free(set));
 }
 
+CASE(room_in_a_queue_is_waited_for_up_to_a_limit)
+{
+    struct dpu_set_t set = allocate(66, "nrJobsPerRank=1");
+    struct dpu_set_t last = dpu_set_from_dpu(dpu_get(set.list.ranks[1], 0, 0));
+    bool room = false;
+    load_command(set, SPIN);
+    CHECK_OK(dpusoft_wait_for_room(set, 0, &room));
+    CHECK_TRUE(room);
+    CHECK_OK(dpu_launch(last, DPU_ASYNCHRONOUS));
+    CHECK_OK(dpusoft_wait_for_room(set, 20 * MILLISECOND, &room));
+    CHECK_TRUE(!room);
+    CHECK_OK(dpusoft_wait_for_room(dpu_set_from_rank(&set.list.ranks[0]), 0, &room));
+    CHECK_TRUE(room);
+    CHECK_OK(dpusoft_interrupt(last));
+    CHECK_OK(dpusoft_wait_for_room(set, -1, NULL));
+    CHECK_EQUAL(dpu_sync(set), DPU_ERR_TIMEOUT);
+    CHECK_OK(dpu_free(set));
+    CHECK_EQUAL(dpusoft_wait_for_room(set, 0, &room), DPU_ERR_INVALID_DPU_SET);
+}
+
 CASE(dpus_take_turns)
 {
     /* More endless programs than threads, and one that ends. */
