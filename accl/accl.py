@@ -238,6 +238,7 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
         *,
         transport: str | None = None,
         mpi_reductions: str | Iterable[str] | None = None,
+        timeout: float = 1000.0,
         **options: Any,
     ) -> Self:
         """Make the instance for this process's rank in an mpi4py communicator.
@@ -260,13 +261,21 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
             may be quicker; the same call gives the same bits again, but not those of the engine's
             order. None uses the environment variable ``ACCL_MPI_REDUCTIONS``, or else none of
             them. See "Order of sums" in ``docs/accl.md``.
+        timeout : float, optional
+            Seconds that this rank waits for the others to call it; `math.inf` for no limit.
         **options
             Further options of the constructor.
+
+        Raises
+        ------
+        ACCLUnfinishedError
+            A rank has not called it in time. MPI cannot take the part of this one back, so that
+            the communicator is of no further use.
         """
         from accl.bootstrap import Settings, start_from_comm
 
         settings = Settings.make(transport, mpi_reductions)
-        return start_from_comm(cls, comm, protocol, nbufs, bufsize, settings, options)
+        return start_from_comm(cls, comm, protocol, nbufs, bufsize, settings, timeout, options)
 
     def deinit(self) -> None:
         """Close it: running calls are interrupted, later ones fail.

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from accl.environment import SETTINGS, read_setting
-from accl.errors import ACCLArgumentError, ACCLError
+from accl.errors import ACCLArgumentError, ACCLError, ACCLUnfinishedError
 from accl.mpi_carrier import reductions_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ __all__ = ["Settings", "host_identity", "make_ranks", "start_from_comm"]
 
 TRANSPORTS = SETTINGS["ACCL_TRANSPORT"].words
 FIRST_PORT = 9000
+# Between looks at whether all ranks are there; the first looks follow each other.
+PAUSE_S = 0.001
+EAGER_S = 0.002
 
 Started = TypeVar("Started", bound="accl")
 
@@ -105,6 +109,27 @@ def make_ranks(hosts: list[str], me: int, bufsize: int, transport: str) -> list[
     return ranks
 
 
+def meet(comm: MPI.Comm, timeout: float) -> None:
+    """Wait until each rank of the communicator is in `from_comm()`; signals are handled meanwhile.
+
+    Raises
+    ------
+    ACCLUnfinishedError
+        One is not, after `timeout` seconds. MPI has no way to take this rank's part back.
+    """
+    began = time.monotonic()
+    barrier = comm.Ibarrier()
+    while not barrier.Test():
+        passed = time.monotonic() - began
+        if passed >= timeout:
+            raise ACCLUnfinishedError(
+                f"from_comm: after {timeout:g} s, not all {comm.size} ranks of the communicator "
+                "have called from_comm(), which all of them must do"
+            )
+        if passed > EAGER_S:
+            time.sleep(min(PAUSE_S, timeout - passed))
+
+
 def start_from_comm(
     cls: type[Started],
     comm: MPI.Comm,
@@ -112,9 +137,11 @@ def start_from_comm(
     nbufs: int,
     bufsize: int,
     settings: Settings,
+    timeout: float,
     options: dict[str, Any],
 ) -> Started:
     """Implement `accl.from_comm()`."""
+    meet(comm, timeout)
     job = options.pop("job", None)
     if job is None:
         job = comm.bcast(uuid.uuid4().hex if comm.rank == 0 else None, 0)
