@@ -44,7 +44,12 @@ VARIABLES = (
     ),
     Variable("VE_NODE_NUMBER", "veo", "the node that `VeoProc(-1)` selects, as with NEC's library"),
     Variable("_VENODELIST", "veo", "the nodes that a job may use, as with NEC's library"),
-    Variable("VE_LD_LIBRARY_PATH", "veo", "passed to the worker as `LD_LIBRARY_PATH`"),
+    Variable(
+        "VE_LD_LIBRARY_PATH",
+        "veo",
+        "folders, with `:` between them, with libraries that Vector Engine code needs; the worker's"
+        " `LD_LIBRARY_PATH`",
+    ),
     Variable("VE_OMP_NUM_THREADS", "veo", "passed to the worker as `OMP_NUM_THREADS`"),
     Variable("VE_CORE_NUMBER", "veo", "the core that the worker is pinned to"),
     Variable("VEO_DEBUG", "veo", "start the worker under gdb, here or in a window"),
@@ -84,13 +89,8 @@ VARIABLES = (
     Variable(
         "VEORUN_UNDEFINED",
         "veo",
-        "`call`: symbols that Vector Engine code leaves undefined end it when they are used,"
+        "with `call`, symbols that Vector Engine code leaves undefined end it when they are used,"
         " instead of being refused when it is loaded",
-    ),
-    Variable(
-        "VE_LD_LIBRARY_PATH",
-        "veo",
-        "folders with libraries that Vector Engine code needs, with `:`",
     ),
     Variable("DPU_LIBRARY", "dpu", "the libdpu: `vendor`, `soft`, or a path"),
     Variable("UPMEM_PROFILE_BASE", "dpu"),

@@ -16,6 +16,7 @@
     NUMBER(VEO_SOFT_SPIN_US, 0, 1000000, 500) \
     CHOICE(VEO_SOFT_TRANSFERS, "ordered|unordered") \
     CHOICE(VEO_DEBUG, "|console|xterm") \
+    CHOICE(VEORUN_UNDEFINED, "|call") \
     NUMBER(VE_CORE_NUMBER, 0, 1048576, 0)
 
 /* Variables of this prefix that are not in the list are slips. */

@@ -10,6 +10,7 @@
 #include "veo/machine/trace.h"
 
 static FILE *file;
+static int problem; /* errno of the file that could not be opened */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_file(void)
@@ -20,7 +21,7 @@ static void open_file(void)
 
     file = fopen(path, "ae");
     if (file == NULL)
-        fprintf(stderr, "VEORUN_TRACE: cannot open %s: %s\n", path, strerror(errno));
+        problem = errno;
     else
         setvbuf(file, NULL, _IOLBF, BUFSIZ); /* a program that crashes leaves its last lines */
 }
@@ -31,6 +32,15 @@ static void write_line(struct ve_core *core, const struct ve_instruction *instru
     char text[VE_TRACE_MAX];
     ve_trace_text(core, instruction, address, text);
     fprintf(file, "%s\n", text);
+}
+
+bool verun_trace_ready(struct velink_error *error)
+{
+    pthread_once(&once, open_file);
+    if (problem != 0)
+        velink_fail(error, "VEORUN_TRACE=%.200s cannot be written: %s",
+                    secure_getenv("VEORUN_TRACE"), strerror(problem));
+    return problem == 0;
 }
 
 void verun_trace_attach(struct ve_core *core)

@@ -6,10 +6,14 @@
 #ifndef VERUN_TRACE_H
 #define VERUN_TRACE_H
 
+#include <stdbool.h>
+
+#include "veo/link/error.h"
 #include "veo/machine/core.h"
 
-/* Has the core write its trace, if one is asked for; a file that cannot be opened is reported on
- * stderr, once. */
+/* Opens the file, if one is named. False if it cannot be opened (error set). */
+bool verun_trace_ready(struct velink_error *error);
+/* Has the core write its trace, if one is asked for. */
 void verun_trace_attach(struct ve_core *core);
 
 #endif

@@ -119,6 +119,7 @@ WRONG = {
     "VEO_SOFT_SPIN_US": [("-1", "a whole number from 0 to 1000000"), ("1e3", "0 to")],
     "VEO_SOFT_TRANSFERS": [("unorderd", "ordered or unordered"), ("|", "ordered or unordered")],
     "VEO_DEBUG": [("gdb", "console or xterm")],
+    "VEORUN_UNDEFINED": [("calls", "it takes call")],
     "VE_CORE_NUMBER": [("a", "a whole number from 0 to 1048576")],
 }
 TRY = """

@@ -397,6 +397,16 @@ def test_a_setting_of_undefined_symbols_that_is_none_is_an_error(
     assert veorun(path).returncode == 3
 
 
+def test_a_trace_that_cannot_be_written_is_an_error(
+    build: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = build("int main(void) { return 3; }")
+    monkeypatch.setenv("VEORUN_TRACE", str(tmp_path))
+    done = veorun(path)
+    assert f"VEORUN_TRACE={tmp_path} cannot be written: Is a directory" in done.stderr
+    assert done.returncode == 126
+
+
 def test_what_a_library_that_fails_asked_for_at_the_end_is_forgotten(
     build: Callable[..., str],
 ) -> None:

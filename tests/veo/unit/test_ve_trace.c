@@ -2,7 +2,7 @@
 /*
  * Traces of Vector Engine code.
  *
- * build: @ve_machine csrc/veo/run/trace.c
+ * build: @ve_machine csrc/veo/run/trace.c csrc/veo/link/elf_file.c
  */
 #include "tests/veo/support/ve_code.h"
 #include "veo/machine/trace.h"
@@ -55,10 +55,12 @@ static void test_a_core_writes_what_it_executes(struct ve_core *core)
 {
     static uint64_t code[] = {0, 0};
     char path[] = "/tmp/ve_trace_XXXXXX";
+    struct velink_error error = {""};
     int descriptor = mkstemp(path);
     CHECK(descriptor >= 0);
     CHECK(close(descriptor) == 0);
     CHECK(setenv("VEORUN_TRACE", path, 1) == 0);
+    CHECK(verun_trace_ready(&error));
     verun_trace_attach(core);
     CHECK(core->observe != NULL);
 
