@@ -260,7 +260,8 @@ def _zig_compiler(language: str) -> list[str]:
     # -P: a ziglang in the current folder is not the wheel's. Without optimisation zig would
     # instrument the code for undefined behaviour.
     command = [sys.executable, "-P", "-m", "ziglang", _ZIG_COMPILERS[language]]
-    return [*command, "-fno-sanitize=undefined"]
+    old = ve_clang.OLD_C if language == "C" else ()
+    return [*command, "-fno-sanitize=undefined", *old]
 
 
 def _words(flags: str | Sequence[str]) -> list[str]:

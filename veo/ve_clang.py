@@ -16,7 +16,14 @@ from pathlib import Path
 from offchip.libcxx import libcxx_macros
 from offchip.outputs import written_file
 
-__all__ = ["clang_command", "clang_flags", "find_libraries", "is_available", "write_library"]
+__all__ = [
+    "OLD_C",
+    "clang_command",
+    "clang_flags",
+    "find_libraries",
+    "is_available",
+    "write_library",
+]
 
 _TARGET = "--target=ve-unknown-linux-gnu"
 # Headers that the host has too, as it has the same layouts of structures.
@@ -34,7 +41,21 @@ _LEFT_OUT = re.compile(r"-f(no-)?(pic|PIC|pie|PIE|openmp)|-pthread|-shared|-m(ar
 _BY_ASSEMBLER = ("-via-file-asm", "-Wno-unused-command-line-argument")
 # The type that the headers have, and so the host; that of the VE is unsigned.
 _WIDE = ("-Xclang", "-fwchar-type=int", "-Xclang", "-fsigned-wchar")
+# Headers of our own, which are looked into first.
+_HEADERS = Path(__file__).parent / "include" / "ve_code"
 _MAGIC = b"!<arch>\n"
+
+#: Options with which clang warns, as NEC's compilers do, of what is an error of C99 and later.
+OLD_C = tuple(
+    f"-Wno-error={name}"
+    for name in (
+        "implicit-function-declaration",
+        "implicit-int",
+        "int-conversion",
+        "incompatible-pointer-types",
+        "incompatible-function-pointer-types",
+    )
+)
 
 
 def is_available() -> bool:
@@ -57,9 +78,12 @@ def clang_command(language: str) -> list[str]:
     # -P: a ziglang in the current folder is not the wheel's.
     command = [sys.executable, "-P", "-m", "ziglang", "clang", _TARGET, "-nostdinc", *_WIDE]
     command += _BY_ASSEMBLER
+    command += ["-isystem", str(_HEADERS)]
     command += [word for folder in folders for word in ("-isystem", str(headers / folder))]
     if language == "C++":
         command += ["-x", "c++", "-fno-exceptions", *libcxx_macros(services=True)]
+    else:
+        command += OLD_C
     return command
 
 

@@ -159,6 +159,11 @@ bool verun_wtime(struct ve_core *core)
     return return_double(core, (double)now.tv_sec + (double)now.tv_nsec * 1e-9);
 }
 
+bool verun_wtick(struct ve_core *core)
+{
+    return return_double(core, 1e-9);
+}
+
 /* --- structures: s0 is where the result goes --- */
 
 bool verun_div(struct ve_core *core)

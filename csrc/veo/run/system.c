@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "veo/run/special.h"
+
 static bool is_served(uint64_t number)
 {
     static const uint16_t served[] = {
@@ -76,20 +78,33 @@ static bool is_served(uint64_t number)
     return false;
 }
 
+/* The result of a call, or -errno. */
+static long call(uint64_t number, const uint64_t a[6])
+{
+    if (number == SYS_exit || number == SYS_exit_group)
+        exit((int)a[0]);
+    if (!is_served(number))
+        return -ENOSYS;
+    long result = syscall((long)number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return result == -1 ? -errno : result;
+}
+
 bool verun_system_call(struct ve_core *core, uint64_t number)
 {
     uint64_t parameters;
     uint64_t a[7];
     memcpy(&parameters, (const void *)(uintptr_t)(core->s[VE_S_THREAD] + 24), sizeof parameters);
     memcpy(a, (const void *)(uintptr_t)parameters, sizeof a);
-    if (number == SYS_exit || number == SYS_exit_group)
-        exit((int)a[1]);
-    if (!is_served(number)) {
-        core->s[0] = (uint64_t)-(int64_t)ENOSYS;
-        return true;
-    }
+    core->s[0] = (uint64_t)(int64_t)call(number, a + 1);
+    return true;
+}
 
-    long result = syscall((long)number, a[1], a[2], a[3], a[4], a[5], a[6]);
-    core->s[0] = (uint64_t)(int64_t)(result == -1 ? -errno : result);
+/* syscall() of the C library. */
+bool verun_syscall(struct ve_core *core)
+{
+    long result = call(core->s[0], core->s + 1);
+    if (result < 0 && result > -4096)
+        errno = (int)-result;
+    core->s[0] = (uint64_t)(int64_t)(result < 0 && result > -4096 ? -1 : result);
     return true;
 }

@@ -230,6 +230,25 @@ def test_headers_of_compiler_and_library_agree(build: Callable[..., str]) -> Non
     assert veorun(build(source)).returncode == 4
 
 
+def test_old_c_programs_are_compiled(build: Callable[..., str]) -> None:
+    """Errors of C99 are warnings, as with NEC's; <stdlib.h> declares int8_t, as glibc's."""
+    source = """
+        #include <stdlib.h>
+        #include <omp.h>
+        #include <sys/syscall.h>
+        long syscall(long, ...);
+        main()
+        {
+            int8_t small = -1;
+            long pointer = "text";
+            if (syscall(SYS_gettid) != getpid() || syscall(SYS_brk) != -1)
+                return 1;
+            return strlen(pointer) + omp_get_max_threads() + (omp_get_wtick() > 1) - small;
+        }
+    """
+    assert veorun(build(source)).returncode == 6
+
+
 def test_cxx_without_exceptions(build: Callable[..., str]) -> None:
     source = """
         #include <cstdio>
