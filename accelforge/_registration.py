@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from accelforge.frontend.operations import operations
 
 if TYPE_CHECKING:
+    from accelforge.explanation.explanation import Explanation
     from accelforge.frontend.spec import Spec
     from accelforge.mapper.FFM.mappings import Mappings
 
@@ -22,6 +23,7 @@ def register() -> None:
     operations.evaluate_mapping = _evaluate_mapping
     operations.make_problem = _make_problem
     operations.map_workload_to_arch = _map_workload_to_arch
+    operations.explain = _explain
 
 
 def _evaluate_mapping(spec: Spec) -> Mappings:
@@ -40,3 +42,9 @@ def _map_workload_to_arch(spec: Spec, **settings: Any) -> Mappings:
     from accelforge.mapper.FFM.main import map_workload_to_arch
 
     return map_workload_to_arch(spec, **settings)
+
+
+def _explain(problem: dict[str, Any]) -> Explanation:
+    from accelforge.explanation.explanation import explain_problem
+
+    return explain_problem(problem)

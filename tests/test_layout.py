@@ -105,12 +105,13 @@ LAYERS: dict[str, str] = {
     "accelforge/tracegen": "accelforge/frontend",
     "accelforge/results": "@accelforge/frontend",
     "accelforge/model": "@accelforge/results accelforge/_model",
+    "accelforge/explanation": "@accelforge/model",
     "accelforge/mapper": "@accelforge/model accelforge/_search accelforge/_join",
     "accelforge/plotting": "@accelforge/mapper accelforge/examples",
     "accelforge/devices": "@accelforge/frontend veo",
     "accelforge/prediction": "@accelforge/mapper",
-    "accelforge": "@accelforge/plotting accelforge/prediction accelforge/devices"
-    " accelforge/examples offchip",
+    "accelforge": "@accelforge/plotting accelforge/explanation accelforge/prediction"
+    " accelforge/devices accelforge/examples offchip",
     "dpu/isa": "",
     "dpu/elf": "",
     "dpu/dwarf": "",
@@ -146,7 +147,7 @@ APART = {
     "accelforge/model/columns.py": "accelforge/results",
     **{
         f"accelforge/mapper/FFM/{name}.py": "accelforge/results"
-        for name in ("breakdown", "frame", "mappings", "stacking", "summary", "table")
+        for name in ("breakdown", "difference", "frame", "mappings", "stacking", "summary", "table")
     },
     "dpu/_isa.pyx": "dpu/isa",
     "dpu/isa.py": "dpu/isa",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from accelforge.explanation.explanation import Explanation
     from accelforge.frontend.spec import Spec
     from accelforge.mapper.FFM.mappings import Mappings
 
@@ -27,11 +28,14 @@ class Operations:
         Returns the problem for the engine.
     map_workload_to_arch : callable
         Looks for mappings; takes the arguments of the method.
+    explain : callable
+        Explains the mapping of a problem.
     """
 
     evaluate_mapping: Callable[[Spec], Mappings]
     make_problem: Callable[[Spec], dict[str, Any]]
     map_workload_to_arch: Callable[..., Mappings]
+    explain: Callable[[dict[str, Any]], Explanation]
 
 
 operations = Operations()

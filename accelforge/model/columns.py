@@ -112,11 +112,14 @@ class MappingOf:
         The specification.
     workload : Workload
         Its workload, evaluated.
+    problem : dict
+        What was evaluated.
     """
 
-    def __init__(self, spec: Spec, workload: Workload) -> None:
+    def __init__(self, spec: Spec, workload: Workload, problem: dict[str, Any]) -> None:
         self._spec = spec
         self._workload = workload
+        self.problem = problem
 
     def __call__(self) -> MappingTree:
         """Return the mapping, with numbers of iterations and reservations."""

@@ -51,7 +51,7 @@ def evaluate_mapping(spec: Spec) -> Mappings:
     if not result.valid:
         raise InvalidMappingError(result.reason)
     names = list(built.evaluated_specs)
-    mapping = MappingOf(spec, built.evaluated_specs[names[0]].workload)
+    mapping = MappingOf(spec, built.evaluated_specs[names[0]].workload, built.problem)
     return Mappings(
         spec=spec,
         einsum_names=names,

@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
+from accelforge.frontend.operations import operations
 from accelforge.mapper.FFM.breakdown import Breakdown, combine
 from accelforge.mapper.FFM.stacking import stack
 from accelforge.mapper.FFM.table import Table
 from accelforge.model.columns import SEPARATOR
 
 if TYPE_CHECKING:
+    from accelforge.explanation.explanation import Explanation
     from accelforge.frontend.spec import Spec
+    from accelforge.mapper.FFM.difference import Difference
 
 __all__ = ["Mappings"]
 
@@ -304,6 +307,33 @@ class Mappings(Table):
                     bits = 1 if return_n_elements else access.bits_per_value
                     sizes[access.name] = workload.get_tensor_size(access.name) * bits
         return sizes
+
+    # --- why ------------------------------------------------------------------------------------
+
+    def explain(self, index: int | None = None) -> Explanation:
+        """Say what limits a mapping, and what would change that.
+
+        Parameters
+        ----------
+        index : int, optional
+            Its number; it is needed if there are several.
+        """
+        problem = getattr(self._mapping_maker(index), "problem", None)
+        if problem is None:
+            raise ValueError("only what evaluate_mapping() or the mapper returned can be explained")
+        return operations.explain(problem)
+
+    def difference(self, other: Mappings) -> Difference:
+        """Compare a mapping with another one, term by term.
+
+        Parameters
+        ----------
+        other : Mappings
+            One row, as this must have.
+        """
+        from accelforge.mapper.FFM.difference import difference_of
+
+        return difference_of(self, other)
 
     # --- the mappings themselves ----------------------------------------------------------------
 

@@ -35,14 +35,21 @@ class FoundMapping:
         The components that are tolls.
     workload : Workload
         Evaluated.
+    problem : dict, optional
+        What was evaluated, if it is a mapping of the whole workload.
     """
 
     def __init__(
-        self, nodes: list[dict[str, Any]], tolls: frozenset[str], workload: Workload
+        self,
+        nodes: list[dict[str, Any]],
+        tolls: frozenset[str],
+        workload: Workload,
+        problem: dict[str, Any] | None = None,
     ) -> None:
         self._nodes = nodes
         self._tolls = tolls
         self._workload = workload
+        self.problem = problem
 
     def __call__(self, _for_model: bool = False) -> Mapping:
         """Return the mapping, with numbers of iterations and reservations."""
@@ -156,7 +163,7 @@ class ResultTable:
             )
         self._compare(result, claimed)
         cells = {name: self._found(nodes) for name, nodes in pmappings.items()}
-        mapping = self._found(problem["mapping"])
+        mapping = self._found(problem["mapping"], problem)
         return Mappings(
             spec=self.pmappings.spec,
             einsum_names=self.names,
@@ -165,8 +172,10 @@ class ResultTable:
             evaluated_specs=self.pmappings.evaluated_specs,
         )
 
-    def _found(self, nodes: list[dict[str, Any]]) -> FoundMapping:
-        return FoundMapping(nodes, self.tolls, self.workload)
+    def _found(
+        self, nodes: list[dict[str, Any]], problem: dict[str, Any] | None = None
+    ) -> FoundMapping:
+        return FoundMapping(nodes, self.tolls, self.workload, problem)
 
     def _compare(self, result: Any, claimed: dict[str, float]) -> None:
         values = result.as_dict()

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from accelforge._problem.totals import OBJECTIVES, TOTALS
 from accelforge.model.columns import SEPARATOR
+from accelforge.util.tables import html_table
 from accelforge.util.units import with_unit
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def to_html(mappings: Mappings) -> str:
     """
     if len(mappings) != 1:
         return _several(mappings)
-    tables = [_table(("", "total"), _totals(mappings)), _components(mappings)]
+    tables = [html_table(("", "total"), _totals(mappings)), _components(mappings)]
     body = "".join(f'<div style="margin-right: 2em">{table}</div>' for table in tables if table)
     return f'<div style="display: flex; align-items: flex-start; flex-wrap: wrap">{body}</div>'
 
@@ -90,7 +90,7 @@ def _components(mappings: Mappings) -> str:
         )
         for name in dict.fromkeys([*usage, *energy, *latency])
     ]
-    return _table(("component", "energy", "of total", "busy for", "memory used"), rows)
+    return html_table(("component", "energy", "of total", "busy for", "memory used"), rows)
 
 
 def _usage(mappings: Mappings) -> dict[str, Any]:
@@ -120,17 +120,4 @@ def _several(mappings: Mappings) -> str:
     heads = ("", *(name for name, _, _ in columns), *(f"{name} used" for name, _ in memories))
     more = len(mappings) - len(rows)
     note = f"<p>and {more} more mappings; all numbers are in .data</p>" if more else ""
-    return _table(heads, rows) + note
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return ""
-    head = "".join(f'<th style="text-align: right">{escape(text)}</th>' for text in heads)
-    body = "".join(
-        f'<tr><th style="text-align: left">{escape(row[0])}</th>'
-        + "".join(f'<td style="text-align: right">{escape(text)}</td>' for text in row[1:])
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return html_table(heads, rows) + note

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Explanations: each number is what the model gives when the architecture is changed."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import accelforge as af
+from accelforge import _model
+from accelforge.explanation.explanation import explain_problem
+from accelforge.explanation.trials import Places, number_at
+from tests.accelforge.package import problems
+
+ARCH = """
+arch:
+  nodes:
+  - !Memory
+    name: DRAM
+    size: inf
+    leak_power: 0.25
+    tensors: {keep: All}
+    actions:
+    - {name: read, energy: 100, throughput: 0.25}
+    - {name: write, energy: 90, throughput: 0.5}
+  - !Memory
+    name: Buffer
+    size: 300
+    leak_power: 0.5
+    actions:
+    - {name: read, energy: 2, throughput: 8}
+    - {name: write, energy: 3, throughput: 8}
+  - !Container
+    name: Row
+    spatial: [{name: X, fanout: 2}]
+  - !Compute
+    name: MAC
+    leak_power: 0.125
+    actions:
+    - {name: compute, energy: 1, throughput: 1}
+"""
+WORKLOAD = """
+workload:
+  rank_sizes: {M: 16, N: 8, K: 4}
+  bits_per_value: {All: 1}
+  einsums:
+  - "Z[m, n] = A[m, k] * B[k, n]"
+"""
+MAPPING = """
+mapping:
+  nodes:
+  - !Storage {component: DRAM, tensors: [A, B, Z]}
+  - !Temporal {rank_variable: m, tile_shape: 2}
+  - !Storage {component: Buffer, tensors: [B, A, Z]}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Temporal {rank_variable: n, tile_shape: 2}
+  - !Spatial {rank_variable: n, tile_shape: 1, name: X, component: Row}
+  - !Temporal {rank_variable: k, tile_shape: 1}
+  - !Compute {component: MAC, einsum: Z}
+"""
+
+
+def load(tmp_path, text=ARCH + WORKLOAD + MAPPING):
+    file = tmp_path / "spec.yaml"
+    file.write_text(text)
+    return af.Spec.from_yaml(file)
+
+
+@pytest.fixture
+def spec(tmp_path):
+    return load(tmp_path)
+
+
+def action_of(spec, component, name):
+    return next(a for a in spec.arch[component].actions if a.name == name)
+
+
+def set_number(spec, component, quantity, value):
+    """Change a number of the architecture as a user would."""
+    node = spec.arch[component]
+    if quantity == "leak power":
+        node.leak_power = value / (2 if component == "MAC" else 1)
+    elif quantity == "size":
+        node.size = value
+    elif quantity.startswith("fan-out"):
+        node.spatial[0].fanout = value
+    else:
+        field, _, name = quantity.partition(" of ")
+        setattr(action_of(spec, component, name), field, value)
+
+
+# --- what limits --------------------------------------------------------------------------------
+
+
+def test_the_slowest_component_limits(spec):
+    result = spec.evaluate_mapping()
+    explained = result.explain()
+    (limit,) = explained.einsums
+    busy = result.latency(per_component=True)
+    assert limit.components == ("DRAM",)
+    assert limit.kind == "bandwidth"
+    assert limit.latency == pytest.approx(result.latency())
+    assert limit.busy == pytest.approx(busy)
+    assert limit.next_latency == pytest.approx(sorted(busy.values())[-2])
+    assert explained.limits == pytest.approx({"bandwidth of DRAM": result.latency()})
+
+
+def test_compute_limits_when_memories_are_fast(spec):
+    for component in ("DRAM", "Buffer"):
+        for action in spec.arch[component].actions:
+            action.throughput = 1e6
+    assert list(spec.evaluate_mapping().explain().limits) == ["compute of MAC"]
+
+
+def test_levels_add_up_to_the_totals(spec):
+    result = spec.evaluate_mapping()
+    levels = {level.component: level for level in result.explain().levels}
+    energy = sum(level.energy + level.leak_energy for level in levels.values())
+    assert energy == pytest.approx(result.energy())
+    for (component, action), count in result.actions().items():
+        assert levels[component].actions[action] == pytest.approx(count)
+    assert levels["DRAM"].utilisation == pytest.approx(1)
+    assert levels["Buffer"].used == pytest.approx(result.resource_usage()["Buffer"])
+
+
+def test_memories_have_bits_even_without_a_size(spec):
+    memories = {memory.component: memory for memory in spec.evaluate_mapping().explain().memories}
+    assert memories["DRAM"].used == 16 * 4 + 4 * 8 + 16 * 8
+    buffer = memories["Buffer"]
+    spec.arch["Buffer"].size = buffer.used
+    assert spec.evaluate_mapping().resource_usage()["Buffer"] == 1
+    spec.arch["Buffer"].size = buffer.used - 1
+    with pytest.raises(af.InvalidMappingError):
+        spec.evaluate_mapping()
+
+
+def test_fanouts_have_instances(spec):
+    (use,) = spec.evaluate_mapping().explain().fanouts
+    assert (use.component, use.dimension, use.fanout, use.used) == ("Row", "X", 2, 2)
+
+
+def test_an_explanation_is_of_the_evaluated_numbers(spec):
+    result = spec.evaluate_mapping()
+    before = result.latency()
+    action_of(spec, "DRAM", "read").throughput = 1e-3
+    assert result.explain().latency == before
+
+
+# --- what would change it -----------------------------------------------------------------------
+
+
+def test_derivatives_are_finite_differences_of_specifications(spec):
+    explained = spec.evaluate_mapping().explain()
+    assert {d.component for d in explained.derivatives} == {"DRAM", "Buffer", "MAC"}
+    assert len(explained.derivatives) == 2 * 5 + 3
+    for d in explained.derivatives:
+        ends = []
+        for factor in (1 - 1e-5, 1 + 1e-5):
+            set_number(spec, d.component, d.quantity, d.value * factor)
+            end = spec.evaluate_mapping()
+            ends.append((end.latency(), end.energy()))
+        set_number(spec, d.component, d.quantity, d.value)
+        latency, energy = ((b - a) / (2e-5 * d.value) for a, b in zip(*ends, strict=True))
+        assert d.latency == pytest.approx(latency, rel=1e-5, abs=1e-7), d
+        assert d.energy == pytest.approx(energy, rel=1e-5, abs=1e-6), d
+        assert d.energy_elasticity == pytest.approx(d.energy * d.value / explained.energy)
+
+
+def test_steps_are_what_the_changed_specification_gives(spec):
+    explained = spec.evaluate_mapping().explain()
+    kinds = {step.kind for step in explained.steps}
+    assert "bandwidth" in kinds
+    for step in explained.steps:
+        changed = spec.model_copy(deep=True)
+        for change in step.changes:
+            if change.component == "mapping":
+                index = int(change.path.removeprefix("mapping[").partition("]")[0])
+                changed.mapping.nodes[index].tile_shape = change.after
+            else:
+                set_number(changed, change.component, change.quantity, change.after)
+        after = changed.evaluate_mapping()
+        assert step.latency_after == pytest.approx(after.latency()), step
+        assert step.energy_after == pytest.approx(after.energy()), step
+        assert step.latency_before == explained.latency
+
+
+def test_a_faster_memory_is_as_fast_as_the_next_component(spec):
+    explained = spec.evaluate_mapping().explain()
+    step = next(step for step in explained.steps if step.kind == "bandwidth")
+    assert set(step.then[0].components) == {"DRAM", explained.einsums[0].next}
+    assert step.latency_after == pytest.approx(explained.einsums[0].next_latency)
+
+
+def test_a_larger_tile_needs_a_larger_memory(spec):
+    size = spec.evaluate_mapping().explain().memories[1].used
+    spec.arch["Buffer"].size = size
+    explained = spec.evaluate_mapping().explain()
+    step = next(step for step in explained.steps if step.kind == "size")
+    assert [(c.component, c.quantity, c.before) for c in step.hardware] == [
+        ("Buffer", "size", size)
+    ]
+    assert step.energy_after < step.energy_before
+    assert [c.component for c in step.changes] == ["mapping", "Buffer"]
+
+
+def test_a_larger_tile_that_fits_needs_no_hardware(spec):
+    steps = spec.evaluate_mapping().explain().steps
+    step = next(step for step in steps if step.kind == "mapping")
+    assert step.hardware == ()
+
+
+def test_a_larger_fanout_makes_computation_faster(spec):
+    for component in ("DRAM", "Buffer"):
+        for action in spec.arch[component].actions:
+            action.throughput = 1e6
+    steps = spec.evaluate_mapping().explain().steps
+    step = next(step for step in steps if step.kind == "fan-out")
+    assert [(c.component, c.before, c.after) for c in step.hardware] == [("Row", 2, 4)]
+    assert step.latency_after == pytest.approx(step.latency_before / 2)
+
+
+# --- on many problems ---------------------------------------------------------------------------
+
+
+def chain():
+    return af.Spec.from_yaml(
+        af.examples.arches.simple,
+        af.examples.workloads.basic.matmuls,
+        af.examples.mappings.fused_matmuls_to_simple,
+        N_EINSUMS=3,
+        M=16,
+        KN=16,
+        GlobalBufferSize=1e5,
+        MainMemoryEnergy=100,
+    )
+
+
+PROBLEMS = {
+    "from YAML": lambda: chain().to_problem(),
+    "chain": lambda: problems.fused_chain(3, gb=1e4),
+    "convolution": problems.convolution,
+    "copies": problems.copied,
+    "gates": problems.gated,
+    "array": problems.pe_array_gemm,
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_steps_and_derivatives_are_evaluations(name):
+    problem = PROBLEMS[name]()
+    model, explained = _model.Model(problem), explain_problem(problem)
+    assert sum(limit.latency for limit in explained.einsums) == pytest.approx(explained.latency)
+    for step in explained.steps:
+        assert min(step.latency_after - step.latency_before,
+                   step.energy_after - step.energy_before) < 0  # fmt: skip
+        for change in step.changes:
+            assert number_at(problem, change.path) == change.before
+    places = Places(problem)
+    for d in explained.derivatives:
+        quantity, _, action = d.quantity.partition(" of ")
+        if quantity == "leak power":
+            numbers = places.leaks([d.component])
+        else:
+            numbers = places.actions(d.component, quantity)[action]
+        if d.value == 0 or len(set(numbers.values())) > 1:
+            continue
+        rows = [
+            model.evaluate(dict.fromkeys(numbers, d.value * factor)).as_dict()
+            for factor in (1 - 1e-5, 1, 1 + 1e-5)
+        ]
+        for total, slope in (("latency", d.latency), ("energy", d.energy)):
+            below, here, above = (row["total", total] for row in rows)
+            upwards = (above - here) / (1e-5 * d.value)
+            assert slope == pytest.approx(upwards, rel=1e-4, abs=1e-9 * here / d.value), d
+            # Raising a throughput never makes anything slower.
+            assert quantity != "throughput" or above <= here <= below
+
+
+def test_what_the_mapper_found_is_explained(spec):
+    spec.mapper.metrics = af.Metrics.ENERGY | af.Metrics.LATENCY
+    found = spec.map_workload_to_arch(print_progress=False)
+    for index in range(len(found)):
+        explained = found.explain(index)
+        assert explained.energy == pytest.approx(found[index].energy())
+        assert not any(step.energy_after < found.energy(list_if_one_mapping=True)[0] * 0.999
+                       and step.latency_after < explained.latency * 0.999
+                       and step.kind == "mapping" for step in explained.steps)  # fmt: skip
+
+
+def test_throughputs_without_end_have_no_derivative(spec):
+    for action in spec.arch["Buffer"].actions:
+        action.throughput = "inf"
+    explained = spec.evaluate_mapping().explain()
+    with pytest.raises(KeyError, match="Buffer has no derivative of throughput of read; there"):
+        explained.derivative("Buffer", "throughput of read")
+    assert math.isfinite(explained.derivative("Buffer", "energy of read").energy)
+
+
+# --- as people read it --------------------------------------------------------------------------
+
+
+def test_an_explanation_is_a_readable_table(spec):
+    explained = spec.evaluate_mapping().explain()
+    text = str(explained)
+    for part in ("bandwidth of DRAM", "throughput of read", "Buffer", "What would change it"):
+        assert part in text
+    assert "nan" not in text
+    assert max(map(len, text.splitlines())) < 250
+    assert explained._repr_html_().count("<table>") == 5
+
+
+def test_a_row_must_be_named(spec):
+    several = type(spec.evaluate_mapping()).concat([spec.evaluate_mapping()] * 2)
+    with pytest.raises(ValueError, match="there are 2 mappings"):
+        several.explain()
+    assert several.explain(1).energy == several[1].energy()
+
+
+def test_results_without_mappings_say_that_they_cannot_be_explained(spec):
+    result = spec.evaluate_mapping().access("energy")
+    with pytest.raises(ValueError, match="was taken out"):
+        result.explain()
+
+
+def test_a_problem_that_does_not_fit_is_named(spec):
+    problem = spec.to_problem()
+    problem["einsums"][0]["levels"][1]["size"] = 3.0
+    with pytest.raises(af.InvalidMappingError, match="Buffer"):
+        explain_problem(problem)
+    with pytest.raises(_model.ProblemError):
+        explain_problem({"format": "accelforge-problem", "einsums": []})
+
+
+# --- differences --------------------------------------------------------------------------------
+
+
+def test_terms_of_a_difference_add_up(spec):
+    first = spec.evaluate_mapping()
+    spec.mapping.nodes[1].tile_shape = 8
+    second = spec.evaluate_mapping()
+    found = first.difference(second)
+    assert found.change("energy") == pytest.approx(second.energy() - first.energy())
+    assert found.change("latency") == pytest.approx(second.latency() - first.latency())
+    largest = found.terms[0]
+    assert largest.total == "energy"
+    assert largest.key[:3] == ("Z", "DRAM", "B")
+    assert largest.after < largest.before
+    assert found.usage["Buffer"][0] < found.usage["Buffer"][1]
+    assert "Z, DRAM, B, read" in str(found)
+    assert "<table>" in found._repr_html_()
+
+
+def test_a_mapping_does_not_differ_from_itself(spec):
+    found = spec.evaluate_mapping().difference(spec.evaluate_mapping())
+    assert not any(term.change for term in found.terms)
+
+
+def test_a_difference_is_of_single_mappings(spec):
+    one = spec.evaluate_mapping()
+    with pytest.raises(ValueError, match=r"the second result has 2: say result\[i\]"):
+        one.difference(type(one).concat([one, one]))
+    with pytest.raises(ValueError, match="not of 'area'"):
+        one.difference(one).change("area")
