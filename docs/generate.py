@@ -10,8 +10,10 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
+from types import ModuleType
 
 from peers import draw
 
@@ -43,6 +45,15 @@ PURPOSES = {
 VARIABLES_FILE = "csrc/dpu/lib/core/variables.h"
 KEYS_FILE = "csrc/dpu/lib/ranks/profile_keys.h"
 OPTIONS_FILE = "csrc/dpu/machine/options.h"
+
+
+RULE = """\
+Programs may rely on what is listed here, on the C functions of [libveo](../veo.md),
+[libdpu](../dpu.md) and [libaccl](../accl.md), and on the commands with their options. One of them
+is taken away no sooner than two minor releases after a release whose [changelog](../changelog.md)
+says so and names what to use instead; in Python its use raises a DeprecationWarning meanwhile. What
+the vendors' own interfaces define stays. All other names may change at any time.
+"""
 
 
 def format_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -219,7 +230,47 @@ def instructions_page() -> str:
     return page + ", ".join(f"`{name}`" for name in dict.fromkeys(names)) + "\n"
 
 
+def public_modules() -> dict[str, list[str]]:
+    """List the modules that the reference pages document, page by page."""
+    pages = (FOLDER / f"{name}.md" for name in ("veo", "dpu", "accl", "accelforge", "offchip"))
+    return {
+        page.stem: re.findall(r"^\.\. automodule:: (\S+)", page.read_text(), re.MULTILINE)
+        for page in pages
+    }
+
+
+def public_names(module: ModuleType) -> Iterator[tuple[str, list[str]]]:
+    """Yield the public names of a module, each with those of the members that a class has."""
+    names = getattr(module, "__all__", None) or [n for n in vars(module) if n[:1] != "_"]
+    for name in sorted(names):
+        value = getattr(module, name)
+        if isinstance(value, ModuleType):
+            continue
+        own = {
+            member
+            for base in (value.__mro__ if isinstance(value, type) else ())
+            if base.__module__.partition(".")[0] in PURPOSES
+            for member in vars(base)
+        }
+        yield name, sorted(member for member in own if member[:1] != "_")
+
+
+def names_page() -> str:
+    """List the public names, so that no change of them goes unseen."""
+    page = HEADER.format(source="the packages", title="Public names")
+    page += RULE
+    for package, modules in public_modules().items():
+        page += f"\n## {PURPOSES[package]}\n"
+        for name in modules:
+            page += f"\n### {name}\n\n"
+            for one, members in public_names(import_module(name)):
+                inner = f": {', '.join(f'`{member}`' for member in members)}" if members else ""
+                page += f"* `{one}`{inner}\n"
+    return page
+
+
 PAGES = {
+    "public_names.md": names_page,
     "ve_instructions.md": instructions_page,
     "environment.md": environment_page,
     "profile_keys.md": profile_page,
