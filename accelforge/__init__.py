@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicts the energy, latency and area of a workload on an accelerator."""
 
-from accelforge import devices, mapper, plotting
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from accelforge import mapper
 from accelforge._registration import register
 from accelforge.examples import examples
 from accelforge.frontend import arch, config, mapping, renames, spec, variables, workload
@@ -13,12 +16,15 @@ from accelforge.frontend.renames import Renames
 from accelforge.frontend.spec import Spec
 from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
-from accelforge.prediction import measure, predict
 from accelforge.util import LiteralString, set_n_parallel_jobs, sweep
 from accelforge.util.budget import limits
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
 from accelforge.util.rivals import warn_of_rivals
 from offchip import __version__
+
+if TYPE_CHECKING:
+    from accelforge import devices, plotting
+    from accelforge.prediction import measure, predict
 
 __all__ = [
     "Arch",
@@ -51,6 +57,29 @@ __all__ = [
     "variables",
     "workload",
 ]
+
+# What an evaluation does without is imported when it is used: names, and their modules.
+_LATER = {
+    "devices": "accelforge.devices",
+    "measure": "accelforge.prediction",
+    "plotting": "accelforge.plotting",
+    "predict": "accelforge.prediction",
+    "prediction": "accelforge.prediction",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(_LATER[name])
+    value = getattr(module, name, module)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
 
 register()
 warn_of_rivals()

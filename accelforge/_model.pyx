@@ -30,8 +30,7 @@ from accelforge.libforge cimport (
 from accelforge.libtables cimport fault_fields, fill_problem, index_of
 
 import os
-
-import numpy as np
+from array import array
 
 from accelforge._naming import describe, name_columns
 from accelforge._problem import ANY, ProblemError, flatten
@@ -142,7 +141,7 @@ cdef class Model:
         cdef const double[::1] numbers
         cdef double[::1] row
         cdef const double *start = NULL
-        values = np.empty(self.c.column_count)
+        values = array("d", bytes(self.c.column_count * sizeof(double)))
         row = values
         changes = {**(changed or {}), **parameters}
         if changes:
@@ -164,7 +163,7 @@ cdef class Model:
     cdef object changed_values(self, dict changes):
         cdef double number
         cdef uint32_t slot
-        values = np.array(self.tables.values)
+        values = array("d", self.tables.values)
         for name, value in changes.items():
             number = value
             for slot in self.slots(name):
@@ -199,6 +198,8 @@ cdef class Model:
         cdef double[:, ::1] out
         cdef uint8_t[::1] statuses
         cdef uint32_t nothing = 0
+        import numpy as np
+
         threads = len(os.sched_getaffinity(0)) if threads == 0 else threads
         if not 0 < threads < 1 << 16:
             raise ValueError(f"threads must be 0 or a positive number, not {threads}")
@@ -254,6 +255,8 @@ cdef class Model:
 
     cdef tuple rows_of(self, series):
         """Return names, arrays of equal length, and that length."""
+        import numpy as np
+
         arrays = [np.array(numbers, dtype=np.float64) for numbers in series.values()]
         lengths = {array.shape[0] for array in arrays if array.ndim == 1}
         if len(lengths) > 1 or any(array.ndim > 1 for array in arrays):

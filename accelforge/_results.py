@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["Batch", "Column", "Failure", "Result"]
 
@@ -50,15 +52,22 @@ class Result:
     ----------
     columns : list of tuple
         What each value is.
-    values : numpy.ndarray
+    numbers : array.array
         One number per column; NaN if the mapping is invalid.
     failure : Failure or None
         Why it is invalid.
     """
 
     columns: list[Column]
-    values: NDArray[np.float64]
+    numbers: array[float]
     failure: Failure | None
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The numbers as an array of numpy, which a single evaluation does without."""
+        import numpy as np
+
+        return np.frombuffer(self.numbers)
 
     @property
     def valid(self) -> bool:
@@ -72,7 +81,7 @@ class Result:
 
     def as_dict(self) -> dict[Column, float]:
         """Return the values by column."""
-        return dict(zip(self.columns, self.values.tolist(), strict=True))
+        return dict(zip(self.columns, self.numbers, strict=True))
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,8 @@ class Batch:
     @property
     def valid(self) -> NDArray[np.bool_]:
         """Mask of the rows that are valid."""
-        return np.asarray(self.status == 0)
+        mask: NDArray[np.bool_] = self.status == 0
+        return mask
 
     def failure(self, row: int) -> Failure | None:
         """Return why a row is invalid; None if it is valid."""
@@ -108,4 +118,5 @@ class Batch:
 
     def column(self, *column: Any) -> NDArray[np.float64]:
         """Return one column, for example ``batch.column("total", "energy")``."""
-        return np.asarray(self.values[:, self.columns.index(column)])
+        numbers: NDArray[np.float64] = self.values[:, self.columns.index(column)]
+        return numbers

@@ -48,7 +48,7 @@ def columns_of(
     of_einsum: dict[str, dict[str, list[Any]]] = {name: {} for name in einsum_names}
     done: dict[tuple[Any, ...], float] = {}
     reported = {family for family, (wanted, _) in _FAMILIES.items() if metrics & wanted}
-    for column, value in zip(result.columns, result.values.tolist(), strict=True):
+    for column, value in zip(result.columns, result.numbers, strict=True):
         family = column[0]
         if family == "total":
             totals[column[1]] = value

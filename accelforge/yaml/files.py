@@ -14,6 +14,7 @@ from accelforge.util.lazy import need
 from accelforge.yaml.inclusions import Inclusions
 from accelforge.yaml.search import read_text
 from accelforge.yaml.sections import Section, Sequence, place_of
+from accelforge.yaml.substitution import substitute
 
 __all__ = ["read_file", "read_files"]
 
@@ -107,8 +108,10 @@ def render_file(path: str, variables: dict[str, Any], inclusions: Inclusions) ->
     if "{{" not in source and "{%" not in source and "{#" not in source:
         # Jinja2, which AccelForge gives every file, leaves out the last line break too.
         return source.removesuffix("\n"), False
-    need("jinja2", "A template in a YAML file")
-    from accelforge.yaml.templates import render
+    text = substitute(source, variables)
+    if text is None:
+        need("jinja2", "A template in a YAML file")
+        from accelforge.yaml.templates import render
 
-    text = render(source, path, variables, inclusions)
+        text = render(source, path, variables, inclusions)
     return text, text.count("\n") != source.rstrip("\n").count("\n")

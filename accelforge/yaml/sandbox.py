@@ -20,11 +20,9 @@ from jinja2.visitor import NodeTransformer
 from accelforge.expressions import functions
 from accelforge.util.budget import Budget, weigh
 from accelforge.util.exceptions import EvaluationError
+from accelforge.yaml.substitution import pay_for_code
 
 __all__ = ["Sandbox"]
-
-STEPS_OF_CODE = 20
-"""The cost of compiling a character within braces."""
 
 MAX_WIDTH = 10_000
 
@@ -58,7 +56,6 @@ METHODS: dict[type, frozenset[str]] = {
     float: frozenset(("is_integer",)),
     set: frozenset(("add", "discard", "remove", "union")),
 }
-CODE = re.compile(r"\{[{%].*?(?:[}%]\}|\Z)", re.DOTALL)
 
 
 class Sandbox(SandboxedEnvironment):
@@ -88,8 +85,7 @@ class Sandbox(SandboxedEnvironment):
     # --- compiling ------------------------------------------------------------------------------
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        code = sum(len(match[0]) for match in CODE.finditer(source))
-        self.budget.spend(code * STEPS_OF_CODE + (len(source) >> 2))
+        pay_for_code(self.budget, source)
         return _Payer().visit(super()._parse(source, name, filename))  # type: ignore[no-any-return]
 
     # --- what the changed tree calls ------------------------------------------------------------

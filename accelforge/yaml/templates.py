@@ -18,10 +18,9 @@ from accelforge.util.exceptions import EvaluationError, Place
 from accelforge.yaml.inclusions import Inclusions
 from accelforge.yaml.sandbox import Sandbox
 from accelforge.yaml.search import find_path, find_paths, read_text
+from accelforge.yaml.substitution import MAX_TEXT
 
 __all__ = ["TemplateAssertionError", "render"]
-
-MAX_TEXT = 8 << 20
 
 
 class TemplateAssertionError(EvaluationError, AssertionError):

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 from accelforge.frontend.renames import EinsumName
 from accelforge.util.parallel import get_n_parallel_jobs
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from accelforge.frontend.mapper.metrics import Metrics
     from accelforge.frontend.spec import Spec
     from accelforge.mapper.FFM.limits import Limits

@@ -85,7 +85,8 @@ for call in (lambda: result.data.groupby("a"), spec.mapping.render_pydot):
 
 
 @pytest.mark.parametrize(
-    ("text", "missing"), [("a: 1\n", "Reading YAML needs yaml"), ("a: {{1}}\n", "needs jinja2")]
+    ("text", "missing"),
+    [("a: 1\n", "Reading YAML needs yaml"), ("a: {% if 1 %}1{% endif %}\n", "needs jinja2")],
 )
 def test_files_without_the_extra_name_it(write, text, missing):
     code = WITHOUT + (
