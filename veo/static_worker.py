@@ -10,6 +10,9 @@ Every global function and variable that an object file or a static archive *defi
 table of symbols. All members of an archive given by its path are linked; a library given as
 ``-lNAME`` serves the objects only, and its symbols are not in the table. Thread-local variables
 have no one address and are left out.
+
+From objects for the Vector Engine, OUT becomes a program of VE code, which the worker that the
+package has loads at its start.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from pathlib import Path
 
 from offchip.outputs import written_file
 from veo.compilers import Toolchain, VeoBuildError, run_compiler
+from veo.ve_clang import find_libraries, is_ve_file, write_library
 
 __all__ = [
     "Symbols",
@@ -87,6 +91,9 @@ def build_static_worker(
     for name in files:
         if not Path(name).is_file():
             raise FileNotFoundError(f"no such object or archive: {name}")
+    if any(is_ve_file(name) for name in files):
+        _write_ve_program(out, words)
+        return
     if not WORKER_ARCHIVE.is_file():
         raise FileNotFoundError(f"{WORKER_ARCHIVE} is missing: the package is incomplete")
     command = list(compiler or Toolchain("host", "static worker").compiler("C"))
@@ -130,6 +137,18 @@ def build_static_worker(
             ],
             verbose=verbose,
         )
+
+
+def _write_ve_program(out: str | Path, words: Sequence[str]) -> None:
+    """Write a program of VE code, which the package's own worker loads."""
+    # Files without symbols in the table come as options of the linker.
+    files = [word.removeprefix("-Wl,") for word in words]
+    files = [name for name in files if not name.startswith("-") and Path(name).is_file()]
+    try:
+        write_library(out, [*files, *find_libraries(words)], whole=True)
+    except ValueError as error:
+        raise VeoBuildError(f"host code and Vector Engine code do not mix: {error}") from error
+    Path(out).chmod(0o755)
 
 
 def symbol_table_source(names: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "clang_flags",
     "find_libraries",
     "is_available",
+    "is_ve_file",
     "write_library",
 ]
 
@@ -44,6 +45,8 @@ _WIDE = ("-Xclang", "-fwchar-type=int", "-Xclang", "-fsigned-wchar")
 # Headers of our own, which are looked into first.
 _HEADERS = Path(__file__).parent / "include" / "ve_code"
 _MAGIC = b"!<arch>\n"
+# The header of a member: its name, and its size.
+_MEMBER = re.compile(rb"(.{16}).{32}(\d+) *`\n", re.DOTALL)
 
 #: Options with which clang warns, as NEC's compilers do, of what is an error of C99 and later.
 OLD_C = tuple(
@@ -110,7 +113,13 @@ def find_libraries(words: Sequence[str]) -> list[str]:
     return [str(path) for path in places if path.is_file() and _is_ve_archive(path)]
 
 
-def write_library(out: str | Path, inputs: Iterable[str | Path]) -> None:
+def is_ve_file(path: str | Path) -> bool:
+    """Say whether a file is an object or program for the VE, or an archive with such objects."""
+    data = Path(path).read_bytes()
+    return _is_ve(data) or any(_is_ve(member) for _, member in _members(data))
+
+
+def write_library(out: str | Path, inputs: Iterable[str | Path], *, whole: bool = False) -> None:
     """Write an archive of VE objects, which the worker links when it loads it.
 
     Parameters
@@ -119,6 +128,8 @@ def write_library(out: str | Path, inputs: Iterable[str | Path]) -> None:
         The file, whatever its name: ``kernel.so`` too.
     inputs : iterable of paths
         Objects, all of which are taken, and archives, of which the worker takes what is needed.
+    whole : bool
+        Whether all members of archives are taken.
 
     Raises
     ------
@@ -129,6 +140,8 @@ def write_library(out: str | Path, inputs: Iterable[str | Path]) -> None:
     for name, data in members:
         if not _is_ve(data) and not data.startswith(_MAGIC):
             raise ValueError(f"{name} is no object or archive for the Vector Engine")
+    if whole:
+        members = [inner for name, data in members for inner in _members(data) or [(name, data)]]
     with written_file(out) as path, open(path, "wb") as archive:
         archive.write(_MAGIC)
         for name, data in members:
@@ -146,3 +159,21 @@ def _is_ve_archive(path: Path) -> bool:
     data = path.read_bytes()
     at = data.find(b"\x7fELF")
     return data.startswith(_MAGIC) and (at < 0 or _is_ve(data[at:]))
+
+
+def _members(data: bytes) -> list[tuple[str, bytes]]:
+    """List the names and contents of an archive's files, without its tables."""
+    members = []
+    names = b""
+    at = len(_MAGIC) if data.startswith(_MAGIC) else len(data)
+    while match := _MEMBER.match(data, at):
+        title, size = match[1].rstrip(), int(match[2])
+        content = data[match.end() : match.end() + size]
+        at = match.end() + size + size % 2
+        if title == b"//":
+            names = content
+        elif title not in (b"/", b"/SYM64/"):
+            if re.fullmatch(rb"/\d+", title):
+                title = names[int(title[1:]) :].split(b"\n")[0]
+            members.append((title.rstrip(b"/").decode(errors="replace"), content))
+    return members

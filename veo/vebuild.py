@@ -325,7 +325,7 @@ class VeBuild:
     ) -> str | None:
         """Build ``<build dir>/<label>.veorun``: a worker with the kernels linked in.
 
-        For the VE by NEC's ``mk_veorun_static``, for the host by :mod:`veo.static_worker`.
+        By NEC's ``mk_veorun_static``, or by :mod:`veo.static_worker` without NEC's SDK.
         Parameters as for :meth:`build_so`; ``flags`` are C compiler flags.
         """
 
@@ -443,7 +443,7 @@ class VeBuild:
         verbose: bool,
     ) -> None:
         paths = [os.fspath(o.path) for o in objects]
-        if self.toolchain.target == "ve":
+        if self.toolchain.target == "ve" and not self.toolchain.by_clang:
             if not os.access(MK_VEORUN_STATIC, os.X_OK):
                 raise VeoBuildError(
                     f"{MK_VEORUN_STATIC} not found: install NEC's VEO development packages"

@@ -174,8 +174,9 @@ _Static_assert(sizeof(struct wire_header) <= WIRE_HEADER_SIZE, "header size");
 /* Descriptors and arguments that a worker is started with. */
 enum { WIRE_FD_MEMORY = 3, WIRE_FD_BOARD = 4, WIRE_FD_LIFELINE = 5 };
 #define WIRE_ARGV_TAG "--offchip-veo-1"
-/* argv: program, tag, address (hex), size (hex), pid of the host */
-enum { WIRE_ARGC = 5 };
+/* argv: program, tag, address (hex), size (hex), pid of the host, a program of VE code or nothing
+ */
+enum { WIRE_ARGC = 5, WIRE_ARGC_CODE = 6 };
 /* The exit code of a worker that could not map the memory at that address. */
 enum { WIRE_EXIT_ADDRESS_TAKEN = 75 };
 

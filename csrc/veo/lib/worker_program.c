@@ -67,47 +67,55 @@ static bool find_own_worker(char path[PATH_MAX])
     return false;
 }
 
-/* False (error set) if HEADER is of a program for another machine. */
-static bool check_machine(const char *path, const Elf64_Ehdr *header)
-{
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        (header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64))
-        return true;
+enum kind { PROGRAM_FAILED, PROGRAM_HOST, PROGRAM_VE };
 
-    if (header->e_machine == EM_VE)
-        veolib_fail(ENOEXEC,
-                    "the worker '%s' is a Vector Engine program; the soft libveo runs on the host "
-                    "and needs one built for it (python -m veo.static_worker)",
-                    path);
-    else
-        veolib_fail(ENOEXEC, "the worker '%s' is not an x86-64 program (ELF machine %u)", path,
-                    header->e_machine);
-    return false;
+/* Tells the kind of a file by its first bytes. PROGRAM_FAILED (error set) for another machine's. */
+static enum kind recognise(const char *path, const Elf64_Ehdr *header)
+{
+    if (memcmp(header->e_ident, "!<arch>\n", 8) == 0)
+        return PROGRAM_VE;
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+        return PROGRAM_HOST;
+
+    bool wide = header->e_ident[EI_CLASS] == ELFCLASS64;
+    if (wide && header->e_machine == EM_VE)
+        return PROGRAM_VE;
+    if (wide && header->e_machine == EM_X86_64)
+        return PROGRAM_HOST;
+    veolib_fail(ENOEXEC,
+                "the worker '%s' is a program neither for x86-64 nor for the Vector Engine (ELF "
+                "machine %u)",
+                path, header->e_machine);
+    return PROGRAM_FAILED;
 }
 
-static bool check_program(const char *path)
+static enum kind check_program(const char *path)
 {
     Elf64_Ehdr header;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         veolib_fail(errno, "cannot start the worker '%s': %s", path, strerror(errno));
-        return false;
+        return PROGRAM_FAILED;
     }
     ssize_t n = read(fd, &header, sizeof header);
     close(fd);
 
-    if (n == (ssize_t)sizeof header && !check_machine(path, &header))
-        return false;
-    if (access(path, X_OK) != 0) {
+    enum kind kind = n == (ssize_t)sizeof header ? recognise(path, &header) : PROGRAM_HOST;
+    if (kind == PROGRAM_HOST && access(path, X_OK) != 0) {
         veolib_fail(errno, "the worker '%s' cannot be executed: %s", path, strerror(errno));
-        return false;
+        return PROGRAM_FAILED;
     }
-    return true;
+    return kind;
 }
 
-const char *veolib_worker_program(const char *program, char own[PATH_MAX])
+const char *veolib_worker_program(const char *program, char own[PATH_MAX], const char **code)
 {
-    if (program == NULL && find_own_worker(own))
-        program = own;
-    return program != NULL && check_program(program) ? program : NULL;
+    *code = NULL;
+    if (program != NULL) {
+        enum kind kind = check_program(program);
+        if (kind != PROGRAM_VE)
+            return kind == PROGRAM_HOST ? program : NULL;
+        *code = program;
+    }
+    return find_own_worker(own) && check_program(own) == PROGRAM_HOST ? own : NULL;
 }

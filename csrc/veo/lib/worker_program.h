@@ -16,9 +16,10 @@
 const char *veolib_worker_chosen(void);
 
 /*
- * The path of PROGRAM, or in OWN the path of the library's own worker if PROGRAM is NULL. NULL
- * (error set) if it cannot be executed here.
+ * The path of PROGRAM, or in OWN the path of the library's own worker if PROGRAM is NULL or VE
+ * code: *CODE is then PROGRAM, which that worker loads. NULL (error set) if it cannot be executed
+ * here.
  */
-const char *veolib_worker_program(const char *program, char own[PATH_MAX]);
+const char *veolib_worker_program(const char *program, char own[PATH_MAX], const char **code);
 
 #endif

@@ -102,7 +102,7 @@ struct arguments {
 
 /* VEO_DEBUG=console runs the worker under gdb, VEO_DEBUG=xterm in a window of its own. */
 static void make_arguments(struct arguments *args, const struct veolib_memory *memory,
-                           const char *program, const char *debug)
+                           const char *program, const char *code, const char *debug)
 {
     snprintf(args->address, sizeof args->address, "%llx",
              (unsigned long long)(uintptr_t)memory->header);
@@ -124,6 +124,7 @@ static void make_arguments(struct arguments *args, const struct veolib_memory *m
     args->vector[n++] = args->address;
     args->vector[n++] = args->size;
     args->vector[n++] = args->host;
+    args->vector[n++] = (char *)(uintptr_t)code;
     args->vector[n] = NULL;
 }
 
@@ -138,13 +139,13 @@ void veolib_worker_set_output(int out, int err)
 }
 
 /* 0 or an errno. */
-static int spawn(const struct veolib_memory *memory, const char *program, int board_fd,
-                 int lifeline, pid_t *pid)
+static int spawn(const struct veolib_memory *memory, const char *program, const char *code,
+                 int board_fd, int lifeline, pid_t *pid)
 {
     const char *debug = veolib_env_text("VEO_DEBUG");
     struct arguments args;
     struct environment env = {0};
-    make_arguments(&args, memory, program, debug);
+    make_arguments(&args, memory, program, code, debug);
 
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -277,10 +278,13 @@ enum start_result veolib_worker_start(struct veolib_worker *worker,
     worker->header = memory->header;
     atomic_store(&worker->dead, false);
 
-    program = veolib_worker_program(program, own);
+    const char *code;
+    program = veolib_worker_program(program, own, &code);
     if (program == NULL || !open_lifeline(ends))
         return START_FAILED;
-    int error = spawn(memory, program, board_fd, ends[0], &pid);
+    int error = spawn(memory, program, code, board_fd, ends[0], &pid);
+    if (code != NULL)
+        program = code;
     close(ends[0]);
     if (error) {
         close(ends[1]);

@@ -161,8 +161,23 @@ uint64_t veow_unload(uint64_t handle)
     return (uint64_t)(int64_t)rc;
 }
 
+/* The program of VE code that VEORUN_BIN names, or NULL. */
+static const struct velink_library *program;
+
+bool veow_load_code(const char *path, char *error)
+{
+    struct velink_error why = {""};
+    program = verun_load(path, &why);
+    if (program == NULL)
+        snprintf(error, WIRE_ERROR_SIZE, "%.950s", why.text);
+    return program != NULL;
+}
+
 static const void *find_static(const char *name)
 {
+    const struct velink_named *named = program != NULL ? velink_export(program, name) : NULL;
+    if (named != NULL && !named->thread_local_one)
+        return (const void *)(uintptr_t)named->address;
     if (veorun_static_symbols == NULL)
         return NULL;
     for (const struct veorun_symbol *s = veorun_static_symbols; s->name != NULL; s++)
@@ -182,7 +197,7 @@ uint64_t veow_symbol(uint64_t handle, struct wire_text *text)
 
     if (!handle) {
         snprintf(text->error, sizeof text->error,
-                 veorun_static_symbols != NULL
+                 veorun_static_symbols != NULL || program != NULL
                      ? "it is not among the symbols linked into this worker"
                      : "nothing is linked into this worker statically (python -m "
                        "veo.static_worker makes one)");

@@ -8,9 +8,16 @@
 #ifndef VEOW_LIBRARIES_H
 #define VEOW_LIBRARIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "veo/wire.h"
+
+/*
+ * Loads the program of VE code at PATH, whose symbols are found then as if they were linked into
+ * the worker. Once, before there are contexts. False with the reason in ERROR, of WIRE_ERROR_SIZE.
+ */
+bool veow_load_code(const char *path, char *error);
 
 /* Loads the library in TEXT. Its handle, or 0 with the reason in TEXT. */
 uint64_t veow_load(struct wire_text *text);

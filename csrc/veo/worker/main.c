@@ -19,6 +19,7 @@
 #include "common/futex.h"
 #include "veo/worker/context.h"
 #include "veo/worker/crash.h"
+#include "veo/worker/libraries.h"
 #include "veo/worker/loop.h"
 #include "veo/worker/program.h"
 
@@ -101,7 +102,7 @@ int main(int argc, char *argv[])
     static pid_t host;
     if (argc > 1 && strcmp(argv[1], WIRE_ARGV_TAG) != 0)
         return veow_run_program(argv + 1);
-    if (argc != WIRE_ARGC) {
+    if (argc != WIRE_ARGC && argc != WIRE_ARGC_CODE) {
         fprintf(stderr,
                 "This is a worker of offchip's soft libveo. It is started by the library: set "
                 "VEORUN_BIN to its path, or hand that to veo_proc_create_static() or "
@@ -124,6 +125,9 @@ int main(int argc, char *argv[])
 
     veow_crash_setup();
     start_watching(&host);
+    char error[WIRE_ERROR_SIZE];
+    if (argc == WIRE_ARGC_CODE && !veow_load_code(argv[5], error))
+        refuse(error);
     if (veow_start_context(veow_header->service, SERVICE_STACK) != 0)
         refuse("it could not start a thread");
     veow_header->worker_pid = (int32_t)getpid();
