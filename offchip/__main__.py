@@ -14,6 +14,7 @@ from pathlib import Path
 from offchip import __version__
 from offchip.bench import TOLERANCE
 from offchip.bench import main as bench_main
+from offchip.completion import SHELLS, complete, shell_code
 from offchip.selftest import PACKAGES, TIMEOUT
 from offchip.selftest import main as selftest_main
 
@@ -84,6 +85,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=TOLERANCE,
         help="growth of a ratio from which on it is slower (default %(default)g)",
     )
+    completion = commands.add_parser(
+        "completion",
+        help="print what a shell runs to complete these commands",
+        epilog='In ~/.bashrc: eval "$(offchip completion bash)"',
+    )
+    completion.add_argument("shell", choices=SHELLS)
+    complete(parser)
     arguments = parser.parse_args(argv)
     unknown = set(getattr(arguments, "packages", ())) - set(PACKAGES)
     if unknown:
@@ -106,6 +114,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 earlier_path=arguments.compare,
                 tolerance=arguments.tolerance,
             )
+        elif arguments.command == "completion":
+            status = _print_completion(arguments.shell)
         else:
             status = _info(as_json=arguments.json)
         sys.stdout.flush()
@@ -115,6 +125,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
     return status
+
+
+def _print_completion(shell: str) -> int:
+    try:
+        print(shell_code(shell))
+    except ModuleNotFoundError as error:
+        print(f"offchip: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _info(*, as_json: bool) -> int:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from offchip.completion import complete
+
 __all__ = ["CLibrary", "link_flags", "run_pkg_config"]
 
 
@@ -49,7 +51,9 @@ def run_pkg_config(library: CLibrary, words: Sequence[str]) -> int:
     What is not about the library is passed to ``pkg-config``.
     """
     command = f"{library.name}-pkg-config"
-    options, unknown = _parser(library).parse_known_args(words)
+    parser = _parser(library)
+    complete(parser)
+    options, unknown = parser.parse_known_args(words)
     others = [name for name in options.packages if name != library.name]
     if unknown or len(others) == len(options.packages):
         return _leave_to_pkg_config(command, list(words), options.packages)

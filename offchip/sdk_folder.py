@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from offchip.completion import complete
 from offchip.sdk_places import PLACES, own_path
 
 __all__ = ["SdkCommand", "link_file", "write_file"]
@@ -84,7 +85,9 @@ class SdkCommand:
             The exit status: 1 if the folder, or the link, cannot be written. A shell that
             evaluates the output gets that status too.
         """
-        options = self._parser().parse_args(argv)
+        parser = self._parser()
+        complete(parser)
+        options = parser.parse_args(argv)
         folder = None if options.folder is None else Path(options.folder)
         try:
             text = self._remove(folder) if options.remove else self._write(folder, options.at)

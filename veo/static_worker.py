@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from offchip.outputs import written_file
+from offchip.outputs import make_executable, written_file
 from veo.compilers import Toolchain, VeoBuildError, run_compiler
 from veo.ve_clang import find_libraries, is_ve_file, write_library
 
@@ -148,7 +148,7 @@ def _write_ve_program(out: str | Path, words: Sequence[str]) -> None:
         write_library(out, [*files, *find_libraries(words)], whole=True)
     except ValueError as error:
         raise VeoBuildError(f"host code and Vector Engine code do not mix: {error}") from error
-    Path(out).chmod(0o755)
+    make_executable(out)
 
 
 def symbol_table_source(names: Iterable[str]) -> str:

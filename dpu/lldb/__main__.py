@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from offchip.completion import complete
+
 from ..debugger.ending import Ending
 from ..debugger.errors import DebuggerError
 from ..debugger.host import split_command
@@ -91,7 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 1 if the program cannot be read, or a command of a batch fails.
     """
     own, host = split_command(sys.argv[1:] if arguments is None else arguments)
-    options = _parser().parse_args(own)
+    parser = _parser()
+    complete(parser)
+    options = parser.parse_args(own)
     program = [*([options.program] if options.program else []), *options.arguments, *host]
     ending, interrupts = Ending(signal.SIGTERM, signal.SIGHUP), _Interrupts()
     signal.signal(signal.SIGINT, interrupts.handle)
