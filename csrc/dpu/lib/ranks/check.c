@@ -63,30 +63,19 @@ dpu_error_t dpulib_check_dpu(const struct dpu_t *dpu)
     return dpulib_check_set((struct dpu_set_t){.kind = DPU_SET_DPU, .dpu = (struct dpu_t *)dpu});
 }
 
+dpu_error_t dpulib_check_is_dpu(const struct dpu_set_t *set)
+{
+    if (set->kind == DPU_SET_DPU)
+        return DPU_OK;
+    return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this function takes a single DPU, not ranks");
+}
+
 dpu_error_t dpulib_check_single(struct dpu_set_t set, struct dpu_t **dpu)
 {
     dpu_error_t status = dpulib_check_set(set);
-    if (status != DPU_OK)
-        return status;
-    if (set.kind != DPU_SET_DPU)
-        return dpulib_fail(DPU_ERR_INVALID_DPU_SET, "this function takes a single DPU, not ranks");
-    *dpu = set.dpu;
-    return DPU_OK;
-}
-
-struct dpu_t *dpulib_next_dpu(const struct dpu_set_t *set, struct dpulib_cursor *at)
-{
-    if (set->kind == DPU_SET_DPU)
-        return at->index++ == 0 ? set->dpu : NULL;
-
-    for (; at->rank < set->list.nr_ranks; at->rank++, at->index = 0) {
-        struct dpu_rank_t *rank = set->list.ranks[at->rank];
-        if (rank == NULL)
-            return NULL;
-        while (at->index < dpulib_rank_size(rank))
-            if (rank->dpus[at->index++].enabled)
-                return &rank->dpus[at->index - 1];
-    }
-
-    return NULL;
+    if (status == DPU_OK)
+        status = dpulib_check_is_dpu(&set);
+    if (status == DPU_OK)
+        *dpu = set.dpu;
+    return status;
 }

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* callback.c: dpu_callback(), an operation that calls a function of the user's. */
-#include "common/clock.h"
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/schedule/submit.h"
-
-static enum dpulib_executor choose_executor(const struct dpulib_operation *operation)
-{
-    if (operation->callback.single && operation->count > 1)
-        return DPULIB_ONCE;
-    return !operation->async && operation->count == 1 ? DPULIB_BY_CALLER : DPULIB_BY_CALL_THREAD;
-}
 
 DPU_EXPORT dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
                                     dpu_error_t (*callback)(struct dpu_set_t, uint32_t, void *),
@@ -32,21 +24,14 @@ DPU_EXPORT dpu_error_t dpu_callback(struct dpu_set_t dpu_set,
 
     const struct dpulib_spec spec = {
         .kind = DPULIB_JOB_CALLBACK,
+        .callback =
+            {
+                .function = callback,
+                .argument = args,
+                .blocking = blocking,
+                .single = (options & DPU_CALLBACK_SINGLE_CALL) != 0,
+            },
         .parallel = (options & DPU_CALLBACK_PARALLEL) != 0,
     };
-    struct dpulib_operation *operation;
-    status = dpulib_operation_new(dpu_set, &spec, &operation);
-    if (status != DPU_OK)
-        return status;
-
-    operation->callback = (struct dpulib_callback){
-        .function = callback,
-        .argument = args,
-        .blocking = blocking,
-        .single = (options & DPU_CALLBACK_SINGLE_CALL) != 0,
-    };
-    operation->async = async;
-    operation->begin = clock_now();
-    operation->executor = choose_executor(operation);
-    return dpulib_operation_run(operation);
+    return dpulib_submit(dpu_set, &spec, async);
 }

@@ -17,7 +17,7 @@ static const char *name_of(const struct dpulib_operation *operation)
 {
     if (dpulib_is_launch(operation))
         return "a launch";
-    if (operation->callback.function != NULL)
+    if (operation->spec.callback.function != NULL)
         return "a callback";
     return operation->spec.move != DPULIB_NO_MOVE ? "a transfer" : "an operation";
 }

@@ -12,18 +12,24 @@
 /* Operations that are over and that nobody waits for. */
 static struct list over;
 
-/* With the lock, for a set that was checked. NULL if out of memory. */
-static struct dpulib_operation *make_operation(const struct dpu_set_t *set,
-                                               const struct dpulib_spec *spec)
+/* The argument's copy lies behind the rank jobs, and may have members of any type. */
+_Static_assert(sizeof(struct dpulib_operation) % 8 == 0 && sizeof(struct dpulib_rank_job) % 8 == 0,
+               "the copy of an argument is aligned");
+
+struct dpulib_operation *dpulib_operation_new(const struct dpu_set_t *set,
+                                              const struct dpulib_spec *spec)
 {
     const uint32_t count = dpulib_set_ranks(set);
     const size_t size = sizeof(struct dpulib_operation) + count * sizeof(struct dpulib_rank_job);
     /* Not calloc(), which does not use the thread's cache of freed blocks. */
-    struct dpulib_operation *operation = malloc(size);
+    struct dpulib_operation *operation = malloc(size + spec->argument_size);
     if (operation == NULL)
         return NULL;
     memset(operation, 0, size);
     operation->spec = *spec;
+    if (spec->argument_size != 0)
+        operation->spec.argument =
+            memcpy(&operation->jobs[count], spec->argument, spec->argument_size);
     operation->set = *set;
     operation->count = operation->left = count;
     operation->span = 1;
@@ -37,21 +43,6 @@ static struct dpulib_operation *make_operation(const struct dpu_set_t *set,
         operation->dpus += job->dpu != NULL ? 1 : job->rank->count;
     }
     return operation;
-}
-
-dpu_error_t dpulib_operation_new(struct dpu_set_t set, const struct dpulib_spec *spec,
-                                 struct dpulib_operation **operation)
-{
-    *operation = NULL;
-    dpulib_lock();
-    dpu_error_t status = dpulib_check_set_locked(set);
-    if (status == DPU_OK)
-        *operation = make_operation(&set, spec);
-    dpulib_unlock();
-
-    if (status == DPU_OK && *operation == NULL)
-        status = dpulib_fail(DPU_ERR_SYSTEM, "out of memory (operation)");
-    return status;
 }
 
 void dpulib_operation_free(struct dpulib_operation *operation)

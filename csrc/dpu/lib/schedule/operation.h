@@ -41,7 +41,15 @@ struct dpulib_launch_figures {
     uint64_t number;           /* that the recorder gave to it */
 };
 
-/* Steps of an operation. Everything may be 0 or NULL but either `run` or `advance`. */
+/* A function of the user's. */
+struct dpulib_callback {
+    dpu_error_t (*function)(struct dpu_set_t, uint32_t, void *);
+    void *argument;
+    bool blocking; /* what is queued after it waits for it */
+    bool single;   /* called once, and not for each rank */
+};
+
+/* Steps of an operation. Everything may be 0 or NULL but one of `run`, `advance` and `callback`. */
 struct dpulib_spec {
     /* The name in the text of an asynchronous error. */
     enum dpulib_job_kind kind;
@@ -53,9 +61,16 @@ struct dpulib_spec {
     /* The same for a launch, in slices: called until it is finished, when *ERROR is set. */
     enum dpulib_progress (*advance)(struct dpu_t *dpu, void *argument, dpu_error_t *error);
     void *argument;
-    /* Frees the argument: called once, by any thread, also if the operation could not be queued,
-     * and perhaps before dpulib_submit() returns. */
+    size_t argument_size; /* bytes of it that the operation has its own copy of; 0: none */
+    /* Finds what the call names, takes what was prepared for it, and completes the spec. With the
+     * lock, for a set that was checked, before anything is queued: an error refuses the call. */
+    dpu_error_t (*resolve)(const struct dpu_set_t *set, struct dpulib_spec *spec);
+    /* Frees what the argument owns: called once, by any thread, also if the operation could not be
+     * queued, and perhaps before dpulib_submit() returns. */
     void (*release)(void *argument);
+    /* A function of the user's, in place of `run` and `advance`. */
+    struct dpulib_callback callback;
+    bool nothing; /* set by resolve(): the call is over, and does not wait for its turn */
     /* Bytes that are moved for each DPU: what is worth it is spread over the host's cores. */
     size_t bytes;
     enum dpulib_move move;
@@ -64,14 +79,6 @@ struct dpulib_spec {
     const struct dpulib_launch_figures *figures; /* of a launch */
     /* Runs beside a launch instead of after it, while the machine stands still. */
     bool parallel;
-};
-
-/* A function of the user's, which is what an operation without `run` and `advance` does. */
-struct dpulib_callback {
-    dpu_error_t (*function)(struct dpu_set_t, uint32_t, void *);
-    void *argument;
-    bool blocking; /* what is queued after it waits for it */
-    bool single;   /* called once, and not for each rank */
 };
 
 /* Thread that does a rank job. */
@@ -104,7 +111,6 @@ struct dpulib_rank_job {
 struct dpulib_operation {
     struct list_node node; /* of those that are to be freed */
     struct dpulib_spec spec;
-    struct dpulib_callback callback;
     struct dpu_set_t set; /* whose list of ranks is the caller's, as long as that waits */
     enum dpulib_executor executor;
     int64_t begin; /* clock_now(); 0 for short ones that nobody asks about */
@@ -123,10 +129,10 @@ static inline bool dpulib_is_launch(const struct dpulib_operation *operation)
     return operation->spec.advance != NULL;
 }
 
-/* Makes an operation. An error if the set does not exist, or DPU_ERR_SYSTEM if out of memory; the
- * argument of SPEC is then not released. Without the lock. */
-dpu_error_t dpulib_operation_new(struct dpu_set_t set, const struct dpulib_spec *spec,
-                                 struct dpulib_operation **operation);
+/* Makes an operation for a set that was checked. NULL if out of memory; the argument of SPEC is
+ * then not released. With the lock. */
+struct dpulib_operation *dpulib_operation_new(const struct dpu_set_t *set,
+                                              const struct dpulib_spec *spec);
 /* Releases the argument and frees the operation, which is not queued. Without the lock. */
 void dpulib_operation_free(struct dpulib_operation *operation);
 

@@ -48,7 +48,7 @@ static void run_on_all(struct dpulib_rank_job *job)
 static void call_back(struct dpulib_rank_job *job)
 {
     const struct dpulib_operation *operation = job->operation;
-    const struct dpulib_callback *callback = &operation->callback;
+    const struct dpulib_callback *callback = &operation->spec.callback;
     struct dpu_set_t set = operation->set;
     uint32_t index = UINT32_MAX;
     if (!callback->single && set.kind == DPU_SET_RANKS) {
@@ -72,7 +72,7 @@ static void call_back(struct dpulib_rank_job *job)
 
 void dpulib_perform(struct dpulib_rank_job *job)
 {
-    if (job->operation->callback.function != NULL)
+    if (job->operation->spec.callback.function != NULL)
         call_back(job);
     else
         run_on_all(job);

@@ -89,7 +89,7 @@ static void start_tasks(struct dpulib_rank_job *job)
 
 static bool is_passed_by_others(const struct dpulib_rank_job *job)
 {
-    const struct dpulib_callback *callback = &job->operation->callback;
+    const struct dpulib_callback *callback = &job->operation->spec.callback;
     return callback->function != NULL && !callback->blocking;
 }
 

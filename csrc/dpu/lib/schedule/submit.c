@@ -20,6 +20,7 @@
 
 /* --- queueing --- */
 
+/* Of an operation that waited: its set may have been freed meanwhile. */
 static dpu_error_t check_ranks(const struct dpulib_operation *operation)
 {
     for (uint32_t i = 0; i < operation->count; i++) {
@@ -49,8 +50,8 @@ static bool has_room(const struct dpulib_operation *operation)
     return true;
 }
 
-/* Prepares an asynchronous operation for the queue. */
-static dpu_error_t prepare_async(const struct dpulib_operation *operation)
+/* Waits until the queues have room for an asynchronous operation. */
+static dpu_error_t wait_for_room(const struct dpulib_operation *operation)
 {
     for (uint32_t i = 0; i < operation->count; i++)
         if (operation->jobs[i].rank->profile.threads_per_rank == 0)
@@ -133,27 +134,6 @@ static dpu_error_t result_of(const struct dpulib_operation *operation)
     return dpulib_count_failures(status, failures);
 }
 
-dpu_error_t dpulib_operation_run(struct dpulib_operation *operation)
-{
-    const bool async = operation->async;
-    dpulib_lock();
-    dpu_error_t status = check_ranks(operation);
-    if (status == DPU_OK && async)
-        status = prepare_async(operation);
-    if (status == DPU_OK)
-        enqueue_all(operation);
-    if (status == DPU_OK && !async)
-        take_part(operation);
-    dpulib_unlock_and_release();
-
-    if (status == DPU_OK && async)
-        return DPU_OK; /* it is freed when it is over */
-    if (status == DPU_OK)
-        status = result_of(operation);
-    dpulib_operation_free(operation);
-    return status;
-}
-
 bool dpulib_drain(struct dpu_set_t set, int64_t deadline)
 {
     bool over = true;
@@ -196,6 +176,15 @@ bool dpulib_await_room(struct dpu_set_t set, int64_t deadline)
 static void choose_executor(struct dpulib_operation *operation)
 {
     const struct dpulib_spec *spec = &operation->spec;
+    if (spec->callback.function != NULL) {
+        operation->executor = DPULIB_BY_CALL_THREAD;
+        if (spec->callback.single && operation->count > 1)
+            operation->executor = DPULIB_ONCE;
+        else if (!operation->async && operation->count == 1)
+            operation->executor = DPULIB_BY_CALLER;
+        return;
+    }
+
     operation->spread = dpulib_is_launch(operation);
     if (!spec->parallel && operation->dpus > 1 && spec->bytes >= SPREAD_BYTES / operation->dpus) {
         operation->spread = true;
@@ -211,20 +200,53 @@ static void choose_executor(struct dpulib_operation *operation)
         operation->executor = spec->parallel ? DPULIB_BY_CALL_THREAD : DPULIB_BY_POOL;
 }
 
+/* Makes an operation of a call, and queues it: all under one lock, so that what was checked and
+ * resolved is still there when it is queued. */
+static dpu_error_t begin(const struct dpu_set_t *set, const struct dpulib_spec *spec, bool async,
+                         struct dpulib_operation **made)
+{
+    dpu_error_t status = dpulib_check_set_locked(*set);
+    if (status != DPU_OK)
+        return status;
+    struct dpulib_operation *operation = *made = dpulib_operation_new(set, spec);
+    if (operation == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (operation)");
+
+    if (spec->resolve != NULL)
+        status = spec->resolve(set, &operation->spec);
+    if (status != DPU_OK || operation->spec.nothing)
+        return status;
+
+    bool timed = async || spec->run == NULL || dpulib_records();
+    operation->begin = timed ? clock_now() : 0;
+    operation->async = async;
+    choose_executor(operation);
+    if (async)
+        status = wait_for_room(operation);
+    if (status == DPU_OK)
+        enqueue_all(operation);
+    return status;
+}
+
 dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_spec *spec, bool async)
 {
-    struct dpulib_operation *operation;
-    dpu_error_t status = dpulib_operation_new(set, spec, &operation);
-    if (status != DPU_OK) {
-        if (spec->release != NULL)
-            spec->release(spec->argument);
-        return status;
-    }
+    struct dpulib_operation *operation = NULL;
+    dpulib_lock();
+    dpu_error_t status = begin(&set, spec, async, &operation);
+    const bool queued = status == DPU_OK && !operation->spec.nothing;
+    if (queued && !async)
+        take_part(operation);
+    dpulib_unlock_and_release();
 
-    operation->async = async;
-    operation->begin = async || spec->advance != NULL || dpulib_records() ? clock_now() : 0;
-    choose_executor(operation);
-    return dpulib_operation_run(operation);
+    if (queued && async)
+        return DPU_OK; /* it is freed when it is over */
+    if (queued)
+        status = result_of(operation);
+    if (operation != NULL)
+        dpulib_operation_free(operation);
+    else if (spec->release != NULL)
+        spec->release(spec->argument);
+    return status;
 }
 
 dpu_error_t dpulib_run_on_rank(struct dpu_rank_t *rank, const struct dpulib_spec *spec)

@@ -15,15 +15,14 @@
 /*
  * Does what SPEC says for every enabled DPU of a set. Synchronously, the result is that of the
  * first DPU that failed; it is done for the others all the same. Asynchronously, it is DPU_OK if
- * the operation was queued, and dpu_sync() has the result. SPEC is copied; its argument is released
- * whatever happens.
+ * the operation was queued, and dpu_sync() has the result. SPEC is copied; what its argument owns
+ * is released whatever happens. A call takes the lock once to check, resolve and queue, and once
+ * more for each rank job that its thread performs.
  */
 dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_spec *spec, bool async);
 /* The same for one rank or one DPU, synchronously. */
 dpu_error_t dpulib_run_on_rank(struct dpu_rank_t *rank, const struct dpulib_spec *spec);
 dpu_error_t dpulib_run_on_dpu(struct dpu_t *dpu, const struct dpulib_spec *spec);
-/* Queues an operation whose executor is chosen, and frees it: for callback.c. */
-dpu_error_t dpulib_operation_run(struct dpulib_operation *operation);
 
 /* Waits until all that was queued for the ranks of a set when this was called is over. False after
  * the deadline (clock.h). */

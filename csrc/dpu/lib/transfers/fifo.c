@@ -26,6 +26,7 @@
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/submit.h"
+#include "dpu/lib/sets/set_program.h"
 
 #include <stdlib.h>
 #include <string.h>

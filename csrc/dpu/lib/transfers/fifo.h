@@ -3,7 +3,8 @@
 #ifndef OFFCHIP_DPU_FIFO_H
 #define OFFCHIP_DPU_FIFO_H
 
-#include "dpu/lib/transfers/transfer.h"
+#include "dpu/lib/ranks/table.h"
+#include "dpu_transfer_matrix.h"
 
 #include "dpu_fifo.h"
 

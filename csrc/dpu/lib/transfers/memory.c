@@ -4,8 +4,8 @@
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/submit.h"
+#include "dpu/lib/transfers/place.h"
 #include "dpu/lib/transfers/scatter_gather.h"
-#include "dpu/lib/transfers/transfer.h"
 #include "dpu_memory.h"
 
 struct copy {
@@ -57,34 +57,33 @@ static struct dpulib_place place_of(enum dpulib_place_memory memory, uint64_t of
                                  .size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX};
 }
 
+static dpu_error_t resolve_copy(const struct dpu_set_t *set, struct dpulib_spec *spec)
+{
+    const struct copy *copy = spec->argument;
+    spec->nothing = copy->place.size == 0;
+    dpu_error_t error = dpulib_place_check(&copy->place, set);
+    if (error == DPU_OK && !spec->nothing && copy->host == NULL && copy->matrix == NULL)
+        error = dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
+    return error;
+}
+
 static dpu_error_t on_rank(struct dpu_rank_t *rank, struct copy copy)
 {
-    struct dpu_set_t set = {.kind = DPU_SET_RANKS, .list = {1, &rank}};
-    dpu_error_t error = dpulib_check_place(set, &copy.place);
-    if (error != DPU_OK || copy.place.size == 0)
-        return error;
-    if (copy.host == NULL && copy.matrix == NULL)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
-
     enum dpulib_move move = copy.to_dpu ? DPULIB_PARALLEL_TO : DPULIB_PARALLEL_FROM;
     return dpulib_run_on_rank(
         rank, &(struct dpulib_spec){.run = run_copy,
                                     .argument = &copy,
+                                    .resolve = resolve_copy,
                                     .bytes = copy.place.size,
                                     .move = copy.matrix == NULL ? DPULIB_BROADCAST : move});
 }
 
 static dpu_error_t on_dpu(struct dpu_t *dpu, struct copy copy)
 {
-    struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
-    dpu_error_t error = dpulib_check_place(set, &copy.place);
-    if (error != DPU_OK || copy.place.size == 0)
-        return error;
-    if (copy.host == NULL)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
     return dpulib_run_on_dpu(
         dpu, &(struct dpulib_spec){.run = run_copy,
                                    .argument = &copy,
+                                   .resolve = resolve_copy,
                                    .bytes = copy.place.size,
                                    .move = copy.to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM});
 }

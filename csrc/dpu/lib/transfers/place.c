@@ -4,6 +4,8 @@
 
 #include "common/copy.h"
 #include "dpu/lib/core/error.h"
+#include "dpu/lib/ranks/check.h"
+#include "dpu/lib/sets/set_program.h"
 
 #include <string.h>
 
@@ -13,17 +15,25 @@
 /* Instructions that are converted at a time, since a host's buffer may be misaligned. */
 #define IRAM_CHUNK 64
 
-dpu_error_t dpulib_place_find(struct dpulib_place *place, struct dpu_symbol_t symbol,
-                              uint32_t offset, size_t length)
+dpu_error_t dpulib_target_resolve(struct dpulib_target *target, const struct dpu_set_t *set)
 {
-    memset(place, 0, sizeof *place);
-    if (offset > symbol.size || length > symbol.size - offset)
+    struct dpu_symbol_t *symbol = &target->symbol;
+    dpu_error_t error = target->by_name ? dpulib_set_symbol(set, target->name, symbol) : DPU_OK;
+    if (error != DPU_OK)
+        return error;
+
+    if (target->offset > symbol->size || target->length > symbol->size - target->offset)
         return dpulib_fail(
             DPU_ERR_INVALID_SYMBOL_ACCESS,
-            "%zu bytes at offset %u are more than the %u bytes of the symbol at 0x%x", length,
-            offset, symbol.size, symbol.address);
+            "%zu bytes at offset %u are more than the %u bytes of the symbol at 0x%x",
+            target->length, target->offset, symbol->size, symbol->address);
+    return DPU_OK;
+}
 
-    const uint32_t address = symbol.address + offset;
+dpu_error_t dpulib_place_find(struct dpulib_place *place, const struct dpulib_target *target)
+{
+    const uint32_t address = target->symbol.address + target->offset;
+    const size_t length = target->length;
     place->size = (uint32_t)length;
     if ((address & IRAM_BIT) != 0) {
         place->memory = DPU_PLACE_IRAM;
@@ -58,11 +68,13 @@ static bool is_inside(const struct dpulib_place *place, uint64_t size)
     return (uint64_t)place->offset + place->size <= size;
 }
 
-dpu_error_t dpulib_place_check(const struct dpulib_place *place, const struct dpu_machine *machine)
+dpu_error_t dpulib_place_check(const struct dpulib_place *place, const struct dpu_set_t *set)
 {
-    if (place->size == 0)
+    const struct dpu_t *dpu = dpulib_next_dpu(set, &(struct dpulib_cursor){0});
+    if (place->size == 0 || dpu == NULL)
         return DPU_OK;
 
+    const struct dpu_machine *machine = dpu->machine;
     switch (place->memory) {
     case DPU_PLACE_IRAM:
         if (!is_inside(place, UINT64_C(8) * dpu_machine_iram_size(machine)))

@@ -9,14 +9,15 @@
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/ranks/table.h"
 #include "dpu/lib/schedule/submit.h"
-#include "dpu/lib/transfers/transfer.h"
+#include "dpu/lib/transfers/place.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct scatter {
-    struct dpulib_place place;
+    struct dpulib_target target;
+    struct dpulib_place place; /* once it is resolved */
     dpu_xfer_t direction;
     bool check_length;
     get_block_t get_block;
@@ -138,78 +139,84 @@ static void release_scatter(void *argument)
 
 /* --- API --- */
 
-static dpu_error_t check_request(struct dpu_set_t set, dpu_xfer_t direction,
-                                 struct dpu_symbol_t symbol, uint32_t offset, size_t length,
-                                 const get_block_t *get_block, struct dpulib_place *place)
+static dpu_error_t check_request(const struct dpu_set_t *set, struct scatter *s)
 {
-    if (set.kind != DPU_SET_RANKS)
+    if (set->kind != DPU_SET_RANKS)
         return dpulib_fail(DPU_ERR_INTERNAL,
                            "a scatter/gather transfer takes ranks, not a single DPU");
 
-    dpu_error_t error = dpulib_place_find(place, symbol, offset, length);
-    if (error == DPU_ERR_INVALID_SYMBOL_ACCESS)
+    dpu_error_t error = dpulib_target_resolve(&s->target, set);
+    if (error != DPU_OK)
         return error;
 
-    if (place->memory != DPU_PLACE_MRAM)
+    (void)dpulib_place_find(&s->place, &s->target); /* refuses nothing of MRAM */
+    if (s->place.memory != DPU_PLACE_MRAM)
         return dpulib_fail(DPU_ERR_SG_NOT_MRAM_SYMBOL,
                            "the symbol at 0x%x is not in MRAM, which alone has scatter/gather "
                            "transfers",
-                           symbol.address);
-    if (!set.list.ranks[0]->profile.sg_enabled)
+                           s->target.symbol.address);
+    if (!set->list.ranks[0]->profile.sg_enabled)
         return dpulib_fail(DPU_ERR_SG_NOT_ACTIVATED,
                            "the profile given to dpu_alloc() has to say sgXferEnable=true");
-    if (direction != DPU_XFER_TO_DPU && direction != DPU_XFER_FROM_DPU)
+    if (s->direction != DPU_XFER_TO_DPU && s->direction != DPU_XFER_FROM_DPU)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
                            "direction %d is neither DPU_XFER_TO_DPU nor DPU_XFER_FROM_DPU",
-                           (int)direction);
-    if (get_block == NULL || get_block->f == NULL)
+                           (int)s->direction);
+    if (s->get_block.f == NULL)
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
                            "get_block and its function must not be NULL");
-    return dpulib_check_place(set, place);
+    return dpulib_place_check(&s->place, set);
 }
 
-static struct scatter *new_scatter(const struct dpu_set_t *set, const get_block_t *get_block)
+static dpu_error_t resolve_scatter(const struct dpu_set_t *set, struct dpulib_spec *spec)
+{
+    struct scatter *s = spec->argument;
+    dpu_error_t error = check_request(set, s);
+    if (error != DPU_OK)
+        return error;
+    s->indexes = dpulib_table_new(set);
+    if (s->indexes == NULL)
+        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
+
+    struct dpu_t *dpu;
+    uintptr_t index = 0;
+    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(set, &at)) != NULL;)
+        *dpulib_table_entry(s->indexes, dpu) = (void *)++index;
+    return DPU_OK;
+}
+
+/* GET_BLOCK may be NULL, as the caller's mistake; its arguments are copied. NULL: out of memory. */
+static struct scatter *new_scatter(const get_block_t *get_block)
 {
     struct scatter *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
 
     pthread_mutex_init(&s->lock, NULL);
+    if (get_block == NULL)
+        return s;
     s->get_block = *get_block;
-    s->indexes = dpulib_table_new(set);
-    if (get_block->args_size != 0 && get_block->args != NULL) {
-        s->args_copy = malloc(get_block->args_size);
-        if (s->args_copy != NULL)
-            memcpy(s->args_copy, get_block->args, get_block->args_size);
-        s->get_block.args = s->args_copy;
-    }
+    if (get_block->args_size == 0 || get_block->args == NULL)
+        return s;
 
-    if (s->indexes == NULL || (get_block->args != NULL && s->get_block.args == NULL)) {
+    s->args_copy = malloc(get_block->args_size);
+    if (s->args_copy == NULL) {
         release_scatter(s);
         return NULL;
     }
-
-    struct dpu_t *dpu;
-    uintptr_t index = 0;
-    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(set, &at)) != NULL;)
-        *dpulib_table_entry(s->indexes, dpu) = (void *)++index;
+    s->get_block.args = memcpy(s->args_copy, get_block->args, get_block->args_size);
     return s;
 }
 
 static dpu_error_t push_blocks(struct dpu_set_t set, dpu_xfer_t direction,
-                               struct dpu_symbol_t symbol, uint32_t offset, size_t length,
-                               const get_block_t *get_block, dpu_sg_xfer_flags_t flags)
+                               struct dpulib_target target, const get_block_t *get_block,
+                               dpu_sg_xfer_flags_t flags)
 {
-    struct dpulib_place place;
-    dpu_error_t error = check_request(set, direction, symbol, offset, length, get_block, &place);
-    if (error != DPU_OK)
-        return error;
-
-    struct scatter *s = new_scatter(&set, get_block);
+    struct scatter *s = new_scatter(get_block);
     if (s == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
 
-    s->place = place;
+    s->target = target;
     s->direction = direction;
     s->check_length = (flags & DPU_SG_XFER_DISABLE_LENGTH_CHECK) == 0;
 
@@ -217,8 +224,9 @@ static dpu_error_t push_blocks(struct dpu_set_t set, dpu_xfer_t direction,
     const struct dpulib_spec spec = {.kind = DPULIB_JOB_CALLBACK,
                                      .run = run_scatter,
                                      .argument = s,
+                                     .resolve = resolve_scatter,
                                      .release = release_scatter,
-                                     .bytes = length,
+                                     .bytes = target.length,
                                      .move = direction == DPU_XFER_TO_DPU ? DPULIB_PARALLEL_TO
                                                                           : DPULIB_PARALLEL_FROM};
     return dpulib_submit(set, &spec, (flags & DPU_SG_XFER_ASYNC) != 0);
@@ -229,10 +237,8 @@ DPU_EXPORT dpu_error_t dpu_push_sg_xfer_symbol(struct dpu_set_t dpu_set, dpu_xfe
                                                size_t length, get_block_t *get_block,
                                                dpu_sg_xfer_flags_t flags)
 {
-    dpu_error_t error = dpulib_check_set(dpu_set);
-    if (error != DPU_OK)
-        return error;
-    return push_blocks(dpu_set, xfer, symbol, symbol_offset, length, get_block, flags);
+    return push_blocks(dpu_set, xfer, dpulib_by_symbol(symbol, symbol_offset, length), get_block,
+                       flags);
 }
 
 DPU_EXPORT dpu_error_t dpu_push_sg_xfer(struct dpu_set_t dpu_set, dpu_xfer_t xfer,
@@ -240,9 +246,6 @@ DPU_EXPORT dpu_error_t dpu_push_sg_xfer(struct dpu_set_t dpu_set, dpu_xfer_t xfe
                                         size_t length, get_block_t *get_block,
                                         dpu_sg_xfer_flags_t flags)
 {
-    struct dpu_symbol_t symbol;
-    dpu_error_t error = dpulib_find_symbol(dpu_set, symbol_name, &symbol);
-    if (error != DPU_OK)
-        return error;
-    return push_blocks(dpu_set, xfer, symbol, symbol_offset, length, get_block, flags);
+    return push_blocks(dpu_set, xfer, dpulib_by_name(symbol_name, symbol_offset, length), get_block,
+                       flags);
 }

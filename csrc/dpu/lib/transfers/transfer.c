@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer.c: copies by symbol: the same to every DPU of a set, from one DPU, and a buffer for each
- * DPU. */
-#include "dpu/lib/transfers/transfer.h"
-
+/*
+ * transfer.c: copies by symbol: the same to every DPU of a set, from one DPU, and a buffer for each
+ * DPU.
+ *
+ * A call describes the copy, and hands it to dpulib_submit(). What it names is resolved there,
+ * under the lock that the operation is queued under: resolve_shared() and resolve_prepared() say in
+ * which order errors are found.
+ */
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/core/job_kind.h"
@@ -11,25 +15,24 @@
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/ranks/table.h"
 #include "dpu/lib/schedule/submit.h"
-#include "dpu/lib/sets/set_program.h"
-#include "dpu_program.h"
+#include "dpu/lib/transfers/place.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+struct transfer {
+    struct dpulib_target target;
+    struct dpulib_place place; /* once it is resolved */
+    dpu_xfer_t direction;
+    dpu_xfer_flags_t flags;
+    void *host;                 /* the buffer of all DPUs, if there is no table */
+    struct dpulib_table *table; /* the buffer of each DPU; NULL: not that DPU */
+};
 
 static dpu_error_t run_transfer(struct dpu_t *dpu, void *argument)
 {
-    struct dpulib_transfer *t = argument;
-    if (t->place.size == 0)
-        return DPU_OK;
-
-    if (t->table == NULL) {
-        dpulib_place_write(&t->place, dpu->machine, 0, t->place.size, t->everyone);
-        return DPU_OK;
-    }
-
-    void *host = *dpulib_table_entry(t->table, dpu);
-    if (host == NULL)
+    const struct transfer *t = argument;
+    void *host = t->table != NULL ? *dpulib_table_entry(t->table, dpu) : t->host;
+    if (host == NULL || t->place.size == 0)
         return DPU_OK;
 
     if (t->direction == DPU_XFER_TO_DPU)
@@ -41,12 +44,11 @@ static dpu_error_t run_transfer(struct dpu_t *dpu, void *argument)
 
 static void release_transfer(void *argument)
 {
-    struct dpulib_transfer *t = argument;
+    struct transfer *t = argument;
     free(t->table);
-    free(t);
 }
 
-static enum dpulib_job_kind job_kind(const struct dpulib_transfer *t, bool broadcast, bool parallel)
+static enum dpulib_job_kind job_kind(const struct transfer *t, bool broadcast, bool parallel)
 {
     static const enum dpulib_job_kind to_rank[] = {
         [DPU_PLACE_WRAM] = DPULIB_JOB_WRAM_TO_RANK,
@@ -71,107 +73,89 @@ static enum dpulib_job_kind job_kind(const struct dpulib_transfer *t, bool broad
     return to_dpu ? to_matrix[t->place.memory] : from_matrix[t->place.memory];
 }
 
-dpu_error_t dpulib_transfer_submit(struct dpu_set_t set, struct dpulib_transfer *transfer,
-                                   bool broadcast, dpu_xfer_flags_t flags)
+static enum dpulib_move move_of(const struct transfer *t, dpu_set_kind_t kind)
 {
-    bool parallel = (flags & DPU_XFER_PARALLEL) != 0 && transfer->place.memory == DPU_PLACE_WRAM;
-    bool to_dpu = transfer->direction == DPU_XFER_TO_DPU;
-    enum dpulib_move move = to_dpu ? DPULIB_PARALLEL_TO : DPULIB_PARALLEL_FROM;
-    if (set.kind == DPU_SET_DPU)
-        move = to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM;
-    else if (transfer->table == NULL)
-        move = DPULIB_BROADCAST;
+    const bool to_dpu = t->direction == DPU_XFER_TO_DPU;
+    if (kind == DPU_SET_DPU)
+        return to_dpu ? DPULIB_SERIAL_TO : DPULIB_SERIAL_FROM;
+    if (t->table == NULL)
+        return DPULIB_BROADCAST;
+    return to_dpu ? DPULIB_PARALLEL_TO : DPULIB_PARALLEL_FROM;
+}
+
+/* Completes the spec of a transfer that was resolved. */
+static void describe(const struct dpu_set_t *set, struct dpulib_spec *spec)
+{
+    const struct transfer *t = spec->argument;
+    const bool broadcast = set->kind == DPU_SET_RANKS && t->table == NULL;
+    spec->parallel = (t->flags & DPU_XFER_PARALLEL) != 0 && t->place.memory == DPU_PLACE_WRAM;
+    spec->kind = job_kind(t, broadcast, spec->parallel);
+    spec->bytes = t->place.size;
+    spec->move = move_of(t, set->kind);
+    spec->moved = t->table;
+}
+
+static dpu_error_t submit(struct dpu_set_t set, struct transfer transfer,
+                          dpu_error_t (*resolve)(const struct dpu_set_t *, struct dpulib_spec *))
+{
     const struct dpulib_spec spec = {
-        .kind = job_kind(transfer, broadcast, parallel),
         .run = run_transfer,
-        .argument = transfer,
+        .argument = &transfer,
+        .argument_size = sizeof transfer,
+        .resolve = resolve,
         .release = release_transfer,
-        .bytes = transfer->place.size,
-        .move = move,
-        .moved = transfer->table,
-        .parallel = parallel,
     };
-    return dpulib_submit(set, &spec, (flags & DPU_XFER_ASYNC) != 0);
-}
-
-dpu_error_t dpulib_find_symbol(struct dpu_set_t set, const char *name, struct dpu_symbol_t *symbol)
-{
-    struct dpu_program_t *program;
-    dpu_error_t error = dpulib_check_set(set);
-    if (error == DPU_OK)
-        error = dpulib_common_program(set, &program);
-    if (error != DPU_OK)
-        return error;
-
-    error = dpu_get_symbol(program, name, symbol);
-    dpu_free_program(program);
-    return error;
-}
-
-dpu_error_t dpulib_check_place(struct dpu_set_t set, const struct dpulib_place *place)
-{
-    /* The machine cannot go away while the lock is held. */
-    dpulib_lock();
-    dpu_error_t error = dpulib_check_set_locked(set);
-    const struct dpu_t *dpu = NULL;
-    if (error == DPU_OK)
-        dpu = dpulib_next_dpu(&set, &(struct dpulib_cursor){0});
-    if (dpu != NULL)
-        error = dpulib_place_check(place, dpu->machine);
-    dpulib_unlock();
-    return error;
+    return dpulib_submit(set, &spec, (transfer.flags & DPU_XFER_ASYNC) != 0);
 }
 
 /* --- the same for all, and from one --- */
 
-static dpu_error_t broadcast(struct dpu_set_t set, struct dpu_symbol_t symbol, uint32_t offset,
-                             const void *source, size_t length, dpu_xfer_flags_t flags)
+static dpu_error_t resolve_shared(const struct dpu_set_t *set, struct dpulib_spec *spec)
 {
-    struct dpulib_place place;
-    dpu_error_t error = dpulib_place_find(&place, symbol, offset, length);
+    struct transfer *t = spec->argument;
+    const bool to_dpu = t->direction == DPU_XFER_TO_DPU;
+    dpu_error_t error = to_dpu ? DPU_OK : dpulib_check_is_dpu(set);
     if (error == DPU_OK)
-        error = dpulib_check_place(set, &place);
-    if (error != DPU_OK)
-        return error;
-    if (source == NULL && length != 0)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
+        error = dpulib_target_resolve(&t->target, set);
+    if (error == DPU_OK)
+        error = dpulib_place_find(&t->place, &t->target);
+    if (error == DPU_OK)
+        error = dpulib_place_check(&t->place, set);
+    if (error == DPU_OK && t->host == NULL && t->place.size != 0)
+        error = dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
 
-    struct dpulib_transfer *transfer = malloc(sizeof *transfer);
-    if (transfer == NULL)
-        return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
-
-    *transfer =
-        (struct dpulib_transfer){.place = place, .direction = DPU_XFER_TO_DPU, .everyone = source};
-    return dpulib_transfer_submit(set, transfer, set.kind == DPU_SET_RANKS, flags);
+    spec->nothing = !to_dpu && t->place.size == 0;
+    describe(set, spec);
+    return error;
 }
 
-static dpu_error_t broadcast_by_name(struct dpu_set_t set, const char *name, uint32_t offset,
-                                     const void *source, size_t length, dpu_xfer_flags_t flags)
+static dpu_error_t broadcast(struct dpu_set_t set, struct dpulib_target target, const void *source,
+                             dpu_xfer_flags_t flags)
 {
-    struct dpu_symbol_t symbol;
-    dpu_error_t error = dpulib_find_symbol(set, name, &symbol);
-    return error != DPU_OK ? error : broadcast(set, symbol, offset, source, length, flags);
+    /* The copy only reads it. */
+    void *host = (void *)(uintptr_t)source;
+    return submit(set, (struct transfer){.target = target, .host = host, .flags = flags},
+                  resolve_shared);
 }
 
 DPU_EXPORT dpu_error_t dpu_broadcast_to(struct dpu_set_t dpu_set, const char *symbol_name,
                                         uint32_t symbol_offset, const void *src, size_t length,
                                         dpu_xfer_flags_t flags)
 {
-    return broadcast_by_name(dpu_set, symbol_name, symbol_offset, src, length, flags);
+    return broadcast(dpu_set, dpulib_by_name(symbol_name, symbol_offset, length), src, flags);
 }
 
 DPU_EXPORT dpu_error_t dpu_broadcast_to_symbol(struct dpu_set_t dpu_set, struct dpu_symbol_t symbol,
                                                uint32_t symbol_offset, const void *src,
                                                size_t length, dpu_xfer_flags_t flags)
 {
-    dpu_error_t error = dpulib_check_set(dpu_set);
-    return error != DPU_OK ? error : broadcast(dpu_set, symbol, symbol_offset, src, length, flags);
+    return broadcast(dpu_set, dpulib_by_symbol(symbol, symbol_offset, length), src, flags);
 }
 
 DPU_EXPORT dpu_error_t dpu_copy_to(struct dpu_set_t dpu_set, const char *symbol_name,
                                    uint32_t symbol_offset, const void *src, size_t length)
 {
-    return broadcast_by_name(dpu_set, symbol_name, symbol_offset, src, length, DPU_XFER_DEFAULT);
+    return dpu_broadcast_to(dpu_set, symbol_name, symbol_offset, src, length, DPU_XFER_DEFAULT);
 }
 
 DPU_EXPORT dpu_error_t dpu_copy_to_symbol(struct dpu_set_t dpu_set, struct dpu_symbol_t symbol,
@@ -180,69 +164,23 @@ DPU_EXPORT dpu_error_t dpu_copy_to_symbol(struct dpu_set_t dpu_set, struct dpu_s
     return dpu_broadcast_to_symbol(dpu_set, symbol, symbol_offset, src, length, DPU_XFER_DEFAULT);
 }
 
-struct read {
-    struct dpulib_place place;
-    void *host;
-};
-
-static dpu_error_t run_read(struct dpu_t *dpu, void *argument)
+static dpu_error_t copy_from(struct dpu_set_t set, struct dpulib_target target, void *host)
 {
-    const struct read *read = argument;
-    dpulib_place_read(&read->place, dpu->machine, 0, read->place.size, read->host);
-    return DPU_OK;
-}
-
-static dpu_error_t copy_from(struct dpu_t *dpu, struct dpu_symbol_t symbol, uint32_t offset,
-                             void *target, size_t length)
-{
-    static const enum dpulib_job_kind kinds[] = {
-        [DPU_PLACE_WRAM] = DPULIB_JOB_WRAM_FROM_MATRIX,
-        [DPU_PLACE_MRAM] = DPULIB_JOB_MRAM_FROM_MATRIX,
-        [DPU_PLACE_IRAM] = DPULIB_JOB_IRAM_FROM_MATRIX,
-    };
-    struct read read = {.host = target};
-    dpu_error_t error = dpulib_place_find(&read.place, symbol, offset, length);
-    if (error != DPU_OK)
-        return error;
-
-    /* With the lock, as another thread may free the set. */
-    const struct dpu_set_t set = {.kind = DPU_SET_DPU, .dpu = dpu};
-    dpulib_lock();
-    error = dpulib_check_set_locked(set);
-    if (error == DPU_OK)
-        error = dpulib_place_check(&read.place, dpu->machine);
-    dpulib_unlock();
-
-    if (error != DPU_OK)
-        return error;
-    if (target == NULL && length != 0)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER, "the buffer must not be NULL");
-
-    const struct dpulib_spec spec = {.kind = kinds[read.place.memory],
-                                     .run = length != 0 ? run_read : NULL,
-                                     .argument = &read,
-                                     .bytes = length,
-                                     .move = DPULIB_SERIAL_FROM};
-    return length == 0 ? DPU_OK : dpulib_run_on_dpu(dpu, &spec);
+    return submit(set,
+                  (struct transfer){.target = target, .direction = DPU_XFER_FROM_DPU, .host = host},
+                  resolve_shared);
 }
 
 DPU_EXPORT dpu_error_t dpu_copy_from_symbol(struct dpu_set_t dpu_set, struct dpu_symbol_t symbol,
                                             uint32_t symbol_offset, void *dst, size_t length)
 {
-    struct dpu_t *dpu;
-    dpu_error_t error = dpulib_check_single(dpu_set, &dpu);
-    return error != DPU_OK ? error : copy_from(dpu, symbol, symbol_offset, dst, length);
+    return copy_from(dpu_set, dpulib_by_symbol(symbol, symbol_offset, length), dst);
 }
 
 DPU_EXPORT dpu_error_t dpu_copy_from(struct dpu_set_t dpu_set, const char *symbol_name,
                                      uint32_t symbol_offset, void *dst, size_t length)
 {
-    struct dpu_t *dpu;
-    struct dpu_symbol_t symbol;
-    dpu_error_t error = dpulib_check_single(dpu_set, &dpu);
-    if (error == DPU_OK)
-        error = dpulib_find_symbol(dpu_set, symbol_name, &symbol);
-    return error != DPU_OK ? error : copy_from(dpu, symbol, symbol_offset, dst, length);
+    return copy_from(dpu_set, dpulib_by_name(symbol_name, symbol_offset, length), dst);
 }
 
 /* --- a buffer for each DPU --- */
@@ -259,90 +197,67 @@ DPU_EXPORT dpu_error_t dpu_prepare_xfer(struct dpu_set_t dpu_set, void *buffer)
     return error;
 }
 
-/* Takes all that was prepared. */
-static struct dpulib_table *take_prepared(const struct dpu_set_t *set)
-{
-    struct dpu_t *dpu;
-    struct dpulib_table *table = dpulib_table_new(set);
-    if (table == NULL)
-        return NULL;
-
-    dpulib_lock();
-    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(set, &at)) != NULL;)
-        *dpulib_table_entry(table, dpu) = dpu->xfer_buffer;
-
-    dpulib_unlock();
-    return table;
-}
-
 /* Errors of a transfer that are found before its buffers are looked at; they stay prepared then. */
-static dpu_error_t check_request(struct dpulib_place *place, dpu_xfer_t direction,
-                                 struct dpu_symbol_t symbol, uint32_t offset, size_t length,
-                                 dpu_xfer_flags_t flags)
+static dpu_error_t check_request(const struct dpu_set_t *set, struct transfer *t)
 {
-    dpu_error_t error = dpulib_place_find(place, symbol, offset, length);
-    if (error == DPU_ERR_INVALID_SYMBOL_ACCESS)
-        return error;
-
-    if (direction != DPU_XFER_TO_DPU && direction != DPU_XFER_FROM_DPU)
-        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
-                           "direction %d is neither DPU_XFER_TO_DPU nor DPU_XFER_FROM_DPU",
-                           (int)direction);
+    dpu_error_t error = dpulib_target_resolve(&t->target, set);
     if (error != DPU_OK)
         return error;
 
-    if ((flags & DPU_XFER_PARALLEL) != 0 && place->memory != DPU_PLACE_WRAM)
+    error = dpulib_place_find(&t->place, &t->target);
+    if (t->direction != DPU_XFER_TO_DPU && t->direction != DPU_XFER_FROM_DPU)
+        return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
+                           "direction %d is neither DPU_XFER_TO_DPU nor DPU_XFER_FROM_DPU",
+                           (int)t->direction);
+    if (error != DPU_OK)
+        return error;
+
+    if ((t->flags & DPU_XFER_PARALLEL) != 0 && t->place.memory != DPU_PLACE_WRAM)
         return dpulib_fail(DPU_ERR_INVALID_PARALLEL_MEMORY_TRANSFER,
                            "only WRAM can be accessed while the program runs");
     return DPU_OK;
 }
 
-static dpu_error_t transfer_prepared(struct dpu_set_t set, const struct dpulib_place *place,
-                                     dpu_xfer_t direction, dpu_xfer_flags_t flags)
+/* Takes all that was prepared, also for a place that then turns out to be outside of a memory. */
+static dpu_error_t resolve_prepared(const struct dpu_set_t *set, struct dpulib_spec *spec)
 {
-    dpu_error_t error = dpulib_check_place(set, place);
+    struct transfer *t = spec->argument;
+    dpu_error_t error = check_request(set, t);
     if (error != DPU_OK)
         return error;
-
-    struct dpulib_transfer *transfer = malloc(sizeof *transfer);
-    struct dpulib_table *table = take_prepared(&set);
-    if (transfer == NULL || table == NULL) {
-        free(transfer);
-        free(table);
+    t->table = dpulib_table_new(set);
+    if (t->table == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (transfer)");
+
+    const bool keep = (t->flags & DPU_XFER_NO_RESET) != 0;
+    struct dpu_t *dpu;
+    for (struct dpulib_cursor at = {0}; (dpu = dpulib_next_dpu(set, &at)) != NULL;) {
+        *dpulib_table_entry(t->table, dpu) = dpu->xfer_buffer;
+        if (!keep)
+            dpu->xfer_buffer = NULL;
     }
 
-    *transfer = (struct dpulib_transfer){.place = *place, .direction = direction, .table = table};
-    return dpulib_transfer_submit(set, transfer, false, flags);
+    describe(set, spec);
+    return dpulib_place_check(&t->place, set);
 }
 
-static dpu_error_t push(struct dpu_set_t set, dpu_xfer_t direction, struct dpu_symbol_t symbol,
-                        uint32_t offset, size_t length, dpu_xfer_flags_t flags)
+static dpu_error_t push(struct dpu_set_t set, dpu_xfer_t direction, struct dpulib_target target,
+                        dpu_xfer_flags_t flags)
 {
-    struct dpulib_place place;
-    dpu_error_t error = check_request(&place, direction, symbol, offset, length, flags);
-    if (error != DPU_OK)
-        return error;
-
-    error = transfer_prepared(set, &place, direction, flags);
-    if ((flags & DPU_XFER_NO_RESET) == 0)
-        (void)dpu_prepare_xfer(set, NULL);
-    return error;
+    return submit(set, (struct transfer){.target = target, .direction = direction, .flags = flags},
+                  resolve_prepared);
 }
 
 DPU_EXPORT dpu_error_t dpu_push_xfer_symbol(struct dpu_set_t dpu_set, dpu_xfer_t xfer,
                                             struct dpu_symbol_t symbol, uint32_t symbol_offset,
                                             size_t length, dpu_xfer_flags_t flags)
 {
-    dpu_error_t error = dpulib_check_set(dpu_set);
-    return error != DPU_OK ? error : push(dpu_set, xfer, symbol, symbol_offset, length, flags);
+    return push(dpu_set, xfer, dpulib_by_symbol(symbol, symbol_offset, length), flags);
 }
 
 DPU_EXPORT dpu_error_t dpu_push_xfer(struct dpu_set_t dpu_set, dpu_xfer_t xfer,
                                      const char *symbol_name, uint32_t symbol_offset, size_t length,
                                      dpu_xfer_flags_t flags)
 {
-    struct dpu_symbol_t symbol;
-    dpu_error_t error = dpulib_find_symbol(dpu_set, symbol_name, &symbol);
-    return error != DPU_OK ? error : push(dpu_set, xfer, symbol, symbol_offset, length, flags);
+    return push(dpu_set, xfer, dpulib_by_name(symbol_name, symbol_offset, length), flags);
 }

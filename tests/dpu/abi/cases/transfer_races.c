@@ -152,7 +152,8 @@ CASE(threads_save_and_restore_beside_launches)
     CHECK_OK(dpu_free(set));
 }
 
-/* By its name, by its address, from it, and a buffer that is prepared: until it is gone. */
+/* By its name, by its address, from it, and a buffer that is prepared and pushed: until it is gone.
+ */
 static void *copy_until_freed(void *argument)
 {
     struct user *user = argument;
@@ -164,7 +165,11 @@ static void *copy_until_freed(void *argument)
         case 0: status = dpu_copy_to_symbol(dpu, mram, 0, &word, sizeof word); break;
         case 1: status = dpu_copy_from_symbol(dpu, mram, 0, &word, sizeof word); break;
         case 2: status = dpu_copy_to(dpu, "counter", 0, &word, 4); break;
-        default: status = dpu_prepare_xfer(dpu, &word); break;
+        default:
+            status = dpu_prepare_xfer(dpu, &word);
+            if (status == DPU_OK)
+                status = dpu_push_xfer(dpu, DPU_XFER_FROM_DPU, "counter", 0, 4, DPU_XFER_DEFAULT);
+            break;
         }
         if (status == DPU_ERR_INVALID_DPU_SET)
             return NULL;
