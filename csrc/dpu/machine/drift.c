@@ -109,7 +109,6 @@ static bool goes_on(struct dpu_window *w, uint32_t id, uint64_t round,
     if (op->kind == DPU_OP_BOOT || op->kind == DPU_OP_RESUME)
         return true;
     w->standing |= 1u << id;
-    w->places[id] = DPU_NOWHERE;
     return false;
 }
 
@@ -131,7 +130,6 @@ static bool execute(struct dpu_window *w, uint32_t id, uint64_t round)
     if (bit != UINT32_MAX) {
         w->spinning |= 1u << id;
         w->spins_on[id] = (uint16_t)bit;
-        w->places[id] = DPU_NOWHERE;
         return true;
     }
 
@@ -149,10 +147,14 @@ static bool execute(struct dpu_window *w, uint32_t id, uint64_t round)
 /* True if a tasklet has executed what comes after an event of tasklet ID in ROUND. */
 static bool is_ahead(const struct dpu_window *w, uint32_t id, uint64_t round)
 {
-    for (uint32_t other = 0; other < DPU_MACHINE_THREADS; other++)
-        if (other != id && w->places[other] != DPU_NOWHERE &&
-            w->places[other] > (int32_t)DPU_PLACE(round - w->begin + (other < id), other))
+    const struct dpu_queue *q = &w->events;
+    for (uint32_t i = q->first; i != q->end; i++) {
+        uint64_t place = q->keys[i % DPU_QUEUE_ROOM];
+        uint32_t other = DPU_KEY_ID(place);
+        if (place > DPU_PLACE(round + (other < id), other))
             return true;
+    }
+
     return false;
 }
 
@@ -177,11 +179,16 @@ static dpu_runner runner_of(const struct dpu_machine *m)
 static enum ending run_window(struct dpu_machine *m, uint64_t end, uint64_t limit, uint64_t fault,
                               bool is_exact)
 {
-    struct dpu_window w = {.m = m, .run = runner_of(m), .end = end, .limit = limit, .fault = fault};
+    struct dpu_window w;
+    w.m = m;
+    w.run = runner_of(m);
+    w.end = end;
+    w.limit = limit;
+    w.fault = fault;
     dpu_window_begin(&w);
     while (!w.is_over) {
-        uint64_t place = dpu_window_first(&w), round = DPU_PLACE_ROUND(place);
-        uint32_t id = (uint32_t)place & 31;
+        uint64_t place = dpu_queue_first(&w.events), round = DPU_PLACE_ROUND(place);
+        uint32_t id = DPU_KEY_ID(place);
         if (w.regroup <= round && w.regroup < w.end) {
             dpu_window_regroup(&w, w.regroup);
             continue;
@@ -191,6 +198,7 @@ static enum ending run_window(struct dpu_machine *m, uint64_t end, uint64_t limi
             return MISSED;
         if (round >= w.end)
             break;
+        dpu_queue_take(&w.events);
         if (!execute(&w, id, round))
             return end_in_fault(&w, id, round, is_exact);
         if (place == fault)

@@ -131,6 +131,7 @@ bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_opt
     if (options->switches != m->options.switches)
         m->iram_changed = true;
     m->options = *options;
+    m->refresh_interval = m->launch_cycles;
     dpu_counter_start(m, value, m->counter.mode);
     return true;
 }

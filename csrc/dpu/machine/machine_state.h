@@ -189,6 +189,7 @@ struct dpu_machine {
 
     uint64_t launch_cycles, launch_instructions, launch_rounds; /* at the boot */
     struct dpu_dma_totals launch_dma;                           /* likewise */
+    uint64_t refresh_interval; /* cycle at which one of the launch begins; see timing.c */
     struct dpu_observing observing;
 };
 

@@ -64,7 +64,7 @@ static enum dpu_run_status run_and_report(struct dpu_machine *m, enum stepping s
 
 void dpu_machine_boot(struct dpu_machine *m)
 {
-    m->launch_cycles = m->cycles;
+    m->launch_cycles = m->refresh_interval = m->cycles;
     m->launch_instructions = m->instructions;
     m->launch_rounds = m->rounds;
     m->launch_dma = m->dma;

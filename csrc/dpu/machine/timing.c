@@ -6,30 +6,24 @@
 #define COUNTER_MASK ((UINT64_C(1) << 36) - 1)
 enum { MODE_KEEP, MODE_CYCLES, MODE_INSTRUCTIONS, MODE_OFF };
 
-uint64_t dpu_round_cycles(const struct dpu_machine *m, uint32_t runnable)
-{
-    if (m->options.accounting == DPU_ACCOUNTING_VENDOR)
-        return runnable;
-    return runnable > m->options.round_cycles ? runnable : m->options.round_cycles;
-}
-
-uint64_t dpu_now(const struct dpu_machine *m)
-{
-    return m->cycles + m->rounds_done * dpu_round_cycles(m, m->runnable) + m->slot;
-}
-
-/* Refreshes are counted from the boot, so that a launch takes the same cycles each time. */
-uint64_t dpu_after_transfer(const struct dpu_machine *m, uint64_t start, uint64_t cycles)
+/* Refreshes are counted from the boot, so that a launch takes the same cycles each time. Transfers
+ * come one after the other, so that most begin in the interval that was found last. */
+uint64_t dpu_after_transfer(struct dpu_machine *m, uint64_t start, uint64_t cycles)
 {
     uint64_t interval = m->options.dram_refresh_interval;
     uint64_t usable = interval - m->options.dram_refresh_cycles;
     if (cycles == 0)
         return start;
 
-    uint64_t passed = start - m->launch_cycles, phase = passed % interval;
-    uint64_t used = passed / interval * usable + (phase < usable ? phase : usable);
-    uint64_t last = used + cycles - 1; /* the last cycle of the transfer, in usable ones */
-    return m->launch_cycles + last / usable * interval + last % usable + 1;
+    if (start - m->refresh_interval >= interval)
+        m->refresh_interval = start - (start - m->launch_cycles) % interval;
+    uint64_t passed = start - m->refresh_interval;
+
+    /* The last cycle of the transfer, in usable ones. */
+    uint64_t last = (passed < usable ? passed : usable) + cycles - 1;
+    if (last >= usable)
+        last = last / usable * interval + last % usable;
+    return m->refresh_interval + last + 1;
 }
 
 /* Count of the performance counter since the machine exists. */

@@ -44,47 +44,62 @@ static uint64_t rounds_of(uint64_t cycles, uint64_t length)
     return whole <= UINT32_MAX ? (uint32_t)whole / (uint32_t)length : whole / length;
 }
 
-/* Tasklets that can issue now, and the cycle at which one more can. Those of KNOWN can: they have
- * had no event. */
-static uint32_t choose(const struct dpu_machine *m, uint32_t known, uint64_t *next)
+/* Takes those who can issue now from those who wait for DMA. */
+static inline uint32_t take_ready(struct dpu_window *w)
 {
-    uint32_t running = (uint32_t)(m->run_bits & THREAD_BITS), group = known & running;
-    *next = DPU_NEVER;
-    for (uint32_t left = running & ~known; left != 0; left &= left - 1) {
+    uint32_t ready = 0;
+    uint64_t end = DPU_KEY(w->m->cycles + 1, 0), key = dpu_queue_first(&w->waiting);
+    if (key >= end)
+        return 0;
+
+    do {
+        ready |= 1u << DPU_KEY_ID(key);
+        dpu_queue_take(&w->waiting);
+        key = dpu_queue_first(&w->waiting);
+    } while (key < end);
+
+    w->is_waiting &= ~ready;
+    return ready;
+}
+
+/* Tasklets that can issue now. Those of the group can that have had no event. */
+static inline uint32_t choose(struct dpu_window *w)
+{
+    const struct dpu_machine *m = w->m;
+    uint32_t running = (uint32_t)(m->run_bits & THREAD_BITS), group = w->group & ~w->standing;
+    for (uint32_t left = running & ~group & ~w->is_waiting; left != 0; left &= left - 1) {
         uint32_t id = (uint32_t)__builtin_ctz(left);
-        uint64_t ready = m->threads[id].ready;
-        if (ready <= m->cycles)
-            group |= 1u << id;
-        else
-            *next = smaller(*next, ready);
+        dpu_queue_put(&w->waiting, DPU_KEY(m->threads[id].ready, id));
+        w->is_waiting |= 1u << id;
     }
 
-    return group;
+    return group | take_ready(w);
 }
 
 /* The same if nobody can issue: they wait for DMA, which takes no rounds. */
-static uint32_t choose_later(struct dpu_window *w, uint64_t *next)
+static uint32_t choose_later(struct dpu_window *w)
 {
     struct dpu_machine *m = w->m;
-    uint32_t group = choose(m, w->group & ~w->standing, next);
-    if (group == 0 && *next < w->limit) {
-        m->cycles = *next;
-        w->end =
-            smaller(w->end, m->rounds + smaller(w->end, dpu_window_rounds_before(m, w->limit)));
-        return choose(m, 0, next);
-    }
+    if (w->is_waiting == 0)
+        return 0;
 
-    if (group == 0 && *next != DPU_NEVER)
-        m->cycles = w->limit;
-    return group;
+    uint64_t ready = DPU_KEY_VALUE(dpu_queue_first(&w->waiting));
+    m->cycles = smaller(ready, w->limit);
+    if (ready >= w->limit)
+        return 0;
+    w->end = smaller(w->end, m->rounds + smaller(w->end, dpu_window_rounds_before(m, w->limit)));
+    return take_ready(w);
 }
 
 void dpu_window_regroup(struct dpu_window *w, uint64_t round)
 {
     struct dpu_machine *m = w->m;
-    uint64_t next;
     count(w, round);
-    uint32_t group = choose_later(w, &next), left = w->group & ~group, came = group & ~w->group;
+    uint32_t group = choose(w);
+    if (group == 0)
+        group = choose_later(w);
+
+    uint32_t left = w->group & ~group, came = group & ~w->group;
 
     for (; left != 0; left &= left - 1) {
         uint32_t id = (uint32_t)__builtin_ctz(left);
@@ -98,8 +113,10 @@ void dpu_window_regroup(struct dpu_window *w, uint64_t round)
     m->runnable = dpu_count_bits(group);
     w->length = dpu_round_cycles(m, m->runnable);
     w->regroup = DPU_NEVER;
-    if (next != DPU_NEVER && group != 0)
-        w->regroup = round + rounds_of(next - m->cycles, w->length);
+    if (w->is_waiting != 0 && group != 0) {
+        uint64_t ready = DPU_KEY_VALUE(dpu_queue_first(&w->waiting));
+        w->regroup = round + rounds_of(ready - m->cycles, w->length);
+    }
 
     for (; to_run != 0; to_run &= to_run - 1) {
         uint32_t id = (uint32_t)__builtin_ctz(to_run);
@@ -112,10 +129,9 @@ void dpu_window_regroup(struct dpu_window *w, uint64_t round)
 void dpu_window_begin(struct dpu_window *w)
 {
     struct dpu_machine *m = w->m;
-    w->begin = m->rounds;
-    for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++)
-        w->places[id] = DPU_NOWHERE;
-    w->group = w->standing = w->spinning = 0;
+    dpu_queue_clear(&w->events);
+    dpu_queue_clear(&w->waiting);
+    w->group = w->standing = w->spinning = w->is_waiting = 0;
     w->is_over = false;
 
     uint64_t running = m->run_bits & THREAD_BITS;
