@@ -14,14 +14,48 @@ struct place {
     uint32_t address, bytes;
 };
 
+/* Blocks of WRAM, in each of which a snapshot has either zeros or a copy. */
+#define BLOCK 1024
+#define BLOCKS (DPU_MACHINE_WRAM / BLOCK)
+
 struct dpu_snapshot {
     bool is_valid;
-    uint8_t wram[DPU_MACHINE_WRAM];
+    uint8_t wram[DPU_MACHINE_WRAM]; /* of the blocks that are not zero; others may be anything */
+    bool is_zero[BLOCKS];
     struct dpu_progress progress;
 
     uint8_t *log;
     size_t used, room;
 };
+
+static bool is_zero(const uint8_t *block)
+{
+    static const uint8_t zeros[BLOCK];
+    return memcmp(block, zeros, BLOCK) == 0;
+}
+
+/* Most programs use a part of WRAM. To read zeros is quicker than to copy them, and those that were
+ * never written take no memory then, here or there. */
+static void copy_wram(struct dpu_snapshot *s, const struct dpu_machine *m)
+{
+    for (uint32_t i = 0; i < m->wram_size / BLOCK; i++) {
+        const uint8_t *block = m->wram + (size_t)i * BLOCK;
+        s->is_zero[i] = is_zero(block);
+        if (!s->is_zero[i])
+            copy_memory(s->wram + (size_t)i * BLOCK, block, BLOCK);
+    }
+}
+
+static void restore_wram(const struct dpu_snapshot *s, struct dpu_machine *m)
+{
+    for (uint32_t i = 0; i < m->wram_size / BLOCK; i++) {
+        uint8_t *block = m->wram + (size_t)i * BLOCK;
+        if (s->is_zero[i])
+            memset(block, 0, BLOCK);
+        else
+            copy_memory(block, s->wram + (size_t)i * BLOCK, BLOCK);
+    }
+}
 
 bool dpu_snapshot_take(struct dpu_machine *m)
 {
@@ -31,7 +65,7 @@ bool dpu_snapshot_take(struct dpu_machine *m)
     if (s == NULL)
         return false;
 
-    memcpy(s->wram, m->wram, m->wram_size);
+    copy_wram(s, m);
     s->progress = m->progress;
     s->used = 0;
     s->is_valid = true;
@@ -94,7 +128,7 @@ void dpu_snapshot_restore(struct dpu_machine *m)
 {
     const struct dpu_snapshot *s = m->snapshot;
     restore_mram(m);
-    memcpy(m->wram, s->wram, m->wram_size);
+    restore_wram(s, m);
     m->progress = s->progress;
 }
 

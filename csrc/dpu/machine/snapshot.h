@@ -3,8 +3,9 @@
  * snapshot.h: the state of a machine at the beginning of a round, for going back to it.
  *
  * Tasklets that run alone may be ahead of one that faults. Then the run goes back to the last
- * snapshot and is repeated up to the fault. A snapshot is a copy of WRAM and of all state, and of
- * the parts of MRAM that were written since. All is for the thread that runs the machine.
+ * snapshot and is repeated up to the fault. A snapshot is a copy of what WRAM has beside zeros, of
+ * all state, and of the parts of MRAM that were written since. All is for the thread that runs the
+ * machine.
  */
 #ifndef OFFCHIP_DPU_SNAPSHOT_H
 #define OFFCHIP_DPU_SNAPSHOT_H

@@ -66,6 +66,14 @@ static void test_a_fault_of_the_first_tasklet_alone(void)
                     JUMP_IF(ID, 0, CC_NZ, 3), READ(2, LNEG, 0));
 }
 
+/* The others run ahead of it, and write to parts of WRAM where only zeros were. */
+static void test_a_fault_finds_zeros_where_nobody_has_written(void)
+{
+    EXPECT_THE_SAME(DPU_RUN_FAULT, JUMP_IF(ID, TASKLETS - 1, CC_NZ, 4), W("fault", "i", 7),
+                    /* 4: */ MOVE(1, 100), REPEAT(5), W("lsl", "rri", 3, ID, 11),
+                    WRITE(3, 16384, 3), STOP);
+}
+
 static void test_spinning_on_a_lock(void)
 {
     EXPECT_THE_SAME(DPU_RUN_DONE, MOVE(1, 100), /* 3: */ W("acquire", "rici", ZERO, 9, CC_NZ, 3),
@@ -200,6 +208,7 @@ int main(void)
 {
     test_a_fault_finds_nobody_ahead();
     test_a_fault_of_the_first_tasklet_alone();
+    test_a_fault_finds_zeros_where_nobody_has_written();
     test_spinning_on_a_lock();
     test_spinning_on_a_run_bit();
     test_the_limit_of_cycles();
