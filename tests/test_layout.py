@@ -38,6 +38,7 @@ LAYERS: dict[str, str] = {
     "csrc/veo/package": "include/veo csrc/common",
     "csrc/veo/sysve": "include/veo",
     "csrc/veo/link": "",
+    "csrc/veo/dump": "csrc/formats csrc/veo/isa csrc/veo/link",
     "csrc/veo/run": "csrc/veo/link csrc/veo/isa csrc/veo/machine",
     "csrc/veo/worker": "include/veo csrc/common csrc/formats csrc/veo csrc/veo/link "
     "csrc/veo/machine csrc/veo/run",

@@ -25,7 +25,7 @@ from tests.support.elf_file import ElfFile, is_elf
 
 pytestmark = pytest.mark.packaging
 
-EXECUTABLES = ["veo/bin/veorun", "offchip/bin/offchip-probe"]
+EXECUTABLES = ["veo/bin/ve-objdump", "veo/bin/veorun", "offchip/bin/offchip-probe"]
 LIBRARIES = ["veo/lib/libveo.so.1", "veo/lib/libveorun.a", "dpu/lib/libdpu.so"]
 LIBRARIES += ["accl/lib/libaccl.so", "veo/lib/libveohmem.a", "veo/lib/libaveoVE.a"]
 LIBRARIES += ["veo/lib/libsysve.a"]

@@ -16,7 +16,7 @@ from tests.support.elf_file import ElfFile, is_elf
 
 pytestmark = pytest.mark.packaging
 
-EXECUTABLES = {"veo/bin/veorun", "offchip/bin/offchip-probe"}
+EXECUTABLES = {"veo/bin/ve-objdump", "veo/bin/veorun", "offchip/bin/offchip-probe"}
 
 
 @pytest.fixture(scope="module")

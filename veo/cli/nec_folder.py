@@ -39,6 +39,7 @@ _BINUTIL = f"""#!/bin/sh
 # {_MARK}. Kernels are files for the host, and so are the tools for them.
 exec {{name}} "$@"
 """
+_PROGRAMS = {"veorun": "veorun", "ve_exec": "veorun", "ve-objdump": "ve-objdump"}
 _VE_LIBRARIES = ("libveohmem.a", "libaveoVE.a", "libsysve.a")
 _VARIABLES = {"NCC": "ncc", "NCXX": "nc++", "NCPP": "nc++", "NFORT": "nfort", "NAR": "nar"}
 _SEARCHED = {
@@ -75,8 +76,8 @@ def write_folder(folder: str | os.PathLike[str]) -> str:
         write_file(root / "ve" / name, _COMMAND.format(python=python, module=module), mode=0o755)
     for name in _BINUTILS:
         write_file(root / "ve" / "bin" / f"n{name}", _BINUTIL.format(name=name), mode=0o755)
-    for name in ("veorun", "ve_exec"):
-        link_file(root / "ve" / "bin" / name, _PACKAGE / "bin" / "veorun")
+    for name, program in _PROGRAMS.items():
+        link_file(root / "ve" / "bin" / name, _PACKAGE / "bin" / program)
     link_file(root / "bin", Path("ve", "bin"))
 
     for header in sorted((_PACKAGE / "include").glob("*.h")):

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Listings of Vector Engine code."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import veo
+from tests.veo.fuzz.link_corpus import archive
+from tests.veo.machine.test_disassembler import assemble, text_section
+from veo.cli.nec_folder import write_folder
+from veo.ve_clang import clang_command
+
+pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
+# It is slow when it is first used.
+pytestmark = pytest.mark.timeout(600)
+
+COMMAND = Path(veo.__file__).parent / "bin" / "ve-objdump"
+SOURCE = """
+#include <velintrin.h>
+int puts(const char *);
+void scale(double factor, double *x, long n)
+{
+    for (long i = 0; i < n; i += 256) {
+        int vl = n - i < 256 ? n - i : 256;
+        _vel_vst_vssl(_vel_vfmuld_vsvl(factor, _vel_vld_vssl(8, x + i, vl), vl), 8, x + i, vl);
+    }
+    puts("done");
+}
+__attribute__((section(".text.other"))) int other(const int *p)
+{
+    return *p + 1;
+}
+"""
+LINE = re.compile(r" *([0-9a-f]+): ([0-9a-f]{16})  (.*?)(  # <.*>)?")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("objdump")
+    (folder / "kernel.c").write_text(SOURCE)
+    subprocess.run([*clang_command("C"), "-O2", "-g", "-c", "kernel.c"], cwd=folder, check=True)
+    return folder / "kernel.o"
+
+
+def objdump(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+
+
+def test_a_listing_assembled_again_is_the_same_code(made: Path, tmp_path: Path) -> None:
+    lines = objdump("-d", made).stdout.partition("instructions of .text.other")[0].splitlines()
+    found = [match for line in lines if (match := LINE.fullmatch(line))]
+    words = [int(match[2], 16) for match in found]
+    assert words == text_section(made)
+    assert [int(match[1], 16) for match in found] == list(range(0, 8 * len(words), 8))
+    assert assemble([match[3] for match in found], tmp_path) == words
+
+
+def test_lines_and_sources_are_shown(made: Path) -> None:
+    done = objdump("-S", "-r", "kernel.o", folder=made.parent)
+    assert done.stderr == ""
+    rest = done.stdout
+    for pattern in (
+        r"<scale>:\n# kernel.c:5  {\n",
+        r"# kernel.c:8          _vel_vst_vssl.*\n.*lvl .*\n.*vld ",
+        r"# kernel.c:10      puts\(\"done\"\);\n",
+        r" +# [0-9a-f]+: R_VE_LO32 puts\n",
+        r"instructions of .text.other:\n\n0{16} <other>:\n# kernel.c:14      return \*p \+ 1;\n",
+    ):
+        found = re.search(pattern, rest)
+        assert found, pattern
+        rest = rest[found.end() :]
+    assert re.search(r"br\w+\.l.* -?\d+  # <scale\+0x[0-9a-f]+>\n", done.stdout)
+    done = objdump("-l", made)
+    assert "# kernel.c:10\n" in done.stdout
+
+
+def test_tables_are_listed(made: Path) -> None:
+    out = objdump("-x", made).stdout
+    assert re.search(r"sections:\n(.*\n)*   *\d+ 0{16} +\d+ bytes a-x .text.other\n", out)
+    assert re.search(r"symbols:\n(.*\n)*  0{16} +\d+ global func +.text scale\n", out)
+    assert re.search(r" 0 global +undefined puts\n", out)
+    assert re.search(r"relocations in .rela.text:\n(.*\n)*  [0-9a-f]{16} R_VE_HI32 puts\n", out)
+
+
+def test_members_of_archives_are_listed(made: Path, tmp_path: Path) -> None:
+    path = tmp_path / "libk.a"
+    path.write_bytes(archive([("k.o", made.read_bytes()), ("text", b"no object")]))
+    done = objdump("-t", path)
+    assert done.stdout.startswith(f"{path}(k.o): file format elf64-ve\n")
+    assert done.stderr == f"ve-objdump: {path}(text): it is no ELF file for the Vector Engine\n"
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("words", [[], ["-d"], ["kernel.o"], ["-q", "kernel.o"]])
+def test_wrong_options_show_the_usage(words: list[str]) -> None:
+    done = objdump(*words)
+    assert "usage: ve-objdump OPTION... FILE..." in done.stderr
+    assert done.returncode == 2
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    done = objdump("-d", "/nowhere/kernel.o")
+    assert "/nowhere/kernel.o" in done.stderr
+    assert done.returncode == 1
+
+
+def test_damaged_files_are_listed_or_refused(made: Path, tmp_path: Path) -> None:
+    generator = random.Random(7)
+    whole = made.read_bytes()
+    path = tmp_path / "damaged.o"
+    for _ in range(60):
+        data = bytearray(whole[: generator.choice([len(whole), generator.randrange(len(whole))])])
+        for _ in range(generator.choice([1, 5, 40])):
+            start = generator.choice([0, len(data) - len(data) // 3])
+            data[generator.randrange(start, len(data))] = generator.randrange(256)
+        path.write_bytes(data)
+        done = subprocess.run([COMMAND, "-Srhtx", path], capture_output=True, check=False)
+        assert done.returncode in (0, 1)
+
+
+def test_the_folder_of_the_sdk_has_it(made: Path, tmp_path: Path) -> None:
+    write_folder(tmp_path / "nec")
+    done = subprocess.run(
+        [tmp_path / "nec/ve/bin/ve-objdump", "-h", made], capture_output=True, text=True, check=True
+    )
+    assert ".text.other" in done.stdout
