@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from types import TracebackType
-from typing import NoReturn, Self, SupportsIndex
+from typing import Any, NoReturn, Self, SupportsIndex
 
+import numpy.typing as npt
 from typing_extensions import disjoint_base
 
+from veo._function import VeoFunction
 from veo._memory import _BufferLike
 from veo._proc import VeoProc
 from veo._request import VeoMemRequest
@@ -27,6 +29,9 @@ class VeoCtxt:
     def async_write_mem(
         self, dst: SupportsIndex, src: _BufferLike, size: SupportsIndex
     ) -> VeoMemRequest: ...
+    def call_many(
+        self, function: VeoFunction, *arguments: Any, timeout: float | None = None
+    ) -> npt.NDArray[Any] | None: ...
     def context_sync(self, timeout: float | None = None) -> None: ...
     def close(self, timeout: float | None = None) -> None: ...
     def context_close(self) -> None: ...

@@ -12,6 +12,8 @@ from veo._process_handle cimport ProcessOwner
 from veo._request cimport VeoMemRequest, VeoRequest, new_request
 from veo.libveo cimport VEO_REQUEST_ID_INVALID, veo_thr_ctxt
 
+from importlib import import_module
+
 from veo.errors import VeoClosedError
 
 __all__ = ["VeoCtxt"]
@@ -141,6 +143,39 @@ cdef class VeoCtxt:
             The library rejected the request, for example because the process is dead.
         """
         return self._transfer(src, dst, size, False)
+
+    def call_many(self, function, *arguments, timeout=None):
+        """Call a function for each element of arrays, in order, and wait for all.
+
+        Parameters
+        ----------
+        function : VeoFunction
+            The function.
+        *arguments : array-like, int, float, VEMemPtr or DeviceArray
+            An array, list or tuple has a value for each call; its length says how often the function
+            is called. Other values are those of all calls. They are converted as those of one call
+            are; `OnStack` is not possible.
+        timeout : float, optional
+            Timeout in seconds for all calls; None waits without limit. At the limit, and after
+            Ctrl-C, the call that runs continues, and those behind it are taken back.
+
+        Returns
+        -------
+        numpy.ndarray or None
+            The results, of the type that one call has; None if the function returns nothing.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            Arguments of which the error names the number and the call; nothing was called.
+        VeoError, VeoKernelException
+            A call failed: the first such, whose index is the attribute ``index``. Those behind
+            it were not executed.
+        VeoTimeoutError
+            They were not done within the time.
+        """
+        # It is above this module, and loads NumPy.
+        return import_module("veo.batches").call_many(self, function, arguments, timeout)
 
     cdef VeoRequest _transfer(self, object memory, object where, object size, bint reading):
         cdef CtxHandle handle = self.get()

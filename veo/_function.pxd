@@ -39,5 +39,7 @@ cdef class VeoFunction:
     cdef veo_args *_take_args(self) except NULL
     cdef void _put_args(self, veo_args *args, unsigned int generation) noexcept
     cdef int _forget_args(self) except -1
+    # The errors of a call with n arguments behind the context, which is the first of args.
+    cdef int check_call(self, tuple args, Py_ssize_t n) except -1
     cdef int _reject(self, args, Py_ssize_t n) except -1
     cdef int _check_owner(self, object pointer) except -1

@@ -279,6 +279,17 @@ cdef class VeoFunction:
         else:
             self.proc.table.veo_args_free(args)
 
+    cdef int check_call(self, tuple args, Py_ssize_t n) except -1:
+        cdef CtxHandle handle
+        if (n < 0 or not isinstance(<object>PyTuple_GET_ITEM(args, 0), VeoCtxt)
+                or self.proc is None or self.codes is NULL or n != self.count
+                or n > VEO_MAX_NUM_ARGS or self.lib.unloaded):
+            return self._reject(args, n)
+        handle = (<VeoCtxt>PyTuple_GET_ITEM(args, 0)).handle
+        if handle is None or handle.proc is not self.proc:
+            return self._reject(args, n)
+        return 0
+
     cdef int _reject(self, args, Py_ssize_t n) except -1:
         """Raise the error about wrong arguments of a call."""
         if n < 0:
@@ -347,15 +358,9 @@ cdef class VeoFunction:
         cdef object value
         cdef VeoRequest request
 
-        if (n < 0 or not isinstance(<object>PyTuple_GET_ITEM(args, 0), VeoCtxt)
-                or self.proc is None or self.codes is NULL or n != self.count
-                or n > VEO_MAX_NUM_ARGS or self.lib.unloaded):
-            self._reject(args, n)
-
+        self.check_call(args, n)
         ctx = <VeoCtxt>PyTuple_GET_ITEM(args, 0)
         handle = ctx.handle
-        if handle is None or handle.proc is not self.proc:
-            self._reject(args, n)
         handle.usable()
 
         hold_gil = n <= SHORT_CALL and self.proc.soft.veosoft_version is not NULL

@@ -17,7 +17,9 @@ __all__ = [
 
 
 class VeoError(OffchipError, RuntimeError):
-    """A function of libveo failed."""
+    """A function of libveo failed; of `VeoCtxt.call_many()`, the call number ``index``."""
+
+    index: int | None = None
 
 
 class VeoKernelException(VeoError, ArithmeticError):

@@ -28,6 +28,20 @@ cdef extern from "ve_offload.h" nogil:
         VEO_COMMAND_UNFINISHED
 
 
+cdef extern from "veosoft.h" nogil:
+    struct veosoft_column:
+        const uint64_t *values
+        size_t step
+
+    struct veosoft_calls:
+        uint64_t address
+        size_t count
+        size_t ncolumns
+        const veosoft_column *columns
+        uint64_t *results
+        uint64_t *ended
+
+
 cdef extern from "veo_table.h" nogil:
     struct veo_table:
         int (*veo_api_version)() noexcept nogil
@@ -79,6 +93,8 @@ cdef extern from "veo_table.h" nogil:
         const char *(*veosoft_version)() noexcept nogil
         int (*veosoft_args_set_signature)(veo_args *, const char *, char) noexcept nogil
         size_t (*veosoft_signature)(veo_proc_handle *, uint64_t, char *, size_t) noexcept nogil
+        uint64_t (*veosoft_call_many)(veo_thr_ctxt *, const veosoft_calls *,
+                                      const veo_args *) noexcept nogil
         int (*veosoft_call_wait_timed)(veo_thr_ctxt *, uint64_t, uint64_t *,
                                        int64_t) noexcept nogil
         int (*veosoft_call_cancel)(veo_thr_ctxt *, uint64_t) noexcept nogil

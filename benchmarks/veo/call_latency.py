@@ -177,6 +177,10 @@ class Bench:
         name = f"Python: {self.batch} submitted, then awaited"
         report.add(name, per_second(ours["queued"]), "M/s", baseline=theirs_queued, at_least=1.0)
         report.add("C API: the same", per_second(c_api["queued"]), "M/s")
+        report.add(
+            f"Python: call_many() of {self.batch}", per_second(ours["many"]), "M/s", at_least=10.0
+        )
+        report.add("C API: veosoft_call_many()", per_second(c_api["batch"]), "M/s", at_least=10.0)
         report.add("Python: peek of a finished call", microseconds(ours["peek"]), "us")
 
     def python_layer(self) -> None:

@@ -8,6 +8,8 @@ the package on a library that does nothing. Prints nanoseconds a call, one numbe
 import sys
 import time
 
+import numpy as np
+
 import veo
 
 
@@ -36,6 +38,11 @@ def main() -> None:
         for request in requests:
             request.wait_result()
 
+    numbers = np.arange(batch)
+
+    def many(n: int) -> None:
+        ctx.call_many(next1, numbers[:n])
+
     def timed(work, n: int) -> float:  # type: ignore[no-untyped-def]
         start = time.perf_counter_ns()
         work(n)
@@ -57,6 +64,7 @@ def main() -> None:
         ("six", lambda: timed(six, batch)),
         ("queued", lambda: timed(queued, batch)),
         ("peek", lambda: peek(batch)),
+        *([("many", lambda: timed(many, batch))] if hasattr(ctx, "call_many") else []),
     ):
         measure()
         print(name, *(f"{measure():.1f}" for _ in range(rounds)))

@@ -16,10 +16,11 @@
 #define VEO_WIRE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 4
+#define WIRE_VERSION 5
 #define WIRE_HEADER_SIZE ((size_t)64 << 10)
 #define WIRE_SIZE ((size_t)4 << 30)
 #define WIRE_SIZE_SMALL ((size_t)256 << 20)
@@ -46,6 +47,8 @@ enum wire_phase {
 enum wire_op {
     WIRE_NOP,          /* result = target */
     WIRE_CALL,         /* target: function */
+    WIRE_BATCH,        /* the same; size: how many calls; block: struct wire_batch; result: calls
+                          that ended */
     WIRE_HOST,         /* executed in the host, in its turn */
     WIRE_LOAD,         /* block: wire_text with the path; result: handle */
     WIRE_UNLOAD,       /* target: handle; result: 0 or enum wire_unload */
@@ -57,6 +60,11 @@ enum wire_op {
     WIRE_EXIT,         /* ends the context's thread; in the main context the process */
 };
 
+static inline bool wire_is_call(unsigned op)
+{
+    return op == WIRE_CALL || op == WIRE_BATCH;
+}
+
 enum wire_unload {
     WIRE_UNLOAD_UNKNOWN = -1,
     WIRE_UNLOAD_BUSY = -2, /* a context is executing a function of it */
@@ -64,7 +72,7 @@ enum wire_unload {
 
 enum wire_flag {
     WIRE_SIGNATURE = 1,  /* kinds and ret are those of the callee */
-    WIRE_BLOCK_ARGS = 2, /* block is a struct wire_args */
+    WIRE_BLOCK_ARGS = 2, /* block is a struct wire_args or wire_batch */
 };
 
 /* A call that the host takes back. Whoever changes the first to the second or back has decided. */
@@ -111,6 +119,15 @@ struct wire_chunk {
 
 struct wire_args {
     uint64_t kinds[WIRE_KIND_WORDS];
+    uint64_t values[];
+};
+
+/* Calls of one function, with the values of their arguments behind it, call by call, and then room
+ * for the results. */
+struct wire_batch {
+    uint64_t kinds[WIRE_KIND_WORDS];
+    _Atomic uint64_t begun; /* worker -> host: calls */
+    _Atomic uint32_t stop;  /* host -> worker: no other call is to begin */
     uint64_t values[];
 };
 

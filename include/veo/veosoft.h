@@ -42,6 +42,34 @@ int veosoft_args_set_signature(struct veo_args *args, const char *arg_kinds, cha
  */
 size_t veosoft_signature(struct veo_proc_handle *proc, uint64_t address, char *text, size_t size);
 
+/* Values of an argument, as registers hold them (a float is in the upper half): one for each call,
+ * or with step 0 one for all. */
+struct veosoft_column {
+    const uint64_t *values;
+    size_t step;
+};
+
+/* Calls of a function, one after the other. */
+struct veosoft_calls {
+    uint64_t address;
+    size_t count;
+    size_t ncolumns; /* arguments, at most 256 */
+    const struct veosoft_column *columns;
+    uint64_t *results; /* one for each call, as veo_call_wait_result() gives it */
+    uint64_t *ended;   /* how many calls have ended, which are the first */
+};
+
+/*
+ * Queues CALLS as one request: its result, once it is done, is how many calls have ended. TYPES
+ * says what arguments and result are, as the list of one call does; its values are not used, and it
+ * may be NULL. What CALLS refers to is copied, but results and *ended are written when
+ * the request is done (waited for, peeked at, or another is submitted), and may be used until then.
+ * If a call ends the process, the calls before it have results: *ended is its index.
+ * VEO_REQUEST_ID_INVALID with EINVAL or ENOMEM.
+ */
+uint64_t veosoft_call_many(struct veo_thr_ctxt *ctx, const struct veosoft_calls *calls,
+                           const struct veo_args *types);
+
 /*
  * veo_call_wait_result() with a limit in nanoseconds; VEO_COMMAND_UNFINISHED when it is reached,
  * and the request stays as it is. Negative: no limit.
@@ -52,7 +80,7 @@ int veosoft_call_wait_timed(struct veo_thr_ctxt *ctx, uint64_t reqid, uint64_t *
  * Takes back a call that is queued in CTX and has not begun. 1 if so: it is not executed, stack
  * arguments are not written back, and REQID is unknown from now on, as after its result was
  * fetched. 0 if it may have begun, has ended, or is no call; then it stays as it is. -1 if CTX
- * cannot be used.
+ * cannot be used. Calls of veosoft_call_many() that have begun end with the one that runs.
  */
 int veosoft_call_cancel(struct veo_thr_ctxt *ctx, uint64_t reqid);
 /* veo_context_sync() with such a limit: 0 when the queue is empty, 1 at the limit, -1 if dead. */
@@ -118,6 +146,7 @@ size_t veosoft_heap_used(struct veo_proc_handle *proc);
     X(veosoft_version) \
     X(veosoft_args_set_signature) \
     X(veosoft_signature) \
+    X(veosoft_call_many) \
     X(veosoft_call_wait_timed) \
     X(veosoft_call_cancel) \
     X(veosoft_context_drain) \

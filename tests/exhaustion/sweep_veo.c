@@ -98,6 +98,9 @@ static void calls(struct veo_proc_handle *proc, struct veo_thr_ctxt *ctx, uint64
             ids[i] = veo_call_async(ctx, address, args);
         for (int i = 0; i < CALLS; i++)
             wait_for(ctx, ids[i], "veo_call_async");
+        uint64_t results[2], ended = 0;
+        struct veosoft_calls many = {address, 2, 0, NULL, results, &ended};
+        wait_for(ctx, veosoft_call_many(ctx, &many, NULL), "veosoft_call_many");
         /* Never asked for. */
         worked(veo_call_async(ctx, address, args) != VEO_REQUEST_ID_INVALID, "veo_call_async");
         veo_context_sync(ctx);

@@ -40,13 +40,16 @@ static bool find_oldest(struct veo_thr_ctxt *ctx, struct oldest *oldest)
     return found;
 }
 
-static void name_call(struct veo_proc_handle *proc, uint64_t address, char *text, size_t size)
+static void name_call(struct veo_proc_handle *proc, const struct oldest *oldest, char *text,
+                      size_t size)
 {
+    const char *what = oldest->op == WIRE_CALL ? "a call" : "many calls";
     char name[VEO_SYMNAME_LEN_MAX + 1];
-    if (veolib_symbol_name(proc, address, name, sizeof name) > 0)
-        snprintf(text, size, "a call of %s()", name);
+    if (veolib_symbol_name(proc, oldest->target, name, sizeof name) > 0)
+        snprintf(text, size, "%s of %s()", what, name);
     else
-        snprintf(text, size, "a call of the function at 0x%llx", (unsigned long long)address);
+        snprintf(text, size, "%s of the function at 0x%llx", what,
+                 (unsigned long long)oldest->target);
 }
 
 static const char *name_of_op(enum wire_op op)
@@ -61,6 +64,7 @@ static const char *name_of_op(enum wire_op op)
     case WIRE_HOST: return "a transfer or a function that the host executes";
     case WIRE_NOP:
     case WIRE_CALL:
+    case WIRE_BATCH:
     case WIRE_SYMBOL:
     case WIRE_OPEN_CONTEXT: break;
     }
@@ -76,8 +80,8 @@ size_t veolib_oldest_describe(struct veo_thr_ctxt *ctx, char *text, size_t size)
     if (!find_oldest(ctx, &oldest))
         return 0;
 
-    if (oldest.op == WIRE_CALL)
-        name_call(ctx->proc, oldest.target, what, sizeof what);
+    if (wire_is_call(oldest.op))
+        name_call(ctx->proc, &oldest, what, sizeof what);
     else
         snprintf(what, sizeof what, "%s", name_of_op((enum wire_op)oldest.op));
 

@@ -260,8 +260,21 @@ struct ending {
     uint64_t result;
 };
 
+/* A call that ends its process has begun, and has no result. */
+static void settle_batch(const struct batch_out *batch, int outcome)
+{
+    uint64_t begun = atomic_load_explicit(&batch->from->begun, memory_order_acquire);
+    uint64_t ended = outcome != VEO_COMMAND_OK && begun > 0 ? begun - 1 : begun;
+    if (ended > batch->count)
+        ended = batch->count;
+    copy_memory(batch->results, batch->from->values + batch->first, ended * sizeof(uint64_t));
+    *batch->ended = ended;
+}
+
 static void settle_extra(struct veo_thr_ctxt *ctx, struct request_extra *extra, int outcome)
 {
+    if (extra->batch.from != NULL)
+        settle_batch(&extra->batch, outcome);
     if (outcome == VEO_COMMAND_OK) {
         for (int i = 0; i < extra->ncopies; i++)
             copy_memory(extra->copies[i].to, extra->copies[i].from, extra->copies[i].size);
@@ -313,7 +326,7 @@ static bool has_ended(struct veo_thr_ctxt *ctx, const struct wire_slot *slot,
 static bool is_crash(const struct veo_proc_handle *proc, const struct wire_slot *slot)
 {
     return atomic_load(&proc->memory.header->crashed) ||
-           *(const volatile uint8_t *)&slot->op == WIRE_CALL;
+           wire_is_call(*(const volatile uint8_t *)&slot->op);
 }
 
 /* Advances the head by one slot. */

@@ -32,10 +32,20 @@ struct copy_out {
     size_t size;
 };
 
+/* A batch of calls: where its caller wants the results, and how many calls have ended. */
+struct batch_out {
+    struct wire_batch *from; /* NULL: it is no batch */
+    size_t first;            /* place of the results among its values */
+    uint64_t count;
+    uint64_t *results;
+    uint64_t *ended;
+};
+
 /* Memory of a request besides its slot; freed when it is harvested. */
 struct request_extra {
     uint64_t block;           /* wire memory to free, 0 for none */
     uint64_t free_on_success; /* VE heap memory that this request frees */
+    struct batch_out batch;
     int ncopies;
     struct copy_out copies[];
 };

@@ -45,15 +45,26 @@ static bool withdraw(struct veo_thr_ctxt *ctx, uint64_t id)
     struct wire_slot *slot = slot_of(ctx, id, &record);
     if (record->withdrawn)
         return true;
-    if (record->job != NULL || *(const volatile uint8_t *)&slot->op != WIRE_CALL ||
+    if (record->job != NULL || !wire_is_call(*(const volatile uint8_t *)&slot->op) ||
         !mark(slot, slot_of(ctx, id - 1, &ignored), id - 1))
         return false;
 
     /* The buffers of its caller are not ours any more, whatever the slot will say. */
     record->withdrawn = true;
-    if (record->extra != NULL)
+    if (record->extra != NULL) {
         record->extra->ncopies = 0;
+        record->extra->batch.from = NULL;
+    }
     return true;
+}
+
+/* With the queue lock: has a batch that may have begun end with the call that runs. */
+static void stop_batch(struct veo_thr_ctxt *ctx, uint64_t id)
+{
+    struct request_record *record;
+    slot_of(ctx, id, &record);
+    if (record->extra != NULL && record->extra->batch.from != NULL)
+        atomic_store(&record->extra->batch.from->stop, 1);
 }
 
 bool veolib_queue_withdraw(struct veo_thr_ctxt *ctx, uint64_t id)
@@ -63,6 +74,8 @@ bool veolib_queue_withdraw(struct veo_thr_ctxt *ctx, uint64_t id)
     uint64_t oldest = atomic_load_explicit(&ctx->harvested, memory_order_relaxed);
     uint64_t end = atomic_load_explicit(&ctx->next_id, memory_order_acquire);
     bool withdrawn = id > oldest && id < end && withdraw(ctx, id);
+    if (!withdrawn && id >= oldest && id < end)
+        stop_batch(ctx, id);
     pthread_mutex_unlock(&ctx->queue);
     return withdrawn;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "veo/worker/call.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ve_offload.h"
 #include "veo/run/libraries.h"
 #include "veo/worker/classes.h"
+#include "veo/worker/context.h"
 #include "veo/worker/crash.h"
 #include "veo/worker/invoke.h"
 
@@ -139,5 +141,34 @@ int veow_call(const struct wire_slot *slot, uint64_t *result)
 
     invoke(slot, values, passing.kinds, out);
     *result = ve_result(passing.ret, out);
+    return VEO_COMMAND_OK;
+}
+
+int veow_call_batch(const struct wire_slot *slot, uint64_t *result)
+{
+    struct wire_batch *batch = slot->block;
+    const uint64_t count = slot->size;
+    const uint64_t *values = batch->values;
+    uint64_t *results = batch->values + count * slot->nargs;
+    struct passing passing = {.kinds = batch->kinds, .ret = (char)slot->ret};
+    const bool is_ve = verun_library_at(slot->target) != NULL;
+    if (!is_ve && !(slot->flags & WIRE_SIGNATURE) && !look_up(slot, &passing))
+        return VEO_COMMAND_ERROR;
+
+    uint64_t i = 0;
+    for (; i < count && !atomic_load_explicit(&batch->stop, memory_order_relaxed); i++) {
+        uint64_t out[2];
+        atomic_store_explicit(&batch->begun, i + 1, memory_order_relaxed);
+        if (is_ve) {
+            call_ve(slot, values, &results[i]);
+        } else {
+            invoke(slot, values, passing.kinds, out);
+            results[i] = ve_result(passing.ret, out);
+        }
+        wire_remember(veow_current->wire, results[i]);
+        values += slot->nargs;
+    }
+
+    *result = i;
     return VEO_COMMAND_OK;
 }

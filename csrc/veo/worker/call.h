@@ -17,4 +17,7 @@
  */
 int veow_call(const struct wire_slot *slot, uint64_t *result);
 
+/* Calls it once for each call of a batch, until the host wants no more; *RESULT: how many. */
+int veow_call_batch(const struct wire_slot *slot, uint64_t *result);
+
 #endif

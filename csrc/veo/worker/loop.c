@@ -113,6 +113,7 @@ static int execute(struct veow_context *ctx, const struct wire_slot *slot, uint6
     switch ((enum wire_op)slot->op) {
     case WIRE_NOP: *result = slot->target; return VEO_COMMAND_OK;
     case WIRE_CALL: return veow_call(slot, result);
+    case WIRE_BATCH: return veow_call_batch(slot, result);
     case WIRE_READ:
     case WIRE_WRITE: return transfer(ctx, slot, result);
     case WIRE_LOAD: *result = veow_load(slot->block); return VEO_COMMAND_OK;
@@ -228,10 +229,11 @@ static void serve(struct veow_context *ctx)
             continue;
         }
 
-        set_target(ctx, request.op == WIRE_CALL ? request.target : 0);
+        set_target(ctx, wire_is_call(request.op) ? request.target : 0);
         int outcome = execute(ctx, &request, &result);
         set_target(ctx, 0);
-        wire_remember(ctx->wire, result);
+        if (request.op != WIRE_BATCH)
+            wire_remember(ctx->wire, result);
         /* Output of a kernel is there when its caller goes on. */
         if (__fpending(stdout))
             fflush(stdout);
