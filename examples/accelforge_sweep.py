@@ -77,7 +77,7 @@ def plot(points: list[Point], path: str) -> None:
         axis.axvline(fused, color="black", linestyle=":", label="fused from here on")
     axis.set_xscale("log", base=2)
     axis.set_xlabel("Size of the buffer (bits)")
-    label_axis(axis, "Energy (units)", "")
+    label_axis(axis.yaxis, "Energy (units)", "")
     clean(axis)
     axis.legend(frameon=False)
     figure.tight_layout()

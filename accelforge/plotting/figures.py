@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from accelforge.util.lazy import need
 
 __all__ = [
+    "AXES_PER_ROW",
+    "WIDEST",
     "Bar",
     "add_legend",
     "as_list",
@@ -18,6 +21,7 @@ __all__ = [
     "fit",
     "label_axis",
     "make_axes",
+    "make_row",
     "name_all",
     "pyplot",
     "show_percent",
@@ -32,6 +36,10 @@ _STEP, _GAP = 1.0, 0.6
 # Width of a character of a name, in inches.
 _CHARACTER = 0.1
 _LEGEND_ROWS = 14
+# Axes beside one another before a new row begins.
+AXES_PER_ROW = 6
+# Width of axes with many bars, and of a bar from which on its name has room, in inches.
+WIDEST, _NAMED = 16.0, 0.2
 _ONE_COLOR = "#4c72b0"
 
 
@@ -75,8 +83,10 @@ def name_all(labels: Iterable[str] | None, count: int) -> list[str]:
     return found
 
 
-def make_axes(rows: int, columns: int, width: float, height: float = 4.0) -> tuple[Any, Any]:
-    """Make a figure with axes side by side, whose y axes are the same in each row.
+def make_axes(
+    rows: int, columns: int, width: float, height: float = 4.0, same_y: str = "row"
+) -> tuple[Any, Any]:
+    """Make a figure with axes side by side.
 
     Parameters
     ----------
@@ -84,27 +94,47 @@ def make_axes(rows: int, columns: int, width: float, height: float = 4.0) -> tup
         How many axes.
     width, height : float
         Size of each, in inches.
+    same_y : str
+        Whose y axes are the same: those of a ``row``, or of ``all``.
     """
     size = columns * width, rows * height
-    figure, axes = pyplot().subplots(rows, columns, sharey="row", squeeze=False, figsize=size)
+    figure, axes = pyplot().subplots(rows, columns, sharey=same_y, squeeze=False, figsize=size)
     return figure, axes
 
 
-def label_axis(axis: Any, label: str, unit: str) -> None:
-    """Label a y axis, and write its numbers with SI prefixes.
+def make_row(count: int, width: float) -> list[Any]:
+    """Make axes of one scale side by side, in several rows if they are many.
 
     Parameters
     ----------
-    axis : matplotlib.axes.Axes
-        Whose y axis.
+    count : int
+        How many axes.
+    width : float
+        Of each, in inches.
+    """
+    columns = min(count, AXES_PER_ROW)
+    rows = -(-count // AXES_PER_ROW)
+    _, axes = make_axes(rows, columns, width, same_y="all")
+    for axis in axes.flat[count:]:
+        axis.remove()
+    return list(axes.flat[:count])
+
+
+def label_axis(axis: Any, label: str, unit: str) -> None:
+    """Label an axis, and write its numbers with SI prefixes.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+        The x axis or the y axis.
     label : str
         What it shows.
     unit : str
-        In what.
+        In what; it stands beside each number.
     """
     ticker = need("matplotlib.ticker", "Plotting", "plot")
-    axis.set_ylabel(label)
-    axis.yaxis.set_major_formatter(ticker.EngFormatter(unit=unit))
+    axis.set_label_text(label)
+    axis.set_major_formatter(ticker.EngFormatter(unit=unit))
 
 
 def show_percent(axis: Any) -> None:
@@ -227,8 +257,11 @@ def _name_groups(axis: Any, groups: Mapping[str, list[float]], places: Sequence[
 def _name_bars(axis: Any, places: list[float], names: list[str]) -> None:
     if not places:
         return
-    axis.set_xticks(places, labels=names)
-    if max(map(len, names)) + 1 > _room(axis, places):
+    room = _room(axis, places)
+    # Of bars that are too thin, each so many have a name.
+    every = max(1, math.ceil(_NAMED / (room * _CHARACTER)))
+    axis.set_xticks(places[::every], labels=names[::every])
+    if max(map(len, names)) + 1 > room * every:
         for text in axis.get_xticklabels():
             text.set(rotation=45, ha="right", rotation_mode="anchor")
     axis.set_xlim(places[0] - 0.7 * _STEP, places[-1] + 0.7 * _STEP)

@@ -15,14 +15,18 @@ from accelforge.mapper.FFM.breakdown import Breakdown
 from accelforge.mapper.FFM.mappings import Mappings
 from accelforge.model.columns import SEPARATOR
 from accelforge.plotting.figures import (
+    AXES_PER_ROW,
+    WIDEST,
     Bar,
     add_legend,
     as_list,
+    clean,
     colors_for,
     draw_bars,
     fit,
     label_axis,
     make_axes,
+    make_row,
     name_all,
     show_percent,
 )
@@ -31,6 +35,7 @@ __all__ = [
     "plot_action_breakdown",
     "plot_energy_breakdown",
     "plot_energy_comparison",
+    "plot_front",
     "plot_latency_breakdown",
     "plot_latency_comparison",
     "plot_memory_usage_breakdown",
@@ -185,6 +190,43 @@ def plot_latency_comparison(
     return _comparison(mappings, labels, "latency")
 
 
+def plot_front(
+    mappings: Mappings | Iterable[Mappings],
+    x: str = "latency",
+    y: str = "energy",
+    labels: Iterable[str] | None = None,
+) -> tuple[Any, Any]:
+    """Plot mappings by two totals, a point each, as a search for several metrics finds them.
+
+    Parameters
+    ----------
+    mappings : Mappings or iterable of Mappings
+        Results. The points of each have a color.
+    x, y : str
+        The totals: ``energy``, ``latency``, ``dynamic_energy``, ``leak_energy`` or
+        ``energy_delay_product``.
+    labels : iterable of str, optional
+        A name for each of `mappings`.
+
+    Returns
+    -------
+    figure, axes
+    """
+    found = as_list(mappings, Mappings)
+    names = _names(found, labels)
+    colors = colors_for(names)
+    figure, axes = make_axes(1, 1, 4.5)
+    axis = axes[0, 0]
+    for name, one in zip(names, found, strict=True):
+        axis.plot(_total(one, x), _total(one, y), "o", color=colors[name], markersize=4)
+    clean(axis)
+    label_axis(axis.xaxis, _label(x), UNITS[x])
+    label_axis(axis.yaxis, _label(y), UNITS[y])
+    add_legend(axis, names, colors, outside=True)
+    fit(figure)
+    return figure, axis
+
+
 def plot_memory_usage_breakdown(
     mappings: Mappings | Iterable[Mappings],
     memory_levels: Iterable[str] | None = None,
@@ -243,17 +285,23 @@ def plot_memory_usage_breakdown(
 
 def _titles(found: Sequence[Mappings], labels: Iterable[str] | None) -> list[tuple[int, int, str]]:
     """Return a title for each row: with its number of Mappings, and of the row."""
-    names = name_all(labels, len(found))
-    if labels is None and len(found) == 1 and len(found[0]) == 1:
-        names = [""]
     titles = [
-        (number, row, name if len(one) == 1 else f"{name}-m{row}")
-        for number, (name, one) in enumerate(zip(names, found, strict=True))
+        (number, row, name if len(one) == 1 else f"{name}, mapping {row}".removeprefix(", "))
+        for number, (name, one) in enumerate(zip(_names(found, labels), found, strict=True))
         for row in range(len(one))
     ]
     if not titles:
         raise ValueError("there is nothing to plot: the Mappings have no rows")
     return titles
+
+
+def _names(found: Sequence[Mappings], labels: Iterable[str] | None) -> list[str]:
+    """Return a name for each of several Mappings; one alone needs none."""
+    if labels is None and len(found) == 1:
+        return [""]
+    return [
+        name if labels is not None else f"result {name}" for name in name_all(labels, len(found))
+    ]
 
 
 def _breakdown(
@@ -283,7 +331,7 @@ def _breakdown(
         bars = [[bar for bar in one if any(bar[2].values())] or one for one in bars]
     if ax is None:
         width = max(3.2, 1.2 + 0.36 * max(len(one) for one in bars))
-        axes = list(make_axes(1, len(titles), width)[1][0])
+        axes = make_row(len(titles), width)
     else:
         axes = [ax] * len(titles)
     for axis, one, (_, _, title) in zip(axes, bars, titles, strict=True):
@@ -293,7 +341,7 @@ def _breakdown(
             one = [(name, f"{title}: {group}" if group else title, h) for name, group, h in one]
         draw_bars(axis, one, colors)
     shown = [name for name in names if any(bar[2].get(name) for one in bars for bar in one)]
-    add_legend(axes[-1], shown, colors, outside=ax is None)
+    add_legend(axes[min(len(axes), AXES_PER_ROW) - 1], shown, colors, outside=ax is None)
     return [ax] if ax is not None else axes
 
 
@@ -331,26 +379,35 @@ def _name(key: tuple[Any, ...], places: Sequence[int]) -> str:
 
 def _comparison(mappings: Any, labels: Iterable[str] | None, name: str) -> tuple[Any, Any]:
     found = as_list(mappings, Mappings)
-    column = f"Total{SEPARATOR}{name}"
-    bars: list[Bar] = []
-    for number, row, title in _titles(found, labels):
-        values = found[number]._table().get(column)
-        if values is None:
-            raise ValueError(f"there is no column {column}; spec.model.metrics says what there is")
-        bars.append((title or "0", "", {"": values[row]}))
-    figure, axes = make_axes(1, 1, max(3.0, 1.2 + 0.6 * len(bars)))
+    totals = [_total(one, name) for one in found]
+    bars: list[Bar] = [
+        (title or "mapping", "", {"": totals[number][row]})
+        for number, row, title in _titles(found, labels)
+    ]
+    figure, axes = make_axes(1, 1, min(max(3.0, 1.2 + 0.6 * len(bars)), WIDEST))
     draw_bars(axes[0, 0], bars, colors_for([""]))
-    label_axis(axes[0, 0], _label(name), UNITS[name])
+    label_axis(axes[0, 0].yaxis, _label(name), UNITS[name])
     fit(figure)
     return figure, axes[0, 0]
 
 
+def _total(mappings: Mappings, name: str) -> list[float]:
+    if name not in UNITS:
+        raise ValueError(f"there is no total {name!r}; there are {', '.join(UNITS)}")
+    column = f"Total{SEPARATOR}{name}"
+    values: list[float] | None = mappings._table().get(column)
+    if values is None:
+        raise ValueError(f"there is no column {column}; spec.model.metrics says what there is")
+    return values
+
+
 def _label(name: str) -> str:
-    return f"{name.replace('_', ' ').capitalize()} ({UNITS[name]})"
+    return name.replace("_", " ").capitalize()
 
 
 def _finish(axes: list[Any], label: str, unit: str, ax: Any) -> tuple[Any, list[Any]]:
-    label_axis(axes[0], label, unit)
+    for first in axes[::AXES_PER_ROW]:
+        label_axis(first.yaxis, label, unit)
     figure = axes[0].get_figure()
     if ax is None:
         fit(figure)

@@ -58,6 +58,6 @@ def plot_roofline(
         axis.set_yscale("log")
     clean(axis)
     axis.set_xlabel("Computational intensity (operations per unit moved)")
-    label_axis(axis, "Throughput (operations per second)", "")
+    label_axis(axis.yaxis, "Throughput (operations per second)", "")
     fit(figure)
     return figure, axis

@@ -43,7 +43,7 @@ def plot_area(
     figure, axes
     """
     found = as_list(specs, Spec)
-    given = labels if labels is not None else [f"spec-{i}" for i in range(len(found))]
+    given = labels if labels is not None else [f"design {i}" for i in range(len(found))]
     areas = [spec.arch.per_component_total_area for spec in found]
     bars: list[Bar] = [
         (label, "", area) for label, area in zip(name_all(given, len(found)), areas, strict=True)

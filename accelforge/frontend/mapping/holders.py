@@ -33,6 +33,7 @@ class TensorHolder(MappingNode):
 
     _abstract: ClassVar[bool] = True
     _verb: ClassVar[str] = "reuses"
+    _shown_verb: ClassVar[str] = "holds"
     _backing: Any = frozenset()
     _lower: bool = True
 
@@ -66,6 +67,9 @@ class TensorHolder(MappingNode):
         new.tensors = EvalableList([*self.tensors, *other.tensors])
         return new
 
+    def _render_node_label(self, **kwargs: Any) -> str:
+        return f"{self.component} {self._shown_verb} {', '.join(self.tensors)}"
+
     def _render_node_shape(self) -> str:
         return "cylinder"
 
@@ -95,6 +99,7 @@ class Toll(TensorHolder):
 
     _yaml_tag: ClassVar[str] = "Toll"
     _verb: ClassVar[str] = "passes"
+    _shown_verb: ClassVar[str] = "passes"
 
     def _render_node_shape(self) -> str:
         return "rarrow"

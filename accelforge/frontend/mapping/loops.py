@@ -160,8 +160,20 @@ class Loop(MappingNode):
         return "#f6dcee"
 
     def _render_node_label(self, **kwargs: Any) -> str:
-        pattern = self.tile_pattern.as_str(with_tile_shape=kwargs.get("with_tile_shape", True))
-        return f"{str(self).partition('for ')[0]}for {self._variable_str()} {pattern}"
+        return f"for {self._named_variables()}: {self._tiles(**kwargs)}"
+
+    def _named_variables(self) -> str:
+        return self._variable_str().replace(",", ", ")
+
+    def _tiles(self, with_tile_shape: bool = True) -> str:
+        """Say how many tiles there are, and of which extent, as far as it is known."""
+        shape, first, count = self.tile_pattern._clear_symbols()
+        text = "tiles" if count is None else f"{count} tile" + "s" * (count != 1)
+        if with_tile_shape and self.tile_shape != "symbol":
+            text += f" of {self.tile_shape}"
+            if first not in (None, shape):
+                text += f", the first of {first}"
+        return text
 
 
 class Temporal(Loop):
@@ -187,6 +199,9 @@ class Spatial(Loop):
     """That node itself; it is a result."""
 
     _yaml_tag: ClassVar[str] = "Spatial"
+
+    def _render_node_label(self, **kwargs: Any) -> str:
+        return f"for {self._named_variables()} across {self.name}: {self._tiles(**kwargs)}"
 
     def _render_node_color(self) -> str:
         return "#e4ddf7"

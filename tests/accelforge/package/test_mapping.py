@@ -132,10 +132,9 @@ def test_tile_patterns():
 def test_pictures(mapping, spec):
     text = mapping.render()
     assert text.startswith("<svg")
-    assert "Main reserved for A, B" in text
-    assert "shape=4" in text
-    assert "reserved" not in mapping.render(with_reservations=False)
-    assert "shape=4" not in mapping.render(with_tile_shape=False)
+    for label in ("Main holds A, B", "for m: tiles of 4", "for n across X: tiles of 1"):
+        assert label in text
+    assert "tiles of 4" not in mapping.render(with_tile_shape=False)
     mapping.title = "Title <1>"
     assert "Title &lt;1&gt;" in mapping._repr_svg_()
     assert "Buffer" in spec.arch.render()
@@ -143,11 +142,48 @@ def test_pictures(mapping, spec):
     assert "<svg" in Mapping(nodes=[Pipeline(nodes=[Compute(einsum="Z")])]).render()
 
 
+def test_pictures_leave_out_loops_of_one_iteration(mapping):
+    once, often = mapping.loops
+    once.calculated_n_iterations, often.calculated_n_iterations = 1, 8
+    text = mapping.render()
+    assert "for m" not in text
+    assert "for n across X: 8 tiles of 1" in text
+    once.text = "a loop that has something to say"
+    assert once.text in mapping.render()
+
+
+def test_pictures_show_reservations_that_do_not_follow_what_holds_the_tensors(mapping):
+    assert "reserved" not in mapping.render()
+    mapping.nodes.insert(5, Reservation(purposes=["Z"], resource="Main"))
+    assert "Main reserved for Z" in mapping.render()
+    assert "reserved" not in mapping.render(with_reservations=False)
+    mapping.nodes[5] = Reservation(purposes=["A"], resource="Buffer")
+    mapping.nodes.insert(5, mapping.nodes.pop(2))
+    assert "Main reserved for A, B" in mapping.render()
+    assert "Buffer reserved for A" in mapping.render()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "label"),
+    [
+        (TilePattern(4, 2, 3), "for m: 3 tiles of 4, the first of 2"),
+        (TilePattern(4, 4, 3), "for m: 3 tiles of 4"),
+        (TilePattern("symbol", None, None), "for m: tiles"),
+        (TilePattern("2 * k", None, None), "for m: tiles of 2 * k"),
+        (TilePattern("symbol", None, 2), "for m: 2 tiles"),
+    ],
+)
+def test_labels_of_loops(pattern, label):
+    loop = Temporal(rank_variable="m")
+    loop.tile_pattern = pattern
+    assert f">{label}<" in Mapping(nodes=[loop]).render()
+
+
 def test_pictures_with_pydot(mapping):
     pytest.importorskip("pydot")
     graph = mapping.render_pydot()
-    assert len(graph.get_nodes()) == 9
-    assert len(graph.get_edges()) == 8
+    assert len(graph.get_nodes()) == 8
+    assert len(graph.get_edges()) == 7
 
 
 def test_the_name_of_the_class_of_the_root():

@@ -122,9 +122,7 @@ def test_branches(chain):
         "| n1 x 16",
         "| n2 x 16",
     ]
-    assert "reserved for" in chain.render()
-    assert "reserved for" not in chain.render(with_reservations=False)
-    assert "in [0..16)" in chain.render()
+    assert "for m: 16 tiles of 1" in chain.render()
 
 
 def test_the_specification_stays_as_it_is(one):

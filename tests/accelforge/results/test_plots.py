@@ -14,6 +14,7 @@ from accelforge.plotting.mappings import (
     plot_action_breakdown,
     plot_energy_breakdown,
     plot_energy_comparison,
+    plot_front,
     plot_latency_breakdown,
     plot_latency_comparison,
     plot_memory_usage_breakdown,
@@ -75,13 +76,18 @@ def test_bars_are_the_energies(one, given):
     assert axes[0].get_figure() is figure
     assert len(axes) == 1
     assert dict(heights(axes[0])) == pytest.approx(one.energy(per_component=True))
-    assert axes[0].get_ylabel() == "Energy (J)"
+    assert axes[0].get_ylabel() == "Energy"
     assert axes[0].get_legend() is None
 
 
 def test_each_row_is_drawn(several):
     _, axes = plot_energy_breakdown([several, several[0]], ["component"], labels=["a", "b"])
-    assert [axis.get_title() for axis in axes] == ["a-m0", "a-m1", "a-m2", "b"]
+    assert [axis.get_title() for axis in axes] == [
+        "a, mapping 0",
+        "a, mapping 1",
+        "a, mapping 2",
+        "b",
+    ]
     for axis, row in zip(axes, [*(several[i] for i in range(3)), several[0]], strict=True):
         assert dict(heights(axis)) == pytest.approx(row.energy(per_component=True))
 
@@ -136,7 +142,7 @@ def test_latencies(chain):
     _, axes = plot_latency_breakdown(chain, ["einsum", "component"], hide_zeros=True)
     want = [v for v in chain.latency(per_einsum=True, per_component=True).values() if v]
     assert [height for _, height in heights(axes[0])] == want
-    assert axes[0].get_ylabel() == "Latency (s)"
+    assert axes[0].get_ylabel() == "Latency"
 
 
 def test_bars_of_zero_are_left_out_if_asked(chain):
@@ -152,7 +158,7 @@ def test_axes_of_the_user_take_all_rows(several):
     assert got is figure
     assert axes == [axis]
     assert len(heights(axis)) == 9
-    assert [text.get_text() for text in axis.texts] == ["0-m0", "0-m1", "0-m2"]
+    assert [text.get_text() for text in axis.texts] == ["mapping 0", "mapping 1", "mapping 2"]
     plot_energy_breakdown(several[0], ["component"], ax=axis)
     assert [height for _, height in heights(axis)][9:] == pytest.approx(
         list(several[0].energy(per_component=True).values())
@@ -228,12 +234,42 @@ def test_comparisons_have_a_bar_per_row(one, several, name):
     plot = {"energy": plot_energy_comparison, "latency": plot_latency_comparison}[name]
     _, axis = plot([several, one], labels=["tiles", "one"])
     want = [*getattr(several, name)(), getattr(one, name)()]
-    assert heights(axis) == list(
-        zip(["tiles-m0", "tiles-m1", "tiles-m2", "one"], want, strict=True)
-    )
-    assert heights(plot(one)[1]) == [("0", want[-1])]
+    names = ["tiles, mapping 0", "tiles, mapping 1", "tiles, mapping 2", "one"]
+    assert heights(axis) == list(zip(names, want, strict=True))
+    assert heights(plot(one)[1]) == [("mapping", want[-1])]
+    assert [name for name, _ in heights(plot([one, one])[1])] == ["result 0", "result 1"]
     with pytest.raises(ValueError, match=f"no column Total<SEP>{name}"):
         plot(one.access("action"))
+
+
+def test_fronts_have_a_point_per_mapping_with_units(several, one):
+    figure, axis = plot_front([several, one], labels=["tiles", "one"])
+    assert [tuple(map(list, line.get_data())) for line in axis.lines] == [
+        (several.latency(), several.energy()),
+        ([one.latency()], [one.energy()]),
+    ]
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("Latency", "Energy")
+    assert [text.get_text() for text in axis.get_legend().get_texts()] == ["one", "tiles"]
+    figure.canvas.draw()
+    for labels, unit in ((axis.get_xticklabels(), "s"), (axis.get_yticklabels(), "J")):
+        assert all(text.get_text().endswith(unit) for text in labels)
+    with pytest.raises(ValueError, match="no total 'area'; there are energy, latency"):
+        plot_front(one, y="area")
+
+
+def test_many_mappings_are_a_picture_that_a_screen_can_show(several):
+    many = Mappings.concat([several] * 40)
+    figure, axis = plot_energy_comparison(many)
+    assert figure.get_figwidth() <= 16
+    assert len(bars(axis)) == 120
+    names = [text.get_text() for text in axis.get_xticklabels()]
+    assert names[:2] == ["mapping 0", "mapping 2"]
+    figure, axes = plot_energy_breakdown(Mappings.concat([several] * 5), ["component"], ["tensor"])
+    assert len(axes) == 15
+    assert figure.get_figwidth() < 25
+    assert len({axis.get_ylim() for axis in axes}) == 1
+    assert [bool(axis.get_ylabel()) for axis in axes] == [i % 6 == 0 for i in range(15)]
+    assert [axis.get_legend() is not None for axis in axes] == [i == 5 for i in range(15)]
 
 
 def test_usage_of_memories(chain, several):
@@ -251,7 +287,7 @@ def test_usage_of_memories(chain, several):
     assert plot_memory_usage_breakdown(several)[1].shape == (1, 3)
     both = plot_memory_usage_breakdown([several], memory_levels=("Main", "Buffer"), labels=["x"])[1]
     assert both.shape == (2, 3)
-    assert both[1, 2].get_title() == "x-m2: Buffer"
+    assert both[1, 2].get_title() == "x, mapping 2: Buffer"
     with pytest.raises(ValueError, match="no memory L2; there are Main, Buffer"):
         plot_memory_usage_breakdown(several, ["L2"])
     with pytest.raises(ValueError, match="DETAILED_MEMORY_USAGE"):
@@ -266,7 +302,7 @@ def test_area(spec, chain):
     _, axis = plot_area([costed, costed], labels=["a", "b"])
     assert heights(axis) == [("a", 3.0), ("b", 3.0)]
     assert axis.get_ylabel() == "Area (mm²)"
-    assert heights(plot_area(costed)[1]) == [("spec-0", 3.0)]
+    assert heights(plot_area(costed)[1]) == [("design 0", 3.0)]
     _, mine = pyplot.subplots()
     assert plot_area([costed], ax=mine)[1] is mine
     tpu = af.Spec.from_yaml(af.examples.arches.tpu_v4i, af.examples.workloads.basic.matmuls)
