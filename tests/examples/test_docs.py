@@ -36,6 +36,7 @@ PAGES = [
     "docs/start/accl.md",
     "docs/start/accelforge.md",
 ]
+FIRST = [page for page in PAGES if page == "README.md" or page.startswith("docs/start/")]
 # A block of C, C++ or Python that is a file begins with its name.
 FILE = re.compile(r"(?:#|/\*) (\w+\.(?:py|c|cpp))(?: \*/)?\n")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -94,7 +95,7 @@ def read_blocks(text: str) -> list[Block]:
     return blocks
 
 
-def run_blocks(page: str, blocks: list[Block], folder: Path) -> list[str]:
+def run_blocks(page: str, blocks: list[Block], folder: Path, may_warn: bool = True) -> list[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         [sys.executable, "-P", "-W", "error", "-c", RUNNER],
@@ -106,6 +107,7 @@ def run_blocks(page: str, blocks: list[Block], folder: Path) -> list[str]:
         env={**os.environ, "PATH": path},
     )
     assert done.returncode == 0, done.stderr
+    assert may_warn or done.stderr == ""
     printed: list[str] = json.loads(done.stdout)
     return printed
 
@@ -114,7 +116,9 @@ def run_blocks(page: str, blocks: list[Block], folder: Path) -> list[str]:
 def test_page_runs_and_prints_what_it_says(page: str, tmp_path: Path) -> None:
     blocks = read_blocks((ROOT / page).read_text())
     assert blocks
-    for block, printed in zip(blocks, run_blocks(page, blocks, tmp_path), strict=True):
+    # A newcomer wonders about what a first page does not mention.
+    printed_by = run_blocks(page, blocks, tmp_path, may_warn=page not in FIRST)
+    for block, printed in zip(blocks, printed_by, strict=True):
         if block.expected is not None:
             assert printed == block.expected, f"{page}:{block.line}"
 
@@ -133,6 +137,21 @@ def test_readme_is_short_and_its_links_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
     assert len(links) > 20
     assert [link for link in links if not (ROOT / link).is_file()] == []
+
+
+def test_set_up_is_the_same_on_all_pages_and_in_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    pages = [
+        (ROOT / page).read_text() for page in ("README.md", "docs/index.md", "CONTRIBUTING.md")
+    ]
+    [packages] = {line for page in pages for line in re.findall("^apt-get install .*", page, re.M)}
+    needed = {
+        name for line in re.findall('apt-get install ([^"]*)"', makefile) for name in line.split()
+    }
+    assert needed - {"valgrind", "make"} <= set(packages.split())
+    for page in pages:
+        for target in re.findall(r"^make ([\w-]+)", page, re.MULTILINE):
+            assert f"\n{target}: " in makefile
 
 
 def test_pages_link_to_pages_of_the_site() -> None:
@@ -265,6 +284,10 @@ def test_every_variable_that_is_read_is_documented() -> None:
 
 
 def test_wrong_output_and_errors_are_noticed(tmp_path: Path) -> None:
+    warns = [Block(1, "sh", "echo what >&2", None)]
+    assert run_blocks("page", warns, tmp_path) == [""]
+    with pytest.raises(AssertionError, match="what"):
+        run_blocks("page", warns, tmp_path, may_warn=False)
     page = "```python\nx = 1\nprint(x)\n```\n\n```text\n2\n```\n```sh\nexit 3\n```\n"
     first, second = read_blocks(page)
     assert (first.line, first.expected, second.expected) == (1, "2\n", None)

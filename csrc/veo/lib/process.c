@@ -129,7 +129,9 @@ static bool end_main_context(struct veo_proc_handle *proc, int64_t deadline)
 {
     if (veolib_queue_drain(proc->main, deadline) == 1)
         return false;
-    return veolib_queue_simple(proc->main, WIRE_EXIT, 0, NULL) != VEO_REQUEST_ID_INVALID;
+    /* A worker that was killed has nothing to be told. */
+    return veolib_worker_is_dead(&proc->worker) ||
+           veolib_queue_simple(proc->main, WIRE_EXIT, 0, NULL) != VEO_REQUEST_ID_INVALID;
 }
 
 static void destroy(struct veo_proc_handle *proc, int64_t deadline)
