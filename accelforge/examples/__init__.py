@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Specifications to try things with: ``examples.arches.simple`` is the path of a file.
 
-Attributes are folders and YAML files, without their ending. A folder that has one YAML file, those
-that begin with an underscore aside, stands for that file.
+Attributes are folders and YAML files, without their ending and with an underscore for each other
+dot. A folder that has one YAML file, those that begin with an underscore aside, stands for that
+file.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Directory:
         self.path = path
 
     def __repr__(self) -> str:
-        return f"Directory({self.path})"
+        return f"Directory({self.path}): {', '.join(self._attributes())}"
 
     def iter(self) -> Iterator[str]:
         """Yield the names of the files and folders in it."""
@@ -35,7 +36,10 @@ class Directory:
             yield entry.stem
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.iter()]
+        return [*super().__dir__(), *self._attributes()]
+
+    def _attributes(self) -> list[str]:
+        return [name.replace(".", "_") for name in self.iter() if not name.startswith("_")]
 
     def _entries(self) -> list[Path]:
         return sorted(

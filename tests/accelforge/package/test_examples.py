@@ -16,9 +16,23 @@ def test_paths_are_attributes():
     assert isinstance(af.examples.workloads, Directory)
     assert set(af.examples.workloads.iter()) == {"basic", "cnns", "transformers"}
     assert "simple" in dir(af.examples.arches)
+    gpt = af.examples.workloads.transformers.gpt
+    assert repr(gpt) == f"Directory({gpt.path}): gpt3_175B, gpt3_6_7B"
     assert af.examples.workloads.transformers.gpt.gpt3_6_7B.name == "gpt3_6.7B.yaml"
     with pytest.raises(ValueError, match="no nothing in .*simple"):
         af.examples.arches.nothing  # noqa: B018
+
+
+def test_folders_show_the_names_of_their_attributes():
+    waiting = [af.examples]
+    while waiting:
+        for name in dir(folder := waiting.pop()):
+            if not name.startswith("_") and name not in ("iter", "path"):
+                found = getattr(folder, name)
+                if isinstance(found, Directory):
+                    waiting.append(found)
+                else:
+                    assert found in FILES
 
 
 def test_files_are_found_where_they_used_to_lie():
