@@ -29,6 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m accelforge",
         description="Show the engine, the devices that are ready, and optional packages.",
+        epilog="Example: python -m accelforge --json",
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     options = parser.parse_args(argv)

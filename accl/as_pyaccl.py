@@ -37,6 +37,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m accl.as_pyaccl",
         description="Run a program that imports pyaccl, unchanged, on offchip's accl.",
+        epilog="Example: mpiexec -n 2 python -m accl.as_pyaccl program.py",
     )
     parser.add_argument("program", help="path of the program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")

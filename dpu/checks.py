@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m dpu.checks",
         description="Convert what DPU_CHECK=all,log=LOG reported.",
-        epilog="example: python -m dpu.checks checks.log --sarif checks.sarif",
+        epilog="Example: python -m dpu.checks checks.log --sarif checks.sarif",
     )
     parser.add_argument("log", help="what DPU_CHECK wrote; - for standard input")
     parser.add_argument("--sarif", metavar="FILE", help="write SARIF 2.1.0; - for standard output")

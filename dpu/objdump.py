@@ -324,6 +324,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m dpu.objdump",
         description="Display the contents of DPU programs: everything, or what the options select. "
         "With --source the output is assembly that assembles to the same instructions and data.",
+        epilog="Example: python -m dpu.objdump -dl program",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a DPU program")
     parser.add_argument("-f", "--headers", action="store_true", help="show chip and segments")

@@ -303,6 +303,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m dpu.stack",
         description="Compute the stack usage of the functions of a program.",
+        epilog="Example: python -m dpu.stack program",
     )
     parser.add_argument("program", help="the file of the program")
     parser.add_argument("--json", action="store_true", help="write JSON")

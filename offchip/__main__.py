@@ -36,16 +36,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         2 when it could not be run.
     """
     parser = argparse.ArgumentParser(
-        prog="offchip", description="Programs for rare accelerators, with or without the hardware."
+        prog="offchip",
+        description="Programs for rare accelerators, with or without the hardware.",
+        epilog="Example: offchip selftest veo dpu",
     )
     parser.add_argument("--version", action="version", version=f"offchip {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     info = commands.add_parser(
-        "info", help="show which library each package uses, and any problems"
+        "info",
+        help="show which library each package uses, and any problems",
+        epilog="Example: offchip info --json",
     )
     info.add_argument("--json", action="store_true", help="print JSON")
     selftest = commands.add_parser(
-        "selftest", help="check in seconds that each package works on this machine"
+        "selftest",
+        help="check in seconds that each package works on this machine",
+        epilog="Example: offchip selftest veo dpu",
     )
     selftest.add_argument(
         "packages", nargs="*", metavar="PACKAGE", help=f"of {', '.join(PACKAGES)}; all by default"
@@ -55,11 +61,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--timeout", type=float, default=TIMEOUT, help="seconds for a package (default %(default)g)"
     )
     demo = commands.add_parser(
-        "demo", help="run one program on DPUs, ranks and a Vector Engine, and check it with NumPy"
+        "demo",
+        help="run one program on DPUs, ranks and a Vector Engine, and check it with NumPy",
+        epilog="Example: offchip demo --json",
     )
     demo.add_argument("--json", action="store_true", help="print JSON")
     bench = commands.add_parser(
-        "bench", help="measure how fast each package is, beside the host's own means"
+        "bench",
+        help="measure how fast each package is, beside the host's own means",
+        epilog="Example: offchip bench dpu --json now.json --compare before.json",
     )
     bench.add_argument(
         "packages", nargs="*", metavar="PACKAGE", help=f"of {', '.join(PACKAGES)}; all by default"
@@ -88,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     completion = commands.add_parser(
         "completion",
         help="print what a shell runs to complete these commands",
-        epilog='In ~/.bashrc: eval "$(offchip completion bash)"',
+        epilog='Example, in ~/.bashrc: eval "$(offchip completion bash)"',
     )
     completion.add_argument("shell", choices=SHELLS)
     complete(parser)

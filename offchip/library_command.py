@@ -29,6 +29,7 @@ def make_parser(package: str, library: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {package}",
         description=f"Show which {library} is used, and why the others are not.",
+        epilog=f"Example: python -m {package} --library soft --json",
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     parser.add_argument("--library", help="examine this one: vendor, soft, or a path")

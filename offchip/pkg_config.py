@@ -83,6 +83,7 @@ def _parser(library: CLibrary) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"{library.name}-pkg-config",
         description=f"Print the options to compile and link programs that use lib{library.name}.",
+        epilog=f"Example: cc main.c $({library.name}-pkg-config --cflags --libs {library.name})",
     )
     parser.add_argument(
         "packages", nargs="*", metavar="package", help=f"{library.name}, or one of pkg-config"

@@ -128,9 +128,8 @@ class SdkCommand:
     def _parser(self) -> argparse.ArgumentParser:
         parser = _Parser(
             prog=self.prog,
-            description=(
-                f'{self.description}, and print shell commands that use it: eval "$({self.prog})".'
-            ),
+            description=(f"{self.description}, and print shell commands that use it."),
+            epilog=f'Example: eval "$({self.prog})"',
         )
         parser.add_argument(
             "folder",

@@ -207,6 +207,7 @@ def _main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m offchip.trace",
         description="Trace what a command and its children do with veo, dpu and accl.",
+        epilog="Example: python -m offchip.trace -o trace.json python program.py",
     )
     parser.add_argument(
         "-o",

@@ -174,7 +174,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m veo.static_worker",
         description="Link kernels into a worker executable of the soft libveo.",
-        epilog="FILE: object, archive (all members are linked), or a linker option such as -lm.",
+        epilog="FILE: object, archive (all members are linked), or a linker option such as -lm. "
+        "Example: python -m veo.static_worker -o veorun kernels.o libmore.a -lm",
         usage="%(prog)s -o OUT [--cc COMMAND] [--verbose] FILE...",
         allow_abbrev=False,
     )

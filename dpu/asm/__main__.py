@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m dpu.asm",
         description="Assemble and link DPU programs. Sources are run through the C preprocessor. "
         "If one defines main, start code is added that boots the tasklets and calls it.",
+        epilog="Example: python -m dpu.asm --nr-tasklets 16 -o program main.s",
     )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="files, or - for stdin")
     parser.add_argument("-o", "--output", default="a.out", help="the program (default: a.out)")

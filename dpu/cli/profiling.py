@@ -34,6 +34,7 @@ dpu-statistics   what DPUs executed, by function, line and tasklet
                  of functions: of the host itself; taken, and a line says that they are not timed
 -d N             of dpu-statistics: the DPU (all of them otherwise)
 Other options: see python -m dpu.profile --help
+Example: {_PROG} dpu-statistics -d 0 -- ./host 1000
 """
 
 

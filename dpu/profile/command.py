@@ -48,6 +48,7 @@ def _parser(prog: str, *, has_json: bool) -> argparse.ArgumentParser:
         prog=prog,
         usage=f"{prog} [options] [--] HOST [ARGUMENTS] | {prog} [options] PROFILE ...",
         description="Report where the time of DPU programs goes.",
+        epilog=f"Example: {prog} --html profile.html -- ./host 1000",
     )
     parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     group = parser.add_argument_group("what is recorded")

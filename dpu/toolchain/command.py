@@ -32,6 +32,7 @@ Compiles C and C++ for UPMEM's DPUs. The options are those of C compilers:
   -x c|c++
 -DNR_TASKLETS=N, -DSTACK_SIZE_DEFAULT=BYTES and -DSTACK_SIZE_TASKLET_n=BYTES are needed for linking
 too. Objects contain RISC-V code, which is translated to DPU code when a program is linked.
+Example: {_NAME} -O2 -g -DNR_TASKLETS=16 -o program main.c
 """
 _OBJECTS = (".o", ".obj", ".a")
 

@@ -92,13 +92,20 @@ def words_of(command: str) -> list[str]:
     name, *rest = command.split()
     if name == "python":
         return [sys.executable, "-P", *rest]
-    return [str(Path(sys.executable).parent / name), *rest]
+    folder = Path(sys.executable).parent
+    # Programs in C come with the trees that veo-env and dpu-env make.
+    return [str(folder / name if (folder / name).exists() else ROOT / "veo/bin" / name), *rest]
 
 
 @pytest.mark.parametrize("command", table())
 def test_table_is_right_about_json(command):
     done = help_of(*words_of(command))
     assert ("--json" in done.stdout) == (not table()[command].startswith("no:")), command
+
+
+@pytest.mark.parametrize("command", table())
+def test_help_ends_with_an_example(command):
+    assert "Example" in help_of(*words_of(command)).stdout.splitlines()[-1], command
 
 
 @pytest.mark.parametrize(

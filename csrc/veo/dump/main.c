@@ -22,7 +22,8 @@ static const char usage[] =
     "  -h, --section-headers sections\n"
     "  -t, --syms            symbols\n"
     "  -x, --all-headers     sections, symbols and relocations\n"
-    "      --help            this text\n";
+    "      --help            this text\n"
+    "Example: ve-objdump -dl kernel.o\n";
 
 static bool fail(const char *path, const char *reason)
 {
