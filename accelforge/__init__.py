@@ -18,8 +18,8 @@ from accelforge.frontend.variables import Variables
 from accelforge.frontend.workload import Workload
 from accelforge.util import LiteralString, set_n_parallel_jobs, sweep
 from accelforge.util.budget import limits
+from accelforge.util.conflicts import warn_of_conflicts
 from accelforge.util.exceptions import EvaluationError, InvalidMappingError, ValidationError
-from accelforge.util.rivals import warn_of_rivals
 from offchip import __version__
 
 if TYPE_CHECKING:
@@ -82,4 +82,4 @@ def __dir__() -> list[str]:
 
 
 register()
-warn_of_rivals()
+warn_of_conflicts()

@@ -38,6 +38,6 @@ def search(
     memory_limit: float,
     progress: Callable[[dict[str, int]], object] | None = None,
     width: int = 0,
-    rivals: Any = None,
+    incumbents: Any = None,
 ) -> Found: ...
 def list_templates(mapspace: Mapping[str, Any]) -> list[list[dict[str, Any]]]: ...

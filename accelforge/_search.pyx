@@ -21,14 +21,14 @@ from accelforge.libsearch cimport (
     forge_groups_clear,
     forge_groups_make,
     forge_keeper,
-    forge_knobs,
+    forge_settings,
     forge_node,
     forge_order,
     forge_placement,
     forge_pmapping_group,
     forge_progress,
     forge_resident,
-    forge_rivals,
+    forge_incumbents,
     forge_rows,
     forge_search,
     forge_search_destroy,
@@ -68,7 +68,7 @@ cdef int fill_space(forge_space *flat, object space) except -1:
     cdef dict records = space.records
     cdef const uint64_t[::1] sets
     cdef const double[::1] numbers
-    cdef const double[::1] knobs = space.knobs
+    cdef const double[::1] settings = space.settings
     cdef const uint32_t[::1] variable_ranks = space.variable_ranks
     cdef const uint32_t[::1] tensor_ranks = space.tensor_ranks
     cdef const uint32_t[::1] level_ranks = space.level_ranks
@@ -107,9 +107,9 @@ cdef int fill_space(forge_space *flat, object space) except -1:
     flat.usage = space.usage
     for i in range(FORGE_OBJECTIVES):
         flat.wanted[i] = space.wanted[i]
-    if knobs.shape[0] * sizeof(double) != sizeof(forge_knobs):
+    if settings.shape[0] * sizeof(double) != sizeof(forge_settings):
         raise SystemError("the mapper has other settings than the search")
-    memcpy(&flat.knobs, &knobs[0], sizeof(forge_knobs))
+    memcpy(&flat.settings, &settings[0], sizeof(forge_settings))
     return 0
 
 
@@ -315,20 +315,20 @@ cdef int check(forge_status status, forge_fault *fault, object space) except -1:
     raise ProblemError(reason, f"problem.{path}" if path else "")
 
 
-cdef int fill_rivals(forge_rivals *flat, object rivals) except -1:
+cdef int fill_incumbents(forge_incumbents *flat, object incumbents) except -1:
     """Point FLAT at the arrays, which must outlive it."""
-    cdef const double[:, ::1] points = rivals.points
+    cdef const double[:, ::1] points = incumbents.points
     cdef const double[:, ::1] low
     if points.shape[1] != FORGE_OBJECTIVES:
         raise ValueError(f"points must have {FORGE_OBJECTIVES} columns")
     flat.points = &points[0, 0] if points.shape[0] else NULL
     flat.count = points.shape[0]
-    flat.product = rivals.product
+    flat.product = incumbents.product
     for i in range(FORGE_OBJECTIVES):
-        flat.rest[i] = rivals.rest[i]
-        flat.compared[i] = rivals.compared[i]
-    if rivals.low is not None and len(rivals.low):
-        low = rivals.low
+        flat.rest[i] = incumbents.rest[i]
+        flat.compared[i] = incumbents.compared[i]
+    if incumbents.low is not None and len(incumbents.low):
+        low = incumbents.low
         if low.shape[1] != FORGE_OBJECTIVES:
             raise ValueError(f"low must have {FORGE_OBJECTIVES} columns")
         flat.low = &low[0, 0]
@@ -346,7 +346,7 @@ cdef object low_of(const forge_search *searching, size_t templates):
 
 def search(
     mapspace, *, unsigned threads, stop=None, double deadline, double memory_limit, progress=None,
-    uint32_t width=0, rivals=None,
+    uint32_t width=0, incumbents=None,
 ):
     """Search a mapspace.
 
@@ -366,8 +366,8 @@ def search(
         Called with a dict of numbers many times a second.
     width : int
         If not 0, only this many choices of tiles are kept at each loop.
-    rivals : Rivals, optional
-        What they leave of no use is not found.
+    incumbents : Incumbents, optional
+        Mappings that they dominate are pruned.
 
     Returns
     -------
@@ -398,8 +398,8 @@ def search(
     if memory_limit < 2.0 ** 62:
         request.memory_limit = <size_t>memory_limit
     request.width = width
-    if rivals is not None:
-        fill_rivals(&request.rivals, rivals)
+    if incumbents is not None:
+        fill_incumbents(&request.incumbents, incumbents)
     found.names = Names(space.tables)
     found.metrics = space.metrics
     try:

@@ -25,7 +25,7 @@ cdef extern from "accelforge/search/space.h":
         pass
     struct forge_usage:
         pass
-    struct forge_knobs:
+    struct forge_settings:
         pass
 
     struct forge_space:
@@ -55,7 +55,7 @@ cdef extern from "accelforge/search/space.h":
         uint64_t intermediate
         cbool *wanted
         cbool usage
-        forge_knobs knobs
+        forge_settings settings
 
     forge_status forge_space_check(const forge_space *space, forge_fault *fault) nogil
 
@@ -87,8 +87,8 @@ cdef extern from "accelforge/search/rows.h":
         uint32_t *tiles
         uint32_t loop_count
 
-cdef extern from "accelforge/search/rivals.h":
-    struct forge_rivals:
+cdef extern from "accelforge/search/incumbents.h":
+    struct forge_incumbents:
         const double *points
         size_t count
         double *rest
@@ -118,7 +118,7 @@ cdef extern from "accelforge/search/search.h":
         unsigned threads
         size_t memory_limit
         uint32_t width
-        forge_rivals rivals
+        forge_incumbents incumbents
 
     forge_status forge_search_start(
         forge_search **search, const forge_search_request *request, forge_fault *fault

@@ -40,7 +40,7 @@ class ACCLCommunicator:
     exchmem_addr : int or None
         Its address in exchange memory.
     freed : bool
-        Whether it was freed: it is of no use any more.
+        Whether it was freed.
     global_ranks : tuple of int
         The ranks' numbers in the communicator that this one was split from.
     """

@@ -82,10 +82,10 @@ def collect() -> Report:
     packages = []
     problems = []
     for name, purpose in PACKAGES.items():
-        rivals = find_rivals(name)
-        problems += rivals
+        conflicts = find_conflicts(name)
+        problems += conflicts
         library, error = None, None
-        if rivals:
+        if conflicts:
             error = "another package has the same import name"
         else:
             library, error = _ask(name)
@@ -126,9 +126,9 @@ def ask_forge(problems: list[str]) -> PackageInfo:
     """
     error = None
     versions: dict[str, str | None] = {}
-    rivals = find_rivals(FORGE)
-    problems += rivals
-    if rivals:
+    conflicts = find_conflicts(FORGE)
+    problems += conflicts
+    if conflicts:
         error = "another package has the same import name"
     else:
         try:
@@ -149,7 +149,7 @@ def _refused_as_dict(item: Any) -> dict[str, str]:
     return dict(item) if isinstance(item, dict) else Refused(*item)._asdict()
 
 
-def find_rivals(name: str) -> list[str]:
+def find_conflicts(name: str) -> list[str]:
     """Find other distributions or folders that have, or hide, one of our import names.
 
     Parameters

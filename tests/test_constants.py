@@ -137,7 +137,7 @@ CONSTANTS: dict[str, Mapping[str, int]] = {
         "FORGE_AT_LEAST": mapspace.RELATIONS[">="],
         "FORGE_BELOW": mapspace.RELATIONS["<"],
         "FORGE_ABOVE": mapspace.RELATIONS[">"],
-        "sizeof(struct forge_knobs) / sizeof(double)": len(mapspace.KNOBS),
+        "sizeof(struct forge_settings) / sizeof(double)": len(mapspace.SETTINGS),
     },
 }
 
@@ -167,8 +167,8 @@ def test_a_constant_that_differs_is_found(tmp_path: Path, compiler: str) -> None
 
 
 def test_settings_of_the_mapper_are_those_of_the_search() -> None:
-    names = [name for (name,) in read_list("csrc/accelforge/search/space.h", "FORGE_KNOBS")]
-    assert names == list(mapspace.KNOBS)
+    names = [name for (name,) in read_list("csrc/accelforge/search/space.h", "FORGE_SETTINGS")]
+    assert names == list(mapspace.SETTINGS)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ __all__ = ["Allocation"]
 
 
 # Without waiting for what is queued in the main context: then the freeing is queued there. Errors
-# are of no use to anybody: with its process, the memory is gone.
+# are useless: with its process, the memory is gone.
 cdef void _free_later(ProcHandle proc, uint64_t address) noexcept:
     cdef main_wait wait
     cdef veo_proc_handle *handle

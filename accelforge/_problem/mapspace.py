@@ -16,13 +16,13 @@ from accelforge._problem.format import Path, Record
 from accelforge._problem.tables import ProblemError, Tables, path_text
 from accelforge._problem.totals import OBJECTIVES
 
-__all__ = ["KNOBS", "METRICS", "Mapspace", "flatten_mapspace"]
+__all__ = ["METRICS", "SETTINGS", "Mapspace", "flatten_mapspace"]
 
 # Totals that a search minimises.
 METRICS = OBJECTIVES
 
-# The settings that the search knows, in the order of struct forge_knobs, and their defaults.
-KNOBS: dict[str, float] = {
+# The settings that the search knows, in the order of struct forge_settings, and their defaults.
+SETTINGS: dict[str, float] = {
     "force_memory_hierarchy_order": 1,
     "max_fused_loops_per_rank_variable": 1,
     "max_fused_loops": math.inf,
@@ -89,7 +89,7 @@ class Mapspace:
         self.metrics: list[str] = []
         self.wanted = bytearray(len(METRICS))
         self.usage = False
-        self.knobs = array("d")
+        self.settings = array("d")
 
 
 def _ranks(names: Sequence[str]) -> array[int]:
@@ -352,15 +352,15 @@ class _Flattener:
                 self.space.wanted[place] = 1
         self.space.metrics = [str(name) for name in names]
 
-    def knobs(self, record: Record) -> None:
+    def settings(self, record: Record) -> None:
         given = self.by_component(record, "mapper", None)
-        for name, default in KNOBS.items():
+        for name, default in SETTINGS.items():
             path = ((None, "mapper"), name)
             number = self.number(given.get(name, default), path)
             if number < 0:
                 raise ProblemError("must not be negative", path_text(path))
-            self.space.knobs.append(number)
-        if self.space.knobs[list(KNOBS).index("tiling_coarseness")] < 1:
+            self.space.settings.append(number)
+        if self.space.settings[list(SETTINGS).index("tiling_coarseness")] < 1:
             raise ProblemError("must be at least 1", "mapper.tiling_coarseness")
 
     def whole(self, record: Record) -> None:
@@ -383,7 +383,7 @@ class _Flattener:
         space.unforced = bytearray(unforced >> i & 1 for i in range(len(self.levels)))
         space.tracked = bytearray(tracked >> i & 1 for i in range(len(self.levels)))
         self.metrics(record)
-        self.knobs(record)
+        self.settings(record)
         for i, placement in enumerate(self.sequence(record, "placements", None)):
             self.placement(placement, ((None, "placements"), i))
 

@@ -201,9 +201,9 @@ def _columns(
     weights = [1.0] * len(widths)
     x = [0.0] * len(widths)
 
-    def settle(wish: Callable[[int], float]) -> None:
+    def settle(target: Callable[[int], float]) -> None:
         for row in rows:
-            places = _apart(row, [wish(v) for v in row], [weights[v] for v in row], widths)
+            places = _apart(row, [target(v) for v in row], [weights[v] for v in row], widths)
             for node, place in zip(row, places, strict=True):
                 x[node] = place
 
@@ -225,16 +225,16 @@ def _columns(
 
 
 def _apart(
-    row: Sequence[int], wishes: Sequence[float], weights: Sequence[float], widths: Sequence[float]
+    row: Sequence[int], targets: Sequence[float], weights: Sequence[float], widths: Sequence[float]
 ) -> list[float]:
-    """Find the places nearest to the wishes (least squares) at which nodes do not overlap."""
+    """Find the places nearest to the targets (least squares) at which nodes do not overlap."""
     offsets = [0.0]
     for a, b in itertools.pairwise(row):
         offsets.append(offsets[-1] + (widths[a] + widths[b]) / 2 + _BESIDE)
     # Without their offsets, places may not fall: neighbours that would are pooled.
     pools: list[list[float]] = []
-    for wish, weight, offset in zip(wishes, weights, offsets, strict=True):
-        pools.append([wish - offset, weight, 1])
+    for target, weight, offset in zip(targets, weights, offsets, strict=True):
+        pools.append([target - offset, weight, 1])
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
             mean, heavy, many = pools.pop()
             last = pools[-1]

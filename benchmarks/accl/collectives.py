@@ -69,17 +69,17 @@ def copies(operation: str, ranks: int) -> tuple[float, int]:
 def add_rows(report: Report, times: dict[str, Times], ranks: int) -> list[float]:
     """Add a row for each cell; give the ratios to the quicker MPI."""
     ratios = []
-    rivals = [name for name in ("mpich", "openmpi") if name in times]
+    incumbents = [name for name in ("mpich", "openmpi") if name in times]
     cores = len(os.sched_getaffinity(0))
     for cell in sorted(times["unified"]):
         operation, size = cell
         sample = Sample.of(times["unified"][cell])
-        known = [times[name][cell] for name in rivals if cell in times[name]]
+        known = [times[name][cell] for name in incumbents if cell in times[name]]
         best = min(known, key=statistics.median) if known else None
         ratio = median_ratio(times["unified"][cell], best) if best else None
         extra = {
             name: Sample.of(times[name][cell]).median
-            for name in (*rivals, "separate")
+            for name in (*incumbents, "separate")
             if cell in times[name]
         }
         limits = [AT_MOST[cell]] if ranks == 2 and cell in AT_MOST else []

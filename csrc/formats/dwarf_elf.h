@@ -5,7 +5,7 @@
  *
  * The file is not trusted: its sections are read through cursors (dwarf_cursor.h), references in it
  * are followed a bounded number of times, and each piece of work takes steps from a budget that
- * grows with the size of the file only. So no file makes the reader crash or run for ever.
+ * grows with the size of the file only. So no file makes the reader crash or run forever.
  *
  * A struct dwarf is used by one thread. It points into the image, which must stay, and owns an
  * index that dwarf_close() frees. Section and table numbers in comments are those of the DWARF 5

@@ -140,7 +140,7 @@ struct wire_text {
 
 struct wire_context {
     /* host -> worker */
-    _Alignas(64) _Atomic uint32_t bell;
+    _Alignas(64) _Atomic uint32_t doorbell;
     _Atomic uint32_t worker_asleep;
     struct wire_chunk *first;
     _Atomic uint32_t host_core; /* as in struct spin_wait */
@@ -149,7 +149,7 @@ struct wire_context {
     _Alignas(64) uint64_t executed;
     uint64_t history[WIRE_HISTORY];
     /* worker -> host */
-    _Alignas(64) _Atomic uint32_t done_bell;
+    _Alignas(64) _Atomic uint32_t done_doorbell;
     _Atomic uint32_t worker_core;
     _Atomic uint64_t wake_at; /* lowest id that a sleeping host thread waits for, or all ones */
     _Atomic uint64_t left;    /* what was executed in the host below this id, it looks at no more */

@@ -14,7 +14,7 @@ import pytest
 import offchip
 from offchip.devices import describe_devices
 from offchip.environment import variables_set
-from offchip.info import find_rivals
+from offchip.info import find_conflicts
 
 KEYS = {"path", "kind", "found_via", "version", "api_version", "devices", "missing", "refused"}
 
@@ -153,18 +153,18 @@ def make_distribution(tmp_path, monkeypatch):
 )
 def test_other_distribution_with_our_files_is_named(make_distribution, record, top_level):
     make_distribution("py-veo", record, top_level)
-    (problem,) = find_rivals("veo")
+    (problem,) = find_conflicts("veo")
     assert "the distribution py-veo also installs the package 'veo'" in problem
     assert "pip uninstall py-veo offchip" in problem
 
 
-def test_distribution_with_a_similar_name_is_no_rival(make_distribution):
+def test_distribution_with_a_similar_name_is_no_conflict(make_distribution):
     make_distribution("veo-tools", ["veo_tools/__init__.py", "bin/veo"], "veo_tools\n")
-    assert find_rivals("veo") == []
+    assert find_conflicts("veo") == []
 
 
 def test_package_that_is_not_installed_is_a_problem():
-    (problem,) = find_rivals("no_such_package")
+    (problem,) = find_conflicts("no_such_package")
     assert "is not installed" in problem
 
 

@@ -216,7 +216,7 @@ def _make(
     from accelforge.mapper.FFM.mapspace import list_mapspaces, objectives_of
     from accelforge.mapper.FFM.outcome import Searched
     from accelforge.mapper.FFM.pmappings import MultiEinsumPmappings
-    from accelforge.mapper.FFM.rounds import are_of_use, search_in_rounds
+    from accelforge.mapper.FFM.rounds import search_in_rounds, two_rounds_pay_off
     from accelforge.mapper.FFM.searches import search_spaces
 
     assert not spec._evaluated, (
@@ -229,7 +229,7 @@ def _make(
         name: [] for name in spec.workload.einsum_names if name in names
     }
     label = "Searching Einsums" if print_progress or one_pbar_only else None
-    if joined_at_once and cache_dir is None and are_of_use(spec, spaces):
+    if joined_at_once and cache_dir is None and two_rounds_pay_off(spec, spaces):
         outcomes = search_in_rounds(
             spec,
             spaces,

@@ -136,7 +136,7 @@ def list_mapspaces(
         program, symbols = spec._evaluate_program()
         wanted = _known(program, einsum_names)
         shared, intermediate = _shared_tensors(program.workload)
-        knobs = _knobs(program)
+        settings = _mapper_settings(program)
         for name in wanted:
             costed = cost_for_einsum(program, name, symbols)
             for way in costed._get_flattened_architecture():
@@ -162,7 +162,7 @@ def list_mapspaces(
                     "intermediate": sorted(own & intermediate),
                     "placements": placements,
                     "unforced": placer.unforced(),
-                    "mapper": dict(knobs),
+                    "mapper": dict(settings),
                 }
                 result.append(EinsumSpace(name, way[-1].name, mapspace, costed, way))
         if not track_all and "resource_usage" not in objectives:
@@ -259,7 +259,7 @@ def _shared_tensors(workload: Any) -> tuple[set[str], set[str]]:
     return {tensor for tensor, count in uses.items() if count > 1}, read & written
 
 
-def _knobs(spec: Spec) -> dict[str, Any]:
+def _mapper_settings(spec: Spec) -> dict[str, Any]:
     """Return the settings of the mapper that are numbers, or true or false."""
     return {
         name: value

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from accelforge._search import METRICS
 from accelforge.frontend.spec import Spec
+from accelforge.mapper.FFM.incumbents import Incumbents
 from accelforge.mapper.FFM.joining import join_groups
 from accelforge.mapper.FFM.limits import Limits
 from accelforge.mapper.FFM.mapspace import EinsumSpace, objectives_of
 from accelforge.mapper.FFM.outcome import Outcome, Searched
 from accelforge.mapper.FFM.pmappings import MultiEinsumPmappings
-from accelforge.mapper.FFM.rivals import Rivals
 from accelforge.mapper.FFM.searches import search_spaces
 
-__all__ = ["are_of_use", "search_in_rounds"]
+__all__ = ["search_in_rounds", "two_rounds_pay_off"]
 
 Floats = NDArray[np.float64]
 
@@ -31,12 +31,12 @@ Floats = NDArray[np.float64]
 _WIDTH = 2
 _SHARE_OF_TIME = 0.25
 
-# More rivals cost more than they save.
-_MOST_RIVALS = 64
+# More incumbents cost more than they save.
+_MOST_INCUMBENTS = 64
 
 
-def are_of_use(spec: Spec, spaces: list[EinsumSpace]) -> bool:
-    """Say whether two rounds find what one does, and may be faster.
+def two_rounds_pay_off(spec: Spec, spaces: list[EinsumSpace]) -> bool:
+    """Say whether two rounds find what one does and are likely faster.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def search_in_rounds(
         limits=limits,
         executor=executor,
         label=label and f"{label}, second round",
-        rivals=_find_rivals(spec, spaces, first, limits),
+        incumbents=_find_incumbents(spec, spaces, first, limits),
     )
     return [
         new if new.complete else replace(new, groups=[*new.groups, *old.groups])
@@ -101,9 +101,9 @@ def search_in_rounds(
     ]
 
 
-def _find_rivals(
+def _find_incumbents(
     spec: Spec, spaces: list[EinsumSpace], outcomes: list[Outcome], limits: Limits
-) -> list[Rivals] | None:
+) -> list[Incumbents] | None:
     """Join what was found; return what that means to each search, or None if nothing joins."""
     jobs: dict[str, list[Searched]] = {}
     for space, outcome in zip(spaces, outcomes, strict=True):
@@ -124,14 +124,14 @@ def _find_rivals(
     points = np.zeros((len(joined.objectives), len(METRICS)))
     for column, name in enumerate(names):
         points[:, METRICS.index(name)] = joined.objectives[:, column]
-    step = -(-len(points) // _MOST_RIVALS)
+    step = -(-len(points) // _MOST_INCUMBENTS)
     least = {name: _least(found) for name, found in jobs.items()}
     rest = {
         name: np.sum([own for other, own in least.items() if other != name], axis=0)
         for name in least
     }
     return [
-        Rivals(
+        Incumbents(
             np.ascontiguousarray(points[::step]),
             rest[space.einsum],
             tuple(name in joined.compared for name in METRICS),

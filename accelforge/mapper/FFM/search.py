@@ -10,7 +10,7 @@ from typing import Any
 
 from accelforge import _search
 from accelforge.mapper.FFM.group import PmappingGroup
-from accelforge.mapper.FFM.rivals import Rivals
+from accelforge.mapper.FFM.incumbents import Incumbents
 
 __all__ = ["search"]
 
@@ -24,7 +24,7 @@ def search(
     memory_limit: float = math.inf,
     progress: Callable[[dict[str, int]], object] | None = None,
     width: int = 0,
-    rivals: Rivals | None = None,
+    incumbents: Incumbents | None = None,
 ) -> tuple[list[PmappingGroup], dict[str, Any]]:
     """Find the best pmappings of an Einsum.
 
@@ -44,7 +44,7 @@ def search(
         Called with ``{"templates", "done", "evaluated", "valid"}`` some times a second.
     width : int, optional
         If not 0, only so many choices of tiles are kept at each loop: a quick look.
-    rivals : Rivals, optional
+    incumbents : Incumbents, optional
         Known mappings of the workload. Pmappings that can only be part of worse ones are not found.
 
     Returns
@@ -70,7 +70,7 @@ def search(
         memory_limit=memory_limit,
         progress=progress,
         width=width,
-        rivals=rivals,
+        incumbents=incumbents,
     )
     groups = [PmappingGroup(**fields) for fields in found.groups]
     info = {

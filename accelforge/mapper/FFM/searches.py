@@ -13,10 +13,10 @@ import numpy as np
 
 from accelforge.mapper.FFM.cache import Cache
 from accelforge.mapper.FFM.canonical import Names
+from accelforge.mapper.FFM.incumbents import Incumbents
 from accelforge.mapper.FFM.limits import Limits
 from accelforge.mapper.FFM.mapspace import EinsumSpace
 from accelforge.mapper.FFM.outcome import Outcome
-from accelforge.mapper.FFM.rivals import Rivals
 from accelforge.mapper.FFM.search import search
 from accelforge.util.parallel import results_in_time
 from accelforge.util.progress import Progress
@@ -34,13 +34,13 @@ class _Job:
     mapspace: Any  # flat, or for other processes not
     metrics: list[str]
     width: int
-    rivals: Rivals | None = None
+    incumbents: Incumbents | None = None
 
-    def add(self, rivals: Rivals) -> None:
-        """Take the rivals of one of the Einsums: what all others cost at least is the least."""
-        if self.rivals is not None:
-            rivals = replace(rivals, rest=np.minimum(rivals.rest, self.rivals.rest))
-        self.rivals = rivals
+    def add(self, incumbents: Incumbents) -> None:
+        """Take the incumbents of one of the Einsums: what all others cost at least is the least."""
+        if self.incumbents is not None:
+            incumbents = replace(incumbents, rest=np.minimum(incumbents.rest, self.incumbents.rest))
+        self.incumbents = incumbents
 
 
 def search_spaces(
@@ -52,7 +52,7 @@ def search_spaces(
     cache_dir: str | None = None,
     label: str | None = None,
     width: int = 0,
-    rivals: list[Rivals] | None = None,
+    incumbents: list[Incumbents] | None = None,
     share_of_time: float = 0.8,
 ) -> list[Outcome]:
     """Search mapspaces, those that differ in names only once.
@@ -73,7 +73,7 @@ def search_spaces(
         Of a progress bar.
     width : int
         If not 0, how many choices of tiles are kept at each loop: a quick look.
-    rivals : list of Rivals, optional
+    incumbents : list of Incumbents, optional
         One for each mapspace: pmappings that can only be part of worse mappings are not found.
     share_of_time : float
         How much of the time that is left the searches may take; the rest is for what comes then.
@@ -91,8 +91,8 @@ def search_spaces(
         if key not in plain:
             given = space.flat if executor is None else mapspace
             plain[key] = _Job(given, mapspace["metrics"], width)
-        if rivals is not None:
-            plain[key].add(rivals[number])
+        if incumbents is not None:
+            plain[key].add(incumbents[number])
         keys.append((key, names))
 
     cache = Cache(cache_dir) if cache_dir is not None else None
@@ -112,7 +112,7 @@ def search_spaces(
             new = _search_elsewhere(left, threads, seconds, limits, progress, executor)
         for key, outcome in new.items():
             found[key] = outcome
-            if cache is not None and outcome.complete and rivals is None:
+            if cache is not None and outcome.complete and incumbents is None:
                 cache.write(str(key), outcome)
     return [
         replace(found[key], groups=[names.restore(group) for group in found[key].groups])
@@ -187,7 +187,7 @@ def _search(job: _Job, threads: int, seconds: float, memory: float) -> Outcome:
         deadline=time.monotonic() + seconds,
         memory_limit=memory,
         width=job.width,
-        rivals=job.rivals,
+        incumbents=job.incumbents,
     )
     bound = info["bound"]
     return Outcome(

@@ -139,16 +139,16 @@ bool forge_bounds_exclude(struct forge_searching *s, const struct forge_stage *s
                           const double *values, const uint32_t *tiles)
 {
     bool front = s->bounded && s->search->front->count > 0;
-    if ((!front && !s->rivalled) || (s->open && !s->guesses))
+    if ((!front && !s->has_incumbents) || (s->speculative && !s->may_speculate))
         return false;
     double objectives[FORGE_OBJECTIVES];
     forge_bounds_objectives(s, stage, values, tiles, objectives);
-    bool beaten = s->rivalled && forge_rivals_beat(s->search->rivals, objectives);
+    bool beaten = s->has_incumbents && forge_incumbents_beat(s->search->incumbents, objectives);
     if (front && !beaten) {
         bound_point(s, stage, values, tiles, objectives);
         beaten = forge_front_beats(s->search->front, s->search->fronts->width, s->low);
     }
     s->beaten = s->beaten || beaten;
-    s->guessed = s->guessed || (beaten && s->open);
+    s->speculated = s->speculated || (beaten && s->speculative);
     return beaten;
 }

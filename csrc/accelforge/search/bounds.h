@@ -19,7 +19,7 @@ void forge_bounds_objectives(const struct forge_searching *s, const struct forge
 void forge_bounds_remove(struct forge_searching *s, const struct forge_stage *stage,
                          const double *values, const uint32_t *tiles);
 
-/* True if a known result, or a rival, is better than all that can become of a choice. */
+/* True if a known result, or an incumbent, is better than all that can become of a choice. */
 bool forge_bounds_exclude(struct forge_searching *s, const struct forge_stage *stage,
                           const double *values, const uint32_t *tiles);
 

@@ -43,7 +43,7 @@ static bool is_forced(const struct ordering *o, const struct forge_node *a,
     const struct forge_space *space = o->facts->space;
     if (a->backing && (space->shared >> a->tensor & 1) != 0)
         return true;
-    return space->knobs.force_memory_hierarchy_order > 0 && !a->persistent && !b->persistent &&
+    return space->settings.force_memory_hierarchy_order > 0 && !a->persistent && !b->persistent &&
            !space->unforced[a->level] && !space->unforced[b->level];
 }
 
@@ -82,7 +82,7 @@ static bool may_precede(const struct ordering *o, const struct forge_node *a,
     if (b->level < a->level)
         return false;
 
-    /* The outer of two holders without anything between is of no use. */
+    /* The outer of two holders without anything between changes nothing. */
     bool same_fanout = !(facts->fanouts[a->level] < facts->fanouts[b->level]) &&
                        !(facts->fanouts[a->level] > facts->fanouts[b->level]);
     return !(same_fanout && adjacent && a->level < b->level && !a->must_keep);

@@ -5,18 +5,18 @@
 
 bool forge_loop_counts_compare(const struct forge_searching *s)
 {
-    const struct forge_knobs *knobs = &s->space->knobs;
-    return !isinf(knobs->max_loops) || !isinf(knobs->max_loops_minus_ranks) ||
-           !isinf(knobs->max_loops_per_spatial_dimension);
+    const struct forge_settings *settings = &s->space->settings;
+    return !isinf(settings->max_loops) || !isinf(settings->max_loops_minus_ranks) ||
+           !isinf(settings->max_loops_per_spatial_dimension);
 }
 
 bool forge_loop_counts_limit(const struct forge_searching *s)
 {
-    const struct forge_knobs *knobs = &s->space->knobs;
+    const struct forge_settings *settings = &s->space->settings;
     bool fused = s->search->template->fused_count > 0;
     return forge_loop_counts_compare(s) ||
-           (fused &&
-            (!isinf(knobs->max_fused_loops) || !isinf(knobs->max_fused_loops_per_rank_variable)));
+           (fused && (!isinf(settings->max_fused_loops) ||
+                      !isinf(settings->max_fused_loops_per_rank_variable)));
 }
 
 /* ------------------------------------------------------------------ all loops */
@@ -62,12 +62,12 @@ static uint32_t count_loops(const struct forge_searching *s, const struct forge_
 static bool keeps_all(const struct forge_searching *s, const struct forge_plan *plan,
                       uint32_t known, const uint32_t *tiles)
 {
-    const struct forge_knobs *knobs = &s->space->knobs;
+    const struct forge_settings *settings = &s->space->settings;
     double ranks = s->search->templates->facts.variable_count;
-    double all = fmin(knobs->max_loops, knobs->max_loops_minus_ranks + ranks);
+    double all = fmin(settings->max_loops, settings->max_loops_minus_ranks + ranks);
     if (!isinf(all) && count_loops(s, plan, FORGE_NONE, known, tiles) > all)
         return false;
-    double each = knobs->max_loops_per_spatial_dimension;
+    double each = settings->max_loops_per_spatial_dimension;
     for (uint32_t l = 0; !isinf(each) && l < plan->loop_count; l++)
         if (plan->loops[l].spatial && count_loops(s, plan, l, known, tiles) > each)
             return false;
@@ -90,7 +90,7 @@ static bool symbol_repeats(const struct forge_searching *s, uint32_t symbol, uin
 /* As in the original, a fused loop whose tile must be 1 is not counted. */
 static bool keeps_fused(const struct forge_searching *s, uint32_t known, const uint32_t *tiles)
 {
-    const struct forge_knobs *knobs = &s->space->knobs;
+    const struct forge_settings *settings = &s->space->settings;
     uint32_t variable = s->goals->symbols[known - 1].variable;
     uint32_t all = 0;
     uint32_t alike = 0;
@@ -101,7 +101,7 @@ static bool keeps_fused(const struct forge_searching *s, uint32_t known, const u
         all++;
         alike += record->variable == variable;
     }
-    return all <= knobs->max_fused_loops && alike <= knobs->max_fused_loops_per_rank_variable;
+    return all <= settings->max_fused_loops && alike <= settings->max_fused_loops_per_rank_variable;
 }
 
 /* ------------------------------------------------------------------ limits */

@@ -320,8 +320,8 @@ void forge_results_tolerances(const struct forge_space *space, double *tolerance
 {
     uint32_t objectives = forge_space_objectives(space);
     for (uint32_t i = 0; i < width; i++)
-        tolerances[i] = i < objectives || space->usage ? space->knobs.objective_tolerance
-                                                       : space->knobs.resource_usage_tolerance;
+        tolerances[i] = i < objectives || space->usage ? space->settings.objective_tolerance
+                                                       : space->settings.resource_usage_tolerance;
 }
 
 struct keeping {

@@ -36,10 +36,10 @@ struct forge_rows {
     uint32_t usage_count;
     bool searched; /* false: nothing is known, `low` neither */
     bool complete;
-    bool beaten;    /* choices could not become better than a known result */
-    bool truncated; /* choices were left out: `width` was too small */
-    bool guessed;   /* choices were left out before it was known which fan-outs they use */
-    bool enough;    /* fan-outs that must be used are */
+    bool beaten;     /* choices could not become better than a known result */
+    bool truncated;  /* choices were left out: `width` was too small */
+    bool speculated; /* choices were pruned while fan-out usage was unknown */
+    bool enough;     /* fan-outs that must be used are */
 };
 
 void forge_rows_clear(struct forge_rows *rows);

@@ -43,7 +43,7 @@ static uint32_t width_of(const struct forge_search *search)
     return search->request.width > 0 ? search->request.width : FIRST_WIDTH;
 }
 
-/* Nothing of a template is of use. */
+/* All of a template is pruned. */
 static void leave_template(struct forge_search *search, struct forge_rows *rows)
 {
     for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
@@ -59,7 +59,7 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
     struct forge_rows *rows = &search->rows[t];
     if (search->exact && rows->complete)
         return;
-    if (forge_rivals_beat_template(&search->request.rivals, t, search->templates.count)) {
+    if (forge_incumbents_beat_template(&search->request.incumbents, t, search->templates.count)) {
         leave_template(search, rows);
         return;
     }
@@ -73,7 +73,7 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
         .memory = &search->memory,
         .memory_limit = search->request.memory_limit,
         .width = width_of(search),
-        .rivals = search->request.rivals.count > 0 ? &search->request.rivals : NULL,
+        .incumbents = search->request.incumbents.count > 0 ? &search->request.incumbents : NULL,
     };
     struct forge_rows found;
     struct forge_fault fault = forge_fault_of(FORGE_OK);

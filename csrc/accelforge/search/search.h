@@ -27,7 +27,7 @@ struct forge_search_request {
     unsigned threads;
     size_t memory_limit; /* bytes */
     uint32_t width;      /* 0, or: only the first search, with so many choices at each loop */
-    struct forge_rivals rivals; /* what none of them leaves of use is not found */
+    struct forge_incumbents incumbents; /* pmappings that all of them dominate are pruned */
 };
 
 /*

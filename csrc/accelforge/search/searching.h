@@ -47,15 +47,14 @@ struct forge_searching {
     double *net;                      /* room for the values of all groups */
     double removed[FORGE_OBJECTIVES]; /* nothing that was left out is below this */
     double instances;
-    bool bounded;  /* the front says what is of no use */
-    bool rivalled; /* so do the rivals */
-    bool beaten;   /* something was */
-    /* Something may be of no use before it is known which fan-outs are used enough: */
-    bool guesses;
-    bool open;    /* that is so */
-    bool guessed; /* something was left out while it was so */
-    bool wrong;   /* and that may have changed what is kept */
-    bool fused;   /* a fused loop has more than one iteration */
+    bool bounded;        /* choices are pruned by the front */
+    bool has_incumbents; /* and by the incumbents */
+    bool beaten;         /* an incumbent pruned one */
+    bool may_speculate;  /* choices may be pruned while fan-out usage is unknown */
+    bool speculative;    /* it is unknown now */
+    bool speculated;     /* a choice was pruned meanwhile */
+    bool misled;         /* and that may have changed what is kept */
+    bool fused;          /* a fused loop has more than one iteration */
     bool late;
     struct forge_rows *rows;
     bool truncated;

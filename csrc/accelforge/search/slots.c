@@ -169,7 +169,7 @@ static uint64_t variables_of(const struct slotting *s, uint32_t slot, const stru
     const struct forge_space *space = facts->space;
     if (has_persistent(s, next_group(s, slot, false)) || divides_a_copy(s, slot))
         return 0;
-    if (space->knobs.max_fused_loops <= 0 && (space->shared & ~above->seen) != 0)
+    if (space->settings.max_fused_loops <= 0 && (space->shared & ~above->seen) != 0)
         return 0;
 
     /* Nothing is computed twice: a loop above the outermost holder of a tensor is over parts. */
@@ -232,7 +232,7 @@ static uint64_t next_leader(const struct forge_facts *facts, uint64_t set, uint6
 /* Moves on to the next combination of leaders; false after the last. */
 static bool advance(struct slotting *s)
 {
-    if (!(s->facts->space->knobs.explore_loop_orders > 0))
+    if (!(s->facts->space->settings.explore_loop_orders > 0))
         return false;
     for (uint32_t i = s->slot_count; i-- > 0;) {
         struct slot *slot = &s->slots[i];

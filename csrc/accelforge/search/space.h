@@ -74,7 +74,7 @@ struct forge_placement {
     X(usage, usages)
 
 /* X(name): what the mapper may do; numbers as in spec.mapper. */
-#define FORGE_KNOBS(X) \
+#define FORGE_SETTINGS(X) \
     X(force_memory_hierarchy_order) \
     X(max_fused_loops_per_rank_variable) \
     X(max_fused_loops) \
@@ -90,9 +90,9 @@ struct forge_placement {
     X(resource_usage_tolerance) \
     X(out_of_order_hierarchy_explore_removing_spatials_for_more_temporals)
 
-struct forge_knobs {
+struct forge_settings {
 #define X(name) double name;
-    FORGE_KNOBS(X)
+    FORGE_SETTINGS(X)
 #undef X
 };
 
@@ -116,7 +116,7 @@ struct forge_space {
     uint64_t intermediate;
     bool wanted[FORGE_OBJECTIVES]; /* what is to be small */
     bool usage;                    /* the same, of all memories */
-    struct forge_knobs knobs;
+    struct forge_settings settings;
 };
 
 /*

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "accelforge/search/bounds.h"
-#include "accelforge/search/keeping.h"
+#include "accelforge/search/pruning.h"
 #include "accelforge/search/loop_counts.h"
 #include "accelforge/search/pareto.h"
 
@@ -38,7 +38,7 @@ static const struct forge_choices *choices_of(struct forge_searching *s, uint32_
     struct forge_known_choices *known = forge_arena_take(s->arena, 1, sizeof(*known));
     if (known == NULL ||
         !forge_find_choices(s->arena, (uint32_t)record->bound, inner, record->ragged,
-                            s->space->knobs.tiling_coarseness, &known->choices))
+                            s->space->settings.tiling_coarseness, &known->choices))
         return NULL;
     known->inner = inner;
     known->next = s->known[symbol];
@@ -310,7 +310,7 @@ enum forge_status forge_step_loop(struct forge_searching *s, const struct forge_
 
     /* The front may have grown. */
     s->bounded = s->search->fronts != NULL && !s->fused;
-    s->open = forge_keeping_is_open(s, step.before);
+    s->speculative = forge_pruning_is_speculative(s, step.before);
     if (s->bounded)
         forge_front_refresh(s->search->fronts, s->structure, s->search->front);
     if (!forge_sort_choices(&s->sorting, &s->now, step.stage->keys & ~(UINT64_C(1) << k)))

@@ -8,16 +8,16 @@ static bool may_be_ragged(const struct forge_making *m, uint32_t variable)
     for (uint32_t t = 0; t < facts->tensor_count; t++)
         if ((facts->partial[t] >> variable & 1) != 0)
             return false;
-    const struct forge_knobs *knobs = &m->space->knobs;
-    return knobs->explore_imperfect_spatial_loops > 0 ||
-           knobs->explore_imperfect_temporal_loops > 0;
+    const struct forge_settings *settings = &m->space->settings;
+    return settings->explore_imperfect_spatial_loops > 0 ||
+           settings->explore_imperfect_temporal_loops > 0;
 }
 
 static bool loop_explores(const struct forge_making *m, uint32_t loop)
 {
-    const struct forge_knobs *knobs = &m->space->knobs;
-    return m->plan->loops[loop].spatial ? knobs->explore_imperfect_spatial_loops > 0
-                                        : knobs->explore_imperfect_temporal_loops > 0;
+    const struct forge_settings *settings = &m->space->settings;
+    return m->plan->loops[loop].spatial ? settings->explore_imperfect_spatial_loops > 0
+                                        : settings->explore_imperfect_temporal_loops > 0;
 }
 
 /* The tile of the next loop outwards decides what a loop may do to tiles. */

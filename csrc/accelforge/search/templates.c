@@ -242,7 +242,7 @@ static enum forge_status add_template(struct forge_step_maker *maker,
                                       const struct forge_draft_limits *limits)
 {
     struct forge_templates *templates = maker->templates;
-    if (templates->count >= maker->facts->space->knobs.max_pmapping_templates_per_einsum) {
+    if (templates->count >= maker->facts->space->settings.max_pmapping_templates_per_einsum) {
         templates->full = true;
         return FORGE_OK;
     }
@@ -331,7 +331,8 @@ static enum forge_status finish(struct forge_step_maker *maker, struct forge_ske
         return FORGE_OUT_OF_MEMORY;
 
     bool spatial =
-        facts->space->knobs.out_of_order_hierarchy_explore_removing_spatials_for_more_temporals > 0;
+        facts->space->settings.out_of_order_hierarchy_explore_removing_spatials_for_more_temporals >
+        0;
     uint32_t count = find_crossings(facts, sketch, crossings);
     for (uint32_t c = 0; c < count; c++)
         crossings[c].removes_spatial = spatial;

@@ -44,7 +44,7 @@ static enum forge_status step_all(struct forge_searching *s, const struct forge_
                                   bool *ended)
 {
     *ended = false;
-    for (uint32_t k = 0; k < s->goals->symbol_count && !s->wrong; k++) {
+    for (uint32_t k = 0; k < s->goals->symbol_count && !s->misled; k++) {
         enum forge_status status = forge_step_loop(s, plan, k);
         if (status != FORGE_OK || forge_is_stopped(s)) {
             leave_out(s);
@@ -65,7 +65,7 @@ static enum forge_status run(struct forge_searching *s, const struct forge_model
         return FORGE_OUT_OF_MEMORY;
     bool ended;
     enum forge_status status = step_all(s, &model->plans[0], &ended);
-    if (ended && !s->wrong) {
+    if (ended && !s->misled) {
         struct forge_result_request request = {
             .templates = s->search->templates,
             .template = s->search->template,
@@ -83,7 +83,7 @@ static enum forge_status run(struct forge_searching *s, const struct forge_model
     }
     rows->truncated = s->truncated;
     rows->beaten = s->beaten;
-    rows->guessed = s->guessed;
+    rows->speculated = s->speculated;
     memcpy(rows->low, s->removed, sizeof(rows->low));
     return status;
 }
@@ -158,7 +158,7 @@ static bool has_fused(const struct forge_goals *goals)
     return false;
 }
 
-/* True if some fan-out must be used. What uses it best counts even if a rival is better. */
+/* True if some fan-out must be used. What uses it best counts even if an incumbent is better. */
 static bool has_usages(const struct forge_goals *goals)
 {
     for (uint32_t g = 0; g < goals->count; g++)
@@ -172,12 +172,12 @@ struct attempt {
     const struct forge_model *model;
     const bool *repeats; /* as in forge_goals_make() */
     bool late;           /* what uses a fan-out best is only chosen among valid results */
-    bool guesses;        /* what is of no use is dropped before that is chosen, too */
+    bool may_speculate;  /* choices are pruned before that is chosen, too */
 };
 
-/* *WRONG: the guesses were. */
+/* *MISLED: pruning that was speculative may have changed the result. */
 static enum forge_status attempt(const struct forge_tile_search *search, const struct attempt *how,
-                                 struct forge_rows *rows, bool *wrong)
+                                 struct forge_rows *rows, bool *misled)
 {
     memset(rows, 0, sizeof(*rows));
     const struct forge_space *space = search->templates->facts.space;
@@ -194,7 +194,7 @@ static enum forge_status attempt(const struct forge_tile_search *search, const s
         .instances = space->problem.values[space->problem.n_instances] *
                      space->problem.values[forge_space_einsum(space)->n_instances],
         .late = how->late,
-        .guesses = how->guesses && !how->late,
+        .may_speculate = how->may_speculate && !how->late,
         .rows = rows,
     };
     s.tracked_count = forge_tracked_levels(space, s.tracked);
@@ -207,14 +207,14 @@ static enum forge_status attempt(const struct forge_tile_search *search, const s
     if (status == FORGE_OK) {
         decide_usages(goals, how->late);
         s.fused = has_fused(goals);
-        s.rivalled = search->rivals != NULL && !has_usages(goals);
+        s.has_incumbents = search->incumbents != NULL && !has_usages(goals);
         status = forge_stages_make(stages, &arena, goals, search->templates->facts.variable_count);
     }
     if (status == FORGE_OK) {
         s.net = forge_arena_take(&arena, stages->most_groups, sizeof(*s.net));
         status = s.net != NULL ? run(&s, how->model, rows) : FORGE_OUT_OF_MEMORY;
     }
-    *wrong = s.wrong;
+    *misled = s.misled;
     release(&s);
     forge_arena_clear(&arena);
     return status;
@@ -223,14 +223,14 @@ static enum forge_status attempt(const struct forge_tile_search *search, const s
 static enum forge_status search_model(const struct forge_tile_search *search,
                                       const struct attempt *how, struct forge_rows *rows)
 {
-    bool wrong;
-    enum forge_status status = attempt(search, how, rows, &wrong);
-    if (status != FORGE_OK || !wrong)
+    bool misled;
+    enum forge_status status = attempt(search, how, rows, &misled);
+    if (status != FORGE_OK || !misled)
         return status;
     struct attempt careful = *how;
-    careful.guesses = false;
+    careful.may_speculate = false;
     forge_rows_clear(rows);
-    return attempt(search, &careful, rows, &wrong);
+    return attempt(search, &careful, rows, &misled);
 }
 
 /* If the memory does not suffice for one, it may for others. */
@@ -265,7 +265,7 @@ static enum forge_status search_variants(const struct forge_tile_search *search,
     enum forge_status status = search_each(search, how, variants);
     if (status == FORGE_OK && forge_variants_doubt(variants)) {
         struct attempt careful = *how;
-        careful.guesses = false;
+        careful.may_speculate = false;
         clear_variants(variants);
         status = search_each(search, &careful, variants);
     }
@@ -301,7 +301,7 @@ static enum forge_status search_all(const struct forge_tile_search *search,
     struct forge_variants variants;
     memset(&variants, 0, sizeof(variants));
     enum forge_status status = forge_variants_list(&variants, arena, search, &model->plans[0]);
-    struct attempt how = {.model = model, .guesses = true};
+    struct attempt how = {.model = model, .may_speculate = true};
     if (status == FORGE_OK)
         status = search_once(search, &how, &variants, rows);
     if (status == FORGE_OK && search->template->usages.count > 0 && rows->complete &&

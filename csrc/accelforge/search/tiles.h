@@ -10,7 +10,7 @@
 #define OFFCHIP_FORGE_TILES_H
 
 #include "accelforge/search/front.h"
-#include "accelforge/search/rivals.h"
+#include "accelforge/search/incumbents.h"
 #include "accelforge/search/rows.h"
 #include "accelforge/search/template.h"
 
@@ -24,9 +24,9 @@ struct forge_counts {
 struct forge_tile_search {
     const struct forge_templates *templates;
     const struct forge_template *template;
-    struct forge_fronts *fronts;       /* may be NULL */
-    struct forge_front_copy *front;    /* of this thread */
-    const struct forge_rivals *rivals; /* may be NULL */
+    struct forge_fronts *fronts;               /* may be NULL */
+    struct forge_front_copy *front;            /* of this thread */
+    const struct forge_incumbents *incumbents; /* may be NULL */
     struct forge_counts *counts;
     atomic_bool *stop;
     _Atomic size_t *memory; /* bytes that all searches use */

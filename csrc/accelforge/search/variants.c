@@ -13,17 +13,17 @@
 static bool is_allowed(const struct forge_tile_search *search, const struct forge_plan *plan,
                        const bool *repeats)
 {
-    const struct forge_knobs *knobs = &search->templates->facts.space->knobs;
+    const struct forge_settings *settings = &search->templates->facts.space->settings;
     uint32_t all = 0;
     for (uint32_t l = 0; l < search->template->fused_count; l++) {
         uint32_t alike = 0;
         for (uint32_t k = 0; k < search->template->fused_count; k++)
             alike += repeats[k] && plan->loops[k].variable == plan->loops[l].variable;
-        if (alike > knobs->max_fused_loops_per_rank_variable)
+        if (alike > settings->max_fused_loops_per_rank_variable)
             return false;
         all += repeats[l];
     }
-    return all <= knobs->max_fused_loops;
+    return all <= settings->max_fused_loops;
 }
 
 /* Adds the sets that have SET and some of the loops from FIRST on. */
@@ -57,7 +57,7 @@ enum forge_status forge_variants_list(struct forge_variants *variants, struct fo
     for (uint32_t l = 0; l < search->template->fused_count; l++)
         free_count += forge_symbols_is_free(search->templates->facts.space, plan, l);
     variants->count = 0;
-    if (search->templates->facts.space->knobs.max_fused_loops >= free_count)
+    if (search->templates->facts.space->settings.max_fused_loops >= free_count)
         return FORGE_OK;
 
     variants->loop_count = plan->loop_count;
@@ -91,7 +91,7 @@ static const struct forge_rows *find_best(const struct forge_variants *variants)
     const struct forge_rows *best = NULL;
     for (uint32_t v = 0; v < variants->count; v++) {
         const struct forge_rows *rows = &variants->rows[v];
-        bool known = rows->count > 0 || (rows->beaten && !rows->guessed);
+        bool known = rows->count > 0 || (rows->beaten && !rows->speculated);
         if (known && (best == NULL || uses_less(best, rows)))
             best = rows;
     }
@@ -102,7 +102,7 @@ bool forge_variants_doubt(const struct forge_variants *variants)
 {
     const struct forge_rows *best = find_best(variants);
     for (uint32_t v = 0; best != NULL && !best->enough && v < variants->count; v++)
-        if (variants->rows[v].guessed && variants->rows[v].count == 0)
+        if (variants->rows[v].speculated && variants->rows[v].count == 0)
             return true;
     return false;
 }

@@ -132,11 +132,11 @@ struct arena_header {
     int64_t pid;
     uint32_t rank, ranks;
     _Atomic uint32_t closed;
-    _Alignas(ARENA_LINE) _Atomic uint32_t sleepers; /* threads of the owner at the bell */
+    _Alignas(ARENA_LINE) _Atomic uint32_t sleepers; /* threads of the owner at the doorbell */
     _Atomic uint32_t core; /* the number of the owner's + 1; 0 while it lets others run */
-    _Alignas(ARENA_LINE) _Atomic uint32_t bell; /* futex; any process may ring it */
-    _Alignas(ARENA_LINE) uint64_t rings;        /* offset of an array by sender */
-    uint64_t pool, slots;                       /* offsets */
+    _Alignas(ARENA_LINE) _Atomic uint32_t doorbell; /* futex; any process may ring it */
+    _Alignas(ARENA_LINE) uint64_t rings;            /* offset of an array by sender */
+    uint64_t pool, slots;                           /* offsets */
     uint64_t slot_bytes;
     uint32_t slot_count;
     _Alignas(ARENA_LINE) struct wait_note waits;

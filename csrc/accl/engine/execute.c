@@ -290,7 +290,7 @@ uint32_t acclib_call_execute(accl_device *device, const struct accl_call *call, 
     device->deadline = 0;
     uint64_t began = ticks_now(&device->ticks);
     uint32_t bits = run(device, call);
-    acclib_transport_settle(device);
+    acclib_transport_flush(device);
     acclib_note_no_wait(device);
     device->last_ticks = ticks_now(&device->ticks) - began;
     device->last_retcode = bits;

@@ -461,7 +461,7 @@ static bool request_carry(accl_request *r, int64_t deadline)
 static void send_last(const accl_request *r)
 {
     if (atomic_load(&r->device->carries))
-        acclib_transport_settle(r->device);
+        acclib_transport_flush(r->device);
 }
 
 static bool request_await(accl_request *r, int64_t timeout_ns)

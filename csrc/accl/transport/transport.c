@@ -18,11 +18,11 @@ bool acclib_transport_carry(accl_device *device)
     return moved;
 }
 
-void acclib_transport_settle(accl_device *device)
+void acclib_transport_flush(accl_device *device)
 {
     for (uint32_t i = 0; i < TRANSPORTS_MAX && device->transports[i] != NULL; i++)
-        if (device->transports[i]->settle != NULL)
-            device->transports[i]->settle(device);
+        if (device->transports[i]->flush != NULL)
+            device->transports[i]->flush(device);
 }
 
 void acclib_transport_reset(accl_device *device)

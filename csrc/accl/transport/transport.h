@@ -90,7 +90,7 @@ struct transport {
      * whether one moved. Any thread. May be NULL. */
     bool (*carry)(accl_device *device);
     /* The executed call ends: what it sends must leave without more calls. May be NULL. */
-    void (*settle)(accl_device *device);
+    void (*flush)(accl_device *device);
     /* Drops all messages that wait to be received. */
     void (*reset)(accl_device *device);
     /* Calls VISIT for each of them. */
@@ -114,7 +114,7 @@ struct transport {
 /* For all transports in use. */
 void acclib_transport_progress(accl_device *device);
 bool acclib_transport_carry(accl_device *device);
-void acclib_transport_settle(accl_device *device);
+void acclib_transport_flush(accl_device *device);
 void acclib_transport_reset(accl_device *device);
 /* The transport that makes this reduction itself, or NULL. */
 const struct transport *acclib_transport_reducer(const accl_device *device,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for words that other ranks write: spin, then yield, then sleep at this rank's bell. A
- * writer rings the bell only of ranks that sleep. The price of that check, a
+ * Waiting for words that other ranks write: spin, then yield, then sleep at this rank's doorbell. A
+ * writer rings the doorbell only of ranks that sleep. The price of that check, a
  * full fence, is paid when the writer waits itself or ends its call, not at the write.
  *
  * With more ranks than cores, a yield costs as much as several short calls, and the awaited rank
@@ -127,7 +127,7 @@ void acclib_wait_yield(const accl_device *device)
     acclib_wait_show_core(device);
 }
 
-/* From here on the waiter sleeps at the bell. Its caller checks once more before that. */
+/* From here on the waiter sleeps at the doorbell. Its caller checks once more before that. */
 static void arm(struct waiter *w)
 {
     accl_device *device = w->device;
@@ -135,7 +135,7 @@ static void arm(struct waiter *w)
         w->inspected = clock_now();
     w->armed = true;
     atomic_fetch_add(&device->header->sleepers, 1);
-    w->bell = atomic_load(&device->header->bell);
+    w->doorbell = atomic_load(&device->header->doorbell);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -156,8 +156,8 @@ static uint32_t look(struct waiter *w, int64_t now)
     return w->timeout_bits;
 }
 
-/* Sleeps until the bell rings, while other calls go on. */
-static void sleep_at_bell(struct waiter *w, int64_t ns)
+/* Sleeps until the doorbell rings, while other calls go on. */
+static void sleep_at_doorbell(struct waiter *w, int64_t ns)
 {
     accl_device *device = w->device;
     struct execution saved;
@@ -166,12 +166,12 @@ static void sleep_at_bell(struct waiter *w, int64_t ns)
     acclib_executor_let_go(device, &saved);
     show_no_core(device);
 
-    futex_sleep(&device->header->bell, w->bell, ns);
+    futex_sleep(&device->header->doorbell, w->doorbell, ns);
 
     acclib_wait_show_core(device);
     acclib_executor_take_back(device, &saved);
     acclib_note_again(device, &note);
-    w->bell = atomic_load(&device->header->bell);
+    w->doorbell = atomic_load(&device->header->doorbell);
 }
 
 uint32_t acclib_wait_pause(struct waiter *w)
@@ -184,7 +184,7 @@ uint32_t acclib_wait_pause(struct waiter *w)
         if (bits)
             return bits;
         left = acclib_call_deadline(device) - now;
-        sleep_at_bell(w, left < SLEEP_NS ? left : SLEEP_NS);
+        sleep_at_doorbell(w, left < SLEEP_NS ? left : SLEEP_NS);
         return 0;
     }
     bool carries = atomic_load_explicit(&device->carries, memory_order_relaxed);

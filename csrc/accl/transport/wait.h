@@ -8,7 +8,7 @@
  *         ;
  *     acclib_wait_end(&w);
  *
- * A waiter spins, then yields, then sleeps at this rank's bell. Every 50 ms it checks what ends
+ * A waiter spins, then yields, then sleeps at this rank's doorbell. Every 50 ms it checks what ends
  * a wait: the deadline, the end of a peer, the caller's check. Only the executor waits.
  *
  * A waiter that sleeps lets go of the executor, and it sleeps at once if another call wants to go
@@ -30,8 +30,8 @@ struct waiter {
     uint32_t rounds, spins_on;
     int64_t began, inspected;
     bool armed; /* registered as a sleeper */
-    uint32_t bell;
-    /* Of packets/wish.c. */
+    uint32_t doorbell;
+    /* Of packets/packet_request.c. */
     bool napped;     /* since the last packet moved */
     uint32_t yields; /* so far */
     long switches;   /* of this thread's core, at the last one */

@@ -27,7 +27,7 @@ void acclib_wake_flush(accl_device *device)
 
 void acclib_wake_self(accl_device *device)
 {
-    atomic_fetch_add(&device->header->bell, 1);
+    atomic_fetch_add(&device->header->doorbell, 1);
     if (atomic_load(&device->header->sleepers))
-        futex_wake_all(&device->header->bell);
+        futex_wake_all(&device->header->doorbell);
 }

@@ -16,7 +16,7 @@
 
 /* --- observers --- */
 
-static void note_wishes(struct dpu_machine *m)
+static void note_interests(struct dpu_machine *m)
 {
     m->observing.each = m->observing.jumps = false;
     for (const struct dpu_observer *o = m->observers; o != NULL; o = o->next) {
@@ -35,7 +35,7 @@ void dpu_machine_observe(struct dpu_machine *m, struct dpu_observer *observer)
 
     *link = observer;
     observer->next = NULL;
-    note_wishes(m);
+    note_interests(m);
 }
 
 void dpu_machine_unobserve(struct dpu_machine *m, struct dpu_observer *observer)
@@ -46,7 +46,7 @@ void dpu_machine_unobserve(struct dpu_machine *m, struct dpu_observer *observer)
 
     if (*link != NULL)
         *link = observer->next;
-    note_wishes(m);
+    note_interests(m);
 }
 
 void dpu_machine_count(struct dpu_machine *m, struct dpu_count *counts)

@@ -40,7 +40,7 @@ struct dpu_program {
 /* Sets m->program and m->operations, and moves tasklets there. False if out of memory: then the
  * machine is as before, and cannot run. */
 bool dpu_program_join(struct dpu_machine *machine);
-/* Leaves it for ever. */
+/* Leaves it forever. */
 void dpu_program_leave(struct dpu_machine *machine);
 /* A reference for somebody who is no machine, and its end. */
 void dpu_program_ref(struct dpu_program *program);

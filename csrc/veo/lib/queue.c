@@ -60,7 +60,7 @@ static void free_retired(struct veo_thr_ctxt *ctx)
 /*
  * Retires a chunk of which everything is harvested. It is not free yet: a request that the host
  * executes is done before the worker has seen that; were the slot written again now, the worker
- * would wait for it for ever. And a thread that waits for a request which another thread has
+ * would wait for it forever. And a thread that waits for a request which another thread has
  * harvested still reads its slot.
  */
 static void chunk_retire(struct veo_thr_ctxt *ctx, struct chunk *chunk)
@@ -208,8 +208,8 @@ static void ring(struct wire_context *wire)
      * way round. */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&wire->worker_asleep, memory_order_relaxed)) {
-        atomic_fetch_add(&wire->bell, 1);
-        futex_wake_all(&wire->bell);
+        atomic_fetch_add(&wire->doorbell, 1);
+        futex_wake_all(&wire->doorbell);
     }
 }
 
@@ -458,8 +458,8 @@ void veolib_queue_host_done(struct veo_thr_ctxt *ctx, struct host_job *job, int 
     ring(ctx->wire);
 
     if (id >= atomic_load(&ctx->wire->wake_at)) {
-        atomic_fetch_add(&ctx->wire->done_bell, 1);
-        futex_wake_all(&ctx->wire->done_bell);
+        atomic_fetch_add(&ctx->wire->done_doorbell, 1);
+        futex_wake_all(&ctx->wire->done_doorbell);
     }
 }
 

@@ -123,7 +123,7 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
     struct sleeper me = {.id = target->id};
     sleepers_add(ctx, &me);
     while (!proc_stops(proc)) {
-        uint32_t bell = atomic_load(&ctx->wire->done_bell);
+        uint32_t doorbell = atomic_load(&ctx->wire->done_doorbell);
         atomic_thread_fence(memory_order_seq_cst);
         if (has_come(ctx, target))
             break;
@@ -132,7 +132,7 @@ static void wait_for(struct veo_thr_ctxt *ctx, const struct target *target, int6
         if (now >= deadline)
             break;
         int64_t left = deadline - now;
-        futex_sleep(&ctx->wire->done_bell, bell, left < SLICE_NS ? left : SLICE_NS);
+        futex_sleep(&ctx->wire->done_doorbell, doorbell, left < SLICE_NS ? left : SLICE_NS);
         if (has_come(ctx, target))
             break;
 
@@ -237,8 +237,8 @@ void veolib_queue_wait_for_waiters(struct veo_thr_ctxt *ctx)
         pthread_mutex_unlock(&ctx->queue);
         if (!waiters)
             return;
-        atomic_fetch_add(&ctx->wire->done_bell, 1);
-        futex_wake_all(&ctx->wire->done_bell);
+        atomic_fetch_add(&ctx->wire->done_doorbell, 1);
+        futex_wake_all(&ctx->wire->done_doorbell);
         back_off(&nap, CLOCK_NEVER);
     }
 }

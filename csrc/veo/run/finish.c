@@ -6,14 +6,14 @@
 
 #include "veo/run/thread.h"
 
-struct wish {
+struct exit_handler {
     uint64_t function;
     uint64_t argument;
-    struct wish *next; /* an earlier one */
+    struct exit_handler *next; /* an earlier one */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct wish *wishes;
+static struct exit_handler *exit_handlers;
 
 static void finish_all(void)
 {
@@ -23,13 +23,13 @@ static void finish_all(void)
 bool verun_at_exit(uint64_t function, uint64_t argument)
 {
     static bool registered;
-    struct wish *wish = malloc(sizeof *wish);
-    if (wish == NULL)
+    struct exit_handler *exit_handler = malloc(sizeof *exit_handler);
+    if (exit_handler == NULL)
         return false;
 
     pthread_mutex_lock(&lock);
-    *wish = (struct wish){function, argument, wishes};
-    wishes = wish;
+    *exit_handler = (struct exit_handler){function, argument, exit_handlers};
+    exit_handlers = exit_handler;
     bool first = !registered;
     registered = true;
     pthread_mutex_unlock(&lock);
@@ -37,13 +37,13 @@ bool verun_at_exit(uint64_t function, uint64_t argument)
 }
 
 /* Takes out the last one, or NULL. */
-static struct wish *take(const struct velink_library *library)
+static struct exit_handler *take(const struct velink_library *library)
 {
     pthread_mutex_lock(&lock);
-    struct wish **at = &wishes;
+    struct exit_handler **at = &exit_handlers;
     while (*at != NULL && library != NULL && !velink_contains(library, (*at)->function))
         at = &(*at)->next;
-    struct wish *found = *at;
+    struct exit_handler *found = *at;
     if (found != NULL)
         *at = found->next;
     pthread_mutex_unlock(&lock);
@@ -52,19 +52,19 @@ static struct wish *take(const struct velink_library *library)
 
 void verun_finish(const struct velink_library *library)
 {
-    struct wish *wish;
+    struct exit_handler *exit_handler;
     struct verun_thread *thread = verun_thread();
-    while (thread != NULL && (wish = take(library)) != NULL) {
+    while (thread != NULL && (exit_handler = take(library)) != NULL) {
         uint64_t ignored;
-        uint64_t argument = wish->argument;
-        verun_call(thread, wish->function, &argument, 1, &ignored);
-        free(wish);
+        uint64_t argument = exit_handler->argument;
+        verun_call(thread, exit_handler->function, &argument, 1, &ignored);
+        free(exit_handler);
     }
 }
 
 void verun_forget(const struct velink_library *library)
 {
-    struct wish *wish;
-    while ((wish = take(library)) != NULL)
-        free(wish);
+    struct exit_handler *exit_handler;
+    while ((exit_handler = take(library)) != NULL)
+        free(exit_handler);
 }

@@ -60,8 +60,8 @@ void veow_tell_host(struct wire_context *wire, uint64_t id)
 {
     atomic_thread_fence(memory_order_seq_cst);
     if (id >= atomic_load_explicit(&wire->wake_at, memory_order_relaxed)) {
-        atomic_fetch_add(&wire->done_bell, 1);
-        futex_wake_all(&wire->done_bell);
+        atomic_fetch_add(&wire->done_doorbell, 1);
+        futex_wake_all(&wire->done_doorbell);
     }
 }
 

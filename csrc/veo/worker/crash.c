@@ -202,8 +202,8 @@ static void publish(int number)
 
     atomic_store(&veow_header->crashed, (uint32_t)number);
     for (struct veow_context *c = veow_contexts(); c != NULL; c = c->next) {
-        atomic_fetch_add(&c->wire->done_bell, 1);
-        futex_wake_all(&c->wire->done_bell);
+        atomic_fetch_add(&c->wire->done_doorbell, 1);
+        futex_wake_all(&c->wire->done_doorbell);
     }
 }
 

@@ -60,13 +60,13 @@ static uint64_t await(struct veow_context *ctx, const struct wire_slot *slot, ui
 
     int64_t start = clock_now();
     for (;;) {
-        uint32_t bell = atomic_load(&wire->bell);
+        uint32_t doorbell = atomic_load(&wire->doorbell);
         atomic_store(&wire->worker_asleep, 1);
         /* The host stores the state, then looks whether we sleep. */
         atomic_thread_fence(memory_order_seq_cst);
         if (LOOK() != unchanged)
             break;
-        futex_sleep(&wire->bell, bell, -1);
+        futex_sleep(&wire->doorbell, doorbell, -1);
         if (LOOK() != unchanged)
             break;
     }
@@ -144,7 +144,7 @@ int veo_prev_req_result(int offs, uint64_t *result)
 }
 
 /* The last answer. The host may reuse the wire as soon as it has the answer, so nothing is written
- * to the bell; a thread that goes to sleep at that moment looks again soon. */
+ * to the doorbell; a thread that goes to sleep at that moment looks again soon. */
 static void leave(struct veow_context *ctx, int outcome)
 {
     struct wire_context *wire = ctx->wire;
@@ -156,7 +156,7 @@ static void leave(struct veow_context *ctx, int outcome)
         atomic_store_explicit(&slot->state, WIRE_STATE(ctx->id, WIRE_DONE), memory_order_release);
     }
 
-    futex_wake_all(&wire->done_bell);
+    futex_wake_all(&wire->done_doorbell);
 }
 
 /* The host executes the request in SLOT. */

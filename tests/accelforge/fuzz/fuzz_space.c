@@ -7,7 +7,7 @@
  *
  * An input is: the number of records of each table of the problem, then of indices and values;
  * tensor_ids and n_instances; the number of records of each table of the space, then of sets and
- * numbers; shared and intermediate tensors; the records; the knobs; the values; their kinds.
+ * numbers; shared and intermediate tensors; the records; the settings; the values; their kinds.
  */
 #include <math.h>
 #include <stdint.h>
@@ -19,17 +19,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void take_knobs(struct input *input, struct forge_knobs *knobs)
+static void take_settings(struct input *input, struct forge_settings *settings)
 {
-    size_t taken = sizeof(*knobs) / sizeof(double);
+    size_t taken = sizeof(*settings) / sizeof(double);
     double *numbers = take(input, &taken, sizeof(double));
-    memset(knobs, 0, sizeof(*knobs));
+    memset(settings, 0, sizeof(*settings));
     if (taken > 0)
-        memcpy(knobs, numbers, taken * sizeof(double));
+        memcpy(settings, numbers, taken * sizeof(double));
     free(numbers);
     /* Python gives no others. */
-    if (!(knobs->tiling_coarseness >= 1))
-        knobs->tiling_coarseness = 1;
+    if (!(settings->tiling_coarseness >= 1))
+        settings->tiling_coarseness = 1;
 }
 
 static void check(const struct forge_found *found)
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #undef X
     uint64_t *sets = take(&input, &space.set_count, sizeof(*sets));
     double *limits = take(&input, &space.number_count, sizeof(*limits));
-    take_knobs(&input, &space.knobs);
+    take_settings(&input, &space.settings);
     size_t with_kinds = input.left / (sizeof(double) + 1);
     if (problem->value_count > with_kinds)
         problem->value_count = with_kinds;

@@ -35,7 +35,7 @@ def encode(mapspace: dict[str, Any]) -> bytes:
     data += b"".join(tables.records[name].tobytes() for name in TABLES)
     data += tables.records["indices"].tobytes()
     data += b"".join(space.records[name].tobytes() for name in SPACE_TABLES)
-    data += space.sets.tobytes() + space.numbers.tobytes() + space.knobs.tobytes()
+    data += space.sets.tobytes() + space.numbers.tobytes() + space.settings.tobytes()
     return data + tables.values.tobytes() + bytes(tables.numbers)
 
 

@@ -222,10 +222,10 @@ def test_mapspaces_are_plain_data() -> None:
 def test_settings_of_the_mapper_are_among_the_data() -> None:
     given = spec(memory("Main", keep="All"), mac())
     given.mapper.max_fused_loops = 3
-    knobs = list_mapspaces(given)[0].mapspace["mapper"]
-    assert knobs["max_fused_loops"] == 3
-    assert knobs["explore_loop_orders"] is True
-    assert "metrics" not in knobs
+    settings = list_mapspaces(given)[0].mapspace["mapper"]
+    assert settings["max_fused_loops"] == 3
+    assert settings["explore_loop_orders"] is True
+    assert "metrics" not in settings
 
 
 def test_memories_that_everything_fits_in_are_not_tracked() -> None:

@@ -15,10 +15,10 @@ import accelforge as af
 from accelforge._search import METRICS
 from accelforge.mapper.FFM import join_pmappings, make_pmappings
 from accelforge.mapper.FFM.group import PmappingGroup
+from accelforge.mapper.FFM.incumbents import Incumbents
 from accelforge.mapper.FFM.limits import Limits
 from accelforge.mapper.FFM.mapspace import list_mapspaces
-from accelforge.mapper.FFM.rivals import Rivals
-from accelforge.mapper.FFM.rounds import are_of_use, search_in_rounds
+from accelforge.mapper.FFM.rounds import search_in_rounds, two_rounds_pay_off
 from accelforge.mapper.FFM.search import search
 from tests.accelforge.mapper.small import COSTS, chain_of, mac, memory, spec
 from tests.support.full import rest_if_full
@@ -73,7 +73,7 @@ def test_the_second_round_leaves_out_what_is_of_no_use() -> None:
     given = wide(2000, 2)
     given.mapper.metrics = E
     spaces = list_mapspaces(given)
-    assert are_of_use(given, spaces)
+    assert two_rounds_pay_off(given, spaces)
     outcomes = search_in_rounds(given, spaces, threads=1, limits=Limits())
     alone = make_pmappings(given, print_progress=False)
     assert all(outcome.complete for outcome in outcomes)
@@ -87,25 +87,25 @@ def test_one_round_where_two_may_find_something_else(change: str) -> None:
         given.mapper.metrics = E | af.Metrics.RESOURCE_USAGE
     if change == "tolerance":
         given.mapper.objective_tolerance = 0.1
-    assert not are_of_use(given, list_mapspaces(given))
+    assert not two_rounds_pay_off(given, list_mapspaces(given))
 
 
-# --- rivals -----------------------------------------------------------------------------------
+# --- incumbents -----------------------------------------------------------------------------------
 
 
 def least(groups: list[PmappingGroup]) -> float:
     return min((float(group.objectives.min()) for group in groups), default=np.inf)
 
 
-def rivals_of(energy: float, rest: float = 0.0, low: Any = None) -> Rivals:
+def incumbents_of(energy: float, rest: float = 0.0, low: Any = None) -> Incumbents:
     points = np.zeros((1, len(METRICS)))
     points[0, METRICS.index("energy")] = energy
     others = np.zeros(len(METRICS))
     others[METRICS.index("energy")] = rest
-    return Rivals(points, others, tuple(name == "energy" for name in METRICS), low=low)
+    return Incumbents(points, others, tuple(name == "energy" for name in METRICS), low=low)
 
 
-def test_what_is_as_good_as_a_rival_is_found() -> None:
+def test_what_is_as_good_as_an_incumbent_is_found() -> None:
     given = wide(2000, 2)
     given.mapper.metrics = E
     mapspace = list_mapspaces(given)[0].mapspace
@@ -114,14 +114,14 @@ def test_what_is_as_good_as_a_rival_is_found() -> None:
     assert info["low"].min(axis=0)[0] == pytest.approx(best)
 
     for low in (None, info["low"]):
-        found, more = search(mapspace, threads=1, rivals=rivals_of(best, low=low))
+        found, more = search(mapspace, threads=1, incumbents=incumbents_of(best, low=low))
         assert more["complete"]
         assert least(found) == pytest.approx(best)
         assert more["n_pareto"] < info["n_pareto"]
         # Costs of the other Einsums count.
-        found, _ = search(mapspace, threads=1, rivals=rivals_of(best + 5, 5, low))
+        found, _ = search(mapspace, threads=1, incumbents=incumbents_of(best + 5, 5, low))
         assert least(found) == pytest.approx(best)
-        found, _ = search(mapspace, threads=1, rivals=rivals_of(best, 1e-6 * best, low))
+        found, _ = search(mapspace, threads=1, incumbents=incumbents_of(best, 1e-6 * best, low))
         assert not found
 
 

@@ -160,11 +160,11 @@ def test_loops_of_a_dimension_are_limited(most: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("knobs", "most"),
+    ("settings", "most"),
     [({"max_loops": 3}, 3), ({"max_loops": 5}, 5), ({"max_loops_minus_ranks": 1}, 3)],
 )
-def test_loops_are_limited(knobs: dict[str, float], most: int) -> None:
-    space = {**mapspaces.matvec(6, 4, 5), "tracked": [], "mapper": knobs}
+def test_loops_are_limited(settings: dict[str, float], most: int) -> None:
+    space = {**mapspaces.matvec(6, 4, 5), "tracked": [], "mapper": settings}
     bounds = space["problem"]["einsums"][0]["variables"]
     every = every_row(
         space["problem"],

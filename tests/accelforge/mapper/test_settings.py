@@ -95,11 +95,11 @@ def copied() -> af.Workload:
     )
 
 
-def found(nodes: list[Any], workload: af.Workload, metrics: af.Metrics, **knobs: Any) -> Front:
+def found(nodes: list[Any], workload: af.Workload, metrics: af.Metrics, **settings: Any) -> Front:
     """Map, and return latency and energy."""
     given = af.Spec(arch=af.Arch(nodes=nodes), workload=workload)
     given.mapper.metrics = metrics
-    for name, value in knobs.items():
+    for name, value in settings.items():
         setattr(given.mapper, name, value)
     table = given.map_workload_to_arch(print_progress=False)._table()
     return sorted(zip(table["Total<SEP>latency"], table["Total<SEP>energy"], strict=True))
@@ -256,15 +256,15 @@ CASES: dict[str, tuple[list[Any], af.Workload, dict[str, Any], Front]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_front_is_that_of_the_original(name: str) -> None:
-    nodes, workload, knobs, expected = CASES[name]
-    front = found(nodes, workload, af.Metrics.ENERGY | af.Metrics.LATENCY, **knobs)
+    nodes, workload, settings, expected = CASES[name]
+    front = found(nodes, workload, af.Metrics.ENERGY | af.Metrics.LATENCY, **settings)
     assert len(front) == len(expected)
     for mine, theirs in zip(front, expected, strict=True):
         assert mine == pytest.approx(theirs, rel=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("knobs", "energy"),
+    ("settings", "energy"),
     [
         ({"objective_tolerance": 0.1}, 24832),
         ({"objective_tolerance": 1}, 32000),
@@ -272,6 +272,6 @@ def test_the_front_is_that_of_the_original(name: str) -> None:
         ({"resource_usage_tolerance": 0.5}, 24832),
     ],
 )
-def test_tolerances(knobs: dict[str, float], energy: float) -> None:
-    front = found([main(), buffer(100), mac()], matmuls(8, 4, 4, 4), af.Metrics.ENERGY, **knobs)
+def test_tolerances(settings: dict[str, float], energy: float) -> None:
+    front = found([main(), buffer(100), mac()], matmuls(8, 4, 4, 4), af.Metrics.ENERGY, **settings)
     assert min(row[1] for row in front) == pytest.approx(energy)

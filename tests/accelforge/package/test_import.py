@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import accelforge as af
-from accelforge.util.rivals import find_rivals
+from accelforge.util.conflicts import find_conflicts
 
 # Stands for an environment without the extra.
 WITHOUT = """
@@ -100,7 +100,7 @@ def test_files_without_the_extra_name_it(write, text, missing):
 def test_another_distribution_is_named(tmp_path):
     (tmp_path / "accelforge-1.0.467.dist-info").mkdir()
     (tmp_path / "accelforge_tools-1.0.dist-info").mkdir()
-    assert find_rivals([str(tmp_path), str(tmp_path / "nowhere")]) == [
+    assert find_conflicts([str(tmp_path), str(tmp_path / "nowhere")]) == [
         str(tmp_path / "accelforge-1.0.467.dist-info")
     ]
     site = tmp_path / "site-packages"

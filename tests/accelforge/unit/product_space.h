@@ -71,7 +71,7 @@ static inline void product_build(struct product *product, double bound, double b
     space->shared = shared;
     space->intermediate = shared;
     space->wanted[FORGE_TOTAL_ENERGY] = space->wanted[FORGE_TOTAL_LATENCY] = true;
-    space->knobs = (struct forge_knobs){
+    space->settings = (struct forge_settings){
         .force_memory_hierarchy_order = 1,
         .max_fused_loops_per_rank_variable = 1,
         .max_fused_loops = __builtin_inf(),

@@ -3,8 +3,8 @@
  * build: @accelforge_search -Wl,--wrap=forge_step_loop tsan
  *
  * The search: no tiles of any template are better than what it finds, threads do not change that,
- * rivals leave what is as good as they are, and what a stop or a limit of memory leaves has bounds
- * that the best results keep.
+ * incumbents leave what is as good as they are, and what a stop or a limit of memory leaves has
+ * bounds that the best results keep.
  */
 #include "accelforge/search/groups.h"
 #include "accelforge/search/results.h"
@@ -213,7 +213,7 @@ static void test_threads_do_not_matter(void)
     release(&one);
 }
 
-/* ------------------------------------------------------------------ rivals */
+/* ------------------------------------------------------------------ incumbents */
 
 /* Returns the least cost of each template, by a search with few choices. */
 static double *take_a_look(void)
@@ -242,12 +242,12 @@ static double *take_a_look(void)
 #define STEPS 100
 #endif
 
-/* A rival with the least energy, or the least product, leaves what is as good as it. */
-static void test_a_rival(bool product_counts)
+/* An incumbent with the least energy, or the least product, leaves what is as good as it. */
+static void test_an_incumbent(bool product_counts)
 {
     product_build(&product, SIDE, 8 * 500, 1u << TENSOR_A | 1u << TENSOR_Z);
     struct outcome all = search(2, SIZE_MAX);
-    double rival[FORGE_OBJECTIVES] = {0};
+    double incumbent[FORGE_OBJECTIVES] = {0};
     double best = INFINITY;
     for (uint32_t g = 0; g < all.groups.count; g++)
         for (uint32_t r = 0; r < all.groups.list[g].row_count; r++) {
@@ -255,7 +255,7 @@ static void test_a_rival(bool product_counts)
             double cost = row[FORGE_TOTAL_ENERGY] * (product_counts ? row[FORGE_TOTAL_LATENCY] : 1);
             if (cost < best) {
                 best = cost;
-                memcpy(rival, row, sizeof(rival));
+                memcpy(incumbent, row, sizeof(incumbent));
             }
         }
 
@@ -265,11 +265,11 @@ static void test_a_rival(bool product_counts)
             .space = &product.space,
             .threads = 2,
             .memory_limit = SIZE_MAX,
-            .rivals = {.points = rival, .count = 1, .product = product_counts},
+            .incumbents = {.points = incumbent, .count = 1, .product = product_counts},
         };
-        request.rivals.compared[FORGE_TOTAL_ENERGY] = !product_counts;
-        request.rivals.low = known != 0 ? low : NULL;
-        request.rivals.low_count = known != 0 ? all.found.templates->count : 0;
+        request.incumbents.compared[FORGE_TOTAL_ENERGY] = !product_counts;
+        request.incumbents.low = known != 0 ? low : NULL;
+        request.incumbents.low_count = known != 0 ? all.found.templates->count : 0;
         struct outcome some = search_with(&request);
         CHECK(some.found.complete && some.groups.rows > 0 && some.groups.rows < all.groups.rows);
         double least = INFINITY;
@@ -302,7 +302,7 @@ static void check_bounds(const struct outcome *some, const struct outcome *best)
 static void test_a_limit_of_memory(void)
 {
     product_build(&product, LONG_SIDE, 8 * 3000, 1u << TENSOR_A | 1u << TENSOR_Z);
-    product.space.knobs.max_fused_loops_per_rank_variable = __builtin_inf();
+    product.space.settings.max_fused_loops_per_rank_variable = __builtin_inf();
     struct outcome best = search(2, SIZE_MAX);
     CHECK(best.found.complete);
     uint32_t stopped = 0;
@@ -368,8 +368,8 @@ int main(void)
     test_no_tiles_are_better(12, 8 * 14);
     test_no_tiles_are_better(8, 8 * 1000);
     test_threads_do_not_matter();
-    test_a_rival(false);
-    test_a_rival(true);
+    test_an_incumbent(false);
+    test_an_incumbent(true);
     test_a_limit_of_memory();
     test_a_stop();
     test_a_stop_after_a_step();

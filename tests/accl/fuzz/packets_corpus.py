@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.support.corpora import main, write_inputs
 
-KINDS = ["hello", "eager", "data", "request", "grant", "drop"]
+KINDS = ["hello", "eager", "data", "rts", "cts", "drop"]
 KINDS += ["cancel", "ack", "probe", "gave_up", "bye", "ready", "direct"]
 WORD = (1 << 64) - 1
 FLOAT32 = 3
@@ -87,21 +87,21 @@ INPUTS = {
     + act(44),
     "stream": BOTH + packet("eager", payload=ONE, stream=3, tag=2) + act(50) + act(0),
     "large": BOTH
-    + packet("request", total=2400)
+    + packet("rts", total=2400)
     + act(20)
     + packet("data", payload=ONE, total=2400)
     + packet("data", payload=bytes(2384), total=2400, offset=16),
-    "large left": BOTH + packet("request", total=2400) + act(20) + packet("cancel", total=0),
+    "large left": BOTH + packet("rts", total=2400) + act(20) + packet("cancel", total=0),
     "large put": BOTH
-    + packet("request", total=2400, stream=1)
+    + packet("rts", total=2400, stream=1)
     + act(50)
     + packet("data", payload=bytes(2400), total=2400)
     + act(50),
-    "asked twice": BOTH + act(21) + packet("grant", 1, total=0) + act(26),
-    "large cancelled": BOTH + packet("request", total=4096) + packet("cancel") + act(20),
-    "large dropped": BOTH + packet("request", total=16) + act(0) + act(44),
+    "rendezvous twice": BOTH + act(21) + packet("cts", 1, total=0) + act(26),
+    "large cancelled": BOTH + packet("rts", total=4096) + packet("cancel") + act(20),
+    "large dropped": BOTH + packet("rts", total=16) + act(0) + act(44),
     "send": BOTH + act(1) + packet("ack", 2, consumed=1, id=0, total=0) + act(21),
-    "asked": BOTH + act(21) + packet("grant", 2, total=0) + packet("drop", 2, total=0),
+    "rendezvous": BOTH + act(21) + packet("cts", 2, total=0) + packet("drop", 2, total=0),
     "probe": BOTH + packet("probe", total=0, id=0) + packet("eager", payload=ONE) + act(0),
     "gave up": BOTH + packet("gave_up", channel=1, total=0, id=0) + act(2) + act(4),
     "collective": BOTH + packet("eager", payload=ONE, channel=1, tag=1) + act(2),

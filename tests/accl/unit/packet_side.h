@@ -142,7 +142,7 @@ static inline struct packet_header message(struct side *side, enum packet_kind k
     uint32_t segments = (count * 4 + RX_BYTES - 1) / RX_BYTES;
     return (struct packet_header){.kind = (uint8_t)kind,
                                   .wire_type = ACCL_FLOAT32,
-                                  .segments = kind == PACKET_REQUEST ? 1 : segments,
+                                  .segments = kind == PACKET_RTS ? 1 : segments,
                                   .id = side->next_id++,
                                   .key = side->key,
                                   .total = count * 4,

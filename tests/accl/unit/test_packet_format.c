@@ -175,10 +175,10 @@ static void test_data_lies_within_its_message(void)
 /* Of a message's first packet, whether its data is with it or asked for. */
 static void test_the_element_type_of_a_message(void)
 {
-    for (unsigned asked = 0; asked < 2; asked++) {
+    for (unsigned rendezvous = 0; rendezvous < 2; rendezvous++) {
         struct packet_header sound = eager();
-        sound.kind = asked ? PACKET_REQUEST : PACKET_EAGER;
-        sound.payload = asked ? 0 : EAGER_BYTES;
+        sound.kind = rendezvous ? PACKET_RTS : PACKET_EAGER;
+        sound.payload = rendezvous ? 0 : EAGER_BYTES;
         EXPECT(sound, NULL);
 
         struct packet_header header = sound;

@@ -2,7 +2,7 @@
 /*
  * build: @libaccl
  *
- * Messages in packets that are announced, granted, cut off, given up or refused, and stream puts.
+ * Messages in packets that are announced, cleared, cut off, given up or refused, and stream puts.
  */
 #include "tests/accl/unit/packet_side.h"
 
@@ -30,10 +30,10 @@ static void test_a_message_in_parts(void)
 static void test_an_announced_message(void)
 {
     struct side side = open_side(true);
-    struct packet_header h = message(&side, PACKET_REQUEST, LARGE, 0);
+    struct packet_header h = message(&side, PACKET_RTS, LARGE, 0);
     accl_request *request = start(&side, ACCL_RECV, LARGE);
     CHECK(deliver(&side, h, NULL) == ACCL_OK);
-    struct packet_header grant = expect_packet(&side, PACKET_GRANT);
+    struct packet_header grant = expect_packet(&side, PACKET_CTS);
     CHECK(grant.id == h.id && grant.key == h.key);
     CHECK(deliver_rest(&side, h, 0, 256, 3) == ACCL_OK);
     CHECK(deliver_rest(&side, h, 256, LARGE - 256, 3) == ACCL_OK);
@@ -41,7 +41,7 @@ static void test_an_announced_message(void)
     check_received(&side, LARGE, 3);
 
     /* One of another length is not wanted. */
-    h = message(&side, PACKET_REQUEST, LARGE, 0);
+    h = message(&side, PACKET_RTS, LARGE, 0);
     CHECK(deliver(&side, h, NULL) == ACCL_OK);
     finish(start(&side, ACCL_RECV, 2), ACCL_ERROR(DMA_SIZE_ERROR), "");
     struct packet_header drop = expect_packet(&side, PACKET_DROP);
@@ -49,25 +49,25 @@ static void test_an_announced_message(void)
     close_side(&side);
 }
 
-/* The peer gives a message up: before it is granted, and after. Another one takes its place. */
+/* The peer gives a message up: before it is cleared, and after. Another one takes its place. */
 static void test_a_message_that_is_given_up(void)
 {
-    for (int granted = 0; granted < 2; granted++) {
+    for (int cleared = 0; cleared < 2; cleared++) {
         struct side side = open_side(true);
-        struct packet_header h = message(&side, PACKET_REQUEST, LARGE, 0);
+        struct packet_header h = message(&side, PACKET_RTS, LARGE, 0);
         struct packet_header cancel = {.kind = PACKET_CANCEL, .id = h.id, .key = h.key};
-        accl_request *request = granted ? start(&side, ACCL_RECV, LARGE) : NULL;
+        accl_request *request = cleared ? start(&side, ACCL_RECV, LARGE) : NULL;
         CHECK(deliver(&side, h, NULL) == ACCL_OK);
-        if (granted) {
-            expect_packet(&side, PACKET_GRANT);
+        if (cleared) {
+            expect_packet(&side, PACKET_CTS);
             CHECK(deliver_rest(&side, h, 0, 10, 3) == ACCL_OK);
         }
         CHECK(deliver(&side, cancel, NULL) == ACCL_OK);
 
-        h = message(&side, PACKET_REQUEST, LARGE, 0);
+        h = message(&side, PACKET_RTS, LARGE, 0);
         CHECK(deliver(&side, h, NULL) == ACCL_OK);
-        request = granted ? request : start(&side, ACCL_RECV, LARGE);
-        CHECK(expect_packet(&side, PACKET_GRANT).id == h.id);
+        request = cleared ? request : start(&side, ACCL_RECV, LARGE);
+        CHECK(expect_packet(&side, PACKET_CTS).id == h.id);
         CHECK(deliver_rest(&side, h, 0, LARGE, 9) == ACCL_OK);
         finish(request, 0, "");
         check_received(&side, LARGE, 9);
@@ -95,11 +95,11 @@ static void check_next(struct side *side, uint64_t segments)
 static void test_the_rest_of_a_message_is_dropped(void)
 {
     struct side side = open_side(true);
-    struct packet_header h = message(&side, PACKET_REQUEST, 200, 0);
+    struct packet_header h = message(&side, PACKET_RTS, 200, 0);
     set(&side, ACCL_CFG_TIMEOUT, 300);
     accl_request *request = start(&side, ACCL_RECV, 200);
     CHECK(deliver(&side, h, NULL) == ACCL_OK);
-    expect_packet(&side, PACKET_GRANT);
+    expect_packet(&side, PACKET_CTS);
     finish(request, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR), "no message from rank 1");
     set(&side, ACCL_CFG_TIMEOUT, 20000);
     CHECK(deliver_rest(&side, h, 0, 200, 0) == ACCL_OK);
@@ -118,7 +118,7 @@ static void test_the_rest_of_a_message_is_dropped(void)
 static void test_a_reset_answers_announcements(void)
 {
     struct side side = open_side(true);
-    struct packet_header h = message(&side, PACKET_REQUEST, LARGE, 0);
+    struct packet_header h = message(&side, PACKET_RTS, LARGE, 0);
     CHECK(deliver(&side, h, NULL) == ACCL_OK);
     CHECK(deliver(&side, message(&side, PACKET_EAGER, 1, 1), numbers(0)) == ACCL_OK);
     set(&side, ACCL_CFG_RESET, 0);
@@ -137,9 +137,9 @@ static void test_an_announcement_that_is_answered(void)
 {
     struct side side = open_side(true);
     accl_request *request = start(&side, ACCL_SEND, LARGE);
-    struct packet_header h = expect_packet(&side, PACKET_REQUEST);
+    struct packet_header h = expect_packet(&side, PACKET_RTS);
     CHECK(h.total == LARGE * 4);
-    struct packet_header answer = {.kind = PACKET_GRANT, .id = h.id, .key = h.key};
+    struct packet_header answer = {.kind = PACKET_CTS, .id = h.id, .key = h.key};
     CHECK(deliver(&side, answer, NULL) == ACCL_OK);
     CHECK(expect_packet(&side, PACKET_DATA).payload == LARGE * 4);
     finish(request, 0, "");
@@ -147,7 +147,7 @@ static void test_an_announcement_that_is_answered(void)
 
     /* The receiver wanted another length: it knows, and the sender has done its part. */
     request = start(&side, ACCL_SEND, LARGE);
-    h = expect_packet(&side, PACKET_REQUEST);
+    h = expect_packet(&side, PACKET_RTS);
     answer = (struct packet_header){.kind = PACKET_DROP, .id = h.id, .key = h.key};
     CHECK(deliver(&side, answer, NULL) == ACCL_OK);
     finish(request, 0, "");
@@ -156,7 +156,7 @@ static void test_an_announcement_that_is_answered(void)
     set(&side, ACCL_CFG_TIMEOUT, 50);
     finish(start(&side, ACCL_SEND, LARGE), ACCL_ERROR(DEQUEUE_BUFFER_TIMEOUT_ERROR),
            "send of 2400 bytes to rank 1 of communicator 0");
-    h = expect_packet(&side, PACKET_REQUEST);
+    h = expect_packet(&side, PACKET_RTS);
     CHECK(expect_packet(&side, PACKET_CANCEL).id == h.id);
     close_side(&side);
 }
@@ -213,24 +213,24 @@ static void test_stream_puts(void)
     CHECK(deliver_rest(&side, h, 10, 20, 2) == ACCL_OK);
     check_pulled(&side, 9, 30, 2);
 
-    /* An announced one that its sender gives up, before and after it is granted. */
-    for (int granted = 0; granted < 2; granted++) {
-        h = message(&side, PACKET_REQUEST, LARGE, 0);
+    /* An announced one that its sender gives up, before and after it is cleared. */
+    for (int cleared = 0; cleared < 2; cleared++) {
+        h = message(&side, PACKET_RTS, LARGE, 0);
         h.stream = 10 + 1;
         struct packet_header cancel = {.kind = PACKET_CANCEL, .id = h.id, .key = h.key};
         CHECK(deliver(&side, h, NULL) == ACCL_OK);
-        if (granted) {
+        if (cleared) {
             float none[1];
             uint32_t stream;
             size_t bytes;
             CHECK(accl_stream_pull(side.device, &stream, none, 4, &bytes, 0) == ACCL_PENDING);
-            CHECK(expect_packet(&side, PACKET_GRANT).id == h.id);
+            CHECK(expect_packet(&side, PACKET_CTS).id == h.id);
             CHECK(deliver_rest(&side, h, 0, 10, 0) == ACCL_OK);
         }
         CHECK(deliver(&side, cancel, NULL) == ACCL_OK);
     }
 
-    h = message(&side, PACKET_REQUEST, LARGE, 0);
+    h = message(&side, PACKET_RTS, LARGE, 0);
     h.stream = 11 + 1;
     CHECK(deliver(&side, h, NULL) == ACCL_OK);
     float none[1];
@@ -238,7 +238,7 @@ static void test_stream_puts(void)
     size_t bytes;
     while (accl_stream_pull(side.device, &stream, none, 4, &bytes, 1000000) == ACCL_PENDING) {
         struct packet_header grant;
-        if (!next_packet(&side, &grant, 0) || grant.kind != PACKET_GRANT)
+        if (!next_packet(&side, &grant, 0) || grant.kind != PACKET_CTS)
             continue;
         CHECK(grant.id == h.id);
         CHECK(deliver_rest(&side, h, 0, LARGE, 4) == ACCL_OK);

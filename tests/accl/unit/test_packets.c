@@ -78,7 +78,7 @@ static void test_messages_out_of_order(void)
     h.segments = 1;
     REFUSED(&side, h, "a message of an invalid length");
     side = open_side(true);
-    h = message(&side, PACKET_REQUEST, LARGE, 0);
+    h = message(&side, PACKET_RTS, LARGE, 0);
     h.segments = 2;
     REFUSED(&side, h, "a message of an invalid length");
 
@@ -110,9 +110,9 @@ static void test_data_out_of_order(void)
     rest.payload = 6;
     REFUSED(&side, rest, "an incomplete element");
 
-    /* Announced, and nobody has granted it. */
+    /* Announced, and nobody has cleared it. */
     side = open_side(true);
-    h = message(&side, PACKET_REQUEST, LARGE, 0);
+    h = message(&side, PACKET_RTS, LARGE, 0);
     CHECK(deliver(&side, h, NULL) == ACCL_OK);
     h.kind = PACKET_DATA;
     h.payload = 4;
@@ -131,7 +131,7 @@ static void test_data_out_of_order(void)
 
 static void test_answers_and_cancellations(void)
 {
-    struct packet_header grant = {.kind = PACKET_GRANT};
+    struct packet_header grant = {.kind = PACKET_CTS};
     struct side side = open_side(true);
     REFUSED(&side, grant, "an answer without a request");
     side = open_side(true);
@@ -143,7 +143,7 @@ static void test_answers_and_cancellations(void)
     REFUSED(&side, cancel, "a cancellation of no message");
     side = open_side(true);
     CHECK(deliver(&side, message(&side, PACKET_EAGER, 1, 1), numbers(0)) == ACCL_OK);
-    REFUSED(&side, cancel, "a cancellation of a message that was sent unasked");
+    REFUSED(&side, cancel, "a cancellation of a message that was sent eagerly");
 
     /* One that was received already comes too late, and is no mistake. */
     side = open_side(true);

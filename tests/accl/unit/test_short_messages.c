@@ -17,9 +17,9 @@ static struct packet_channel_state *state_of(const struct side *side)
     return &side->device->packets->links[PEER].channel[CHANNEL_USER];
 }
 
-static struct awaited awaited_of(const struct side *side, const struct packet_message *wish)
+static struct awaited awaited_of(const struct side *side, const struct packet_message *message)
 {
-    return (struct awaited){.message = wish,
+    return (struct awaited){.message = message,
                             .key = side->key,
                             .rank = PEER,
                             .type = ACCL_FLOAT32,
@@ -48,11 +48,11 @@ static bool is_caught(const struct side *side, struct packet_header h, struct aw
 }
 
 /* Not caught, and nothing counted. */
-#define LEFT(side, header, wish) left(side, header, wish, __LINE__)
-static void left(const struct side *side, struct packet_header h, const struct packet_message *wish,
-                 int line)
+#define LEFT(side, header, message) left(side, header, message, __LINE__)
+static void left(const struct side *side, struct packet_header h,
+                 const struct packet_message *message, int line)
 {
-    struct awaited a = awaited_of(side, wish);
+    struct awaited a = awaited_of(side, message);
     struct packet_channel_state *state = state_of(side), before = *state;
     if (is_caught(side, h, &a) || memcmp(&before, state, sizeof before) != 0) {
         fprintf(stderr, "line %d: caught, or counted\n", line);
@@ -96,7 +96,7 @@ static void test_others_are_left(void)
     LEFT(&side, h, &wanted)
     CHANGED(magic, PACKET_MAGIC + 1);
     CHANGED(version, PACKET_VERSION + 1);
-    CHANGED(kind, PACKET_REQUEST);
+    CHANGED(kind, PACKET_RTS);
     CHANGED(kind, PACKET_DATA);
     CHANGED(channel, CHANNEL_COLLECTIVE);
     CHANGED(channel, CHANNELS);

@@ -8,7 +8,7 @@ import io
 
 from dpu.asm import assemble
 
-# cmd: 0 counts, 1 stops with fault 3, 2 spins for ever, 3 reads WRAM beyond its end. The buffer
+# cmd: 0 counts, 1 stops with fault 3, 2 spins forever, 3 reads WRAM beyond its end. The buffer
 # in MRAM and `words` are for copies only.
 COUNTER = """
     .text

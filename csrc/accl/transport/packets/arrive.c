@@ -24,10 +24,10 @@ static const char *greet(accl_device *device, struct packet_link *link,
     return NULL;
 }
 
-static void add_part(struct incoming *m, struct parcel_post *post)
+static void add_part(struct incoming *m, struct packet *packet)
 {
-    post->taken = sizeof(struct packet_header);
-    list_append(&m->parts, &post->in_list);
+    packet->taken = sizeof(struct packet_header);
+    list_append(&m->parts, &packet->in_list);
 }
 
 /* Segments that a rank may send before some are consumed. */
@@ -44,15 +44,15 @@ static const char *flaw_of_first(const accl_device *device,
     uint64_t limit = window_of(device, h->channel);
     uint64_t largest =
         h->channel == CHANNEL_USER ? h->segments * device->rx_bytes : COLLECTIVE_EAGER;
-    bool asked = h->kind == PACKET_REQUEST;
+    bool rendezvous = h->kind == PACKET_RTS;
 
     if (h->id != state->next_id || state->partial != NULL)
         return "a message out of order";
     if (h->segments > limit || state->came - state->consumed > limit - h->segments)
         return "a message that exceeds the receive window";
-    if (asked ? h->segments != 1 : h->total > largest)
+    if (rendezvous ? h->segments != 1 : h->total > largest)
         return "a message of an invalid length";
-    if (h->payload % acclib_dtype_bytes(h->wire_type) || (!asked && !h->payload && h->total))
+    if (h->payload % acclib_dtype_bytes(h->wire_type) || (!rendezvous && !h->payload && h->total))
         return "an incomplete element";
 
     return NULL;
@@ -66,10 +66,10 @@ static void count_message(struct packet_channel_state *state, const struct packe
 }
 
 static const char *begin_message(accl_device *device, struct packet_channel_state *state,
-                                 struct parcel_post *post, bool *kept)
+                                 struct packet *packet, bool *kept)
 {
-    const struct packet_header *h = packet_header_of(post);
-    bool asked = h->kind == PACKET_REQUEST;
+    const struct packet_header *h = packet_header_of(packet);
+    bool rendezvous = h->kind == PACKET_RTS;
     const char *flaw = flaw_of_first(device, state, h);
     if (flaw != NULL)
         return flaw;
@@ -79,15 +79,15 @@ static const char *begin_message(accl_device *device, struct packet_channel_stat
     if (m == NULL)
         return "out of memory (message)";
 
-    *m = (struct incoming){.header = *h, .asked = asked, .have = h->payload};
+    *m = (struct incoming){.header = *h, .rendezvous = rendezvous, .have = h->payload};
     if (h->payload) {
-        add_part(m, post);
+        add_part(m, packet);
         *kept = true;
     }
 
     list_append(&state->messages, &m->in_channel);
     count_message(state, h);
-    if (!asked && m->have < h->total)
+    if (!rendezvous && m->have < h->total)
         state->partial = m;
 
     return NULL;
@@ -102,12 +102,12 @@ static struct incoming *find_message(const struct packet_channel_state *state, u
 }
 
 static const char *continue_message(accl_device *device, uint32_t rank,
-                                    struct packet_channel_state *state, struct parcel_post *post,
+                                    struct packet_channel_state *state, struct packet *packet,
                                     bool *kept)
 {
-    const struct packet_header *h = packet_header_of(post);
+    const struct packet_header *h = packet_header_of(packet);
     struct incoming *m = find_message(state, h->id);
-    if (m == NULL || (m->asked && !m->granted) || m->cancelled)
+    if (m == NULL || (m->rendezvous && !m->cleared) || m->cancelled)
         return "data that belongs to no message";
     if (h->offset != m->have || h->payload > m->header.total - m->have)
         return "data out of order";
@@ -119,7 +119,7 @@ static const char *continue_message(accl_device *device, uint32_t rank,
     if (complete && state->partial == m)
         state->partial = NULL;
     if (!m->discarded && h->payload) {
-        add_part(m, post);
+        add_part(m, packet);
         *kept = true;
     } else if (m->discarded && complete) {
         acclib_incoming_unlink(state, m);
@@ -133,7 +133,7 @@ static const char *continue_message(accl_device *device, uint32_t rank,
 static const char *answered(struct packet_channel_state *state, const struct packet_header *h)
 {
     if (state->requested == h->id && h->id) {
-        state->granted = h->kind == PACKET_GRANT;
+        state->cleared = h->kind == PACKET_CTS;
         state->dropped = h->kind == PACKET_DROP;
         state->refused = state->dropped && h->tag == DROP_NO_MEMORY;
     } else if (h->id < 1 || h->id > state->last_id) {
@@ -150,13 +150,13 @@ static const char *cancel(accl_device *device, uint32_t rank, struct packet_chan
     struct incoming *m = find_message(state, h->id);
     if (m == NULL)
         return h->id < state->next_id ? NULL : "a cancellation of no message";
-    if (!m->asked && !m->direct)
-        return "a cancellation of a message that was sent unasked";
+    if (!m->rendezvous && !m->direct)
+        return "a cancellation of a message that was sent eagerly";
     if (m->direct && m->have < m->header.total) {
         m->cancelled = true; /* its data are on their way */
         return NULL;
     }
-    if (m->granted && !m->discarded) {
+    if (m->cleared && !m->discarded) {
         m->cancelled = true; /* a receive is collecting it */
         return NULL;
     }
@@ -219,12 +219,12 @@ static const char *check(struct packet_link *link, const struct packet_header *h
     return note_consumed(link, h) ? NULL : "invalid counts";
 }
 
-static const char *handle(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept)
+static const char *handle(accl_device *device, uint32_t rank, struct packet *packet, bool *kept)
 {
     struct packets *p = device->packets;
     struct packet_link *link = &p->links[rank];
-    const struct packet_header *h = packet_header_of(post);
-    const char *flaw = check(link, h, post->bytes, rank);
+    const struct packet_header *h = packet_header_of(packet);
+    const char *flaw = check(link, h, packet->bytes, rank);
     if (flaw != NULL)
         return flaw;
 
@@ -232,9 +232,9 @@ static const char *handle(accl_device *device, uint32_t rank, struct parcel_post
     switch (h->kind) {
     case PACKET_HELLO: return greet(device, link, h);
     case PACKET_EAGER:
-    case PACKET_REQUEST: return begin_message(device, state, post, kept);
-    case PACKET_DATA: return continue_message(device, rank, state, post, kept);
-    case PACKET_GRANT:
+    case PACKET_RTS: return begin_message(device, state, packet, kept);
+    case PACKET_DATA: return continue_message(device, rank, state, packet, kept);
+    case PACKET_CTS:
     case PACKET_DROP: return answered(state, h);
     case PACKET_CANCEL: return cancel(device, rank, state, h);
     case PACKET_PROBE:
@@ -249,11 +249,11 @@ static const char *handle(accl_device *device, uint32_t rank, struct parcel_post
     }
 }
 
-const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post,
+const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct packet *packet,
                                  bool *kept)
 {
     *kept = false;
-    return handle(device, rank, post, kept);
+    return handle(device, rank, packet, kept);
 }
 
 /* True if H is the one header that the message A can have, so that no rule is broken. */

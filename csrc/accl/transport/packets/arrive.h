@@ -6,11 +6,11 @@
 #ifndef ACCL_PACKETS_ARRIVE_H
 #define ACCL_PACKETS_ARRIVE_H
 
-#include "accl/transport/packets/wish.h"
+#include "accl/transport/packets/packet_request.h"
 
 /* Handles a packet, which it takes if *KEPT: only one with a payload. With the lock held. NULL, or
  * what is wrong with the packet. */
-const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct parcel_post *post,
+const char *acclib_packet_handle(accl_device *device, uint32_t rank, struct packet *packet,
                                  bool *kept);
 
 /* True if a packet from A's rank, as long as the message A, is that message by its header H: then

@@ -45,7 +45,7 @@ bool acclib_carrier_look(accl_device *device, uint32_t rank, uint32_t turns)
     return moved;
 }
 
-struct parcel_post *acclib_carrier_claim(accl_device *device)
+struct packet *acclib_carrier_claim(accl_device *device)
 {
     struct packets *p = device->packets;
     struct carrier *c = carrier_of(device);
@@ -54,7 +54,7 @@ struct parcel_post *acclib_carrier_claim(accl_device *device)
         return NULL;
 
     if (c->claim == NULL && !c->stopped)
-        c->claim = acclib_post_new(&p->pool, INBOX_BYTES);
+        c->claim = acclib_packet_new(&p->pool, INBOX_BYTES);
     if (!c->stopped && c->claim != NULL)
         return c->claim;
     pthread_mutex_unlock(&c->lock);
@@ -174,7 +174,7 @@ void acclib_carrier_hand_back(accl_device *device)
         atomic_fetch_sub(&c->others, 1);
 }
 
-void acclib_carrier_settle(accl_device *device)
+void acclib_carrier_flush(accl_device *device)
 {
     struct carrier *c = carrier_of(device);
     if (c == NULL || !is_busy(device))
@@ -200,7 +200,7 @@ void acclib_carrier_settle(accl_device *device)
 static void carrier_destroy(struct carrier *c)
 {
     acclib_mpi_unbind(&c->mpi);
-    acclib_post_free(c->claim);
+    acclib_packet_free(c->claim);
     free(c->room);
     pthread_mutex_destroy(&c->lock);
     pthread_mutex_destroy(&c->stop_lock);

@@ -41,7 +41,7 @@ bool acclib_carrier_look(accl_device *device, uint32_t rank, uint32_t turns);
 /* Room for a packet of INBOX_BYTES that MPI gets at once; NULL if others are before it, or it may
  * not be called. With the packets' lock; the caller writes the packet, and sends it without that.
  */
-struct parcel_post *acclib_carrier_claim(accl_device *device);
+struct packet *acclib_carrier_claim(accl_device *device);
 void acclib_carrier_send_claimed(accl_device *device);
 
 /* From here on, until as many ends, the calling thread carries, and the carrier's does not. */
@@ -49,6 +49,6 @@ void acclib_carrier_take_over(accl_device *device);
 void acclib_carrier_hand_back(accl_device *device);
 
 /* The executed call ends: hands over to MPI what is queued. */
-void acclib_carrier_settle(accl_device *device);
+void acclib_carrier_flush(accl_device *device);
 
 #endif

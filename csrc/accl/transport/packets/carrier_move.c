@@ -21,16 +21,16 @@ static pthread_mutex_t abandoned_lock = PTHREAD_MUTEX_INITIALIZER;
 /* --- sending --- */
 
 /* Tests whether MPI is done with a packet, and with its length; returns its error code. */
-static int test_send(struct carrier *c, struct parcel_post *post, bool *done)
+static int test_send(struct carrier *c, struct packet *packet, bool *done)
 {
     bool left = true;
     int error = 0;
-    if (post->has_length)
-        error = c->mpi.calls->test(&c->mpi, &post->length, &left);
-    post->has_length = post->has_length && !error && !left;
+    if (packet->has_length)
+        error = c->mpi.calls->test(&c->mpi, &packet->length, &left);
+    packet->has_length = packet->has_length && !error && !left;
 
     *done = false;
-    return error || !left ? error : c->mpi.calls->test(&c->mpi, &post->request, done);
+    return error || !left ? error : c->mpi.calls->test(&c->mpi, &packet->request, done);
 }
 
 /* Frees the packets that have left. */
@@ -41,18 +41,18 @@ static bool finish_sends(accl_device *device, struct carrier *c)
     bool moved = false;
 
     for (struct list_node *at = c->sending.first; at != NULL && waiting < TEST_MOST; at = next) {
-        struct parcel_post *post = post_of(at);
+        struct packet *packet = packet_of(at);
         bool done = false;
         next = at->next;
-        int error = test_send(c, post, &done);
+        int error = test_send(c, packet, &done);
         if (error)
-            acclib_carrier_failed(device, c, post->rank, error);
+            acclib_carrier_failed(device, c, packet->rank, error);
         if (!error && !done) {
             waiting++;
             continue;
         }
         list_remove(&c->sending, at);
-        acclib_packets_sent(device, post);
+        acclib_packets_sent(device, packet);
         moved = true;
     }
 
@@ -60,38 +60,39 @@ static bool finish_sends(accl_device *device, struct carrier *c)
 }
 
 /* A long packet follows its length. */
-static int begin_send(struct carrier *c, struct parcel_post *post)
+static int begin_send(struct carrier *c, struct packet *packet)
 {
     const struct mpi_calls *calls = c->mpi.calls;
-    int to = (int)post->rank, bytes = (int)post->bytes;
-    if (post->lent != NULL)
-        return calls->send(&c->mpi, post->lent, bytes, to, TAG_DATA, &post->request);
-    if (post->bytes <= INBOX_BYTES)
-        return calls->send(&c->mpi, post->data, bytes, to, TAG_PACKET, &post->request);
+    int to = (int)packet->rank, bytes = (int)packet->bytes;
+    if (packet->lent != NULL)
+        return calls->send(&c->mpi, packet->lent, bytes, to, TAG_DATA, &packet->request);
+    if (packet->bytes <= INBOX_BYTES)
+        return calls->send(&c->mpi, packet->data, bytes, to, TAG_PACKET, &packet->request);
 
-    int error = calls->send(&c->mpi, &post->bytes, LENGTH_BYTES, to, TAG_PACKET, &post->length);
-    post->has_length = !error;
-    return error ? error : calls->send(&c->mpi, post->data, bytes, to, TAG_LONG, &post->request);
+    int error = calls->send(&c->mpi, &packet->bytes, LENGTH_BYTES, to, TAG_PACKET, &packet->length);
+    packet->has_length = !error;
+    return error ? error
+                 : calls->send(&c->mpi, packet->data, bytes, to, TAG_LONG, &packet->request);
 }
 
 static bool begin_sends(accl_device *device, struct carrier *c, uint32_t most)
 {
     uint32_t n = 0;
     for (; n < most; n++) {
-        struct parcel_post *post = acclib_packets_take(device);
-        if (post == NULL)
+        struct packet *packet = acclib_packets_take(device);
+        if (packet == NULL)
             break;
-        int error = begin_send(c, post);
+        int error = begin_send(c, packet);
         if (!error) {
-            list_append(&c->sending, &post->in_list);
+            list_append(&c->sending, &packet->in_list);
             continue;
         }
-        acclib_carrier_failed(device, c, post->rank, error);
-        acclib_packets_uncount(device, post);
-        if (post->has_length)
-            list_append(&c->failed, &post->in_list); /* MPI reads it */
+        acclib_carrier_failed(device, c, packet->rank, error);
+        acclib_packets_uncount(device, packet);
+        if (packet->has_length)
+            list_append(&c->failed, &packet->in_list); /* MPI reads it */
         else
-            acclib_post_free(post);
+            acclib_packet_free(packet);
     }
 
     return n > 0;
@@ -100,20 +101,20 @@ static bool begin_sends(accl_device *device, struct carrier *c, uint32_t most)
 void acclib_carrier_send_one(accl_device *device, struct carrier *c)
 {
     struct packets *p = device->packets;
-    struct parcel_post *post = c->claim;
+    struct packet *packet = c->claim;
     bool done = false;
-    int error = begin_send(c, post);
+    int error = begin_send(c, packet);
     if (!error)
-        error = c->mpi.calls->test(&c->mpi, &post->request, &done);
+        error = c->mpi.calls->test(&c->mpi, &packet->request, &done);
     if (error)
-        acclib_carrier_failed(device, c, post->rank, error);
+        acclib_carrier_failed(device, c, packet->rank, error);
     if (error || done)
         return;
 
     c->claim = NULL;
     atomic_fetch_add(&p->outstanding, 1);
-    atomic_fetch_add(&p->out_bytes, post->bytes);
-    list_append(&c->sending, &post->in_list);
+    atomic_fetch_add(&p->out_bytes, packet->bytes);
+    list_append(&c->sending, &packet->in_list);
 }
 
 void acclib_carrier_send_all(accl_device *device, struct carrier *c)
@@ -126,8 +127,8 @@ void acclib_carrier_send_all(accl_device *device, struct carrier *c)
 bool acclib_carrier_sends_long(const struct carrier *c)
 {
     for (const struct list_node *at = c->sending.first; at != NULL; at = at->next) {
-        const struct parcel_post *post = LIST_ENTRY(at, const struct parcel_post, in_list);
-        if (post->bytes > QUICK_MOST)
+        const struct packet *packet = LIST_ENTRY(at, const struct packet, in_list);
+        if (packet->bytes > QUICK_MOST)
             return true;
     }
 
@@ -161,14 +162,14 @@ bool acclib_carrier_move(accl_device *device, struct carrier *c, uint32_t rank)
 static void say_end(accl_device *device, struct carrier *c)
 {
     for (uint32_t i = 0; i < device->ranks; i++) {
-        struct parcel_post *post = i == device->rank ? NULL : calloc(1, sizeof *post);
-        if (post == NULL)
+        struct packet *packet = i == device->rank ? NULL : calloc(1, sizeof *packet);
+        if (packet == NULL)
             continue;
-        post->rank = i;
-        if (c->mpi.calls->send(&c->mpi, post->data, 0, (int)i, TAG_PACKET, &post->request))
-            acclib_post_free(post);
+        packet->rank = i;
+        if (c->mpi.calls->send(&c->mpi, packet->data, 0, (int)i, TAG_PACKET, &packet->request))
+            acclib_packet_free(packet);
         else
-            list_append(&c->ending, &post->in_list);
+            list_append(&c->ending, &packet->in_list);
     }
 }
 
@@ -176,13 +177,13 @@ static void finish_ends(struct carrier *c)
 {
     struct list_node *next;
     for (struct list_node *at = c->ending.first; at != NULL; at = next) {
-        struct parcel_post *post = post_of(at);
+        struct packet *packet = packet_of(at);
         bool done = false;
         next = at->next;
-        if (!c->mpi.calls->test(&c->mpi, &post->request, &done) && !done)
+        if (!c->mpi.calls->test(&c->mpi, &packet->request, &done) && !done)
             continue;
         list_remove(&c->ending, at);
-        acclib_post_free(post);
+        acclib_packet_free(packet);
     }
 }
 

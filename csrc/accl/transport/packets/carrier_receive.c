@@ -23,8 +23,8 @@
 static void open_inbox(accl_device *device, struct carrier *c, uint32_t at)
 {
     struct inbox *box = &c->inboxes[at];
-    uint32_t rank = box->post->rank;
-    int error = c->mpi.calls->receive_at(&c->mpi, box->post->data, (int)INBOX_BYTES, (int)rank,
+    uint32_t rank = box->packet->rank;
+    int error = c->mpi.calls->receive_at(&c->mpi, box->packet->data, (int)INBOX_BYTES, (int)rank,
                                          TAG_PACKET, c->requests, at);
     box->open = !error;
     c->n_open += !error;
@@ -41,12 +41,12 @@ bool acclib_carrier_open_inboxes(accl_device *device, struct carrier *c)
     for (uint32_t rank = 0; good && rank < device->ranks; rank++) {
         if (rank == device->rank)
             continue;
-        struct parcel_post *post = acclib_post_new(&device->packets->pool, INBOX_BYTES);
-        good = post != NULL;
+        struct packet *packet = acclib_packet_new(&device->packets->pool, INBOX_BYTES);
+        good = packet != NULL;
         if (!good)
             break;
-        post->rank = rank;
-        c->inboxes[c->n_inboxes++].post = post;
+        packet->rank = rank;
+        c->inboxes[c->n_inboxes++].packet = packet;
     }
 
     /* All of them or none, as MPI looks at all requests. */
@@ -77,9 +77,9 @@ void acclib_carrier_free_inboxes(struct carrier *c, struct list *abandoned)
 {
     for (uint32_t i = 0; i < c->n_inboxes; i++) {
         if (c->inboxes[i].open)
-            list_append(abandoned, &c->inboxes[i].post->in_list);
+            list_append(abandoned, &c->inboxes[i].packet->in_list);
         else
-            acclib_post_free(c->inboxes[i].post);
+            acclib_packet_free(c->inboxes[i].packet);
     }
 
     free(c->inboxes);
@@ -89,14 +89,14 @@ void acclib_carrier_free_inboxes(struct carrier *c, struct list *abandoned)
 
 /* --- packets --- */
 
-static void deliver(accl_device *device, struct carrier *c, struct parcel_post *post);
+static void deliver(accl_device *device, struct carrier *c, struct packet *packet);
 static void begin_data(accl_device *device, struct carrier *c);
 
 /* True if a packet of RANK before AT in the list is not complete yet; NULL: in all of it. */
 static bool is_behind(const struct carrier *c, struct list_node *at, uint32_t rank)
 {
     struct list_node *before = at != NULL ? at->previous : c->receiving.last;
-    while (before != NULL && post_of(before)->rank != rank)
+    while (before != NULL && packet_of(before)->rank != rank)
         before = before->previous;
     return before != NULL;
 }
@@ -119,42 +119,42 @@ static void begin_long(accl_device *device, struct carrier *c, uint32_t rank, ui
         return;
     }
 
-    struct parcel_post *post = acclib_post_new(&device->packets->pool, bytes);
-    if (post == NULL) {
+    struct packet *packet = acclib_packet_new(&device->packets->pool, bytes);
+    if (packet == NULL) {
         drop_long(c, rank);
         acclib_packets_lost(device, rank, "out of memory (a packet of it)");
         return;
     }
 
-    post->rank = rank;
-    int error =
-        c->mpi.calls->receive(&c->mpi, post->data, (int)bytes, (int)rank, TAG_LONG, &post->request);
+    packet->rank = rank;
+    int error = c->mpi.calls->receive(&c->mpi, packet->data, (int)bytes, (int)rank, TAG_LONG,
+                                      &packet->request);
     if (!error) {
-        list_append(&c->receiving, &post->in_list);
+        list_append(&c->receiving, &packet->in_list);
         return;
     }
     acclib_carrier_failed(device, c, rank, error);
-    acclib_post_free(post);
+    acclib_packet_free(packet);
 }
 
 /* The packet of BYTES in an inbox, which gets other memory for it unless it is copied; NULL if
  * there is none. */
-static struct parcel_post *take_packet(accl_device *device, struct carrier *c, uint32_t at,
-                                       uint64_t bytes)
+static struct packet *take_packet(accl_device *device, struct carrier *c, uint32_t at,
+                                  uint64_t bytes)
 {
-    struct parcel_post *from = c->inboxes[at].post;
+    struct packet *from = c->inboxes[at].packet;
     bool is_copied = bytes <= COPIED_MOST;
-    struct parcel_post *post =
-        acclib_post_new(&device->packets->pool, is_copied ? bytes : INBOX_BYTES);
-    if (post == NULL)
+    struct packet *packet =
+        acclib_packet_new(&device->packets->pool, is_copied ? bytes : INBOX_BYTES);
+    if (packet == NULL)
         return NULL;
 
-    post->rank = from->rank;
+    packet->rank = from->rank;
     if (is_copied) {
-        memcpy(post->data, from->data, bytes);
-        return post;
+        memcpy(packet->data, from->data, bytes);
+        return packet;
     }
-    c->inboxes[at].post = post;
+    c->inboxes[at].packet = packet;
     from->bytes = bytes;
     return from;
 }
@@ -162,7 +162,7 @@ static struct parcel_post *take_packet(accl_device *device, struct carrier *c, u
 /* A message of BYTES has come to an inbox, which is free for the next one from here on. */
 static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uint64_t bytes)
 {
-    struct parcel_post *from = c->inboxes[at].post;
+    struct packet *from = c->inboxes[at].packet;
     uint32_t rank = from->rank;
     if (!bytes) {
         c->ended[rank] = true;
@@ -186,16 +186,16 @@ static void empty_inbox(accl_device *device, struct carrier *c, uint32_t at, uin
         return;
     }
 
-    struct parcel_post *post = take_packet(device, c, at, bytes);
+    struct packet *packet = take_packet(device, c, at, bytes);
     open_inbox(device, c, at);
 
-    if (post == NULL) {
+    if (packet == NULL) {
         acclib_packets_lost(device, rank, "out of memory (a packet of it)");
     } else if (is_next) {
-        deliver(device, c, post);
+        deliver(device, c, packet);
     } else {
-        post->here = true;
-        list_append(&c->receiving, &post->in_list);
+        packet->here = true;
+        list_append(&c->receiving, &packet->in_list);
     }
 }
 
@@ -211,7 +211,7 @@ static bool look(accl_device *device, struct carrier *c, uint32_t first, uint32_
 
     bool is_one = found >= 0 && c->inboxes[found].open;
     if (error)
-        acclib_carrier_failed(device, c, is_one ? c->inboxes[found].post->rank : NO_RANK, error);
+        acclib_carrier_failed(device, c, is_one ? c->inboxes[found].packet->rank : NO_RANK, error);
     if (!is_one)
         return false;
 
@@ -249,18 +249,18 @@ static void begin_data(accl_device *device, struct carrier *c)
 {
     struct list_node *node;
     while ((node = list_pop(&device->packets->announced)) != NULL) {
-        struct parcel_post *post = post_of(node);
-        int error = c->mpi.calls->receive(&c->mpi, post->lent, (int)post->bytes, (int)post->rank,
-                                          TAG_DATA, &post->request);
+        struct packet *packet = packet_of(node);
+        int error = c->mpi.calls->receive(&c->mpi, packet->lent, (int)packet->bytes,
+                                          (int)packet->rank, TAG_DATA, &packet->request);
         list_append(error ? &c->failed : &c->moving, node);
         if (error)
-            acclib_carrier_failed(device, c, post->rank, error);
+            acclib_carrier_failed(device, c, packet->rank, error);
     }
 }
 
-static void deliver(accl_device *device, struct carrier *c, struct parcel_post *post)
+static void deliver(accl_device *device, struct carrier *c, struct packet *packet)
 {
-    acclib_packets_arrived(device, post->rank, post);
+    acclib_packets_arrived(device, packet->rank, packet);
     begin_data(device, c);
 }
 
@@ -268,16 +268,16 @@ static void test_data(accl_device *device, struct carrier *c)
 {
     struct list_node *next;
     for (struct list_node *at = c->moving.first; at != NULL; at = next) {
-        struct parcel_post *post = post_of(at);
+        struct packet *packet = packet_of(at);
         bool done = false;
         next = at->next;
-        int error = c->mpi.calls->test(&c->mpi, &post->request, &done);
+        int error = c->mpi.calls->test(&c->mpi, &packet->request, &done);
         if (!error && !done)
             continue;
         list_remove(&c->moving, at);
         list_append(error ? &c->failed : &c->moved, at);
         if (error)
-            acclib_carrier_failed(device, c, post->rank, error);
+            acclib_carrier_failed(device, c, packet->rank, error);
     }
 }
 
@@ -285,7 +285,7 @@ static void finish_data(accl_device *device, struct carrier *c)
 {
     struct list_node *node;
     while ((node = list_pop(&c->moved)) != NULL)
-        acclib_direct_arrived(device, post_of(node));
+        acclib_direct_arrived(device, packet_of(node));
 }
 
 /* --- a turn --- */
@@ -297,21 +297,21 @@ static bool finish_receives(accl_device *device, struct carrier *c)
     bool moved = false;
 
     for (struct list_node *at = c->receiving.first; at != NULL; at = next) {
-        struct parcel_post *post = post_of(at);
-        bool done = post->here;
+        struct packet *packet = packet_of(at);
+        bool done = packet->here;
         next = at->next;
-        if (is_behind(c, at, post->rank))
+        if (is_behind(c, at, packet->rank))
             continue;
-        int error = done ? 0 : c->mpi.calls->test(&c->mpi, &post->request, &done);
+        int error = done ? 0 : c->mpi.calls->test(&c->mpi, &packet->request, &done);
         if (!error && !done)
             continue;
         list_remove(&c->receiving, at);
         moved = true;
         if (error) {
-            acclib_carrier_failed(device, c, post->rank, error);
-            acclib_post_free(post);
+            acclib_carrier_failed(device, c, packet->rank, error);
+            acclib_packet_free(packet);
         } else {
-            deliver(device, c, post);
+            deliver(device, c, packet);
         }
     }
 
@@ -358,18 +358,18 @@ bool acclib_carrier_receive_from(accl_device *device, struct carrier *c, uint32_
 }
 
 /* The message in an inbox goes to its place, if it is the one. */
-static bool take_short(accl_device *device, struct parcel_post *post, struct awaited *a)
+static bool take_short(accl_device *device, struct packet *packet, struct awaited *a)
 {
     struct packets *p = device->packets;
     pthread_mutex_lock(&p->lock);
-    bool is_it = acclib_packet_catch(device, packet_header_of(post), a);
+    bool is_it = acclib_packet_catch(device, packet_header_of(packet), a);
     pthread_mutex_unlock(&p->lock);
     /* Its counts may be what another call waits for. */
     if (is_it && atomic_load(&device->header->sleepers))
         acclib_wake_self(device);
 
     if (is_it && a->count)
-        acclib_convert(a->data, a->type, post->data + sizeof(struct packet_header), a->wire_type,
+        acclib_convert(a->data, a->type, packet->data + sizeof(struct packet_header), a->wire_type,
                        a->count, false);
     return is_it;
 }
@@ -388,9 +388,9 @@ bool acclib_carrier_receive_short(accl_device *device, struct carrier *c, struct
     if (!came)
         return false;
 
-    struct parcel_post *post = c->inboxes[at].post;
+    struct packet *packet = c->inboxes[at].packet;
     bool is_it =
-        bytes == (int)(sizeof(struct packet_header) + a->bytes) && take_short(device, post, a);
+        bytes == (int)(sizeof(struct packet_header) + a->bytes) && take_short(device, packet, a);
     if (is_it)
         open_inbox(device, c, at);
     else

@@ -52,7 +52,7 @@ static bool write_empty(accl_device *device, struct carrier *c, uint32_t to,
     struct packet_link *link = &p->links[to];
     struct packet_channel_state *state = &link->channel[CHANNEL_COLLECTIVE];
     if (c->claim == NULL)
-        c->claim = acclib_post_new(&p->pool, INBOX_BYTES);
+        c->claim = acclib_packet_new(&p->pool, INBOX_BYTES);
     if (c->claim == NULL)
         return false;
 

@@ -10,7 +10,7 @@
 #ifndef ACCL_PACKETS_CARRIER_SHORT_H
 #define ACCL_PACKETS_CARRIER_SHORT_H
 
-#include "accl/transport/packets/wish.h"
+#include "accl/transport/packets/packet_request.h"
 
 /* Longer ones are not received in this way: a copy would hold the carrier too long. */
 #define SHORT_BYTES (UINT64_C(3) << 10)

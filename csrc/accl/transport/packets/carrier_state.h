@@ -24,9 +24,9 @@ enum { TAG_PACKET, TAG_DATA, TAG_LONG };
 /* The length of a long one, which no packet is as short as. */
 #define LENGTH_BYTES ((int)sizeof(uint64_t))
 
-/* A receive for the next packet of post->rank. */
+/* A receive for the next packet of packet->rank. */
 struct inbox {
-    struct parcel_post *post;
+    struct packet *packet;
     bool open; /* posted: the memory is MPI's */
 };
 
@@ -38,8 +38,8 @@ struct carrier {
     pthread_t home; /* the one that may call MPI, unless any may */
 
     pthread_mutex_t lock;
-    struct list sending, receiving, ending; /* struct parcel_post, of MPI */
-    struct parcel_post *claim;              /* for the next packet that leaves at once, or NULL */
+    struct list sending, receiving, ending; /* struct packet, of MPI */
+    struct packet *claim;                   /* for the next packet that leaves at once, or NULL */
     struct list moving, moved, failed;      /* data that come, that have come, that MPI failed at */
     struct inbox *inboxes;                  /* one for each other rank */
     void *requests;                         /* of MPI, of the inboxes */
@@ -116,7 +116,7 @@ bool acclib_carrier_sends_long(const struct carrier *c);
 /* The last messages, and waiting for those of others: whether nothing is in flight. */
 bool acclib_carrier_finish(accl_device *device, struct carrier *c, int64_t deadline);
 
-/* Leaves packets that MPI may still read or write to it, for ever. */
+/* Leaves packets that MPI may still read or write to it, forever. */
 void acclib_carrier_abandon(struct carrier *c);
 
 #endif

@@ -26,27 +26,27 @@ static int enter(accl_device *device)
     return ACCL_OK;
 }
 
-static void give(struct accl_packet *packet, const struct parcel_post *post)
+static void give(struct accl_packet *packet, const struct packet *ours)
 {
     struct accl_packet full = {.size = packet->size,
-                               .rank = post->rank,
-                               .id = post->id,
-                               .data = (void *)(uintptr_t)post->data,
-                               .bytes = post->bytes};
+                               .rank = ours->rank,
+                               .id = ours->id,
+                               .data = (void *)(uintptr_t)ours->data,
+                               .bytes = ours->bytes};
     memcpy(packet, &full, packet->size < sizeof full ? packet->size : sizeof full);
 }
 
 /* Takes the packet ID off LIST; NULL if it is not there. */
-static struct parcel_post *unlink_post(struct list *list, uint64_t id)
+static struct packet *unlink_packet(struct list *list, uint64_t id)
 {
     struct list_node *at = list->first;
-    while (at != NULL && post_of(at)->id != id)
+    while (at != NULL && packet_of(at)->id != id)
         at = at->next;
     if (at == NULL)
         return NULL;
 
     list_remove(list, at);
-    return post_of(at);
+    return packet_of(at);
 }
 
 ACCL_EXPORT int accl_packet_next(accl_device *device, struct accl_packet *packet)
@@ -63,7 +63,7 @@ ACCL_EXPORT int accl_packet_next(accl_device *device, struct accl_packet *packet
     status = node != NULL ? ACCL_OK : ACCL_PENDING;
     if (node != NULL) {
         list_prepend(&p->carried, node);
-        give(packet, post_of(node));
+        give(packet, packet_of(node));
     }
     pthread_mutex_unlock(&p->lock);
 
@@ -77,13 +77,13 @@ ACCL_EXPORT int accl_packet_done(accl_device *device, uint64_t id)
         return status;
 
     struct packets *p = device->packets;
-    struct parcel_post *post = unlink_post(&p->carried, id);
+    struct packet *ours = unlink_packet(&p->carried, id);
     pthread_mutex_unlock(&p->lock);
 
-    if (post == NULL)
+    if (ours == NULL)
         return acclib_fail(ACCL_INVALID, "no packet %llu is being carried", (unsigned long long)id);
 
-    acclib_packets_sent(device, post);
+    acclib_packets_sent(device, ours);
     acclib_wake_self(device);
 
     return ACCL_OK;
@@ -96,21 +96,21 @@ ACCL_EXPORT int accl_packet_space(accl_device *device, uint64_t bytes, struct ac
     if (bytes > ACCL_PACKET_MAX)
         return acclib_fail(ACCL_INVALID, "a packet has at most %llu bytes, not %llu",
                            (unsigned long long)ACCL_PACKET_MAX, (unsigned long long)bytes);
-    struct parcel_post *post = malloc(sizeof *post + bytes);
-    if (post == NULL)
+    struct packet *ours = malloc(sizeof *ours + bytes);
+    if (ours == NULL)
         return acclib_fail(ACCL_NO_MEMORY, "out of memory (packet of %llu bytes)",
                            (unsigned long long)bytes);
-    *post = (struct parcel_post){.bytes = bytes};
+    *ours = (struct packet){.bytes = bytes};
     int status = enter(device);
     if (status != ACCL_OK) {
-        free(post);
+        free(ours);
         return status;
     }
 
     struct packets *p = device->packets;
-    post->id = ++p->next_id;
-    list_prepend(&p->filling, &post->in_list);
-    give(packet, post);
+    ours->id = ++p->next_id;
+    list_prepend(&p->filling, &ours->in_list);
+    give(packet, ours);
     pthread_mutex_unlock(&p->lock);
 
     return ACCL_OK;
@@ -123,14 +123,14 @@ ACCL_EXPORT int accl_packet_arrived(accl_device *device, uint32_t rank, uint64_t
         return status;
 
     struct packets *p = device->packets;
-    struct parcel_post *post = unlink_post(&p->filling, id);
+    struct packet *ours = unlink_packet(&p->filling, id);
     pthread_mutex_unlock(&p->lock);
 
-    if (post == NULL)
+    if (ours == NULL)
         return acclib_fail(ACCL_INVALID, "no packet %llu is being received",
                            (unsigned long long)id);
 
-    return acclib_packets_arrived(device, rank, post);
+    return acclib_packets_arrived(device, rank, ours);
 }
 
 ACCL_EXPORT int accl_packet_wait(accl_device *device, int64_t timeout_ns)

@@ -27,7 +27,8 @@ bool acclib_direct_suits(const accl_device *device, uint32_t rank, const void *d
            first < heap->base + heap->bytes && acclib_carrier_is_mine(device);
 }
 
-static struct direct_name name_of(const struct wish *w, uint32_t wire_type, uint64_t bytes)
+static struct direct_name name_of(const struct packet_request *w, uint32_t wire_type,
+                                  uint64_t bytes)
 {
     return (struct direct_name){.key = w->comm->key,
                                 .at = w->message->at,
@@ -37,7 +38,7 @@ static struct direct_name name_of(const struct wish *w, uint32_t wire_type, uint
                                 .wire_type = wire_type};
 }
 
-static struct packet_header header_of(const struct wish *w, enum packet_kind kind,
+static struct packet_header header_of(const struct packet_request *w, enum packet_kind kind,
                                       const struct direct_name *name)
 {
     return (struct packet_header){.kind = (uint8_t)kind,
@@ -53,7 +54,7 @@ static struct packet_header header_of(const struct wish *w, enum packet_kind kin
 /* --- receiving --- */
 
 /* True if a message of the communicator is here, or on its way. */
-static bool has_any(const struct wish *w)
+static bool has_any(const struct packet_request *w)
 {
     struct list_node *at = w->state->messages.first;
     while (at != NULL && incoming_of(at)->header.key != w->comm->key)
@@ -61,7 +62,8 @@ static bool has_any(const struct wish *w)
     return at != NULL;
 }
 
-void acclib_direct_expect(struct wish *w, uint8_t *data, uint32_t wire_type, uint64_t bytes)
+void acclib_direct_expect(struct packet_request *w, uint8_t *data, uint32_t wire_type,
+                          uint64_t bytes)
 {
     /* Messages for any receive go to the first. */
     if (w->message->channel == CHANNEL_USER && !acclib_ticket_is_first_receive(w->device))
@@ -74,9 +76,9 @@ void acclib_direct_expect(struct wish *w, uint8_t *data, uint32_t wire_type, uin
 
     *posted = (struct posted){.name = name_of(w, wire_type, bytes), .data = data};
     struct packet_header header = header_of(w, PACKET_READY, &posted->name);
-    struct parcel_post *post = acclib_packet_make(w->device, w->rank, header, 0);
-    wish_lock(w);
-    bool good = post != NULL && w->link->greeted && !w->link->lost && !has_any(w) &&
+    struct packet *packet = acclib_packet_make(w->device, w->rank, header, 0);
+    request_lock(w);
+    bool good = packet != NULL && w->link->greeted && !w->link->lost && !has_any(w) &&
                 direct_names(&w->state->posted) < DIRECT_NAMES_MOST;
     struct posted *before = good ? acclib_direct_posted(w->state, &posted->name) : NULL;
     if (before != NULL) { /* the sender was told in an earlier attempt */
@@ -85,18 +87,18 @@ void acclib_direct_expect(struct wish *w, uint8_t *data, uint32_t wire_type, uin
     }
     if (good) {
         list_append(&w->state->posted, &posted->in_channel);
-        acclib_packet_put(w->device, post);
+        acclib_packet_put(w->device, packet);
         w->posted = posted;
     }
-    wish_unlock(w);
+    request_unlock(w);
 
     if (!good) {
-        acclib_post_free(post);
+        acclib_packet_free(packet);
         free(posted);
     }
 }
 
-void acclib_direct_forget(struct wish *w)
+void acclib_direct_forget(struct packet_request *w)
 {
     if (w->posted == NULL)
         return;
@@ -105,23 +107,23 @@ void acclib_direct_forget(struct wish *w)
     w->posted = NULL;
 }
 
-static bool has_ended(struct wish *w)
+static bool has_ended(struct packet_request *w)
 {
     return w->posted->incoming == NULL || w->link->lost;
 }
 
-void acclib_direct_withdraw(struct wish *w)
+void acclib_direct_withdraw(struct packet_request *w)
 {
     if (w->posted == NULL)
         return;
 
-    wish_lock(w);
+    request_lock(w);
     struct incoming *m = w->posted->incoming;
     if (m == NULL) {
         /* The sender may still announce it. */
         w->posted->data = NULL;
         w->posted = NULL;
-        wish_unlock(w);
+        request_unlock(w);
         return;
     }
 
@@ -131,32 +133,32 @@ void acclib_direct_withdraw(struct wish *w)
         acclib_incoming_consumed(w->device, w->rank, m);
         acclib_incoming_free(m);
         acclib_direct_forget(w);
-        wish_unlock(w);
+        request_unlock(w);
         return;
     }
-    wish_unlock(w);
+    request_unlock(w);
 
     int64_t until = clock_now() + GRACE_NS;
     bool ended = false;
     while (!ended && clock_now() < until) {
         acclib_carrier_turn(w->device);
-        wish_lock(w);
+        request_lock(w);
         ended = has_ended(w);
-        wish_unlock(w);
+        request_unlock(w);
     }
 
-    wish_lock(w);
+    request_lock(w);
     if (!ended && !w->link->lost) {
         w->link->lost = true;
         snprintf(w->link->why, sizeof w->link->why, "a message of it did not end");
     }
     acclib_direct_forget(w);
-    wish_unlock(w);
+    request_unlock(w);
 }
 
 /* --- sending --- */
 
-static bool is_ready_or_late(struct wish *w)
+static bool is_ready_or_late(struct packet_request *w)
 {
     uint64_t limit = w->message->channel == CHANNEL_USER ? w->link->slot_count : COLLECTIVE_WINDOW;
     if (w->state->sent - w->state->acknowledged < limit)
@@ -164,18 +166,18 @@ static bool is_ready_or_late(struct wish *w)
     return w->claimed || w->link->lost || clock_now() >= w->until;
 }
 
-static bool has_left(struct wish *w)
+static bool has_left(struct packet_request *w)
 {
     return w->left;
 }
 
-static uint32_t no_memory(const struct wish *w)
+static uint32_t no_memory(const struct packet_request *w)
 {
     return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR), "out of memory (packets)");
 }
 
 /* Queues the announcement and the data. With the lock held; NULL if out of memory. */
-static struct parcel_post *put(struct wish *w, const uint8_t *data, uint32_t numbers)
+static struct packet *put(struct packet_request *w, const uint8_t *data, uint32_t numbers)
 {
     struct packets *p = w->device->packets;
     struct packet_header header = header_of(w, PACKET_DIRECT, w->name);
@@ -183,11 +185,11 @@ static struct parcel_post *put(struct wish *w, const uint8_t *data, uint32_t num
     header.id = w->state->last_id + 1;
     header.numbers = numbers;
     header.call = w->message->call;
-    struct parcel_post *post = acclib_post_new(&p->pool, 0);
-    struct parcel_post *announcement = acclib_packet_make(w->device, w->rank, header, 0);
-    if (post == NULL || announcement == NULL) {
-        acclib_post_free(post);
-        acclib_post_free(announcement);
+    struct packet *packet = acclib_packet_new(&p->pool, 0);
+    struct packet *announcement = acclib_packet_make(w->device, w->rank, header, 0);
+    if (packet == NULL || announcement == NULL) {
+        acclib_packet_free(packet);
+        acclib_packet_free(announcement);
         return NULL;
     }
 
@@ -196,17 +198,17 @@ static struct parcel_post *put(struct wish *w, const uint8_t *data, uint32_t num
     w->state->last_id++;
     acclib_packet_put(w->device, announcement);
 
-    post->rank = w->rank;
-    post->bytes = w->name->bytes;
-    post->lent = (void *)(uintptr_t)data;
-    post->heap = acclib_heap_share(w->device->heap);
-    post->left = &w->left;
-    acclib_packet_queue(w->device, post);
+    packet->rank = w->rank;
+    packet->bytes = w->name->bytes;
+    packet->lent = (void *)(uintptr_t)data;
+    packet->heap = acclib_heap_share(w->device->heap);
+    packet->left = &w->left;
+    acclib_packet_queue(w->device, packet);
 
-    return post;
+    return packet;
 }
 
-uint32_t acclib_direct_begin(struct wish *w, const uint8_t *data, uint32_t wire_type,
+uint32_t acclib_direct_begin(struct packet_request *w, const uint8_t *data, uint32_t wire_type,
                              uint64_t bytes, bool patient, uint32_t numbers, bool *sent)
 {
     struct direct_name name = name_of(w, wire_type, bytes);
@@ -214,14 +216,14 @@ uint32_t acclib_direct_begin(struct wish *w, const uint8_t *data, uint32_t wire_
     w->claimed = w->left = *sent = false;
     w->is_long = bytes >= LONG_DATA;
     w->until = patient ? clock_now() + PATIENCE_NS + (int64_t)(bytes / PATIENCE_BYTES_PER_NS) : 0;
-    uint32_t bits = acclib_wish_wait(w, is_ready_or_late);
+    uint32_t bits = acclib_packet_request_wait(w, is_ready_or_late);
     if (bits)
         return bits;
 
     w->lent = w->claimed ? put(w, data, numbers) : NULL;
     w->lent_id = w->state->last_id;
     w->name = NULL;
-    wish_unlock(w);
+    request_unlock(w);
     if (!w->claimed)
         return 0;
     if (w->lent == NULL)
@@ -231,24 +233,24 @@ uint32_t acclib_direct_begin(struct wish *w, const uint8_t *data, uint32_t wire_
     return 0;
 }
 
-void acclib_direct_drop(struct wish *w)
+void acclib_direct_drop(struct packet_request *w)
 {
-    wish_lock(w);
+    request_lock(w);
     if (!w->left) {
         /* Data that MPI takes from here on are not to be believed. */
         w->lent->left = NULL;
         acclib_packet_put_plain(w->device, w->rank, PACKET_CANCEL, w->message->channel, w->lent_id,
                                 w->comm->key);
     }
-    wish_unlock(w);
+    request_unlock(w);
 }
 
-uint32_t acclib_direct_end(struct wish *w)
+uint32_t acclib_direct_end(struct packet_request *w)
 {
-    uint32_t bits = acclib_wish_wait(w, has_left);
+    uint32_t bits = acclib_packet_request_wait(w, has_left);
     if (bits)
         acclib_direct_drop(w);
     else
-        wish_unlock(w);
+        request_unlock(w);
     return bits;
 }

@@ -17,7 +17,7 @@
 #define ACCL_PACKETS_DIRECT_H
 
 #include "accl/transport/packets/direct_names.h"
-#include "accl/transport/packets/wish.h"
+#include "accl/transport/packets/packet_request.h"
 
 /* Shorter messages are copied, and between hosts longer ones too: that takes less time than the
  * announcement. */
@@ -33,13 +33,14 @@ bool acclib_direct_suits(const accl_device *device, uint32_t rank, const void *d
 /* --- receiving --- */
 
 /* Tells the sender that BYTES may go to DATA, unless a message of it is here. Without the lock. */
-void acclib_direct_expect(struct wish *w, uint8_t *data, uint32_t wire_type, uint64_t bytes);
+void acclib_direct_expect(struct packet_request *w, uint8_t *data, uint32_t wire_type,
+                          uint64_t bytes);
 
 /* The receive ends: with the lock held, having a message or not. */
-void acclib_direct_forget(struct wish *w);
+void acclib_direct_forget(struct packet_request *w);
 
 /* The receive ends without a message. Without the lock. */
-void acclib_direct_withdraw(struct wish *w);
+void acclib_direct_withdraw(struct packet_request *w);
 
 /* --- sending --- */
 
@@ -47,12 +48,12 @@ void acclib_direct_withdraw(struct wish *w);
  * says whether it did: DATA is lent then until acclib_direct_end(), and *W stays where it is. Error
  * bits.
  */
-uint32_t acclib_direct_begin(struct wish *w, const uint8_t *data, uint32_t wire_type,
+uint32_t acclib_direct_begin(struct packet_request *w, const uint8_t *data, uint32_t wire_type,
                              uint64_t bytes, bool patient, uint32_t numbers, bool *sent);
 
 /* Waits until the data have left. Error bits. */
-uint32_t acclib_direct_end(struct wish *w);
+uint32_t acclib_direct_end(struct packet_request *w);
 /* The same for a call that has failed: it does not wait, and what has not left does not count. */
-void acclib_direct_drop(struct wish *w);
+void acclib_direct_drop(struct packet_request *w);
 
 #endif

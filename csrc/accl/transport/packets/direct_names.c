@@ -69,28 +69,28 @@ const char *acclib_direct_announced(accl_device *device, uint32_t rank,
     /* Without a receive its memory is ours, and what it is of is checked later as of any other. */
     bool ours = posted->data == NULL;
     struct incoming *m = calloc(1, sizeof *m);
-    struct parcel_post *post =
-        m != NULL ? acclib_post_new(&device->packets->pool, ours ? h->total : 0) : NULL;
-    if (post == NULL) {
+    struct packet *packet =
+        m != NULL ? acclib_packet_new(&device->packets->pool, ours ? h->total : 0) : NULL;
+    if (packet == NULL) {
         free(m);
         return "out of memory (message)";
     }
 
     m->header = *h;
     m->direct = true;
-    post->rank = rank;
-    post->bytes = h->total;
-    post->incoming = m;
-    post->lent = ours ? post->data : posted->data;
+    packet->rank = rank;
+    packet->bytes = h->total;
+    packet->incoming = m;
+    packet->lent = ours ? packet->data : posted->data;
     if (ours) {
         list_remove(&state->posted, &posted->in_channel);
         free(posted);
     } else {
         posted->incoming = m;
-        post->heap = acclib_heap_share(device->heap);
+        packet->heap = acclib_heap_share(device->heap);
     }
 
-    list_append(&device->packets->announced, &post->in_list);
+    list_append(&device->packets->announced, &packet->in_list);
     list_append(&state->messages, &m->in_channel);
     state->next_id++;
     state->came++;
@@ -108,14 +108,14 @@ static struct posted *posted_for(const struct packet_channel_state *state, const
     return at != NULL ? posted_of(at) : NULL;
 }
 
-void acclib_direct_arrived(accl_device *device, struct parcel_post *post)
+void acclib_direct_arrived(accl_device *device, struct packet *packet)
 {
     struct packets *p = device->packets;
-    struct incoming *m = post->incoming;
-    bool ours = post->heap == NULL;
+    struct incoming *m = packet->incoming;
+    bool ours = packet->heap == NULL;
 
     pthread_mutex_lock(&p->lock);
-    struct packet_channel_state *state = &p->links[post->rank].channel[m->header.channel];
+    struct packet_channel_state *state = &p->links[packet->rank].channel[m->header.channel];
     m->have = m->header.total;
     if (m->discarded || m->cancelled) {
         struct posted *posted = posted_for(state, m);
@@ -124,16 +124,16 @@ void acclib_direct_arrived(accl_device *device, struct parcel_post *post)
             posted->name.bytes = 0; /* nothing matches it any more */
         }
         acclib_incoming_unlink(state, m);
-        acclib_incoming_consumed(device, post->rank, m);
+        acclib_incoming_consumed(device, packet->rank, m);
         acclib_incoming_free(m);
     } else if (ours) {
-        post->lent = NULL;
-        list_append(&m->parts, &post->in_list);
-        post = NULL;
+        packet->lent = NULL;
+        list_append(&m->parts, &packet->in_list);
+        packet = NULL;
     }
     pthread_mutex_unlock(&p->lock);
 
-    acclib_post_free(post);
+    acclib_packet_free(packet);
     acclib_wake_self(device);
 }
 

@@ -49,7 +49,7 @@ const char *acclib_direct_announced(accl_device *device, uint32_t rank,
                                     const struct packet_header *h);
 
 /* Without the lock: the data of POST, which it takes, are there. */
-void acclib_direct_arrived(accl_device *device, struct parcel_post *post);
+void acclib_direct_arrived(accl_device *device, struct packet *packet);
 
 /* Frees what a channel holds. */
 void acclib_direct_clear(struct packet_channel_state *state);

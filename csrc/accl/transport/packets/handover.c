@@ -7,7 +7,7 @@
 #include "accl/transport/packets/queue.h"
 #include "accl/transport/wake.h"
 
-struct parcel_post *acclib_packets_take(accl_device *device)
+struct packet *acclib_packets_take(accl_device *device)
 {
     struct packets *p = device->packets;
     if (!atomic_load_explicit(&p->queued, memory_order_relaxed))
@@ -16,36 +16,36 @@ struct parcel_post *acclib_packets_take(accl_device *device)
     pthread_mutex_lock(&p->lock);
     struct list_node *node = acclib_packet_pop(device);
     pthread_mutex_unlock(&p->lock);
-    return node != NULL ? post_of(node) : NULL;
+    return node != NULL ? packet_of(node) : NULL;
 }
 
-void acclib_packets_uncount(accl_device *device, struct parcel_post *post)
+void acclib_packets_uncount(accl_device *device, struct packet *packet)
 {
     struct packets *p = device->packets;
-    if (post->lent != NULL) {
+    if (packet->lent != NULL) {
         pthread_mutex_lock(&p->lock);
-        if (post->left != NULL)
-            *post->left = true;
+        if (packet->left != NULL)
+            *packet->left = true;
         pthread_mutex_unlock(&p->lock);
     }
 
     atomic_fetch_sub(&p->outstanding, 1);
-    atomic_fetch_sub(&p->out_bytes, post->bytes);
+    atomic_fetch_sub(&p->out_bytes, packet->bytes);
 }
 
-void acclib_packets_sent(accl_device *device, struct parcel_post *post)
+void acclib_packets_sent(accl_device *device, struct packet *packet)
 {
-    acclib_packets_uncount(device, post);
-    acclib_post_free(post);
+    acclib_packets_uncount(device, packet);
+    acclib_packet_free(packet);
 }
 
-static int handle(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept)
+static int handle(accl_device *device, uint32_t rank, struct packet *packet, bool *kept)
 {
     struct packet_link *link = &device->packets->links[rank];
     if (link->lost)
         return ACCL_OK; /* whatever it is, it comes too late */
 
-    const char *flaw = acclib_packet_handle(device, rank, post, kept);
+    const char *flaw = acclib_packet_handle(device, rank, packet, kept);
     if (flaw == NULL)
         return ACCL_OK;
 
@@ -55,7 +55,7 @@ static int handle(accl_device *device, uint32_t rank, struct parcel_post *post, 
     return acclib_fail(ACCL_INVALID, "a packet from rank %u has %s", rank, flaw);
 }
 
-int acclib_packets_came(accl_device *device, uint32_t rank, struct parcel_post *post, bool *kept)
+int acclib_packets_came(accl_device *device, uint32_t rank, struct packet *packet, bool *kept)
 {
     struct packets *p = device->packets;
     *kept = false;
@@ -63,19 +63,19 @@ int acclib_packets_came(accl_device *device, uint32_t rank, struct parcel_post *
         return acclib_fail(ACCL_INVALID, "rank %u sends no packets", rank);
 
     pthread_mutex_lock(&p->lock);
-    int status = handle(device, rank, post, kept);
+    int status = handle(device, rank, packet, kept);
     pthread_mutex_unlock(&p->lock);
 
     acclib_wake_self(device);
     return status;
 }
 
-int acclib_packets_arrived(accl_device *device, uint32_t rank, struct parcel_post *post)
+int acclib_packets_arrived(accl_device *device, uint32_t rank, struct packet *packet)
 {
     bool kept;
-    int status = acclib_packets_came(device, rank, post, &kept);
+    int status = acclib_packets_came(device, rank, packet, &kept);
     if (!kept)
-        acclib_post_free(post);
+        acclib_packet_free(packet);
     return status;
 }
 

@@ -44,7 +44,7 @@ const char *acclib_packet_flaw(const struct packet_header *h, uint64_t bytes, ui
         size_t size = acclib_dtype_bytes(h->wire_type);
         return !size || !h->total || h->total % size ? "no element type" : NULL;
     }
-    if (h->kind == PACKET_EAGER || h->kind == PACKET_REQUEST) {
+    if (h->kind == PACKET_EAGER || h->kind == PACKET_RTS) {
         size_t size = acclib_dtype_bytes(h->wire_type);
         if (!size || h->total % size || h->segments < 1 || h->offset)
             return "no element type";

@@ -14,8 +14,8 @@
     X(HELLO, 1, 0)    /* the sender and its rx buffers; the first packet */ \
     X(EAGER, 2, 1)    /* a message, from its beginning */ \
     X(DATA, 3, 1)     /* more of one */ \
-    X(REQUEST, 4, 0)  /* a message that is too large to be sent eagerly */ \
-    X(GRANT, 5, 0)    /* it may come */ \
+    X(RTS, 4, 0)      /* a message that is too large to be sent eagerly */ \
+    X(CTS, 5, 0)      /* it may come */ \
     X(DROP, 6, 0)     /* it is not wanted; its tag says why */ \
     X(CANCEL, 7, 0)   /* its sender gave it up */ \
     X(ACK, 8, 0)      /* nothing but the counts that every packet has */ \

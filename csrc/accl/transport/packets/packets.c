@@ -24,7 +24,7 @@ static int packets_open(accl_device *device)
         return acclib_fail(ACCL_NO_MEMORY, "out of memory (packets of %u ranks)", n);
     }
 
-    acclib_post_pool_init(&p->pool);
+    acclib_packet_pool_init(&p->pool);
     pthread_mutex_init(&p->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -80,7 +80,7 @@ static void packets_close(accl_device *device)
     acclib_packets_free(&p->carried);
     acclib_packets_free(&p->filling);
     acclib_packets_free(&p->announced);
-    acclib_post_pool_destroy(&p->pool);
+    acclib_packet_pool_destroy(&p->pool);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->changed);
     free(p->links);
@@ -174,7 +174,7 @@ const struct transport acclib_packets = {
     .give_up = acclib_packets_give_up,
     .progress = acclib_packets_progress,
     .carry = acclib_carrier_turn,
-    .settle = acclib_carrier_settle,
+    .flush = acclib_carrier_flush,
     .reset = acclib_packets_reset,
     .visit = acclib_packets_visit,
     .inspect = acclib_packets_inspect,

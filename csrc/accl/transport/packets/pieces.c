@@ -7,7 +7,7 @@
 #include "accl/transport/packets/receive.h"
 #include "accl/transport/packets/send.h"
 
-_Static_assert(PIECE_BYTES <= COLLECTIVE_EAGER, "a piece is never asked for");
+_Static_assert(PIECE_BYTES <= COLLECTIVE_EAGER, "a piece is sent eagerly");
 
 uint32_t acclib_piece_put(const struct walk *w, uint32_t to, const void *data, uint32_t type,
                           uint64_t n)
@@ -27,7 +27,7 @@ uint32_t acclib_piece_get(const struct walk *w, uint32_t from, uint64_t n, struc
 
     const struct list_node *first = piece->incoming->parts.first;
     if (first != NULL) {
-        const struct parcel_post *part = post_of(piece->incoming->parts.first);
+        const struct packet *part = packet_of(piece->incoming->parts.first);
         piece->data = part->data + part->taken;
     }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pieces of collectives: what goes between two members in one packet. Sender and receiver split
- * a vector in the same way. A piece is sent without being asked for, so whoever sends waits only if
+ * a vector in the same way. A piece is sent eagerly, so whoever sends waits only if
  * many pieces are not received yet; members that all send piece I before they receive piece I
  * cannot get stuck.
  *
@@ -12,7 +12,7 @@
 
 #include "accl/arithmetic/dtype.h"
 #include "accl/base/operation.h"
-#include "accl/transport/packets/wish.h"
+#include "accl/transport/packets/packet_request.h"
 
 /* A collective that is executed. */
 struct walk {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void acclib_packets_free(struct list *posts)
+void acclib_packets_free(struct list *packets)
 {
     struct list_node *node;
-    while ((node = list_pop(posts)) != NULL)
-        acclib_post_free(post_of(node));
+    while ((node = list_pop(packets)) != NULL)
+        acclib_packet_free(packet_of(node));
 }
 
 void acclib_incoming_free(struct incoming *incoming)
@@ -28,26 +28,26 @@ static void sign(const accl_device *device, struct packet_header *header, uint64
 }
 
 /* Writes the counts of consumed messages, which go with every packet. */
-static void write_counts(const accl_device *device, struct parcel_post *post)
+static void write_counts(const accl_device *device, struct packet *packet)
 {
-    struct packet_link *link = &device->packets->links[post->rank];
+    struct packet_link *link = &device->packets->links[packet->rank];
     for (uint32_t c = 0; c < CHANNELS; c++) {
-        packet_header_of(post)->consumed[c] = link->channel[c].consumed;
+        packet_header_of(packet)->consumed[c] = link->channel[c].consumed;
         link->channel[c].told = link->channel[c].consumed;
     }
 }
 
-struct parcel_post *acclib_packet_make(const accl_device *device, uint32_t rank,
-                                       struct packet_header header, uint64_t payload)
+struct packet *acclib_packet_make(const accl_device *device, uint32_t rank,
+                                  struct packet_header header, uint64_t payload)
 {
-    struct parcel_post *post = acclib_post_new(&device->packets->pool, sizeof header + payload);
-    if (post == NULL)
+    struct packet *packet = acclib_packet_new(&device->packets->pool, sizeof header + payload);
+    if (packet == NULL)
         return NULL;
 
-    post->rank = rank;
+    packet->rank = rank;
     sign(device, &header, payload);
-    memcpy(post->data, &header, sizeof header);
-    return post;
+    memcpy(packet->data, &header, sizeof header);
+    return packet;
 }
 
 void acclib_message_begin(struct packet_header *header, struct packet_channel_state *state,
@@ -70,21 +70,21 @@ void acclib_message_begin(struct packet_header *header, struct packet_channel_st
                                      .call = message->call};
 }
 
-void acclib_packet_seal(const accl_device *device, struct parcel_post *post)
+void acclib_packet_seal(const accl_device *device, struct packet *packet)
 {
-    struct packet_header *header = packet_header_of(post);
-    sign(device, header, post->bytes - sizeof *header);
-    write_counts(device, post);
+    struct packet_header *header = packet_header_of(packet);
+    sign(device, header, packet->bytes - sizeof *header);
+    write_counts(device, packet);
 }
 
-void acclib_packet_queue(accl_device *device, struct parcel_post *post)
+void acclib_packet_queue(accl_device *device, struct packet *packet)
 {
     struct packets *p = device->packets;
-    post->id = ++p->next_id;
-    list_append(&p->out, &post->in_list);
+    packet->id = ++p->next_id;
+    list_append(&p->out, &packet->in_list);
     atomic_fetch_add(&p->outstanding, 1);
     atomic_store_explicit(&p->queued, p->queued + 1, memory_order_relaxed);
-    atomic_fetch_add(&p->out_bytes, post->bytes);
+    atomic_fetch_add(&p->out_bytes, packet->bytes);
     pthread_cond_broadcast(&p->changed);
 }
 
@@ -97,19 +97,19 @@ struct list_node *acclib_packet_pop(accl_device *device)
     return node;
 }
 
-bool acclib_packet_put(accl_device *device, struct parcel_post *post)
+bool acclib_packet_put(accl_device *device, struct packet *packet)
 {
     struct packets *p = device->packets;
-    if (post == NULL)
+    if (packet == NULL)
         return false;
     /* Only answers come here, and the other side takes any packet after the last for an error. */
     if (p->has_left) {
-        acclib_post_free(post);
+        acclib_packet_free(packet);
         return true;
     }
 
-    write_counts(device, post);
-    acclib_packet_queue(device, post);
+    write_counts(device, packet);
+    acclib_packet_queue(device, packet);
     return true;
 }
 
@@ -134,7 +134,7 @@ void acclib_packet_consumed(accl_device *device, uint32_t rank, uint32_t channel
     struct packet_channel_state *state = &device->packets->links[rank].channel[channel];
     uint64_t limit = channel == CHANNEL_USER ? device->rx_count : COLLECTIVE_WINDOW;
 
-    /* One that sends on is told before it has to ask. */
+    /* A rank that sends on gets its credit before it has to ask. */
     state->consumed += segments;
     bool is_late = state->consumed - state->told > limit / 2;
     if (state->wants_count || (is_late && !link->left && !link->lost))

@@ -25,22 +25,22 @@ static void fill(struct place *place, struct list *parts)
     size_t wire = acclib_dtype_bytes(place->wire_type), size = acclib_dtype_bytes(place->type);
     struct list_node *node;
     while ((node = list_pop(parts)) != NULL) {
-        struct parcel_post *part = post_of(node);
+        struct packet *part = packet_of(node);
         uint64_t n = (part->bytes - part->taken) / wire;
         acclib_convert(place->data + place->filled * size, place->type, part->data + part->taken,
                        place->wire_type, n, false);
         place->filled += n;
-        acclib_post_free(part);
+        acclib_packet_free(part);
     }
 }
 
-static bool tag_matches(const struct wish *w, const struct packet_header *h)
+static bool tag_matches(const struct packet_request *w, const struct packet_header *h)
 {
     return w->message->channel == CHANNEL_COLLECTIVE || h->tag == w->message->tag ||
            h->tag == ACCL_TAG_ANY || w->message->tag == ACCL_TAG_ANY;
 }
 
-static bool has_message(struct wish *w)
+static bool has_message(struct packet_request *w)
 {
     struct incoming *m = NULL;
     struct list_node *at = w->state->messages.first;
@@ -51,7 +51,7 @@ static bool has_message(struct wish *w)
     }
 
     bool here =
-        at != NULL && tag_matches(w, &m->header) && (m->asked || m->have == m->header.total);
+        at != NULL && tag_matches(w, &m->header) && (m->rendezvous || m->have == m->header.total);
     if (here && w->message->channel == CHANNEL_USER && m->header.tag == ACCL_TAG_ANY)
         here = acclib_ticket_is_first_receive(w->device);
     /* In the memory of another call. */
@@ -61,32 +61,32 @@ static bool has_message(struct wish *w)
     return here;
 }
 
-static bool has_parts(struct wish *w)
+static bool has_parts(struct packet_request *w)
 {
     return !list_is_empty(&w->found->parts) || w->found->cancelled ||
            w->found->have == w->found->header.total;
 }
 
-static void finish(struct wish *w, struct incoming *m)
+static void finish(struct packet_request *w, struct incoming *m)
 {
     acclib_incoming_unlink(w->state, m);
     acclib_incoming_consumed(w->device, w->rank, m);
 }
 
-/* An announced message, granted: 0, error bits, or *AGAIN if its sender gave it up. */
-static uint32_t collect(struct wish *w, struct place *place, bool *again)
+/* A rendezvous message after its CTS: 0, error bits, or *AGAIN if its sender gave it up. */
+static uint32_t collect(struct packet_request *w, struct place *place, bool *again)
 {
     struct incoming *m = w->found;
     while (place->filled < place->count) {
-        uint32_t bits = acclib_wish_wait(w, has_parts);
+        uint32_t bits = acclib_packet_request_wait(w, has_parts);
         if (bits) {
-            wish_lock(w);
+            request_lock(w);
             m->discarded = true;
             if (m->cancelled || m->have == m->header.total) {
                 finish(w, m);
                 acclib_incoming_free(m);
             }
-            wish_unlock(w);
+            request_unlock(w);
             return bits;
         }
         if (m->cancelled) {
@@ -95,21 +95,21 @@ static uint32_t collect(struct wish *w, struct place *place, bool *again)
         }
 
         struct list parts = list_take_all(&m->parts);
-        wish_unlock(w);
+        request_unlock(w);
         fill(place, &parts);
     }
 
     if (!*again)
-        wish_lock(w);
+        request_lock(w);
     finish(w, m);
-    wish_unlock(w);
+    request_unlock(w);
     acclib_incoming_free(m);
 
     return 0;
 }
 
 /* The other side called something else then or before. */
-static uint32_t call_differs(const struct wish *w, const struct packet_header *h)
+static uint32_t call_differs(const struct packet_request *w, const struct packet_header *h)
 {
     struct call_told told = packet_told(h);
     uint32_t bits = acclib_call_compare(w->device, w->comm, w->index, &told);
@@ -127,7 +127,8 @@ static uint32_t call_differs(const struct wish *w, const struct packet_header *h
         acclib_call_here(w->device, own));
 }
 
-static uint32_t mismatch(struct wish *w, const struct packet_header *h, const struct place *place)
+static uint32_t mismatch(struct packet_request *w, const struct packet_header *h,
+                         const struct place *place)
 {
     if (w->message->channel == CHANNEL_COLLECTIVE)
         return call_differs(w, h);
@@ -139,7 +140,7 @@ static uint32_t mismatch(struct wish *w, const struct packet_header *h, const st
 }
 
 /* True if the message that was found is the one that the call wants. */
-static bool is_wanted(const struct wish *w, uint32_t wire_type, uint64_t count)
+static bool is_wanted(const struct packet_request *w, uint32_t wire_type, uint64_t count)
 {
     const struct packet_header *h = &w->found->header;
     bool fits = h->wire_type == wire_type && h->total == count * acclib_dtype_bytes(wire_type);
@@ -149,28 +150,28 @@ static bool is_wanted(const struct wish *w, uint32_t wire_type, uint64_t count)
 }
 
 /* With the lock held, which it releases. */
-static uint32_t take_message(struct wish *w, struct place *place, bool *again)
+static uint32_t take_message(struct packet_request *w, struct place *place, bool *again)
 {
     struct incoming *m = w->found;
     const struct packet_header h = m->header;
     bool fits = is_wanted(w, place->wire_type, place->count);
 
-    if (m->asked && fits) {
-        bool granted =
-            acclib_packet_put_plain(w->device, w->rank, PACKET_GRANT, h.channel, h.id, h.key);
-        m->granted = granted;
-        wish_unlock(w);
+    if (m->rendezvous && fits) {
+        bool cleared =
+            acclib_packet_put_plain(w->device, w->rank, PACKET_CTS, h.channel, h.id, h.key);
+        m->cleared = cleared;
+        request_unlock(w);
         /* Its sender would wait for the answer until its time is up. */
-        if (!granted)
+        if (!cleared)
             return acclib_call_fail(w->device, ACCL_ERROR(DMA_INTERNAL_ERROR),
                                     "out of memory (packets)");
         return collect(w, place, again);
     }
 
-    if (m->asked)
+    if (m->rendezvous)
         acclib_packet_put_plain(w->device, w->rank, PACKET_DROP, h.channel, h.id, h.key);
     finish(w, m);
-    wish_unlock(w);
+    request_unlock(w);
     if (fits)
         fill(place, &m->parts);
 
@@ -178,13 +179,13 @@ static uint32_t take_message(struct wish *w, struct place *place, bool *again)
     return fits ? 0 : mismatch(w, &h, place);
 }
 
-static uint32_t timed_out(struct wish *w)
+static uint32_t timed_out(struct packet_request *w)
 {
     accl_device *device = w->device;
     char next[96] = "none of its messages is here";
     uint64_t held = 0;
 
-    wish_lock(w);
+    request_lock(w);
     for (struct list_node *at = w->state->messages.first; at != NULL; at = at->next) {
         const struct incoming *m = incoming_of(at);
         held += m->header.segments;
@@ -193,7 +194,7 @@ static uint32_t timed_out(struct wish *w)
                      m->header.tag, m->header.sequence, (unsigned long long)m->header.total);
     }
 
-    wish_unlock(w);
+    request_unlock(w);
     if (w->message->channel == CHANNEL_COLLECTIVE)
         return acclib_call_fail(
             device, w->timeout_bits,
@@ -213,7 +214,7 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
                                 const struct packet_message *message, uint8_t *data, uint32_t type,
                                 uint32_t wire_type, uint64_t count, uint32_t *numbers)
 {
-    struct wish w;
+    struct packet_request w;
     struct place place = {.data = data, .type = type, .wire_type = wire_type, .count = count};
     uint32_t bits = 0;
     uint64_t bytes = count * acclib_dtype_bytes(wire_type);
@@ -233,13 +234,14 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
         return 0;
     }
 
-    acclib_wish_make(&w, device, comm, from, message, ACCL_RECV, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    acclib_packet_request_make(&w, device, comm, from, message, ACCL_RECV,
+                               ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
     while (!bits && again) {
         again = false;
         place.filled = 0;
         if (type == wire_type && acclib_direct_suits(device, w.rank, data, bytes))
             acclib_direct_expect(&w, data, wire_type, bytes);
-        bits = acclib_wish_wait(&w, has_message);
+        bits = acclib_packet_request_wait(&w, has_message);
         if (bits) {
             acclib_direct_withdraw(&w);
         } else {
@@ -256,12 +258,12 @@ uint32_t acclib_packets_receive(accl_device *device, struct communicator *comm, 
     return bits;
 }
 
-uint32_t acclib_packets_take_next(struct wish *w, uint32_t wire_type, uint64_t count, uint64_t rest,
-                                  struct incoming **taken)
+uint32_t acclib_packets_take_next(struct packet_request *w, uint32_t wire_type, uint64_t count,
+                                  uint64_t rest, struct incoming **taken)
 {
     accl_device *device = w->device;
     *taken = NULL;
-    uint32_t bits = acclib_wish_wait(w, has_message);
+    uint32_t bits = acclib_packet_request_wait(w, has_message);
     if (bits) {
         acclib_direct_withdraw(w);
         if (bits == w->timeout_bits && !device->text[0])
@@ -271,13 +273,13 @@ uint32_t acclib_packets_take_next(struct wish *w, uint32_t wire_type, uint64_t c
 
     struct incoming *m = w->found;
     const struct packet_header h = m->header;
-    bool fits = is_wanted(w, wire_type, m->direct ? rest : count) && !m->asked &&
+    bool fits = is_wanted(w, wire_type, m->direct ? rest : count) && !m->rendezvous &&
                 (m->direct || h.total == h.payload);
     acclib_direct_forget(w);
-    if (m->asked)
+    if (m->rendezvous)
         acclib_packet_put_plain(device, w->rank, PACKET_DROP, h.channel, h.id, h.key);
     finish(w, m);
-    wish_unlock(w);
+    request_unlock(w);
 
     if (fits) {
         *taken = m;
@@ -291,8 +293,9 @@ uint32_t acclib_packets_take_whole(accl_device *device, struct communicator *com
                                    const struct packet_message *message, uint32_t wire_type,
                                    uint64_t count, struct incoming **taken)
 {
-    struct wish w;
-    acclib_wish_make(&w, device, comm, from, message, ACCL_RECV, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    struct packet_request w;
+    acclib_packet_request_make(&w, device, comm, from, message, ACCL_RECV,
+                               ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
     return acclib_packets_take_next(&w, wire_type, count, count, taken);
 }
 
@@ -312,7 +315,7 @@ static bool lose_put(accl_device *device, uint32_t rank, struct incoming *m)
                                                                    .source = rank,
                                                                    .bytes = m->header.total});
     m->lost = true;
-    if (m->asked && !acclib_packet_put(device, acclib_packet_make(device, rank, no, 0)))
+    if (m->rendezvous && !acclib_packet_put(device, acclib_packet_make(device, rank, no, 0)))
         return false;
 
     acclib_incoming_unlink(&device->packets->links[rank].channel[CHANNEL_USER], m);
@@ -346,7 +349,7 @@ static struct incoming *next_put(accl_device *device, uint32_t rank)
             acclib_incoming_free(m);
             return NULL;
         }
-        if ((!m->asked && m->have < m->header.total) ||
+        if ((!m->rendezvous && m->have < m->header.total) ||
             !acclib_stream_has_room(&device->streams, m->header.total))
             return NULL;
         if (!make_room(m)) {
@@ -354,10 +357,10 @@ static struct incoming *next_put(accl_device *device, uint32_t rank)
                 return NULL;
             continue;
         }
-        if (m->asked && !m->granted)
-            m->granted = acclib_packet_put_plain(device, rank, PACKET_GRANT, CHANNEL_USER,
+        if (m->rendezvous && !m->cleared)
+            m->cleared = acclib_packet_put_plain(device, rank, PACKET_CTS, CHANNEL_USER,
                                                  m->header.id, m->header.key);
-        if (m->have < m->header.total || (m->asked && !m->granted))
+        if (m->have < m->header.total || (m->rendezvous && !m->cleared))
             return NULL;
         acclib_incoming_unlink(state, m);
         acclib_incoming_consumed(device, rank, m);
@@ -403,11 +406,11 @@ void acclib_packets_reset(accl_device *device)
         for (struct list_node *at = state->messages.first; at != NULL; at = next) {
             struct incoming *m = incoming_of(at);
             next = at->next;
-            if (m->have < m->header.total && (m->granted || !m->asked)) {
+            if (m->have < m->header.total && (m->cleared || !m->rendezvous)) {
                 m->discarded = true; /* the rest of it is on its way */
                 continue;
             }
-            if (m->asked && !m->granted)
+            if (m->rendezvous && !m->cleared)
                 acclib_packet_put_plain(device, i, PACKET_DROP, CHANNEL_USER, m->header.id,
                                         m->header.key);
             acclib_incoming_unlink(state, m);
@@ -435,7 +438,7 @@ void acclib_packets_visit(accl_device *device, pending_visit visit, void *argume
                                               .sequence = h->sequence,
                                               .stream = h->stream,
                                               .bytes = h->total,
-                                              .segments = m->asked ? 1 : h->segments});
+                                              .segments = m->rendezvous ? 1 : h->segments});
         }
     }
     pthread_mutex_unlock(&p->lock);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Receiving by packets. Messages of one sender are kept in order; a receive call takes the first
- * of its communicator. A message that was announced is asked for when its receive has come, and
+ * of its communicator. A rendezvous message gets its CTS when its receive was posted, and
  * copied to its place packet by packet.
  */
 #ifndef ACCL_PACKETS_RECEIVE_H
 #define ACCL_PACKETS_RECEIVE_H
 
-#include "accl/transport/packets/wish.h"
+#include "accl/transport/packets/packet_request.h"
 #include "accl/transport/transport.h"
 
 /* Receives the next message of member FROM; *NUMBERS gets the sequence numbers that it took. In the
@@ -25,8 +25,8 @@ uint32_t acclib_packets_take_whole(accl_device *device, struct communicator *com
 
 /* The next message of the collectives' channel that W waits for: one of REST elements without a
  * copy, or one of COUNT elements in one packet, as acclib_packets_take_whole(). */
-uint32_t acclib_packets_take_next(struct wish *w, uint32_t wire_type, uint64_t count, uint64_t rest,
-                                  struct incoming **taken);
+uint32_t acclib_packets_take_next(struct packet_request *w, uint32_t wire_type, uint64_t count,
+                                  uint64_t rest, struct incoming **taken);
 
 /* As of struct transport. */
 void acclib_packets_progress(accl_device *device);

@@ -14,20 +14,20 @@
 #include "accl/transport/mpi/mpi.h"
 #include "accl/transport/call_notes.h"
 #include "accl/transport/packets/packet_format.h"
-#include "accl/transport/packets/post_pool.h"
+#include "accl/transport/packets/packet_pool.h"
 
 /* Messages of collectives that may be in flight to a rank, and the largest eager one. */
 #define COLLECTIVE_WINDOW 64
 #define COLLECTIVE_EAGER (UINT64_C(128) << 10)
 
 /* A packet in memory: to go out, being carried, being filled, or the data of a message. */
-struct parcel_post {
+struct packet {
     struct list_node in_list;
     uint64_t id;
     uint32_t rank;
     uint64_t bytes, taken;
     union mpi_request request; /* while an MPI library carries it */
-    struct post_pool *pool;    /* that its memory returns to, or NULL */
+    struct packet_pool *pool;  /* that its memory returns to, or NULL */
     /* Data without a header: see direct.h. */
     void *lent;                /* where BYTES are, or NULL: in this packet */
     struct heap *heap;         /* that LENT belongs to, or NULL */
@@ -40,20 +40,20 @@ struct parcel_post {
     _Alignas(8) uint8_t data[];
 };
 
-static inline struct parcel_post *post_of(struct list_node *node)
+static inline struct packet *packet_of(struct list_node *node)
 {
-    return LIST_ENTRY(node, struct parcel_post, in_list);
+    return LIST_ENTRY(node, struct packet, in_list);
 }
 
 struct incoming {
     struct list_node in_channel;
     struct packet_header header; /* of its first packet */
-    bool asked;                  /* came as a request */
-    bool granted, cancelled, discarded;
+    bool rendezvous;             /* it came as an RTS */
+    bool cleared, cancelled, discarded;
     bool direct;               /* its data come without packets */
     bool lost;                 /* a stream put that there was no memory for */
     uint64_t have;             /* bytes that have come */
-    struct list parts;         /* struct parcel_post */
+    struct list parts;         /* struct packet */
     struct stream_chunk *room; /* of a stream put */
 };
 
@@ -79,7 +79,7 @@ struct packet_link {
         uint64_t sent, acknowledged;    /* segments */
         uint64_t last_id;               /* of messages */
         uint64_t requested;             /* the one that waits for an answer, else 0 */
-        bool granted, dropped, refused; /* for lack of memory */
+        bool cleared, dropped, refused; /* for lack of memory */
         bool probed;
         /* incoming */
         uint64_t came, consumed; /* segments */
@@ -109,15 +109,15 @@ struct carrier;
 
 struct packets {
     struct carrier *_Atomic carrier; /* or NULL: the caller carries */
-    struct post_pool pool;
+    struct packet_pool pool;
     pthread_mutex_t lock;
     pthread_cond_t changed;            /* something to carry, or a wake-up */
     uint64_t list_key;                 /* of the list of ranks: the same for all */
     struct packet_link *links;         /* by rank */
-    struct list out, carried, filling; /* struct parcel_post */
+    struct list out, carried, filling; /* struct packet */
     struct list announced;             /* the same, for data to come; the carrier's */
     uint64_t next_id, wakes;
-    uint32_t shared_yields; /* see wish.c; the executor's */
+    uint32_t shared_yields; /* see packet_request.c; the executor's */
     _Atomic uint32_t crowd; /* yields that let others run, less those that did not; the same */
     bool has_left;          /* the last packets are queued: nothing may follow them */
     _Atomic uint64_t outstanding;

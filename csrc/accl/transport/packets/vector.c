@@ -43,7 +43,7 @@ static uint32_t put_part(struct vector_put *p)
     bool sent = false;
 
     if (suits(w, p->to, v, p->done, bytes, &p->message))
-        bits = acclib_packets_direct_begin(&p->wish, w->device, w->op->comm, p->to, &p->message,
+        bits = acclib_packets_direct_begin(&p->request, w->device, w->op->comm, p->to, &p->message,
                                            element(v, p->done), w->wire, bytes, !p->done, &sent);
     if (!bits && !sent) {
         n = n < piece_most(w) ? n : piece_most(w);
@@ -71,11 +71,11 @@ uint32_t acclib_vector_put_begin(struct vector_put *p, const struct walk *w, uin
 
 uint32_t acclib_vector_put_end(struct vector_put *p)
 {
-    uint32_t bits = p->lent ? acclib_packets_direct_end(&p->wish, p->lent) : 0;
+    uint32_t bits = p->lent ? acclib_packets_direct_end(&p->request, p->lent) : 0;
     while (!bits && p->done < p->vector.count) {
         bits = put_part(p);
         if (p->lent)
-            bits = acclib_packets_direct_end(&p->wish, p->lent);
+            bits = acclib_packets_direct_end(&p->request, p->lent);
     }
 
     return bits;
@@ -84,7 +84,7 @@ uint32_t acclib_vector_put_end(struct vector_put *p)
 void acclib_vector_put_drop(struct vector_put *p)
 {
     if (p->lent)
-        acclib_direct_drop(&p->wish);
+        acclib_direct_drop(&p->request);
 }
 
 uint32_t acclib_vector_put(const struct walk *w, uint32_t to, const struct vector *v)
@@ -102,10 +102,10 @@ static void expect_rest(struct vector_get *g, uint64_t done)
     rest_of(w, &g->vector, done, &bytes);
     bool direct = suits(w, g->from, &g->vector, done, bytes, &g->message);
 
-    acclib_wish_make(&g->wish, w->device, w->op->comm, g->from, &g->message, ACCL_RECV,
-                     ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
+    acclib_packet_request_make(&g->request, w->device, w->op->comm, g->from, &g->message, ACCL_RECV,
+                               ACCL_ERROR(RECEIVE_TIMEOUT_ERROR));
     if (direct)
-        acclib_direct_expect(&g->wish, element(&g->vector, done), w->wire, bytes);
+        acclib_direct_expect(&g->request, element(&g->vector, done), w->wire, bytes);
 }
 
 void acclib_vector_expect(struct vector_get *g, const struct walk *w, uint32_t from,
@@ -117,7 +117,7 @@ void acclib_vector_expect(struct vector_get *g, const struct walk *w, uint32_t f
 
 void acclib_vector_drop(struct vector_get *g)
 {
-    acclib_direct_withdraw(&g->wish);
+    acclib_direct_withdraw(&g->request);
 }
 
 uint32_t acclib_vector_get(struct vector_get *g)
@@ -132,19 +132,19 @@ uint32_t acclib_vector_get(struct vector_get *g)
             expect_rest(g, done);
         uint64_t bytes, rest = rest_of(w, v, done, &bytes);
         uint64_t most = piece_most(w), n = rest < most ? rest : most;
-        if (rest == v->count && g->wish.posted == NULL &&
+        if (rest == v->count && g->request.posted == NULL &&
             acclib_piece_catch(w, g->from, v->data, v->type, n))
             break;
         struct incoming *m;
-        bits = acclib_packets_take_next(&g->wish, w->wire, n, rest, &m);
+        bits = acclib_packets_take_next(&g->request, w->wire, n, rest, &m);
         if (bits)
             break;
         struct list_node *part = m->parts.first;
         if (m->direct)
             n = rest;
         if (part != NULL)
-            acclib_convert(element(v, done), v->type, post_of(part)->data + post_of(part)->taken,
-                           w->wire, n, false);
+            acclib_convert(element(v, done), v->type,
+                           packet_of(part)->data + packet_of(part)->taken, w->wire, n, false);
         acclib_incoming_free(m);
         done += n;
     } while (done < v->count);

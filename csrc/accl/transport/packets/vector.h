@@ -28,7 +28,7 @@ struct vector_get {
     const struct walk *walk;
     struct vector vector;
     uint32_t from;
-    struct wish wish;
+    struct packet_request request;
     struct packet_message message;
 };
 
@@ -39,7 +39,7 @@ struct vector_put {
     uint32_t to;
     uint64_t done; /* elements that were sent or lent to MPI */
     uint64_t lent; /* bytes of them that MPI may still read */
-    struct wish wish;
+    struct packet_request request;
     struct packet_message message;
 };
 

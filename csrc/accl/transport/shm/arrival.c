@@ -196,9 +196,10 @@ bool acclib_arrival_reach(accl_device *device, struct peer *peer)
 }
 
 /* Follows up a message that was set aside while still offered; false if it cannot be read now. */
-static bool follow_offer(const accl_device *device, struct peer *peer, struct parcel *parcel)
+static bool follow_offer(const accl_device *device, struct peer *peer,
+                         struct unexpected *unexpected)
 {
-    struct ring_entry *shared = parcel->shared;
+    struct ring_entry *shared = unexpected->shared;
     uint32_t kind = atomic_load_explicit(&shared->kind, memory_order_acquire);
     if (kind == ENTRY_DIRECT)
         return true;
@@ -206,33 +207,34 @@ static bool follow_offer(const accl_device *device, struct peer *peer, struct pa
         return false;
 
     /* The sender does not touch it any more. Of what it says now only where the data is counts. */
-    struct arrival moved = {.entry = parcel->entry, .kind = kind};
+    struct arrival moved = {.entry = unexpected->entry, .kind = kind};
     moved.entry.segments = READ_ONCE(shared->segments);
     moved.entry.first = READ_ONCE(shared->first);
     bool gone = kind == ENTRY_INLINE || find_flaw(device, peer, &moved) != NULL;
     if (gone) {
-        parcel->entry.stream = STREAM_TAKEN_BACK;
+        unexpected->entry.stream = STREAM_TAKEN_BACK;
         atomic_store(&shared->kind, ENTRY_DONE);
     } else {
-        parcel->entry = moved.entry;
+        unexpected->entry = moved.entry;
     }
-    atomic_store_explicit(&parcel->entry.kind, gone ? ENTRY_INLINE : kind, memory_order_relaxed);
-    parcel->shared = NULL;
+    atomic_store_explicit(&unexpected->entry.kind, gone ? ENTRY_INLINE : kind,
+                          memory_order_relaxed);
+    unexpected->shared = NULL;
     peer->offered--;
     return true;
 }
 
-bool acclib_arrival_open(const accl_device *device, struct peer *peer, struct parcel *parcel,
-                         struct arrival *a)
+bool acclib_arrival_open(const accl_device *device, struct peer *peer,
+                         struct unexpected *unexpected, struct arrival *a)
 {
-    if (parcel->shared != NULL && !follow_offer(device, peer, parcel))
+    if (unexpected->shared != NULL && !follow_offer(device, peer, unexpected))
         return false;
 
-    a->shared = parcel->shared;
-    a->entry = parcel->entry;
-    a->kind = atomic_load_explicit(&parcel->entry.kind, memory_order_relaxed);
-    a->data = parcel->heap != NULL      ? parcel->heap
-              : a->kind == ENTRY_INLINE ? parcel->entry.data
+    a->shared = unexpected->shared;
+    a->entry = unexpected->entry;
+    a->kind = atomic_load_explicit(&unexpected->entry.kind, memory_order_relaxed);
+    a->data = unexpected->heap != NULL  ? unexpected->heap
+              : a->kind == ENTRY_INLINE ? unexpected->entry.data
                                         : NULL;
     return true;
 }

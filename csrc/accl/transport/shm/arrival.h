@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "accl/transport/shm/parcel.h"
+#include "accl/transport/shm/unexpected.h"
 #include "accl/transport/shm/peer.h"
 #include "accl/transport/transport.h"
 
@@ -33,8 +33,8 @@ bool acclib_arrival_next(const accl_device *device, struct peer *peer, struct ar
 
 /* A message that was set aside; false if its sender is moving it at this moment. With the stream
  * STREAM_TAKEN_BACK its sender has given it up. */
-bool acclib_arrival_open(const accl_device *device, struct peer *peer, struct parcel *parcel,
-                         struct arrival *a);
+bool acclib_arrival_open(const accl_device *device, struct peer *peer,
+                         struct unexpected *unexpected, struct arrival *a);
 
 /* Takes one whose data is in the sender's memory; false if it is not mapped yet, or the sender has
  * withdrawn it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages and code that both sides of a meeting share: attach.c asks, porter.c answers.
+ * Messages and code that both sides of a meeting share: attach.c asks, acceptor.c answers.
  *
  * A rank listens on an abstract unix socket whose name comes from the user, the job and its
  * number. Both sides check the other's user. The name is gone with the socket, so nothing can be

@@ -12,17 +12,17 @@
  * stopped. */
 #define COPY_ENDS_NS (30 * CLOCK_SECOND)
 
-/* A message that was taken from its ring, or never had one (to itself). */
-struct parcel {
+/* An unexpected message: taken from its ring, or without one (to itself). */
+struct unexpected {
     struct list_node in_peer;
     struct ring_entry entry;   /* a copy */
     struct ring_entry *shared; /* of a message that its sender still offers, else NULL */
     uint8_t *heap;             /* data of a message to itself, else NULL */
 };
 
-static inline struct parcel *parcel_of(struct list_node *node)
+static inline struct unexpected *unexpected_of(struct list_node *node)
 {
-    return LIST_ENTRY(node, struct parcel, in_peer);
+    return LIST_ENTRY(node, struct unexpected, in_peer);
 }
 
 /* In place of a file: none came yet, or it was taken. */
@@ -37,7 +37,7 @@ struct peer {
     _Atomic int
         pidfd; /* of its process, or -1; also known of ranks that asked for this rank's file */
     _Atomic bool dead;
-    /* Its memory file, which it gave the porter when the two were introduced; or NO_FILE. */
+    /* Its memory file, which it gave the acceptor when the two were introduced; or NO_FILE. */
     _Atomic int handed;
     pid_t handed_by;
 
@@ -50,10 +50,10 @@ struct peer {
 
     /* Incoming: this rank's ring for it. */
     struct ring *in;
-    uint64_t received;   /* messages taken from the ring */
-    const char *flaw;    /* of the ring's next entry, which cannot be taken; NULL if it is sound */
-    struct list parcels; /* in the order of their arrival */
-    uint32_t offered;    /* parcels that their sender still offers */
+    uint64_t received; /* messages taken from the ring */
+    const char *flaw;  /* of the ring's next entry, which cannot be taken; NULL if it is sound */
+    struct list unexpected; /* in the order of their arrival */
+    uint32_t offered;       /* unexpected messages that their sender still offers */
 };
 
 struct shm {
@@ -62,10 +62,10 @@ struct shm {
     uint32_t generation; /* which of this rank's devices in the job this is */
     struct list left;    /* of lane_leave.c */
 
-    /* The thread of porter.c, and what it has. */
+    /* The thread of acceptor.c, and what it has. */
     int listener, stopper;
     pthread_t thread;
-    struct porter *porter;
+    struct acceptor *acceptor;
     bool runs;
 };
 

@@ -8,7 +8,7 @@
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/arrival.h"
 #include "accl/transport/shm/attach.h"
-#include "accl/transport/shm/parcel.h"
+#include "accl/transport/shm/unexpected.h"
 #include "accl/transport/ticket.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
@@ -106,17 +106,17 @@ static bool pass_other(accl_device *device, struct peer *peer, const struct arri
 /* Moves the head aside; false if out of memory. */
 static bool set_aside(struct peer *peer, const struct arrival *a)
 {
-    struct parcel *parcel = calloc(1, sizeof *parcel);
-    if (parcel == NULL)
+    struct unexpected *unexpected = calloc(1, sizeof *unexpected);
+    if (unexpected == NULL)
         return false;
 
-    parcel->entry = a->entry;
-    parcel->shared = a->kind == ENTRY_DIRECT ? a->shared : NULL;
-    atomic_init(&parcel->entry.kind, a->kind);
+    unexpected->entry = a->entry;
+    unexpected->shared = a->kind == ENTRY_DIRECT ? a->shared : NULL;
+    atomic_init(&unexpected->entry.kind, a->kind);
     if (a->kind == ENTRY_INLINE)
-        memcpy(parcel->entry.data, a->data, RING_INLINE);
-    acclib_parcel_append(peer, parcel);
-    peer->offered += parcel->shared != NULL;
+        memcpy(unexpected->entry.data, a->data, RING_INLINE);
+    acclib_unexpected_append(peer, unexpected);
+    peer->offered += unexpected->shared != NULL;
     peer->received++;
 
     return true;
@@ -126,15 +126,15 @@ static bool set_aside(struct peer *peer, const struct arrival *a)
 static void drop_given_up(accl_device *device, struct peer *peer)
 {
     struct list_node *next;
-    for (struct list_node *at = peer->parcels.first; at != NULL; at = next) {
-        struct parcel *parcel = parcel_of(at);
+    for (struct list_node *at = peer->unexpected.first; at != NULL; at = next) {
+        struct unexpected *unexpected = unexpected_of(at);
         struct arrival a;
         next = at->next;
-        if (parcel->shared == NULL || !acclib_arrival_open(device, peer, parcel, &a) ||
+        if (unexpected->shared == NULL || !acclib_arrival_open(device, peer, unexpected, &a) ||
             a.entry.stream != STREAM_TAKEN_BACK)
             continue;
         acclib_arrival_drop(device, peer, &a);
-        acclib_parcel_remove(peer, parcel);
+        acclib_unexpected_remove(peer, unexpected);
     }
 }
 
@@ -162,17 +162,17 @@ static bool is_for(accl_device *device, const struct ring_entry *entry, uint32_t
 }
 
 /* The same as receive_once() for what was set aside: -1 if there is nothing of COMM. */
-static int receive_parcel(accl_device *device, struct communicator *comm, struct peer *peer,
-                          struct member *member, const struct wanted *to, uint32_t *bits)
+static int receive_unexpected(accl_device *device, struct communicator *comm, struct peer *peer,
+                              struct member *member, const struct wanted *to, uint32_t *bits)
 {
     struct arrival a;
-    struct parcel *parcel;
-    while ((parcel = acclib_parcel_find(peer, comm->key)) != NULL) {
-        if (!acclib_arrival_open(device, peer, parcel, &a))
+    struct unexpected *unexpected;
+    while ((unexpected = acclib_unexpected_find(peer, comm->key)) != NULL) {
+        if (!acclib_arrival_open(device, peer, unexpected, &a))
             return 0;
         if (a.entry.stream == STREAM_TAKEN_BACK) {
             acclib_arrival_drop(device, peer, &a);
-            acclib_parcel_remove(peer, parcel);
+            acclib_unexpected_remove(peer, unexpected);
             continue;
         }
         if (!is_for(device, &a.entry, to->tag) ||
@@ -182,7 +182,7 @@ static int receive_parcel(accl_device *device, struct communicator *comm, struct
         *bits = take(device, peer, &a, to);
         member->inbound += a.entry.numbers;
         acclib_arrival_drop(device, peer, &a);
-        acclib_parcel_remove(peer, parcel);
+        acclib_unexpected_remove(peer, unexpected);
         return 1;
     }
 
@@ -194,7 +194,7 @@ static int receive_once(accl_device *device, struct communicator *comm, struct p
                         struct member *member, const struct wanted *to, uint32_t *bits)
 {
     struct arrival a;
-    int taken = receive_parcel(device, comm, peer, member, to, bits);
+    int taken = receive_unexpected(device, comm, peer, member, to, bits);
     if (taken >= 0)
         return taken;
 
@@ -238,11 +238,11 @@ static uint32_t receive_timed_out(accl_device *device, const struct communicator
     for (uint32_t i = 0; i < pool->slot_count; i++)
         held += atomic_load(&pool->slots[i].status) == ACCL_RX_RESERVED;
     char next[96] = "none of its messages is here";
-    const struct parcel *parcel = acclib_parcel_find(peer, comm->key);
-    if (parcel != NULL)
+    const struct unexpected *unexpected = acclib_unexpected_find(peer, comm->key);
+    if (unexpected != NULL)
         snprintf(next, sizeof next, "its next message has tag %u, sequence %u, %llu bytes",
-                 parcel->entry.tag, parcel->entry.sequence,
-                 (unsigned long long)parcel->entry.bytes);
+                 unexpected->entry.tag, unexpected->entry.sequence,
+                 (unsigned long long)unexpected->entry.bytes);
 
     return acclib_call_fail(
         device, ACCL_ERROR(RECEIVE_TIMEOUT_ERROR),
@@ -296,14 +296,14 @@ void acclib_shm_reset(accl_device *device)
         while (acclib_arrival_next(device, peer, &a) && set_aside(peer, &a))
             ;
         struct list_node *next;
-        for (struct list_node *at = peer->parcels.first; at != NULL; at = next) {
-            struct parcel *parcel = parcel_of(at);
+        for (struct list_node *at = peer->unexpected.first; at != NULL; at = next) {
+            struct unexpected *unexpected = unexpected_of(at);
             next = at->next;
             /* A message that is only offered stays until its sender gives it up. */
-            if (!acclib_arrival_open(device, peer, parcel, &a) || a.kind == ENTRY_DIRECT)
+            if (!acclib_arrival_open(device, peer, unexpected, &a) || a.kind == ENTRY_DIRECT)
                 continue;
             acclib_arrival_drop(device, peer, &a);
-            acclib_parcel_remove(peer, parcel);
+            acclib_unexpected_remove(peer, unexpected);
         }
     }
 }
@@ -323,8 +323,8 @@ void acclib_shm_visit(accl_device *device, pending_visit visit, void *argument)
 {
     for (uint32_t i = 0; i < device->ranks; i++) {
         struct peer *peer = peer_of(device, i);
-        for (struct list_node *at = peer->parcels.first; at != NULL; at = at->next) {
-            const struct parcel *p = parcel_of(at);
+        for (struct list_node *at = peer->unexpected.first; at != NULL; at = at->next) {
+            const struct unexpected *p = unexpected_of(at);
             show(visit, argument, i, &p->entry, atomic_load(&p->entry.kind));
         }
         if (peer->in == NULL)

@@ -2,8 +2,8 @@
 /*
  * Receiving from a rank with which memory is shared. Messages of one sender are taken from its ring
  * in order; what belongs to another communicator, or has another tag than the awaited one, is set
- * aside as a parcel (its rx buffers stay taken). A message of the awaited communicator is never
- * overtaken by a later one.
+ * aside as an unexpected message (its rx buffers stay taken). A message of the awaited communicator
+ * is never overtaken by a later one.
  */
 #ifndef ACCL_SHM_RECEIVE_H
 #define ACCL_SHM_RECEIVE_H

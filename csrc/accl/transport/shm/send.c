@@ -6,7 +6,7 @@
 #include "accl/arithmetic/convert.h"
 #include "accl/arithmetic/dtype.h"
 #include "accl/transport/shm/attach.h"
-#include "accl/transport/shm/parcel.h"
+#include "accl/transport/shm/unexpected.h"
 #include "accl/transport/shm/slots.h"
 #include "accl/transport/wait.h"
 #include "accl/transport/wait_note.h"
@@ -348,23 +348,23 @@ static uint32_t send_to_self(accl_device *device, struct sending *s)
     if (s->stream)
         return put_to_self(device, s);
 
-    struct parcel *parcel = calloc(1, sizeof *parcel);
+    struct unexpected *unexpected = calloc(1, sizeof *unexpected);
     uint8_t *data = malloc(bytes ? bytes : 1);
-    if (parcel == NULL || data == NULL) {
-        free(parcel);
+    if (unexpected == NULL || data == NULL) {
+        free(unexpected);
         free(data);
         return acclib_call_fail(device, ACCL_ERROR(DMA_INTERNAL_ERROR), "out of memory (message)");
     }
 
     acclib_convert(data, s->wire_type, s->data, s->source_type, s->count, false);
-    parcel->heap = data;
-    parcel->entry.tag = s->tag;
-    parcel->entry.key = s->comm->key;
-    parcel->entry.bytes = bytes;
-    parcel->entry.sequence = s->sequence;
-    parcel->entry.wire_type = (uint8_t)s->wire_type;
-    parcel->entry.numbers = s->numbers;
-    acclib_parcel_append(s->peer, parcel);
+    unexpected->heap = data;
+    unexpected->entry.tag = s->tag;
+    unexpected->entry.key = s->comm->key;
+    unexpected->entry.bytes = bytes;
+    unexpected->entry.sequence = s->sequence;
+    unexpected->entry.wire_type = (uint8_t)s->wire_type;
+    unexpected->entry.numbers = s->numbers;
+    acclib_unexpected_append(s->peer, unexpected);
     wake_later(device, device->rank);
 
     return 0;

@@ -14,8 +14,8 @@
 #include "accl/transport/shm/lane_leave.h"
 #include "accl/transport/shm/lane_meet.h"
 #include "accl/transport/shm/lane_use.h"
-#include "accl/transport/shm/parcel.h"
-#include "accl/transport/shm/porter.h"
+#include "accl/transport/shm/unexpected.h"
+#include "accl/transport/shm/acceptor.h"
 #include "accl/transport/shm/receive.h"
 #include "accl/transport/shm/send.h"
 #include "accl/transport/wait.h"
@@ -96,7 +96,7 @@ static int shm_open_device(accl_device *device)
     fill_header(device, rings);
     acclib_wait_show_core(device);
 
-    int status = acclib_porter_start(device);
+    int status = acclib_acceptor_start(device);
     if (status == ACCL_OK) {
         acclib_generation_used(shm->job_hash, device->rank);
     } else {
@@ -116,7 +116,7 @@ static void shm_close_device(accl_device *device)
     if (shm == NULL)
         return;
 
-    acclib_porter_stop(device);
+    acclib_acceptor_stop(device);
 
     /* Peers see that this rank has left. */
     atomic_store(&device->header->closed, 1);
@@ -129,8 +129,8 @@ static void shm_close_device(accl_device *device)
     acclib_wake_flush(device);
 
     for (uint32_t i = 0; i < device->ranks; i++) {
-        while (!list_is_empty(&shm->peers[i].parcels))
-            acclib_parcel_remove(&shm->peers[i], parcel_of(shm->peers[i].parcels.first));
+        while (!list_is_empty(&shm->peers[i].unexpected))
+            acclib_unexpected_remove(&shm->peers[i], unexpected_of(shm->peers[i].unexpected.first));
         acclib_shm_forget_offers(&shm->peers[i]);
     }
     acclib_lanes_forget(device);
@@ -196,8 +196,8 @@ static void wake_peer(const struct peer *peer)
 {
     struct arena_header *arena = peer->arena;
     if (arena != NULL && atomic_load_explicit(&arena->sleepers, memory_order_relaxed)) {
-        atomic_fetch_add(&arena->bell, 1);
-        futex_wake_all(&arena->bell);
+        atomic_fetch_add(&arena->doorbell, 1);
+        futex_wake_all(&arena->doorbell);
     }
 }
 

@@ -29,7 +29,7 @@ void dpulib_unlock(void);
 bool dpulib_wait(int64_t deadline);
 /* With the lock. */
 void dpulib_changed(void);
-/* With the lock: waits for a condition of the caller's own, for ever or until a time of its clock.
+/* With the lock: waits for a condition of the caller's own, forever or until a time of its clock.
  * The result is that of pthread_cond_wait(). */
 int dpulib_wait_on(pthread_cond_t *condition, const struct timespec *until);
 

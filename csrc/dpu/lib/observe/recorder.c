@@ -335,7 +335,7 @@ static void write_rest(void)
     atomic_store(&records, false);
 }
 
-/* Not for ever: a thread that holds the mutex may never come back. */
+/* Not forever: a thread that holds the mutex may never come back. */
 __attribute__((destructor)) static void finish(void)
 {
     struct timespec until;

@@ -214,7 +214,7 @@ bool dpulib_checks_deadlock(const struct dpu_t *dpu)
     return checked != NULL && dpu_checks_is_stuck(checked->checks);
 }
 
-/* Those that sleep at barriers, semaphores and handshakes for ever. */
+/* Those that sleep at barriers, semaphores and handshakes forever. */
 void dpulib_checks_end(struct dpu_t *dpu, enum dpu_run_status status)
 {
     char buffer[TEXT_MAX];

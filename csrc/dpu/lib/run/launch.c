@@ -168,7 +168,7 @@ static dpu_error_t begin(struct dpu_t *dpu, const struct dpulib_boot *boot)
     return DPU_OK;
 }
 
-/* Operations that wait for the DPU to stand still come first, or it might wait for ever. */
+/* Operations that wait for the DPU to stand still come first, or it might wait forever. */
 static enum dpu_run_status take_turn(struct dpu_t *dpu)
 {
     while (atomic_load_explicit(&dpu->waiting, memory_order_acquire) != 0)

@@ -381,7 +381,7 @@ __attribute__((constructor)) static void set_up(void)
 
 #define EXIT_LIMIT (CLOCK_SECOND / 5)
 
-/* Not for ever: a thread that holds the lock may never come back. */
+/* Not forever: a thread that holds the lock may never come back. */
 __attribute__((destructor)) static void tell_at_exit(void)
 {
     if (!dpulib_lock_soon(EXIT_LIMIT))

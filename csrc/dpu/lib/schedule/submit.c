@@ -100,7 +100,7 @@ static struct dpulib_rank_job *find_ready(struct dpulib_operation *operation)
 }
 
 /* Performs rank jobs and tasks of the operation until all are done. With the lock. */
-static void take_part(struct dpulib_operation *operation)
+static void help_until_done(struct dpulib_operation *operation)
 {
     struct dpulib_silence silence = {0};
     while (operation->left != 0) {
@@ -235,7 +235,7 @@ dpu_error_t dpulib_submit(struct dpu_set_t set, const struct dpulib_spec *spec, 
     dpu_error_t status = begin(&set, spec, async, &operation);
     const bool queued = status == DPU_OK && !operation->spec.nothing;
     if (queued && !async)
-        take_part(operation);
+        help_until_done(operation);
     dpulib_unlock_and_release();
 
     if (queued && async)

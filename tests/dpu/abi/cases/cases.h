@@ -52,7 +52,7 @@ enum command {
     ASSERT,       /* fault 3 */
     BAD_LOAD,     /* of WRAM at 0x20000 */
     BAD_TRANSFER, /* beyond the end of WRAM */
-    SPIN,         /* for ever */
+    SPIN,         /* forever */
     LOOP,         /* `loops` times around, then as COUNT */
 };
 #define PC_OF_FAULT 12

@@ -9,7 +9,7 @@
  * have each other's file: whoever has that of another rank may leave, as the other one has its own
  * or finds it in a socket.
  */
-#include "accl/transport/shm/porter.h"
+#include "accl/transport/shm/acceptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,34 +40,34 @@ struct guest {
     int file; /* that came along, or NO_FILE */
 };
 
-struct porter {
+struct acceptor {
     uint32_t n;
     struct guest guests[GUESTS];
 };
 
-static void guest_leave(struct porter *porter, uint32_t i)
+static void guest_leave(struct acceptor *acceptor, uint32_t i)
 {
-    struct guest *guest = &porter->guests[i];
+    struct guest *guest = &acceptor->guests[i];
     close(guest->fd);
     if (guest->pidfd >= 0)
         close(guest->pidfd);
     if (guest->file >= 0)
         close(guest->file);
-    *guest = porter->guests[--porter->n];
+    *guest = acceptor->guests[--acceptor->n];
 }
 
 /* If all are in use, the oldest connection is closed; a rank asks again. */
-static struct guest *guest_add(struct porter *porter, int fd, const struct holder *holder)
+static struct guest *guest_add(struct acceptor *acceptor, int fd, const struct holder *holder)
 {
-    if (porter->n == GUESTS) {
+    if (acceptor->n == GUESTS) {
         uint32_t oldest = 0;
-        for (uint32_t i = 1; i < porter->n; i++)
-            if (porter->guests[i].deadline < porter->guests[oldest].deadline)
+        for (uint32_t i = 1; i < acceptor->n; i++)
+            if (acceptor->guests[i].deadline < acceptor->guests[oldest].deadline)
                 oldest = i;
-        guest_leave(porter, oldest);
+        guest_leave(acceptor, oldest);
     }
 
-    struct guest *guest = &porter->guests[porter->n++];
+    struct guest *guest = &acceptor->guests[acceptor->n++];
     *guest = (struct guest){.fd = fd,
                             .introduced_to = NOBODY,
                             .pidfd = -1,
@@ -78,7 +78,7 @@ static struct guest *guest_add(struct porter *porter, int fd, const struct holde
     return guest;
 }
 
-static void introduce(accl_device *device, struct porter *porter, uint32_t rank)
+static void introduce(accl_device *device, struct acceptor *acceptor, uint32_t rank)
 {
     struct sockaddr_un name;
     struct holder holder;
@@ -90,13 +90,13 @@ static void introduce(accl_device *device, struct porter *porter, uint32_t rank)
         return;
     if (connect(fd, (struct sockaddr *)&name, length) != 0 ||
         !acclib_hello_same_user(fd, &holder) || !acclib_hello_send(device, fd, &out) ||
-        porter->n == GUESTS) {
+        acceptor->n == GUESTS) {
         close(fd); /* it is not there yet, and will introduce itself */
         return;
     }
 
     bool ended;
-    struct guest *guest = guest_add(porter, fd, &holder);
+    struct guest *guest = guest_add(acceptor, fd, &holder);
     guest->introduced_to = rank;
     guest->pidfd = acclib_peer_pidfd(holder.pid, &ended);
 }
@@ -196,46 +196,46 @@ static bool listen_to(accl_device *device, struct guest *guest)
     return false;
 }
 
-static void let_in(accl_device *device, struct porter *porter)
+static void let_in(accl_device *device, struct acceptor *acceptor)
 {
     struct holder holder;
     int fd = accept4(device->shm->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
     if (acclib_hello_same_user(fd, &holder))
-        guest_add(porter, fd, &holder);
+        guest_add(acceptor, fd, &holder);
     else
         close(fd);
 }
 
-static int poll_timeout(const struct porter *porter)
+static int poll_timeout(const struct acceptor *acceptor)
 {
     int64_t first = CLOCK_NEVER, now = clock_now();
-    for (uint32_t i = 0; i < porter->n; i++)
-        if (porter->guests[i].deadline < first)
-            first = porter->guests[i].deadline;
+    for (uint32_t i = 0; i < acceptor->n; i++)
+        if (acceptor->guests[i].deadline < first)
+            first = acceptor->guests[i].deadline;
     if (first == CLOCK_NEVER)
         return -1;
 
     return first <= now ? 0 : (int)((first - now) / CLOCK_MILLISECOND) + 1;
 }
 
-static void *porter_main(void *argument)
+static void *acceptor_main(void *argument)
 {
     accl_device *device = argument;
-    struct porter *porter = device->shm->porter;
+    struct acceptor *acceptor = device->shm->acceptor;
     struct pollfd fds[GUESTS + 2];
 
     for (;;) {
-        uint32_t n = porter->n;
+        uint32_t n = acceptor->n;
         fds[0] = (struct pollfd){.fd = device->shm->listener, .events = POLLIN};
         fds[1] = (struct pollfd){.fd = device->shm->stopper, .events = POLLIN};
         for (uint32_t i = 0; i < n; i++) {
-            const struct guest *guest = &porter->guests[i];
+            const struct guest *guest = &acceptor->guests[i];
             fds[i + 2] =
                 (struct pollfd){.fd = guest->hung_up ? guest->pidfd : guest->fd, .events = POLLIN};
         }
-        if (poll(fds, n + 2, poll_timeout(porter)) < 0 && errno != EINTR)
+        if (poll(fds, n + 2, poll_timeout(acceptor)) < 0 && errno != EINTR)
             return NULL;
         if (fds[1].revents)
             return NULL;
@@ -243,13 +243,13 @@ static void *porter_main(void *argument)
         int64_t now = clock_now();
         /* From the end, as the last one takes the place of one that is removed. */
         for (uint32_t i = n; i-- > 0;) {
-            struct guest *guest = &porter->guests[i];
+            struct guest *guest = &acceptor->guests[i];
             bool stays = fds[i + 2].revents ? listen_to(device, guest) : guest->deadline > now;
             if (!stays)
-                guest_leave(porter, i);
+                guest_leave(acceptor, i);
         }
         if (fds[0].revents)
-            let_in(device, porter);
+            let_in(device, acceptor);
     }
 }
 
@@ -282,36 +282,36 @@ static int name_taken(const accl_device *device, const struct sockaddr_un *name,
                        device->rank, device->job, where);
 }
 
-int acclib_porter_start(accl_device *device)
+int acclib_acceptor_start(accl_device *device)
 {
     struct sockaddr_un name;
     socklen_t length = acclib_hello_name(device, device->rank, &name);
-    struct porter *porter = calloc(1, sizeof *porter);
+    struct acceptor *acceptor = calloc(1, sizeof *acceptor);
 
-    device->shm->porter = porter;
+    device->shm->acceptor = acceptor;
     device->shm->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     device->shm->stopper = eventfd(0, EFD_CLOEXEC);
-    if (porter == NULL || device->shm->listener < 0 || device->shm->stopper < 0) {
+    if (acceptor == NULL || device->shm->listener < 0 || device->shm->stopper < 0) {
         int error = errno;
-        acclib_porter_stop(device);
+        acclib_acceptor_stop(device);
         return acclib_fail(ACCL_SYSTEM, "cannot create a socket: %s", strerror(error));
     }
 
     if (bind(device->shm->listener, (struct sockaddr *)&name, length) != 0 ||
         listen(device->shm->listener, 512) != 0) {
         int error = errno;
-        acclib_porter_stop(device);
+        acclib_acceptor_stop(device);
         return error == EADDRINUSE ? name_taken(device, &name, length)
                                    : acclib_fail(ACCL_SYSTEM, "cannot listen: %s", strerror(error));
     }
 
     for (uint32_t i = 0; i < device->ranks; i++)
         if (i != device->rank && peer_of(device, i)->reached)
-            introduce(device, porter, i);
+            introduce(device, acceptor, i);
 
-    int error = pthread_create(&device->shm->thread, NULL, porter_main, device);
+    int error = pthread_create(&device->shm->thread, NULL, acceptor_main, device);
     if (error) {
-        acclib_porter_stop(device);
+        acclib_acceptor_stop(device);
         return acclib_fail(ACCL_SYSTEM, "cannot start a thread: %s", strerror(error));
     }
 
@@ -319,7 +319,7 @@ int acclib_porter_start(accl_device *device)
     return ACCL_OK;
 }
 
-void acclib_porter_stop(accl_device *device)
+void acclib_acceptor_stop(accl_device *device)
 {
     if (device->shm->runs) {
         uint64_t one = 1;
@@ -328,11 +328,11 @@ void acclib_porter_stop(accl_device *device)
         device->shm->runs = false;
     }
 
-    struct porter *porter = device->shm->porter;
-    while (porter != NULL && porter->n)
-        guest_leave(porter, 0);
-    free(porter);
-    device->shm->porter = NULL;
+    struct acceptor *acceptor = device->shm->acceptor;
+    while (acceptor != NULL && acceptor->n)
+        guest_leave(acceptor, 0);
+    free(acceptor);
+    device->shm->acceptor = NULL;
     if (device->shm->listener >= 0)
         close(device->shm->listener);
     if (device->shm->stopper >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One side of a message that is being sent or received, and waiting for the other side. */
-#ifndef ACCL_PACKETS_WISH_H
-#define ACCL_PACKETS_WISH_H
+#ifndef ACCL_PACKETS_PACKET_REQUEST_H
+#define ACCL_PACKETS_PACKET_REQUEST_H
 
 #include "accl/transport/packets/state.h"
 
@@ -25,7 +25,7 @@ struct awaited {
 struct direct_name;
 struct posted;
 
-struct wish {
+struct packet_request {
     accl_device *device;
     struct communicator *comm;
     uint32_t index, rank; /* the other side */
@@ -36,27 +36,29 @@ struct wish {
     uint64_t segments;
     struct incoming *found;
     struct posted *posted; /* see direct.h */
-    struct parcel_post *lent;
+    struct packet *lent;
     uint64_t lent_id;
     int64_t until;
     struct direct_name *name;
     bool claimed, left, is_long;
 };
 
-void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,
-                      uint32_t index, const struct packet_message *message, uint32_t operation,
-                      uint32_t timeout_bits);
+void acclib_packet_request_make(struct packet_request *w, accl_device *device,
+                                struct communicator *comm, uint32_t index,
+                                const struct packet_message *message, uint32_t operation,
+                                uint32_t timeout_bits);
 
 /* Waits until READY, which is called with the lock held, says so: 0, with the lock held. Error bits
  * without it. */
-uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w));
+uint32_t acclib_packet_request_wait(struct packet_request *w,
+                                    bool (*ready)(struct packet_request *w));
 
-static inline void wish_lock(const struct wish *w)
+static inline void request_lock(const struct packet_request *w)
 {
     pthread_mutex_lock(&w->device->packets->lock);
 }
 
-static inline void wish_unlock(const struct wish *w)
+static inline void request_unlock(const struct packet_request *w)
 {
     pthread_mutex_unlock(&w->device->packets->lock);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "accelforge/search/keeping.h"
+#include "accelforge/search/pruning.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ fan-outs that must be used */
 
-bool forge_keeping_is_open(const struct forge_searching *s, const struct forge_stage *stage)
+bool forge_pruning_is_speculative(const struct forge_searching *s, const struct forge_stage *stage)
 {
     for (uint32_t g = 0; g < s->goals->count; g++)
         if (s->goals->list[g].purpose == FORGE_FOR_USAGE &&
@@ -32,7 +32,7 @@ static void keep_used(struct forge_searching *s, const struct forge_stage *stage
     double wanted = fmin(best, s->goals->list[g].least);
     bool enough = wanted >= s->goals->list[g].least;
     s->rows->enough = s->rows->enough && enough;
-    s->wrong = s->wrong || (s->guessed && table->count > 0 && !enough);
+    s->misled = s->misled || (s->speculated && table->count > 0 && !enough);
     if (s->rows->usage_count < FORGE_MAX_USAGES)
         s->rows->usages[s->rows->usage_count++] = wanted;
     for (uint32_t i = 0; i < table->count; i++) {

@@ -7,13 +7,13 @@ import os
 import sys
 import warnings
 
-__all__ = ["find_rivals", "warn_of_rivals"]
+__all__ = ["find_conflicts", "warn_of_conflicts"]
 
 NAME = "accelforge"
 PLACES = ("site-packages", "dist-packages")
 
 
-def find_rivals(folders: list[str]) -> list[str]:
+def find_conflicts(folders: list[str]) -> list[str]:
     """List the records of distributions of that name.
 
     Parameters
@@ -35,11 +35,11 @@ def find_rivals(folders: list[str]) -> list[str]:
     return found
 
 
-def warn_of_rivals() -> None:
+def warn_of_conflicts() -> None:
     """Warn if the distribution of that name is installed beside this package."""
     own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     installed = [path for path in sys.path if os.path.basename(path) in PLACES]
-    for record in find_rivals([own, *installed]):
+    for record in find_conflicts([own, *installed]):
         warnings.warn(
             f"the distribution of {record} also installs the package {NAME!r}; this is offchip's. "
             f"Uninstall both (pip uninstall {NAME} offchip), then install the one you want",

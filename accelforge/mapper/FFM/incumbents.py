@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rivals"]
+__all__ = ["Incumbents"]
 
 
 @dataclass(frozen=True)
-class Rivals:
-    """Known mappings, for the search of one Einsum; csrc/accelforge/search/rivals.h has more.
+class Incumbents:
+    """Known mappings, for the search of one Einsum; csrc/accelforge/search/incumbents.h has more.
 
     Columns are those of `accelforge._search.METRICS`.
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "accl/transport/packets/wish.h"
+#include "accl/transport/packets/packet_request.h"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -28,21 +28,22 @@
 #define LONG_NAP_AFTER_NS INT64_C(500000)
 #define SHARED_NAP_AFTER_NS INT64_C(2000000)
 
-void acclib_wish_make(struct wish *w, accl_device *device, struct communicator *comm,
-                      uint32_t index, const struct packet_message *message, uint32_t operation,
-                      uint32_t timeout_bits)
+void acclib_packet_request_make(struct packet_request *w, accl_device *device,
+                                struct communicator *comm, uint32_t index,
+                                const struct packet_message *message, uint32_t operation,
+                                uint32_t timeout_bits)
 {
     uint32_t rank = comm->members[index].rank;
     struct packet_link *link = &device->packets->links[rank];
-    *w = (struct wish){.device = device,
-                       .comm = comm,
-                       .index = index,
-                       .rank = rank,
-                       .link = link,
-                       .state = &link->channel[message->channel],
-                       .message = message,
-                       .operation = operation,
-                       .timeout_bits = timeout_bits};
+    *w = (struct packet_request){.device = device,
+                                 .comm = comm,
+                                 .index = index,
+                                 .rank = rank,
+                                 .link = link,
+                                 .state = &link->channel[message->channel],
+                                 .message = message,
+                                 .operation = operation,
+                                 .timeout_bits = timeout_bits};
 }
 
 /* Returns the number of times that this thread has lost its core to another one. */
@@ -113,14 +114,15 @@ static uint32_t pause_carrying(struct waiter *waiter, bool is_long)
     return is_due || executor_is_wanted(device) ? acclib_wait_pause_briefly(waiter, 0) : 0;
 }
 
-uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
+uint32_t acclib_packet_request_wait(struct packet_request *w,
+                                    bool (*ready)(struct packet_request *w))
 {
     accl_device *device = w->device;
-    wish_lock(w);
+    request_lock(w);
     if (ready(w))
         return 0;
 
-    wish_unlock(w);
+    request_unlock(w);
     bool collective = w->message->channel == CHANNEL_COLLECTIVE;
     struct waiter waiter;
     acclib_wait_begin(&waiter, device, w->comm, w->rank, collective, w->timeout_bits);
@@ -134,10 +136,10 @@ uint32_t acclib_wish_wait(struct wish *w, bool (*ready)(struct wish *w))
         }
         bits = pause_carrying(&waiter, w->is_long);
         /* Checked even at the end: it may have come just before the other side left. */
-        wish_lock(w);
+        request_lock(w);
         done = ready(w);
         if (!done) {
-            wish_unlock(w);
+            request_unlock(w);
             if (waiter.rounds % LOOKS_ALONE == 0)
                 acclib_transport_progress(device);
         }

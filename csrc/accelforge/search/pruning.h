@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * keeping.h: which of all choices are kept after a loop, however their tiles differ.
+ * pruning.h: choices that are kept after a loop, however their tiles differ.
  */
-#ifndef OFFCHIP_FORGE_KEEPING_H
-#define OFFCHIP_FORGE_KEEPING_H
+#ifndef OFFCHIP_FORGE_PRUNING_H
+#define OFFCHIP_FORGE_PRUNING_H
 
 #include "accelforge/search/searching.h"
 
-/* True if the use of a fan-out is not known yet: until then no choice is of no use. */
-bool forge_keeping_is_open(const struct forge_searching *s, const struct forge_stage *stage);
+/* True if the use of a fan-out is not known yet: until then no choice can be pruned. */
+bool forge_pruning_is_speculative(const struct forge_searching *s, const struct forge_stage *stage);
 
 /* Keeps choices that use enough of the fan-outs whose last loop is that of symbol K. */
 void forge_keep_used(struct forge_searching *s, uint32_t k);
