@@ -61,7 +61,7 @@ static inline void bytes_free(struct bytes *b)
     *b = (struct bytes){0};
 }
 
-/* ------------------------------------------------------------------ ELF */
+/* --- ELF --- */
 
 #define ELF_MAX_SECTIONS 16
 

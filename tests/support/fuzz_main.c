@@ -37,7 +37,7 @@ static size_t input_size;
 static uint64_t random_state;
 static const char *artifact = "crash-input";
 
-/* ------------------------------------------------------------------ when it goes wrong */
+/* --- when it goes wrong --- */
 
 static void keep_input(void)
 {
@@ -58,7 +58,7 @@ static void on_signal(int signal)
     _exit(1);
 }
 
-/* ------------------------------------------------------------------ mutations */
+/* --- mutations --- */
 
 static uint64_t pick(uint64_t bound)
 {
@@ -161,7 +161,7 @@ static void mutate(void)
     }
 }
 
-/* ------------------------------------------------------------------ main */
+/* --- main --- */
 
 static void read_file(const char *path)
 {

@@ -95,7 +95,7 @@ static bool build_branch(struct fuse_bound *bound, uint32_t e)
 bool fuse_bound_build(struct fuse_bound *bound, const struct fuse_pieces *pieces)
 {
     bound->pieces = pieces;
-    bound->branches = calloc(pieces->tables->einsum_count, sizeof(*bound->branches));
+    bound->branches = calloc(pieces->tables->einsum_count, sizeof *bound->branches);
     if (bound->branches == NULL)
         return false;
 
@@ -114,7 +114,7 @@ void fuse_bound_clear(struct fuse_bound *bound)
         free(bound->branches[e].least);
     }
     free(bound->branches);
-    memset(bound, 0, sizeof(*bound));
+    memset(bound, 0, sizeof *bound);
 }
 
 bool fuse_bound_rest(const struct fuse_bound *bound, uint32_t done, const uint64_t *keys,

@@ -10,7 +10,7 @@
 /* Rounds after which the filter is content with what it has dropped. */
 #define MAX_ROUNDS 64
 
-/* ------------------------------------------------------------------ keys */
+/* --- keys --- */
 
 /* The keys of one tensor, and how many Einsums have each, counted up to the first that has not. */
 struct census {
@@ -42,7 +42,7 @@ static bool count_key(struct census *census, uint64_t key, uint32_t users)
         users == 0 ? fuse_map_add(&census->map, key) : fuse_map_find(&census->map, key);
     if (number == FUSE_NONE)
         return users > 0;
-    if (!fuse_reserve(&census->users, &census->room, (size_t)number + 1, sizeof(*census->users)))
+    if (!fuse_reserve(&census->users, &census->room, (size_t)number + 1, sizeof *census->users))
         return false;
 
     if (users == 0 || census->users[number] == users)
@@ -135,7 +135,7 @@ enum fuse_status fuse_filter_keys(struct fuse_pieces *pieces, struct fuse_fault 
     return check_rows(pieces, fault);
 }
 
-/* ------------------------------------------------------------------ tolerances */
+/* --- tolerances --- */
 
 static double rounded(double x, double tolerance)
 {
@@ -179,9 +179,9 @@ struct classes {
 static bool classify(const struct fuse_piece *piece, struct classes *classes)
 {
     size_t kept = piece->kept_count;
-    classes->of = calloc(kept + 1, sizeof(*classes->of));
-    classes->firsts = calloc(kept + 2, sizeof(*classes->firsts));
-    classes->rows = calloc(kept + 1, sizeof(*classes->rows));
+    classes->of = calloc(kept + 1, sizeof *classes->of);
+    classes->firsts = calloc(kept + 2, sizeof *classes->firsts);
+    classes->rows = calloc(kept + 1, sizeof *classes->rows);
     if (classes->of == NULL || classes->firsts == NULL || classes->rows == NULL)
         return false;
 
@@ -241,7 +241,7 @@ static enum fuse_status filter_piece(const struct fuse_pieces *pieces, struct fu
         done = keep_front(pieces, piece, classes.rows + first, end - first, objective_tolerance,
                           usage_tolerance, &front);
     }
-    qsort(piece->kept, piece->kept_count, sizeof(*piece->kept), compare_rows);
+    qsort(piece->kept, piece->kept_count, sizeof *piece->kept, compare_rows);
 
     fuse_map_clear(&classes.map);
     free(classes.of);

@@ -46,7 +46,7 @@ static void report(const struct joiner *j, uint64_t einsums, uint64_t rows)
     __atomic_store_n(&progress[FUSE_COUNT_JOINED], j->answer->joined, __ATOMIC_RELAXED);
 }
 
-/* ------------------------------------------------------------------ results */
+/* --- results --- */
 
 /* Where a row of the last level has its peaks; each of them is alone. */
 static const double *peaks_of(const struct joiner *j, const double *values)
@@ -123,7 +123,7 @@ static bool collect(struct joiner *j)
     return done;
 }
 
-/* ------------------------------------------------------------------ bounds */
+/* --- bounds --- */
 
 static void lower(double *least, double x)
 {
@@ -150,7 +150,7 @@ static void bound_level(struct joiner *j, const struct fuse_level *level, uint32
 {
     const struct fuse_goal *goal = &j->request->goal;
     uint32_t count = j->request->tables->objective_count;
-    uint64_t *keys = calloc((size_t)j->request->tables->tensor_count + 1, sizeof(*keys));
+    uint64_t *keys = calloc((size_t)j->request->tables->tensor_count + 1, sizeof *keys);
     for (uint32_t c = 0; keys != NULL && c < level->cell_count; c++) {
         const struct fuse_cell *cell = &level->cells[c];
         const struct fuse_shape *shape = &level->shapes.shapes[cell->shape];
@@ -176,7 +176,7 @@ static void bound_level(struct joiner *j, const struct fuse_level *level, uint32
     free(keys);
 }
 
-/* ------------------------------------------------------------------ passes */
+/* --- passes --- */
 
 static void clear_levels(struct joiner *j)
 {
@@ -268,7 +268,7 @@ static enum fuse_status prepare(struct joiner *j, struct fuse_fault *fault)
     if (status != FUSE_OK)
         return status;
 
-    j->levels = calloc(request->tables->einsum_count + 1, sizeof(*j->levels));
+    j->levels = calloc(request->tables->einsum_count + 1, sizeof *j->levels);
     return j->levels != NULL && fuse_bound_build(&j->bound, &j->pieces) ? FUSE_OK
                                                                         : FUSE_OUT_OF_MEMORY;
 }
@@ -276,7 +276,7 @@ static enum fuse_status prepare(struct joiner *j, struct fuse_fault *fault)
 enum fuse_status fuse_join(const struct fuse_request *request, struct fuse_answer *answer,
                            struct fuse_fault *fault)
 {
-    memset(answer, 0, sizeof(*answer));
+    memset(answer, 0, sizeof *answer);
     *fault = (struct fuse_fault){FUSE_OK, FUSE_NONE, FUSE_NONE, FUSE_NONE};
     struct joiner j = {.request = request, .answer = answer};
     for (uint32_t n = 0; n < FUSE_MAX_OBJECTIVES; n++)
@@ -304,5 +304,5 @@ void fuse_answer_clear(struct fuse_answer *answer)
     free(answer->usage);
     free(answer->groups);
     free(answer->rows);
-    memset(answer, 0, sizeof(*answer));
+    memset(answer, 0, sizeof *answer);
 }

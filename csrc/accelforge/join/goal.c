@@ -52,5 +52,5 @@ bool fuse_is_beaten(const struct fuse_known *known, const double *measures)
 void fuse_known_clear(struct fuse_known *known)
 {
     free(known->measures);
-    memset(known, 0, sizeof(*known));
+    memset(known, 0, sizeof *known);
 }

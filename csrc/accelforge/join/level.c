@@ -6,15 +6,15 @@
 
 bool fuse_level_start(struct fuse_level *level, const struct fuse_pieces *pieces)
 {
-    memset(level, 0, sizeof(*level));
+    memset(level, 0, sizeof *level);
     if (!fuse_shapes_start(&level->shapes))
         return false;
 
-    level->cells = calloc(1, sizeof(*level->cells));
-    level->laps = calloc(1, sizeof(*level->laps));
+    level->cells = calloc(1, sizeof *level->cells);
+    level->laps = calloc(1, sizeof *level->laps);
     level->values = calloc(fuse_row_width(pieces, &level->shapes.shapes[0]), sizeof(double));
-    level->parents = calloc(1, sizeof(*level->parents));
-    level->ordinals = calloc(1, sizeof(*level->ordinals));
+    level->parents = calloc(1, sizeof *level->parents);
+    level->ordinals = calloc(1, sizeof *level->ordinals);
     if (level->cells == NULL || level->laps == NULL || level->values == NULL ||
         level->parents == NULL || level->ordinals == NULL)
         return false;
@@ -43,5 +43,5 @@ void fuse_level_clear(struct fuse_level *level)
     fuse_level_drop(level);
     free(level->parents);
     free(level->ordinals);
-    memset(level, 0, sizeof(*level));
+    memset(level, 0, sizeof *level);
 }

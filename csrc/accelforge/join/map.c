@@ -48,8 +48,8 @@ static bool grow(struct fuse_map *map)
     struct fuse_map larger = {.slots = map->slots == 0 ? 64 : 4 * map->slots, .count = map->count};
     if (larger.slots > UINT32_MAX)
         return false;
-    larger.keys = malloc(larger.slots * sizeof(*larger.keys));
-    larger.numbers = calloc(larger.slots, sizeof(*larger.numbers));
+    larger.keys = malloc(larger.slots * sizeof *larger.keys);
+    larger.numbers = calloc(larger.slots, sizeof *larger.numbers);
     if (larger.keys == NULL || larger.numbers == NULL) {
         fuse_map_clear(&larger);
         return false;
@@ -85,5 +85,5 @@ void fuse_map_clear(struct fuse_map *map)
 {
     free(map->keys);
     free(map->numbers);
-    memset(map, 0, sizeof(*map));
+    memset(map, 0, sizeof *map);
 }

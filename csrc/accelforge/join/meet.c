@@ -35,7 +35,7 @@ struct finder {
     size_t entry_laps_room;
 };
 
-/* ------------------------------------------------------------------ shapes and pieces */
+/* --- shapes and pieces --- */
 
 static bool find_lives(struct finder *f)
 {
@@ -84,7 +84,7 @@ static enum fuse_status match_all(struct finder *f)
     return status;
 }
 
-/* ------------------------------------------------------------------ cells that come out */
+/* --- cells that come out --- */
 
 static uint32_t find_cell(const struct finder *f, uint32_t hash, uint32_t shape,
                           const uint32_t *laps, uint32_t count)
@@ -92,7 +92,7 @@ static uint32_t find_cell(const struct finder *f, uint32_t hash, uint32_t shape,
     uint32_t c = f->hash_cells[hash];
     while (c != FUSE_NONE && (f->result->cells[c].shape != shape ||
                               (count > 0 && memcmp(f->result->laps + f->result->cells[c].lap, laps,
-                                                   count * sizeof(*laps)) != 0)))
+                                                   count * sizeof *laps) != 0)))
         c = f->nexts[c];
     return c;
 }
@@ -121,7 +121,7 @@ static uint32_t intern_cell(struct finder *f, uint32_t s, const uint32_t *laps)
     uint32_t known = f->hashes.count;
     uint32_t number = fuse_map_add(&f->hashes, hash);
     if (number == FUSE_NONE ||
-        !fuse_reserve(&f->hash_cells, &f->hash_room, (size_t)number + 1, sizeof(*f->hash_cells)))
+        !fuse_reserve(&f->hash_cells, &f->hash_room, (size_t)number + 1, sizeof *f->hash_cells))
         return FUSE_NONE;
     if (number == known)
         f->hash_cells[number] = FUSE_NONE;
@@ -131,17 +131,16 @@ static uint32_t intern_cell(struct finder *f, uint32_t s, const uint32_t *laps)
 
     c = f->result->cell_count;
     size_t objectives = f->pieces->tables->objective_count;
-    if (!fuse_reserve(&f->result->cells, &f->cells_room, (size_t)c + 1,
-                      sizeof(*f->result->cells)) ||
-        !fuse_reserve(&f->nexts, &f->nexts_room, (size_t)c + 1, sizeof(*f->nexts)) ||
+    if (!fuse_reserve(&f->result->cells, &f->cells_room, (size_t)c + 1, sizeof *f->result->cells) ||
+        !fuse_reserve(&f->nexts, &f->nexts_room, (size_t)c + 1, sizeof *f->nexts) ||
         !fuse_reserve(&f->result->laps, &f->laps_room, f->lap_count + count + 1,
-                      sizeof(*f->result->laps)) ||
+                      sizeof *f->result->laps) ||
         !fuse_reserve(&f->meetings->rests, &f->meetings->rests_room, (c + 1) * objectives,
                       sizeof(double)))
         return FUSE_NONE;
 
     f->result->cells[c] = (struct fuse_cell){.shape = s, .lap = f->lap_count};
-    memcpy(f->result->laps + f->lap_count, laps, count * sizeof(*laps));
+    memcpy(f->result->laps + f->lap_count, laps, count * sizeof *laps);
     f->lap_count += count;
     f->nexts[c] = f->hash_cells[number];
     f->hash_cells[number] = c;
@@ -150,7 +149,7 @@ static uint32_t intern_cell(struct finder *f, uint32_t s, const uint32_t *laps)
     return c;
 }
 
-/* ------------------------------------------------------------------ rows */
+/* --- rows --- */
 
 static int compare_laps(const uint32_t *a, const uint32_t *b, uint32_t count)
 {
@@ -176,8 +175,8 @@ static bool list_rows(struct finder *f, const struct fuse_match *match, uint32_t
     const struct fuse_piece *piece = &f->pieces->pieces[match->piece];
     size_t rows = piece->kept_count;
     uint32_t width = in + out;
-    if (!fuse_reserve(&f->entries, &f->entries_room, rows, sizeof(*f->entries)) ||
-        !fuse_reserve(&f->laps, &f->entry_laps_room, rows * width + 1, sizeof(*f->laps)))
+    if (!fuse_reserve(&f->entries, &f->entries_room, rows, sizeof *f->entries) ||
+        !fuse_reserve(&f->laps, &f->entry_laps_room, rows * width + 1, sizeof *f->laps))
         return false;
 
     for (size_t i = 0; i < rows; i++) {
@@ -190,7 +189,7 @@ static bool list_rows(struct finder *f, const struct fuse_match *match, uint32_t
             own[in + l] = laps[match->out[l]];
     }
     if (width > 0)
-        qsort_r(f->entries, rows, sizeof(*f->entries), compare_entries, &width);
+        qsort_r(f->entries, rows, sizeof *f->entries, compare_entries, &width);
     return true;
 }
 
@@ -220,7 +219,7 @@ static bool add_meeting(struct finder *f, uint32_t m, uint32_t c, size_t first, 
     if (__builtin_isinf(meetings->rests[(size_t)result * f->pieces->tables->objective_count]))
         return true;
     if (!fuse_reserve(&meetings->meetings, &meetings->room, meetings->count + 1,
-                      sizeof(*meetings->meetings)))
+                      sizeof *meetings->meetings))
         return false;
     meetings->meetings[meetings->count++] = (struct fuse_meeting){
         .cell = c, .match = m, .result = result, .count = (uint32_t)count, .first = first};
@@ -253,7 +252,7 @@ static bool meet_match(struct finder *f, uint32_t m)
     size_t count = f->pieces->pieces[match->piece].kept_count;
     size_t base = f->meetings->row_count;
     if (!list_rows(f, match, in, out) || !fuse_reserve(&f->meetings->rows, &f->meetings->rows_room,
-                                                       base + count, sizeof(*f->meetings->rows)))
+                                                       base + count, sizeof *f->meetings->rows))
         return false;
 
     for (size_t i = 0; i < count; i++)
@@ -267,12 +266,12 @@ static bool meet_match(struct finder *f, uint32_t m)
     return true;
 }
 
-/* ------------------------------------------------------------------ order */
+/* --- order --- */
 
 static bool sort_meetings(struct fuse_meetings *meetings, uint32_t cells)
 {
-    size_t *firsts = calloc((size_t)cells + 2, sizeof(*firsts));
-    struct fuse_meeting *sorted = malloc((meetings->count + 1) * sizeof(*sorted));
+    size_t *firsts = calloc((size_t)cells + 2, sizeof *firsts);
+    struct fuse_meeting *sorted = malloc((meetings->count + 1) * sizeof *sorted);
     bool room = firsts != NULL && sorted != NULL;
     if (room) {
         for (size_t i = 0; i < meetings->count; i++)
@@ -281,7 +280,7 @@ static bool sort_meetings(struct fuse_meetings *meetings, uint32_t cells)
             firsts[c + 1] += firsts[c];
         for (size_t i = 0; i < meetings->count; i++)
             sorted[firsts[meetings->meetings[i].result]++] = meetings->meetings[i];
-        memcpy(meetings->meetings, sorted, meetings->count * sizeof(*sorted));
+        memcpy(meetings->meetings, sorted, meetings->count * sizeof *sorted);
     }
     free(firsts);
     free(sorted);
@@ -290,7 +289,7 @@ static bool sort_meetings(struct fuse_meetings *meetings, uint32_t cells)
 
 static enum fuse_status find(struct finder *f)
 {
-    f->keys = calloc((size_t)f->pieces->tables->tensor_count + 1, sizeof(*f->keys));
+    f->keys = calloc((size_t)f->pieces->tables->tensor_count + 1, sizeof *f->keys);
     if (f->keys == NULL || !find_lives(f) || !sort_cells(f))
         return FUSE_OUT_OF_MEMORY;
     if (f->result->live_count > FUSE_MAX_LIVE)
@@ -313,8 +312,8 @@ enum fuse_status fuse_meet(const struct fuse_pieces *pieces, const struct fuse_b
                            const struct fuse_limits *limits, const struct fuse_level *level,
                            uint32_t e, struct fuse_level *result, struct fuse_meetings *meetings)
 {
-    memset(result, 0, sizeof(*result));
-    memset(meetings, 0, sizeof(*meetings));
+    memset(result, 0, sizeof *result);
+    memset(meetings, 0, sizeof *meetings);
     struct finder f = {
         .pieces = pieces,
         .bound = bound,
@@ -342,5 +341,5 @@ void fuse_meetings_clear(struct fuse_meetings *meetings)
     free(meetings->meetings);
     free(meetings->rows);
     free(meetings->rests);
-    memset(meetings, 0, sizeof(*meetings));
+    memset(meetings, 0, sizeof *meetings);
 }

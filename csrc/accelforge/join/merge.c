@@ -75,11 +75,11 @@ static bool fail(struct merger *m, enum fuse_status status)
     return false;
 }
 
-/* ------------------------------------------------------------------ tasks */
+/* --- tasks --- */
 
 static bool add_task(struct merger *m, struct task task)
 {
-    if (!fuse_reserve(&m->tasks, &m->tasks_room, m->task_count + 1, sizeof(*m->tasks)))
+    if (!fuse_reserve(&m->tasks, &m->tasks_room, m->task_count + 1, sizeof *m->tasks))
         return false;
     m->tasks[m->task_count++] = task;
     return true;
@@ -132,7 +132,7 @@ static bool make_tasks(struct merger *m)
     return true;
 }
 
-/* ------------------------------------------------------------------ pairs */
+/* --- pairs --- */
 
 static bool clips_rows(const struct merger *m)
 {
@@ -175,7 +175,7 @@ static bool join_pair(const struct meeting *meeting, const double *left, const d
     return front->count - front->reduced < REDUCE_AT + front->reduced || fuse_front_reduce(front);
 }
 
-/* ------------------------------------------------------------------ a task */
+/* --- a task --- */
 
 static struct meeting set_meeting(struct merger *m, struct desk *desk,
                                   const struct fuse_meeting *record)
@@ -251,15 +251,15 @@ static bool take(struct merger *m, const struct fuse_front *front, struct kept *
     size_t numbers = front->count * front->width;
     kept->count = front->count;
     kept->numbers = malloc((numbers + 1) * sizeof(double));
-    kept->tags = malloc((front->count + 1) * sizeof(*kept->tags));
+    kept->tags = malloc((front->count + 1) * sizeof *kept->tags);
     if (kept->numbers == NULL || kept->tags == NULL)
         return fail(m, FUSE_OUT_OF_MEMORY);
 
     if (front->count > 0) {
         memcpy(kept->numbers, front->numbers, numbers * sizeof(double));
-        memcpy(kept->tags, front->tags, front->count * sizeof(*kept->tags));
+        memcpy(kept->tags, front->tags, front->count * sizeof *kept->tags);
     }
-    size_t bytes = numbers * sizeof(double) + front->count * sizeof(*kept->tags);
+    size_t bytes = numbers * sizeof(double) + front->count * sizeof *kept->tags;
     if (atomic_fetch_add(&m->bytes, bytes) + bytes > m->merging->limits->bytes)
         return fail(m, FUSE_STOPPED);
     return true;
@@ -285,7 +285,7 @@ static bool do_task(void *context, size_t number, unsigned worker)
     return take(m, &desk->front, &m->kept[number]);
 }
 
-/* ------------------------------------------------------------------ a cell */
+/* --- a cell --- */
 
 /* How promising a row is: the product of what its objectives become at least. */
 static double score(const struct merger *m, uint32_t cell, const double *numbers)
@@ -352,7 +352,7 @@ static bool finish_cell(void *context, size_t cell, unsigned worker)
     return take(m, front, &m->cells[cell]);
 }
 
-/* ------------------------------------------------------------------ the level that comes out */
+/* --- the level that comes out --- */
 
 static double best_score(const struct merger *m, uint32_t cell)
 {
@@ -381,14 +381,14 @@ static bool thin_out_cells(struct merger *m)
     uint32_t most = m->merging->most_cells;
     if (most == 0 || count <= most)
         return true;
-    double *scores = malloc(2 * (size_t)count * sizeof(*scores));
+    double *scores = malloc(2 * (size_t)count * sizeof *scores);
     if (scores == NULL)
         return false;
 
     double *sorted = scores + count;
     for (uint32_t c = 0; c < count; c++)
         scores[c] = sorted[c] = best_score(m, c);
-    qsort(sorted, count, sizeof(*sorted), compare_numbers);
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
     for (uint32_t c = 0; c < count; c++)
         if (scores[c] > sorted[most - 1])
             m->cells[c].count = 0;
@@ -413,8 +413,8 @@ static enum fuse_status fill_result(struct merger *m)
     if (rows >= UINT32_MAX)
         return FUSE_STOPPED;
     result->values = malloc((numbers + 1) * sizeof(double));
-    result->parents = malloc((rows + 1) * sizeof(*result->parents));
-    result->ordinals = malloc((rows + 1) * sizeof(*result->ordinals));
+    result->parents = malloc((rows + 1) * sizeof *result->parents);
+    result->ordinals = malloc((rows + 1) * sizeof *result->ordinals);
     if (result->values == NULL || result->parents == NULL || result->ordinals == NULL)
         return FUSE_OUT_OF_MEMORY;
 
@@ -443,7 +443,7 @@ static void drop_empty_cells(struct fuse_level *result)
     result->cell_count = kept;
 }
 
-/* ------------------------------------------------------------------ all of it */
+/* --- all of it --- */
 
 static double larger(double a, double b)
 {
@@ -474,12 +474,12 @@ static enum fuse_status run(struct merger *m)
 {
     uint32_t cells = m->result->cell_count;
     unsigned threads = m->merging->limits->threads > 0 ? m->merging->limits->threads : 1;
-    m->cell_tasks = calloc((size_t)cells + 1, sizeof(*m->cell_tasks));
-    m->cells = calloc((size_t)cells + 1, sizeof(*m->cells));
-    m->desks = calloc(threads, sizeof(*m->desks));
+    m->cell_tasks = calloc((size_t)cells + 1, sizeof *m->cell_tasks);
+    m->cells = calloc((size_t)cells + 1, sizeof *m->cells);
+    m->desks = calloc(threads, sizeof *m->desks);
     if (m->cell_tasks == NULL || m->cells == NULL || m->desks == NULL || !make_tasks(m))
         return FUSE_OUT_OF_MEMORY;
-    m->kept = calloc(m->task_count + 1, sizeof(*m->kept));
+    m->kept = calloc(m->task_count + 1, sizeof *m->kept);
     if (m->kept == NULL)
         return FUSE_OUT_OF_MEMORY;
 

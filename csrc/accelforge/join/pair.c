@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ the right side */
+/* --- the right side --- */
 
 size_t fuse_right_width(const struct fuse_pairing *p)
 {
@@ -54,7 +54,7 @@ void fuse_fill_right(const struct fuse_pairing *p, size_t row, double *right)
     }
 }
 
-/* ------------------------------------------------------------------ both sides */
+/* --- both sides --- */
 
 void fuse_find_waiting(const struct fuse_pairing *p, const double *left, double *waiting)
 {

@@ -24,7 +24,7 @@ bool fuse_front_add(struct fuse_front *front, const double *numbers, uint64_t ta
     size_t width = front->width;
     if (!fuse_reserve(&front->numbers, &front->numbers_room, (front->count + 1) * width,
                       sizeof(double)) ||
-        !fuse_reserve(&front->tags, &front->tags_room, front->count + 1, sizeof(*front->tags)))
+        !fuse_reserve(&front->tags, &front->tags_room, front->count + 1, sizeof *front->tags))
         return false;
 
     memcpy(front->numbers + front->count * width, numbers, width * sizeof(double));
@@ -56,7 +56,7 @@ bool fuse_front_covers(const struct fuse_front *front, const double *numbers)
     return false;
 }
 
-/* ------------------------------------------------------------------ order */
+/* --- order --- */
 
 static int compare(const struct fuse_front *front, uint32_t a, uint32_t b)
 {
@@ -78,7 +78,7 @@ static void merge(const struct fuse_front *front, uint32_t *order, uint32_t *spa
     size_t i = 0;
     size_t j = middle;
     size_t out = 0;
-    memcpy(spare, order, end * sizeof(*order));
+    memcpy(spare, order, end * sizeof *order);
     while (i < middle && j < end)
         order[out++] = compare(front, spare[j], spare[i]) < 0 ? spare[j++] : spare[i++];
     while (i < middle)
@@ -105,7 +105,7 @@ static void sort(const struct fuse_front *front, uint32_t *order, uint32_t *spar
     merge(front, order, spare, middle, count);
 }
 
-/* ------------------------------------------------------------------ dominance */
+/* --- dominance --- */
 
 /* The numbers that differ between points. */
 static uint32_t find_varying(const struct fuse_front *front, uint32_t *varying)
@@ -183,12 +183,12 @@ static bool make_room(struct fuse_front *front)
     size_t count = front->count;
     size_t lanes = (count / LANES + 1) * LANES;
     return fuse_reserve(&front->order, &front->order_room, 2 * count + 2 * front->width,
-                        sizeof(*front->order)) &&
+                        sizeof *front->order) &&
            fuse_reserve(&front->sifted, &front->sifted_room, (lanes + 1) * (front->width + 1),
                         sizeof(double)) &&
            fuse_reserve(&front->moved, &front->moved_room, count * front->width, sizeof(double)) &&
            fuse_reserve(&front->moved_tags, &front->moved_tags_room, count,
-                        sizeof(*front->moved_tags));
+                        sizeof *front->moved_tags);
 }
 
 bool fuse_front_reduce(struct fuse_front *front)
@@ -214,7 +214,7 @@ bool fuse_front_reduce(struct fuse_front *front)
         front->moved_tags[i] = front->tags[order[i]];
     }
     memcpy(front->numbers, front->moved, kept * front->width * sizeof(double));
-    memcpy(front->tags, front->moved_tags, kept * sizeof(*front->tags));
+    memcpy(front->tags, front->moved_tags, kept * sizeof *front->tags);
     front->count = kept;
     front->reduced = kept;
     return true;
@@ -228,5 +228,5 @@ void fuse_front_clear(struct fuse_front *front)
     free(front->sifted);
     free(front->moved);
     free(front->moved_tags);
-    memset(front, 0, sizeof(*front));
+    memset(front, 0, sizeof *front);
 }

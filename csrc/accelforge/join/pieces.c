@@ -26,7 +26,7 @@ static void *zeroed(size_t count, size_t size)
     return calloc(count > 0 ? count : 1, size);
 }
 
-/* ------------------------------------------------------------------ tensors */
+/* --- tensors --- */
 
 static const struct fuse_access *accesses_of(const struct fuse_pieces *pieces, uint32_t e)
 {
@@ -57,9 +57,9 @@ static void note_copies(struct fuse_pieces *pieces, uint32_t e)
 static bool note_tensors(struct fuse_pieces *pieces)
 {
     const struct fuse_tables *tables = pieces->tables;
-    pieces->tensors = zeroed(tables->tensor_count, sizeof(*pieces->tensors));
-    pieces->access_bases = zeroed(tables->einsum_count + 1, sizeof(*pieces->access_bases));
-    pieces->piece_bases = zeroed(tables->einsum_count + 1, sizeof(*pieces->piece_bases));
+    pieces->tensors = zeroed(tables->tensor_count, sizeof *pieces->tensors);
+    pieces->access_bases = zeroed(tables->einsum_count + 1, sizeof *pieces->access_bases);
+    pieces->piece_bases = zeroed(tables->einsum_count + 1, sizeof *pieces->piece_bases);
     if (pieces->tensors == NULL || pieces->access_bases == NULL || pieces->piece_bases == NULL)
         return false;
     for (uint32_t t = 0; t < tables->tensor_count; t++)
@@ -82,14 +82,14 @@ static bool note_tensors(struct fuse_pieces *pieces)
     return true;
 }
 
-/* ------------------------------------------------------------------ laps */
+/* --- laps --- */
 
 static bool number_laps(struct builder *b, struct fuse_piece *piece)
 {
     const int64_t *tiles = b->tables->tiles + b->tile;
     const double *bounds = b->tables->bounds + b->bound;
     uint32_t n = piece->loop_count;
-    piece->laps = zeroed((size_t)piece->rows * n, sizeof(*piece->laps));
+    piece->laps = zeroed((size_t)piece->rows * n, sizeof *piece->laps);
     if (piece->laps == NULL)
         return false;
 
@@ -113,7 +113,7 @@ static bool number_laps(struct builder *b, struct fuse_piece *piece)
     return true;
 }
 
-/* ------------------------------------------------------------------ order of loops */
+/* --- order of loops --- */
 
 static void add_stop(uint32_t *before, uint32_t n, uint32_t depth)
 {
@@ -143,7 +143,7 @@ static void order_loops(const struct builder *b, const struct fuse_group *group,
                 piece->before[l] |= UINT32_C(1) << outer;
 }
 
-/* ------------------------------------------------------------------ fused tensors */
+/* --- fused tensors --- */
 
 static uint32_t access_of(const struct fuse_pieces *pieces, uint32_t e, uint32_t tensor)
 {
@@ -159,7 +159,7 @@ static enum fuse_status find_shared(struct builder *b, const struct fuse_group *
     struct fuse_pieces *pieces = b->pieces;
     uint32_t e = piece->einsum;
     const struct fuse_einsum *einsum = &b->tables->einsums[e];
-    piece->shared = zeroed(group->holders, sizeof(*piece->shared));
+    piece->shared = zeroed(group->holders, sizeof *piece->shared);
     if (piece->shared == NULL)
         return FUSE_OUT_OF_MEMORY;
 
@@ -196,7 +196,7 @@ static enum fuse_status find_shared(struct builder *b, const struct fuse_group *
 static bool make_keys(struct fuse_piece *piece)
 {
     uint32_t n = piece->loop_count;
-    piece->keys = zeroed((size_t)piece->rows * piece->shared_count, sizeof(*piece->keys));
+    piece->keys = zeroed((size_t)piece->rows * piece->shared_count, sizeof *piece->keys);
     if (piece->keys == NULL)
         return false;
 
@@ -215,7 +215,7 @@ static bool make_keys(struct fuse_piece *piece)
     return true;
 }
 
-/* ------------------------------------------------------------------ what memories hold */
+/* --- what memories hold --- */
 
 /* True if fused tensor S of a copy is in one buffer with an earlier one of its tensors. */
 static bool is_counted_already(const struct fuse_pieces *pieces, const struct fuse_piece *piece,
@@ -235,7 +235,7 @@ static bool is_counted_already(const struct fuse_pieces *pieces, const struct fu
 static bool merge_sizes(struct fuse_piece *piece)
 {
     size_t rows = piece->rows;
-    piece->merged = zeroed(rows * piece->shared_count, sizeof(*piece->merged));
+    piece->merged = zeroed(rows * piece->shared_count, sizeof *piece->merged);
     if (piece->merged == NULL)
         return false;
 
@@ -305,7 +305,7 @@ static bool fill_loads(struct builder *b, const struct fuse_group *group, struct
     struct fuse_pieces *pieces = b->pieces;
     uint32_t count = pieces->tracked_count;
     size_t width = fuse_load_width(pieces, piece->loop_count);
-    piece->loads = zeroed(piece->rows * width, sizeof(*piece->loads));
+    piece->loads = zeroed(piece->rows * width, sizeof *piece->loads);
     if (piece->loads == NULL)
         return false;
 
@@ -316,7 +316,7 @@ static bool fill_loads(struct builder *b, const struct fuse_group *group, struct
     return true;
 }
 
-/* ------------------------------------------------------------------ which memories to track */
+/* --- which memories to track --- */
 
 static void sum_most(struct builder *b, const struct fuse_group *group, struct fuse_piece *piece,
                      double *most)
@@ -340,7 +340,7 @@ static void track(struct fuse_pieces *pieces, const double *sums, bool all)
     }
 }
 
-/* ------------------------------------------------------------------ what later Einsums can add */
+/* --- what later Einsums can add --- */
 
 static void note_most(struct fuse_pieces *pieces, const struct fuse_piece *piece)
 {
@@ -373,7 +373,7 @@ static void note_most(struct fuse_pieces *pieces, const struct fuse_piece *piece
     }
 }
 
-/* ------------------------------------------------------------------ groups */
+/* --- groups --- */
 
 static enum fuse_status build_piece(struct builder *b, const struct fuse_group *group,
                                     struct fuse_piece *piece)
@@ -382,7 +382,7 @@ static enum fuse_status build_piece(struct builder *b, const struct fuse_group *
     piece->loop_count = group->loops;
     piece->loops = b->tables->loops + b->loop;
     piece->objectives = b->tables->objectives + b->objective;
-    piece->kept = zeroed(piece->rows, sizeof(*piece->kept));
+    piece->kept = zeroed(piece->rows, sizeof *piece->kept);
     if (piece->kept == NULL || !number_laps(b, piece))
         return FUSE_OUT_OF_MEMORY;
     piece->kept_count = piece->rows;
@@ -464,7 +464,7 @@ static enum fuse_status second_step(struct builder *b, const struct fuse_group *
 static enum fuse_status track_memories(struct builder *b, bool all)
 {
     const struct fuse_tables *tables = b->tables;
-    double *most = zeroed((size_t)tables->einsum_count * (tables->memory_count + 1), sizeof(*most));
+    double *most = zeroed((size_t)tables->einsum_count * (tables->memory_count + 1), sizeof *most);
     if (most == NULL)
         return FUSE_OUT_OF_MEMORY;
 
@@ -491,12 +491,12 @@ static bool has_rows(const struct fuse_pieces *pieces, uint32_t e)
 enum fuse_status fuse_pieces_build(struct fuse_pieces *pieces, const struct fuse_tables *tables,
                                    bool all_memories, struct fuse_fault *fault)
 {
-    memset(pieces, 0, sizeof(*pieces));
+    memset(pieces, 0, sizeof *pieces);
     pieces->tables = tables;
     *fault = (struct fuse_fault){FUSE_OK, FUSE_NONE, FUSE_NONE, FUSE_NONE};
     struct builder b = {.pieces = pieces, .tables = tables, .fault = fault};
 
-    pieces->pieces = zeroed(tables->group_count, sizeof(*pieces->pieces));
+    pieces->pieces = zeroed(tables->group_count, sizeof *pieces->pieces);
     pieces->piece_count = pieces->pieces == NULL ? 0 : (uint32_t)tables->group_count;
     enum fuse_status status = FUSE_OUT_OF_MEMORY;
     if (pieces->pieces != NULL && note_tensors(pieces))
@@ -540,5 +540,5 @@ void fuse_pieces_clear(struct fuse_pieces *pieces)
     free(pieces->most_own);
     free(pieces->most_above);
     free(pieces->most_always);
-    memset(pieces, 0, sizeof(*pieces));
+    memset(pieces, 0, sizeof *pieces);
 }

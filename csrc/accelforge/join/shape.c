@@ -7,7 +7,7 @@
 /* Ways in which loops can be paired up that are looked at for one shape and one piece. */
 #define MAX_WAYS 50000
 
-/* ------------------------------------------------------------------ lists of shapes */
+/* --- lists of shapes --- */
 
 static uint64_t hash_shape(const struct fuse_shape *shape)
 {
@@ -30,25 +30,25 @@ static bool same(const struct fuse_shape *a, const struct fuse_shape *b)
            memcmp(a->kinds, b->kinds, sizeof(a->kinds)) == 0 &&
            memcmp(a->before, b->before, sizeof(a->before)) == 0 &&
            (a->live_count == 0 ||
-            memcmp(a->lives, b->lives, a->live_count * sizeof(*a->lives)) == 0);
+            memcmp(a->lives, b->lives, a->live_count * sizeof *a->lives) == 0);
 }
 
 static bool append(struct fuse_shapes *shapes, const struct fuse_shape *shape)
 {
     if (!fuse_reserve(&shapes->shapes, &shapes->room, (size_t)shapes->count + 1,
-                      sizeof(*shapes->shapes)) ||
+                      sizeof *shapes->shapes) ||
         !fuse_reserve(&shapes->nexts, &shapes->nexts_room, (size_t)shapes->count + 1,
-                      sizeof(*shapes->nexts)))
+                      sizeof *shapes->nexts))
         return false;
 
     struct fuse_shape *copy = &shapes->shapes[shapes->count];
     *copy = *shape;
     copy->lives = NULL;
     if (shape->live_count > 0) {
-        copy->lives = malloc(shape->live_count * sizeof(*copy->lives));
+        copy->lives = malloc(shape->live_count * sizeof *copy->lives);
         if (copy->lives == NULL)
             return false;
-        memcpy(copy->lives, shape->lives, shape->live_count * sizeof(*copy->lives));
+        memcpy(copy->lives, shape->lives, shape->live_count * sizeof *copy->lives);
     }
     shapes->count++;
     return true;
@@ -60,7 +60,7 @@ static uint32_t intern(struct fuse_shapes *shapes, const struct fuse_shape *shap
     uint32_t known = shapes->hashes.count;
     uint32_t hash = fuse_map_add(&shapes->hashes, hash_shape(shape));
     if (hash == FUSE_NONE || !fuse_reserve(&shapes->firsts, &shapes->firsts_room, (size_t)hash + 1,
-                                           sizeof(*shapes->firsts)))
+                                           sizeof *shapes->firsts))
         return FUSE_NONE;
     if (hash == known)
         shapes->firsts[hash] = FUSE_NONE;
@@ -93,7 +93,7 @@ void fuse_shapes_clear(struct fuse_shapes *shapes)
     fuse_map_clear(&shapes->hashes);
     free(shapes->firsts);
     free(shapes->nexts);
-    memset(shapes, 0, sizeof(*shapes));
+    memset(shapes, 0, sizeof *shapes);
 }
 
 uint64_t fuse_shape_key(const struct fuse_shape *shape, uint32_t i, const uint32_t *laps)
@@ -109,7 +109,7 @@ uint64_t fuse_shape_key(const struct fuse_shape *shape, uint32_t i, const uint32
     return key;
 }
 
-/* ------------------------------------------------------------------ matching */
+/* --- matching --- */
 
 /* A piece being matched with a shape. */
 struct matcher {
@@ -219,14 +219,14 @@ static bool order_loops(const struct matcher *m, uint32_t *before)
     return true;
 }
 
-/* ------------------------------------------------------------------ what comes out */
+/* --- what comes out --- */
 
 /* Finds what is live after the Einsum, with sets and ranks by the piece's loops. */
 static void find_lives(struct matcher *m, struct fuse_live *lives, uint32_t *ranks)
 {
     for (uint32_t i = 0; i < m->live_count; i++) {
         struct fuse_live *live = &lives[i];
-        memset(live, 0, sizeof(*live));
+        memset(live, 0, sizeof *live);
         live->tensor = m->lives[i];
         uint32_t s = find_shared(m->piece, live->tensor);
         m->match.from_piece[i] = s;
@@ -367,7 +367,7 @@ static enum fuse_status finish(struct matcher *m)
 
     struct fuse_live lives[FUSE_MAX_LIVE];
     uint32_t ranks[FUSE_MAX_LIVE * FUSE_MAX_LOOPS];
-    memset(ranks, 0, m->live_count * FUSE_MAX_LOOPS * sizeof(*ranks));
+    memset(ranks, 0, m->live_count * FUSE_MAX_LOOPS * sizeof *ranks);
     find_lives(m, lives, ranks);
 
     uint32_t set = 0;
@@ -389,7 +389,7 @@ static enum fuse_status finish(struct matcher *m)
     m->match.shape = intern(m->to, &shape);
     if (m->match.shape == FUSE_NONE ||
         !fuse_reserve(&m->matches->matches, &m->matches->room, m->matches->count + 1,
-                      sizeof(*m->matches->matches)))
+                      sizeof *m->matches->matches))
         return FUSE_OUT_OF_MEMORY;
     note_lifetimes(m);
     m->matches->matches[m->matches->count++] = m->match;

@@ -42,7 +42,7 @@ static enum fuse_status check_numbers(const double *numbers, size_t count)
     return FUSE_OK;
 }
 
-/* ------------------------------------------------------------------ Einsums */
+/* --- Einsums --- */
 
 static enum fuse_status check_accesses(const struct fuse_tables *t, struct cursor *at,
                                        const struct fuse_einsum *einsum)
@@ -67,7 +67,7 @@ static enum fuse_status check_accesses(const struct fuse_tables *t, struct curso
     return FUSE_OK;
 }
 
-/* ------------------------------------------------------------------ groups */
+/* --- groups --- */
 
 static enum fuse_status check_holders(const struct fuse_tables *t, const struct cursor *at,
                                       const struct fuse_einsum *einsum, size_t accesses,
@@ -160,7 +160,7 @@ static enum fuse_status check_group(const struct fuse_tables *t, struct cursor *
     return FUSE_OK;
 }
 
-/* ------------------------------------------------------------------ everything */
+/* --- everything --- */
 
 static enum fuse_status check_sizes(const struct fuse_tables *t)
 {

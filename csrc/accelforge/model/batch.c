@@ -35,7 +35,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ------------------------------------------------------------------ rows */
+/* --- rows --- */
 
 static enum forge_status set_values(const struct forge_batch *batch, struct forge_scratch *scratch,
                                     size_t row)
@@ -85,7 +85,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ threads */
+/* --- threads --- */
 
 static bool prepare(struct worker *worker, struct run *run)
 {
@@ -133,7 +133,7 @@ enum forge_status forge_batch_run(struct forge_batch *batch, unsigned threads, d
     struct run run = {.batch = batch, .deadline = now() + seconds};
     atomic_init(&run.next, batch->next);
     atomic_init(&run.late, false);
-    struct worker *workers = calloc(threads, sizeof(*workers));
+    struct worker *workers = calloc(threads, sizeof *workers);
     if (workers == NULL || !prepare(&workers[0], &run)) {
         if (workers != NULL)
             release(&workers[0]);

@@ -123,7 +123,7 @@ static void add_all(struct writer *w)
 
 enum forge_status forge_columns_build(struct forge_model *model)
 {
-    model->places = calloc(model->plan_count, sizeof(*model->places));
+    model->places = calloc(model->plan_count, sizeof *model->places);
     if (model->places == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -132,7 +132,7 @@ enum forge_status forge_columns_build(struct forge_model *model)
     if (w.too_many)
         return FORGE_TOO_LARGE;
 
-    model->columns = calloc(w.count, sizeof(*model->columns));
+    model->columns = calloc(w.count, sizeof *model->columns);
     if (model->columns == NULL)
         return FORGE_OUT_OF_MEMORY;
     add_all(&w);

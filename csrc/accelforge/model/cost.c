@@ -27,14 +27,14 @@ static double value(const struct costing *c, uint32_t i)
     return c->values[i];
 }
 
-/* ------------------------------------------------------------------ validity */
+/* --- validity --- */
 
 /* Each variable with more than one value has a loop that ends at single values. */
 static enum forge_status check_unit_tiles(const struct costing *c)
 {
     const struct forge_variable *variables = &c->problem->variables[c->einsum->variables.first];
     bool *unit = c->scratch->unit_tile;
-    memset(unit, 0, c->einsum->variables.count * sizeof(*unit));
+    memset(unit, 0, c->einsum->variables.count * sizeof *unit);
     for (uint32_t l = 0; l < c->plan->loop_count; l++)
         if (c->paces[l].tile >= 1 && c->paces[l].tile <= 1)
             unit[c->plan->loops[l].variable] = true;
@@ -47,7 +47,7 @@ static enum forge_status check_unit_tiles(const struct costing *c)
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ fan-outs */
+/* --- fan-outs --- */
 
 static enum forge_status use_fanouts(const struct costing *c)
 {
@@ -88,14 +88,14 @@ static enum forge_status use_fanouts(const struct costing *c)
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ memories */
+/* --- memories --- */
 
 static enum forge_status use_memories(const struct costing *c)
 {
     const struct forge_plan *plan = c->plan;
     double *reserved = c->scratch->reserved;
     double *columns = c->row + c->places->usage_memory;
-    memset(reserved, 0, c->einsum->levels.count * sizeof(*reserved));
+    memset(reserved, 0, c->einsum->levels.count * sizeof *reserved);
 
     for (uint32_t s = 0; s < plan->shown_count; s++) {
         uint32_t h = plan->shown[s];
@@ -121,7 +121,7 @@ static enum forge_status use_memories(const struct costing *c)
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ actions and energy */
+/* --- actions and energy --- */
 
 static double energy_of(const struct costing *c, const struct forge_level *level, uint32_t action)
 {
@@ -156,7 +156,7 @@ static double cost_actions(const struct costing *c, struct forge_computes comput
     return sum + energies[last];
 }
 
-/* ------------------------------------------------------------------ latency */
+/* --- latency --- */
 
 static void gather_calls(const struct costing *c)
 {
@@ -215,7 +215,7 @@ static double cost_latencies(const struct costing *c, struct forge_computes comp
     return largest;
 }
 
-/* ------------------------------------------------------------------ leaks */
+/* --- leaks --- */
 
 static double cost_leaks(const struct costing *c, double latency)
 {
@@ -243,7 +243,7 @@ static double cost_leaks(const struct costing *c, double latency)
     return sum;
 }
 
-/* ------------------------------------------------------------------ one Einsum */
+/* --- one Einsum --- */
 
 enum forge_status forge_cost_einsum(const struct forge_model *model, struct forge_scratch *scratch,
                                     uint32_t e, const double *values, double *row,

@@ -54,7 +54,7 @@ static uint32_t depth_of(const struct forge_holder *holder)
     return holder->persistent ? 0 : holder->fused_above;
 }
 
-/* ------------------------------------------------------------------ who uses what */
+/* --- who uses what --- */
 
 static uint32_t root_of(const struct joiner *j, uint32_t id)
 {
@@ -98,7 +98,7 @@ static bool is_fused(const struct joiner *j, uint32_t id)
     return j->shared[id].first != j->shared[id].last;
 }
 
-/* ------------------------------------------------------------------ outermost holders */
+/* --- outermost holders --- */
 
 static enum forge_status check_backings(struct joiner *j)
 {
@@ -134,7 +134,7 @@ static bool add_pair(struct joiner *j, uint32_t a, uint32_t b, uint32_t einsum)
 {
     if (j->join->pair_count == j->pairs_room) {
         size_t room = 2 * j->pairs_room + 64;
-        void *grown = realloc(j->join->pairs, room * sizeof(*j->join->pairs));
+        void *grown = realloc(j->join->pairs, room * sizeof *j->join->pairs);
         if (grown == NULL)
             return false;
         j->join->pairs = grown;
@@ -185,7 +185,7 @@ static enum forge_status match_backings(struct joiner *j)
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ loops in common */
+/* --- loops in common --- */
 
 /* The deepest outermost holder of tensors of Einsums FIRST to LAST that later ones, from AFTER on,
  * use. */
@@ -216,7 +216,7 @@ static enum forge_status find_common_loops(struct joiner *j)
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ what is alive */
+/* --- what is alive --- */
 
 /* True if Einsum E holds under reservation HOLDER a tensor that is in use before and after F. */
 static bool spans(const struct joiner *j, uint32_t e, const struct forge_holder *holder, uint32_t f)
@@ -247,7 +247,7 @@ static bool add_reservation(struct joiner *j, uint32_t number)
         size_t room = 2 * j->reservations_room + 64;
         if (room > MAX_RESERVATIONS)
             return false;
-        void *grown = realloc(join->reservations, room * sizeof(*join->reservations));
+        void *grown = realloc(join->reservations, room * sizeof *join->reservations);
         if (grown == NULL)
             return false;
         join->reservations = grown;
@@ -286,7 +286,7 @@ static bool add_memory(struct joiner *j, uint32_t component)
 {
     struct forge_memory *memory = &j->join->memories[j->join->memory_count];
     uint32_t count = j->join->einsum_count;
-    memory->live = calloc(count, sizeof(*memory->live));
+    memory->live = calloc(count, sizeof *memory->live);
     if (memory->live == NULL)
         return false;
     memory->component = component;
@@ -327,7 +327,7 @@ static bool has_memory(const struct forge_join *join, uint32_t component)
 /* The memories in the order in which Einsums name them. */
 static enum forge_status add_memories(struct joiner *j)
 {
-    j->join->memories = calloc(j->problem->component_count, sizeof(*j->join->memories));
+    j->join->memories = calloc(j->problem->component_count, sizeof *j->join->memories);
     if (j->join->memories == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -345,14 +345,14 @@ static enum forge_status add_memories(struct joiner *j)
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ the join */
+/* --- the join --- */
 
 static enum forge_status build(struct joiner *j)
 {
     size_t ids = j->problem->tensor_ids > 0 ? j->problem->tensor_ids : 1;
-    j->shared = calloc(ids, sizeof(*j->shared));
-    j->counted = calloc(ids, sizeof(*j->counted));
-    j->common = calloc(j->problem->einsum_count, sizeof(*j->common));
+    j->shared = calloc(ids, sizeof *j->shared);
+    j->counted = calloc(ids, sizeof *j->counted);
+    j->common = calloc(j->problem->einsum_count, sizeof *j->common);
     if (j->shared == NULL || j->counted == NULL || j->common == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -375,7 +375,7 @@ enum forge_status forge_join_build(struct forge_join *join, const struct forge_p
                                    const struct forge_plan *plans, const uint32_t *holder_bases,
                                    const uint32_t *loop_bases, struct forge_fault *fault)
 {
-    memset(join, 0, sizeof(*join));
+    memset(join, 0, sizeof *join);
     join->einsum_count = (uint32_t)problem->einsum_count;
     struct joiner j = {
         .join = join,
@@ -401,7 +401,7 @@ void forge_join_clear(struct forge_join *join)
     free(join->memories);
     free(join->reservations);
     free(join->pairs);
-    memset(join, 0, sizeof(*join));
+    memset(join, 0, sizeof *join);
 }
 
 double forge_join_peak(const struct forge_join *join, const struct forge_memory *memory,

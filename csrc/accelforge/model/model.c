@@ -11,7 +11,7 @@
 /* Shares of a memory that add up to one may be above it by rounding. */
 #define FULL (1 + 1e-12)
 
-/* ------------------------------------------------------------------ copies of the tables */
+/* --- copies of the tables --- */
 
 /* A copy of COUNT records in *TARGET; false if out of memory. */
 static bool duplicate(const void *source, size_t count, size_t size, const void **target)
@@ -30,7 +30,7 @@ static bool copy_problem(struct forge_problem *copy, const struct forge_problem 
     bool done = true;
 #define X(record, table) \
     copy->record##_count = problem->record##_count; \
-    done = duplicate(problem->table, problem->record##_count, sizeof(*problem->table), \
+    done = duplicate(problem->table, problem->record##_count, sizeof *problem->table, \
                      (const void **)&copy->table) && \
            done;
     FORGE_TABLES(X)
@@ -39,11 +39,11 @@ static bool copy_problem(struct forge_problem *copy, const struct forge_problem 
     copy->value_count = problem->value_count;
     copy->tensor_ids = problem->tensor_ids;
     copy->n_instances = problem->n_instances;
-    return duplicate(problem->indices, problem->index_count, sizeof(*problem->indices),
+    return duplicate(problem->indices, problem->index_count, sizeof *problem->indices,
                      (const void **)&copy->indices) &&
-           duplicate(problem->values, problem->value_count, sizeof(*problem->values),
+           duplicate(problem->values, problem->value_count, sizeof *problem->values,
                      (const void **)&copy->values) &&
-           duplicate(problem->numbers, problem->value_count, sizeof(*problem->numbers),
+           duplicate(problem->numbers, problem->value_count, sizeof *problem->numbers,
                      (const void **)&copy->numbers) &&
            done;
 }
@@ -58,7 +58,7 @@ static void free_problem(struct forge_problem *copy)
     free((void *)(uintptr_t)copy->numbers);
 }
 
-/* ------------------------------------------------------------------ plans */
+/* --- plans --- */
 
 static void grow(uint32_t *most, uint32_t count)
 {
@@ -94,9 +94,9 @@ static enum forge_status measure(struct forge_model *model, uint32_t e)
 static enum forge_status make_plans(struct forge_model *model, struct forge_fault *fault)
 {
     size_t count = model->problem.einsum_count;
-    model->plans = calloc(count, sizeof(*model->plans));
-    model->holder_bases = calloc(count, sizeof(*model->holder_bases));
-    model->loop_bases = calloc(count, sizeof(*model->loop_bases));
+    model->plans = calloc(count, sizeof *model->plans);
+    model->holder_bases = calloc(count, sizeof *model->holder_bases);
+    model->loop_bases = calloc(count, sizeof *model->loop_bases);
     if (model->plans == NULL || model->holder_bases == NULL || model->loop_bases == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -112,7 +112,7 @@ static enum forge_status make_plans(struct forge_model *model, struct forge_faul
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ the model */
+/* --- the model --- */
 
 static enum forge_status make(struct forge_model *model, const struct forge_problem *problem,
                               struct forge_fault *fault)
@@ -137,7 +137,7 @@ enum forge_status forge_model_create(struct forge_model **model,
     if (status != FORGE_OK)
         return status;
 
-    struct forge_model *made = calloc(1, sizeof(*made));
+    struct forge_model *made = calloc(1, sizeof *made);
     status = made == NULL ? FORGE_OUT_OF_MEMORY : make(made, problem, fault);
     fault->status = status;
     if (status != FORGE_OK) {
@@ -165,7 +165,7 @@ void forge_model_destroy(struct forge_model *model)
     free(model);
 }
 
-/* ------------------------------------------------------------------ evaluation */
+/* --- evaluation --- */
 
 /* Computes the memory that all Einsums together take: the reservation columns. */
 static enum forge_status join_einsums(const struct forge_model *model,

@@ -3,7 +3,7 @@
 
 #include "accelforge/model/relevance.h"
 
-/* ------------------------------------------------------------------ reservations */
+/* --- reservations --- */
 
 /* Effects of an item on a reservation that sinks towards it. */
 enum fate { FATE_SINKS, FATE_ABOVE, FATE_BELOW };
@@ -64,7 +64,7 @@ void forge_place_reservations(struct forge_item *items, uint32_t count,
     }
 }
 
-/* ------------------------------------------------------------------ paths */
+/* --- paths --- */
 
 /* The path of one tensor while it is laid out. */
 struct layout {

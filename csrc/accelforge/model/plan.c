@@ -29,7 +29,7 @@ static const struct forge_level *level_of(const struct builder *b, uint32_t leve
     return &b->problem->levels[b->einsum->levels.first + level];
 }
 
-/* ------------------------------------------------------------------ loops */
+/* --- loops --- */
 
 static void add_loop(struct builder *b, const struct forge_step *step)
 {
@@ -51,7 +51,7 @@ static void add_loop(struct builder *b, const struct forge_step *step)
     plan->loop_count++;
 }
 
-/* ------------------------------------------------------------------ holders */
+/* --- holders --- */
 
 static uint32_t find_holding(const struct builder *b, uint32_t level, uint32_t tensor)
 {
@@ -94,7 +94,7 @@ static enum forge_status add_holder(struct builder *b, const struct forge_step *
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ items */
+/* --- items --- */
 
 static uint32_t count_items(const struct builder *b)
 {
@@ -206,7 +206,7 @@ static void drop_inner_holders(struct builder *b)
     b->plan->holder_count = holders; /* holders were numbered in the order of the items */
 }
 
-/* ------------------------------------------------------------------ tiles */
+/* --- tiles --- */
 
 /* The innermost of the first ABOVE loops of tensor T's path that is over VARIABLE. */
 static uint32_t tile_loop(const struct forge_plan *plan, uint32_t t, uint32_t above,
@@ -259,8 +259,8 @@ static enum forge_status allocate_tiles(struct builder *b)
             return FORGE_TOO_LARGE;
     }
 
-    b->plan->factors = zeroed(factors, sizeof(*b->plan->factors));
-    b->plan->extents = zeroed(extents, sizeof(*b->plan->extents));
+    b->plan->factors = zeroed(factors, sizeof *b->plan->factors);
+    b->plan->extents = zeroed(extents, sizeof *b->plan->extents);
     return b->plan->factors == NULL || b->plan->extents == NULL ? FORGE_OUT_OF_MEMORY : FORGE_OK;
 }
 
@@ -278,13 +278,13 @@ static enum forge_status add_tiles(struct builder *b)
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ paths */
+/* --- paths --- */
 
 /* Sorts the holders by tensor; within one they stay outermost first. */
 static enum forge_status group_holders(struct builder *b)
 {
     struct forge_plan *plan = b->plan;
-    struct forge_holder *sorted = zeroed(plan->holder_count, sizeof(*sorted));
+    struct forge_holder *sorted = zeroed(plan->holder_count, sizeof *sorted);
     if (sorted == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -297,7 +297,7 @@ static enum forge_status group_holders(struct builder *b)
         plan->paths[t].holders.count = count - plan->paths[t].holders.first;
     }
     if (count > 0)
-        memcpy(plan->holders, sorted, count * sizeof(*sorted));
+        memcpy(plan->holders, sorted, count * sizeof *sorted);
     free(sorted);
     return FORGE_OK;
 }
@@ -306,8 +306,8 @@ static enum forge_status add_paths(struct builder *b)
 {
     struct forge_plan *plan = b->plan;
     plan->path_count = b->einsum->tensors.count;
-    plan->paths = zeroed(plan->path_count, sizeof(*plan->paths));
-    plan->hops = zeroed((size_t)plan->path_count * plan->loop_count, sizeof(*plan->hops));
+    plan->paths = zeroed(plan->path_count, sizeof *plan->paths);
+    plan->hops = zeroed((size_t)plan->path_count * plan->loop_count, sizeof *plan->hops);
     if (plan->paths == NULL || plan->hops == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -328,7 +328,7 @@ static enum forge_status add_paths(struct builder *b)
 static enum forge_status add_shown(struct builder *b)
 {
     struct forge_plan *plan = b->plan;
-    plan->shown = zeroed(plan->holder_count, sizeof(*plan->shown));
+    plan->shown = zeroed(plan->holder_count, sizeof *plan->shown);
     if (plan->shown == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -342,7 +342,7 @@ static enum forge_status add_shown(struct builder *b)
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ the plan */
+/* --- the plan --- */
 
 static uint32_t first_input(const struct builder *b)
 {
@@ -358,10 +358,10 @@ static enum forge_status allocate(struct builder *b)
     if (count == FORGE_NONE)
         return FORGE_TOO_LARGE;
 
-    b->items = zeroed(count, sizeof(*b->items));
-    b->scratch = zeroed(count, sizeof(*b->scratch));
-    b->plan->loops = zeroed(count, sizeof(*b->plan->loops));
-    b->plan->holders = zeroed(count, sizeof(*b->plan->holders));
+    b->items = zeroed(count, sizeof *b->items);
+    b->scratch = zeroed(count, sizeof *b->scratch);
+    b->plan->loops = zeroed(count, sizeof *b->plan->loops);
+    b->plan->holders = zeroed(count, sizeof *b->plan->holders);
     return b->items == NULL || b->scratch == NULL || b->plan->loops == NULL ||
                    b->plan->holders == NULL
                ? FORGE_OUT_OF_MEMORY
@@ -402,7 +402,7 @@ static enum forge_status build(struct builder *b)
 enum forge_status forge_plan_build(struct forge_plan *plan, const struct forge_problem *problem,
                                    uint32_t e, struct forge_fault *fault)
 {
-    memset(plan, 0, sizeof(*plan));
+    memset(plan, 0, sizeof *plan);
     const struct forge_einsum *einsum = &problem->einsums[e];
     struct builder b = {
         .plan = plan,
@@ -433,5 +433,5 @@ void forge_plan_clear(struct forge_plan *plan)
     free(plan->factors);
     free(plan->extents);
     free(plan->shown);
-    memset(plan, 0, sizeof(*plan));
+    memset(plan, 0, sizeof *plan);
 }

@@ -19,10 +19,10 @@ static void *take(char *block, size_t *used, size_t count, size_t size)
 static size_t lay_out(struct forge_scratch *s, const struct forge_model *model, char *block)
 {
     size_t used = 0;
-    s->paces = take(block, &used, model->loop_total, sizeof(*s->paces));
+    s->paces = take(block, &used, model->loop_total, sizeof *s->paces);
     s->shares = take(block, &used, model->holder_total, sizeof(double));
     s->values = take(block, &used, model->problem.value_count, sizeof(double));
-    s->traffic = take(block, &used, model->most_holders, sizeof(*s->traffic));
+    s->traffic = take(block, &used, model->most_holders, sizeof *s->traffic);
     s->prefixes = take(block, &used, 3 * ((size_t)model->most_loops + 1), sizeof(double));
     s->unit_reads = take(block, &used, model->most_levels, sizeof(double));
     s->unit_writes = take(block, &used, model->most_levels, sizeof(double));
@@ -37,7 +37,7 @@ static size_t lay_out(struct forge_scratch *s, const struct forge_model *model, 
 
 struct forge_scratch *forge_scratch_create(const struct forge_model *model)
 {
-    struct forge_scratch *scratch = calloc(1, sizeof(*scratch));
+    struct forge_scratch *scratch = calloc(1, sizeof *scratch);
     if (scratch == NULL)
         return NULL;
 

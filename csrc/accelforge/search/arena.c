@@ -22,7 +22,7 @@ void *forge_arena_take_new(struct forge_arena *arena, size_t bytes)
     size_t room = room_of(arena, bytes);
     if (room > SIZE_MAX - sizeof(struct forge_arena_chunk))
         return NULL;
-    struct forge_arena_chunk *chunk = malloc(sizeof(*chunk) + room);
+    struct forge_arena_chunk *chunk = malloc(sizeof *chunk + room);
     if (chunk == NULL)
         return NULL;
 

@@ -20,7 +20,7 @@ static uint32_t divide_up(uint32_t a, uint32_t b)
 static void thin_out(struct forge_choices *choices, uint32_t bound, double coarseness)
 {
     uint32_t kept = 0;
-    qsort(choices->tiles, choices->count, sizeof(*choices->tiles), compare);
+    qsort(choices->tiles, choices->count, sizeof *choices->tiles, compare);
     for (uint32_t i = 0; i < choices->count; i++) {
         uint32_t tile = choices->tiles[i];
         bool again = kept > 0 && tile <= choices->tiles[kept - 1];
@@ -39,7 +39,7 @@ static bool divide(struct forge_arena *arena, uint32_t bound, uint32_t inner, do
     uint32_t count = 1;
     for (uint32_t i = 1; i <= root && i <= whole; i++)
         count += whole % i == 0 ? 2 : 0;
-    choices->tiles = forge_arena_take(arena, count, sizeof(*choices->tiles));
+    choices->tiles = forge_arena_take(arena, count, sizeof *choices->tiles);
     if (choices->tiles == NULL)
         return false;
 
@@ -69,7 +69,7 @@ static bool cut(struct forge_arena *arena, uint32_t bound, uint32_t inner, doubl
                 struct forge_choices *choices)
 {
     uint32_t most = 2 * ((uint32_t)sqrt((double)divide_up(bound, inner)) + 2) + 1;
-    choices->tiles = forge_arena_take(arena, most, sizeof(*choices->tiles));
+    choices->tiles = forge_arena_take(arena, most, sizeof *choices->tiles);
     if (choices->tiles == NULL)
         return false;
 

@@ -18,10 +18,10 @@ void forge_sketch_remove(struct forge_sketch *sketch, uint32_t at)
 {
     sketch->count--;
     memmove(&sketch->nodes[at], &sketch->nodes[at + 1],
-            (sketch->count - at) * sizeof(*sketch->nodes));
+            (sketch->count - at) * sizeof *sketch->nodes);
 }
 
-/* ------------------------------------------------------------------ spatial loops */
+/* --- spatial loops --- */
 
 /* Below the lowest holder that is above the fan-out, and below the temporal loops there. */
 static uint32_t place_of(const struct forge_sketch *sketch, uint32_t level)
@@ -79,7 +79,7 @@ bool forge_insert_fanouts(const struct forge_facts *facts, struct forge_sketch *
     return true;
 }
 
-/* ------------------------------------------------------------------ missing loops */
+/* --- missing loops --- */
 
 /* Below the last outermost holder, and below fan-outs that stand above what they do not divide. */
 static uint32_t place_for_missing(const struct forge_facts *facts,

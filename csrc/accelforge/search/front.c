@@ -11,7 +11,7 @@
 
 void forge_fronts_start(struct forge_fronts *fronts, uint32_t width)
 {
-    memset(fronts, 0, sizeof(*fronts));
+    memset(fronts, 0, sizeof *fronts);
     pthread_mutex_init(&fronts->lock, NULL);
     fronts->width = width;
     atomic_init(&fronts->version, 1);
@@ -79,7 +79,7 @@ void forge_fronts_add(struct forge_fronts *fronts, uint64_t structure, const dou
     pthread_mutex_lock(&fronts->lock);
     struct forge_front *front = find(fronts, structure);
     if (front == NULL) {
-        front = calloc(1, sizeof(*front));
+        front = calloc(1, sizeof *front);
         if (front != NULL) {
             front->structure = structure;
             front->next = fronts->first;

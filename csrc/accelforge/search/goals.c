@@ -9,20 +9,20 @@
 
 static const struct forge_polynomial nothing = {NULL, NULL, 0, 0};
 
-/* ------------------------------------------------------------------ goals */
+/* --- goals --- */
 
 static struct forge_goal *add_goal(struct forge_making *m, enum forge_purpose purpose)
 {
     struct forge_goals *goals = m->goals;
     if (goals->count == goals->room) {
         uint32_t room = 2 * goals->room + 16;
-        struct forge_goal *list = forge_arena_take(m->ring->arena, room, sizeof(*list));
+        struct forge_goal *list = forge_arena_take(m->ring->arena, room, sizeof *list);
         if (list == NULL) {
             m->ring->failed = true;
             return NULL;
         }
         if (goals->count > 0)
-            memcpy(list, goals->list, goals->count * sizeof(*list));
+            memcpy(list, goals->list, goals->count * sizeof *list);
         goals->list = list;
         goals->room = room;
     }
@@ -81,7 +81,7 @@ static void add_energy(struct forge_making *m)
         goal->polynomial = sum;
 }
 
-/* ------------------------------------------------------------------ latency */
+/* --- latency --- */
 
 /* The calls of one instance, per action of level L. */
 static bool count_calls(struct forge_making *m, uint32_t l, struct forge_polynomial *calls)
@@ -112,7 +112,7 @@ static void add_latency(struct forge_making *m, uint32_t l)
 {
     const struct forge_level *level = forge_space_level(m->space, l);
     struct forge_polynomial *calls =
-        forge_arena_take(m->ring->arena, level->actions.count, sizeof(*calls));
+        forge_arena_take(m->ring->arena, level->actions.count, sizeof *calls);
     if (calls == NULL) {
         m->ring->failed = true;
         return;
@@ -136,7 +136,7 @@ static void add_latency(struct forge_making *m, uint32_t l)
         }
 }
 
-/* ------------------------------------------------------------------ fan-outs and limits */
+/* --- fan-outs and limits --- */
 
 /* The instances that the loops of a dimension use; false if it has none. */
 static bool count_instances(struct forge_making *m, uint32_t level, uint32_t dimension,
@@ -238,7 +238,7 @@ static void add_limits(struct forge_making *m)
     }
 }
 
-/* ------------------------------------------------------------------ memories */
+/* --- memories --- */
 
 static bool is_tracked(const struct forge_making *m, uint32_t level)
 {
@@ -296,7 +296,7 @@ static void add_memory(struct forge_making *m, uint32_t l)
     goal->passes = !is_tracked(m, l);
 }
 
-/* ------------------------------------------------------------------ leaks */
+/* --- leaks --- */
 
 /* The power that leaks all the time counts by latency; gates by the fan-outs that they close. */
 static bool add_leaks(struct forge_making *m)
@@ -325,22 +325,22 @@ static bool add_leaks(struct forge_making *m)
     return leaks;
 }
 
-/* ------------------------------------------------------------------ all goals */
+/* --- all goals --- */
 
 static bool allocate(struct forge_making *m)
 {
     struct forge_arena *arena = m->ring->arena;
     uint32_t holders = m->plan->holder_count;
-    m->means = forge_arena_take(arena, m->plan->loop_count, sizeof(*m->means));
-    m->wholes = forge_arena_take(arena, m->plan->loop_count, sizeof(*m->wholes));
-    m->reads = forge_arena_take(arena, holders, sizeof(*m->reads));
-    m->writes = forge_arena_take(arena, holders, sizeof(*m->writes));
-    m->unit_reads = forge_arena_take(arena, holders, sizeof(*m->unit_reads));
-    m->unit_writes = forge_arena_take(arena, holders, sizeof(*m->unit_writes));
-    m->reserved = forge_arena_take(arena, holders, sizeof(*m->reserved));
+    m->means = forge_arena_take(arena, m->plan->loop_count, sizeof *m->means);
+    m->wholes = forge_arena_take(arena, m->plan->loop_count, sizeof *m->wholes);
+    m->reads = forge_arena_take(arena, holders, sizeof *m->reads);
+    m->writes = forge_arena_take(arena, holders, sizeof *m->writes);
+    m->unit_reads = forge_arena_take(arena, holders, sizeof *m->unit_reads);
+    m->unit_writes = forge_arena_take(arena, holders, sizeof *m->unit_writes);
+    m->reserved = forge_arena_take(arena, holders, sizeof *m->reserved);
     m->goals->symbol_of_loop =
-        forge_arena_take(arena, m->plan->loop_count, sizeof(*m->goals->symbol_of_loop));
-    m->goals->fixed = forge_arena_take(arena, m->plan->loop_count, sizeof(*m->goals->fixed));
+        forge_arena_take(arena, m->plan->loop_count, sizeof *m->goals->symbol_of_loop);
+    m->goals->fixed = forge_arena_take(arena, m->plan->loop_count, sizeof *m->goals->fixed);
     return m->means != NULL && m->wholes != NULL && m->reads != NULL && m->writes != NULL &&
            m->unit_reads != NULL && m->unit_writes != NULL && m->reserved != NULL &&
            m->goals->symbol_of_loop != NULL && m->goals->fixed != NULL;
@@ -373,7 +373,7 @@ enum forge_status forge_goals_make(struct forge_goals *goals, struct forge_arena
                                    const struct forge_template *template,
                                    const struct forge_model *model, const bool *repeats)
 {
-    memset(goals, 0, sizeof(*goals));
+    memset(goals, 0, sizeof *goals);
     goals->ring.arena = arena;
     const struct forge_space *space = templates->facts.space;
     struct forge_making m = {

@@ -60,7 +60,7 @@ static bool is_shared(const struct forge_space *space, uint32_t tensor)
     return (space->shared >> tensor & 1) != 0;
 }
 
-/* ------------------------------------------------------------------ the structure of a row */
+/* --- the structure of a row --- */
 
 static bool comes_before(const struct forge_group_node *a, const struct forge_group_node *b)
 {
@@ -89,7 +89,7 @@ static uint32_t describe(struct grouping *g, uint32_t t, uint32_t r, uint32_t *n
     forge_results_repeats(g->found->templates, template, &rows->tiles[(size_t)r * rows->loop_count],
                           g->repeats);
     uint32_t fused = forge_results_depths(template, rows, g->repeats, g->depths);
-    memset(g->stops, 0, g->words * sizeof(*g->stops));
+    memset(g->stops, 0, g->words * sizeof *g->stops);
 
     uint32_t loop = 0;
     uint32_t depth = 0;
@@ -137,15 +137,15 @@ static uint64_t hash_row(const struct grouping *g, uint32_t node_count)
     return hash;
 }
 
-/* ------------------------------------------------------------------ buckets */
+/* --- buckets --- */
 
 static bool is_like(const struct grouping *g, const struct bucket *bucket, uint64_t hash,
                     uint32_t node_count)
 {
     return bucket->hash == hash && bucket->node_count == node_count &&
            (node_count == 0 ||
-            memcmp(bucket->nodes, g->nodes, node_count * sizeof(*g->nodes)) == 0) &&
-           memcmp(bucket->stops, g->stops, g->words * sizeof(*g->stops)) == 0;
+            memcmp(bucket->nodes, g->nodes, node_count * sizeof *g->nodes) == 0) &&
+           memcmp(bucket->stops, g->stops, g->words * sizeof *g->stops) == 0;
 }
 
 static struct bucket *new_bucket(struct grouping *g, uint64_t hash, uint32_t node_count,
@@ -153,21 +153,21 @@ static struct bucket *new_bucket(struct grouping *g, uint64_t hash, uint32_t nod
 {
     if (g->count == g->room) {
         uint32_t room = 2 * g->room + 64;
-        struct bucket **order = forge_arena_take(g->arena, room, sizeof(*order));
+        struct bucket **order = forge_arena_take(g->arena, room, sizeof *order);
         if (order == NULL)
             return NULL;
         if (g->count > 0)
-            memcpy(order, g->order, g->count * sizeof(*order));
+            memcpy(order, g->order, g->count * sizeof *order);
         g->order = order;
         g->room = room;
     }
-    struct bucket *bucket = forge_arena_take(g->arena, 1, sizeof(*bucket));
-    struct forge_group_node *nodes = forge_arena_take(g->arena, node_count, sizeof(*nodes));
-    uint64_t *stops = forge_arena_take(g->arena, g->words, sizeof(*stops));
+    struct bucket *bucket = forge_arena_take(g->arena, 1, sizeof *bucket);
+    struct forge_group_node *nodes = forge_arena_take(g->arena, node_count, sizeof *nodes);
+    uint64_t *stops = forge_arena_take(g->arena, g->words, sizeof *stops);
     if (bucket == NULL || nodes == NULL || stops == NULL)
         return NULL;
-    memcpy(nodes, g->nodes, node_count * sizeof(*nodes));
-    memcpy(stops, g->stops, g->words * sizeof(*stops));
+    memcpy(nodes, g->nodes, node_count * sizeof *nodes);
+    memcpy(stops, g->stops, g->words * sizeof *stops);
     *bucket = (struct bucket){
         .nodes = nodes,
         .node_count = node_count,
@@ -193,7 +193,7 @@ static bool add_row(struct grouping *g, uint32_t t, uint32_t r)
     if (bucket == NULL)
         bucket = new_bucket(g, hash, node_count, loop_count);
 
-    struct member *member = forge_arena_take(g->arena, 1, sizeof(*member));
+    struct member *member = forge_arena_take(g->arena, 1, sizeof *member);
     if (bucket == NULL || member == NULL)
         return false;
     *member = (struct member){.template = t, .row = r};
@@ -203,7 +203,7 @@ static bool add_row(struct grouping *g, uint32_t t, uint32_t r)
     return true;
 }
 
-/* ------------------------------------------------------------------ the best of a bucket */
+/* --- the best of a bucket --- */
 
 /* The rows of a bucket as choices whose symbols are the fused loops, and their criteria. */
 struct contest {
@@ -232,7 +232,7 @@ static bool start_contest(struct grouping *g, struct contest *c, struct forge_ar
 {
     size_t count = c->bucket->count;
     c->width = FORGE_OBJECTIVES + g->tracked_count * (c->bucket->loop_count + 1);
-    c->members = forge_arena_take(arena, count, sizeof(*c->members));
+    c->members = forge_arena_take(arena, count, sizeof *c->members);
     c->tiles.tiles = forge_arena_take(arena, count * c->bucket->loop_count, sizeof(uint32_t));
     c->criteria = forge_arena_take(arena, count * c->width, sizeof(double));
     c->block = forge_arena_take(arena, count * c->width, sizeof(double));
@@ -287,7 +287,7 @@ static uint32_t hold_contest(struct contest *c, const struct forge_sorting *sort
     return total;
 }
 
-/* ------------------------------------------------------------------ a group */
+/* --- a group --- */
 
 static struct forge_group_column *find_column(struct forge_pmapping_group *group, uint32_t level,
                                               uint32_t depth, uint32_t tensor, bool persistent)
@@ -318,12 +318,12 @@ static bool add_share(struct grouping *g, struct forge_pmapping_group *group, ui
     struct forge_group_column *column = find_column(group, level, depth, tensor, persistent);
     if (column == NULL) {
         struct forge_group_column *columns =
-            forge_arena_take(g->arena, (size_t)group->column_count + 1, sizeof(*columns));
-        double *shares = forge_arena_take(g->arena, group->row_count, sizeof(*shares));
+            forge_arena_take(g->arena, (size_t)group->column_count + 1, sizeof *columns);
+        double *shares = forge_arena_take(g->arena, group->row_count, sizeof *shares);
         if (columns == NULL || shares == NULL)
             return false;
         if (group->column_count > 0)
-            memcpy(columns, group->columns, group->column_count * sizeof(*columns));
+            memcpy(columns, group->columns, group->column_count * sizeof *columns);
         group->columns = columns;
         column = &columns[group->column_count++];
         *column = (struct forge_group_column){level, depth, tensor, persistent, shares};
@@ -429,7 +429,7 @@ static bool finish_bucket(struct grouping *g, const struct bucket *bucket,
     return done;
 }
 
-/* ------------------------------------------------------------------ all groups */
+/* --- all groups --- */
 
 static bool prepare(struct grouping *g)
 {
@@ -449,11 +449,11 @@ static bool prepare(struct grouping *g)
     while (g->table_room < rows && g->table_room < (size_t)1 << 20)
         g->table_room *= 2;
     g->words = g->most_loops / 64 + 1;
-    g->table = forge_arena_take(g->arena, g->table_room, sizeof(*g->table));
-    g->nodes = forge_arena_take(g->arena, g->most_nodes, sizeof(*g->nodes));
-    g->repeats = forge_arena_take(g->arena, g->most_loops, sizeof(*g->repeats));
-    g->depths = forge_arena_take(g->arena, g->most_holders, sizeof(*g->depths));
-    g->stops = forge_arena_take(g->arena, g->words, sizeof(*g->stops));
+    g->table = forge_arena_take(g->arena, g->table_room, sizeof *g->table);
+    g->nodes = forge_arena_take(g->arena, g->most_nodes, sizeof *g->nodes);
+    g->repeats = forge_arena_take(g->arena, g->most_loops, sizeof *g->repeats);
+    g->depths = forge_arena_take(g->arena, g->most_holders, sizeof *g->depths);
+    g->stops = forge_arena_take(g->arena, g->words, sizeof *g->stops);
     g->tracked_count = forge_tracked_levels(g->space, g->tracked);
     return g->table != NULL && g->nodes != NULL && g->repeats != NULL && g->depths != NULL &&
            g->stops != NULL;
@@ -466,7 +466,7 @@ static bool make(struct grouping *g, struct forge_groups *groups)
             if (!add_row(g, t, r))
                 return false;
 
-    groups->list = forge_arena_take(g->arena, g->count, sizeof(*groups->list));
+    groups->list = forge_arena_take(g->arena, g->count, sizeof *groups->list);
     if (groups->list == NULL)
         return false;
     struct forge_sorting sorting;
@@ -483,7 +483,7 @@ static bool make(struct grouping *g, struct forge_groups *groups)
 
 enum forge_status forge_groups_make(struct forge_groups *groups, const struct forge_found *found)
 {
-    memset(groups, 0, sizeof(*groups));
+    memset(groups, 0, sizeof *groups);
     struct grouping g = {
         .found = found,
         .space = found->templates->facts.space,
@@ -495,5 +495,5 @@ enum forge_status forge_groups_make(struct forge_groups *groups, const struct fo
 void forge_groups_clear(struct forge_groups *groups)
 {
     forge_arena_clear(&groups->arena);
-    memset(groups, 0, sizeof(*groups));
+    memset(groups, 0, sizeof *groups);
 }

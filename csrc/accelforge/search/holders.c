@@ -16,7 +16,7 @@ struct ordering {
     uint32_t toll_count;
 };
 
-/* ------------------------------------------------------------------ names */
+/* --- names --- */
 
 static int compare_names(const struct forge_space *space, const struct forge_node *a,
                          const struct forge_node *b)
@@ -30,7 +30,7 @@ static int compare_names(const struct forge_space *space, const struct forge_nod
     return (x > y) - (x < y);
 }
 
-/* ------------------------------------------------------------------ rules for two holders */
+/* --- rules for two holders --- */
 
 static bool is_outermost(const struct ordering *o, const struct forge_node *holder)
 {
@@ -88,7 +88,7 @@ static bool may_precede(const struct ordering *o, const struct forge_node *a,
     return !(same_fanout && adjacent && a->level < b->level && !a->must_keep);
 }
 
-/* ------------------------------------------------------------------ rules for an order */
+/* --- rules for an order --- */
 
 /* True if all holders of the first memory are left out of the options: their order is fixed. */
 static bool has_options(const struct ordering *o, uint32_t level)
@@ -146,7 +146,7 @@ static bool is_valid(const struct ordering *o)
     return options_allow(o);
 }
 
-/* ------------------------------------------------------------------ tolls */
+/* --- tolls --- */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -184,17 +184,17 @@ static uint32_t place_of(const struct ordering *o, const struct forge_node *toll
 static enum forge_status hand_on(struct ordering *o)
 {
     uint32_t count = o->placed;
-    memcpy(o->whole, o->order, count * sizeof(*o->whole));
+    memcpy(o->whole, o->order, count * sizeof *o->whole);
     for (uint32_t t = 0; t < o->toll_count; t++) {
         uint32_t at = place_of(o, &o->tolls[t], count);
-        memmove(&o->whole[at + 1], &o->whole[at], (count - at) * sizeof(*o->whole));
+        memmove(&o->whole[at + 1], &o->whole[at], (count - at) * sizeof *o->whole);
         o->whole[at] = o->tolls[t];
         count++;
     }
     return o->maker->on_holders(o->maker, o->whole, count);
 }
 
-/* ------------------------------------------------------------------ orders */
+/* --- orders --- */
 
 static bool all_backed(const struct ordering *o)
 {

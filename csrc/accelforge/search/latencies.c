@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* ------------------------------------------------------------------ maxima of sums */
+/* --- maxima of sums --- */
 
 /* A number, or the largest of some polynomials. */
 struct term {
@@ -143,7 +143,7 @@ static bool read_pieces(struct reading *r)
     return true;
 }
 
-/* ------------------------------------------------------------------ does it grow? */
+/* --- does it grow? --- */
 
 /* Traits of a value: whether it grows with the calls, and is never negative. */
 struct trait {
@@ -215,7 +215,7 @@ static bool formula_grows(const struct forge_problem *problem, const struct forg
     return stack[0].grows;
 }
 
-/* ------------------------------------------------------------------ a latency */
+/* --- a latency --- */
 
 static void sum_actions(struct forge_latency *latency, struct forge_ring *ring,
                         const struct forge_problem *problem, const struct forge_level *level,
@@ -242,7 +242,7 @@ void forge_latency_make(struct forge_latency *latency, struct forge_ring *ring,
     }
 
     struct reading r = {.ring = ring, .problem = problem, .level = level, .calls = calls};
-    r.stack = forge_arena_take(ring->arena, FORGE_MAX_STACK + 1, sizeof(*r.stack));
+    r.stack = forge_arena_take(ring->arena, FORGE_MAX_STACK + 1, sizeof *r.stack);
     if (r.stack == NULL) {
         ring->failed = true;
         return;

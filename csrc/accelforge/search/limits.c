@@ -54,7 +54,7 @@ static enum forge_status add_limit(struct limiting *l, const struct forge_compar
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ tiles of a memory */
+/* --- tiles of a memory --- */
 
 static uint32_t first_holder(const struct forge_node *nodes, uint32_t count, uint32_t level)
 {
@@ -149,7 +149,7 @@ enum forge_status forge_limit_tiles(const struct forge_facts *facts,
     return status;
 }
 
-/* ------------------------------------------------------------------ tensors that stay */
+/* --- tensors that stay --- */
 
 static bool holds(const struct forge_node *node, uint32_t tensor)
 {
@@ -209,7 +209,7 @@ static void limit_movement(struct limiting *l, const struct forge_resident *resi
     }
 }
 
-/* ------------------------------------------------------------------ fan-outs */
+/* --- fan-outs --- */
 
 /* The spatial loops of a dimension over VARIABLES. */
 static enum forge_status limit_loops(struct limiting *l, const struct forge_comparison *comparison,
@@ -242,7 +242,7 @@ static enum forge_status limit_dimension(struct limiting *l,
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ all limits */
+/* --- all limits --- */
 
 static enum forge_status collect(struct limiting *l)
 {
@@ -287,7 +287,7 @@ enum forge_status forge_make_limits(const struct forge_facts *facts,
         .removed = forge_arena_take(arena, sketch->next_number, sizeof(bool)),
     };
     limits->count = 0;
-    limits->list = forge_arena_take(arena, room, sizeof(*limits->list));
+    limits->list = forge_arena_take(arena, room, sizeof *limits->list);
     if (l.removed == NULL || limits->list == NULL)
         return FORGE_OUT_OF_MEMORY;
 

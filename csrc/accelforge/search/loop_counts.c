@@ -19,7 +19,7 @@ bool forge_loop_counts_limit(const struct forge_searching *s)
                       !isinf(settings->max_fused_loops_per_rank_variable)));
 }
 
-/* ------------------------------------------------------------------ all loops */
+/* --- all loops --- */
 
 /* The extent of the tiles of a loop; 0 if it is not known yet. */
 static uint32_t extent_of(const struct forge_searching *s, uint32_t loop, uint32_t known,
@@ -74,7 +74,7 @@ static bool keeps_all(const struct forge_searching *s, const struct forge_plan *
     return true;
 }
 
-/* ------------------------------------------------------------------ fused loops */
+/* --- fused loops --- */
 
 /* The loop of SYMBOL has more than one iteration, and that is known. */
 static bool symbol_repeats(const struct forge_searching *s, uint32_t symbol, uint32_t known,
@@ -104,7 +104,7 @@ static bool keeps_fused(const struct forge_searching *s, uint32_t known, const u
     return all <= settings->max_fused_loops && alike <= settings->max_fused_loops_per_rank_variable;
 }
 
-/* ------------------------------------------------------------------ limits */
+/* --- limits --- */
 
 bool forge_loop_counts_hold(const struct forge_searching *s, const struct forge_plan *plan,
                             uint32_t known, const uint32_t *tiles)

@@ -67,7 +67,7 @@ uint32_t forge_pareto(const double *rows, uint32_t count, uint32_t width, const 
     for (uint32_t i = 0; i < count; i++)
         scratch[i] = i;
     struct table table = {rows, width};
-    qsort_r(scratch, count, sizeof(*scratch), compare_rows, &table);
+    qsort_r(scratch, count, sizeof *scratch, compare_rows, &table);
 
     /* Whoever dropped a row last is likely to drop the next: it comes first. */
     uint32_t kept_count = 0;
@@ -85,6 +85,6 @@ uint32_t forge_pareto(const double *rows, uint32_t count, uint32_t width, const 
         kept[k] = kept[k / 2];
         kept[k / 2] = better;
     }
-    qsort(kept, kept_count, sizeof(*kept), compare_places);
+    qsort(kept, kept_count, sizeof *kept, compare_places);
     return kept_count;
 }

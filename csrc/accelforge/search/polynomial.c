@@ -32,14 +32,14 @@ static bool make_room(struct forge_ring *ring, struct forge_polynomial *sum)
     if (sum->count < sum->room)
         return true;
     uint32_t room = 2 * sum->room + 4;
-    double *coefficients = take(ring, room, sizeof(*coefficients));
-    int16_t *exponents = take(ring, (size_t)room * ring->symbol_count, sizeof(*exponents));
+    double *coefficients = take(ring, room, sizeof *coefficients);
+    int16_t *exponents = take(ring, (size_t)room * ring->symbol_count, sizeof *exponents);
     if (ring->failed)
         return false;
     if (sum->count > 0) {
-        memcpy(coefficients, sum->coefficients, sum->count * sizeof(*coefficients));
+        memcpy(coefficients, sum->coefficients, sum->count * sizeof *coefficients);
         memcpy(exponents, sum->exponents,
-               (size_t)sum->count * ring->symbol_count * sizeof(*exponents));
+               (size_t)sum->count * ring->symbol_count * sizeof *exponents);
     }
     sum->coefficients = coefficients;
     sum->exponents = exponents;
@@ -54,7 +54,7 @@ void forge_polynomial_add_term(struct forge_ring *ring, struct forge_polynomial 
         return;
     for (uint32_t i = 0; i < sum->count; i++)
         if (memcmp(&sum->exponents[(size_t)i * ring->symbol_count], exponents,
-                   ring->symbol_count * sizeof(*exponents)) == 0) {
+                   ring->symbol_count * sizeof *exponents) == 0) {
             sum->coefficients[i] += coefficient;
             return;
         }
@@ -64,7 +64,7 @@ void forge_polynomial_add_term(struct forge_ring *ring, struct forge_polynomial 
         return;
     sum->coefficients[sum->count] = coefficient;
     memcpy(&sum->exponents[(size_t)sum->count * ring->symbol_count], exponents,
-           ring->symbol_count * sizeof(*exponents));
+           ring->symbol_count * sizeof *exponents);
     sum->count++;
 }
 
@@ -75,7 +75,7 @@ void forge_polynomial_add(struct forge_ring *ring, struct forge_polynomial *sum,
     struct forge_monomial term = forge_monomial_one(ring);
     for (uint32_t i = 0; i < polynomial->count && !ring->failed; i++) {
         memcpy(term.exponents, &polynomial->exponents[(size_t)i * ring->symbol_count],
-               ring->symbol_count * sizeof(*term.exponents));
+               ring->symbol_count * sizeof *term.exponents);
         term.coefficient = polynomial->coefficients[i] * scale;
         if (monomial != NULL)
             forge_monomial_times(ring, &term, monomial);

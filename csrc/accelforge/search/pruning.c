@@ -8,7 +8,7 @@
 #include "accelforge/search/bounds.h"
 #include "accelforge/search/pareto.h"
 
-/* ------------------------------------------------------------------ fan-outs that must be used */
+/* --- fan-outs that must be used --- */
 
 bool forge_pruning_is_speculative(const struct forge_searching *s, const struct forge_stage *stage)
 {
@@ -58,7 +58,7 @@ void forge_keep_used(struct forge_searching *s, uint32_t k)
     }
 }
 
-/* ------------------------------------------------------------------ the best few */
+/* --- the best few --- */
 
 struct score {
     double value;
@@ -88,7 +88,7 @@ bool forge_keep_few(struct forge_searching *s, const struct forge_stage *stage)
     uint32_t width = s->search->width;
     if (width == 0 || s->next.count <= width)
         return true;
-    struct score *scores = malloc(s->next.count * sizeof(*scores));
+    struct score *scores = malloc(s->next.count * sizeof *scores);
     if (scores == NULL)
         return false;
     for (uint32_t i = 0; i < s->next.count; i++) {
@@ -101,8 +101,8 @@ bool forge_keep_few(struct forge_searching *s, const struct forge_stage *stage)
                 scores[i].value *= low[o];
         scores[i].choice = i;
     }
-    qsort(scores, s->next.count, sizeof(*scores), compare_scores);
-    qsort(scores, width, sizeof(*scores), compare_choices);
+    qsort(scores, s->next.count, sizeof *scores, compare_scores);
+    qsort(scores, width, sizeof *scores, compare_choices);
     for (uint32_t i = width; i < s->next.count; i++)
         forge_bounds_remove(s, stage, forge_values_of(&s->next, scores[i].choice),
                             forge_tiles_of(&s->next, scores[i].choice));

@@ -8,7 +8,7 @@
 #include "accelforge/model/scratch.h"
 #include "accelforge/search/pareto.h"
 
-/* ------------------------------------------------------------------ the problem of a template */
+/* --- the problem of a template --- */
 
 static struct forge_step step_of(const struct forge_node *node, uint32_t first_index,
                                  uint32_t *tile)
@@ -56,14 +56,14 @@ enum forge_status forge_template_problem(const struct forge_templates *templates
     const struct forge_problem *base = &space->problem;
     *problem = *base;
     uint32_t tensors = templates->facts.tensor_count;
-    struct forge_einsum *einsum = copy(arena, base->einsums, 1, 0, sizeof(*einsum));
+    struct forge_einsum *einsum = copy(arena, base->einsums, 1, 0, sizeof *einsum);
     double *values =
-        copy(arena, base->values, base->value_count, template->loop_count, sizeof(*values));
+        copy(arena, base->values, base->value_count, template->loop_count, sizeof *values);
     uint8_t *numbers =
-        copy(arena, base->numbers, base->value_count, template->loop_count, sizeof(*numbers));
-    uint32_t *indices = copy(arena, base->indices, base->index_count, tensors, sizeof(*indices));
+        copy(arena, base->numbers, base->value_count, template->loop_count, sizeof *numbers);
+    uint32_t *indices = copy(arena, base->indices, base->index_count, tensors, sizeof *indices);
     struct forge_step *steps =
-        forge_arena_take(arena, (size_t)template->node_count + 1, sizeof(*steps));
+        forge_arena_take(arena, (size_t)template->node_count + 1, sizeof *steps);
     if (einsum == NULL || values == NULL || numbers == NULL || indices == NULL || steps == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -108,15 +108,15 @@ uint32_t forge_tracked_levels(const struct forge_space *space, uint32_t *levels)
     return count;
 }
 
-/* ------------------------------------------------------------------ notes */
+/* --- notes --- */
 
 static bool make_notes(const struct forge_plan *plan, struct forge_rows *rows)
 {
     uint32_t loops = plan->loop_count;
     rows->holder_count = plan->holder_count;
     rows->loop_count = loops;
-    rows->notes = calloc((size_t)plan->holder_count + 1, sizeof(*rows->notes));
-    rows->above = calloc((size_t)plan->holder_count * loops + 1, sizeof(*rows->above));
+    rows->notes = calloc((size_t)plan->holder_count + 1, sizeof *rows->notes);
+    rows->above = calloc((size_t)plan->holder_count * loops + 1, sizeof *rows->above);
     if (rows->notes == NULL || rows->above == NULL)
         return false;
 
@@ -196,7 +196,7 @@ void forge_results_point(const struct forge_space *space, const struct forge_row
     }
 }
 
-/* ------------------------------------------------------------------ evaluation */
+/* --- evaluation --- */
 
 struct evaluating {
     const struct forge_result_request *request;
@@ -212,13 +212,13 @@ static bool grow_rows(struct forge_rows *rows)
     if (rows->count < rows->room)
         return true;
     uint32_t room = 2 * rows->room + 16;
-    uint32_t *tiles = realloc(rows->tiles, ((size_t)room * rows->loop_count + 1) * sizeof(*tiles));
+    uint32_t *tiles = realloc(rows->tiles, ((size_t)room * rows->loop_count + 1) * sizeof *tiles);
     rows->tiles = tiles != NULL ? tiles : rows->tiles;
     double *objectives =
-        realloc(rows->objectives, FORGE_OBJECTIVES * (size_t)room * sizeof(*objectives));
+        realloc(rows->objectives, FORGE_OBJECTIVES * (size_t)room * sizeof *objectives);
     rows->objectives = objectives != NULL ? objectives : rows->objectives;
     double *shares =
-        realloc(rows->shares, ((size_t)room * rows->holder_count + 1) * sizeof(*shares));
+        realloc(rows->shares, ((size_t)room * rows->holder_count + 1) * sizeof *shares);
     rows->shares = shares != NULL ? shares : rows->shares;
     if (tiles == NULL || objectives == NULL || shares == NULL)
         return false;
@@ -295,7 +295,7 @@ static void filter_usage(struct evaluating *e, uint32_t g)
     e->rows->count = kept;
 }
 
-/* ------------------------------------------------------------------ the best rows */
+/* --- the best rows --- */
 
 /* Objectives, then what each tracked memory holds down to each depth. */
 uint32_t forge_results_criteria(const struct forge_space *space, const struct forge_rows *rows,
@@ -339,13 +339,13 @@ struct keeping {
 static bool prepare(struct keeping *k, const struct forge_rows *rows, uint32_t width)
 {
     size_t count = (size_t)rows->count + 1;
-    k->criteria = forge_arena_take(&k->arena, count * width, sizeof(*k->criteria));
-    k->tolerances = forge_arena_take(&k->arena, width, sizeof(*k->tolerances));
-    k->kept = forge_arena_take(&k->arena, count, sizeof(*k->kept));
-    k->scratch = forge_arena_take(&k->arena, count, sizeof(*k->scratch));
-    k->depths = forge_arena_take(&k->arena, rows->holder_count, sizeof(*k->depths));
-    k->repeats = forge_arena_take(&k->arena, rows->loop_count, sizeof(*k->repeats));
-    k->good = forge_arena_take(&k->arena, count, sizeof(*k->good));
+    k->criteria = forge_arena_take(&k->arena, count * width, sizeof *k->criteria);
+    k->tolerances = forge_arena_take(&k->arena, width, sizeof *k->tolerances);
+    k->kept = forge_arena_take(&k->arena, count, sizeof *k->kept);
+    k->scratch = forge_arena_take(&k->arena, count, sizeof *k->scratch);
+    k->depths = forge_arena_take(&k->arena, rows->holder_count, sizeof *k->depths);
+    k->repeats = forge_arena_take(&k->arena, rows->loop_count, sizeof *k->repeats);
+    k->good = forge_arena_take(&k->arena, count, sizeof *k->good);
     return k->criteria != NULL && k->tolerances != NULL && k->kept != NULL && k->scratch != NULL &&
            k->depths != NULL && k->repeats != NULL && k->good != NULL;
 }
@@ -367,13 +367,13 @@ static bool keep_best(struct evaluating *e, struct keeping *k)
     struct forge_choice_table table = *request->choices;
     table.count = rows->count;
     uint32_t *tiles =
-        forge_arena_take(&k->arena, (size_t)rows->count * table.symbols + 1, sizeof(*tiles));
+        forge_arena_take(&k->arena, (size_t)rows->count * table.symbols + 1, sizeof *tiles);
     if (tiles == NULL)
         return false;
     for (uint32_t r = 0; r < rows->count; r++)
         memcpy(&tiles[(size_t)r * table.symbols],
                forge_tiles_of(request->choices, e->choice_of_row[r]),
-               table.symbols * sizeof(*tiles));
+               table.symbols * sizeof *tiles);
     table.tiles = tiles;
     if (!forge_sort_choices(request->sorting, &table, request->stage->keys))
         return false;
@@ -405,7 +405,7 @@ static bool keep_best(struct evaluating *e, struct keeping *k)
     return true;
 }
 
-/* ------------------------------------------------------------------ all results */
+/* --- all results --- */
 
 static bool make_rows(struct evaluating *e)
 {
@@ -431,9 +431,9 @@ enum forge_status forge_results_make(const struct forge_result_request *request,
     if (!make_notes(&model->plans[0], rows))
         return FORGE_OUT_OF_MEMORY;
     e.scratch = forge_scratch_create(model);
-    e.columns = calloc(model->column_count, sizeof(*e.columns));
-    e.choice_of_row = calloc((size_t)request->choices->count + 1, sizeof(*e.choice_of_row));
-    e.usage = calloc((size_t)request->choices->count + 1, sizeof(*e.usage));
+    e.columns = calloc(model->column_count, sizeof *e.columns);
+    e.choice_of_row = calloc((size_t)request->choices->count + 1, sizeof *e.choice_of_row);
+    e.usage = calloc((size_t)request->choices->count + 1, sizeof *e.usage);
 
     bool done = e.scratch != NULL && e.columns != NULL && e.choice_of_row != NULL &&
                 e.usage != NULL && make_rows(&e);

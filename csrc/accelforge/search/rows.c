@@ -11,7 +11,7 @@ void forge_rows_clear(struct forge_rows *rows)
     free(rows->shares);
     free(rows->notes);
     free(rows->above);
-    memset(rows, 0, sizeof(*rows));
+    memset(rows, 0, sizeof *rows);
 }
 
 bool forge_rows_append(struct forge_rows *rows, struct forge_rows *more)
@@ -24,26 +24,26 @@ bool forge_rows_append(struct forge_rows *rows, struct forge_rows *more)
         rows->complete = kept.complete;
         rows->truncated = kept.truncated;
         rows->beaten = kept.beaten;
-        memset(more, 0, sizeof(*more));
+        memset(more, 0, sizeof *more);
         return true;
     }
     size_t count = (size_t)rows->count + more->count;
-    uint32_t *tiles = realloc(rows->tiles, (count * rows->loop_count + 1) * sizeof(*tiles));
+    uint32_t *tiles = realloc(rows->tiles, (count * rows->loop_count + 1) * sizeof *tiles);
     rows->tiles = tiles != NULL ? tiles : rows->tiles;
     double *objectives =
-        realloc(rows->objectives, (FORGE_OBJECTIVES * count + 1) * sizeof(*objectives));
+        realloc(rows->objectives, (FORGE_OBJECTIVES * count + 1) * sizeof *objectives);
     rows->objectives = objectives != NULL ? objectives : rows->objectives;
-    double *shares = realloc(rows->shares, (count * rows->holder_count + 1) * sizeof(*shares));
+    double *shares = realloc(rows->shares, (count * rows->holder_count + 1) * sizeof *shares);
     rows->shares = shares != NULL ? shares : rows->shares;
     if (tiles == NULL || objectives == NULL || shares == NULL)
         return false;
     if (more->count > 0) {
         memcpy(&tiles[(size_t)rows->count * rows->loop_count], more->tiles,
-               (size_t)more->count * rows->loop_count * sizeof(*tiles));
+               (size_t)more->count * rows->loop_count * sizeof *tiles);
         memcpy(&objectives[FORGE_OBJECTIVES * (size_t)rows->count], more->objectives,
-               FORGE_OBJECTIVES * (size_t)more->count * sizeof(*objectives));
+               FORGE_OBJECTIVES * (size_t)more->count * sizeof *objectives);
         memcpy(&shares[(size_t)rows->count * rows->holder_count], more->shares,
-               (size_t)more->count * rows->holder_count * sizeof(*shares));
+               (size_t)more->count * rows->holder_count * sizeof *shares);
     }
     rows->count = (uint32_t)count;
     rows->room = (uint32_t)count;

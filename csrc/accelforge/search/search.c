@@ -34,7 +34,7 @@ struct forge_search {
     bool ended;
 };
 
-/* ------------------------------------------------------------------ templates */
+/* --- templates --- */
 
 static uint32_t width_of(const struct forge_search *search)
 {
@@ -116,7 +116,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ threads */
+/* --- threads --- */
 
 /* One search of all templates; fewer threads than asked for do the same work. */
 static void search_all(struct forge_search *search)
@@ -140,7 +140,7 @@ static enum forge_status lead(struct forge_search *search)
                                                     &search->stop, &search->fault);
     if (status != FORGE_OK)
         return status;
-    search->rows = calloc((size_t)search->templates.count + 1, sizeof(*search->rows));
+    search->rows = calloc((size_t)search->templates.count + 1, sizeof *search->rows);
     if (search->rows == NULL)
         return FORGE_OUT_OF_MEMORY;
     atomic_store(&search->total, search->templates.count);
@@ -164,7 +164,7 @@ static void *lead_thread(void *argument)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ the search */
+/* --- the search --- */
 
 static enum forge_status prepare(struct forge_search *search)
 {
@@ -193,7 +193,7 @@ enum forge_status forge_search_start(struct forge_search **search,
     enum forge_status status = forge_space_check(request->space, fault);
     if (status != FORGE_OK)
         return status;
-    struct forge_search *made = calloc(1, sizeof(*made));
+    struct forge_search *made = calloc(1, sizeof *made);
     if (made == NULL) {
         fault->status = FORGE_OUT_OF_MEMORY;
         return FORGE_OUT_OF_MEMORY;
@@ -251,7 +251,7 @@ struct forge_progress forge_search_progress(struct forge_search *search)
     return progress;
 }
 
-/* ------------------------------------------------------------------ what was found */
+/* --- what was found --- */
 
 /* Sets the bound that no tiles of a template are below. */
 static void bound_template(const struct forge_search *search, uint32_t t, double *low)
@@ -323,7 +323,7 @@ enum forge_status forge_search_finish(struct forge_search *search, struct forge_
         pthread_join(search->leader, NULL);
         search->started = false;
     }
-    memset(found, 0, sizeof(*found));
+    memset(found, 0, sizeof *found);
     *fault = search->fault;
     found->status = fault->status;
     if (found->status != FORGE_OK)

@@ -32,7 +32,7 @@ static uint64_t bit(uint32_t i)
     return UINT64_C(1) << i;
 }
 
-/* ------------------------------------------------------------------ groups */
+/* --- groups --- */
 
 /* Within a group holders are sorted by level. */
 static void sort_group(struct forge_node *holders, uint32_t count)
@@ -76,7 +76,7 @@ static void make_groups(struct slotting *s, const struct forge_node *holders, ui
     }
 }
 
-/* ------------------------------------------------------------------ the variables of a slot */
+/* --- the variables of a slot --- */
 
 static const struct forge_node *holders_of(const struct slotting *s, uint32_t slot)
 {
@@ -180,7 +180,7 @@ static uint64_t variables_of(const struct slotting *s, uint32_t slot, const stru
     return foreign ? variables : variables & ~needless(s, slot, above->fused);
 }
 
-/* ------------------------------------------------------------------ orders within a slot */
+/* --- orders within a slot --- */
 
 /* Only which partially relevant loop comes first matters: a holder sinks through one. */
 static void choose_leaders(const struct slotting *s, uint32_t i, struct above *above, bool foreign)
@@ -214,7 +214,7 @@ static void fill_in(struct slotting *s)
     }
 }
 
-/* ------------------------------------------------------------------ all combinations */
+/* --- all combinations --- */
 
 /* The next of SET after CHOSEN in the order of names, as a bit; 0 if there is none. */
 static uint64_t next_leader(const struct forge_facts *facts, uint64_t set, uint64_t chosen)
@@ -293,11 +293,11 @@ enum forge_status forge_fill_slots(struct forge_step_maker *maker, const struct 
     struct forge_arena arena = {NULL};
     struct slotting s = {
         .facts = maker->facts,
-        .holders = forge_arena_take(&arena, count, sizeof(*s.holders)),
-        .slots = forge_arena_take(&arena, (size_t)count + 1, sizeof(*s.slots)),
+        .holders = forge_arena_take(&arena, count, sizeof *s.holders),
+        .slots = forge_arena_take(&arena, (size_t)count + 1, sizeof *s.slots),
     };
     struct forge_sketch sketch = {
-        .nodes = forge_arena_take(&arena, room, sizeof(*sketch.nodes)),
+        .nodes = forge_arena_take(&arena, room, sizeof *sketch.nodes),
         .room = (uint32_t)room,
     };
 

@@ -6,13 +6,13 @@
 
 #define NOBODY UINT32_MAX
 
-/* ------------------------------------------------------------------ choices */
+/* --- choices --- */
 
 void forge_choice_table_clear(struct forge_choice_table *table)
 {
     free(table->tiles);
     free(table->values);
-    memset(table, 0, sizeof(*table));
+    memset(table, 0, sizeof *table);
 }
 
 static bool resize(void **array, size_t count, size_t size)
@@ -38,7 +38,7 @@ bool forge_choice_table_grow(struct forge_choice_table *table)
     return true;
 }
 
-/* ------------------------------------------------------------------ classes */
+/* --- classes --- */
 
 static bool make_room(struct forge_sorting *sorting, size_t count)
 {
@@ -139,5 +139,5 @@ void forge_sorting_clear(struct forge_sorting *sorting)
     free(sorting->classes);
     free(sorting->places);
     free(sorting->firsts);
-    memset(sorting, 0, sizeof(*sorting));
+    memset(sorting, 0, sizeof *sorting);
 }

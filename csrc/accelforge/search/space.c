@@ -21,7 +21,7 @@ uint32_t forge_space_objectives(const struct forge_space *space)
     return count;
 }
 
-/* ------------------------------------------------------------------ checks */
+/* --- checks --- */
 
 static bool fits(struct forge_span span, size_t count)
 {

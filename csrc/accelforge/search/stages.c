@@ -32,7 +32,7 @@ static int16_t rounded_of(const struct forge_goals *goals, const int16_t *expone
     return place == FORGE_NONE ? 0 : exponents[place];
 }
 
-/* ------------------------------------------------------------------ parts */
+/* --- parts --- */
 
 /* By goal, then by their powers of symbols from the outermost inwards. */
 static int compare_parts(const void *a, const void *b, void *argument)
@@ -71,10 +71,10 @@ static bool make_parts(struct staging *s)
     size_t count = 0;
     for (uint32_t g = 0; g < goals->count; g++)
         count += goals->list[g].polynomial.count;
-    s->parts = forge_arena_take(s->arena, count, sizeof(*s->parts));
-    s->group_of = forge_arena_take(s->arena, count, sizeof(*s->group_of));
-    s->firsts = forge_arena_take(s->arena, count, sizeof(*s->firsts));
-    s->ratio = forge_arena_take(s->arena, goals->ring.symbol_count, sizeof(*s->ratio));
+    s->parts = forge_arena_take(s->arena, count, sizeof *s->parts);
+    s->group_of = forge_arena_take(s->arena, count, sizeof *s->group_of);
+    s->firsts = forge_arena_take(s->arena, count, sizeof *s->firsts);
+    s->ratio = forge_arena_take(s->arena, goals->ring.symbol_count, sizeof *s->ratio);
     if (s->parts == NULL || s->group_of == NULL || s->firsts == NULL || s->ratio == NULL)
         return false;
 
@@ -87,13 +87,13 @@ static bool make_parts(struct staging *s)
                 .exponents = &polynomial->exponents[(size_t)i * goals->ring.symbol_count],
             };
     }
-    qsort_r(s->parts, s->part_count, sizeof(*s->parts), compare_parts, (void *)(uintptr_t)goals);
+    qsort_r(s->parts, s->part_count, sizeof *s->parts, compare_parts, (void *)(uintptr_t)goals);
     for (uint32_t i = 1; i < s->part_count; i++)
         s->parts[i].alike = count_alike(goals, &s->parts[i - 1], &s->parts[i]);
     return true;
 }
 
-/* ------------------------------------------------------------------ bounds of unknown parts */
+/* --- bounds of unknown parts --- */
 
 static bool add_factor(struct staging *s, struct forge_unknown *unknown, uint32_t variable,
                        int32_t power)
@@ -103,11 +103,11 @@ static bool add_factor(struct staging *s, struct forge_unknown *unknown, uint32_
         return true;
     if (stages->factor_count == stages->factor_room) {
         size_t room = 2 * stages->factor_room + 32;
-        struct forge_bound_factor *factors = forge_arena_take(s->arena, room, sizeof(*factors));
+        struct forge_bound_factor *factors = forge_arena_take(s->arena, room, sizeof *factors);
         if (factors == NULL)
             return false;
         if (stages->factor_count > 0)
-            memcpy(factors, stages->factors, stages->factor_count * sizeof(*factors));
+            memcpy(factors, stages->factors, stages->factor_count * sizeof *factors);
         stages->factors = factors;
         stages->factor_room = room;
     }
@@ -162,7 +162,7 @@ static bool bound_group(struct staging *s, struct forge_unknown *unknown, const 
     return true;
 }
 
-/* ------------------------------------------------------------------ what is subtracted */
+/* --- what is subtracted --- */
 
 /* How different the exponents of parts are, which are left in s->ratio. */
 static uint32_t compare_exponents(struct staging *s, const struct part *a, const struct part *b)
@@ -213,7 +213,7 @@ static bool find_all_above(struct staging *s, struct forge_stage *stage, uint32_
     return true;
 }
 
-/* ------------------------------------------------------------------ groups */
+/* --- groups --- */
 
 /* The symbols below K with a power in PART. */
 static uint64_t known_symbols(const struct forge_goals *goals, const struct part *part, uint32_t k)
@@ -249,8 +249,8 @@ static bool is_touched(const struct forge_goals *goals, const struct part *part,
 static bool make_groups(struct staging *s, struct forge_stage *stage, uint32_t k)
 {
     const struct forge_goals *goals = s->goals;
-    stage->groups = forge_arena_take(s->arena, s->part_count, sizeof(*stage->groups));
-    stage->goals = forge_arena_take(s->arena, goals->count, sizeof(*stage->goals));
+    stage->groups = forge_arena_take(s->arena, s->part_count, sizeof *stage->groups);
+    stage->goals = forge_arena_take(s->arena, goals->count, sizeof *stage->goals);
     if (stage->groups == NULL || stage->goals == NULL)
         return false;
     for (uint32_t g = 0; g < goals->count; g++)
@@ -288,7 +288,7 @@ static bool make_groups(struct staging *s, struct forge_stage *stage, uint32_t k
     return find_all_above(s, stage, k);
 }
 
-/* ------------------------------------------------------------------ criteria */
+/* --- criteria --- */
 
 static uint64_t keys_of(const struct forge_goals *goals, uint32_t k)
 {
@@ -428,11 +428,11 @@ static bool choose_criteria(struct staging *s, struct forge_stage *stage, uint32
         .stage = stage,
         .before = k > 0 ? stage - 1 : NULL,
         .k = k,
-        .singles = forge_arena_take(s->arena, stage->group_count, sizeof(*c.singles)),
+        .singles = forge_arena_take(s->arena, stage->group_count, sizeof *c.singles),
     };
     stage->keys = keys_of(s->goals, k);
     stage->criteria =
-        forge_arena_take(s->arena, 2 * (size_t)stage->group_count, sizeof(*stage->criteria));
+        forge_arena_take(s->arena, 2 * (size_t)stage->group_count, sizeof *stage->criteria);
     if (c.singles == NULL || stage->criteria == NULL)
         return false;
     choose(&c, true);
@@ -440,11 +440,11 @@ static bool choose_criteria(struct staging *s, struct forge_stage *stage, uint32
     return true;
 }
 
-/* ------------------------------------------------------------------ stages */
+/* --- stages --- */
 
 static bool note_last(struct staging *s, struct forge_stage *stage, uint32_t k)
 {
-    stage->last = forge_arena_take(s->arena, s->variable_count, sizeof(*stage->last));
+    stage->last = forge_arena_take(s->arena, s->variable_count, sizeof *stage->last);
     if (stage->last == NULL)
         return false;
     for (uint32_t v = 0; v < s->variable_count; v++)
@@ -470,17 +470,17 @@ static bool powers_fit(const struct forge_goals *goals)
 enum forge_status forge_stages_make(struct forge_stages *stages, struct forge_arena *arena,
                                     const struct forge_goals *goals, uint32_t variable_count)
 {
-    memset(stages, 0, sizeof(*stages));
+    memset(stages, 0, sizeof *stages);
     stages->goals = goals;
     if (!powers_fit(goals))
         return FORGE_TOO_LARGE;
     struct staging s = {
         .stages = stages, .goals = goals, .arena = arena, .variable_count = variable_count};
-    stages->list = forge_arena_take(arena, (size_t)goals->symbol_count + 1, sizeof(*stages->list));
+    stages->list = forge_arena_take(arena, (size_t)goals->symbol_count + 1, sizeof *stages->list);
     if (stages->list == NULL || !make_parts(&s))
         return FORGE_OUT_OF_MEMORY;
-    uint32_t *before = forge_arena_take(arena, s.part_count, sizeof(*before));
-    stages->first = forge_arena_take(arena, s.part_count, sizeof(*stages->first));
+    uint32_t *before = forge_arena_take(arena, s.part_count, sizeof *before);
+    stages->first = forge_arena_take(arena, s.part_count, sizeof *stages->first);
     if (before == NULL || stages->first == NULL)
         return FORGE_OUT_OF_MEMORY;
 
@@ -496,7 +496,7 @@ enum forge_status forge_stages_make(struct forge_stages *stages, struct forge_ar
                 stages->list[k - 1].groups[before[i]].next = s.group_of[i];
         }
         if (s.part_count > 0)
-            memcpy(before, s.group_of, s.part_count * sizeof(*before));
+            memcpy(before, s.group_of, s.part_count * sizeof *before);
     }
     return FORGE_OK;
 }

@@ -25,7 +25,7 @@ struct stepping {
     double rounded[2 * FORGE_MOST_POWER + 1];
 };
 
-/* ------------------------------------------------------------------ the tiles of a loop */
+/* --- the tiles of a loop --- */
 
 static const struct forge_choices *choices_of(struct forge_searching *s, uint32_t symbol,
                                               uint32_t inner)
@@ -35,7 +35,7 @@ static const struct forge_choices *choices_of(struct forge_searching *s, uint32_
             return &known->choices;
 
     const struct forge_symbol *record = &s->goals->symbols[symbol];
-    struct forge_known_choices *known = forge_arena_take(s->arena, 1, sizeof(*known));
+    struct forge_known_choices *known = forge_arena_take(s->arena, 1, sizeof *known);
     if (known == NULL ||
         !forge_find_choices(s->arena, (uint32_t)record->bound, inner, record->ragged,
                             s->space->settings.tiling_coarseness, &known->choices))
@@ -67,22 +67,22 @@ static bool allows(const struct forge_choices *choices, uint32_t tile)
     return place < choices->count && choices->tiles[place] == tile;
 }
 
-/* ------------------------------------------------------------------ choices */
+/* --- choices --- */
 
 static bool grow_block(struct forge_block *block, uint32_t groups, uint32_t width)
 {
     if (block->count < block->room)
         return true;
     uint32_t room = 2 * block->room + 64;
-    uint32_t *parents = realloc(block->parents, room * sizeof(*parents));
+    uint32_t *parents = realloc(block->parents, room * sizeof *parents);
     block->parents = parents != NULL ? parents : block->parents;
-    double *values = realloc(block->values, (size_t)room * (groups + 1) * sizeof(*values));
+    double *values = realloc(block->values, (size_t)room * (groups + 1) * sizeof *values);
     block->values = values != NULL ? values : block->values;
-    double *criteria = realloc(block->criteria, (size_t)room * (width + 1) * sizeof(*criteria));
+    double *criteria = realloc(block->criteria, (size_t)room * (width + 1) * sizeof *criteria);
     block->criteria = criteria != NULL ? criteria : block->criteria;
-    uint32_t *kept = realloc(block->kept, room * sizeof(*kept));
+    uint32_t *kept = realloc(block->kept, room * sizeof *kept);
     block->kept = kept != NULL ? kept : block->kept;
-    uint32_t *scratch = realloc(block->scratch, room * sizeof(*scratch));
+    uint32_t *scratch = realloc(block->scratch, room * sizeof *scratch);
     block->scratch = scratch != NULL ? scratch : block->scratch;
     if (parents == NULL || values == NULL || criteria == NULL || kept == NULL || scratch == NULL)
         return false;
@@ -113,7 +113,7 @@ static void set_powers(double *powers, double x, int most)
 
 static void advance_values(const struct stepping *step, const double *values, double *next)
 {
-    memset(next, 0, step->stage->group_count * sizeof(*next));
+    memset(next, 0, step->stage->group_count * sizeof *next);
     for (uint32_t i = 0; i < step->before->group_count; i++) {
         const struct forge_group *group = &step->before->groups[i];
         next[group->next] += values[i] * step->powers[FORGE_MOST_POWER + group->power] *
@@ -206,7 +206,7 @@ static bool finish_block(struct stepping *step, uint32_t tile)
     return true;
 }
 
-/* ------------------------------------------------------------------ one loop */
+/* --- one loop --- */
 
 /* The smallest tile above TILE that a choice of the class allows; 0 if there is none. */
 static bool next_tile(struct stepping *step, uint32_t first, uint32_t end, uint32_t tile,

@@ -94,7 +94,7 @@ enum forge_status forge_templates_make(struct forge_templates *templates,
                                        struct forge_fault *fault);
 void forge_templates_clear(struct forge_templates *templates);
 
-/* ------------------------------------------------------------------ steps */
+/* --- steps --- */
 
 /* A list of nodes that has room for all that may come. */
 struct forge_sketch {

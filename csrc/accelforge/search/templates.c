@@ -7,7 +7,7 @@
 /* There are no more templates of one Einsum. */
 #define MAX_TEMPLATES (UINT32_C(1) << 22)
 
-/* ------------------------------------------------------------------ crossings */
+/* --- crossings --- */
 
 /* The last spatial loop below holder I that divides what the holder keeps, or I. */
 static uint32_t last_divider(const struct forge_facts *facts, const struct forge_sketch *sketch,
@@ -56,7 +56,7 @@ static uint32_t find_crossings(const struct forge_facts *facts, const struct for
     return count;
 }
 
-/* ------------------------------------------------------------------ equal templates */
+/* --- equal templates --- */
 
 /* Holders between two loops may be in any order. */
 static uint64_t hash_node(const struct forge_node *node)
@@ -150,7 +150,7 @@ static bool grow(struct forge_templates *templates)
     if (templates->count < templates->room)
         return true;
     size_t room = 2 * templates->room + 32;
-    struct forge_template *list = realloc(templates->list, room * sizeof(*list));
+    struct forge_template *list = realloc(templates->list, room * sizeof *list);
     if (list == NULL)
         return false;
     templates->list = list;
@@ -159,10 +159,10 @@ static bool grow(struct forge_templates *templates)
     size_t power = 64;
     while (power < 2 * room)
         power *= 2;
-    uint32_t *grown = malloc(power * sizeof(*grown));
+    uint32_t *grown = malloc(power * sizeof *grown);
     if (grown == NULL)
         return false;
-    memset(grown, 0xff, power * sizeof(*grown));
+    memset(grown, 0xff, power * sizeof *grown);
     free(templates->table);
     templates->table = grown;
     templates->table_room = power;
@@ -171,14 +171,14 @@ static bool grow(struct forge_templates *templates)
     return true;
 }
 
-/* ------------------------------------------------------------------ adding a template */
+/* --- adding a template --- */
 
 /* Numbers become places; limits of loops that are gone go too. There is room for MORE limits. */
 static bool copy_limits(struct forge_arena *arena, const struct forge_draft_limits *draft,
                         uint32_t more, struct forge_template *template)
 {
     template->limits =
-        forge_arena_take(arena, (size_t)draft->count + more, sizeof(*template->limits));
+        forge_arena_take(arena, (size_t)draft->count + more, sizeof *template->limits);
     if (template->limits == NULL)
         return false;
     for (uint32_t i = 0; i < draft->count; i++) {
@@ -257,13 +257,13 @@ static enum forge_status add_template(struct forge_step_maker *maker,
         return FORGE_OK;
 
     struct forge_template template = {
-        .nodes = forge_arena_take(&templates->arena, sketch->count, sizeof(*template.nodes)),
+        .nodes = forge_arena_take(&templates->arena, sketch->count, sizeof *template.nodes),
         .node_count = sketch->count,
         .usages = maker->placement->usages,
     };
     if (template.nodes == NULL)
         return FORGE_OUT_OF_MEMORY;
-    memcpy(template.nodes, sketch->nodes, sketch->count * sizeof(*template.nodes));
+    memcpy(template.nodes, sketch->nodes, sketch->count * sizeof *template.nodes);
     if (!copy_limits(&templates->arena, limits, maker->placement->tile_bounds.count, &template))
         return FORGE_OUT_OF_MEMORY;
     bool possible = true;
@@ -278,7 +278,7 @@ static enum forge_status add_template(struct forge_step_maker *maker,
     return FORGE_OK;
 }
 
-/* ------------------------------------------------------------------ from loops to templates */
+/* --- from loops to templates --- */
 
 static void remove_crossings(const struct crossing *crossings, uint32_t count,
                              const struct forge_sketch *whole, struct forge_sketch *rest)
@@ -322,9 +322,9 @@ static enum forge_status finish(struct forge_step_maker *maker, struct forge_ske
         return status;
 
     size_t most = (size_t)sketch->count * facts->variable_count;
-    struct crossing *crossings = forge_arena_take(arena, most, sizeof(*crossings));
+    struct crossing *crossings = forge_arena_take(arena, most, sizeof *crossings);
     struct forge_sketch rest = {
-        .nodes = forge_arena_take(arena, sketch->count, sizeof(*rest.nodes)),
+        .nodes = forge_arena_take(arena, sketch->count, sizeof *rest.nodes),
         .room = sketch->count,
     };
     if (crossings == NULL || rest.nodes == NULL)
@@ -352,13 +352,13 @@ static enum forge_status take_loops(struct forge_step_maker *maker, struct forge
     return status;
 }
 
-/* ------------------------------------------------------------------ all templates */
+/* --- all templates --- */
 
 enum forge_status forge_templates_make(struct forge_templates *templates,
                                        const struct forge_space *space, atomic_bool *stop,
                                        struct forge_fault *fault)
 {
-    memset(templates, 0, sizeof(*templates));
+    memset(templates, 0, sizeof *templates);
     templates->complete = true;
     templates->stop = stop;
     forge_facts_note(&templates->facts, space);
@@ -388,5 +388,5 @@ void forge_templates_clear(struct forge_templates *templates)
     forge_arena_clear(&templates->arena);
     free(templates->list);
     free(templates->table);
-    memset(templates, 0, sizeof(*templates));
+    memset(templates, 0, sizeof *templates);
 }

@@ -11,7 +11,7 @@
 #include "accelforge/search/steps.h"
 #include "accelforge/search/variants.h"
 
-/* ------------------------------------------------------------------ all loops */
+/* --- all loops --- */
 
 static bool start(struct forge_searching *s, const struct forge_plan *plan)
 {
@@ -88,7 +88,7 @@ static enum forge_status run(struct forge_searching *s, const struct forge_model
     return status;
 }
 
-/* ------------------------------------------------------------------ a template */
+/* --- a template --- */
 
 /* LATE: what uses a fan-out best is only chosen among valid results. */
 static void decide_usages(struct forge_goals *goals, bool late)
@@ -123,7 +123,7 @@ static void share_results(const struct forge_tile_search *search, const struct f
     uint32_t tracked[FORGE_MAX_LEVELS];
     uint32_t tracked_count = forge_tracked_levels(space, tracked);
     uint32_t width = search->fronts->width;
-    double *points = malloc(((size_t)rows->count * width + 1) * sizeof(*points));
+    double *points = malloc(((size_t)rows->count * width + 1) * sizeof *points);
     if (points == NULL)
         return;
     for (uint32_t r = 0; r < rows->count; r++)
@@ -179,11 +179,11 @@ struct attempt {
 static enum forge_status attempt(const struct forge_tile_search *search, const struct attempt *how,
                                  struct forge_rows *rows, bool *misled)
 {
-    memset(rows, 0, sizeof(*rows));
+    memset(rows, 0, sizeof *rows);
     const struct forge_space *space = search->templates->facts.space;
     struct forge_arena arena = {NULL};
-    struct forge_goals *goals = forge_arena_take(&arena, 1, sizeof(*goals));
-    struct forge_stages *stages = forge_arena_take(&arena, 1, sizeof(*stages));
+    struct forge_goals *goals = forge_arena_take(&arena, 1, sizeof *goals);
+    struct forge_stages *stages = forge_arena_take(&arena, 1, sizeof *stages);
     struct forge_searching s = {
         .search = search,
         .goals = goals,
@@ -198,7 +198,7 @@ static enum forge_status attempt(const struct forge_tile_search *search, const s
         .rows = rows,
     };
     s.tracked_count = forge_tracked_levels(space, s.tracked);
-    s.low = forge_arena_take(&arena, (size_t)s.tracked_count + FORGE_OBJECTIVES, sizeof(*s.low));
+    s.low = forge_arena_take(&arena, (size_t)s.tracked_count + FORGE_OBJECTIVES, sizeof *s.low);
 
     enum forge_status status = FORGE_OUT_OF_MEMORY;
     if (goals != NULL && stages != NULL && s.low != NULL)
@@ -211,7 +211,7 @@ static enum forge_status attempt(const struct forge_tile_search *search, const s
         status = forge_stages_make(stages, &arena, goals, search->templates->facts.variable_count);
     }
     if (status == FORGE_OK) {
-        s.net = forge_arena_take(&arena, stages->most_groups, sizeof(*s.net));
+        s.net = forge_arena_take(&arena, stages->most_groups, sizeof *s.net);
         status = s.net != NULL ? run(&s, how->model, rows) : FORGE_OUT_OF_MEMORY;
     }
     *misled = s.misled;
@@ -260,8 +260,8 @@ static enum forge_status search_variants(const struct forge_tile_search *search,
                                          const struct attempt *how, struct forge_variants *variants,
                                          struct forge_rows *rows)
 {
-    memset(rows, 0, sizeof(*rows));
-    memset(variants->rows, 0, variants->count * sizeof(*variants->rows));
+    memset(rows, 0, sizeof *rows);
+    memset(variants->rows, 0, variants->count * sizeof *variants->rows);
     enum forge_status status = search_each(search, how, variants);
     if (status == FORGE_OK && forge_variants_doubt(variants)) {
         struct attempt careful = *how;
@@ -279,7 +279,7 @@ static enum forge_status search_variants(const struct forge_tile_search *search,
     return status;
 }
 
-/* ------------------------------------------------------------------ all tiles */
+/* --- all tiles --- */
 
 static enum forge_status search_once(const struct forge_tile_search *search,
                                      const struct attempt *how, struct forge_variants *variants,
@@ -316,7 +316,7 @@ static enum forge_status search_all(const struct forge_tile_search *search,
 enum forge_status forge_tiles_search(const struct forge_tile_search *search,
                                      struct forge_rows *rows, struct forge_fault *fault)
 {
-    memset(rows, 0, sizeof(*rows));
+    memset(rows, 0, sizeof *rows);
     struct forge_arena arena = {NULL};
     struct forge_problem problem;
     struct forge_model *model = NULL;

@@ -3,7 +3,7 @@
 
 static const struct forge_polynomial nothing = {NULL, NULL, 0, 0};
 
-/* ------------------------------------------------------------------ tiles */
+/* --- tiles --- */
 
 static struct forge_polynomial extent_of(struct forge_making *m, const struct forge_extent *extent)
 {
@@ -39,7 +39,7 @@ static struct forge_polynomial tile_of(struct forge_making *m, struct forge_span
     return size;
 }
 
-/* ------------------------------------------------------------------ traffic */
+/* --- traffic --- */
 
 /* As in count.c, with polynomials instead of numbers. */
 struct exchange {

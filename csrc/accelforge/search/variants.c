@@ -35,7 +35,7 @@ static bool add_variants(struct forge_variants *variants, const struct forge_til
     if (variants->count == MAX_VARIANTS)
         return false;
     memcpy(&variants->repeats[(size_t)variants->count * variants->loop_count], set,
-           variants->loop_count * sizeof(*set));
+           variants->loop_count * sizeof *set);
     variants->count++;
     for (uint32_t l = first; l < search->template->fused_count; l++) {
         if (!forge_symbols_is_free(search->templates->facts.space, plan, l))
@@ -63,8 +63,8 @@ enum forge_status forge_variants_list(struct forge_variants *variants, struct fo
     variants->loop_count = plan->loop_count;
     variants->repeats =
         forge_arena_take(arena, (size_t)MAX_VARIANTS * plan->loop_count, sizeof(bool));
-    variants->rows = forge_arena_take(arena, MAX_VARIANTS, sizeof(*variants->rows));
-    bool *set = forge_arena_take(arena, plan->loop_count, sizeof(*set));
+    variants->rows = forge_arena_take(arena, MAX_VARIANTS, sizeof *variants->rows);
+    bool *set = forge_arena_take(arena, plan->loop_count, sizeof *set);
     if (variants->repeats == NULL || variants->rows == NULL || set == NULL)
         return FORGE_OUT_OF_MEMORY;
 

@@ -65,8 +65,8 @@ static void join(const struct fuse_tables *tables, uint32_t flags)
     if (status == FUSE_OK && answer.complete && other == FUSE_OK && again.complete) {
         size_t einsums = answer.row_count * tables->einsum_count;
         require(answer.row_count == again.row_count &&
-                    memcmp(answer.rows, again.rows, einsums * sizeof(*again.rows)) == 0 &&
-                    memcmp(answer.groups, again.groups, einsums * sizeof(*again.groups)) == 0,
+                    memcmp(answer.rows, again.rows, einsums * sizeof *again.rows) == 0 &&
+                    memcmp(answer.groups, again.groups, einsums * sizeof *again.groups) == 0,
                 "threads change nothing");
     }
     fuse_answer_clear(&answer);
@@ -98,12 +98,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t flags = take_number(&input);
 
 #define X(record, table) \
-    struct fuse_##record *table = take(&input, &tables.record##_count, sizeof(*table)); \
+    struct fuse_##record *table = take(&input, &tables.record##_count, sizeof *table); \
     tables.table = table;
     FUSE_TABLES(X)
 #undef X
 #define X(type, table, count) \
-    type *table = take(&input, &tables.count, sizeof(*table)); \
+    type *table = take(&input, &tables.count, sizeof *table); \
     tables.table = table;
     NUMBERS(X)
 #undef X

@@ -69,15 +69,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     problem.n_instances = take_number(&input);
 
 #define X(record, table) \
-    struct forge_##record *table = take(&input, &problem.record##_count, sizeof(*table)); \
+    struct forge_##record *table = take(&input, &problem.record##_count, sizeof *table); \
     problem.table = table;
     FORGE_TABLES(X)
 #undef X
-    uint32_t *indices = take(&input, &problem.index_count, sizeof(*indices));
+    uint32_t *indices = take(&input, &problem.index_count, sizeof *indices);
     size_t with_kinds = input.left / (sizeof(double) + 1);
     if (problem.value_count > with_kinds)
         problem.value_count = with_kinds;
-    double *values = take(&input, &problem.value_count, sizeof(*values));
+    double *values = take(&input, &problem.value_count, sizeof *values);
     uint8_t *numbers = take(&input, &problem.value_count, 1);
     problem.indices = indices;
     problem.values = values;

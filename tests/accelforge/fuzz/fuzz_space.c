@@ -21,9 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void take_settings(struct input *input, struct forge_settings *settings)
 {
-    size_t taken = sizeof(*settings) / sizeof(double);
+    size_t taken = sizeof *settings / sizeof(double);
     double *numbers = take(input, &taken, sizeof(double));
-    memset(settings, 0, sizeof(*settings));
+    memset(settings, 0, sizeof *settings);
     if (taken > 0)
         memcpy(settings, numbers, taken * sizeof(double));
     free(numbers);
@@ -82,24 +82,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     space.intermediate = take_number(&input);
 
 #define X(record, table) \
-    struct forge_##record *table = take(&input, &problem->record##_count, sizeof(*table)); \
+    struct forge_##record *table = take(&input, &problem->record##_count, sizeof *table); \
     problem->table = table;
     FORGE_TABLES(X)
 #undef X
-    uint32_t *indices = take(&input, &problem->index_count, sizeof(*indices));
+    uint32_t *indices = take(&input, &problem->index_count, sizeof *indices);
     problem->indices = indices;
 #define X(record, table) \
-    struct forge_##record *table = take(&input, &space.record##_count, sizeof(*table)); \
+    struct forge_##record *table = take(&input, &space.record##_count, sizeof *table); \
     space.table = table;
     FORGE_SPACE_TABLES(X)
 #undef X
-    uint64_t *sets = take(&input, &space.set_count, sizeof(*sets));
-    double *limits = take(&input, &space.number_count, sizeof(*limits));
+    uint64_t *sets = take(&input, &space.set_count, sizeof *sets);
+    double *limits = take(&input, &space.number_count, sizeof *limits);
     take_settings(&input, &space.settings);
     size_t with_kinds = input.left / (sizeof(double) + 1);
     if (problem->value_count > with_kinds)
         problem->value_count = with_kinds;
-    double *values = take(&input, &problem->value_count, sizeof(*values));
+    double *values = take(&input, &problem->value_count, sizeof *values);
     uint8_t *numbers = take(&input, &problem->value_count, 1);
     problem->values = values;
     problem->numbers = numbers;

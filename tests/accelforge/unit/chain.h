@@ -159,7 +159,7 @@ static inline void chain_build(struct chain *chain, uint32_t count, bool fused, 
                                double tile, double buffer_bits)
 {
     CHECK(count <= CHAIN_MOST);
-    memset(chain, 0, sizeof(*chain));
+    memset(chain, 0, sizeof *chain);
     struct forge_problem *p = &chain->problem;
 #define X(record, table) p->table = chain->table;
     FORGE_TABLES(X)

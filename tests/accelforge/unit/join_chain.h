@@ -70,7 +70,7 @@ static inline void links_group(struct links *l, uint32_t e, uint32_t count, uint
 /* COUNT Einsums; no memory is ever too small if SCALE is small. */
 static inline void links_make(struct links *l, uint32_t count, double scale, uint64_t seed)
 {
-    memset(l, 0, sizeof(*l));
+    memset(l, 0, sizeof *l);
     struct fuse_tables *t = &l->tables;
     CHECK(count <= LINKS_MOST);
     for (uint32_t e = 0; e < count; e++) {

@@ -42,7 +42,7 @@ static inline void product_place(struct product *product, unsigned outside, unsi
 static inline void product_build(struct product *product, double bound, double buffer_bits,
                                  unsigned shared)
 {
-    memset(product, 0, sizeof(*product));
+    memset(product, 0, sizeof *product);
     chain_build(&product->chain, 1, false, bound, 1, buffer_bits);
     struct forge_problem *problem = &product->chain.problem;
     struct forge_einsum *einsum = product->chain.einsums;

@@ -40,7 +40,7 @@ static void run(const struct chain *chain, const struct forge_model *model, unsi
         .results = results->numbers,
         .statuses = results->statuses,
     };
-    memset(results, 0xff, sizeof(*results));
+    memset(results, 0xff, sizeof *results);
     for (int calls = 0; batch.next < ROWS; calls++) {
         size_t before = batch.next;
         CHECK(calls < ROWS);
@@ -104,7 +104,7 @@ int main(void)
     CHECK(seen[FORGE_OK] && seen[FORGE_BAD_NUMBER] && seen[FORGE_CAPACITY_EXCEEDED]);
 
     const unsigned threads[] = {0, 1, 2, 3, 7, 1000};
-    for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+    for (size_t i = 0; i < sizeof(threads) / sizeof *threads; i++) {
         run(&chain, model, threads[i], 1e9, &found);
         compare(&single, &found);
     }

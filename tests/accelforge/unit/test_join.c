@@ -65,9 +65,8 @@ static void test_a_pair(void)
 static bool same(const struct fuse_answer *a, const struct fuse_answer *b)
 {
     size_t picks = a->row_count * links.tables.einsum_count;
-    return a->row_count == b->row_count &&
-           memcmp(a->rows, b->rows, picks * sizeof(*a->rows)) == 0 &&
-           memcmp(a->groups, b->groups, picks * sizeof(*a->groups)) == 0 &&
+    return a->row_count == b->row_count && memcmp(a->rows, b->rows, picks * sizeof *a->rows) == 0 &&
+           memcmp(a->groups, b->groups, picks * sizeof *a->groups) == 0 &&
            memcmp(a->objectives, b->objectives, 2 * a->row_count * sizeof(double)) == 0;
 }
 

@@ -15,7 +15,7 @@
 #include "tests/support/failing_malloc.h"
 #include "chain.h"
 
-/* ------------------------------------------------------------------ evaluations */
+/* --- evaluations --- */
 
 struct evaluation {
     struct forge_model *model;
@@ -153,7 +153,7 @@ static void numbers_outside_their_range_are_refused(void)
 {
     const double bad[] = {NAN, -1, 0, INFINITY, -INFINITY};
     struct chain chain;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof *bad; i++) {
         chain_build(&chain, 1, false, 4, 2, 1e6);
         chain.values[chain.bound] = bad[i];
         struct forge_model *model;
@@ -165,7 +165,7 @@ static void numbers_outside_their_range_are_refused(void)
     CHECK(!forge_number_fits(FORGE_ANY, NAN));
 }
 
-/* ------------------------------------------------------------------ damage */
+/* --- damage --- */
 
 /* Whatever a table holds, there is a status, or a model that can be evaluated. */
 static void try_damaged(struct chain *chain)
@@ -190,9 +190,9 @@ static void try_damaged(struct chain *chain)
 static void damage_words(struct chain *chain, uint32_t *words, size_t bytes, uint64_t *random)
 {
     const uint32_t others[] = {FORGE_NONE, 0, 1, 2, 3, 1u << 21, 1u << 31};
-    for (size_t i = 0; i < bytes / sizeof(*words); i++) {
+    for (size_t i = 0; i < bytes / sizeof *words; i++) {
         uint32_t before = words[i];
-        words[i] = others[check_random_below(random, sizeof(others) / sizeof(*others))];
+        words[i] = others[check_random_below(random, sizeof(others) / sizeof *others)];
         try_damaged(chain);
         words[i] = before;
     }
@@ -205,7 +205,7 @@ static void damaged_tables_are_survived(uint64_t *random)
     for (int round = 0; round < 3; round++) {
 #define X(record, table) \
     damage_words(&chain, (uint32_t *)chain.table, \
-                 chain.problem.record##_count * sizeof(*chain.table), random);
+                 chain.problem.record##_count * sizeof *chain.table, random);
         FORGE_TABLES(X)
 #undef X
         damage_words(&chain, chain.indices, chain.problem.index_count * 4, random);

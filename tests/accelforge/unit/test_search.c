@@ -99,7 +99,7 @@ static double least_of(const struct outcome *outcome, uint32_t objective)
     return least;
 }
 
-/* ------------------------------------------------------------------ all tiles */
+/* --- all tiles --- */
 
 struct trial {
     const struct outcome *outcome;
@@ -167,7 +167,7 @@ static void test_no_tiles_are_better(double bound, double buffer_bits)
               FORGE_OK);
         CHECK(forge_model_create(&trial.model, &problem, &fault) == FORGE_OK);
         trial.scratch = forge_scratch_create(trial.model);
-        trial.row = calloc(trial.model->column_count, sizeof(*trial.row));
+        trial.row = calloc(trial.model->column_count, sizeof *trial.row);
         CHECK(trial.scratch != NULL && trial.row != NULL);
         try_tiles(&trial, 0);
         free(trial.row);
@@ -179,7 +179,7 @@ static void test_no_tiles_are_better(double bound, double buffer_bits)
     release(&outcome);
 }
 
-/* ------------------------------------------------------------------ threads */
+/* --- threads --- */
 
 static bool same(const struct outcome *a, const struct outcome *b)
 {
@@ -192,7 +192,7 @@ static bool same(const struct outcome *a, const struct outcome *b)
             memcmp(x->objectives, y->objectives,
                    FORGE_OBJECTIVES * x->row_count * sizeof(double)) != 0 ||
             (x->loop_count > 0 &&
-             memcmp(x->tiles, y->tiles, (size_t)x->row_count * x->loop_count * sizeof(*x->tiles)) !=
+             memcmp(x->tiles, y->tiles, (size_t)x->row_count * x->loop_count * sizeof *x->tiles) !=
                  0))
             return false;
     }
@@ -205,7 +205,7 @@ static void test_threads_do_not_matter(void)
     struct outcome one = search(1, SIZE_MAX);
     CHECK(one.found.complete && one.groups.count > 4);
     const unsigned threads[] = {2, 3, 8};
-    for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+    for (size_t i = 0; i < sizeof(threads) / sizeof *threads; i++) {
         struct outcome several = search(threads[i], SIZE_MAX);
         CHECK(several.found.complete && same(&one, &several));
         release(&several);
@@ -213,7 +213,7 @@ static void test_threads_do_not_matter(void)
     release(&one);
 }
 
-/* ------------------------------------------------------------------ incumbents */
+/* --- incumbents --- */
 
 /* Returns the least cost of each template, by a search with few choices. */
 static double *take_a_look(void)
@@ -222,7 +222,7 @@ static double *take_a_look(void)
         .space = &product.space, .threads = 2, .memory_limit = SIZE_MAX, .width = 2};
     struct outcome quick = search_with(&request);
     size_t count = quick.found.templates->count;
-    double *low = calloc(count * FORGE_OBJECTIVES, sizeof(*low));
+    double *low = calloc(count * FORGE_OBJECTIVES, sizeof *low);
     CHECK(low != NULL);
     for (uint32_t t = 0; t < count; t++)
         forge_search_low(quick.search, t, &low[t * FORGE_OBJECTIVES]);
@@ -286,7 +286,7 @@ static void test_an_incumbent(bool product_counts)
     release(&all);
 }
 
-/* ------------------------------------------------------------------ limits */
+/* --- limits --- */
 
 /* BEST: of a complete search. */
 static void check_bounds(const struct outcome *some, const struct outcome *best)

@@ -95,7 +95,7 @@ static void other_user(const struct place *place)
         close(pipes[i / 2][i % 2]);
 }
 
-/* ------------------------------------------------------------------ who is in the way */
+/* --- who is in the way --- */
 
 /* Returns true if this process listens at the abstract name FOUND; then *NAME is its address. */
 static int connects(const char *found, struct sockaddr_un *name, socklen_t *length)

@@ -33,7 +33,7 @@ static uint64_t pick(struct numbers *numbers, uint64_t below)
     return (mixed ^ mixed >> 29) % below;
 }
 
-/* ------------------------------------------------------------------ the nonsense */
+/* --- the nonsense --- */
 
 struct mapping {
     uint8_t *base;
@@ -96,7 +96,7 @@ static void *vandal_main(void *argument)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ the ranks */
+/* --- the ranks --- */
 
 struct work {
     struct rank rank;

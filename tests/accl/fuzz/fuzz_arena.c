@@ -80,7 +80,7 @@ static void meet(struct ranks *r)
     }
 }
 
-/* ------------------------------------------------------------------ steps */
+/* --- steps --- */
 
 struct step {
     uint8_t what;

@@ -79,7 +79,7 @@ static void every_alignment(copy_function *copy, uint64_t *seed, size_t least, s
             copy_once(copy, to, from, least + (size_t)check_random_below(seed, most - least));
 }
 
-/* ------------------------------------------------------------------ nothing beyond the ranges */
+/* --- nothing beyond the ranges --- */
 
 /* Whole pages of BYTES bytes between two that cannot be accessed. */
 static uint8_t *guarded_new(size_t bytes)
@@ -117,7 +117,7 @@ static void between_guard_pages(copy_function *copy, size_t least)
     guarded_free(to, BYTES);
 }
 
-/* ------------------------------------------------------------------ overlapping ranges */
+/* --- overlapping ranges --- */
 
 static void overlap_once(copy_function *copy, size_t n, size_t shift, bool source_first)
 {
@@ -152,7 +152,7 @@ static void overlapping(copy_function *copy, size_t n)
     overlap_once(copy, n, n - 1, true);
 }
 
-/* ------------------------------------------------------------------ which way is taken */
+/* --- which way is taken --- */
 
 static size_t first_large(void)
 {

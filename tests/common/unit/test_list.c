@@ -23,7 +23,7 @@ static struct object *object_of(struct list_node *node)
     return LIST_ENTRY(node, struct object, node);
 }
 
-/* ------------------------------------------------------------------ cases */
+/* --- cases --- */
 
 static void an_empty_list_is_all_zeros(void)
 {
@@ -70,7 +70,7 @@ static void taking_all_keeps_the_order(void)
     CHECK(list_is_empty(&all));
 }
 
-/* ------------------------------------------------------------------ against a model */
+/* --- against a model --- */
 
 struct model {
     struct object *objects[OBJECTS];

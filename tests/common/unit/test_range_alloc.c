@@ -15,7 +15,7 @@
 #define ALIGN OFFCHIP_RANGE_ALIGN
 #define BASE UINT64_C(0x600000000000)
 
-/* ------------------------------------------------------------------ model */
+/* --- model --- */
 
 enum { CELLS = 2048, MAX_BLOCKS = CELLS };
 
@@ -157,7 +157,7 @@ static void random_operations(uint64_t *random, long operations, bool failing)
     range_alloc_delete(ra);
 }
 
-/* ------------------------------------------------------------------ cases */
+/* --- cases --- */
 
 static void bad_ranges_are_refused(void)
 {

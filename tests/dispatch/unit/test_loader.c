@@ -22,7 +22,7 @@ static const char *libm_path(void)
     return access(LIBM, R_OK) == 0 ? LIBM : LIBM64;
 }
 
-/* ------------------------------------------------------------------ failing allocations */
+/* --- failing allocations --- */
 
 static bool calloc_fails, realpath_fails, strdup_fails;
 
@@ -48,7 +48,7 @@ char *__wrap_strdup(const char *text)
     return strdup_fails ? NULL : __real_strdup(text);
 }
 
-/* ------------------------------------------------------------------ tests */
+/* --- tests --- */
 
 struct math_table {
     double (*cos)(double);

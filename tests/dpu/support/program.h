@@ -20,7 +20,7 @@ static inline uint64_t dpu_word(const char *mnemonic, const char *form, const in
     uint64_t word;
     CHECK(dpu_form_info(instruction.form, &info));
     instruction.operand_count = info.operand_count;
-    memcpy(instruction.values, values, info.operand_count * sizeof(*values));
+    memcpy(instruction.values, values, info.operand_count * sizeof *values);
     CHECK(dpu_encode(&instruction, &word));
     return word;
 }
@@ -39,7 +39,7 @@ static inline uint64_t dpu_word(const char *mnemonic, const char *form, const in
 #define LOAD_AT(machine, index, ...) \
     do { \
         const uint64_t words_[] = {__VA_ARGS__}; \
-        CHECK(dpu_machine_write_iram(machine, index, words_, sizeof(words_) / sizeof(*words_))); \
+        CHECK(dpu_machine_write_iram(machine, index, words_, sizeof(words_) / sizeof *words_)); \
     } while (0)
 #define LOAD(machine, ...) LOAD_AT(machine, 0, __VA_ARGS__)
 

@@ -29,7 +29,7 @@ static void check_buffer(struct dpu_set_t dpu, const char *name, const void *exp
     free(seen);
 }
 
-/* ------------------------------------------------------------------ copies */
+/* --- copies --- */
 
 static void test_what_a_copy_is_refused_for(void)
 {
@@ -122,7 +122,7 @@ static void test_broadcasts(uint64_t *state)
     OK(dpu_free(set));
 }
 
-/* ------------------------------------------------------------------ prepared buffers */
+/* --- prepared buffers --- */
 
 static void test_pushes(uint64_t *state)
 {
@@ -204,7 +204,7 @@ static void test_when_buffers_stay_prepared(void)
     OK(dpu_free(set));
 }
 
-/* ------------------------------------------------------------------ blocks */
+/* --- blocks --- */
 
 struct split {
     uint8_t *base;
@@ -307,7 +307,7 @@ static void test_what_blocks_are_refused_for(void)
     OK(dpu_free(set));
 }
 
-/* ------------------------------------------------------------------ by address */
+/* --- by address --- */
 
 static void test_copies_by_address(void)
 {

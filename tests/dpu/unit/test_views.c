@@ -13,7 +13,7 @@
 #include "dpu_management.h"
 #include "dpu_memory.h"
 
-/* ------------------------------------------------------------------ logs */
+/* --- logs --- */
 
 /* Makes the DPU's log what a program would have left. */
 static void put_log(struct dpu_set_t dpu, const void *bytes, size_t size, uint32_t position,
@@ -87,7 +87,7 @@ static void test_logs(void)
     OK(dpu_free(set));
 }
 
-/* ------------------------------------------------------------------ checkpoints */
+/* --- checkpoints --- */
 
 #define ALL ((dpu_checkpoint_flags_t)DPU_CHECKPOINT_ALL)
 
@@ -180,7 +180,7 @@ static void test_running_tasklets_go_on(void)
     OK(dpu_free(set));
 }
 
-/* ------------------------------------------------------------------ faults */
+/* --- faults --- */
 
 /* In place of the program: two instructions, `fault 5`, and the end. */
 static void put_fault(struct dpu_t *dpu)

@@ -175,7 +175,7 @@ static inline uint32_t dw_here(struct dwarf_file *f)
 
 #define DIE(f, ...) ULEBS(dw_info(f), __VA_ARGS__)
 
-/* ------------------------------------------------------------------ a vocabulary */
+/* --- a vocabulary --- */
 
 /* Abbreviations that most tests need; their own start at OWN. */
 enum {
@@ -252,7 +252,7 @@ static inline void dw_close(struct dwarf_file *f)
     DIE(f, 0);
 }
 
-/* ------------------------------------------------------------------ looking it up */
+/* --- looking it up --- */
 
 static inline enum dwarf_lookup dw_lookup(struct dwarf_file *f, uint64_t address,
                                           const char *symbol, struct dwarf_signature *signature,

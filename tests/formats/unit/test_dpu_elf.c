@@ -11,7 +11,7 @@
 
 #include "tests/support/dpu_elf_builder.h"
 
-/* ------------------------------------------------------------------ failing calloc */
+/* --- failing calloc --- */
 
 static long allocations_left = -1; /* -1: no limit */
 
@@ -27,7 +27,7 @@ void *__wrap_calloc(size_t n, size_t size)
     return __real_calloc(n, size);
 }
 
-/* ------------------------------------------------------------------ a program */
+/* --- a program --- */
 
 enum { TEXT = DPU_SECTION_FIRST, DATA, HOST, MRAM, ATOMIC, ATTRIBUTES };
 enum { S_TEXT, S_DATA, S_HOST, S_MRAM }; /* segments */
@@ -209,7 +209,7 @@ static void test_code(void)
     free(image);
 }
 
-/* ------------------------------------------------------------------ what is wrong */
+/* --- what is wrong --- */
 
 /* Each changes one thing of the program, and says what is then wrong with it. */
 #define BROKEN(X) \

@@ -12,7 +12,7 @@
 
 #include "dwarf_builder.h"
 
-/* ------------------------------------------------------------------ which function */
+/* --- which function --- */
 
 /* Functions at VADDR by each of the attributes that may say so. */
 static void entry_addresses(void)
@@ -228,7 +228,7 @@ static void another_calling_convention_is_refused(void)
     }
 }
 
-/* ------------------------------------------------------------------ units */
+/* --- units --- */
 
 static void types_in_other_units(void)
 {
@@ -354,7 +354,7 @@ static void a_unit_is_skipped_only_if_it_says_so_clearly(void)
     }
 }
 
-/* ------------------------------------------------------------------ ELF */
+/* --- ELF --- */
 
 static void good_file(struct dwarf_file *f)
 {

@@ -19,7 +19,7 @@ void *__wrap_realloc(void *p, size_t size)
     return no_memory ? NULL : __real_realloc(p, size);
 }
 
-/* ------------------------------------------------------------------ forms */
+/* --- forms --- */
 
 /* A DIE with an attribute of each form that a version knows, before the ones that matter. */
 static void every_form_has_its_length(void)
@@ -190,7 +190,7 @@ static void names_and_addresses_by_index(void)
     EXPECT(&f, DWARF_FOUND, "v()");
 }
 
-/* ------------------------------------------------------------------ abbreviations */
+/* --- abbreviations --- */
 
 static void an_unknown_abbreviation_is_not_guessed(void)
 {

@@ -10,7 +10,7 @@
 
 #include "dwarf_builder.h"
 
-/* ------------------------------------------------------------------ types */
+/* --- types --- */
 
 static void letters_follow_encoding_and_size(void)
 {
@@ -146,7 +146,7 @@ static void endless_chains_end(void)
     EXPECT(&f, DWARF_MALFORMED, "function is broken");
 }
 
-/* ------------------------------------------------------------------ parameters */
+/* --- parameters --- */
 
 static void up_to_256_parameters(void)
 {

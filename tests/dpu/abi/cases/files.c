@@ -110,7 +110,7 @@ static dpu_error_t refuse(dpu_loader_env_t env, void *content, dpu_mem_max_addr_
 /* A program that the caller reads, writes into the DPUs and tells the library of. */
 static struct dpu_program_t *read_program(dpu_elf_file_t *file)
 {
-    struct dpu_program_t *program = malloc(sizeof(*program));
+    struct dpu_program_t *program = malloc(sizeof *program);
     CHECK_TRUE(program != NULL);
     dpu_init_program_ref(program);
     write_program("own.dpu", COUNT);
