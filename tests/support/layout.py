@@ -121,8 +121,16 @@ def _runtime_folders(root: Path) -> list[Path]:
 # --- Python -----------------------------------------------------------------------------------
 
 
-def imports(root: Path) -> dict[str, set[str]]:
-    """Find which module of the packages imports which, at any place but for type checkers."""
+def imports(root: Path, *, types: bool = False) -> dict[str, set[str]]:
+    """Find which module of the packages imports which, in functions too.
+
+    Parameters
+    ----------
+    root : Path
+        Of the tree.
+    types : bool
+        Count imports for type checkers.
+    """
     files = _files(root, PACKAGES, ".py", ".pyx")
     modules = {_module(file): file for file in files}
     edges: dict[str, set[str]] = {}
@@ -131,7 +139,9 @@ def imports(root: Path) -> dict[str, set[str]]:
         package = (
             _module(file) if file.endswith("__init__.py") else _module(file).rpartition(".")[0]
         )
-        found = _python_imports(text) if file.endswith(".py") else _cython_imports(text)
+        found = (
+            _python_imports(text, types=types) if file.endswith(".py") else _cython_imports(text)
+        )
         edges[file] = {
             target
             for name, members in found
@@ -141,7 +151,7 @@ def imports(root: Path) -> dict[str, set[str]]:
     return edges
 
 
-def _python_imports(text: str) -> Iterable[tuple[str, list[str]]]:
+def _python_imports(text: str, *, types: bool) -> Iterable[tuple[str, list[str]]]:
     todo: list[ast.AST] = [ast.parse(text)]
     while todo:
         node = todo.pop()
@@ -150,7 +160,7 @@ def _python_imports(text: str) -> Iterable[tuple[str, list[str]]]:
                 yield alias.name, []
         elif isinstance(node, ast.ImportFrom):
             yield "." * node.level + (node.module or ""), [alias.name for alias in node.names]
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        elif not types and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             todo += node.orelse
         else:
             todo += ast.iter_child_nodes(node)
