@@ -95,17 +95,18 @@ def draw_roofline(figures: ProgramFigures) -> str:
 
     parts = [_line(_LEFT, bottom, right, bottom), _line(_LEFT, _TOP, _LEFT, bottom)]
     for power in range(-3, 3):
-        parts.append(_text(x_of(10**power), bottom + 14, f"{10.0**power:g}", "middle"))
+        parts.append(_text(x_of(10**power), bottom + 18, f"{10.0**power:g}", "middle"))
     for power in range(-3, 1):
         parts.append(_text(_LEFT - 6, y_of(10**power) + 4, f"{10.0**power:g}", "end"))
-    parts.append(_text((_LEFT + right) / 2, bottom + 30, "instructions per byte of MRAM", "middle"))
-    parts.append(_text(_LEFT, bottom + 44, "vertical: instructions per cycle"))
+    parts.append(_text((_LEFT + right) / 2, bottom + 36, "instructions per byte of MRAM", "middle"))
+    upwards = _text(-(_TOP + bottom) / 2, _LEFT - 50, "instructions per cycle", "middle")
+    parts.append(upwards.replace("<text ", '<text transform="rotate(-90)" '))
 
     limit, ridge = figures.limit, 1 / figures.limit
     start = 10**low_x
     parts.append(_line(x_of(start), y_of(start * limit), x_of(ridge), y_of(1), "#2e6da4"))
     parts.append(_line(x_of(ridge), y_of(1), right, y_of(1), "#2a7f62"))
-    parts.append(_text(right, y_of(1) - 5, "pipeline: 1 instruction per cycle", "end"))
+    parts.append(_text(right, y_of(1) - 9, "pipeline: 1 instruction per cycle", "end"))
     at = x_of(0.02)
     parts.append(_text(at + 6, y_of(0.02 * limit) + 14, f"DMA: {limit:.2f} bytes per cycle"))
     for one in figures.launches[:100]:
@@ -147,11 +148,14 @@ def draw_dpus(figures: ProgramFigures) -> str:
     dpus = sorted(figures.dpus, key=lambda one: one.number)
     bottom, longest = 200, max((one.cycles for one in dpus), default=0) or 1
     width = (_WIDTH - _LEFT - 20) / max(1, len(dpus))
-    parts = [_text(_LEFT - 6, _TOP + 4, f"{longest}", "end"), _text(_LEFT - 6, bottom, "0", "end")]
+    parts = [
+        _text(_LEFT - 6, _TOP + 4, f"{longest:,}", "end"),
+        _text(_LEFT - 6, bottom, "0", "end"),
+    ]
     for index, one in enumerate(dpus):
         x, y = _LEFT + index * width, float(bottom)
         shares = (one.instructions, one.lost_few, one.lost_stopped, one.lost_dma)
-        note = f"DPU {one.number}: {one.cycles} cycles"
+        note = f"DPU {one.number}: {one.cycles:,} cycles"
         for colour, cycles in zip(_LOST.values(), shares, strict=True):
             height = min(cycles, longest) / longest * (bottom - _TOP)
             y -= height
@@ -197,8 +201,8 @@ def draw_timeline(figures: ProgramFigures, launch: LaunchEvents, *, most: int = 
         width = (min(event.end, end) - event.begin) * scale
         parts.append(_box(x, y, width, 12, colour))
     bottom = engine + 30
-    parts.append(_text(_LEFT, bottom, f"cycle {begin}"))
-    parts.append(_text(_WIDTH - 20, bottom, f"cycle {end}", "end"))
+    parts.append(_text(_LEFT, bottom, f"cycle {begin:,}"))
+    parts.append(_text(_WIDTH - 20, bottom, f"cycle {end:,}", "end"))
     parts += _legend(bottom + 18, {_EVENT_NAMES[kind]: c for kind, c in _EVENT_COLOURS.items()})
     launches = [one.number for one in figures.launches]
     which = f"launch {launch.operation} of {max(launches, default=launch.operation)}"

@@ -10,7 +10,7 @@ from .costs import Code, Cost, add_up
 from .drawing import draw_dpus, draw_roofline, draw_tasklets, draw_timeline
 from .figures import LaunchFigures, ProgramFigures, advise
 from .raw import RawProfile
-from .text import coverage
+from .text import count_of, coverage
 
 __all__ = ["page"]
 
@@ -28,7 +28,8 @@ td, th { padding: 2px 9px; text-align: right; white-space: pre;
   border-bottom: 1px solid var(--line); }
 td:first-child, th:first-child { text-align: left; position: sticky; left: 0;
   background: var(--page); }
-.source td:nth-child(2), .source th:nth-child(2), .code td:nth-child(4) {
+th { white-space: normal; vertical-align: bottom; }
+.source td:last-child, .source th:last-child, .code td:nth-child(4) {
   text-align: left; font-family: monospace; }
 .advice { background: var(--box); border-left: 4px solid var(--good); padding: 0.7em 1em; }
 .quiet { color: var(--quiet); } code { overflow-wrap: anywhere; }
@@ -77,14 +78,16 @@ def _cut(costs: list[tuple[str, int]], total: int) -> tuple[set[str], str]:
     if not rest or not total:
         return {name for name, _ in costs}, ""
     share = 100 * sum(rest) / total
-    return kept, f"{len(rest)} more, of less than {_LEAST_SHARE:.1%} each: {share:.1f} % together"
+    return kept, (
+        f"{len(rest)} more, of less than {100 * _LEAST_SHARE:g} % each: {share:.1f} % together"
+    )
 
 
 def _shown(head: list[str], rows: dict[str, list[str]], cut: tuple[set[str], str]) -> str:
     """Return the table of rows that matter, and a line about the others."""
     kept, rest = cut
     shown = [[name, *cells] for name, cells in rows.items() if name in kept]
-    table = _table(head, shown, "source" if head[1] == "source" else "")
+    table = _table(head, shown, "source" if head[-1] == "source" else "")
     return table + (f'\n<p class="quiet">{escape(rest)}</p>' if rest else "")
 
 
@@ -130,10 +133,10 @@ def _lines(figures: ProgramFigures, total: int) -> str:
             texts[_line_of(code, site.pc)] = source[number - 1].strip()
     costs = add_up(figures.sites, lambda site: _line_of(code, site.pc))
     rows = {
-        name: [texts.get(name, ""), *_cells(cost, total, clock)] for name, cost in costs.items()
+        name: [*_cells(cost, total, clock), texts.get(name, "")] for name, cost in costs.items()
     }
     cut = _cut([(name, cost.cycles) for name, cost in costs.items()], total)
-    return _shown(["line", "source", *_HEAD], rows, cut)
+    return _shown(["line", *_HEAD, "source"], rows, cut)
 
 
 def _launch(one: LaunchFigures, figures: ProgramFigures) -> list[str]:
@@ -193,8 +196,9 @@ def _sources(figures: ProgramFigures, total: int) -> str:
         share = files[file] / total if total else 0.0
         opened = " open" if share >= _LEAST_SHARE else ""
         parts.append(
-            f"<details{opened}><summary>{escape(Path(file).name)}: {share:.1%} of the cycles"
-            f'</summary>\n<div class="wide"><table class="code">\n{body}\n</table></div></details>'
+            f"<details{opened}><summary>{escape(Path(file).name)}: "
+            f"{100 * share:.1f} % of the cycles</summary>"
+            f'\n<div class="wide"><table class="code">\n{body}\n</table></div></details>'
         )
     return "\n".join(parts)
 
@@ -214,8 +218,8 @@ def _program(profile: RawProfile, figures: ProgramFigures) -> str:
     ]
     summary = (
         f"{_time(whole.cycles, clock)} ({whole.cycles:,} cycles at {clock / 1e6:.0f} MHz) of the "
-        f"slowest of {whole.dpus} DPU(s) in {len(figures.launches)} launch(es), "
-        f"{whole.tasklets} tasklets, {whole.instructions:,} instructions."
+        f"slowest of {count_of(whole.dpus, 'DPU')} in {count_of(len(figures.launches), 'launch')}, "
+        f"{count_of(whole.tasklets, 'tasklet')}, {whole.instructions:,} instructions."
     )
     return "\n".join(
         [

@@ -9,9 +9,15 @@ from pathlib import Path
 from .costs import Cost, add_up
 from .figures import LaunchFigures, ProgramFigures, advise
 
-__all__ = ["annotate", "coverage", "report"]
+__all__ = ["annotate", "count_of", "coverage", "report"]
 
 _COSTS = ("cycles", "%", "instr", "issue", "pipeline", "spin", "dma", "sleep")
+
+
+def count_of(number: int, name: str) -> str:
+    """Write a number of things, such as "1 DPU" and "2 launches"."""
+    ending = "" if number == 1 else "es" if name.endswith("ch") else "s"
+    return f"{number:,} {name}{ending}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -147,8 +153,10 @@ def report(figures: ProgramFigures, *, lines: int = 20, instructions: int = 0) -
     code, sites, total = figures.code, figures.sites, 0
     total = sum(cost.cycles for cost in figures.tasklets.values())
     parts = [
-        f"program {figures.program.path or '(from memory)'}: {len(figures.launches)} launch(es) of "
-        f"{figures.whole.dpus} profiled DPU(s), {figures.whole.tasklets} tasklets",
+        f"program {figures.program.path or '(from memory)'}: "
+        f"{count_of(len(figures.launches), 'launch')} of "
+        f"{count_of(figures.whole.dpus, 'profiled DPU')}, "
+        f"{count_of(figures.whole.tasklets, 'tasklet')}",
         f"  {advise(figures)}",
         "",
         "launches (cycles of the slowest DPU):",

@@ -161,7 +161,7 @@ def test_the_page_says_what_was_run_and_is_for_all_screens(
 
 def test_rows_that_do_not_matter_are_counted() -> None:
     sites = [("f", 900), ("g", 96), ("h", 3), ("i", 1)]
-    assert _cut(sites, 1000) == ({"f", "g"}, "2 more, of less than 0.5% each: 0.4 % together")
+    assert _cut(sites, 1000) == ({"f", "g"}, "2 more, of less than 0.5 % each: 0.4 % together")
     assert _cut(sites[:2], 996) == ({"f", "g"}, "")
     assert _cut([], 0) == (set(), "")
 

@@ -83,6 +83,9 @@ def test_the_page_of_a_host_has_the_source_of_its_lines(
     assert f"<code>{shlex.join(host)}</code>, 20" in text
     lines = text.partition("<h3>Lines</h3>")[2].partition("</table>")[0]
     source = "histogram[bin_of(pixels[i])]++;"
-    assert re.search(rf"<td>dpu_histogram\.c:\d+</td><td>{re.escape(source)}</td>", lines)
+    # Numbers come first, as a long line would push them off the screen.
+    row = rf"<td>dpu_histogram\.c:\d+</td><td>\d+\.\d %</td>.*<td>{re.escape(source)}</td></tr>"
+    assert re.search(row, lines)
+    assert "of the slowest of 1 DPU in 1 launch, 16 tasklets" in text
     assert "<td>__multiply_divide, without lines</td>" in lines
     assert f"{root}/examples" not in text
