@@ -3,7 +3,8 @@
 # Steps of a newcomer, on a fresh Debian 12 with the packages that README names and no others:
 #     bare_debian.sh [FOLDER]
 # Needs root, debootstrap and the network. FOLDER keeps the root file system for another run; it is a
-# temporary one otherwise. What is tested is what is committed.
+# temporary one otherwise. What is tested is what is committed. The last line has the times from the
+# start of `make demo`.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -56,7 +57,15 @@ unshare --mount --pid --fork --kill-child sh -eu -c '
     exec chroot "$system" /usr/bin/env -i HOME=/home/newcomer PATH=/usr/sbin:/usr/bin:/sbin:/bin \
         CI="${CI:-}" PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-60}" sh -euc "
             cd /home/newcomer/offchip
+            begun=\$(date +%s)
             make demo
-            make test
+            first=\$((\$(stat -c %Y build/demo/before.png) - begun))
+            demo=\$((\$(date +%s) - begun))
+            echo \"first picture after \$first s, end of the demo after \$demo s\"
+            status=0
+            make test || status=\$?
+            echo \"first picture after \$first s, end of the demo after \$demo s,\" \
+                \"end of the tests after \$((\$(date +%s) - begun)) s, on \$(nproc) cores\"
+            exit \$status
         "
 '

@@ -66,8 +66,13 @@ NEXT = (
     ("C programs for NEC's SDK", 'eval "$(veo-env)"; make', "docs/veo.md"),
     ("programs for pyaccl", "mpiexec -n 4 python -m accl.as_pyaccl program.py", "docs/accl.md"),
     ("YAML files of AccelForge", "python examples/accelforge_matmuls.py", "docs/accelforge.md"),
-    ("none yet", "jupyter lab docs/notebooks", "docs/start"),
-    ("tests to write", "pytest", "docs/testing.md"),
+    (
+        "C++ programs for ACCL",
+        "g++ -std=c++17 program.cpp $(accl-pkg-config --cflags --libs accl)",
+        "docs/accl_cpp.md",
+    ),
+    ("none yet", "python examples/veo_hello.py", "docs/start"),
+    ("tests to write", "pip install pytest; pytest", "docs/testing.md"),
 )
 
 

@@ -150,6 +150,19 @@ def test_page_of_the_demo_says_what_failed(
     assert "<pre>&lt;printed&gt;</pre>" in text
 
 
+def test_what_the_demo_says_to_type_is_there_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make demo` installs neither pytest nor Jupyter."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import demo_page
+
+    there = {"eval", "make", "mpiexec", "pip", "python", "g++", "DPU_CHECK=all"}
+    commands = [command for _, command, _ in demo_page.NEXT]
+    assert {command.split()[0] for command in commands} <= there
+    scripts = [word for line in commands for word in line.split() if word.startswith("examples/")]
+    assert scripts
+    assert [script for script in scripts if not (EXAMPLES.parent / script).is_file()] == []
+
+
 def test_every_page_that_the_demo_names_exists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(EXAMPLES))
     import demo_page
