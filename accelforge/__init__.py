@@ -24,6 +24,7 @@ from offchip import __version__
 
 if TYPE_CHECKING:
     from accelforge import devices, plotting
+    from accelforge.exploration import Range
     from accelforge.prediction import measure, predict
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "LiteralString",
     "Mapping",
     "Metrics",
+    "Range",
     "Renames",
     "Spec",
     "ValidationError",
@@ -58,8 +60,9 @@ __all__ = [
     "workload",
 ]
 
-# What an evaluation does without is imported when it is used: names, and their modules.
+# Names that an evaluation does without, which are imported when they are used, and their modules.
 _LATER = {
+    "Range": "accelforge.exploration",
     "devices": "accelforge.devices",
     "measure": "accelforge.prediction",
     "plotting": "accelforge.plotting",

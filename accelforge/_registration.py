@@ -12,6 +12,7 @@ from accelforge.frontend.operations import operations
 
 if TYPE_CHECKING:
     from accelforge.explanation.explanation import Explanation
+    from accelforge.exploration.result import Exploration
     from accelforge.frontend.spec import Spec
     from accelforge.mapper.FFM.mappings import Mappings
 
@@ -24,6 +25,7 @@ def register() -> None:
     operations.make_problem = _make_problem
     operations.map_workload_to_arch = _map_workload_to_arch
     operations.explain = _explain
+    operations.explore = _explore
 
 
 def _evaluate_mapping(spec: Spec) -> Mappings:
@@ -48,3 +50,9 @@ def _explain(problem: dict[str, Any]) -> Explanation:
     from accelforge.explanation.explanation import explain_problem
 
     return explain_problem(problem)
+
+
+def _explore(spec: Spec, *args: Any, **settings: Any) -> Exploration:
+    from accelforge.exploration.explore import explore
+
+    return explore(spec, *args, **settings)

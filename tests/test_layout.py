@@ -108,7 +108,8 @@ LAYERS: dict[str, str] = {
     "accelforge/model": "@accelforge/results accelforge/_model",
     "accelforge/explanation": "@accelforge/model",
     "accelforge/mapper": "@accelforge/model accelforge/_search accelforge/_join",
-    "accelforge/plotting": "@accelforge/mapper accelforge/examples",
+    "accelforge/exploration": "@accelforge/model",
+    "accelforge/plotting": "@accelforge/mapper accelforge/exploration accelforge/examples",
     "accelforge/devices": "@accelforge/frontend veo",
     "accelforge/prediction": "@accelforge/mapper",
     "accelforge": "@accelforge/plotting accelforge/explanation accelforge/prediction"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from accelforge.explanation.explanation import Explanation
+    from accelforge.exploration.result import Exploration
     from accelforge.frontend.spec import Spec
     from accelforge.mapper.FFM.mappings import Mappings
 
@@ -30,12 +31,15 @@ class Operations:
         Looks for mappings; takes the arguments of the method.
     explain : callable
         Explains the mapping of a problem.
+    explore : callable
+        Evaluates a Spec at many points; takes the arguments of the method.
     """
 
     evaluate_mapping: Callable[[Spec], Mappings]
     make_problem: Callable[[Spec], dict[str, Any]]
     map_workload_to_arch: Callable[..., Mappings]
     explain: Callable[[dict[str, Any]], Explanation]
+    explore: Callable[..., Exploration]
 
 
 operations = Operations()

@@ -24,8 +24,12 @@ from accelforge.util.exceptions import EvaluationError
 from accelforge.util.lazy import find, need
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+    from collections.abc import Mapping as MappingOf
     from concurrent.futures import Executor
 
+    from accelforge.exploration.result import Exploration
     from accelforge.mapper.FFM.mappings import Mappings
 
 __all__ = ["Spec", "Specification"]
@@ -319,6 +323,74 @@ class Spec(EvalableModel):
         `accelforge.problem` evaluates it, also for many values of its numbers at once.
         """
         return operations.make_problem(self)
+
+    def explore(
+        self,
+        parameters: MappingOf[str, Any],
+        objectives: str | Iterable[str] = ("energy", "latency"),
+        *,
+        method: str = "grid",
+        count: int | None = None,
+        seed: int = 0,
+        file: str | os.PathLike[str] | None = None,
+        executor: Executor | None = None,
+        time_limit: float = float("inf"),
+        pbar: str | None = None,
+    ) -> Exploration:
+        """Evaluate the specification with many values of its numbers.
+
+        Without a mapping, the mapper looks for the best ones at each point.
+
+        Parameters
+        ----------
+        parameters : dict
+            By path, such as ``arch.Buffer.size`` or ``arch.DRAM.actions.read.energy``, a list of
+            values, or an `accelforge.Range` of numbers.
+        objectives : str or iterable of str
+            Numbers that are to be small: ``energy``, ``latency``, ``energy_delay_product`` and
+            other totals, ``area``, ``leak_power``, ``usage of Buffer``.
+        method : str
+            ``grid``: all combinations. ``random``: points spread over all. ``adaptive``: points
+            near those that are the best so far.
+        count : int
+            How many points, for ``random`` and ``adaptive``.
+        seed : int
+            For random numbers; the same one gives the same points.
+        file : path, optional
+            A file of SQLite for what is found. An exploration that was stopped goes on with it.
+        executor : Executor, optional
+            Evaluates the points, on other processes or machines.
+        time_limit : float
+            Seconds after which what was found is returned.
+        pbar : str, optional
+            Label of a progress bar on stderr.
+
+        Returns
+        -------
+        Exploration
+            The points, whose order does not depend on the executor.
+
+        Raises
+        ------
+        KeyError
+            A path leads nowhere.
+        ValueError
+            An argument is wrong.
+        StoreError
+            The file has something else, or is in use.
+        """
+        return operations.explore(
+            self,
+            parameters,
+            objectives,
+            method=method,
+            count=count,
+            seed=seed,
+            file=file,
+            executor=executor,
+            time_limit=time_limit,
+            pbar=pbar,
+        )
 
     def map_workload_to_arch(
         self,
