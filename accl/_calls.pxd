@@ -15,7 +15,8 @@ cdef class Caller:
     cdef uint32_t *locals
     cdef uint32_t n_comms
     # Bits of element types that have an arithmetic configuration of their own.
-    cdef uint32_t singles
+    # By number of accl.h: whether calls of one type may have it.
+    cdef bint singles[256]
     cdef object configs
     cdef bint check_return_value_flag
     cdef bint config_rdy

@@ -7,7 +7,17 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 from accl._handle cimport ACCLHandle, run_call, start_call
-from accl._operand cimport Moved, Operand, dtype_code, dtype_name, engine_dtype, moved, sync
+from accl._operand cimport (
+    Moved,
+    Operand,
+    dtype_code,
+    dtype_name,
+    engine_dtype,
+    moved,
+    own_codes,
+    reduced_names,
+    sync,
+)
 from accl._staging cimport Stage
 from accl.libaccl cimport (
     ACCL_ETH_COMPRESSED,
@@ -118,19 +128,20 @@ cdef class Caller:
         return 0
 
     cdef int set_configs(self, object configs) except -1:
-        cdef uint32_t singles = 0
+        cdef set singles = set(own_codes())
         cdef uint32_t code
         for pair in configs:
             if pair[0] == pair[1]:
                 code = dtype_code(pair[0], "configure_arithmetic")
-                if code > ACCL_INT64:
+                if code >> 8:
                     raise ACCLDtypeError(
                         f"configure_arithmetic: no arithmetic for {pair[0]}"
                     )
-                singles |= 1u << code
+                singles.add(code)
 
         self.configs = configs
-        self.singles = singles
+        for code in range(256):
+            self.singles[code] = code in singles
         return 0
 
     cdef int begin(self, accl_call *call, uint32_t operation, object comm_id,
@@ -208,7 +219,7 @@ cdef class Caller:
             and (res == one or res == ACCL_NONE)
             and one != ACCL_NONE
         ):
-            if one < 32 and self.singles >> one & 1:
+            if one < 256 and self.singles[one]:
                 call.dtype = one
                 return 0
             if _moves(call.operation):
@@ -318,17 +329,14 @@ cdef bint _moves(uint32_t operation) noexcept:
 cdef int _refuse_moved(Caller caller, accl_call *call, set types, object compress,
                        str name) except -1:
     """Raise the error for elements that a call does not support."""
-    names = sorted(dtype_name(code) for code in types)
-    if not _moves(call.operation):
-        names = sorted(dtype_name(code) for code in types if code > ACCL_INT64)
-        known = sorted({pair[1] for pair in caller.configs})
+    unknown = sorted(dtype_name(code) for code in types if code >> 8)
+    if unknown and not _moves(call.operation):
         raise ACCLDtypeError(
-            f"{name}: no arithmetic configuration for {', '.join(names)}: reductions "
-            f"are of {', '.join(known)} in the machine's byte order"
-            + (": pass x.view(numpy.float64)" if "complex128" in names else "")
-            + (": pass x.view(numpy.float32)" if "complex64" in names else "")
+            f"{name}: no arithmetic for {', '.join(unknown)}: reductions are of "
+            f"{', '.join(reduced_names())}, in the machine's byte order"
         )
 
+    names = sorted(dtype_name(code) for code in types)
     if compress is not None:
         raise ACCLDtypeError(
             f"{name}: no compression of {', '.join(names)}, only of float32 to float16"

@@ -42,6 +42,10 @@ cdef int moved(uint32_t code, Moved *found) except -1
 cdef inline uint32_t engine_dtype(uint32_t code) noexcept:
     return code & 0xff
 cdef object dtype_name(uint32_t code)
+# The names of the types that reductions combine.
+cdef object reduced_names()
+# Their numbers, of those that need no arithmetic configuration: the original has none for them.
+cdef object own_codes()
 
 
 cdef inline int sync(Operand *operand, Py_ssize_t elements, bint to_device) except -1:

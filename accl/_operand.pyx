@@ -16,11 +16,8 @@ from accl.libaccl cimport (
     ACCL_BITS16,
     ACCL_BITS32,
     ACCL_BITS64,
+    ACCL_ARITHMETIC_NONE,
     ACCL_BITS8,
-    ACCL_FLOAT16,
-    ACCL_FLOAT32,
-    ACCL_FLOAT64,
-    ACCL_INT32,
     ACCL_INT64,
     ACCL_INT8,
     ACCL_NONE,
@@ -40,23 +37,54 @@ __all__ = ["block_of", "dtype_number"]
 
 cdef object _ndarray = np.ndarray
 cdef PyTypeObject *_masked = <PyTypeObject *>np.ma.MaskedArray
-cdef object _dtypes = [
-    np.dtype(name) for name in ("float16", "float32", "float64", "int32", "int64", "int8")
-]
-cdef PyObject *_float16 = <PyObject *>_dtypes[0]
-cdef PyObject *_float32 = <PyObject *>_dtypes[1]
-cdef PyObject *_float64 = <PyObject *>_dtypes[2]
-cdef PyObject *_int32 = <PyObject *>_dtypes[3]
-cdef PyObject *_int64 = <PyObject *>_dtypes[4]
-cdef object _names = {
-    ACCL_FLOAT16: "float16",
-    ACCL_FLOAT32: "float32",
-    ACCL_FLOAT64: "float64",
-    ACCL_INT32: "int32",
-    ACCL_INT64: "int64",
-    ACCL_INT8: "int8",
+
+cdef extern from *:
+    """
+    #include "accl.h"
+    #define NUMBER_ROW(name, value, bytes, text, arithmetic) \
+        {text, value, bytes, ACCL_ARITHMETIC_##arithmetic},
+    static const struct accl_number {
+        const char *name;
+        uint32_t code;
+        Py_ssize_t bytes;
+        int arithmetic;
+    } numbers[] = {ACCL_DTYPE_LIST(NUMBER_ROW)};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers };
+    """
+    struct accl_number:
+        const char *name
+        uint32_t code
+        Py_ssize_t bytes
+        int arithmetic
+    const accl_number numbers[]
+    const int NUMBERS
+
+# The types of accl.h that have arithmetic, by NumPy's name.
+cdef object _codes = {
+    numbers[i].name.decode(): numbers[i].code
+    for i in range(NUMBERS)
+    if numbers[i].arithmetic != ACCL_ARITHMETIC_NONE
 }
-cdef object _codes = {name: code for code, name in _names.items()}
+cdef object _names = {code: name for name, code in _codes.items()}
+# NumPy's own, and their places in the table. bfloat16 is not among them.
+cdef object _dtypes = []
+cdef PyObject *_descrs[32]
+cdef int _places[32]
+
+
+cdef int _list_descrs() except -1:
+    cdef int i
+    for i in range(NUMBERS):
+        name = numbers[i].name.decode()
+        if name in _codes and name in np.sctypeDict:
+            _places[len(_dtypes)] = i
+            _dtypes.append(np.dtype(name))
+            _descrs[len(_dtypes) - 1] = <PyObject *>_dtypes[len(_dtypes) - 1]
+    return 0
+
+
+_list_descrs()
+cdef int _n_descrs = len(_dtypes)
 cdef object _bytes = {ACCL_BITS8: 1, ACCL_BITS16: 2, ACCL_BITS32: 4, ACCL_BITS64: 8}
 cdef object _bits = {1: ACCL_BITS8, 2: ACCL_BITS16, 4: ACCL_BITS32, 8: ACCL_BITS64}
 # Other element types are only moved, as one or several numbers of the engine. Each has its own
@@ -66,21 +94,11 @@ cdef object _meanings = []
 
 
 cdef inline uint32_t _quick_code(PyObject *descr, Py_ssize_t *itemsize) noexcept:
-    if descr is _float32:
-        itemsize[0] = 4
-        return ACCL_FLOAT32
-    if descr is _float64:
-        itemsize[0] = 8
-        return ACCL_FLOAT64
-    if descr is _int32:
-        itemsize[0] = 4
-        return ACCL_INT32
-    if descr is _int64:
-        itemsize[0] = 8
-        return ACCL_INT64
-    if descr is _float16:
-        itemsize[0] = 2
-        return ACCL_FLOAT16
+    cdef int i
+    for i in range(_n_descrs):
+        if descr is _descrs[i]:
+            itemsize[0] = numbers[_places[i]].bytes
+            return numbers[_places[i]].code
 
     return ACCL_NONE
 
@@ -145,6 +163,14 @@ cdef uint32_t whole_code(object dtype, str name) except? 0xffffffff:
             f"{name}: elements must have 1, 2, 4 or 8 bytes here, and {kind} has {kind.itemsize}"
         )
     return code
+
+
+cdef object reduced_names():
+    return list(_codes)
+
+
+cdef object own_codes():
+    return [code for code in _names if code > ACCL_INT64 or code == ACCL_INT8]
 
 
 def dtype_number(dtype):

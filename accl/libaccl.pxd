@@ -44,12 +44,10 @@ cdef extern from "accl_table.h" nogil:
 
         ACCL_PROD
 
+        ACCL_ARITHMETIC_NONE
+
         ACCL_NONE
         ACCL_INT8
-        ACCL_FLOAT16
-        ACCL_FLOAT32
-        ACCL_FLOAT64
-        ACCL_INT32
         ACCL_INT64
         ACCL_BITS8
         ACCL_BITS16

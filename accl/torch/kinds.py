@@ -30,13 +30,9 @@ _FUNCTIONS = {
     ReduceOp.MIN: ACCLReduceFunctions.MIN,
     ReduceOp.PRODUCT: ACCLReduceFunctions.PROD,
 }
-# Of truth values, as PyTorch adds and multiplies them: the sum is `or`, and the product `and`.
+# Of truth values; those that the engine has for integers too.
 _OF_BOOLS = {
-    ReduceOp.SUM: ACCLReduceFunctions.MAX,
-    ReduceOp.MAX: ACCLReduceFunctions.MAX,
     ReduceOp.BOR: ACCLReduceFunctions.MAX,
-    ReduceOp.MIN: ACCLReduceFunctions.MIN,
-    ReduceOp.PRODUCT: ACCLReduceFunctions.MIN,
     ReduceOp.BAND: ACCLReduceFunctions.MIN,
 }
 _BITWISE = {
@@ -44,30 +40,16 @@ _BITWISE = {
     ReduceOp.BOR: np.bitwise_or,
     ReduceOp.BXOR: np.bitwise_xor,
 }
-# Types that the engine reduces, and those that stand for others, which they hold all values of.
-# Integers wrap: the low bits of sums and products are those of the narrow type.
-_REDUCED: dict[Any, Any] = {
+# Types that NumPy has too: the engine reduces them. Elements of others are moved as so many bytes.
+_NUMBERS: dict[Any, Any] = {
     torch.float16: np.float16,
     torch.float32: np.float32,
     torch.float64: np.float64,
+    torch.int8: np.int8,
+    torch.int16: np.int16,
     torch.int32: np.int32,
     torch.int64: np.int64,
-}
-_WIDENED: dict[Any, Any] = {
-    torch.bfloat16: np.float32,
-    torch.int8: np.int32,
-    torch.uint8: np.int32,
-    torch.int16: np.int32,
-    torch.bool: np.int32,
-    torch.uint16: np.int32,
-    torch.uint32: np.int64,
-}
-# Types that NumPy has too; elements of others are moved as so many bytes.
-_MOVED: dict[Any, Any] = {
-    **_REDUCED,
-    torch.int8: np.int8,
     torch.uint8: np.uint8,
-    torch.int16: np.int16,
     torch.uint16: np.uint16,
     torch.uint32: np.uint32,
     torch.uint64: np.uint64,
@@ -75,6 +57,8 @@ _MOVED: dict[Any, Any] = {
     torch.complex64: np.complex64,
     torch.complex128: np.complex128,
 }
+# Types that are reduced as others, which have all of their values: sums are rounded once.
+_WIDENED: dict[Any, Any] = {torch.bfloat16: np.float32}
 
 
 class Reduction(NamedTuple):
@@ -125,12 +109,14 @@ def reduction_of(op: Any, dtype: torch.dtype, name: str) -> Reduction:
             "and BXOR"
         )
     if dtype is torch.bool and chosen in _OF_BOOLS:
-        return Reduction(np.dtype(np.int32), True, _OF_BOOLS[chosen], None, False)
+        return Reduction(np.dtype(np.bool_), False, _OF_BOOLS[chosen], None, False)
     floating = dtype.is_floating_point or dtype.is_complex
     if chosen in _BITWISE:
-        if floating or dtype not in _MOVED:
+        if floating or dtype not in _NUMBERS:
             raise ACCLDtypeError(f"{name}: {chosen} is of integers and bool, not of {dtype}")
-        return Reduction(np.dtype(_MOVED[dtype]), False, None, _BITWISE[chosen], False)
+        return Reduction(np.dtype(_NUMBERS[dtype]), False, None, _BITWISE[chosen], False)
+    if dtype.is_complex and chosen in (ReduceOp.MAX, ReduceOp.MIN):
+        raise ACCLDtypeError(f"{name}: {dtype} has no {chosen}: its numbers have no order")
     average = chosen == ReduceOp.AVG
     if average and not floating:
         raise ACCLDtypeError(
@@ -139,18 +125,18 @@ def reduction_of(op: Any, dtype: torch.dtype, name: str) -> Reduction:
     if average and dtype is torch.float16:
         # One rounding, not one for each rank.
         return Reduction(np.dtype(np.float32), True, _FUNCTIONS[chosen], None, True)
-    kind = _REDUCED.get(dtype) or _WIDENED.get(dtype)
+    kind = _NUMBERS.get(dtype) or _WIDENED.get(dtype)
     if kind is None:
         raise ACCLDtypeError(
             f"{name}: no reduction of {dtype}; there are "
-            f"{', '.join(str(one).removeprefix('torch.') for one in (*_REDUCED, *_WIDENED))}"
+            f"{', '.join(str(one).removeprefix('torch.') for one in (*_NUMBERS, *_WIDENED))}"
         )
     return Reduction(np.dtype(kind), dtype in _WIDENED, _FUNCTIONS[chosen], None, average)
 
 
 def moved_type(dtype: torch.dtype) -> np.dtype[Any]:
     """Give the type in which the engine moves elements."""
-    return np.dtype(_MOVED.get(dtype) or f"V{dtype.itemsize}")
+    return np.dtype(_NUMBERS.get(dtype) or f"V{dtype.itemsize}")
 
 
 def check_alike(tensors: Sequence[Any], name: str, dtype: torch.dtype | None = None) -> None:

@@ -84,7 +84,7 @@ static const char *name_of(const struct accl_call *call)
 static uint64_t bytes_of(const struct accl_call *call)
 {
     switch (call->operation == ACCL_CONFIG || call->operation == ACCL_BARRIER ? 0 : call->dtype) {
-#define X(name, value, bytes, text) \
+#define X(name, value, bytes, text, arithmetic) \
     case value: return call->count * (bytes);
         ACCL_DTYPE_LIST(X)
 #undef X

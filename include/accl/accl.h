@@ -190,31 +190,51 @@ enum accl_stack { ACCL_STACK_UDP = 0, ACCL_STACK_TCP = 1, ACCL_STACK_RDMA = 2 };
 
 /*
  * Functions that combine elements A and B of two ranks. Integers wrap. MAX and MIN are IEEE
- * 754-2019's maximum and minimum: NaN if an element is NaN, and -0 is less than +0. The vendor's
- * driver has SUM and MAX only, and its MAX is A > B ? A : B.
+ * 754-2019's maximum and minimum: NaN if an element is NaN, and -0 is less than +0. Of BOOL, SUM
+ * and MAX are `or`, PROD and MIN are `and`. Complex numbers have SUM and PROD only; each part of a
+ * product is rounded after each of its steps. The vendor's driver has SUM and MAX only, and its MAX
+ * is A > B ? A : B.
  */
 enum accl_reduce_function { ACCL_SUM = 0, ACCL_MAX = 1, ACCL_MIN = 2, ACCL_PROD = 3 };
 
+/* Arithmetic of a type: how reductions combine its elements. */
+enum accl_arithmetic {
+    ACCL_ARITHMETIC_NONE,    /* there are none: elements are only moved */
+    ACCL_ARITHMETIC_EXACT,   /* integers and BOOL: results do not depend on the order */
+    ACCL_ARITHMETIC_ROUNDED, /* of FLOAT16 and BFLOAT16 after every step */
+    ACCL_ARITHMETIC_COMPLEX  /* rounded, and without MAX and MIN */
+};
+
 /*
- * X(name, value, bytes, text); the numbers up to 6 are those of the C++ driver. INT8 and the BITS
- * types, which stand for elements of any kind of that size, are only moved: there is no arithmetic
- * for them.
+ * X(name, value, bytes, text, arithmetic); the text of a number is NumPy's name. The values up to 6
+ * are those of the C++ driver, which has no arithmetic for INT8; those from 128 on are the soft
+ * engine's only, and lie outside of what the driver counts to. The BITS types stand for elements of
+ * any kind of that size. Elements of types from 7 on may be at any address.
  */
 #define ACCL_DTYPE_LIST(X) \
-    X(NONE, 0, 0, "no type") \
-    X(INT8, 1, 1, "int8") \
-    X(FLOAT16, 2, 2, "float16") \
-    X(FLOAT32, 3, 4, "float32") \
-    X(FLOAT64, 4, 8, "float64") \
-    X(INT32, 5, 4, "int32") \
-    X(INT64, 6, 8, "int64") \
-    X(BITS8, 7, 1, "8 bits") \
-    X(BITS16, 8, 2, "16 bits") \
-    X(BITS32, 9, 4, "32 bits") \
-    X(BITS64, 10, 8, "64 bits")
+    X(NONE, 0, 0, "no type", NONE) \
+    X(INT8, 1, 1, "int8", EXACT) \
+    X(FLOAT16, 2, 2, "float16", ROUNDED) \
+    X(FLOAT32, 3, 4, "float32", ROUNDED) \
+    X(FLOAT64, 4, 8, "float64", ROUNDED) \
+    X(INT32, 5, 4, "int32", EXACT) \
+    X(INT64, 6, 8, "int64", EXACT) \
+    X(BITS8, 7, 1, "8 bits", NONE) \
+    X(BITS16, 8, 2, "16 bits", NONE) \
+    X(BITS32, 9, 4, "32 bits", NONE) \
+    X(BITS64, 10, 8, "64 bits", NONE) \
+    X(BOOL, 128, 1, "bool", EXACT) \
+    X(UINT8, 129, 1, "uint8", EXACT) \
+    X(INT16, 130, 2, "int16", EXACT) \
+    X(UINT16, 131, 2, "uint16", EXACT) \
+    X(UINT32, 132, 4, "uint32", EXACT) \
+    X(UINT64, 133, 8, "uint64", EXACT) \
+    X(BFLOAT16, 134, 2, "bfloat16", ROUNDED) \
+    X(COMPLEX64, 135, 8, "complex64", COMPLEX) \
+    X(COMPLEX128, 136, 16, "complex128", COMPLEX)
 
 enum accl_dtype {
-#define ACCL_DTYPE_ENUM(name, value, bytes, text) ACCL_##name = value,
+#define ACCL_DTYPE_ENUM(name, value, bytes, text, arithmetic) ACCL_##name = value,
     ACCL_DTYPE_LIST(ACCL_DTYPE_ENUM)
 #undef ACCL_DTYPE_ENUM
 };

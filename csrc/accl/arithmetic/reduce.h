@@ -32,7 +32,8 @@ enum reduce_vectors acclib_reduce_vectors(void);
 /* Combines N elements of A with those of B; TO may be either. */
 typedef void (*reduce_fn)(void *to, const void *a, const void *b, size_t n);
 
-/* The function for a type other than float16. The processor must have VECTORS. */
+/* The function for a type other than float16 and bfloat16; NULL if the type has no such function.
+ * The processor must have VECTORS. */
 reduce_fn acclib_reduce_kernel(uint32_t function, uint32_t type, enum reduce_vectors vectors);
 
 #endif

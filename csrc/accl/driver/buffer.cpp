@@ -10,23 +10,34 @@ namespace driver
 size_t element_bytes(uint32_t dtype)
 {
     switch (dtype) {
-#define BYTES_CASE(name, value, bytes, text) \
+#define BYTES_CASE(name, value, bytes, text, arithmetic) \
     case value: return bytes;
         ACCL_DTYPE_LIST(BYTES_CASE)
     default: return 0;
     }
 }
 
-/* The numbers are the driver's own, up to the last type that it has: what is only moved goes as an
- * integer of that size. */
-ACCL::dataType data_type(uint32_t dtype)
+const char *element_name(uint32_t dtype)
 {
     switch (dtype) {
-    case ACCL_BITS8: return ACCL::dataType::int8;
-    case ACCL_BITS16: return ACCL::dataType::float16;
-    case ACCL_BITS32: return ACCL::dataType::int32;
-    case ACCL_BITS64: return ACCL::dataType::int64;
-    default: return static_cast<ACCL::dataType>(dtype);
+#define NAME_CASE(name, value, bytes, text, arithmetic) \
+    case value: return text;
+        ACCL_DTYPE_LIST(NAME_CASE)
+    default: return "an unknown type";
+    }
+}
+
+/* The numbers are the driver's own, up to the last type that it has: what is only moved goes as an
+ * integer of that size, or as two. */
+ACCL::dataType data_type(uint32_t dtype)
+{
+    if (dtype <= ACCL_INT64)
+        return static_cast<ACCL::dataType>(dtype);
+    switch (element_bytes(dtype)) {
+    case 1: return ACCL::dataType::int8;
+    case 2: return ACCL::dataType::float16;
+    case 4: return ACCL::dataType::int32;
+    default: return ACCL::dataType::int64;
     }
 }
 
@@ -156,7 +167,7 @@ ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t
                                    uint32_t flags, accl_buffer **buffer)
 {
     *buffer = nullptr;
-    if (dtype > ACCL_BITS64 ||
+    if ((dtype != ACCL_NONE && element_bytes(dtype) == 0) ||
         flags & ~static_cast<uint32_t>(ACCL_BUFFER_HOST_ONLY | ACCL_BUFFER_ZERO))
         return fail(ACCL_INVALID, "unknown buffer flags or dtype");
     Device &d = *device->d;

@@ -212,11 +212,15 @@ void end_request(ACCL::ACCL &a, ACCLRequest *request, uint64_t *duration_ns)
     delete request;
 }
 
-bool has_function(const accl_call &c)
+bool reduces(const accl_call &c)
 {
-    bool reduces = c.operation == ACCL_COMBINE || c.operation == ACCL_REDUCE ||
-                   c.operation == ACCL_ALLREDUCE || c.operation == ACCL_REDUCE_SCATTER;
-    return !reduces || c.function <= ACCL_MAX;
+    return c.operation == ACCL_COMBINE || c.operation == ACCL_REDUCE ||
+           c.operation == ACCL_ALLREDUCE || c.operation == ACCL_REDUCE_SCATTER;
+}
+
+bool has_arithmetic(uint32_t dtype)
+{
+    return dtype >= ACCL_FLOAT16 && dtype <= ACCL_INT64;
 }
 
 bool needs_rendezvous(const Device &d, const accl_call &c)
@@ -250,6 +254,35 @@ uint32_t configure(Device &d, const accl_call &c, uint64_t *duration_ns, std::st
     }
 }
 
+/* A call whose operation, types and communicator the driver has. */
+uint32_t make(Device &d, const accl_call &c, uint64_t *duration_ns, std::string *text)
+{
+    if (c.stream_flags && !has_streams(c.operation))
+        return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text,
+                      "the driver has streams for copy, send, receive and reduce only");
+    if (c.count > UINT32_MAX)
+        return refuse(ACCL_DMA_SIZE_ERROR_BIT, text, "the driver's counts have 32 bits");
+    bool empty = c.count == 0 && c.operation != ACCL_BARRIER && c.operation != ACCL_NOP;
+    if (empty)
+        return 0; /* the engine has no such call, and there is nothing to do */
+    Operands operands;
+    if (c.operation != ACCL_NOP) {
+        uint32_t bits = find_operands(d, c, &operands, text);
+        if (bits)
+            return bits;
+    }
+    uint32_t bits;
+    if (d.rendezvous || !needs_rendezvous(d, c))
+        bits = conclude(*d.driver, start(*d.driver, c, operands), duration_ns);
+    else if (c.operation == ACCL_BARRIER)
+        bits = eager_barrier(d, c.comm, duration_ns);
+    else
+        bits = eager_alltoall(d, c, operands, duration_ns);
+    if (bits)
+        *text = "the engine's return code is not 0";
+    return bits;
+}
+
 } // namespace
 
 uint32_t conclude(ACCL::ACCL &a, ACCLRequest *request, uint64_t *duration_ns)
@@ -272,33 +305,23 @@ uint32_t perform(Device &d, const accl_call &c, uint64_t *duration_ns, std::stri
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "unknown operation");
         if (c.comm >= d.communicators.size())
             return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text, "no such communicator");
-        if (!has_function(c))
+        if (reduces(c) && c.function > ACCL_MAX)
             return refuse(ACCL_ARITH_ERROR_BIT, text,
                           "the driver has the functions SUM and MAX only");
-        if (c.stream_flags && !has_streams(c.operation))
-            return refuse(ACCL_COLLECTIVE_NOT_IMPLEMENTED_BIT, text,
-                          "the driver has streams for copy, send, receive and reduce only");
-        if (c.count > UINT32_MAX)
-            return refuse(ACCL_DMA_SIZE_ERROR_BIT, text, "the driver's counts have 32 bits");
-        bool empty = c.count == 0 && c.operation != ACCL_BARRIER && c.operation != ACCL_NOP;
-        if (empty)
-            return 0; /* the engine has no such call, and there is nothing to do */
-        Operands operands;
-        if (c.operation != ACCL_NOP) {
-            uint32_t bits = find_operands(d, c, &operands, text);
-            if (bits)
-                return bits;
+        if (reduces(c) && !has_arithmetic(c.dtype)) {
+            std::string why = "the driver has no arithmetic for elements of " +
+                              std::string(element_name(c.dtype)) +
+                              ": only for float16, float32, float64, int32 and int64";
+            return refuse(ACCL_ARITH_ERROR_BIT, text, why.c_str());
         }
-        uint32_t bits;
-        if (d.rendezvous || !needs_rendezvous(d, c))
-            bits = conclude(*d.driver, start(*d.driver, c, operands), duration_ns);
-        else if (c.operation == ACCL_BARRIER)
-            bits = eager_barrier(d, c.comm, duration_ns);
-        else
-            bits = eager_alltoall(d, c, operands, duration_ns);
-        if (bits)
-            *text = "the engine's return code is not 0";
-        return bits;
+        if (c.dtype == ACCL_COMPLEX128 && c.operation != ACCL_NOP && c.operation != ACCL_BARRIER) {
+            /* Two integers of the driver. */
+            accl_call halves = c;
+            halves.dtype = ACCL_BITS64;
+            halves.count *= 2;
+            return make(d, halves, duration_ns, text);
+        }
+        return make(d, c, duration_ns, text);
     } catch (const std::exception &error) {
         return refuse(ACCL_DMA_INTERNAL_ERROR_BIT, text, error.what());
     } catch (...) {

@@ -98,6 +98,7 @@ template <typename Body> int guarded(Body body)
 }
 
 size_t element_bytes(uint32_t dtype);
+const char *element_name(uint32_t dtype);
 ACCL::dataType data_type(uint32_t dtype);
 /* The elements of DTYPE at ADDRESS, as the driver takes them; NULL outside all buffers. */
 std::unique_ptr<ACCL::BaseBuffer> view(Device &device, uint64_t address, uint64_t count,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accl/arithmetic/dtype.h"
 #include "accl/base/device.h"
 #include "accl/base/fork.h"
 #include "common/copy.h"
@@ -26,7 +27,8 @@ ACCL_EXPORT int accl_buffer_create(accl_device *device, uint64_t bytes, uint32_t
     int status = acclib_device_check(device);
     if (status != ACCL_OK)
         return status;
-    if (flags & ~(uint32_t)(ACCL_BUFFER_HOST_ONLY | ACCL_BUFFER_ZERO) || dtype > ACCL_BITS64)
+    if (flags & ~(uint32_t)(ACCL_BUFFER_HOST_ONLY | ACCL_BUFFER_ZERO) ||
+        (dtype != ACCL_NONE && acclib_dtype_bytes(dtype) == 0))
         return acclib_fail(ACCL_INVALID, "unknown buffer flags 0x%x or dtype %u", flags, dtype);
 
     accl_buffer *b = calloc(1, sizeof *b);

@@ -62,12 +62,17 @@ static uint32_t set_types(accl_device *device, struct operation *op)
         return acclib_call_fail(device, ACCL_ERROR(ARITH_ERROR),
                                 "unknown function %u: SUM, MAX, MIN and PROD are supported",
                                 c->function);
-    if (computes && (type == ACCL_INT8 || type > ACCL_INT64))
-        return acclib_call_fail(
-            device, ACCL_ERROR(ARITH_ERROR),
-            "no arithmetic for elements of %s: supported are float16, float32, float64, "
-            "int32 and int64",
-            acclib_dtype_name(type));
+    enum accl_arithmetic arithmetic = acclib_dtype_arithmetic(type);
+    if (computes && arithmetic == ACCL_ARITHMETIC_NONE)
+        return acclib_call_fail(device, ACCL_ERROR(ARITH_ERROR),
+                                "no arithmetic for elements of %s: give the type of the numbers",
+                                acclib_dtype_name(type));
+    if (computes && arithmetic == ACCL_ARITHMETIC_COMPLEX && c->function != ACCL_SUM &&
+        c->function != ACCL_PROD)
+        return acclib_call_fail(device, ACCL_ERROR(ARITH_ERROR),
+                                "no %s of %s, whose numbers have no order: supported are SUM and "
+                                "PROD",
+                                c->function == ACCL_MAX ? "MAX" : "MIN", acclib_dtype_name(type));
 
     return 0;
 }
@@ -86,11 +91,11 @@ static uint32_t find_memory(accl_device *device, uint64_t address, uint64_t coun
             "one buffer",
             what, (unsigned long long)count, size, (unsigned long long)address);
 
-    /* Elements of types that are only moved may be at any address. */
-    if (address % size && type <= ACCL_INT64)
+    size_t alignment = acclib_dtype_alignment(type);
+    if (address % alignment)
         return acclib_call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR),
                                 "%s: device address 0x%llx is not a multiple of %zu", what,
-                                (unsigned long long)address, size);
+                                (unsigned long long)address, alignment);
     *memory = device->heap->base + (address - ADDRESS_BASE);
 
     return 0;
@@ -205,7 +210,7 @@ static uint32_t with_memory(accl_device *device, struct operation *op)
     uint64_t source_bytes = source * acclib_dtype_bytes(op->source_type);
     uint64_t result_bytes = result * acclib_dtype_bytes(op->result_type);
     uint32_t bits = 0;
-    if ((from_stream && source > UINT64_MAX / 8) || (to_stream && result > UINT64_MAX / 8))
+    if ((from_stream && source > UINT64_MAX / 16) || (to_stream && result > UINT64_MAX / 16))
         return acclib_call_fail(device, ACCL_ERROR(DMA_DECODE_ERROR), "the count is too large");
     if (from_stream && !(scratch[0] = acclib_heap_get(device->heap, source_bytes)))
         bits =

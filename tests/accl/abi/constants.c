@@ -12,7 +12,7 @@
 #define SHOW(kind, name, value) printf("%s %s %" PRIu64 "\n", kind, name, (uint64_t)(value));
 #define SHOW_OPERATION(name, value) SHOW("CCLOp", #name, ACCL_##name)
 #define SHOW_ERROR(name, bit, text) SHOW("ErrorCode", #name, ACCL_ERROR(name))
-#define SHOW_DTYPE(name, value, bytes, text) SHOW("dtype", #name, ACCL_##name)
+#define SHOW_DTYPE(name, value, bytes, text, arithmetic) SHOW("dtype", #name, ACCL_##name)
 #define SHOW_AS(kind, name) SHOW(kind, #name, ACCL_##name)
 
 int main(void)

@@ -55,7 +55,7 @@ int main(void)
     copy.count = 10;
     copy.compressed_dtype = ACCL_INT32;
     CHECK(failing(&r, copy) == ACCL_ERROR(COMPRESSION_ERROR));
-    struct accl_call reduce = make_call(ACCL_REDUCE, 10, ACCL_INT8);
+    struct accl_call reduce = make_call(ACCL_REDUCE, 10, ACCL_BITS8);
     CHECK(failing(&r, reduce) == ACCL_ERROR(ARITH_ERROR));
     CHECK(failing(&r, make_call(99, 0, 0)) == ACCL_ERROR(COLLECTIVE_NOT_IMPLEMENTED));
     struct accl_call segment = make_call(ACCL_CONFIG, 8388544, 0);

@@ -149,6 +149,17 @@ static void collectives(ACCL::ACCL &accl, int rank, int size)
     accl.reduce_scatter(*own, *one, COUNT, reduceFunction::SUM);
     EXPECT(has(*one, COUNT, [=](unsigned i) { return sum(me * COUNT + i); }));
     accl.barrier();
+
+    // A type that the driver does not have, and one that it only moves.
+    for (dataType type : {dataType::uint8, dataType::int8}) {
+        auto mine = accl.create_buffer<uint8_t>(COUNT, type);
+        auto total = accl.create_buffer<uint8_t>(COUNT, type);
+        for (unsigned i = 0; i < COUNT; i++)
+            (*mine)[i] = static_cast<uint8_t>(i + 100 * me);
+        accl.allreduce(*mine, *total, COUNT, reduceFunction::SUM);
+        for (unsigned i = 0; i < COUNT; i++)
+            EXPECT((*total)[i] == static_cast<uint8_t>(n * i + 100 * (n * (n - 1) / 2)));
+    }
 }
 
 int main(int, char **words)

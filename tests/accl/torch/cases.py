@@ -15,8 +15,9 @@ from torch._C import _distributed_c10d as _c10d
 LAYOUTS = ("contiguous", "strided", "transposed")
 REDUCED = (
     "float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool",
+    "complex64", "complex128",
 )  # fmt: skip
-MOVED = (*REDUCED, "uint16", "uint32", "uint64", "complex64", "complex128", "float8_e4m3fn")
+MOVED = (*REDUCED, "uint16", "uint32", "uint64", "float8_e4m3fn")
 FLOATING = REDUCED[:4]
 SHAPE = (6, 5)
 
@@ -72,6 +73,8 @@ def reduced(op: Any, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
 def operations(dtype: torch.dtype) -> list[Any]:
     """List the operations that a type has."""
     kinds = dist.ReduceOp.RedOpType
+    if dtype.is_complex:
+        return [kinds.SUM, kinds.PRODUCT]
     found = [kinds.SUM, kinds.PRODUCT, kinds.MAX, kinds.MIN]
     return found + ([kinds.AVG] if dtype.is_floating_point else [kinds.BAND, kinds.BOR, kinds.BXOR])
 

@@ -89,6 +89,12 @@ static void test_types(void)
         call = make(reducing[i]);
         call.function = 4;
         REFUSED(call, ACCL_ERROR(ARITH_ERROR), "unknown function 4");
+        call = make(reducing[i]);
+        call.dtype = ACCL_BITS16;
+        REFUSED(call, ACCL_ERROR(ARITH_ERROR), "no arithmetic for elements of 16 bits");
+        call.dtype = ACCL_COMPLEX64;
+        call.function = ACCL_MIN;
+        REFUSED(call, ACCL_ERROR(ARITH_ERROR), "no MIN of complex64");
     }
 }
 

@@ -21,7 +21,10 @@
 /* More than two blocks of elements. */
 enum { MOST = 5000, OPERANDS_MOST = 5, GUARD = 64 };
 
-static const uint32_t types[] = {ACCL_FLOAT32, ACCL_FLOAT64, ACCL_INT32, ACCL_INT64};
+static const uint32_t types[] = {
+    ACCL_FLOAT32, ACCL_FLOAT64, ACCL_INT8,   ACCL_INT16, ACCL_INT32,     ACCL_INT64,     ACCL_UINT8,
+    ACCL_UINT16,  ACCL_UINT32,  ACCL_UINT64, ACCL_BOOL,  ACCL_COMPLEX64, ACCL_COMPLEX128};
+enum { TYPES = sizeof types / sizeof *types, LARGEST = 16 };
 
 /* --- element by element --- */
 
@@ -39,11 +42,35 @@ static double double_of(const uint8_t *from)
     return value;
 }
 
-static uint64_t integer_of(const uint8_t *from, size_t size)
+static bool is_complex(uint32_t type)
 {
+    return type == ACCL_COMPLEX64 || type == ACCL_COMPLEX128;
+}
+
+static bool is_signed(uint32_t type)
+{
+    return type == ACCL_INT8 || type == ACCL_INT16 || type == ACCL_INT32 || type == ACCL_INT64;
+}
+
+/* The type of a complex number's parts. */
+static uint32_t part_of(uint32_t type)
+{
+    return type == ACCL_COMPLEX64 ? ACCL_FLOAT32 : ACCL_FLOAT64;
+}
+
+/* MAX and MIN of complex numbers are refused before. */
+static bool has_function(uint32_t type, uint32_t function)
+{
+    return !is_complex(type) || function == ACCL_SUM || function == ACCL_PROD;
+}
+
+static uint64_t integer_of(const uint8_t *from, uint32_t type)
+{
+    size_t size = acclib_dtype_bytes(type);
     uint64_t value = 0;
     memcpy(&value, from, size);
-    return size == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)value : value;
+    uint64_t sign = UINT64_C(1) << (8 * size - 1);
+    return is_signed(type) ? (value ^ sign) - sign : value;
 }
 
 /* The greater, or the lesser: NaN if one is, and -0 is less than +0. In steps, unlike the kernels.
@@ -77,11 +104,14 @@ static double combine_doubles(double x, double y, uint32_t function)
     }
 }
 
-static uint64_t combine_integers(uint64_t x, uint64_t y, uint32_t function)
+static uint64_t combine_integers(uint64_t x, uint64_t y, uint32_t type, uint32_t function)
 {
+    bool less = is_signed(type) ? (int64_t)x < (int64_t)y : x < y;
+    if (type == ACCL_BOOL)
+        return function == ACCL_SUM || function == ACCL_MAX ? x || y : x && y;
     switch (function) {
-    case ACCL_MAX: return (int64_t)x > (int64_t)y ? x : y;
-    case ACCL_MIN: return (int64_t)x < (int64_t)y ? x : y;
+    case ACCL_MAX: return less ? y : x;
+    case ACCL_MIN: return less ? x : y;
     case ACCL_PROD: return x * y;
     default: return x + y;
     }
@@ -90,16 +120,30 @@ static uint64_t combine_integers(uint64_t x, uint64_t y, uint32_t function)
 static void combine_one(uint8_t *to, const uint8_t *a, const uint8_t *b, uint32_t type,
                         uint32_t function)
 {
-    if (type == ACCL_FLOAT32) {
+    size_t half = acclib_dtype_bytes(type) / 2;
+    uint8_t products[4][8], parts[2][8];
+    if (is_complex(type) && function == ACCL_PROD) {
+        for (size_t i = 0; i < 4; i++)
+            combine_one(products[i], a + i / 2 * half, b + i % 2 * half, part_of(type), ACCL_PROD);
+        /* A difference is the sum with what has the other sign. */
+        products[3][half - 1] ^= 0x80;
+        combine_one(parts[0], products[0], products[3], part_of(type), ACCL_SUM);
+        combine_one(parts[1], products[1], products[2], part_of(type), ACCL_SUM);
+        memcpy(to, parts[0], half);
+        memcpy(to + half, parts[1], half);
+    } else if (is_complex(type)) {
+        combine_one(to, a, b, part_of(type), function);
+        combine_one(to + half, a + half, b + half, part_of(type), function);
+    } else if (type == ACCL_FLOAT32) {
         float z = combine_floats(float_of(a), float_of(b), function);
         memcpy(to, &z, sizeof z);
     } else if (type == ACCL_FLOAT64) {
         double z = combine_doubles(double_of(a), double_of(b), function);
         memcpy(to, &z, sizeof z);
     } else {
-        size_t size = type == ACCL_INT32 ? 4 : 8;
-        uint64_t z = combine_integers(integer_of(a, size), integer_of(b, size), function);
-        memcpy(to, &z, size);
+        uint64_t x = integer_of(a, type), y = integer_of(b, type);
+        uint64_t z = combine_integers(x, y, type, function);
+        memcpy(to, &z, acclib_dtype_bytes(type));
     }
 }
 
@@ -108,6 +152,10 @@ static const double specials[] = {NAN, -NAN, -0.0, 0.0, -0.0, 0.0, INFINITY, -IN
 
 static void fill(uint8_t *to, uint32_t type, size_t n, uint64_t *state)
 {
+    if (is_complex(type)) {
+        fill(to, part_of(type), 2 * n, state);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = check_random(state);
         size_t size = acclib_dtype_bytes(type);
@@ -121,6 +169,8 @@ static void fill(uint8_t *to, uint32_t type, size_t n, uint64_t *state)
         } else {
             uint64_t least = UINT64_C(1) << (8 * size - 1);
             bits = special ? least : bits;
+            if (type == ACCL_BOOL)
+                bits = special ? 0 : bits;
             memcpy(to + i * size, &bits, size);
         }
     }
@@ -129,6 +179,9 @@ static void fill(uint8_t *to, uint32_t type, size_t n, uint64_t *state)
 /* Compares elements. One NaN equals another: the compiler decides which of two a sum keeps. */
 static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t type)
 {
+    size_t half = acclib_dtype_bytes(type) / 2;
+    if (is_complex(type))
+        return is_same(a, b, part_of(type)) && is_same(a + half, b + half, part_of(type));
     if (type == ACCL_FLOAT32 && isnan(float_of(a)))
         return isnan(float_of(b));
     if (type == ACCL_FLOAT64 && isnan(double_of(a)))
@@ -141,13 +194,14 @@ static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t type)
 static void test_kernels(enum reduce_vectors vectors, uint32_t type, uint32_t function)
 {
     enum { ELEMENTS = 150 };
-    uint8_t a[ELEMENTS * 8 + 8], b[sizeof a], to[sizeof a + GUARD], expected[8];
+    uint8_t a[ELEMENTS * LARGEST + LARGEST], b[sizeof a], to[sizeof a + GUARD], expected[LARGEST];
     uint64_t state = vectors * 100 + type * 10 + function;
     size_t size = acclib_dtype_bytes(type);
     reduce_fn combine = acclib_reduce_kernel(function, type, vectors);
 
     for (size_t n = 0; n <= ELEMENTS; n++) {
-        size_t skew = n % 2 ? size : 0; /* starts that no vector has */
+        /* Starts that no vector has, and no element. */
+        size_t skew = n % 3 ? size : n % 2;
         fill(a + skew, type, n, &state);
         fill(b + skew, type, n, &state);
         memset(to, 0x5A, sizeof to);
@@ -172,9 +226,9 @@ static void test_kernels(enum reduce_vectors vectors, uint32_t type, uint32_t fu
 /* --- whole reductions --- */
 
 struct vectors_of_ranks {
-    uint8_t memory[OPERANDS_MOST][MOST * 8];
-    uint8_t kept[OPERANDS_MOST][MOST * 8];
-    uint8_t other[MOST * 8];
+    uint8_t memory[OPERANDS_MOST][MOST * LARGEST];
+    uint8_t kept[OPERANDS_MOST][MOST * LARGEST];
+    uint8_t other[MOST * LARGEST];
     const uint8_t *operands[OPERANDS_MOST];
     uint8_t types[OPERANDS_MOST];
 };
@@ -210,7 +264,7 @@ static void test_reduction(uint32_t type, uint32_t function, uint32_t n, uint32_
     acclib_reduce(&r, start, count);
 
     for (size_t i = 0; i < MOST; i++) {
-        uint8_t expected[8];
+        uint8_t expected[LARGEST];
         memcpy(expected, v.kept[n - 1] + i * size, size);
         if (i >= start && i < start + count) {
             memcpy(expected, v.kept[first] + i * size, size);
@@ -265,6 +319,63 @@ static void test_half_reduction(uint32_t n, uint32_t function)
         float widened;
         acclib_half_widen_plain(&widened, &half_result[i], 1);
         CHECK(is_same((const uint8_t *)&widened, (const uint8_t *)&sum, ACCL_FLOAT32));
+    }
+}
+
+/* bfloat16 rounds after each step to nearest even, and keeps NaN. */
+static uint16_t bfloat_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    uint32_t rest = bits & 0xFFFF, upper = bits >> 16;
+    if (isnan(x))
+        return 0x7FC0;
+    return (uint16_t)(upper + (rest > 0x8000 || (rest == 0x8000 && upper & 1)));
+}
+
+static float from_bfloat(uint16_t half)
+{
+    uint32_t bits = (uint32_t)half << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static void test_bfloat_reduction(uint32_t n, uint32_t function)
+{
+    static uint8_t halves[OPERANDS_MOST][MOST * 2 + 1], result[MOST * 2 + 1];
+    static uint16_t kept[OPERANDS_MOST][MOST];
+    static float single[MOST];
+    uint64_t state = n * 2 + function;
+    uint8_t *to = result + 1;
+    const uint8_t result_type = ACCL_BFLOAT16;
+    for (uint32_t k = 0; k < n; k++) {
+        fill((uint8_t *)single, ACCL_FLOAT32, MOST, &state);
+        for (size_t i = 0; i < MOST; i++)
+            kept[k][i] = bfloat_of(single[i]);
+        memcpy(halves[k] + 1, kept[k], sizeof kept[k]);
+        v.types[k] = ACCL_BFLOAT16;
+        v.operands[k] = halves[k] + 1;
+    }
+
+    struct reduction r = {.function = function,
+                          .type = ACCL_BFLOAT16,
+                          .n = n,
+                          .operands = v.operands,
+                          .operand_types = v.types,
+                          .n_results = 1,
+                          .results = &to,
+                          .result_types = &result_type};
+    acclib_reduce(&r, 0, MOST);
+
+    for (size_t i = 0; i < MOST; i++) {
+        float sum = from_bfloat(kept[0][i]);
+        for (uint32_t k = 1; k < n; k++)
+            sum = from_bfloat(bfloat_of(combine_floats(sum, from_bfloat(kept[k][i]), function)));
+        uint16_t got;
+        memcpy(&got, to + 2 * i, sizeof got);
+        float found = from_bfloat(got);
+        CHECK(is_same((const uint8_t *)&found, (const uint8_t *)&sum, ACCL_FLOAT32));
     }
 }
 
@@ -350,6 +461,15 @@ static void test_types(void)
     static const size_t bytes[] = {0, 1, 2, 4, 8, 4, 8, 1, 2, 4, 8, 0};
     for (uint32_t type = 0; type < sizeof bytes / sizeof *bytes; type++)
         CHECK(acclib_dtype_bytes(type) == bytes[type]);
+    CHECK(acclib_dtype_bytes(ACCL_COMPLEX128) == 16 && acclib_dtype_bytes(ACCL_BOOL) == 1);
+    CHECK(acclib_dtype_alignment(ACCL_FLOAT64) == 8 && acclib_dtype_alignment(ACCL_UINT64) == 1);
+    CHECK(acclib_dtype_arithmetic(ACCL_BITS8) == ACCL_ARITHMETIC_NONE);
+    CHECK(acclib_dtype_arithmetic(11) == ACCL_ARITHMETIC_NONE);
+    CHECK(acclib_dtype_segment(ACCL_FLOAT32, 1023) == 1016);
+    CHECK(acclib_dtype_segment(ACCL_COMPLEX128, 1023) == 1008);
+    CHECK(acclib_dtype_segment(ACCL_COMPLEX128, 8) == 16);
+    CHECK(acclib_reduce_kernel(ACCL_MAX, ACCL_COMPLEX64, REDUCE_BASE) == NULL);
+    CHECK(acclib_reduce_kernel(ACCL_SUM, ACCL_BITS8, REDUCE_BASE) == NULL);
     CHECK(strcmp(acclib_dtype_name(ACCL_FLOAT16), "float16") == 0);
     CHECK(strcmp(acclib_dtype_name(11), "an unknown type") == 0);
 }
@@ -380,20 +500,26 @@ static void test_runs_cover_the_vector(void)
 int main(void)
 {
     for (enum reduce_vectors vectors = REDUCE_BASE; vectors <= acclib_reduce_vectors(); vectors++)
-        for (size_t i = 0; i < 4; i++)
+        for (size_t i = 0; i < TYPES; i++)
             for (uint32_t function = ACCL_SUM; function <= ACCL_PROD; function++)
-                test_kernels(vectors, types[i], function);
+                if (has_function(types[i], function))
+                    test_kernels(vectors, types[i], function);
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < TYPES; i++)
         for (uint32_t n = 1; n <= OPERANDS_MOST; n += 2)
             for (uint32_t first = 0; first < n; first += 2)
                 for (uint32_t function = ACCL_SUM; function <= ACCL_PROD; function++)
-                    for (uint32_t n_results = 1; n_results <= 2; n_results++)
+                    for (uint32_t n_results = 1; n_results <= 2 && has_function(types[i], function);
+                         n_results++)
                         test_reduction(types[i], function, n, first, n_results);
 
     for (uint32_t n = 1; n <= 3; n++) {
         for (uint32_t function = ACCL_SUM; function <= ACCL_PROD; function++)
             test_half_reduction(n, function);
+    }
+    for (uint32_t n = 1; n <= 3; n++) {
+        for (uint32_t function = ACCL_SUM; function <= ACCL_PROD; function++)
+            test_bfloat_reduction(n, function);
     }
     test_halves_survive();
     test_halves_round_to_even();

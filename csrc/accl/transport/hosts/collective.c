@@ -277,16 +277,12 @@ bool acclib_hosts_makes(uint32_t operation)
                                            ways[operation].run_in_order != NULL);
 }
 
-static bool order_matters(uint32_t type)
-{
-    return type != ACCL_INT32 && type != ACCL_INT64;
-}
-
 static uint32_t reduce(struct move *m)
 {
     uint32_t kind = m->op->call->operation;
-    return order_matters(m->type) ? ways[kind].run_in_order(m)
-                                  : reduce_in_any_order(m, ways[kind].run);
+    return acclib_dtype_arithmetic(m->type) == ACCL_ARITHMETIC_EXACT
+               ? reduce_in_any_order(m, ways[kind].run)
+               : ways[kind].run_in_order(m);
 }
 
 uint32_t acclib_hosts_collective(accl_device *device, const struct operation *op, uint64_t number)

@@ -272,7 +272,7 @@ uint32_t acclib_packets_send(accl_device *device, struct communicator *comm, uin
     uint64_t segment =
         device->segment_size < w.link->slot_bytes ? device->segment_size : w.link->slot_bytes;
     uint64_t slots = w.link->slot_count;
-    segment &= ~UINT64_C(7);
+    segment = acclib_dtype_segment(wire_type, segment);
     uint64_t bytes = count * acclib_dtype_bytes(wire_type);
     uint64_t segments = bytes ? (bytes + segment - 1) / segment : 1;
     bool user = message->channel == CHANNEL_USER;

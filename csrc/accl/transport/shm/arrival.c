@@ -56,7 +56,8 @@ static bool types_convert(uint32_t from, uint32_t to)
 static bool copy_direct(struct peer *peer, const struct ring_entry *entry, const struct wanted *to)
 {
     size_t from = acclib_dtype_bytes(entry->source_type);
-    if (!from || !types_convert(entry->source_type, to->type) || entry->offset % from ||
+    if (!from || !types_convert(entry->source_type, to->type) ||
+        entry->offset % acclib_dtype_alignment(entry->source_type) ||
         entry->offset > peer->arena_bytes || to->count > (peer->arena_bytes - entry->offset) / from)
         return false;
 

@@ -23,12 +23,13 @@ struct direct {
 /* No offset of the result from the source is harmless. */
 #define NOWHERE UINT64_MAX
 
-/* Memory of member INDEX, of elements of SIZE; NULL if that is not inside its file. */
+/* Memory of member INDEX, of elements of TYPE; NULL if that is not inside its file. */
 static uint8_t *member_memory(const struct direct *d, uint32_t index, uint64_t offset,
-                              uint64_t count, size_t size)
+                              uint64_t count, uint32_t type)
 {
     const struct peer *peer = peer_of(d->device, d->op->comm->members[index].rank);
-    if (!size || offset % size || offset > peer->arena_bytes ||
+    size_t size = acclib_dtype_bytes(type);
+    if (!size || offset % acclib_dtype_alignment(type) || offset > peer->arena_bytes ||
         count > (peer->arena_bytes - offset) / size) {
         acclib_call_fail(d->device, 0, "rank %u posted an address outside its memory", index);
         return NULL;
@@ -122,7 +123,7 @@ static uint32_t fetch(const struct direct *d, uint32_t index, uint64_t part, uin
         seen.source = acclib_lane_source(op->comm, index, d->number);
     size_t size = acclib_dtype_bytes(seen.source_type);
     const uint8_t *from =
-        member_memory(d, index, seen.source + part * op->count * size, op->count, size);
+        member_memory(d, index, seen.source + part * op->count * size, op->count, seen.source_type);
     if (from == NULL)
         return ACCL_ERROR(DMA_DECODE_ERROR);
 
@@ -255,8 +256,8 @@ static uint32_t gather(struct direct *d)
     if ((bits = acclib_lane_may_use(d->device, comm, root, d->number)))
         return bits;
     size_t size = acclib_dtype_bytes(seen.result_type);
-    uint8_t *to =
-        member_memory(d, root, seen.result + comm->me * op->count * size, op->count, size);
+    uint8_t *to = member_memory(d, root, seen.result + comm->me * op->count * size, op->count,
+                                seen.result_type);
     if (to == NULL || !result_fits(op, seen.result_type))
         return ACCL_ERROR(DMA_DECODE_ERROR);
 
@@ -319,7 +320,8 @@ static uint32_t add_part(const struct direct *d, uint32_t index, struct parts *p
 
     size_t size = acclib_dtype_bytes(seen.source_type);
     uint64_t skip = kind == ACCL_REDUCE_SCATTER ? me * op->count : 0;
-    p->operands[index] = member_memory(d, index, seen.source + skip * size, op->count, size);
+    p->operands[index] =
+        member_memory(d, index, seen.source + skip * size, op->count, seen.source_type);
     p->operand_types[index] = seen.source_type;
     if (p->operands[index] == NULL)
         return ACCL_ERROR(DMA_DECODE_ERROR);
@@ -330,8 +332,7 @@ static uint32_t add_part(const struct direct *d, uint32_t index, struct parts *p
     if (!gets_result)
         return 0;
 
-    size_t result_size = acclib_dtype_bytes(seen.result_type);
-    uint8_t *result = member_memory(d, index, seen.result, op->count, result_size);
+    uint8_t *result = member_memory(d, index, seen.result, op->count, seen.result_type);
     if (result == NULL || !result_fits(op, seen.result_type))
         return ACCL_ERROR(DMA_DECODE_ERROR);
     p->results[p->n_results] = result;

@@ -409,12 +409,11 @@ uint32_t acclib_shm_send(accl_device *device, struct communicator *comm, uint32_
     if (bits)
         return bits;
 
-    /* Segments have whole elements of any type. */
     uint64_t bytes = s.count * acclib_dtype_bytes(s.wire_type);
     s.segment = device->segment_size;
     if (s.peer->pool.slot_bytes < s.segment)
         s.segment = s.peer->pool.slot_bytes;
-    s.segment &= ~UINT64_C(7);
+    s.segment = acclib_dtype_segment(s.wire_type, s.segment);
     uint64_t segments = bytes ? (bytes + s.segment - 1) / s.segment : 1;
     s.numbers = s.stream ? 0 : (uint32_t)segments;
 

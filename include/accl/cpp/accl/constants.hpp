@@ -80,20 +80,29 @@ enum timeoutStatus { no_timeout, timeout };
 
 enum class dataType {
     none = ACCL_NONE,
-    int8 = ACCL_INT8, /* is moved only */
+    int8 = ACCL_INT8,
     float16 = ACCL_FLOAT16,
     float32 = ACCL_FLOAT32,
     float64 = ACCL_FLOAT64,
     int32 = ACCL_INT32,
-    int64 = ACCL_INT64
+    int64 = ACCL_INT64,
+    /* The driver has no types from here on, and none of its devices has arithmetic for int8. */
+    boolean = ACCL_BOOL,
+    uint8 = ACCL_UINT8,
+    int16 = ACCL_INT16,
+    uint16 = ACCL_UINT16,
+    uint32 = ACCL_UINT32,
+    uint64 = ACCL_UINT64,
+    bfloat16 = ACCL_BFLOAT16,
+    complex64 = ACCL_COMPLEX64,
+    complex128 = ACCL_COMPLEX128
 };
 
 /* In bits. */
-const std::map<dataType, unsigned int> dataTypeSize = {
-    {dataType::none, 0},     {dataType::int8, 8},     {dataType::float16, 16},
-    {dataType::float32, 32}, {dataType::float64, 64}, {dataType::int32, 32},
-    {dataType::int64, 64},
-};
+#define ACCL_CPP_BITS(name, value, bytes, text, arithmetic) \
+    {static_cast<dataType>(value), 8 * bytes},
+const std::map<dataType, unsigned int> dataTypeSize = {ACCL_DTYPE_LIST(ACCL_CPP_BITS)};
+#undef ACCL_CPP_BITS
 
 enum class streamFlags {
     NO_STREAM = 0,

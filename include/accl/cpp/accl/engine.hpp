@@ -17,16 +17,19 @@ namespace detail
 
 inline const char *name_of(dataType type)
 {
-    switch (type) {
-    case dataType::none: break;
-    case dataType::int8: return "int8";
-    case dataType::float16: return "float16";
-    case dataType::float32: return "float32";
-    case dataType::float64: return "float64";
-    case dataType::int32: return "int32";
-    case dataType::int64: return "int64";
+    switch (static_cast<uint32_t>(type)) {
+#define ACCL_CPP_NAME(name, value, bytes, text, arithmetic) \
+    case value: return text;
+        ACCL_DTYPE_LIST(ACCL_CPP_NAME)
+#undef ACCL_CPP_NAME
+    default: return "an unknown type";
     }
-    return "no type";
+}
+
+/* Returns true for types that need no arithmetic configuration: the original has none for them. */
+inline bool needs_no_configuration(dataType type)
+{
+    return type == dataType::none || type == dataType::int8 || type > dataType::int64;
 }
 
 /* Chooses the types of a call: of its elements, and (*NARROW) the one that they are converted to.
@@ -48,7 +51,7 @@ inline dataType choose_types(const dataType (&types)[3], dataType compress,
         fail(ACCL_INVALID, std::string("buffers of ") + name_of(first) + " and " + name_of(second) +
                                " compressed to " + name_of(compress));
     *narrow = second;
-    if (second == dataType::none && (first == dataType::none || first == dataType::int8))
+    if (second == dataType::none && needs_no_configuration(first))
         return first;
 
     if (second == dataType::none)
