@@ -152,9 +152,9 @@ cdef class VeoCtxt:
         function : VeoFunction
             The function.
         *arguments : array-like, int, float, VEMemPtr or DeviceArray
-            An array, list or tuple has a value for each call; its length says how often the function
-            is called. Other values are those of all calls. They are converted as those of one call
-            are; `OnStack` is not possible.
+            An array, list or tuple has a value for each call; its length says how often the
+            function is called. Other values are those of all calls. They are converted as those of
+            one call are; `OnStack` is not possible.
         timeout : float, optional
             Timeout in seconds for all calls; None waits without limit. At the limit, and after
             Ctrl-C, the call that runs continues, and those behind it are taken back.

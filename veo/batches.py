@@ -259,7 +259,8 @@ def _words(letter: str, array: npt.NDArray[Any]) -> Words:
         floats = np.ascontiguousarray(array, np.float32).reshape(array.shape)
         return floats.view(np.uint32).astype(np.uint64) << np.uint64(32)
     if letter == "?":
-        return (array != 0).astype(np.uint64)
+        truth: Words = (array != 0).astype(np.uint64)
+        return truth
 
     target = np.dtype(_INTEGERS[letter])
     if not np.can_cast(array.dtype, target):
