@@ -76,6 +76,13 @@ VARIABLES = (
         " with a kernel running there",
     ),
     Variable(
+        "VEO_SOFT_REPORT",
+        "veo",
+        "write a line for each call of Vector Engine code, with the time that a real one would"
+        " take; see [time](../veo_time.md)",
+    ),
+    Variable("VEO_SOFT_MODEL", "veo", "the Vector Engine whose time that is"),
+    Variable(
         "VEORUN_TRACE",
         "veo",
         "file that a line is added to for each instruction of Vector Engine code that is executed:"

@@ -13,7 +13,7 @@
 
 struct variable {
     const char *name;
-    enum { NUMBER, SIZE, CHOICE } kind;
+    enum { NUMBER, SIZE, CHOICE, NAME } kind;
     uint64_t least;
     uint64_t most;
     uint64_t preset;
@@ -23,7 +23,9 @@ struct variable {
 #define AS_NUMBER(name, least, most, preset) {#name, NUMBER, least, most, preset, ""},
 #define AS_SIZE(name, preset) {#name, SIZE, 1, SIZE_MAX, preset, ""},
 #define AS_CHOICE(name, words) {#name, CHOICE, 0, 0, 0, words},
-static const struct variable variables[] = {VEOLIB_VARIABLES(AS_NUMBER, AS_SIZE, AS_CHOICE)};
+#define AS_NAME(name) {#name, NAME, 0, 0, 0, ""},
+static const struct variable variables[] = {
+    VEOLIB_VARIABLES(AS_NUMBER, AS_SIZE, AS_CHOICE, AS_NAME)};
 
 const char *veolib_env_text(const char *name)
 {
@@ -74,6 +76,10 @@ static bool parse_choice(const struct variable *variable, const char *text, uint
 
 static bool parse(const struct variable *variable, const char *text, uint64_t *value)
 {
+    if (variable->kind == NAME) {
+        *value = 0;
+        return true;
+    }
     return variable->kind == CHOICE ? parse_choice(variable, text, value)
                                     : parse_number(variable, text, value);
 }

@@ -4,17 +4,20 @@
  * reader, its errors and the table of docs/reference/environment.md derive from this list.
  *
  * NUMBER(name, least, most, default), SIZE(name, default): bytes, 0 stands for what the machine
- * has; CHOICE(name, words): with "|" between them, of which the first is the default.
+ * has; CHOICE(name, words): with "|" between them, of which the first is the default;
+ * FILE(name): the worker opens it.
  */
 #ifndef VEOLIB_VARIABLES_H
 #define VEOLIB_VARIABLES_H
 
-#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE) \
+#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE, FILE) \
     NUMBER(VEO_SOFT_NODES, 1, 1024, 1) \
     CHOICE(VEO_SOFT_ARCH, "1|3") \
     SIZE(VEO_SOFT_MEMORY, 0) \
     NUMBER(VEO_SOFT_SPIN_US, 0, 1000000, 500) \
     CHOICE(VEO_SOFT_TRANSFERS, "ordered|unordered") \
+    CHOICE(VEO_SOFT_MODEL, "VE10B|VE20B") \
+    FILE(VEO_SOFT_REPORT) \
     CHOICE(VEO_DEBUG, "|console|xterm") \
     CHOICE(VEORUN_UNDEFINED, "|call") \
     NUMBER(VE_CORE_NUMBER, 0, 1048576, 0)

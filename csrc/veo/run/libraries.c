@@ -13,6 +13,7 @@
 #include "veo/link/elf_file.h"
 #include "veo/run/finish.h"
 #include "veo/run/gates.h"
+#include "veo/run/report.h"
 #include "veo/run/trace.h"
 
 struct loaded {
@@ -203,7 +204,7 @@ static struct velink_library *load(const char *path, struct velink_error *error)
         velink_fail(error, "VEORUN_UNDEFINED=%.80s is not allowed: it takes call", setting);
         return NULL;
     }
-    if (!verun_trace_ready(error))
+    if (!verun_trace_ready(error) || !verun_report_ready(error))
         return NULL;
 
     uint8_t *image = velink_map_file(path, &size, error);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "veo/run/gates.h"
+#include "veo/run/report.h"
 #include "veo/run/system.h"
 #include "veo/run/trace.h"
 
@@ -38,6 +39,7 @@ static void end_thread(void *argument)
     struct verun_thread *thread = argument;
     if (thread->core != NULL)
         ve_core_destroy(thread->core);
+    verun_report_detach();
     if (thread->stack != NULL)
         munmap(thread->stack, GUARD + STACK);
     if (thread->area != NULL)
@@ -75,6 +77,7 @@ static void set_registers(struct verun_thread *thread)
     core->monitor_call = verun_system_call;
     verun_gates_attach(core);
     verun_trace_attach(core);
+    verun_report_attach(core);
 }
 
 struct verun_thread *verun_thread(void)

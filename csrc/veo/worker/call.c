@@ -7,6 +7,7 @@
 
 #include "ve_offload.h"
 #include "veo/run/libraries.h"
+#include "veo/run/report.h"
 #include "veo/worker/classes.h"
 #include "veo/worker/context.h"
 #include "veo/worker/crash.h"
@@ -112,14 +113,24 @@ __attribute__((always_inline)) static inline void invoke(const struct wire_slot 
     veow_invoke(slot->target, ints, fps, stack, nstack, out);
 }
 
+static const char *name_of(uint64_t function)
+{
+    const struct velink_library *library = verun_library_at(function);
+    const struct velink_named *named =
+        library != NULL ? velink_function_at(library, function) : NULL;
+    return named != NULL ? named->name : "";
+}
+
 /* The values are what registers of the VE hold, whatever the types are. */
 static int call_ve(const struct wire_slot *slot, const uint64_t *values, uint64_t *result)
 {
     struct verun_thread *thread = verun_thread();
     if (thread == NULL)
         veow_die("out of memory (VE core)");
+    verun_report_begin();
     if (!verun_call(thread, slot->target, values, slot->nargs, result))
         veow_ve_exception(thread->core);
+    verun_report_end(name_of(slot->target));
     return VEO_COMMAND_OK;
 }
 

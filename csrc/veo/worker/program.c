@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "veo/run/libraries.h"
+#include "veo/run/report.h"
 #include "veo/worker/context.h"
 #include "veo/worker/crash.h"
 
@@ -67,6 +68,7 @@ static int run(const struct velink_library *program, char *argv[])
     }
 
     bool done;
+    verun_report_begin();
     if (program->entry != 0) {
         verun_start_variables(thread);
         push_arguments(thread, argv, program);
@@ -81,6 +83,7 @@ static int run(const struct velink_library *program, char *argv[])
     }
     if (!done)
         veow_ve_exception(thread->core);
+    verun_report_end("main");
     exit((int)result);
 }
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "veo/run/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "veo/time/meter.h"
+
+#define HEADER \
+    "# offchip veorun report 1: modelled time of Vector Engine code; see VEO_SOFT_REPORT in " \
+    "docs/veo_time.md\n" \
+    "pid,event,number,function,model,seconds,vector_seconds,cycles,instructions," \
+    "vector_instructions,vector_elements,vector_load_elements,fma_elements,flops\n"
+
+/* A core with its time. */
+struct meter {
+    struct ve_meter time;
+    void (*observe)(struct ve_core *core, const struct ve_instruction *instruction,
+                    uint64_t address); /* who looked before; NULL: nobody */
+};
+
+static FILE *file;
+static const struct ve_time_model *model;
+static char problem[320];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ve_counters total;
+static uint64_t calls;
+static _Thread_local struct meter *mine; /* NULL: no report is asked for */
+
+/* --- the file --- */
+
+static void write_line(const char *event, uint64_t number, const char *function,
+                       const struct ve_counters *c)
+{
+    const double cycle = 1e-6 / model->clock;
+    fprintf(file,
+            "%ld,%s,%" PRIu64 ",%s,%s,%.12f,%.12f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+            ",%" PRIu64 ",%" PRIu64 "\n",
+            (long)getpid(), event, number, function, model->name, c->cycles * cycle,
+            c->vector_cycles * cycle, c->cycles, c->instructions, c->vectors, c->elements,
+            c->load_elements, c->fma_elements, c->flops);
+}
+
+static void write_total(void)
+{
+    pthread_mutex_lock(&lock);
+    write_line("total", calls, "", &total);
+    fflush(file);
+    pthread_mutex_unlock(&lock);
+}
+
+/* "%p" stands for the process id. */
+static FILE *open_named(const char *name)
+{
+    char path[4096];
+    const char *mark = strstr(name, "%p");
+    if (strcmp(name, "-") == 0)
+        return stderr;
+    if (mark == NULL)
+        snprintf(path, sizeof path, "%s", name);
+    else
+        snprintf(path, sizeof path, "%.*s%ld%s", (int)(mark - name), name, (long)getpid(),
+                 mark + 2);
+    return fopen(path, "ae");
+}
+
+static void open_report(void)
+{
+    const char *name = secure_getenv("VEO_SOFT_REPORT");
+    const char *wanted = secure_getenv("VEO_SOFT_MODEL");
+    model = ve_time_model(wanted != NULL && *wanted != '\0' ? wanted : "VE10B");
+    if (name == NULL || *name == '\0')
+        return;
+    if (model == NULL) {
+        snprintf(problem, sizeof problem,
+                 "VEO_SOFT_MODEL=%.100s is not allowed: it takes VE10B or "
+                 "VE20B",
+                 wanted);
+        return;
+    }
+
+    file = open_named(name);
+    if (file == NULL) {
+        snprintf(problem, sizeof problem, "VEO_SOFT_REPORT=%.200s cannot be written: %s", name,
+                 strerror(errno));
+        return;
+    }
+    setvbuf(file, NULL, _IOLBF, BUFSIZ);
+    fputs(HEADER, file);
+    atexit(write_total);
+}
+
+bool verun_report_ready(struct velink_error *error)
+{
+    pthread_once(&once, open_report);
+    if (problem[0] != '\0')
+        velink_fail(error, "%s", problem);
+    return problem[0] == '\0';
+}
+
+/* --- cores --- */
+
+static void add(struct ve_core *core, const struct ve_instruction *instruction, uint64_t address)
+{
+    ve_meter_add(&mine->time, core, instruction);
+    if (mine->observe != NULL)
+        mine->observe(core, instruction, address);
+}
+
+void verun_report_attach(struct ve_core *core)
+{
+    pthread_once(&once, open_report);
+    mine = file != NULL ? calloc(1, sizeof *mine) : NULL;
+    if (mine == NULL)
+        return;
+    ve_meter_start(&mine->time, model);
+    mine->observe = core->observe;
+    core->observe = add;
+}
+
+void verun_report_detach(void)
+{
+    free(mine);
+    mine = NULL;
+}
+
+void verun_report_begin(void)
+{
+    if (mine != NULL)
+        ve_meter_start(&mine->time, model);
+}
+
+void verun_report_end(const char *function)
+{
+    if (mine == NULL)
+        return;
+
+    const struct ve_counters counters = ve_meter_read(&mine->time);
+    pthread_mutex_lock(&lock);
+    total.cycles += counters.cycles;
+    total.vector_cycles += counters.vector_cycles;
+    total.instructions += counters.instructions;
+    total.vectors += counters.vectors;
+    total.elements += counters.elements;
+    total.load_elements += counters.load_elements;
+    total.fma_elements += counters.fma_elements;
+    total.flops += counters.flops;
+    write_line("call", ++calls, function, &counters);
+    pthread_mutex_unlock(&lock);
+}

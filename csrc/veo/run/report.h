@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * report.h: a line for each call of VE code, with the time that a real Vector Engine would take, in
+ * the file that VEO_SOFT_REPORT names, for the model that VEO_SOFT_MODEL names (csrc/veo/time).
+ *
+ * Any thread may call these functions; lines are whole.
+ */
+#ifndef VERUN_REPORT_H
+#define VERUN_REPORT_H
+
+#include "veo/link/error.h"
+#include "veo/machine/core.h"
+
+/* True unless a report is asked for and cannot be written, or for a model that there is not: then
+ * the error says so. */
+bool verun_report_ready(struct velink_error *error);
+
+/* Has the instructions of this thread's core counted, if a report is asked for and there is memory;
+ * to be ended in the same thread. */
+void verun_report_attach(struct ve_core *core);
+void verun_report_detach(void);
+
+/* A call of FUNCTION by this thread begins, and ends. */
+void verun_report_begin(void);
+void verun_report_end(const char *function);
+
+#endif

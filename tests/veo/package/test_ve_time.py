@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reports of how long a Vector Engine would take for its code."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import veo
+from benchmarks.veo.time_fidelity import mean_error, measure
+from veo.report import read_report
+from veo.ve_clang import clang_command
+
+pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
+# It is slow when it is first used.
+pytestmark = pytest.mark.timeout(600)
+
+KERNELS = """
+#include <velintrin.h>
+void scale(const double *a, double *b, long n)
+{
+    for (long i = 0; i < n; i += 256) {
+        int vl = n - i < 256 ? n - i : 256;
+        __vr x = _vel_vld_vssl(8, a + i, vl);
+        _vel_vst_vssl(_vel_vfmadd_vvvvl(x, x, x, vl), 8, b + i, vl);
+    }
+}
+long count(long n) { volatile long x = 0; while (n-- > 0) x++; return x; }
+int main(void) { return count(3); }
+"""
+LENGTH = 1000
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("time")
+    (folder / "kernels.c").write_text(KERNELS)
+    target = folder / "kernels.o"
+    command = [*clang_command("C"), "-O1", "-c", str(folder / "kernels.c"), "-o", str(target)]
+    subprocess.run(command, check=True)
+    return str(target)
+
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("VEO_SOFT_REPORT", str(tmp_path / "report"))
+    return tmp_path / "report"
+
+
+def scale_once(proc, kernels):
+    function = proc.load_library(kernels).scale
+    function.args_type("void *", "void *", "long")
+    function.ret_type("void")
+    a, b = (veo.to_device(proc, np.ones(LENGTH)) for _ in range(2))
+    function(proc.open_context(), a, b, LENGTH).wait_result()
+    assert b.read().tolist() == [2.0] * LENGTH
+
+
+def test_counters_of_a_call_are_exact(report, make_proc, kernels):
+    proc = make_proc()
+    scale_once(proc, kernels)
+    proc.close()
+    call, total = read_report(report)
+    assert (call.event, call.number, call.function, call.model) == ("call", 1, "scale", "VE10B")
+    assert call.vector_instructions == 3 * 4
+    assert call.vector_elements == 3 * LENGTH
+    assert call.vector_load_elements == call.fma_elements == LENGTH
+    assert call.flops == 2 * LENGTH
+    assert call.average_vector_length == 250
+    scalars = call.instructions - call.vector_instructions
+    assert call.operations == scalars + 4 * LENGTH
+    assert call.vector_operation_ratio == 100 * 3 * LENGTH / (scalars + 3 * LENGTH)
+    assert call.mflops == pytest.approx(2 * LENGTH / call.seconds * 1e-6)
+    assert call.seconds == pytest.approx(call.cycles / 1.4e9, abs=1e-9)
+    assert 0 < call.vector_time_ratio <= 100
+    assert (total.event, total.number, total.cycles) == ("total", 1, call.cycles)
+    assert "A. V. Length" in str(call) and "250.0" in str(call)
+
+
+def test_each_of_many_calls_has_a_line(report, make_proc, kernels):
+    proc = make_proc()
+    count = proc.load_library(kernels).count
+    count.args_type("long")
+    count.ret_type("long")
+    proc.open_context().call_many(count, [1, 5, 2])
+    proc.close()
+    *calls, total = read_report(report)
+    assert [call.number for call in calls] == [1, 2, 3]
+    assert calls[0].instructions < calls[2].instructions < calls[1].instructions
+    assert calls[0].vector_instructions == 0
+    assert calls[0].average_vector_length == calls[0].vector_operation_ratio == 0
+    assert total.instructions == sum(call.instructions for call in calls)
+
+
+def test_models_differ_in_their_clock(report, monkeypatch, make_proc, kernels):
+    for model in ("VE10B", "VE20B"):
+        monkeypatch.setenv("VEO_SOFT_MODEL", model)
+        proc = make_proc()
+        scale_once(proc, kernels)
+        proc.close()
+    slow, _, fast, _ = read_report(report)
+    assert (slow.model, fast.model) == ("VE10B", "VE20B")
+    assert slow.cycles == fast.cycles
+    assert slow.seconds / fast.seconds == pytest.approx(1600 / 1400, rel=1e-3)
+
+
+def test_program_has_a_report_as_well(report, kernels):
+    veorun = Path(veo.__file__).parent / "bin" / "veorun"
+    assert subprocess.run([veorun, kernels], check=False).returncode == 3
+    assert [call.function for call in read_report(report)] == ["main", ""]
+
+
+def test_trace_and_report_may_be_asked_for_together(report, monkeypatch, make_proc, kernels):
+    monkeypatch.setenv("VEORUN_TRACE", str(report) + ".trace")
+    proc = make_proc()
+    scale_once(proc, kernels)
+    proc.close()
+    lines = Path(str(report) + ".trace").read_text().splitlines()
+    assert len(lines) == read_report(report)[0].instructions
+
+
+def test_name_may_have_the_process_id(tmp_path, monkeypatch, make_proc, kernels):
+    monkeypatch.setenv("VEO_SOFT_REPORT", str(tmp_path / "report-%p.csv"))
+    proc = make_proc()
+    pid = proc.pid
+    scale_once(proc, kernels)
+    proc.close()
+    assert read_report(tmp_path / f"report-{pid}.csv")[0].pid == pid
+
+
+def test_without_it_nothing_is_written(tmp_path, monkeypatch, make_proc, kernels):
+    monkeypatch.chdir(tmp_path)
+    scale_once(make_proc(), kernels)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_report_that_cannot_be_written_is_an_error(monkeypatch, make_proc, kernels):
+    monkeypatch.setenv("VEO_SOFT_REPORT", "/nowhere/report")
+    with pytest.raises(veo.VeoError, match="VEO_SOFT_REPORT=/nowhere/report cannot be written: No"):
+        make_proc().load_library(kernels)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "begins with another line"),
+        ("a,b\n", "begins with another line"),
+        ("# offchip veorun report 1: x\n1,call\n", ":2 has 2 values, not 14"),
+    ],
+)
+def test_other_file_is_no_report(tmp_path, text, message):
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_report(tmp_path / "file")
+
+
+def test_published_times_are_met():
+    results = measure()
+    assert mean_error(results) < 7
+    for loop, cycles in results:
+        limit = 0.03 if loop.fitted else 0.2
+        assert cycles == pytest.approx(loop.measured, rel=limit), loop.name
