@@ -84,6 +84,17 @@ static void memory(struct veo_proc_handle *proc, struct veo_thr_ctxt *ctx)
     TRY(veo_free_hmem(tagged) == 0);
 }
 
+static void many_calls(struct veo_proc_handle *proc, struct veo_thr_ctxt *ctx, uint64_t function,
+                       const struct veo_args *types)
+{
+    uint64_t results[2], ended = 0, zero = 0, address;
+    TRY(veo_alloc_mem(proc, &address, 8) == 0);
+    const struct veosoft_column columns[] = {{&zero, 0}, {&zero, 0}, {&zero, 0}, {&address, 0}};
+    const struct veosoft_calls many = {function, 2, 4, columns, results, &ended};
+    wait_for(ctx, veosoft_call_many(ctx, &many, types), "veosoft_call_many");
+    worked(veo_free_mem(proc, address) == 0, "veo_free_mem");
+}
+
 static void calls(struct veo_proc_handle *proc, struct veo_thr_ctxt *ctx, uint64_t library)
 {
     uint64_t ids[CALLS], result;
@@ -98,9 +109,7 @@ static void calls(struct veo_proc_handle *proc, struct veo_thr_ctxt *ctx, uint64
             ids[i] = veo_call_async(ctx, address, args);
         for (int i = 0; i < CALLS; i++)
             wait_for(ctx, ids[i], "veo_call_async");
-        uint64_t results[2], ended = 0;
-        struct veosoft_calls many = {address, 2, 0, NULL, results, &ended};
-        wait_for(ctx, veosoft_call_many(ctx, &many, NULL), "veosoft_call_many");
+        many_calls(proc, ctx, address, args);
         /* Never asked for. */
         worked(veo_call_async(ctx, address, args) != VEO_REQUEST_ID_INVALID, "veo_call_async");
         veo_context_sync(ctx);
