@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import gc
 import io
+import subprocess
 import threading
 
 import numpy as np
 import pytest
 
 import veo
+from veo.ve_clang import clang_command
 
 KERNELS = """
 #include <stdint.h>
@@ -233,3 +235,34 @@ class TestLibraryWithoutIt:
         with pytest.raises(veo.VeoTimeoutError, match=r"calls of hold\(\) did not end"):
             ctx.call_many(typed("hold", "long", "long"), np.arange(100), timeout=0.01)
         null.release()
+
+
+@pytest.mark.timeout(600)
+class TestVectorEngineCode:
+    """Kernels that are code of the Vector Engine."""
+
+    @pytest.fixture
+    def lib(self, proc, tmp_path):
+        pytest.importorskip("ziglang", reason="the ziglang wheel compiles for the Vector Engine")
+        (tmp_path / "many.c").write_text(
+            "double mix(int a, float b, double c) { return a + b + c; }\n"
+            "long load(const long *x) { return *x; }\n"
+        )
+        target = str(tmp_path / "many.o")
+        command = [*clang_command("C"), "-O1", "-c", str(tmp_path / "many.c"), "-o", target]
+        subprocess.run(command, check=True)
+        return proc.load_library(target)
+
+    def test_results_are_those_of_single_calls(self, typed, ctx):
+        mix = typed("mix", "double", "int", "float", "double")
+        numbers = np.arange(MANY)
+        results = ctx.call_many(mix, -numbers, 0.5, 2 * numbers)
+        assert (results == numbers + 0.5).all()
+        assert mix(ctx, -3, 0.5, 6.0).wait_result() == results[3]
+
+    def test_crash_tells_which_call_it_was(self, proc, typed, ctx):
+        number = veo.to_device(proc, [5])
+        addresses = [number, number, 8, number]
+        with pytest.raises(veo.VeoKernelException, match="^call 2 of 4: .*SIGSEGV") as caught:
+            ctx.call_many(typed("load", "long", "void *"), addresses)
+        assert caught.value.index == 2
