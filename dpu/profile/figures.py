@@ -105,10 +105,10 @@ class ProgramFigures:
 
     @property
     def limit(self) -> float:
-        """Bytes per cycle that the DMA engine can do, in transfers of 2,048 bytes."""
+        """Bytes per cycle that the DMA engines can do, in transfers of 2,048 bytes."""
         options = self.program.options
         cycles = options.get("softDmaSetup", 0) + 2 * options.get("softDmaEnginePerKiB", 0)
-        return 2048 / cycles if cycles else float("inf")
+        return options.get("softDmaEngines", 1) * 2048 / cycles if cycles else float("inf")
 
     @property
     def tasklet_balance(self) -> float:

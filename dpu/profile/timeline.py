@@ -26,7 +26,7 @@ OPERATIONS = {
     5: "broadcast",
 }
 _HOST, _DPUS = 1, 1000
-_ENGINE, _LOCKS = 100, 200
+_ENGINES, _LOCKS = 100, 200
 
 
 def _places(operations: list[Operation]) -> list[tuple[Operation, float, float]]:
@@ -44,7 +44,7 @@ def _describe(event: Event, code: Code) -> tuple[int, str]:
     """Return the row and the name of an event of a DPU."""
     kind = EventKind(event.kind)
     if kind == EventKind.ENGINE:
-        return _ENGINE, f"tasklet {event.thread}: {event.value} bytes"
+        return _ENGINES, f"tasklet {event.thread}: {event.value} bytes"
     if kind == EventKind.HELD:
         return _LOCKS + event.value % 256, f"tasklet {event.thread}"
     if kind == EventKind.RUN:
@@ -56,14 +56,23 @@ def _describe(event: Event, code: Code) -> tuple[int, str]:
     return event.thread, f"{kind.name.lower()} {event.value} bytes"
 
 
+def _engine(free: list[int], event: Event) -> int:
+    """Return which DMA engine has a transfer; of those that are free the first."""
+    lane = next((i for i, end in enumerate(free) if end <= event.begin), len(free))
+    free[lane : lane + 1] = [event.end]
+    return lane
+
+
 def _add_launch(
     trace: ChromeTrace, one: LaunchEvents, code: Code, clock: int, begin: float
 ) -> set[tuple[int, int]]:
     """Add the events of a DPU in one launch; return the rows that they are in."""
-    rows = set()
+    rows, free = set(), list[int]()
     process = _DPUS + one.dpu
     for event in one.events:
         row, name = _describe(event, code)
+        if row == _ENGINES:
+            row += _engine(free, event)
         rows.add((process, row))
         first, last = (begin + cycle * 1e9 / clock for cycle in (event.begin, event.end))
         place = code.place(event.pc)
@@ -77,8 +86,13 @@ def _name_rows(trace: ChromeTrace, rows: set[tuple[int, int]]) -> None:
     for process in sorted({process for process, _ in rows}):
         trace.name_process(process, f"DPU {process - _DPUS}")
     for process, row in sorted(rows):
-        name = f"tasklet {row}" if row < _ENGINE else f"atomic bit {row - _LOCKS}"
-        trace.name_thread(process, row + 1, "DMA engine" if row == _ENGINE else name)
+        if row < _ENGINES:
+            name = f"tasklet {row}"
+        elif row < _LOCKS:
+            name = "DMA engine" if row == _ENGINES else f"DMA engine {row - _ENGINES + 1}"
+        else:
+            name = f"atomic bit {row - _LOCKS}"
+        trace.name_thread(process, row + 1, name)
 
 
 def timeline(profile: RawProfile, *, limit: int = 200000) -> dict[str, Any]:

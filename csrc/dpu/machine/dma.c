@@ -9,8 +9,17 @@
 
 #include "common/copy.h"
 
+uint32_t dpu_next_dma_engine(const struct dpu_machine *m)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 1; i < m->options.dma_engines; i++)
+        if (m->dma_free[i] < m->dma_free[next])
+            next = i;
+    return next;
+}
+
 /*
- * The data moves now. The tasklet is blocked until the transfer would be over: the engine does
+ * The data moves now. The tasklet is blocked until the transfer would be over: an engine does
  * one after the other, and is busy for its setup and the bytes, while the tasklet also sees the
  * latency.
  */
@@ -27,8 +36,10 @@ static void block(struct dpu_machine *m, struct dpu_thread *t, uint32_t far, uin
     uint64_t wait = latency + (uint64_t)bytes * o->dma_latency_per_kib / 1024 + pages;
 
     uint64_t now = dpu_now(m);
-    uint64_t start = m->dma_free > now ? m->dma_free : now;
-    m->dma_free = dpu_after_transfer(m, start, busy);
+    m->dma_engine = dpu_next_dma_engine(m);
+    uint64_t *free = &m->dma_free[m->dma_engine];
+    uint64_t start = *free > now ? *free : now;
+    *free = dpu_after_transfer(m, start, busy);
     t->ready = dpu_after_transfer(m, start, wait);
     m->regroup = true;
 }

@@ -27,6 +27,8 @@ const struct dpu_operation *dpu_execute_thread(struct dpu_machine *machine, stru
                                                const struct dpu_operation *op);
 const struct dpu_operation *dpu_execute_dma(struct dpu_machine *machine, struct dpu_thread *t,
                                             const struct dpu_operation *op);
+/* The DMA engine that the next transfer takes. */
+uint32_t dpu_next_dma_engine(const struct dpu_machine *machine);
 /* Operands of a transfer: bytes, and where in MRAM and in the other memory. */
 static inline void dpu_dma_operands(const struct dpu_machine *m, const struct dpu_thread *t,
                                     const struct dpu_operation *op, uint32_t *near, uint32_t *far,

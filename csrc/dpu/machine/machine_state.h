@@ -123,14 +123,16 @@ struct dpu_observing {
 /*
  * State that a run changes, beside the memories: the tasklets, of which one more without registers
  * ends a round; bits; cycles, instructions and rounds since the machine exists, up to this batch;
- * the cycle at which the DMA engine is free, and what it has done.
+ * the cycle at which each DMA engine is free, which one had the last transfer, and what they have
+ * done.
  */
 #define DPU_PROGRESS \
     struct dpu_thread threads[DPU_MACHINE_THREADS + 1]; \
     uint8_t atomic[DPU_MACHINE_ATOMIC_BITS]; \
     uint64_t run_bits; \
     uint64_t cycles, instructions, rounds; \
-    uint64_t dma_free; \
+    uint64_t dma_free[DPU_DMA_ENGINES_MOST]; \
+    uint32_t dma_engine; \
     struct dpu_dma_totals dma; \
     struct dpu_counter counter; \
     struct dpu_fault fault

@@ -191,7 +191,7 @@ void dpu_observe_event(struct dpu_machine *m, struct dpu_thread *t, const struct
     case DPU_OP_SDMA:
     case DPU_OP_LDMAI:
         transfer = transfer_of(m, t, op);
-        m->observing.dma_free = m->dma_free;
+        m->observing.dma_free = m->dma_free[dpu_next_dma_engine(m)];
         TELL(m, dma, t->id, pc, &transfer);
         break;
     default: break;
@@ -208,7 +208,7 @@ void dpu_observe_event_done(struct dpu_machine *m, struct dpu_thread *t,
     uint64_t now = dpu_now(m), free = m->observing.dma_free;
     bool takes_time = m->options.accounting != DPU_ACCOUNTING_VENDOR;
     transfer.start = (takes_time && free > now ? free : now) - m->launch_cycles;
-    transfer.engine_end = (takes_time ? m->dma_free : now) - m->launch_cycles;
+    transfer.engine_end = (takes_time ? m->dma_free[m->dma_engine] : now) - m->launch_cycles;
     transfer.tasklet_end = (takes_time ? t->ready : now) - m->launch_cycles;
     TELL(m, transferred, t->id, dpu_pc(m, op), &transfer);
 }

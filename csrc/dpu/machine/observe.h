@@ -26,7 +26,7 @@ struct dpu_transfer {
     uint32_t near, mram, bytes;
     bool writes_mram, to_iram;
     uint64_t issued;
-    /* For transferred(): when the engine begins and is free again, and the tasklet may go on. */
+    /* For transferred(): when its engine begins and is free again, and the tasklet may go on. */
     uint64_t start, engine_end, tasklet_end;
 };
 

@@ -9,10 +9,12 @@
 #ifndef OFFCHIP_DPU_OPTIONS_H
 #define OFFCHIP_DPU_OPTIONS_H
 
+#define DPU_DMA_ENGINES_MOST 8
+
 /*
  * X(key, type, field, smallest, largest, default, meaning)
  *
- * A tasklet waits for a transfer for its latency and what its bytes take of that; the engine, which
+ * A tasklet waits for a transfer for its latency and what its bytes take of that; an engine, which
  * transfers one after the other, is busy for its setup and what they take of it. Refreshes are
  * DDR4's 260 ns every 7.8 us, four at once.
  */
@@ -30,6 +32,8 @@
       "cycles that it additionally waits per 1024 bytes") \
     X("softDmaSetup", uint32_t, dma_setup, 0, 1000000, 34, \
       "cycles that a transfer occupies the DMA engine, which handles one at a time") \
+    X("softDmaEngines", uint32_t, dma_engines, 1, DPU_DMA_ENGINES_MOST, 1, \
+      "DMA engines, each as fast as one alone; a transfer takes the one that is free first") \
     X("softDmaEnginePerKiB", uint32_t, dma_engine_per_kib, 0, 1000000, 521, \
       "cycles that it occupies it per 1024 bytes") \
     X("softDmaPageCrossing", uint32_t, dma_page_crossing, 0, 1000000, 25, \

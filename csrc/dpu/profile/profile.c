@@ -23,6 +23,7 @@ struct dpu_profile {
     struct tables *tables;
     struct dpu_calls *calls;
     struct dpu_profile_launch launch;
+    uint64_t engine_cycles; /* of all DMA engines */
     bool is_over;
 
     /* Tasklets that spin, with the bit and since when; holders of bits. */
@@ -73,6 +74,7 @@ static void on_boot(void *context, struct dpu_machine *m)
     memset(p->held_since, 0, sizeof p->held_since);
     dpu_calls_begin(p->calls);
     p->is_over = false;
+    p->engine_cycles = 0;
     p->event_count = 0;
     p->events_dropped = 0;
 }
@@ -85,6 +87,9 @@ static void on_end(void *context, struct dpu_machine *m, enum dpu_run_status sta
     p->launch.status = (uint64_t)status;
     p->launch.cycles = result.cycles;
     p->launch.instructions = result.instructions;
+    struct dpu_machine_options options;
+    dpu_machine_get_options(m, &options);
+    p->launch.dma_busy = p->engine_cycles / options.dma_engines;
     for (uint32_t id = 0; id < DPU_MACHINE_THREADS; id++) {
         struct dpu_profile_tasklet *tasklet = &p->launch.tasklets[id];
         tasklet->instructions = result.thread_instructions[id];
@@ -116,7 +121,7 @@ static void on_transfer(void *context, struct dpu_machine *m, uint32_t thread, u
         launch->read_bytes += transfer->bytes;
     }
 
-    launch->dma_busy += transfer->engine_end - transfer->start;
+    p->engine_cycles += transfer->engine_end - transfer->start;
     add_event(p, transfer->writes_mram ? DPU_PROFILE_WRITE : DPU_PROFILE_READ, thread, pc,
               transfer->bytes, transfer->issued, transfer->tasklet_end);
     add_event(p, DPU_PROFILE_ENGINE, thread, pc, transfer->bytes, transfer->start,

@@ -83,6 +83,14 @@ def test_constants_have_keys(run, key, value, more):
     )
 
 
+def test_dma_engines_have_a_key(run):
+    # Two tasklets transfer twice each, and wait for engines that are busy for long.
+    for engines, waits in (1, 3), (2, 1), (4, 0):
+        chip = f"softDramRefreshCycles=0,softDmaEngines={engines}"
+        plain, slow = run(chip), run(f"{chip},softDmaSetup={34 + 11000}")
+        assert slow.cycles == pytest.approx(plain.cycles + 11000 * waits, abs=700)
+
+
 def test_refreshes_and_pages_have_keys(run):
     plain = run("softDmaReadLatency=20000")
     assert run("softDmaReadLatency=20000,softDramRefreshCycles=0").cycles < plain.cycles - 300

@@ -90,6 +90,27 @@ def test_a_timeline_keeps_the_rules_of_its_format(profile: RawProfile) -> None:
         check_trace(timeline(replace(profile, programs=programs)))
 
 
+def test_each_dma_engine_has_a_row_and_its_share(tmp_path: Path) -> None:
+    path = tmp_path / "engines.dpuprofile"
+    chip = "softDmaEngines=3,softDmaSetup=500"
+    run(command(build(tmp_path), 2, 1), DPU_PROFILE=f"file={path}", UPMEM_PROFILE=chip)
+    profile = load([path])
+    trace = timeline(profile)
+    check_trace(trace)
+    names = {one["args"]["name"] for one in trace["traceEvents"] if one["name"] == "thread_name"}
+    assert {name for name in names if name.startswith("DMA")} == {
+        "DMA engine",
+        "DMA engine 2",
+        "DMA engine 3",
+    }
+    assert profile.events
+    launches = {(one.dpu, one.operation): one for one in profile.launches}
+    for each in profile.events:
+        one = launches[each.dpu, each.operation]
+        busy = sum(e.end - e.begin for e in each.events if e.kind == EventKind.ENGINE)
+        assert one.dma_busy == busy // 3
+
+
 @pytest.mark.parametrize(
     ("name", "changes"),
     [

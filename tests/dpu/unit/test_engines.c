@@ -134,6 +134,28 @@ static void test_transfers_that_end_in_another_order(void)
     expect_the_same(both[0], both[1]);
 }
 
+static void test_several_dma_engines(void)
+{
+    uint64_t cycles[DPU_DMA_ENGINES_MOST + 1];
+    for (uint32_t engines = 1; engines <= DPU_DMA_ENGINES_MOST; engines++) {
+        struct dpu_machine *both[] = {dpu_new(DPU_ACCOUNTING_PIPELINE, 0),
+                                      dpu_new_in_turns(DPU_ACCOUNTING_PIPELINE)};
+        for (int i = 0; i < 2; i++) {
+            struct dpu_machine_options options;
+            dpu_machine_get_options(both[i], &options);
+            options.dma_engines = engines;
+            CHECK(dpu_machine_set_options(both[i], &options));
+            LOAD(both[i], BOOT_CHAIN(TASKLETS, 0), MOVE(1, 60), W("lsl", "rri", 3, ID, 28),
+                 /* 4: */ W("ldma", "rri", 3, 0, 255), REPEAT(4), STOP);
+            struct dpu_run_result result;
+            CHECK(dpu_machine_launch(both[i], &result) == DPU_RUN_DONE);
+            cycles[engines] = result.cycles;
+        }
+        expect_the_same(both[0], both[1]);
+        CHECK(engines == 1 || cycles[engines] < cycles[engines - 1]);
+    }
+}
+
 /* A program with a race has one result, wherever it was interrupted. */
 static void test_interrupts_and_slices_change_nothing(void)
 {
@@ -213,6 +235,7 @@ int main(void)
     test_spinning_on_a_run_bit();
     test_the_limit_of_cycles();
     test_transfers_that_end_in_another_order();
+    test_several_dma_engines();
     test_interrupts_and_slices_change_nothing();
     test_what_only_turns_can_run();
     test_machines_that_share_a_program();
