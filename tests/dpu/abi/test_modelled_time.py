@@ -83,6 +83,17 @@ def test_the_cost_of_a_launch_has_a_key(cost: int, cases_program: Path, tmp_path
             assert row["seconds"] == pytest.approx(row["cycles"] / CLOCK + 1e-6 * cost, abs=1e-9)
 
 
+def test_bandwidths_have_keys(cases_program: Path, tmp_path: Path) -> None:
+    keys = "softSerialToMBs=100,softSerialFromMBs=50,softParallelToMBs=6400,softParallelFromMBs=40"
+    shown = run_case(cases_program, CASE, tmp_path, DPU_SOFT_REPORT="-", UPMEM_PROFILE=keys)
+    seconds = {row["event"]: row["seconds"] for row in read_report(shown)}
+    assert seconds["serial_to"] == pytest.approx(512 / 100e6, abs=2e-9)
+    assert seconds["serial_from"] == pytest.approx(4 / 50e6, abs=2e-9)
+    # A rank of 64, and one DPU of another; 63 DPUs at 63 times the bandwidth of one.
+    assert seconds["parallel_from"] == pytest.approx(64 * 1024 / 40e6 + 1024 / 50e6, abs=2e-9)
+    assert seconds["parallel_to"] == pytest.approx(2 * 1024 / 100e6, abs=2e-9)
+
+
 def test_launches_name_the_run_time_of_their_program(report: list[dict[str, Any]]) -> None:
     # Its program was assembled.
     for row in report:

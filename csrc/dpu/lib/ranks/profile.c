@@ -233,6 +233,11 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         .jobs_per_rank = 65536,
         .ranks = 40,
         .launch_microseconds = 170,
+        .serial_to = 330,
+        .serial_from = 120,
+        .parallel_to = 6680,
+        .parallel_from = 4740,
+        .broadcast = 16880,
     };
     dpu_machine_default_options(&profile->machine);
     if (dpulib_refused_setting() != NULL)

@@ -22,12 +22,14 @@ struct dpulib_profile {
     bool reset_on_alloc;
     bool sg_enabled;
     uint32_t sg_max_blocks;
-    uint32_t threads_per_rank;          /* 0: asynchronous calls are refused */
-    uint32_t jobs_per_rank;             /* that a queue holds before a caller has to wait */
-    uint32_t ranks;                     /* that exist */
-    bool ranks_given;                   /* by a profile or the environment */
-    uint32_t host_threads;              /* for launches and copies; 0: all cores */
-    uint32_t launch_microseconds;       /* that a launch takes besides its cycles */
+    uint32_t threads_per_rank;    /* 0: asynchronous calls are refused */
+    uint32_t jobs_per_rank;       /* that a queue holds before a caller has to wait */
+    uint32_t ranks;               /* that exist */
+    bool ranks_given;             /* by a profile or the environment */
+    uint32_t host_threads;        /* for launches and copies; 0: all cores */
+    uint32_t launch_microseconds; /* that a launch takes besides its cycles */
+    /* MB/s: to and from one DPU, and of all 64 DPUs of a rank together. */
+    uint32_t serial_to, serial_from, parallel_to, parallel_from, broadcast;
     struct dpu_machine_options machine; /* but its architecture and accounting */
 };
 

@@ -35,7 +35,16 @@
     X("softThreads", uint32_t, host_threads, 0, 1024, "0", \
       "host threads for launches and copies; 0: all cores") \
     X("softLaunchMicroseconds", uint32_t, launch_microseconds, 0, 1000000000, "170", \
-      "what a launch costs besides its cycles in modelled times")
+      "what a launch costs besides its cycles in modelled times") \
+    X("softSerialToMBs", uint32_t, serial_to, 1, 1000000000, "330", \
+      "MB/s (10^6) from the host to one DPU, in modelled times") \
+    X("softSerialFromMBs", uint32_t, serial_from, 1, 1000000000, "120", "the same from one DPU") \
+    X("softParallelToMBs", uint32_t, parallel_to, 1, 1000000000, "6680", \
+      "the same to the 64 DPUs of a rank at once, all together") \
+    X("softParallelFromMBs", uint32_t, parallel_from, 1, 1000000000, "4740", \
+      "the same from the 64 DPUs of a rank") \
+    X("softBroadcastMBs", uint32_t, broadcast, 1, 1000000000, "16880", \
+      "the same for a broadcast to the 64 DPUs of a rank")
 
 /* Bits of machine.switches: true or false. X(key, bit, meaning) */
 #define DPULIB_SOFT_SWITCHES(X) \

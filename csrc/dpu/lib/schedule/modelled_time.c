@@ -11,12 +11,12 @@
  * Kernels take the cycles of the DPU that took longest, and a launch softLaunchMicroseconds more:
  * the profiles of PrIM's programs in the public repository 852866031/prim-benchmarks-insight have
  * about 0.17 ms more than the cycles of kernels that compute all the time. Transfers take the
- * bandwidths that PrIM measured (J. Gomez-Luna et al., "Benchmarking a New Paradigm",
- * arXiv:2105.03814, section 3.4), in GB/s: serial transfers 0.33 to a DPU and 0.12 from it;
- * parallel ones to and from the 64 DPUs of a rank 6.68 and 4.74, broadcasts 16.88. With fewer DPUs
- * of a rank the bandwidth is interpolated: from that of a serial transfer for one DPU, with the
- * same factor for each doubling. These figures are of one rank; several come one after the other
- * here. What a call costs besides is not modelled.
+ * bandwidths of the profile, which has those that PrIM measured (J. Gomez-Luna et al.,
+ * "Benchmarking a New Paradigm", arXiv:2105.03814, section 3.4), in GB/s: serial transfers 0.33 to
+ * a DPU and 0.12 from it; parallel ones to and from the 64 DPUs of a rank 6.68 and 4.74,
+ * broadcasts 16.88. With fewer DPUs of a rank the bandwidth is interpolated: from that of a serial
+ * transfer for one DPU, with the same factor for each doubling. These figures are of one rank;
+ * several come one after the other here. What a call costs besides is not modelled.
  */
 #include "dpu/lib/schedule/modelled_time.h"
 
@@ -47,16 +47,6 @@
 
 #define DETAIL_MAX 1500
 #define ENDED_MAX (2 * DETAIL_MAX + 80)
-
-/* Bytes per second for one DPU, and what each doubling of the DPUs multiplies it by: the sixth root
- * of the ratio for 64. */
-static const struct {
-    double one, doubling;
-} bandwidths[DPULIB_MOVE_COUNT] = {
-    [DPULIB_SERIAL_TO] = {0.33e9, 1.0},        [DPULIB_SERIAL_FROM] = {0.12e9, 1.0},
-    [DPULIB_PARALLEL_TO] = {0.33e9, 1.650861}, [DPULIB_PARALLEL_FROM] = {0.12e9, 1.845438},
-    [DPULIB_BROADCAST] = {0.33e9, 1.926681},
-};
 
 /* Launches come first, where there is no move. */
 static const char *const event_names[DPULIB_MOVE_COUNT] = {[DPULIB_NO_MOVE] = "launch",
@@ -91,9 +81,40 @@ static struct stat file_identity;
 
 /* --- the model --- */
 
-static double bandwidth(enum dpulib_move move, uint32_t dpus)
+/* MB/s of a move for one DPU and for the 64 of a rank. */
+static void bandwidths(const struct dpulib_profile *profile, enum dpulib_move move, double *one,
+                       double *all)
 {
-    double result = bandwidths[move].one, factor = bandwidths[move].doubling;
+    bool from = move == DPULIB_SERIAL_FROM || move == DPULIB_PARALLEL_FROM;
+    *one = *all = from ? profile->serial_from : profile->serial_to;
+    if (move == DPULIB_PARALLEL_TO)
+        *all = profile->parallel_to;
+    if (move == DPULIB_PARALLEL_FROM)
+        *all = profile->parallel_from;
+    if (move == DPULIB_BROADCAST)
+        *all = profile->broadcast;
+}
+
+/* By Newton's method: some steps for usual ratios, about a hundred for the largest. */
+static double sixth_root(double value)
+{
+    double root = 1, change = 1;
+    for (uint32_t i = 0; i < 200 && change * change > 1e-26 * root * root; i++) {
+        change = (value / (root * root * root * root * root) - root) / 6;
+        root += change;
+    }
+
+    return root;
+}
+
+/* Bytes per second. */
+static double bandwidth(const struct dpulib_profile *profile, enum dpulib_move move, uint32_t dpus)
+{
+    double result, all;
+    bandwidths(profile, move, &result, &all);
+    double factor = sixth_root(all / result);
+    result *= 1e6;
+
     uint32_t low = 1;
     for (; 2 * low <= dpus; low *= 2)
         result *= factor;
@@ -114,7 +135,7 @@ static void measure_move(const struct dpulib_operation *operation, struct figure
         figures->dpus += dpus;
         figures->ranks++;
         figures->bytes += bytes;
-        figures->seconds += (double)bytes / bandwidth(spec->move, dpus);
+        figures->seconds += (double)bytes / bandwidth(&job->rank->profile, spec->move, dpus);
     }
 }
 
