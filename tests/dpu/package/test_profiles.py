@@ -157,6 +157,18 @@ def test_a_key_that_is_unknown_is_told_once(run_python):
     assert known.returncode == 0 and known.stderr == ""
 
 
+def test_keys_of_time_that_change_nothing_are_named(run_python):
+    program = "import dpu\nfor _ in range(2): dpu.DpuSet(nr_dpus=1, library='soft').free()\n"
+    keys = "softDmaEngines=2,softPipelineCycles=5,softDmaSetup=34,softMaxCycles=9"
+    timed = run_python(program, env={"UPMEM_PROFILE": keys})
+    assert timed.returncode == 0 and timed.stderr == ""
+    done = run_python(program, env={"UPMEM_PROFILE": f"backend=simulator,{keys}"})
+    assert done.returncode == 0, done.stderr
+    for text in ("softDmaEngines=2", "softPipelineCycles=5"):
+        assert done.stderr.count(f"the profile says {text}, but with backend=simulator") == 1
+    assert done.stderr.count("it changes nothing") == 2
+
+
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [

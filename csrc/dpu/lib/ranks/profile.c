@@ -221,6 +221,29 @@ static dpu_error_t read_variable(struct dpulib_profile *profile, enum dpulib_var
     return value != NULL ? apply(&reading, key, value) : DPU_OK;
 }
 
+/* Keys of the machine by which time is modelled; the others are a limit and the switches. */
+static bool is_of_time(const char *key)
+{
+    return strncmp(key, "softPipeline", 12) == 0 || strncmp(key, "softDma", 7) == 0 ||
+           strncmp(key, "softDram", 8) == 0;
+}
+
+/* The vendor's accounting models no time. */
+static void tell_of_no_time(const struct dpulib_profile *profile)
+{
+    static struct dpulib_told told;
+    struct dpu_machine_options plain;
+    dpu_machine_default_options(&plain);
+#define TELL(key, type, field, ...) \
+    if (is_of_time(key) && profile->machine.field != plain.field) \
+        dpulib_log_once(&told, DPULIB_WARNING, \
+                        "the profile says %s=%llu, but with backend=simulator an instruction " \
+                        "takes a cycle on any chip: it changes nothing", \
+                        key, (unsigned long long)profile->machine.field);
+    DPU_MACHINE_NUMBERS(TELL)
+#undef TELL
+}
+
 dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text)
 {
     *profile = (struct dpulib_profile){
@@ -261,6 +284,8 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
                            "softDramRefreshInterval (%u)",
                            profile->machine.dram_refresh_cycles,
                            profile->machine.dram_refresh_interval);
+    if (profile->vendor_accounting)
+        tell_of_no_time(profile);
     if (profile->clock_mhz == 0)
         profile->clock_mhz = dpulib_architecture(profile) == DPU_ARCHITECTURE_V1B ? 400 : 350;
     return DPU_OK;
