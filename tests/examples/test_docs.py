@@ -26,6 +26,7 @@ PAGES = [
     "docs/dpu.md",
     "docs/dpu_toolchain.md",
     "docs/dpu_debug.md",
+    "docs/dpu_chip.md",
     "docs/accl.md",
     "docs/accelforge.md",
     "docs/mpi4py.md",
