@@ -16,6 +16,7 @@ __all__ = ["explain_failure", "explain_missing", "warn_of_node"]
 NEEDED_PYTHON = (3, 12)
 # Nodes that CACTI knows, in nanometres; others are scaled from the first one.
 CACTI_NODES = (22, 90)
+INSTALL = "pip install 'offchip[forge-components]' (in a checkout: '.[forge-components]')"
 MOST_OF_LOG = 64 << 10
 MOST_SHOWN = 300
 
@@ -36,8 +37,7 @@ def explain_missing(name: str, wanted: str) -> str:
     return (
         f"{wanted} is not given, and only a model of hwcomponents could give it for the class "
         f"{name}, but hwcomponents is not installed{needs}. Give {wanted} as a number, use "
-        f"component_class: Dummy for no costs, or type: pip install hwcomponents "
-        f"hwcomponents-library hwcomponents-cacti hwcomponents-neurosim hwcomponents-adc"
+        f"component_class: Dummy for no costs, or type: {INSTALL}"
     )
 
 
@@ -77,8 +77,10 @@ def explain_failure(name: str, error: Exception) -> EvaluationError:
     """
     text = str(error)
     if isinstance(error, ImportError):
-        package = (error.name or "hwcomponents").partition(".")[0].replace("_", "-")
-        return EvaluationError(f"the model {name} failed: {error}. Type: pip install {package}")
+        package = (error.name or "hwcomponents").partition(".")[0]
+        ours = package.startswith("hwcomponents")
+        install = INSTALL if ours else f"pip install {package.replace('_', '-')}"
+        return EvaluationError(f"the model {name} failed: {error}. Type: {install}")
     known = re.search(r"is not supported by any models\. Supported components: (.*)", text)
     if known:
         return EvaluationError(

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
 import types
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import accelforge as af
 from accelforge.frontend.arch import model_failure
 from accelforge.frontend.arch.model_failure import explain_failure, explain_missing, warn_of_node
 
+ROOT = Path(__file__).parents[3]
 TRACEBACK = """Can not find a model for sram(size=8, name=Buf)
 Logs for models that could estimate query:
 | SRAM with priority 0.3 estimating value:
@@ -51,11 +54,30 @@ def test_a_log_that_is_not_there_leaves_the_exception(tmp_path: Path) -> None:
     assert "CACTI says: Exception: CACTI failed" in str(message)
 
 
-def test_a_package_that_is_missing() -> None:
-    missing = ModuleNotFoundError("No module named 'hwcomponents_neurosim'")
-    missing.name = "hwcomponents_neurosim"
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        ("hwcomponents_neurosim.adc", "pip install 'offchip[forge-components]'"),
+        ("some_table", "pip install some-table"),
+    ],
+)
+def test_a_package_that_is_missing(module: str, command: str) -> None:
+    missing = ModuleNotFoundError(f"No module named '{module}'")
+    missing.name = module
     message = explain_failure("ADC", missing).message
-    assert str(message).endswith("Type: pip install hwcomponents-neurosim")
+    assert f"Type: {command}" in str(message)
+
+
+def test_the_extra_that_is_named_brings_all_packages_of_models() -> None:
+    named = re.search(r"offchip\[(.*?)\]", explain_missing("SRAM", "area"))
+    assert named is not None
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = project["optional-dependencies"][named[1]]
+    names = [re.split("[>=;]", entry)[0] for entry in wanted]
+    parts = ["", "-library", "-adc", "-cacti", "-neurosim"]
+    assert names == [f"hwcomponents{part}" for part in parts]
+    marker = "python_version >= '{}.{}'".format(*model_failure.NEEDED_PYTHON)
+    assert all(entry.endswith(marker) for entry in wanted)
 
 
 @pytest.mark.parametrize(
