@@ -2,15 +2,13 @@
 /* code.c: pages of decoded instructions. */
 #include "code.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
-/* How often ve_code_changed() was called. */
-static _Atomic uint64_t changes;
+_Atomic uint64_t ve_code_changes;
 
 void ve_code_changed(void)
 {
-    atomic_fetch_add(&changes, 1);
+    atomic_fetch_add(&ve_code_changes, 1);
 }
 
 struct ve_code *ve_code_create(const void *undecoded, const void *page_end)
@@ -21,7 +19,7 @@ struct ve_code *ve_code_create(const void *undecoded, const void *page_end)
 
     code->undecoded = undecoded;
     code->page_end = page_end;
-    code->changes = atomic_load(&changes);
+    code->changes = atomic_load(&ve_code_changes);
     return code;
 }
 
@@ -55,8 +53,10 @@ static struct ve_page *add_page(struct ve_code *code, uint64_t number, struct ve
         return NULL;
 
     page->number = number;
-    for (uint32_t i = 0; i <= VE_PAGE_WORDS; i++)
+    for (uint32_t i = 0; i <= VE_PAGE_WORDS; i++) {
         page->list[i].address = (number << VE_PAGE_SHIFT) + 8u * i;
+        page->list[i].target = NULL;
+    }
     page->list[VE_PAGE_WORDS].label = code->page_end;
     forget(code, page);
     page->next = *bucket;
@@ -66,7 +66,7 @@ static struct ve_page *add_page(struct ve_code *code, uint64_t number, struct ve
 
 struct ve_decoded *ve_code_find(struct ve_code *code, uint64_t address)
 {
-    uint64_t now = atomic_load_explicit(&changes, memory_order_acquire);
+    uint64_t now = atomic_load_explicit(&ve_code_changes, memory_order_acquire);
     if (__builtin_expect(code->changes != now, 0)) {
         code->changes = now;
         ve_code_reset(code);

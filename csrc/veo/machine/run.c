@@ -7,6 +7,7 @@
 #include "code.h"
 #include "executors.h"
 #include "floating.h"
+#include "fuse.h"
 #include "run.h"
 #include "scalar.h"
 
@@ -16,8 +17,9 @@ enum special {
     LABEL_PAGE_END,
     LABEL_CALL,    /* the executor does it */
     LABEL_CHECKED, /* the same, and looks for floating-point exceptions */
+    LABEL_FUSED,   /* and the sequences of enum ve_fusion */
     /* Branches whose target is in the same page, by condition. */
-    LABEL_NEAR_L,
+    LABEL_NEAR_L = LABEL_FUSED + VE_FUSED_ADDRESS + 1,
     LABEL_NEAR_W = LABEL_NEAR_L + 8,
     LABEL_NEAR_ALWAYS = LABEL_NEAR_W + 8,
     LABEL_COUNT
@@ -49,7 +51,7 @@ static enum special near_label(const struct ve_instruction *instruction, uint64_
 }
 
 /* The code of an instruction: the first of a near branch's, its operation's, the call's. */
-static const void *label_of(const struct ve_core *core, const struct ve_decoded *decoded,
+static const void *label_of(const struct ve_core *core, struct ve_decoded *decoded,
                             const void *const *special, const void *const *inlined)
 {
     const struct ve_instruction *instruction = &decoded->instruction;
@@ -57,6 +59,10 @@ static const void *label_of(const struct ve_core *core, const struct ve_decoded 
     bool is_float = causes >= VE_CAUSES_FLOAT && causes <= VE_CAUSES_APPROXIMATE;
     if (is_float && ve_floating_is_checked(core))
         return special[LABEL_CHECKED];
+
+    enum ve_fusion fusion = ve_fuse(decoded);
+    if (fusion != VE_FUSED_NONE)
+        return special[LABEL_FUSED + fusion];
 
     enum special near = near_label(instruction, decoded->address);
     if (near != LABEL_CALL)
@@ -83,6 +89,9 @@ static bool run(struct ve_core *core)
         [LABEL_PAGE_END] = &&page_end,
         [LABEL_CALL] = &&call,
         [LABEL_CHECKED] = &&checked,
+        [LABEL_FUSED + VE_FUSED_ENTER] = &&fused_enter,
+        [LABEL_FUSED + VE_FUSED_LEAVE] = &&fused_leave,
+        [LABEL_FUSED + VE_FUSED_ADDRESS] = &&fused_address,
         [LABEL_NEAR_L + VE_NEVER] = &&op_NOP,
         [LABEL_NEAR_L + VE_GREATER] = &&near_l_gt,
         [LABEL_NEAR_L + VE_LESS] = &&near_l_lt,
@@ -117,14 +126,23 @@ static bool run(struct ve_core *core)
         return false;
     }
     struct ve_decoded *decoded;
+    struct ve_decoded unknown; /* where a jump comes from that is not remembered */
+    struct ve_decoded *jumped = &unknown;
     uint64_t target = core->ic;
 
     goto jump;
 
-    /* --- where to go on: in this page, in another, in a gate, or back --- */
+    /* --- where to go on: in this page, where it was before, in another page, in a gate, or back
+     * --- */
 jump_from_here:
     if ((target ^ decoded->address) >> VE_PAGE_SHIFT == 0 && target % 8 == 0) {
         decoded += (int64_t)(target - decoded->address) / 8;
+        GO;
+    }
+jump_far:
+    jumped = decoded;
+    if (jumped->target != NULL && jumped->target->address == target && ve_code_is_current(code)) {
+        decoded = jumped->target;
         GO;
     }
 jump:
@@ -132,6 +150,7 @@ jump:
         if (!ve_enter_gate(core, target))
             return false;
         target = core->s[VE_S_LINK];
+        jumped = &unknown;
         goto jump;
     }
     if (RARELY(target == VE_HALT_ADDRESS)) {
@@ -145,11 +164,12 @@ jump:
         ve_raise(core, decoded == NULL ? VE_FAULT_MEMORY : VE_FAULT_ILSA, target);
         return false;
     }
+    jumped->target = decoded;
     GO;
 
 page_end:
     target = decoded->address;
-    goto jump;
+    goto jump_far;
 
 undecoded:
     if (!ve_fetch(core, decoded->address, &decoded->instruction))
@@ -225,7 +245,7 @@ op_BSIC:
         INSTRUCTION_OF_DECODED;
         target = ve_address(core, i);
         X = decoded->address + 8;
-        goto jump;
+        goto jump_from_here;
     }
 op_SIC:
     {
@@ -233,6 +253,35 @@ op_SIC:
         X = decoded->address + 8;
         NEXT;
     }
+
+    /* --- sequences: what an instruction of them raises is its own --- */
+fused_enter:
+    HERE;
+    ve_write64(core->s[VE_S_STACK], core->s[VE_S_FRAME]);
+    core->current = decoded + 1;
+    ve_write64(core->s[VE_S_STACK] + 8, core->s[VE_S_LINK]);
+    core->s[VE_S_FRAME] = core->s[VE_S_STACK];
+    core->s[VE_S_STACK] += (uint64_t)(int64_t)decoded[3].instruction.displacement;
+    decoded += (int64_t)core->s[VE_S_STACK] >= (int64_t)core->s[VE_S_LIMIT] ? VE_ENTER_REACH : 5;
+    GO;
+fused_leave:
+    core->s[VE_S_STACK] = core->s[VE_S_FRAME];
+    core->current = decoded + 1;
+    core->s[VE_S_LINK] = ve_read64(core->s[VE_S_STACK] + 8);
+    core->current = decoded + 2;
+    core->s[VE_S_FRAME] = ve_read64(core->s[VE_S_STACK]);
+    target = core->s[VE_S_LINK];
+    decoded += 3;
+    goto jump_from_here;
+fused_address:
+    {
+        uint64_t low = (uint32_t)decoded[0].instruction.displacement;
+        core->s[decoded[0].instruction.x] = low;
+        decoded += 2;
+        core->s[decoded->instruction.x] =
+            low + ((uint64_t)(uint32_t)decoded->instruction.displacement << 32);
+    }
+    NEXT;
 
     /* --- what is inline --- */
 #define SCALAR(operation, ...) \

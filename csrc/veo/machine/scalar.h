@@ -61,20 +61,31 @@ typedef uint16_t __attribute__((may_alias)) ve_word16;
 typedef uint32_t __attribute__((may_alias)) ve_word32;
 typedef uint64_t __attribute__((may_alias)) ve_word64;
 
-/* ADDRESS is ve_address or ve_base_address; RESULT is made of `value`. */
+#define VE_MEMORY(bits) \
+    static inline uint##bits##_t ve_read##bits(uint64_t address) \
+    { \
+        return RARELY(address % (bits / 8) != 0) \
+                   ? ve_load##bits(address) \
+                   : __atomic_load_n((const ve_word##bits *)(uintptr_t)address, __ATOMIC_ACQUIRE); \
+    } \
+    static inline void ve_write##bits(uint64_t address, uint##bits##_t value) \
+    { \
+        if (RARELY(address % (bits / 8) != 0)) \
+            ve_store##bits(address, value); \
+        else \
+            __atomic_store_n((ve_word##bits *)(uintptr_t)address, value, __ATOMIC_RELEASE); \
+    }
+VE_MEMORY(8)
+VE_MEMORY(16)
+VE_MEMORY(32)
+VE_MEMORY(64)
+#undef VE_MEMORY
+
+/* ADDRESS_OF is ve_address or ve_base_address; RESULT is made of `value`. */
 #define LOAD(bits, address_of, result) \
-    uint64_t address = address_of(core, i); \
-    uint##bits##_t value = \
-        RARELY(address % (bits / 8) != 0) \
-            ? ve_load##bits(address) \
-            : __atomic_load_n((const ve_word##bits *)(uintptr_t)address, __ATOMIC_ACQUIRE); \
+    uint##bits##_t value = ve_read##bits(address_of(core, i)); \
     X = result;
-#define STORE(bits, address_of, value) \
-    uint64_t address = address_of(core, i); \
-    if (RARELY(address % (bits / 8) != 0)) \
-        ve_store##bits(address, value); \
-    else \
-        __atomic_store_n((ve_word##bits *)(uintptr_t)address, value, __ATOMIC_RELEASE);
+#define STORE(bits, address_of, value) ve_write##bits(address_of(core, i), value);
 
 static inline uint64_t ve_leading_zeros(uint64_t value)
 {
