@@ -13,6 +13,11 @@
 #define MOMENT_NS INT64_C(30000)
 #define MOMENT_BYTES_PER_NS 2
 #define MOMENT_BYTES_MOST (UINT64_C(20) << 20)
+/* What is copied in a few microseconds: the wait is about as long, and there is none where ranks
+ * share cores, as others would run for longer. */
+#define QUICK_BYTES (UINT64_C(64) << 10)
+#define QUICK_NS INT64_C(2000)
+#define QUICK_BYTES_PER_NS 8
 #define ROUNDS_PER_LOOK 32
 
 uint8_t *acclib_lane_keep(accl_device *device, const struct communicator *comm, uint64_t number,
@@ -59,9 +64,13 @@ static bool is_soon(accl_device *device, const struct operation *op, uint32_t in
 
     acclib_wake_flush(device);
     acclib_lane_look(device, comm);
-    bool roomy = acclib_wait_has_room(device);
+    bool roomy = acclib_wait_has_room(device), quick = bytes <= QUICK_BYTES;
+    if (quick && !roomy)
+        return ready(comm, index, number);
+
     uint64_t counted = bytes < MOMENT_BYTES_MOST ? bytes : MOMENT_BYTES_MOST;
-    int64_t end = clock_now() + MOMENT_NS + (int64_t)(counted / MOMENT_BYTES_PER_NS);
+    int64_t moment = MOMENT_NS + (int64_t)(counted / MOMENT_BYTES_PER_NS);
+    int64_t end = clock_now() + (quick ? QUICK_NS + (int64_t)(bytes / QUICK_BYTES_PER_NS) : moment);
     for (uint32_t round = 1; !ready(comm, index, number); round++) {
         if (!roomy)
             acclib_wait_yield(device);
