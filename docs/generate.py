@@ -43,7 +43,7 @@ PURPOSES = {
 }
 
 VARIABLES_FILE = "csrc/dpu/lib/core/variables.h"
-KEYS_FILE = "csrc/dpu/lib/ranks/profile_keys.h"
+KEYS_FILE = "csrc/dpu/lib/ranks/configuration_keys.h"
 OPTIONS_FILE = "csrc/dpu/machine/options.h"
 
 

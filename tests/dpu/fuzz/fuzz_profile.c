@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "dpu.h"
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 #include "dpu_config.h"
 #include "dpusoft.h"
 
@@ -29,7 +29,7 @@ static void require(int condition, const char *what)
     }
 }
 
-static void check_limits(const struct dpulib_profile *p)
+static void check_limits(const struct dpulib_configuration *p)
 {
     require(p->members >= 1 && p->members <= DPU_MAX_NR_DPUS_PER_CI, "DPUs of a slice");
     require(p->clock_mhz >= 1 && p->clock_mhz <= 4000, "a frequency");
@@ -40,11 +40,11 @@ static void check_limits(const struct dpulib_profile *p)
 
 static void use(const char *text)
 {
-    struct dpulib_profile profile;
+    struct dpulib_configuration profile;
     struct dpu_set_t set;
     uint32_t count = 0;
 
-    dpu_error_t read = dpulib_profile_read(&profile, text);
+    dpu_error_t read = dpulib_configuration_read(&profile, text);
     dpu_error_t status = dpu_alloc(1, text, &set);
     if (read != DPU_OK) {
         require(status == read, "the same answer");

@@ -5,7 +5,7 @@
  * Every key of a profile with values at its limits and beyond, every text of an error, and texts
  * that are put together.
  */
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -27,13 +27,13 @@ char *__wrap_strdup(const char *text)
     return no_memory ? NULL : __real_strdup(text);
 }
 
-static struct dpulib_profile profile;
+static struct dpulib_configuration profile;
 
 static dpu_error_t read(const char *key, const char *value)
 {
     char text[200];
     snprintf(text, sizeof text, "%s=%s", key, value);
-    return dpulib_profile_read(&profile, text);
+    return dpulib_configuration_read(&profile, text);
 }
 
 static void check_refused(const char *key, const char *value, const char *want)
@@ -54,7 +54,7 @@ static void test_numbers(void)
         size_t offset, size;
     } keys[] = {
 #define NUMBER(key, type, field, low, high, ...) \
-    {key, low, high, offsetof(struct dpulib_profile, field), sizeof profile.field},
+    {key, low, high, offsetof(struct dpulib_configuration, field), sizeof profile.field},
 #define OPTION(key, type, field, ...) NUMBER(key, type, machine.field, __VA_ARGS__)
         DPULIB_VENDOR_NUMBERS(NUMBER) DPULIB_SOFT_NUMBERS(NUMBER) DPU_MACHINE_NUMBERS(OPTION)
 #undef OPTION
@@ -69,7 +69,7 @@ static void test_numbers(void)
             snprintf(text, sizeof text,
                      "softDramRefreshInterval=1000000000,softDramRefreshCycles=0,%s=%#llx",
                      keys[i].key, (unsigned long long)good[k]);
-            CHECK(dpulib_profile_read(&profile, text) == DPU_OK);
+            CHECK(dpulib_configuration_read(&profile, text) == DPU_OK);
             memcpy(&got, (const uint8_t *)&profile + keys[i].offset, keys[i].size);
             CHECK(got == good[k]);
         }
@@ -88,7 +88,7 @@ static void test_numbers(void)
     }
 
     /* Defaults of the table are those that a profile has. */
-    CHECK(dpulib_profile_read(&profile, NULL) == DPU_OK);
+    CHECK(dpulib_configuration_read(&profile, NULL) == DPU_OK);
 #define SAME(key, type, field, low, high, text, meaning) \
     CHECK(text[0] < '0' || text[0] > '9' || (uint64_t)profile.field == strtoull(text, NULL, 10));
 #define SAME_OPTION(key, type, field, low, high, value, meaning) \
@@ -118,7 +118,7 @@ static void test_switches(void)
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         uint32_t others = ~keys[i].bit;
-        CHECK(dpulib_profile_read(&profile, NULL) == DPU_OK);
+        CHECK(dpulib_configuration_read(&profile, NULL) == DPU_OK);
         others &= profile.machine.switches;
         CHECK(read(keys[i].key, "true") == DPU_OK);
         CHECK(profile.machine.switches == (others | keys[i].bit));
@@ -137,7 +137,7 @@ static void test_switches(void)
 
 static void test_backends(void)
 {
-    CHECK(dpulib_profile_read(&profile, "") == DPU_OK);
+    CHECK(dpulib_configuration_read(&profile, "") == DPU_OK);
     CHECK(profile.backend == FUNCTIONAL_SIMULATOR && !profile.vendor_accounting);
     CHECK(read("backend", "simulator") == DPU_OK && profile.vendor_accounting);
     CHECK(dpulib_clock(&profile) == 500000000);
@@ -149,8 +149,8 @@ static void test_backends(void)
 static void test_keys_without_effect(void)
 {
     static const char *const ignored[] = {"enableProfiling", "mramSize", "iramSize", "nobodysKey"};
-    struct dpulib_profile usual;
-    CHECK(dpulib_profile_read(&usual, NULL) == DPU_OK);
+    struct dpulib_configuration usual;
+    CHECK(dpulib_configuration_read(&usual, NULL) == DPU_OK);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
         CHECK(read(ignored[i], "whatever") == DPU_OK);
         CHECK(profile.members == usual.members && profile.ranks == usual.ranks &&
@@ -175,7 +175,7 @@ static void test_places(void)
     setenv("UPMEM_PROFILE", "fckFrequency=300", 1);
     setenv("DPU_SOFT_RANKS", "7", 1);
     setenv("DPU_SOFT_THREADS", "5", 1);
-    CHECK(dpulib_profile_read(&profile, "nrDpusPerCi=3,fckFrequency=200") == DPU_OK);
+    CHECK(dpulib_configuration_read(&profile, "nrDpusPerCi=3,fckFrequency=200") == DPU_OK);
     CHECK(profile.members == 3 && profile.clock_mhz == 300);
     CHECK(profile.ranks == 7 && profile.ranks_given && profile.host_threads == 5);
 
@@ -183,15 +183,15 @@ static void test_places(void)
                                         "UPMEM_PROFILE"};
     for (size_t i = 0; i < 4; i++) {
         setenv(names[i], "none", 1);
-        CHECK(dpulib_profile_read(&profile, NULL) == DPU_ERR_INVALID_PROFILE);
+        CHECK(dpulib_configuration_read(&profile, NULL) == DPU_ERR_INVALID_PROFILE);
         CHECK(strstr(dpulib_detail(), names[i]) != NULL);
         setenv(names[i], "", 1);
-        CHECK(dpulib_profile_read(&profile, NULL) == DPU_OK);
+        CHECK(dpulib_configuration_read(&profile, NULL) == DPU_OK);
     }
 
-    CHECK(dpulib_profile_read(&profile, "nrDpusPerCi=2,,") == DPU_ERR_INVALID_PROFILE);
+    CHECK(dpulib_configuration_read(&profile, "nrDpusPerCi=2,,") == DPU_ERR_INVALID_PROFILE);
     no_memory = true;
-    dpu_error_t status = dpulib_profile_read(&profile, "nrDpusPerCi=2");
+    dpu_error_t status = dpulib_configuration_read(&profile, "nrDpusPerCi=2");
     no_memory = false;
     CHECK(status == DPU_ERR_SYSTEM && strstr(dpulib_detail(), "out of memory"));
 }

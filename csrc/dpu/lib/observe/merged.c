@@ -51,7 +51,7 @@ static void write_program(struct dpulib_raw_file *file, const struct dpulib_merg
         .program = merged->number,
         .path_size = (uint32_t)strlen(path),
         .image_size = (uint32_t)program->image_size,
-        .clock_hz = dpulib_clock(&dpu->rank->profile),
+        .clock_hz = dpulib_clock(&dpu->rank->configuration),
         .options_size = (uint32_t)strlen(options),
     };
     const struct dpulib_raw_part parts[] = {

@@ -4,7 +4,7 @@
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/ranks/description.h"
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 #include "dpu_program.h"
 #include "dpusoft.h"
 
@@ -67,10 +67,10 @@ static dpu_error_t no_memory(const struct dpu_t *dpu)
 
 static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
 {
-    struct dpu_machine_options options = rank->profile.machine;
-    options.architecture = dpulib_architecture(&rank->profile);
+    struct dpu_machine_options options = rank->configuration.machine;
+    options.architecture = dpulib_architecture(&rank->configuration);
     options.accounting =
-        rank->profile.vendor_accounting ? DPU_ACCOUNTING_VENDOR : DPU_ACCOUNTING_PIPELINE;
+        rank->configuration.vendor_accounting ? DPU_ACCOUNTING_VENDOR : DPU_ACCOUNTING_PIPELINE;
 
     /* The first member of every slice, then the second, and so on. */
     for (uint32_t i = 0; i < count; i++) {
@@ -84,8 +84,8 @@ static dpu_error_t make_machines(struct dpu_rank_t *rank, uint32_t count)
     return DPU_OK;
 }
 
-dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id, uint32_t count,
-                               struct dpu_rank_t **made)
+dpu_error_t dpulib_rank_create(const struct dpulib_configuration *configuration, uint32_t id,
+                               uint32_t count, struct dpu_rank_t **made)
 {
     struct dpu_rank_t *rank = take_memory();
     if (rank == NULL)
@@ -94,9 +94,9 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
     /* Somebody may be looking at what was here before. */
     dpulib_lock();
     rank->id = id;
-    rank->members = profile->members;
+    rank->members = configuration->members;
     rank->count = count;
-    rank->profile = *profile;
+    rank->configuration = *configuration;
     rank->self = rank;
     for (uint32_t i = 0; i < dpulib_rank_size(rank); i++)
         rank->dpus[i] = (struct dpu_t){
@@ -108,7 +108,7 @@ dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id
 
     dpulib_unlock();
 
-    rank->description = dpulib_description_new(profile);
+    rank->description = dpulib_description_new(configuration);
     dpu_error_t status = DPU_OK;
     if (rank->description == NULL)
         status = dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (rank)");

@@ -15,7 +15,7 @@
 #include "common/list.h"
 #include "dpu.h"
 #include "dpu/lib/core/task.h"
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 #include "dpu/machine/machine.h"
 #include "dpu_bank_interface_pmc.h"
 #include "dpu_description.h"
@@ -68,7 +68,7 @@ struct dpu_rank_t {
     uint32_t id;
     uint32_t members; /* DPUs of a slice */
     uint32_t count;   /* DPUs that are enabled */
-    struct dpulib_profile profile;
+    struct dpulib_configuration configuration;
     struct dpu_rank_t *self; /* what sets of this one rank point to */
     dpu_description_t description;
     struct _dpu_run_context_t run_context;
@@ -111,8 +111,8 @@ static inline struct dpu_rank_t *dpulib_rank_at(struct list_node *node)
 
 /* A rank with COUNT DPUs enabled, which is not in dpulib_ranks yet. DPU_ERR_ALLOCATION if out of
  * memory. Without the lock. */
-dpu_error_t dpulib_rank_create(const struct dpulib_profile *profile, uint32_t id, uint32_t count,
-                               struct dpu_rank_t **made);
+dpu_error_t dpulib_rank_create(const struct dpulib_configuration *configuration, uint32_t id,
+                               uint32_t count, struct dpu_rank_t **made);
 /* Ends a rank that has left dpulib_ranks and whose queue is empty. Without the lock. */
 void dpulib_rank_destroy(struct dpu_rank_t *rank);
 

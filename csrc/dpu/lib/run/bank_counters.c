@@ -3,7 +3,7 @@
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/export.h"
 #include "dpu/lib/ranks/check.h"
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/submit.h"
 #include "dpu_bank_interface_pmc.h"
@@ -108,10 +108,10 @@ static dpu_error_t run_on(struct dpu_set_t set, dpu_error_t (*run)(struct dpu_t 
     if (set.kind != DPU_SET_DPU)
         return dpulib_fail(DPU_ERR_INTERNAL, "this function takes a single DPU, not ranks");
 
-    const struct dpulib_profile *profile = &set.dpu->rank->profile;
-    if (profile->chip_given && dpulib_architecture(profile) == DPU_ARCHITECTURE_V1A)
+    const struct dpulib_configuration *configuration = &set.dpu->rank->configuration;
+    if (configuration->chip_given && dpulib_architecture(configuration) == DPU_ARCHITECTURE_V1A)
         return dpulib_fail(DPU_ERR_INTERNAL, "chip %u, of the v1A architecture, has no counters",
-                           profile->chip_id);
+                           configuration->chip_id);
     return dpulib_run_on_dpu(
         set.dpu, &(struct dpulib_spec){.run = run, .argument = argument, .parallel = true});
 }

@@ -143,7 +143,7 @@ static void add_early_end(struct dpulib_text *text, const struct dpu_t *dpu)
         dpulib_text_add(text, "the launch was interrupted");
     else
         dpulib_text_add(text, "the launch took more than %llu cycles (softMaxCycles)",
-                        (unsigned long long)dpu->rank->profile.machine.max_cycles);
+                        (unsigned long long)dpu->rank->configuration.machine.max_cycles);
     if (((uint32_t)dpu_machine_get_run_bits(dpu->machine) &
          ((UINT32_C(1) << DPU_MACHINE_THREADS) - 1)) != 0) {
         dpulib_text_add(text, "; running: ");

@@ -175,7 +175,7 @@ static enum dpu_run_status take_turn(struct dpu_t *dpu)
         sched_yield();
     pthread_mutex_lock(&dpu->turn);
     enum dpu_run_status status = dpu_machine_slice(dpu->machine, SLICE_ROUNDS, &dpu->result);
-    if (dpu->rank->profile.machine.engine != DPU_ENGINE_DRIFT)
+    if (dpu->rank->configuration.machine.engine != DPU_ENGINE_DRIFT)
         dpu_translate_poll(dpu->machine, false);
     pthread_mutex_unlock(&dpu->turn);
     return status;
@@ -195,7 +195,7 @@ static dpu_error_t wait_for_code(struct dpu_t *dpu)
 {
     static struct dpulib_told told;
     struct dpu_compiler compiler;
-    if (dpu->rank->profile.machine.engine != DPU_ENGINE_TRANSLATED ||
+    if (dpu->rank->configuration.machine.engine != DPU_ENGINE_TRANSLATED ||
         dpu_translate_wait(dpu->machine, clock_deadline(TRANSLATION_LIMIT)))
         return DPU_OK;
     if (!dpu_compiler_find(&compiler))

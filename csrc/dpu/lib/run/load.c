@@ -7,7 +7,7 @@
 #include "dpu/lib/programs/image.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/check.h"
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/checks.h"
 #include "dpu/lib/schedule/submit.h"
@@ -112,7 +112,7 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
 
     const struct dpu_elf_symbol *clock = elf->known[DPU_ELF_KNOWN_CLOCKS_PER_SEC];
     if (status == DPU_OK && clock != NULL && clock->memory == DPU_ELF_WRAM) {
-        uint32_t frequency = dpulib_clock(&dpu->rank->profile);
+        uint32_t frequency = dpulib_clock(&dpu->rank->configuration);
         dpu_machine_write_wram(dpu->machine, clock->value, &frequency, sizeof frequency);
     }
 
@@ -144,7 +144,7 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
     for (uint32_t i = 0; status == DPU_OK && i < dpulib_set_ranks(&set); i++) {
         const struct dpu_rank_t *rank = dpulib_set_rank(&set, i);
         uint32_t threads = rank->description->hw.dpu.nr_of_threads;
-        const char *chip = dpulib_chip(&rank->profile)->name;
+        const char *chip = dpulib_chip(&rank->configuration)->name;
         if (elf->nr_tasklets == DPU_ELF_TASKLETS_UNKNOWN)
             status = dpulib_fail(DPU_ERR_TOO_MANY_TASKLETS,
                                  "the program does not say how many tasklets it has: it has no "
@@ -156,7 +156,7 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
                                  elf->nr_tasklets, chip, threads, threads);
         /* A v1A chip has all that a v1B one has: where none was chosen, programs for both run. */
         else if (elf->chip[0] != 0 && strcmp(elf->chip, chip) != 0 &&
-                 (rank->profile.chip_given || strcmp(elf->chip, "v1B") != 0))
+                 (rank->configuration.chip_given || strcmp(elf->chip, "v1B") != 0))
             status = dpulib_fail(DPU_ERR_ELF_INVALID_FILE,
                                  "the program was built for a %s chip, and this is a %s; the "
                                  "profile key chipId chooses it (above 8: v1B)",

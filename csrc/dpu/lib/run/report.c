@@ -8,7 +8,7 @@
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/check.h"
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/fault.h"
 #include "dpu/lib/schedule/oldest.h"
@@ -55,7 +55,7 @@ void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_repor
         .dma_read_bytes = result->dma_read_bytes,
         .dma_write_bytes = result->dma_write_bytes,
         .engine = engine_of(dpu->machine),
-        .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->profile),
+        .seconds = (double)result->cycles / (double)dpulib_clock(&dpu->rank->configuration),
         .runtime = dpulib_runtime_of(dpu),
     };
     _Static_assert(sizeof full.thread_instructions == sizeof result->thread_instructions,

@@ -28,7 +28,7 @@
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/observe/raw_file.h"
 #include "dpu/lib/observe/recorder.h"
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/ranks/table.h"
 #include "dpu/lib/schedule/moves.h"
@@ -177,9 +177,9 @@ static void measure_launch(const struct dpulib_operation *operation, struct figu
     figures->instructions = atomic_load(&launch->instructions);
     figures->runtimes = atomic_load(&launch->runtimes);
 
-    const struct dpulib_profile *profile = &operation->jobs[0].rank->profile;
-    figures->seconds = (double)figures->cycles / (double)dpulib_clock(profile) +
-                       1e-6 * profile->launch_microseconds;
+    const struct dpulib_configuration *configuration = &operation->jobs[0].rank->configuration;
+    figures->seconds = (double)figures->cycles / (double)dpulib_clock(configuration) +
+                       1e-6 * configuration->launch_microseconds;
 }
 
 /* --- writing --- */

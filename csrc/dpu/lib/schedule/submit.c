@@ -39,7 +39,7 @@ static dpu_error_t check_ranks(const struct dpulib_operation *operation)
 
 static bool is_full(const struct dpu_rank_t *rank)
 {
-    return rank->jobs >= rank->profile.jobs_per_rank && !dpulib_is_held(rank);
+    return rank->jobs >= rank->configuration.jobs_per_rank && !dpulib_is_held(rank);
 }
 
 static bool has_room(const struct dpulib_operation *operation)
@@ -54,7 +54,7 @@ static bool has_room(const struct dpulib_operation *operation)
 static dpu_error_t wait_for_room(const struct dpulib_operation *operation)
 {
     for (uint32_t i = 0; i < operation->count; i++)
-        if (operation->jobs[i].rank->profile.threads_per_rank == 0)
+        if (operation->jobs[i].rank->configuration.threads_per_rank == 0)
             return dpulib_fail(DPU_ERR_NO_THREAD_PER_RANK,
                                "asynchronous calls are disabled: the profile says "
                                "nrThreadsPerRank=0");

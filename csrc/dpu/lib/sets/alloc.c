@@ -14,7 +14,7 @@
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/ranks/allocation.h"
 #include "dpu/lib/ranks/check.h"
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/schedule/calls.h"
 #include "dpu/lib/schedule/holding.h"
@@ -52,15 +52,15 @@ static void destroy_ranks(struct dpulib_allocation *allocation)
 
 /* Gives the ranks their ids, and makes them known: all or none. */
 static dpu_error_t publish(struct dpulib_allocation *allocation,
-                           const struct dpulib_profile *profile, uint32_t *ids)
+                           const struct dpulib_configuration *configuration, uint32_t *ids)
 {
     dpulib_lock();
-    if (choose_ids(profile->ranks, allocation->count, ids) < allocation->count) {
+    if (choose_ids(configuration->ranks, allocation->count, ids) < allocation->count) {
         dpulib_unlock();
         return dpulib_fail(DPU_ERR_ALLOCATION,
                            "%u ranks were requested, but of the %u that are simulated fewer are "
                            "free; set DPU_SOFT_RANKS or softNrRanks in the profile for more",
-                           allocation->count, profile->ranks);
+                           allocation->count, configuration->ranks);
     }
 
     for (uint32_t i = 0; i < allocation->count; i++) {
@@ -74,17 +74,17 @@ static dpu_error_t publish(struct dpulib_allocation *allocation,
 
     allocation->generation = dpulib_generation();
     list_prepend(&dpulib_allocations, &allocation->node);
-    if (profile->host_threads != 0)
-        dpulib_pool_set_limit(profile->host_threads);
+    if (configuration->host_threads != 0)
+        dpulib_pool_set_limit(configuration->host_threads);
     dpulib_unlock();
     return DPU_OK;
 }
 
 /* COUNT ranks with DPUS DPUs in all. */
-static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count, uint32_t dpus,
-                            bool by_rank, struct dpulib_allocation **made)
+static dpu_error_t allocate(const struct dpulib_configuration *configuration, uint32_t count,
+                            uint32_t dpus, bool by_rank, struct dpulib_allocation **made)
 {
-    uint32_t *ids = calloc(profile->ranks, sizeof *ids);
+    uint32_t *ids = calloc(configuration->ranks, sizeof *ids);
     if (ids == NULL)
         return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (ranks)");
 
@@ -93,7 +93,7 @@ static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count
 
     /* Before the work; publish() looks again. */
     dpulib_lock();
-    uint32_t found = choose_ids(profile->ranks, count, ids);
+    uint32_t found = choose_ids(configuration->ranks, count, ids);
     dpulib_unlock();
 
     if (found < count)
@@ -101,23 +101,23 @@ static dpu_error_t allocate(const struct dpulib_profile *profile, uint32_t count
             dpulib_fail(DPU_ERR_ALLOCATION,
                         "%u ranks were requested, but of the %u that are simulated %u are free; "
                         "set DPU_SOFT_RANKS or softNrRanks in the profile for more",
-                        count, profile->ranks, found);
+                        count, configuration->ranks, found);
     if (status == DPU_OK) {
         allocation = dpulib_allocation_take(count);
         if (allocation == NULL)
             status = dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (ranks)");
     }
 
-    uint32_t size = DPU_MAX_NR_CIS * profile->members;
+    uint32_t size = DPU_MAX_NR_CIS * configuration->members;
     for (uint32_t i = 0; status == DPU_OK && i < count; i++) {
         uint32_t part = dpus < size ? dpus : size;
-        status = dpulib_rank_create(profile, ids[i], part, &allocation->ranks[i]);
+        status = dpulib_rank_create(configuration, ids[i], part, &allocation->ranks[i]);
         dpus -= part;
     }
 
     if (status == DPU_OK) {
         allocation->by_rank = by_rank;
-        status = publish(allocation, profile, ids);
+        status = publish(allocation, configuration, ids);
     }
     if (status != DPU_OK && allocation != NULL)
         destroy_ranks(allocation);
@@ -133,48 +133,51 @@ static const char *const backend_keys[] = {
 #undef KEY
 };
 
-static dpu_error_t read_profile(struct dpulib_profile *profile, const char *text)
+static dpu_error_t read_profile(struct dpulib_configuration *configuration, const char *text)
 {
-    dpu_error_t status = dpulib_profile_read(profile, text);
+    dpu_error_t status = dpulib_configuration_read(configuration, text);
     if (status != DPU_OK)
         return status;
-    if (profile->backend != FUNCTIONAL_SIMULATOR && profile->backend != CYCLE_ACCURATE_SIMULATOR)
+    if (configuration->backend != FUNCTIONAL_SIMULATOR &&
+        configuration->backend != CYCLE_ACCURATE_SIMULATOR)
         return dpulib_fail(DPU_ERR_ALLOCATION,
                            "UPMEM_PROFILE=backend=cas in the environment makes this program run as "
                            "it is: its profile asks for real DPUs (backend=%s), and this libdpu "
                            "simulates them",
-                           backend_keys[profile->backend]);
+                           backend_keys[configuration->backend]);
     return DPU_OK;
 }
 
 /* How many ranks DPU_ALLOCATE_ALL means. */
-static uint32_t all_ranks(const struct dpulib_profile *profile)
+static uint32_t all_ranks(const struct dpulib_configuration *configuration)
 {
-    if (!profile->ranks_given)
+    if (!configuration->ranks_given)
         return 1;
     uint32_t taken = 0;
     dpulib_lock();
     for (struct list_node *at = dpulib_ranks.first; at != NULL; at = at->next)
-        taken += dpulib_rank_at(at)->id < profile->ranks;
+        taken += dpulib_rank_at(at)->id < configuration->ranks;
     dpulib_unlock();
-    return profile->ranks > taken ? profile->ranks - taken : 1;
+    return configuration->ranks > taken ? configuration->ranks - taken : 1;
 }
 
-static dpu_error_t too_many(const struct dpulib_profile *profile, uint32_t amount, const char *what,
-                            uint32_t ranks)
+static dpu_error_t too_many(const struct dpulib_configuration *configuration, uint32_t amount,
+                            const char *what, uint32_t ranks)
 {
-    uint32_t size = DPU_MAX_NR_CIS * profile->members;
-    const char *s = profile->ranks == 1 ? "" : "s";
+    uint32_t size = DPU_MAX_NR_CIS * configuration->members;
+    const char *s = configuration->ranks == 1 ? "" : "s";
     if (ranks > DPULIB_RANKS_MAX)
         return dpulib_fail(
             DPU_ERR_ALLOCATION,
             "%u %s were requested, but there are %u DPUs (%u rank%s of %u), and never "
             "more than %u ranks",
-            amount, what, profile->ranks * size, profile->ranks, s, size, DPULIB_RANKS_MAX);
+            amount, what, configuration->ranks * size, configuration->ranks, s, size,
+            DPULIB_RANKS_MAX);
     return dpulib_fail(DPU_ERR_ALLOCATION,
                        "%u %s were requested, but there are %u DPUs (%u rank%s of %u): "
                        "DPU_SOFT_RANKS=%u, or softNrRanks=%u in the profile, makes as many",
-                       amount, what, profile->ranks * size, profile->ranks, s, size, ranks, ranks);
+                       amount, what, configuration->ranks * size, configuration->ranks, s, size,
+                       ranks, ranks);
 }
 
 static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text,
@@ -185,8 +188,8 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
         return dpulib_fail(DPU_ERR_INTERNAL, "dpu_set must not be NULL");
 
     memset(set, 0, sizeof *set);
-    struct dpulib_profile profile;
-    dpu_error_t status = read_profile(&profile, text);
+    struct dpulib_configuration configuration;
+    dpu_error_t status = read_profile(&configuration, text);
     if (status != DPU_OK)
         return status;
     if (amount == 0) {
@@ -194,16 +197,16 @@ static dpu_error_t allocate_set(uint32_t amount, bool in_ranks, const char *text
         return dpulib_fail_again(DPU_ERR_ALLOCATION, "cannot allocate 0 %s", what);
     }
 
-    uint32_t size = DPU_MAX_NR_CIS * profile.members;
+    uint32_t size = DPU_MAX_NR_CIS * configuration.members;
     uint32_t count = in_ranks ? amount : (uint32_t)(((uint64_t)amount + size - 1) / size);
     if (amount == DPU_ALLOCATE_ALL)
-        count = all_ranks(&profile);
-    if (count > profile.ranks)
-        return too_many(&profile, amount, what, count);
+        count = all_ranks(&configuration);
+    if (count > configuration.ranks)
+        return too_many(&configuration, amount, what, count);
 
     struct dpulib_allocation *allocation;
     bool whole = in_ranks || amount == DPU_ALLOCATE_ALL;
-    status = allocate(&profile, count, whole ? count * size : amount, false, &allocation);
+    status = allocate(&configuration, count, whole ? count * size : amount, false, &allocation);
     if (status != DPU_OK)
         return status;
 
@@ -230,7 +233,7 @@ DPU_EXPORT dpu_error_t dpu_get_rank_of_type(const char *profile, struct dpu_rank
         return dpulib_fail(DPU_ERR_INTERNAL, "rank must not be NULL");
 
     *rank = NULL;
-    struct dpulib_profile read;
+    struct dpulib_configuration read;
     struct dpulib_allocation *allocation;
     dpu_error_t status = read_profile(&read, profile);
     if (status == DPU_OK)

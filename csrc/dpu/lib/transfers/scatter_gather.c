@@ -119,7 +119,7 @@ static dpu_error_t run_scatter(struct dpu_t *dpu, void *argument)
     struct sg_xfer_buffer blocks = {0, NULL, NULL, 0};
     uint32_t index = (uint32_t)(uintptr_t)*dpulib_table_entry(s->indexes, dpu) - 1;
     pthread_mutex_lock(&s->lock);
-    dpu_error_t error = collect(s, index, dpu->rank->profile.sg_max_blocks, &blocks);
+    dpu_error_t error = collect(s, index, dpu->rank->configuration.sg_max_blocks, &blocks);
     pthread_mutex_unlock(&s->lock);
     if (error == DPU_OK)
         dpulib_copy_blocks(&s->place, dpu->machine, s->direction == DPU_XFER_TO_DPU, &blocks);
@@ -155,7 +155,7 @@ static dpu_error_t check_request(const struct dpu_set_t *set, struct scatter *s)
                            "the symbol at 0x%x is not in MRAM, which alone has scatter/gather "
                            "transfers",
                            s->target.symbol.address);
-    if (!set->list.ranks[0]->profile.sg_enabled)
+    if (!set->list.ranks[0]->configuration.sg_enabled)
         return dpulib_fail(DPU_ERR_SG_NOT_ACTIVATED,
                            "the profile given to dpu_alloc() has to say sgXferEnable=true");
     if (s->direction != DPU_XFER_TO_DPU && s->direction != DPU_XFER_FROM_DPU)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile.c: what kind of DPUs is asked for, as key=value pairs with commas between them.
+ * configuration.c: the kind of DPUs that is asked for by a profile string: key=value pairs with
+ * commas between them.
  *
  * Keys with "soft" are ours; the others are the vendor's. Of these some are for real chips, or for
  * parts of the vendor's library that ours does not have: they are known, and have no effect. Others
  * are logged as the vendor does it, and told; one that begins with "soft" is a mistake.
  */
-#include "dpu/lib/ranks/profile.h"
+#include "dpu/lib/ranks/configuration.h"
 
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/settings.h"
 #include "dpu/lib/core/verbose.h"
-#include "dpu/lib/ranks/profile_keys.h"
+#include "dpu/lib/ranks/configuration_keys.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu_chip_id.h"
 
@@ -21,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of reading: the profile, and its origin. */
+/* State of reading: the configuration, and its origin. */
 struct reading {
-    struct dpulib_profile *profile;
+    struct dpulib_configuration *configuration;
     const char *source;
     const char *variable; /* that stands for a key; NULL: none */
 };
@@ -74,7 +75,7 @@ static dpu_error_t read_engine(const struct reading *reading, const char *key, c
     };
     for (uint32_t i = 0; i < DPU_ENGINE_COUNT; i++)
         if (strcmp(value, names[i]) == 0) {
-            reading->profile->machine.engine = i;
+            reading->configuration->machine.engine = i;
             return DPU_OK;
         }
 
@@ -84,10 +85,10 @@ static dpu_error_t read_engine(const struct reading *reading, const char *key, c
 static dpu_error_t read_backend(const struct reading *reading, const char *key, const char *value,
                                 const char *want)
 {
-    struct dpulib_profile *profile = reading->profile;
-    if (!dpu_type_from_profile_string(value, &profile->backend))
+    struct dpulib_configuration *configuration = reading->configuration;
+    if (!dpu_type_from_profile_string(value, &configuration->backend))
         return bad_value(reading, key, value, want);
-    profile->vendor_accounting = profile->backend == FUNCTIONAL_SIMULATOR;
+    configuration->vendor_accounting = configuration->backend == FUNCTIONAL_SIMULATOR;
     return DPU_OK;
 }
 
@@ -95,7 +96,7 @@ static dpu_error_t read_sg_enabled(const struct reading *reading, const char *ke
                                    const char *value, const char *want)
 {
     (void)want;
-    return read_bool(reading, key, value, &reading->profile->sg_enabled);
+    return read_bool(reading, key, value, &reading->configuration->sg_enabled);
 }
 
 static dpu_error_t read_no_reset(const struct reading *reading, const char *key, const char *value,
@@ -104,7 +105,7 @@ static dpu_error_t read_no_reset(const struct reading *reading, const char *key,
     bool keeps = false;
     (void)want;
     dpu_error_t status = read_bool(reading, key, value, &keeps);
-    reading->profile->reset_on_alloc = !keeps;
+    reading->configuration->reset_on_alloc = !keeps;
     return status;
 }
 
@@ -140,17 +141,17 @@ static void tell_of_no_effect(const struct reading *reading, const char *key, co
 
 static dpu_error_t apply(const struct reading *reading, const char *key, const char *value)
 {
-    struct dpulib_profile *profile = reading->profile;
+    struct dpulib_configuration *configuration = reading->configuration;
     dpu_error_t status;
     uint64_t number = 0;
     bool flag = false;
-    profile->ranks_given |= strcmp(key, "softNrRanks") == 0;
-    profile->chip_given |= strcmp(key, "chipId") == 0;
+    configuration->ranks_given |= strcmp(key, "softNrRanks") == 0;
+    configuration->chip_given |= strcmp(key, "chipId") == 0;
 #define READ_NUMBER(name, type, field, low, high, ...) \
     if (strcmp(key, name) == 0) { \
         status = read_number(reading, key, value, low, high, &number); \
         if (status == DPU_OK) \
-            profile->field = (type)number; \
+            configuration->field = (type)number; \
         return status; \
     }
 #define READ_OPTION(name, type, field, ...) READ_NUMBER(name, type, machine.field, __VA_ARGS__)
@@ -163,8 +164,8 @@ static dpu_error_t apply(const struct reading *reading, const char *key, const c
 #define READ_SWITCH(name, bit, ...) \
     if (strcmp(key, name) == 0) { \
         status = read_bool(reading, key, value, &flag); \
-        profile->machine.switches &= ~(uint32_t)(bit); \
-        profile->machine.switches |= flag ? (uint32_t)(bit) : 0; \
+        configuration->machine.switches &= ~(uint32_t)(bit); \
+        configuration->machine.switches |= flag ? (uint32_t)(bit) : 0; \
         return status; \
     }
 
@@ -183,7 +184,8 @@ static dpu_error_t apply(const struct reading *reading, const char *key, const c
     return DPU_OK;
 }
 
-static dpu_error_t read_text(struct dpulib_profile *profile, const char *source, const char *text)
+static dpu_error_t read_text(struct dpulib_configuration *configuration, const char *source,
+                             const char *text)
 {
     if (text == NULL || *text == 0)
         return DPU_OK;
@@ -192,7 +194,7 @@ static dpu_error_t read_text(struct dpulib_profile *profile, const char *source,
     if (copy == NULL)
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (profile)");
 
-    const struct reading reading = {profile, source, NULL};
+    const struct reading reading = {configuration, source, NULL};
     dpu_error_t status = DPU_OK;
     char *rest = copy;
     while (rest != NULL && status == DPU_OK) {
@@ -213,11 +215,12 @@ static dpu_error_t read_text(struct dpulib_profile *profile, const char *source,
 }
 
 /* A variable whose value is that of a key. */
-static dpu_error_t read_variable(struct dpulib_profile *profile, enum dpulib_variable variable,
-                                 const char *key)
+static dpu_error_t read_variable(struct dpulib_configuration *configuration,
+                                 enum dpulib_variable variable, const char *key)
 {
     const char *value = dpulib_setting(variable);
-    const struct reading reading = {profile, "the environment", dpulib_setting_name(variable)};
+    const struct reading reading = {configuration, "the environment",
+                                    dpulib_setting_name(variable)};
     return value != NULL ? apply(&reading, key, value) : DPU_OK;
 }
 
@@ -229,24 +232,24 @@ static bool is_of_time(const char *key)
 }
 
 /* The vendor's accounting models no time. */
-static void tell_of_no_time(const struct dpulib_profile *profile)
+static void tell_of_no_time(const struct dpulib_configuration *configuration)
 {
     static struct dpulib_told told;
     struct dpu_machine_options plain;
     dpu_machine_default_options(&plain);
 #define TELL(key, type, field, ...) \
-    if (is_of_time(key) && profile->machine.field != plain.field) \
+    if (is_of_time(key) && configuration->machine.field != plain.field) \
         dpulib_log_once(&told, DPULIB_WARNING, \
                         "the profile says %s=%llu, but with backend=simulator an instruction " \
                         "takes a cycle on any chip: it changes nothing", \
-                        key, (unsigned long long)profile->machine.field);
+                        key, (unsigned long long)configuration->machine.field);
     DPU_MACHINE_NUMBERS(TELL)
 #undef TELL
 }
 
-dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text)
+dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration, const char *text)
 {
-    *profile = (struct dpulib_profile){
+    *configuration = (struct dpulib_configuration){
         .backend = FUNCTIONAL_SIMULATOR,
         .members = DPU_MAX_NR_DPUS_PER_CI,
         .clock_division = 1,
@@ -262,46 +265,47 @@ dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text
         .parallel_from = 4740,
         .broadcast = 16880,
     };
-    dpu_machine_default_options(&profile->machine);
+    dpu_machine_default_options(&configuration->machine);
     if (dpulib_refused_setting() != NULL)
         return dpulib_fail_again(DPU_ERR_INVALID_PROFILE, "%s", dpulib_refused_setting());
 
-    dpu_error_t status = read_variable(profile, DPULIB_DPU_SOFT_RANKS, "softNrRanks");
+    dpu_error_t status = read_variable(configuration, DPULIB_DPU_SOFT_RANKS, "softNrRanks");
     if (status == DPU_OK)
-        status = read_variable(profile, DPULIB_DPU_SOFT_THREADS, "softThreads");
+        status = read_variable(configuration, DPULIB_DPU_SOFT_THREADS, "softThreads");
     if (status == DPU_OK)
-        status =
-            read_text(profile, "UPMEM_PROFILE_BASE", dpulib_setting(DPULIB_UPMEM_PROFILE_BASE));
+        status = read_text(configuration, "UPMEM_PROFILE_BASE",
+                           dpulib_setting(DPULIB_UPMEM_PROFILE_BASE));
     if (status == DPU_OK)
-        status = read_text(profile, "the profile", text);
+        status = read_text(configuration, "the profile", text);
     if (status == DPU_OK)
-        status = read_text(profile, "UPMEM_PROFILE", dpulib_setting(DPULIB_UPMEM_PROFILE));
+        status = read_text(configuration, "UPMEM_PROFILE", dpulib_setting(DPULIB_UPMEM_PROFILE));
     if (status != DPU_OK)
         return status;
-    if (profile->machine.dram_refresh_cycles >= profile->machine.dram_refresh_interval)
+    if (configuration->machine.dram_refresh_cycles >= configuration->machine.dram_refresh_interval)
         return dpulib_fail(DPU_ERR_INVALID_PROFILE,
                            "the profile says softDramRefreshCycles=%u, but it must be less than "
                            "softDramRefreshInterval (%u)",
-                           profile->machine.dram_refresh_cycles,
-                           profile->machine.dram_refresh_interval);
-    if (profile->vendor_accounting)
-        tell_of_no_time(profile);
-    if (profile->clock_mhz == 0)
-        profile->clock_mhz = dpulib_architecture(profile) == DPU_ARCHITECTURE_V1B ? 400 : 350;
+                           configuration->machine.dram_refresh_cycles,
+                           configuration->machine.dram_refresh_interval);
+    if (configuration->vendor_accounting)
+        tell_of_no_time(configuration);
+    if (configuration->clock_mhz == 0)
+        configuration->clock_mhz =
+            dpulib_architecture(configuration) == DPU_ARCHITECTURE_V1B ? 400 : 350;
     return DPU_OK;
 }
 
-uint32_t dpulib_clock(const struct dpulib_profile *profile)
+uint32_t dpulib_clock(const struct dpulib_configuration *configuration)
 {
-    return profile->vendor_accounting ? 500000000 : profile->clock_mhz * 1000000;
+    return configuration->vendor_accounting ? 500000000 : configuration->clock_mhz * 1000000;
 }
 
-uint32_t dpulib_architecture(const struct dpulib_profile *profile)
+uint32_t dpulib_architecture(const struct dpulib_configuration *configuration)
 {
-    return profile->chip_id > vD_fpga4 ? DPU_ARCHITECTURE_V1B : DPU_ARCHITECTURE_V1A;
+    return configuration->chip_id > vD_fpga4 ? DPU_ARCHITECTURE_V1B : DPU_ARCHITECTURE_V1A;
 }
 
-const struct dpu_chip *dpulib_chip(const struct dpulib_profile *profile)
+const struct dpu_chip *dpulib_chip(const struct dpulib_configuration *configuration)
 {
-    return dpu_chip_of(dpulib_architecture(profile));
+    return dpu_chip_of(dpulib_architecture(configuration));
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile.h: what kind of DPUs a program asks for, and what the library may use for them. */
-#ifndef OFFCHIP_DPU_LIB_PROFILE_H
-#define OFFCHIP_DPU_LIB_PROFILE_H
+/* configuration.h: the kind of DPUs that a program asks for, and what the library may use for
+ * them: UPMEM's profile strings, which have nothing to do with the profiler. */
+#ifndef OFFCHIP_DPU_LIB_CONFIGURATION_H
+#define OFFCHIP_DPU_LIB_CONFIGURATION_H
 
 #include "dpu_error.h"
 #include "dpu_types.h"
-#include "dpu/lib/ranks/profile_keys.h"
+#include "dpu/lib/ranks/configuration_keys.h"
 #include "dpu/machine/machine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dpulib_profile {
+struct dpulib_configuration {
     dpu_type_t backend;      /* that the program is to believe in */
     bool vendor_accounting;  /* backend=simulator */
     uint32_t chip_id;        /* above 8: v1B */
@@ -36,15 +37,15 @@ struct dpulib_profile {
 /*
  * Reads UPMEM_PROFILE_BASE, TEXT (NULL: nothing) and UPMEM_PROFILE, each over the one before, over
  * the defaults. DPU_ERR_INVALID_PROFILE for a value that makes no sense or an unknown key that
- * begins with "soft"; *profile is then undefined.
+ * begins with "soft"; *configuration is then undefined.
  */
-dpu_error_t dpulib_profile_read(struct dpulib_profile *profile, const char *text);
+dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration, const char *text);
 
-/* The chip that the profile asks for, and its enum dpu_architecture. */
-uint32_t dpulib_architecture(const struct dpulib_profile *profile);
-const struct dpu_chip *dpulib_chip(const struct dpulib_profile *profile);
+/* The chip of the configuration, and its enum dpu_architecture. */
+uint32_t dpulib_architecture(const struct dpulib_configuration *configuration);
+const struct dpu_chip *dpulib_chip(const struct dpulib_configuration *configuration);
 
 /* Cycles per second, which programs find in CLOCKS_PER_SEC. The vendor's simulator says 500 MHz. */
-uint32_t dpulib_clock(const struct dpulib_profile *profile);
+uint32_t dpulib_clock(const struct dpulib_configuration *configuration);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile_keys.h: the keys of a profile. profile.c reads them by these lists, its errors name what
- * they allow, and docs/generate.py makes a page of them; so the texts are Markdown.
+ * configuration_keys.h: the keys of a profile string. configuration.c reads them by these lists,
+ * its errors name what they allow, and docs/generate.py makes a page of them; so the texts are
+ * Markdown.
  */
-#ifndef OFFCHIP_DPU_LIB_PROFILE_KEYS_H
-#define OFFCHIP_DPU_LIB_PROFILE_KEYS_H
+#ifndef OFFCHIP_DPU_LIB_CONFIGURATION_KEYS_H
+#define OFFCHIP_DPU_LIB_CONFIGURATION_KEYS_H
 
 #include "dpu/machine/options.h"
 
