@@ -16,11 +16,11 @@
       "log level of libdpu on stderr") \
     X(DPU_SOFT_RANKS, "1 to 4096", "40", "as the profile key `softNrRanks`") \
     X(DPU_SOFT_THREADS, "0 to 1024", "0: all cores", "as the profile key `softThreads`") \
-    X(DPU_SOFT_REPORT, "a file that can be written, or `-` for stderr", "no report", \
+    X(DPU_SOFT_REPORT, "a file that can be written, or `-` for stderr", "none", \
       "write modelled times when the program ends; see " \
       "[modelled time](../dpu.md#modelled-time-of-c-hosts)") \
     X(DPU_SOFT_QUIET, "0, or another value for yes", "0", \
-      "nothing on stderr at exit that names the report, nor why calls failed") \
+      "nothing on stderr at exit that names `DPU_SOFT_REPORT`, nor why calls failed") \
     X(DPU_SOFT_CC, "a command; empty: none", "gcc, clang, cc or zig", \
       "the C compiler for [translated programs](../dpu.md#engines), with its arguments") \
     X(DPU_CHECK, "`all`, or names with commas between them, also `exit=`, `log=`, `ignore=`", \

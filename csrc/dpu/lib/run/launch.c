@@ -15,7 +15,7 @@
 #include "dpu/lib/run/checks.h"
 #include "dpu/lib/run/debug_session.h"
 #include "dpu/lib/run/fault.h"
-#include "dpu/lib/run/report.h"
+#include "dpu/lib/run/launch_report.h"
 #include "dpu/lib/run/waiting.h"
 #include "dpu/lib/run/warnings.h"
 #include "dpu/lib/schedule/operation.h"

@@ -6,7 +6,7 @@
 #include "dpu/lib/ranks/check.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/fault.h"
-#include "dpu/lib/run/report.h"
+#include "dpu/lib/run/launch_report.h"
 #include "dpu/lib/schedule/submit.h"
 #include "dpusoft.h"
 
@@ -87,7 +87,7 @@ static void note(struct dpu_t *dpu, enum dpu_run_status status, struct dpusoft_r
     dpulib_unlock();
 
     if (report != NULL)
-        dpulib_fill_report(dpu, shown, report);
+        dpulib_fill_launch_report(dpu, shown, report);
 }
 
 static dpu_error_t step(struct dpu_t *dpu, void *argument)
@@ -123,7 +123,7 @@ static dpu_error_t step(struct dpu_t *dpu, void *argument)
 DPU_EXPORT dpu_error_t dpusoft_debug_step(struct dpu_set_t dpu, uint32_t thread, uint64_t count,
                                           struct dpusoft_report *report)
 {
-    dpu_error_t status = report != NULL ? dpulib_check_report(report) : DPU_OK;
+    dpu_error_t status = report != NULL ? dpulib_check_launch_report(report) : DPU_OK;
     if (status != DPU_OK)
         return status;
     struct step what = {thread, count, report};
@@ -186,7 +186,7 @@ static dpu_error_t go_on(struct dpu_t *dpu, void *argument)
 DPU_EXPORT dpu_error_t dpusoft_debug_continue(struct dpu_set_t dpu, uint64_t max_rounds,
                                               struct dpusoft_report *report)
 {
-    dpu_error_t status = report != NULL ? dpulib_check_report(report) : DPU_OK;
+    dpu_error_t status = report != NULL ? dpulib_check_launch_report(report) : DPU_OK;
     if (status != DPU_OK)
         return status;
     struct step what = {EVERY_THREAD, max_rounds, report};

@@ -73,7 +73,7 @@ struct figures {
 /* Under the lock. */
 static struct figures totals[DPULIB_MOVE_COUNT];
 static uint64_t launches_cut_short;
-static bool has_plain_host; /* something was launched by a host that takes no reports */
+static bool has_plain_host; /* something was launched by a host that takes no launch reports */
 static const char *destination;
 static bool begun;
 static int file = -1;

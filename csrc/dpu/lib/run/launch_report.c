@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.c: what came of a launch; waiting with a limit; making an end of it. */
-#include "dpu/lib/run/report.h"
+/* launch_report.c: what came of a launch; waiting with a limit; making an end of it. */
+#include "dpu/lib/run/launch_report.h"
 
 #include "common/clock.h"
 #include "dpu/lib/core/error.h"
@@ -38,7 +38,7 @@ uint32_t dpulib_runtime_of(const struct dpu_t *dpu)
 }
 
 /* A structure of a caller that was built against another version is filled as far as it goes. */
-void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_report *report)
+void dpulib_fill_launch_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_report *report)
 {
     const struct dpu_run_result *result = &dpu->result;
     struct dpusoft_report full = {
@@ -64,7 +64,7 @@ void dpulib_fill_report(struct dpu_t *dpu, uint32_t status, struct dpusoft_repor
     memcpy(report, &full, report->size < sizeof full ? report->size : sizeof full);
 }
 
-dpu_error_t dpulib_check_report(const struct dpusoft_report *report)
+dpu_error_t dpulib_check_launch_report(const struct dpusoft_report *report)
 {
     if (report == NULL || report->size < offsetof(struct dpusoft_report, cycles))
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE,
@@ -74,7 +74,7 @@ dpu_error_t dpulib_check_report(const struct dpusoft_report *report)
 
 static dpu_error_t get_report(struct dpu_t *dpu, void *report)
 {
-    dpulib_fill_report(dpu, dpu->status, report);
+    dpulib_fill_launch_report(dpu, dpu->status, report);
     return DPU_OK;
 }
 
@@ -83,7 +83,7 @@ DPU_EXPORT dpu_error_t dpusoft_get_report(struct dpu_set_t set, struct dpusoft_r
     struct dpu_t *dpu;
     dpu_error_t status = dpulib_check_single(set, &dpu);
     if (status == DPU_OK)
-        status = dpulib_check_report(report);
+        status = dpulib_check_launch_report(report);
     if (status != DPU_OK)
         return status;
     return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = get_report, .argument = report});
