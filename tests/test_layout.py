@@ -195,9 +195,10 @@ TYPE_CYCLES: dict[str, str] = {
                 f"accelforge/mapper/FFM/{name}.py"
                 for name in ("difference", "mappings", "summary", "table")
             ),
+            *(f"accelforge/exploration/{name}.py" for name in ("axes", "result")),
             "accelforge/model/columns.py",
         ),
-        "model and mapper take a Spec, whose methods call them",
+        "model, mapper and exploration take a Spec, whose methods call them",
     ),
     **dict.fromkeys(
         ("accl/accl.py", "accl/bootstrap.py"), "accl.from_comm() calls what makes an accl"
