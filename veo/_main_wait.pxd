@@ -25,7 +25,7 @@ cdef int keep_waiting(main_wait *wait, const veosoft_table *soft, veo_thr_ctxt *
                       bint given_up, str function) except -1
 # VeoTimeoutError for a wait of that long; TEXT says what is queued.
 cdef int fail_late(long long ns, str text, bint given_up, str function) except -1
-# What the oldest request of a context is that is not done; "" where the library does not say.
+# Describes the oldest request of a context that is not done; "" where the library does not say.
 cdef str oldest_of(const veosoft_table *soft, veo_thr_ctxt *ctx)
 
 

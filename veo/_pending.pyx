@@ -35,7 +35,7 @@ from veo.waiting cimport SLICE_NS, now_ns, pause_ns, wait_by_peeking
 __all__ = []
 
 
-# What the request set calls; `context` is the PendingRequests, borrowed.
+# Functions that the request set calls; `context` is the PendingRequests, borrowed.
 
 
 cdef void _failed(void *context, veopkg_request *request) noexcept:

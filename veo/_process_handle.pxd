@@ -23,7 +23,7 @@ cdef class ContextBase:
     cdef bint has_given_up(self) noexcept
     # Queues the freeing of VE memory; whether the library could.
     cdef bint free_later(self, uint64_t address) noexcept
-    # What the oldest request is that is not done.
+    # Describes the oldest request that is not done.
     cdef str oldest(self)
     # Settles pending requests as closed; what they kept lives until the process is gone.
     cdef void bury(self) noexcept

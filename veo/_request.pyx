@@ -109,7 +109,7 @@ cdef class VeoRequest(Request):
     cdef object _value(self, str operation):
         cdef int rc = self.node.state
         if self.handle is not None and self.handle.proc.output is not None:
-            # What the kernel printed is written before its result is known.
+            # The output of the kernel is written before its result is known.
             self.handle.proc.output.drain()
         if rc == VEO_COMMAND_OK:
             if self.ret == c"p":

@@ -21,7 +21,7 @@ _JOIN_S = 5.0
 
 
 class Writer(Protocol):
-    """What has a method `write()`, such as an open text file, `io.StringIO`, `sys.stdout`."""
+    """Object with a method `write()`, such as an open text file, `io.StringIO`, `sys.stdout`."""
 
     def write(self, text: str, /) -> object:
         """Write text."""

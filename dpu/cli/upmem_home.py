@@ -81,7 +81,7 @@ set(CMAKE_CXX_COMPILER "${_dpu_home}/bin/dpu-upmem-dpurte-clang++")
 set(CMAKE_CXX_COMPILER_TARGET dpu-upmem-dpurte)
 set(CMAKE_CXX_COMPILER_FORCED 1)
 set(CMAKE_CXX_COMPILER_WORKS 1)
-# What an included file finds is for the host.
+# Files that CMake includes set these for the host.
 set(CMAKE_SHARED_LIBRARY_LINK_C_FLAGS "")
 set(CMAKE_SHARED_LIBRARY_LINK_CXX_FLAGS "")
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)

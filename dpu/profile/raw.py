@@ -155,7 +155,7 @@ class Operation(NamedTuple):
 
 
 class Site(NamedTuple):
-    """What one tasklet, of all DPUs together, did at one instruction; cycles but for the first."""
+    """Figures of a tasklet at an instruction, of all DPUs together; cycles but for the first."""
 
     instructions: int
     issue: int

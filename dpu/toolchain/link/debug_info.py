@@ -31,7 +31,7 @@ __all__ = ["debug_sections"]
 
 _LOCATIONS = frozenset([Attribute.LOCATION, Attribute.FRAME_BASE])
 _SELECTS_BASE = 0xFFFF_FFFF
-# What begins and ends here is empty, and does not end a list.
+# A range that begins and ends here is empty, and does not end a list.
 _NOWHERE = (1, 1)
 _WORD = 4
 

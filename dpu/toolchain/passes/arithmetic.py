@@ -211,7 +211,7 @@ def _write_signs(code: Code, by_zero: Label) -> None:
     code.emit("lsr", "rrici", SPARE_2, LINK, _SIGNS, Condition.ZERO, done)
     code.emit("call", "zri", 0, SPARE_2, done)
 
-    # Which results to negate, times two, is the distance from here.
+    # Twice the bits that say which results to negate is the distance from here.
     code.place(done)
     _return(code)
     code.place(by_zero)

@@ -186,7 +186,7 @@ def test_elements_of_another_type_are_refused(typed, lib, ctx, dtype, stated):
     with pytest.raises(ValueError, match="the kernel reads double: convert them") as caught:
         mean(ctx, values, 2)
     assert isinstance(caught.value.__cause__, TypeError)
-    # What is meant can be said.
+    # The types can be given.
     lib.mean.args_type("void *", "int")
     lib.mean(ctx, values, 2).wait_result()
 
