@@ -82,17 +82,17 @@ static struct stat file_identity;
 /* --- the model --- */
 
 /* MB/s of a move for one DPU and for the 64 of a rank. */
-static void bandwidths(const struct dpulib_profile *profile, enum dpulib_move move, double *one,
-                       double *all)
+static void bandwidths(const struct dpulib_configuration *configuration, enum dpulib_move move,
+                       double *one, double *all)
 {
     bool from = move == DPULIB_SERIAL_FROM || move == DPULIB_PARALLEL_FROM;
-    *one = *all = from ? profile->serial_from : profile->serial_to;
+    *one = *all = from ? configuration->serial_from : configuration->serial_to;
     if (move == DPULIB_PARALLEL_TO)
-        *all = profile->parallel_to;
+        *all = configuration->parallel_to;
     if (move == DPULIB_PARALLEL_FROM)
-        *all = profile->parallel_from;
+        *all = configuration->parallel_from;
     if (move == DPULIB_BROADCAST)
-        *all = profile->broadcast;
+        *all = configuration->broadcast;
 }
 
 /* By Newton's method: some steps for usual ratios, about a hundred for the largest. */
@@ -108,10 +108,11 @@ static double sixth_root(double value)
 }
 
 /* Bytes per second. */
-static double bandwidth(const struct dpulib_profile *profile, enum dpulib_move move, uint32_t dpus)
+static double bandwidth(const struct dpulib_configuration *configuration, enum dpulib_move move,
+                        uint32_t dpus)
 {
     double result, all;
-    bandwidths(profile, move, &result, &all);
+    bandwidths(configuration, move, &result, &all);
     double factor = sixth_root(all / result);
     result *= 1e6;
 
@@ -135,7 +136,7 @@ static void measure_move(const struct dpulib_operation *operation, struct figure
         figures->dpus += dpus;
         figures->ranks++;
         figures->bytes += bytes;
-        figures->seconds += (double)bytes / bandwidth(&job->rank->profile, spec->move, dpus);
+        figures->seconds += (double)bytes / bandwidth(&job->rank->configuration, spec->move, dpus);
     }
 }
 
