@@ -190,6 +190,7 @@ TYPE_CYCLES: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
+            *(f"accelforge/exploration/{name}.py" for name in ("axes", "result")),
             *(f"accelforge/frontend/{name}.py" for name in ("operations", "spec")),
             *(
                 f"accelforge/mapper/FFM/{name}.py"

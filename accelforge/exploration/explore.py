@@ -20,6 +20,7 @@ from accelforge.exploration.result import Exploration
 from accelforge.exploration.samplers import SAMPLERS, Sampler
 from accelforge.exploration.store import Store
 from accelforge.exploration.work import Done, Evaluator, packed, work
+from accelforge.frontend.arch import Memory
 from accelforge.frontend.mapper.metrics import Metrics
 from accelforge.util.parallel import get_n_parallel_jobs
 from accelforge.util.progress import Progress
@@ -68,7 +69,9 @@ def explore(
     begun = time.monotonic()
     axes = axes_of(parameters)
     check_paths(spec, axes)
-    names = Objectives(objectives).names
+    wanted = Objectives(objectives)
+    wanted.check_memories([node.name for node in spec.arch.get_nodes_of_type(Memory)])
+    names = wanted.names
     maps = not len(spec.mapping.nodes)
     chunk = _MAPPED if maps else _ADAPTIVE if SAMPLERS[method].waits else _COMPILED
     sampler = SAMPLERS[method](axes, count, seed, chunk)

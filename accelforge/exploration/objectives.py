@@ -61,9 +61,18 @@ class Objectives:
             elif name in _SUMS:
                 found.append([column for column in known if column[0] == name])
             else:
-                column = "reservation", name.removeprefix(USAGE)
-                memories = ", ".join(str(c[1]) for c in known if c[0] == "reservation")
-                if column not in known:
-                    raise ValueError(f"{name!r}: there is no such memory; there are: {memories}")
-                found.append([column])
+                found.append([("reservation", name.removeprefix(USAGE))])
         return found
+
+    def check_memories(self, known: Sequence[str]) -> None:
+        """Check the names of memories.
+
+        Parameters
+        ----------
+        known : sequence of str
+            Those that there are.
+        """
+        for name in self.names:
+            if name.startswith(USAGE) and name.removeprefix(USAGE) not in known:
+                names = ", ".join(known) or "none"
+                raise ValueError(f"{name!r}: there is no such memory; there are: {names}")

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["Done", "Evaluator", "packed", "work"]
 
 
+# Chunks with fewer points are not worth a check.
+_CHECKED = 1000
+
+
 class Done(NamedTuple):
     """The results of a chunk of points.
 
@@ -97,9 +101,16 @@ class Evaluator:
         """
         count = len(next(iter(columns.values())))
         last = {name: values[-1] for name, values in columns.items()}
-        if self.rules is not None and (count < 1000 or self.rules.agrees(self.spec, last)):
+        if self.rules is not None and (count < _CHECKED or self._agrees(self.rules, last)):
             return self._batch(self.rules, columns, threads)
         return self._one_by_one(columns, count)
+
+    def _agrees(self, rules: Rules, values: Mapping[str, Any]) -> bool:
+        """Check the rules with a point, which a specification may refuse."""
+        try:
+            return rules.agrees(self.spec, values)
+        except (EvaluationError, InvalidMappingError):
+            return False
 
     def _batch(self, rules: Rules, columns: Mapping[str, list[Any]], threads: int) -> Done:
         if self._model is None:

@@ -423,6 +423,23 @@ def test_values_that_the_specification_refuses_are_rows_without_costs(spec):
     assert "no_such_name" in found.reason
 
 
+def test_memories_of_objectives_are_checked_before_anything_is_evaluated(load, texts):
+    for text in (texts.MAPPING, ""):
+        spec = load(texts.ARCH + texts.WORKLOAD + text)
+        with pytest.raises(ValueError, match="no such memory; there are: Main, Buffer"):
+            spec.explore({"arch.Buffer.size": [5000]}, "usage of Bufer")
+
+
+def test_a_range_that_is_refused_in_between_costs_nothing_there(load, texts):
+    # Between two of the values that are looked at when the specification is compiled.
+    text = texts.ARCH.replace("leak_power: 2", "leak_power: X if X < 60 or X > 61 else missing", 1)
+    spec = load("variables: {X: 1}\n" + text + texts.WORKLOAD + texts.MAPPING)
+    axes = {"variables.X": [*range(50, 60, 3), 60, *range(62, 70)]}
+    found = spec.explore(axes, "energy")
+    assert found.valid.sum() == len(found) - 1
+    assert "missing" in found.reason
+
+
 def test_an_exploration_without_valid_points_says_why(spec):
     found = spec.explore({"arch.Buffer.size": [1, 2]})
     assert found.front() == []
