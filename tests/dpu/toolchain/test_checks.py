@@ -252,6 +252,12 @@ def test_a_correct_program_has_no_findings(check: Check, level: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_program_that_is_not_launched_has_not_been_checked(check: Check) -> None:
+    done = check(CLEAN, "all,exit=9", launches=0)
+    assert "== checks: no DPU was launched, so nothing was checked\n" in done.stderr
+    assert "nothing found" not in done.stderr and done.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("body", "name", "report"),
     [

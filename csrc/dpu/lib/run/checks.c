@@ -41,7 +41,8 @@ static struct told {
 } told[TOLD_MAX];
 static uint32_t told_count;
 static uint64_t found, repeated;
-static bool is_used; /* a DPU was checked */
+static bool is_loaded; /* a DPU has a program that is to be checked */
+static bool is_used;   /* a DPU was checked */
 static FILE *file;
 
 /* --- telling --- */
@@ -165,7 +166,7 @@ static struct checked *make(struct dpu_t *dpu)
     }
 
     pthread_mutex_lock(&guard);
-    is_used = true;
+    is_loaded = is_used = true;
     pthread_mutex_unlock(&guard);
     checked->dpu = dpu;
     checked->is_old = true;
@@ -203,6 +204,12 @@ void dpulib_checks_begin(struct dpu_t *dpu)
 
 void dpulib_checks_load(struct dpu_t *dpu)
 {
+    if (options.wanted == 0)
+        return;
+
+    pthread_mutex_lock(&guard);
+    is_loaded = true;
+    pthread_mutex_unlock(&guard);
     struct checked *checked = find(dpu);
     if (checked != NULL)
         checked->is_old = true;
@@ -247,12 +254,14 @@ void dpulib_checks_end(struct dpu_t *dpu, enum dpu_run_status status)
 static void reset(void)
 {
     pthread_mutex_init(&guard, NULL);
-    is_used = false;
+    is_loaded = is_used = false;
     found = repeated = 0;
 }
 
 static int summarise(char *text, size_t size)
 {
+    if (!is_used)
+        return snprintf(text, size, "== checks: no DPU was launched, so nothing was checked\n");
     if (found == 0)
         return snprintf(text, size, "== checks: nothing found\n");
     return snprintf(text, size,
@@ -264,7 +273,7 @@ static int summarise(char *text, size_t size)
 static void tell_at_signal(int number)
 {
     char text[120];
-    int length = is_used ? summarise(text, sizeof text) : 0;
+    int length = is_loaded ? summarise(text, sizeof text) : 0;
     int to = file != NULL ? fileno(file) : options.log == NULL ? STDERR_FILENO : -1;
     if (length > 0 && to >= 0 && write(to, text, (size_t)length) < 0)
         length = 0; /* Nothing can be told of that. */
@@ -298,7 +307,7 @@ __attribute__((constructor)) static void set_up(void)
 
 __attribute__((destructor)) static void finish(void)
 {
-    if (!is_used)
+    if (!is_loaded)
         return;
     char text[120];
     summarise(text, sizeof text);
