@@ -7,6 +7,7 @@ The figures are those of its performance tools, from counters that the soft twin
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ class CallReport:
         Elements of vector instructions, of vector loads, and of those that multiply and add.
     flops : int
         Floating-point operations.
+    vector_lengths : dict
+        How many vector instructions there were of each length.
     """
 
     pid: int
@@ -55,6 +58,7 @@ class CallReport:
     vector_load_elements: int
     fma_elements: int
     flops: int
+    vector_lengths: dict[int, int]
 
     @property
     def average_vector_length(self) -> float:
@@ -107,6 +111,19 @@ class CallReport:
         return "\n".join([what, *(f"  {name:<30}: {value:>16}" for name, value in lines.items())])
 
 
+def _lengths(text: str) -> dict[int, int]:
+    pairs = (pair.split(":") for pair in text.split(";") if pair)
+    return {int(length): int(count) for length, count in pairs}
+
+
+_KINDS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "dict[int, int]": _lengths,
+}
+
+
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
@@ -138,7 +155,7 @@ def read_report(path: str | Path) -> list[CallReport]:
             raise ValueError(f"{path}:{number} has {len(words)} values, not {len(fields)}")
         values: dict[str, Any] = {}
         for field, word in zip(fields, words, strict=True):
-            kind = {"int": int, "float": float}.get(str(field.type), str)
+            kind = _KINDS[str(field.type)]
             values[field.name] = kind(word)
         found.append(CallReport(**values))
     return found

@@ -15,7 +15,7 @@
     "# offchip veorun report 1: modelled time of Vector Engine code; see VEO_SOFT_REPORT in " \
     "docs/veo_time.md\n" \
     "pid,event,number,function,model,seconds,vector_seconds,cycles,instructions," \
-    "vector_instructions,vector_elements,vector_load_elements,fma_elements,flops\n"
+    "vector_instructions,vector_elements,vector_load_elements,fma_elements,flops,vector_lengths\n"
 
 /* A core with its time. */
 struct meter {
@@ -41,10 +41,19 @@ static void write_line(const char *event, uint64_t number, const char *function,
     const double cycle = 1e-6 / model->clock;
     fprintf(file,
             "%ld,%s,%" PRIu64 ",%s,%s,%.12f,%.12f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-            ",%" PRIu64 ",%" PRIu64 "\n",
+            ",%" PRIu64 ",%" PRIu64 ",",
             (long)getpid(), event, number, function, model->name, c->cycles * cycle,
             c->vector_cycles * cycle, c->cycles, c->instructions, c->vectors, c->elements,
             c->load_elements, c->fma_elements, c->flops);
+
+    /* "11:651;256:28" */
+    const char *between = "";
+    for (unsigned length = 0; length <= VE_VECTOR_LENGTH; length++)
+        if (c->lengths[length] != 0) {
+            fprintf(file, "%s%u:%" PRIu64, between, length, c->lengths[length]);
+            between = ";";
+        }
+    fputc('\n', file);
 }
 
 static void write_total(void)
@@ -151,6 +160,8 @@ void verun_report_end(const char *function)
     total.load_elements += counters.load_elements;
     total.fma_elements += counters.fma_elements;
     total.flops += counters.flops;
+    for (unsigned length = 0; length <= VE_VECTOR_LENGTH; length++)
+        total.lengths[length] += counters.lengths[length];
     write_line("call", ++calls, function, &counters);
     pthread_mutex_unlock(&lock);
 }

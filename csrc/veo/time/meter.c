@@ -199,6 +199,7 @@ static void count(struct ve_counters *counters, const struct ve_core *core,
     }
 
     counters->vectors++;
+    counters->lengths[core->vl]++;
     counters->elements += core->vl;
     counters->flops += (uint64_t)kind->flops * core->vl;
     counters->fma_elements += kind->fma ? core->vl : 0;

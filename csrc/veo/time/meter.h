@@ -27,13 +27,14 @@ const struct ve_time_model *ve_time_model(const char *name);
 
 struct ve_counters {
     double cycles;
-    double vector_cycles;   /* with a vector instruction under way */
-    uint64_t instructions;  /* all */
-    uint64_t vectors;       /* vector instructions */
-    uint64_t elements;      /* of vector instructions */
-    uint64_t load_elements; /* of vector loads and gathers */
-    uint64_t fma_elements;  /* of those that multiply and add */
-    uint64_t flops;         /* floating-point operations, of vectors and scalars */
+    double vector_cycles;                   /* with a vector instruction under way */
+    uint64_t instructions;                  /* all */
+    uint64_t vectors;                       /* vector instructions */
+    uint64_t elements;                      /* of vector instructions */
+    uint64_t load_elements;                 /* of vector loads and gathers */
+    uint64_t fma_elements;                  /* of those that multiply and add */
+    uint64_t flops;                         /* floating-point operations, of vectors and scalars */
+    uint64_t lengths[VE_VECTOR_LENGTH + 1]; /* vector instructions by their length */
 };
 
 enum { VE_METER_PIPES = 3 };

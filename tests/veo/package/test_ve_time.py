@@ -70,6 +70,7 @@ def test_counters_of_a_call_are_exact(report, make_proc, kernels):
     assert call.vector_load_elements == call.fma_elements == LENGTH
     assert call.flops == 2 * LENGTH
     assert call.average_vector_length == 250
+    assert call.vector_lengths == {256: 3 * 3, LENGTH % 256: 3}
     scalars = call.instructions - call.vector_instructions
     assert call.operations == scalars + 4 * LENGTH
     assert call.vector_operation_ratio == 100 * 3 * LENGTH / (scalars + 3 * LENGTH)
@@ -93,6 +94,7 @@ def test_each_of_many_calls_has_a_line(report, make_proc, kernels):
     assert calls[0].vector_instructions == 0
     assert calls[0].average_vector_length == calls[0].vector_operation_ratio == 0
     assert total.instructions == sum(call.instructions for call in calls)
+    assert total.vector_lengths == {}
 
 
 def test_models_differ_in_their_clock(report, monkeypatch, make_proc, kernels):
@@ -148,7 +150,7 @@ def test_report_that_cannot_be_written_is_an_error(monkeypatch, make_proc, kerne
     [
         ("", "begins with another line"),
         ("a,b\n", "begins with another line"),
-        ("# offchip veorun report 1: x\n1,call\n", ":2 has 2 values, not 14"),
+        ("# offchip veorun report 1: x\n1,call\n", ":2 has 2 values, not 15"),
     ],
 )
 def test_other_file_is_no_report(tmp_path, text, message):
