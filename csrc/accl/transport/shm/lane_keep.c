@@ -13,7 +13,7 @@
 #define MOMENT_NS INT64_C(30000)
 #define MOMENT_BYTES_PER_NS 2
 #define MOMENT_BYTES_MOST (UINT64_C(20) << 20)
-/* What is copied in a few microseconds: the wait is about as long, and there is none where ranks
+/* A copy of a few microseconds: the wait is about as long, and there is none where ranks
  * share cores, as others would run for longer. */
 #define QUICK_BYTES (UINT64_C(64) << 10)
 #define QUICK_NS INT64_C(2000)
