@@ -178,6 +178,10 @@ cdef class Found:
         By objective: nothing that was left out is below this.
     low : ndarray
         ``(templates, 4)``: no pmapping of a template is below this, found or not.
+    backings : list of tuple
+        Where shared tensors are held outermost: pairs of tensor and memory, in order. Each once.
+    backing_of : ndarray
+        The place of each template's among these.
     """
 
     cdef readonly list groups
@@ -187,6 +191,8 @@ cdef class Found:
     cdef readonly bint complete
     cdef readonly dict bound
     cdef readonly object low
+    cdef readonly list backings
+    cdef readonly object backing_of
     cdef Names names
     cdef list metrics
 
@@ -244,6 +250,23 @@ cdef class Found:
             made["persistent"][memory, depth] = shares
         else:
             made["reservations"][memory, depth] = shares
+        return 0
+
+    cdef int note_backings(self, const forge_templates *templates, uint64_t shared) except -1:
+        cdef const forge_template *template
+        cdef const forge_node *node
+        places = {}
+        numbers = np.empty(templates.count, np.int32)
+        for t in range(templates.count):
+            template = &templates.list[t]
+            held = []
+            for i in range(template.node_count):
+                node = &template.nodes[i]
+                if node.kind == 0 and node.backing and shared >> node.tensor & 1:
+                    held.append((self.names.tensors[node.tensor], self.names.levels[node.level]))
+            numbers[t] = places.setdefault(tuple(sorted(held)), len(places))
+        self.backings = list(places)
+        self.backing_of = numbers
         return 0
 
     cdef int fill(self, forge_found *found, forge_groups *groups) except -1:
@@ -319,6 +342,7 @@ cdef int fill_incumbents(forge_incumbents *flat, object incumbents) except -1:
     """Point FLAT at the arrays, which must outlive it."""
     cdef const double[:, ::1] points = incumbents.points
     cdef const double[:, ::1] low
+    cdef const double[:, ::1] rests
     if points.shape[1] != FORGE_OBJECTIVES:
         raise ValueError(f"points must have {FORGE_OBJECTIVES} columns")
     flat.points = &points[0, 0] if points.shape[0] else NULL
@@ -333,6 +357,11 @@ cdef int fill_incumbents(forge_incumbents *flat, object incumbents) except -1:
             raise ValueError(f"low must have {FORGE_OBJECTIVES} columns")
         flat.low = &low[0, 0]
         flat.low_count = low.shape[0]
+        if incumbents.rests is not None:
+            rests = incumbents.rests
+            if rests.shape[0] != low.shape[0] or rests.shape[1] != FORGE_OBJECTIVES:
+                raise ValueError("rests must have the shape of low")
+            flat.rests = &rests[0, 0]
     return 0
 
 
@@ -417,6 +446,7 @@ def search(
         found.evaluated = state.evaluated
         found.valid = state.valid
         found.low = low_of(searching, result.templates.count)
+        found.note_backings(result.templates, space.shared)
         found.fill(&result, &groups)
         return found
     finally:

@@ -63,6 +63,7 @@ cdef extern from "accelforge/search/template.h":
     struct forge_node:
         uint8_t kind
         cbool persistent
+        cbool backing
         uint32_t level
         uint32_t tensor
         uint32_t variable
@@ -96,6 +97,7 @@ cdef extern from "accelforge/search/incumbents.h":
         cbool product
         const double *low
         size_t low_count
+        const double *rests
 
 cdef extern from "accelforge/search/search.h":
     struct forge_search:

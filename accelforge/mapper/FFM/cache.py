@@ -24,7 +24,9 @@ __all__ = ["Cache"]
 # It is part of a file's name: raise it where searches find something else, or files change.
 _VERSION = 1
 _DIGEST = hashlib.sha256().digest_size
-_NUMBERS = tuple(f.name for f in fields(Outcome) if f.name not in ("groups", "low"))
+# Of use to other rounds of a search only.
+_LEFT_OUT = ("groups", "low", "backings", "backing_of")
+_NUMBERS = tuple(f.name for f in fields(Outcome) if f.name not in _LEFT_OUT)
 
 
 class Cache:

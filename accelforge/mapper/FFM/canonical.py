@@ -11,9 +11,12 @@ from typing import Any, overload
 
 from accelforge.mapper.FFM.group import PmappingGroup
 
-__all__ = ["Names", "bytes_of", "text_of", "with_plain_names"]
+__all__ = ["Backing", "Names", "bytes_of", "text_of", "with_plain_names"]
 
 _EINSUM = "e"
+
+Backing = tuple[tuple[str, str], ...]
+"""Tensors that Einsums share, and the memory that holds each outermost."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,10 @@ class Names:
             _Restored(self, group.templates),
             group.stops,
         )
+
+    def restore_backing(self, backing: Backing) -> Backing:
+        """Return where tensors are held, with the names that the specification has."""
+        return tuple([(self.tensors[tensor], memory) for tensor, memory in backing])
 
     def _node(self, node: dict[str, Any]) -> dict[str, Any]:
         if "hold" in node:

@@ -29,6 +29,8 @@ class Incumbents:
         Whether energy times latency counts, too.
     low : ndarray, optional
         ``(templates, columns)``: what pmappings of each template cost at least.
+    rests : ndarray, optional
+        The same shape: what the other Einsums cost at least beside each template.
     """
 
     points: NDArray[np.float64]
@@ -36,3 +38,4 @@ class Incumbents:
     compared: tuple[bool, ...]
     product: bool = False
     low: NDArray[np.float64] | None = None
+    rests: NDArray[np.float64] | None = None

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accelforge.mapper.FFM.canonical import Backing
 from accelforge.mapper.FFM.group import PmappingGroup
 from accelforge.mapper.FFM.mapspace import EinsumSpace
 
@@ -34,6 +35,10 @@ class Outcome:
     low : ndarray, optional
         ``(templates, columns)``: no pmapping of a template has a smaller objective; the columns are
         those of `accelforge._search.METRICS`.
+    backings : list of tuple
+        Where templates hold shared tensors outermost: pairs of tensor and memory. Each once.
+    backing_of : ndarray, optional
+        The place of each template's among these.
     """
 
     groups: list[PmappingGroup]
@@ -43,6 +48,8 @@ class Outcome:
     complete: bool = True
     bound: tuple[float, ...] = ()
     low: NDArray[np.float64] | None = None
+    backings: list[Backing] = field(default_factory=list)
+    backing_of: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return sum(len(group) for group in self.groups)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches Einsums in two rounds: the first finds good mappings, the second looks for better ones.
+"""Searches Einsums in rounds: the first find good mappings, the last looks for better ones.
 
 The searches of Einsums know nothing of one another. What each of them costs at least, and what a
-good mapping of all of them costs, leaves little to search for in the second round.
+good mapping of all of them costs, leaves little to search for in the next round.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from accelforge._search import METRICS
 from accelforge.frontend.spec import Spec
+from accelforge.mapper.FFM.costs import Costs, add_costs, least_beside
 from accelforge.mapper.FFM.incumbents import Incumbents
 from accelforge.mapper.FFM.joining import join_groups
 from accelforge.mapper.FFM.limits import Limits
@@ -27,16 +28,22 @@ __all__ = ["search_in_rounds", "two_rounds_pay_off"]
 
 Floats = NDArray[np.float64]
 
-# Choices of tiles at each loop in the first round, and its share of the time.
-_WIDTH = 2
-_SHARE_OF_TIME = 0.25
+# Choices of tiles at each loop in all rounds but the last, and the share of the time of each.
+_WIDTHS = (2, 16, 64)
+_SHARE_OF_TIME = 0.1
 
 # More incumbents cost more than they save.
 _MOST_INCUMBENTS = 64
 
+# The last round's share of the time; the rest is for the join.
+_SHARE_OF_SEARCH = 0.8
+
+# In place of infinity, which is no number to add to or to multiply.
+_MOST_COST = 1e100
+
 
 def two_rounds_pay_off(spec: Spec, spaces: list[EinsumSpace]) -> bool:
-    """Say whether two rounds find what one does and are likely faster.
+    """Say whether several rounds find what one does, and may be faster.
 
     Parameters
     ----------
@@ -76,29 +83,73 @@ def search_in_rounds(
     list of Outcome
         One for each mapspace. Pmappings that are part of worse mappings only may be missing.
     """
-    first = search_spaces(
-        spaces,
-        threads=threads,
-        limits=limits,
-        executor=executor,
-        label=label,
-        width=_WIDTH,
-        share_of_time=_SHARE_OF_TIME,
+
+    def search(
+        numbers: list[int],
+        label: str | None,
+        width: int,
+        share: float,
+        incumbents: list[Incumbents] | None,
+    ) -> list[Outcome]:
+        return search_spaces(
+            [spaces[number] for number in numbers],
+            threads=threads,
+            limits=limits,
+            executor=executor,
+            label=label,
+            width=width,
+            incumbents=None if incumbents is None else [incumbents[number] for number in numbers],
+            share_of_time=share,
+        )
+
+    every = list(range(len(spaces)))
+    outcomes = search(every, label, _WIDTHS[0], _SHARE_OF_TIME, None)
+    for width in _WIDTHS[1:]:
+        if all(outcome.complete for outcome in outcomes):
+            return outcomes
+        incumbents = _find_incumbents(spec, spaces, outcomes, limits)
+        named = label and f"{label}, {width} choices of tiles"
+        wider = search(every, named, width, _SHARE_OF_TIME, incumbents)
+        outcomes = [_both(*pair) for pair in zip(wider, outcomes, strict=True)]
+
+    turns = [every] if executor is not None else _turns(spaces, outcomes)
+    for turn, numbers in enumerate(turns):
+        incumbents = _find_incumbents(spec, spaces, outcomes, limits)
+        named = label and f"{label}, exactly, {turn + 1} of {len(turns)}"
+        share = _SHARE_OF_SEARCH / (len(turns) - turn)
+        for number, outcome in zip(
+            numbers, search(numbers, named, 0, share, incumbents), strict=True
+        ):
+            outcomes[number] = _both(outcome, outcomes[number])
+    return outcomes
+
+
+def _both(new: Outcome, old: Outcome) -> Outcome:
+    """Put what two rounds say of a mapspace together."""
+    low = old.low
+    if low is not None and new.low is not None and low.shape == new.low.shape:
+        low = np.maximum(low, new.low)
+    else:
+        low = new.low
+    return replace(
+        new,
+        groups=new.groups if new.complete else [*new.groups, *old.groups],
+        low=low,
+        valid=new.valid + old.valid,
+        evaluated=new.evaluated + old.evaluated,
     )
-    if all(outcome.complete for outcome in first):
-        return first
-    second = search_spaces(
-        spaces,
-        threads=threads,
-        limits=limits,
-        executor=executor,
-        label=label and f"{label}, second round",
-        incumbents=_find_incumbents(spec, spaces, first, limits),
-    )
-    return [
-        new if new.complete else replace(new, groups=[*new.groups, *old.groups])
-        for new, old in zip(second, first, strict=True)
-    ]
+
+
+def _turns(spaces: list[EinsumSpace], outcomes: list[Outcome]) -> list[list[int]]:
+    """List the mapspaces that are not searched exactly yet: what is soon done first.
+
+    What is known of these helps with the others. Those that differ in names only are one search.
+    """
+    alike: dict[bytes, list[int]] = {}
+    for number, space in enumerate(spaces):
+        if not outcomes[number].complete:
+            alike.setdefault(space.identity, []).append(number)
+    return sorted(alike.values(), key=lambda numbers: outcomes[numbers[0]].evaluated)
 
 
 def _find_incumbents(
@@ -125,27 +176,51 @@ def _find_incumbents(
     for column, name in enumerate(names):
         points[:, METRICS.index(name)] = joined.objectives[:, column]
     step = -(-len(points) // _MOST_INCUMBENTS)
-    least = {name: _least(found) for name, found in jobs.items()}
-    rest = {
-        name: np.sum([own for other, own in least.items() if other != name], axis=0)
-        for name in least
-    }
+    beside = dict(
+        zip(
+            jobs,
+            least_beside([_costs(found) for found in jobs.values()], len(METRICS)),
+            strict=True,
+        )
+    )
     return [
-        Incumbents(
+        _incumbents(
             np.ascontiguousarray(points[::step]),
-            rest[space.einsum],
             tuple(name in joined.compared for name in METRICS),
             joined.product,
-            outcome.low,
+            outcome,
+            beside[space.einsum],
         )
         for space, outcome in zip(spaces, outcomes, strict=True)
     ]
 
 
-def _least(jobs: list[Searched]) -> Floats:
-    """Return what an Einsum costs at least."""
-    lows = [job.outcome.low for job in jobs if job.outcome.low is not None]
-    if len(lows) < len(jobs) or not all(map(len, lows)):
-        return np.zeros(len(METRICS))
-    least: Floats = np.min([low.min(axis=0) for low in lows], axis=0)
-    return least
+def _incumbents(
+    points: Floats, compared: tuple[bool, ...], product: bool, outcome: Outcome, beside: Costs
+) -> Incumbents:
+    """Make the incumbents of a search."""
+    every = list(beside.values()) or [np.zeros(len(METRICS))]
+    rest = np.minimum(np.min(every, axis=0), _MOST_COST)
+    rests = None
+    if outcome.backing_of is not None and len(outcome.backing_of) and () not in beside:
+        kinds = np.array([beside[backing] for backing in outcome.backings])
+        rests = np.minimum(kinds, _MOST_COST)[outcome.backing_of]
+    return Incumbents(points, rest, compared, product, outcome.low, rests)
+
+
+def _costs(jobs: list[Searched]) -> Costs:
+    """Return what an Einsum costs at least, by where it holds the tensors that it shares."""
+    lows = [job.outcome.low for job in jobs]
+    if any(low is None or not len(low) for low in lows):
+        return {(): np.zeros(len(METRICS))}
+    costs: Costs = {}
+    for job in jobs:
+        outcome = job.outcome
+        assert outcome.low is not None
+        assert outcome.backing_of is not None
+        # Tensors of a copy are one datum, wherever they are.
+        copy = job.space.mapspace["problem"]["einsums"][0].get("is_copy_operation", False)
+        for number, backing in enumerate(outcome.backings):
+            least: Floats = outcome.low[outcome.backing_of == number].min(axis=0)
+            add_costs(costs, () if copy else backing, least)
+    return costs

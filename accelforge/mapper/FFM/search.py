@@ -54,7 +54,8 @@ def search(
         ``n_templates``, ``n_evaluated`` and ``n_valid`` (partial choices of tiles included),
         ``n_pareto``; ``complete``: nothing was left out; ``bound``: objective to a number that
         nothing that was left out is below; ``low``: the same for each template, in the order of
-        `accelforge._search.METRICS`, of what was found too.
+        `accelforge._search.METRICS`, of what was found too;
+        ``backings``, ``backing_of``: as in `Outcome`.
 
     Raises
     ------
@@ -81,5 +82,7 @@ def search(
         "complete": found.complete,
         "bound": found.bound,
         "low": found.low,
+        "backings": found.backings,
+        "backing_of": found.backing_of,
     }
     return groups, info

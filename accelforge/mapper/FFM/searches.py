@@ -39,7 +39,11 @@ class _Job:
     def add(self, incumbents: Incumbents) -> None:
         """Take the incumbents of one of the Einsums: what all others cost at least is the least."""
         if self.incumbents is not None:
-            incumbents = replace(incumbents, rest=np.minimum(incumbents.rest, self.incumbents.rest))
+            rests = incumbents.rests
+            if rests is not None and self.incumbents.rests is not None:
+                rests = np.minimum(rests, self.incumbents.rests)
+            rest = np.minimum(incumbents.rest, self.incumbents.rest)
+            incumbents = replace(incumbents, rest=rest, rests=rests)
         self.incumbents = incumbents
 
 
@@ -115,7 +119,11 @@ def search_spaces(
             if cache is not None and outcome.complete and incumbents is None:
                 cache.write(str(key), outcome)
     return [
-        replace(found[key], groups=[names.restore(group) for group in found[key].groups])
+        replace(
+            found[key],
+            groups=[names.restore(group) for group in found[key].groups],
+            backings=[names.restore_backing(backing) for backing in found[key].backings],
+        )
         for key, names in keys
     ]
 
@@ -198,4 +206,6 @@ def _search(job: _Job, threads: int, seconds: float, memory: float) -> Outcome:
         complete=info["complete"],
         bound=tuple(bound[name] for name in job.metrics if name in bound),
         low=info["low"],
+        backings=info["backings"],
+        backing_of=info["backing_of"],
     )

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "accelforge/search/incumbents.h"
 
+#include <string.h>
+
 #include "accelforge/model/model.h"
 
 /* Part by which a number that is less is so whatever the rounding. */
@@ -11,11 +13,11 @@ static double product_of(const double *objectives)
     return objectives[FORGE_TOTAL_ENERGY] * objectives[FORGE_TOTAL_LATENCY];
 }
 
-/* Adds what one number says to whether an incumbent is better or worse. */
+/* Adds what one number says to whether an incumbent is better or worse; LOW may be infinite. */
 static void compare(double incumbent, double low, bool *better, bool *worse)
 {
     *worse = *worse || !(incumbent <= low);
-    *better = *better || incumbent < low - CLEARLY * low;
+    *better = *better || incumbent < (1 - CLEARLY) * low;
 }
 
 bool forge_incumbents_beat(const struct forge_incumbents *incumbents, const double *low)
@@ -39,6 +41,15 @@ bool forge_incumbents_beat(const struct forge_incumbents *incumbents, const doub
             return true;
     }
     return false;
+}
+
+struct forge_incumbents forge_incumbents_of_template(const struct forge_incumbents *incumbents,
+                                                     size_t t, size_t count)
+{
+    struct forge_incumbents own = *incumbents;
+    if (incumbents->rests != NULL && incumbents->low_count == count)
+        memcpy(own.rest, &incumbents->rests[t * FORGE_OBJECTIVES], sizeof own.rest);
+    return own;
 }
 
 bool forge_incumbents_beat_template(const struct forge_incumbents *incumbents, size_t t,

@@ -20,7 +20,13 @@ struct forge_incumbents {
     bool product;      /* energy times latency is compared, too */
     const double *low; /* FORGE_OBJECTIVES per template, from an earlier search, or NULL */
     size_t low_count;  /* templates */
+    /* Like REST, per template, beside which the other Einsums cannot be as they like; or NULL: */
+    const double *rests;
 };
+
+/* Those for a template of COUNT, by what an earlier search knows. */
+struct forge_incumbents forge_incumbents_of_template(const struct forge_incumbents *incumbents,
+                                                     size_t t, size_t count);
 
 /* True if an incumbent is better than all pmappings that cost at least LOW. */
 bool forge_incumbents_beat(const struct forge_incumbents *incumbents, const double *low);

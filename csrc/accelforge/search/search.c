@@ -11,8 +11,9 @@
 
 #define MAX_THREADS 256
 
-/* Choices at each loop in the first search. */
+/* Choices at each loop in the first search: fewer where incumbents leave little to search for. */
 #define FIRST_WIDTH 256
+#define FIRST_WIDTH_WITH_INCUMBENTS 16
 
 struct forge_search {
     struct forge_search_request request;
@@ -40,7 +41,9 @@ static uint32_t width_of(const struct forge_search *search)
 {
     if (search->exact)
         return 0;
-    return search->request.width > 0 ? search->request.width : FIRST_WIDTH;
+    if (search->request.width > 0)
+        return search->request.width;
+    return search->request.incumbents.count > 0 ? FIRST_WIDTH_WITH_INCUMBENTS : FIRST_WIDTH;
 }
 
 /* All of a template is pruned. */
@@ -59,7 +62,9 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
     struct forge_rows *rows = &search->rows[t];
     if (search->exact && rows->complete)
         return;
-    if (forge_incumbents_beat_template(&search->request.incumbents, t, search->templates.count)) {
+    struct forge_incumbents incumbents =
+        forge_incumbents_of_template(&search->request.incumbents, t, search->templates.count);
+    if (forge_incumbents_beat_template(&incumbents, t, search->templates.count)) {
         leave_template(search, rows);
         return;
     }
@@ -73,7 +78,7 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
         .memory = &search->memory,
         .memory_limit = search->request.memory_limit,
         .width = width_of(search),
-        .incumbents = search->request.incumbents.count > 0 ? &search->request.incumbents : NULL,
+        .incumbents = incumbents.count > 0 ? &incumbents : NULL,
     };
     struct forge_rows found;
     struct forge_fault fault = forge_fault_of(FORGE_OK);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two rounds of searches find what one round of all Einsums on their own finds."""
+"""Rounds of searches find what one round of all Einsums on their own finds."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -136,3 +137,48 @@ def test_a_quick_look_bounds_each_template() -> None:
     energy = METRICS.index("energy")
     assert (quick["low"][:, energy] <= whole["low"][:, energy] * (1 + 1e-9)).all()
     assert quick["low"][:, energy].min() > 0.2 * least(groups)
+
+
+def test_costs_beside_a_template_count_for_it_alone() -> None:
+    given = wide(2000, 2)
+    given.mapper.metrics = E
+    mapspace = list_mapspaces(given)[0].mapspace
+    groups, info = search(mapspace, threads=1)
+    best = least(groups)
+    backings = info["backings"]
+    assert len(backings) > 1
+    assert all(tensor == "T1" for backing in backings for tensor, _ in backing)
+
+    # Beside one choice of memories the others cost too much; beside the rest they are free.
+    for number in range(len(backings)):
+        rests = np.where(info["backing_of"] == number, 1e9, 0.0)[:, None] * np.ones(len(METRICS))
+        incumbents = replace(incumbents_of(best * 10, low=np.zeros_like(info["low"])), rests=rests)
+        found, more = search(mapspace, threads=1, incumbents=incumbents)
+        assert more["complete"]
+        held = {memory for group in found for memory, _, _ in group.shared.values()}
+        assert held == {memory for i, b in enumerate(backings) if i != number for _, memory in b}
+
+
+def test_templates_that_an_earlier_round_found_of_no_use_are_left_out() -> None:
+    given = wide(2000, 2)
+    given.mapper.metrics = E
+    mapspace = list_mapspaces(given)[0].mapspace
+    groups, info = search(mapspace, threads=1)
+    low = np.full_like(info["low"], np.inf)
+    found, more = search(mapspace, threads=1, incumbents=incumbents_of(least(groups), low=low))
+    assert more["complete"]
+    assert not found
+    assert more["n_evaluated"] == 0
+
+
+def test_rounds_tell_what_is_known_of_each_template() -> None:
+    given = chain_of(3, buffer=300, size=8)
+    given.mapper.metrics = E
+    spaces = list_mapspaces(given)
+    outcomes = search_in_rounds(given, spaces, threads=1, limits=Limits())
+    for space, outcome in zip(spaces, outcomes, strict=True):
+        shared = {tensor for backing in outcome.backings for tensor, _ in backing}
+        assert shared == set(space.mapspace["shared"])
+        assert outcome.low is not None
+        assert outcome.backing_of is not None
+        assert len(outcome.low) == len(outcome.backing_of) == outcome.templates
