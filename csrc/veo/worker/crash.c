@@ -248,10 +248,16 @@ static void limit_time(void)
 
 static void describe_crash(struct report *report, int number, uint64_t target, const void *address)
 {
-    char where[256] = "a thread that a kernel made";
+    /* A program that runs alone has no worker's process behind it. */
+    bool alone = veow_header->worker_pid == 0;
+    char where[256] = "";
     if (target)
         veow_describe(target, where, sizeof where);
-    add(report, "[VE] ERROR: signal %d (%s) in kernel %s", number, signal_name(number), where);
+    add(report, "[VE] ERROR: signal %d (%s) in %s%s", number, signal_name(number),
+        target  ? "kernel "
+        : alone ? "the program"
+                : "a thread that a kernel made",
+        where);
     if (number != SIGABRT)
         add(report, ", at address %p", address);
     const char *missing = verun_gate_name((uint64_t)(uintptr_t)address);

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of Vector Engine code that VEORUN_BIN names."""
+"""Programs of Vector Engine code: those that VEORUN_BIN names, and one that crashes alone."""
 
 from __future__ import annotations
 
+import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -26,11 +28,11 @@ long count(long by) { return counter += by; }
 """
 
 
-def compile_ve(path: Path, source: str) -> Path:
-    path.with_suffix(".c").write_text(source)
-    subprocess.run(
-        [*clang_command("C"), "-O1", "-c", str(path.with_suffix(".c")), "-o", str(path)], check=True
-    )
+def compile_ve(path: Path, source: str, language: str = "C", *flags: str) -> Path:
+    text = path.with_suffix(".c" if language == "C" else ".cpp")
+    text.write_text(source)
+    command = [*clang_command(language), "-O1", *flags, "-c", str(text), "-o", str(path)]
+    subprocess.run(command, check=True)
     return path
 
 
@@ -99,3 +101,34 @@ def test_a_program_for_a_third_machine_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:18] + b"\xb7\0" + path.read_bytes()[20:])
     with pytest.raises(veo.VeoError, match=r"neither for x86-64 nor .* \(ELF machine 183\)"):
         veo.VeoProc(0, str(path))
+
+
+def test_a_crash_of_a_program_in_cxx_tells_lines_and_callers(tmp_path: Path) -> None:
+    source = """struct Grid {
+    const double *values;
+    __attribute__((noinline)) double at(long i) const { return values[i]; }
+};
+__attribute__((noinline)) double sum(const Grid &grid, int n)
+{
+    double total = 0;
+    for (int i = 0; i < n; i++)
+        total += grid.at(i);
+    return total;
+}
+int main()
+{
+    Grid grid{nullptr};
+    return (int)sum(grid, 3) + 1;
+}
+"""
+    path = compile_ve(tmp_path / "grid.o", source, "C++", "-g")
+    veorun = Path(veo.__file__).parent / "bin" / "veorun"
+    done = subprocess.run([veorun, path], capture_output=True, text=True, check=False)
+    assert "(SIGSEGV, invalid memory access) in the program, at address" in done.stderr
+    for frame, place in (
+        (r"#0 VE 0x\w+ _ZNK4Grid2atEl\+", "grid.cpp:3"),
+        (r"#1 VE 0x\w+ _Z3sumRK4Gridi\+", "grid.cpp:9"),
+        (r"#2 VE 0x\w+ main\+", "grid.cpp:15"),
+    ):
+        assert re.search(rf"{frame}.* at {place}\n", done.stderr + "\n"), done.stderr
+    assert done.returncode == signal.SIGSEGV
