@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))  # for `benchmarks`
 from benchmarks.harness import ROOT, Report, Sample, arguments, compile_c, size_name
 
 KIB, MIB = 1 << 10, 1 << 20
-SIZES = [512, KIB, 2 * KIB, 4 * KIB, 16 * KIB, 64 * KIB, MIB, 16 * MIB, 256 * MIB]
+SIZES = [512, *(n * KIB for n in (1, 2, 4, 16, 64)), *(n * MIB for n in (1, 4, 16, 64, 256))]
 QUICK_SIZES = [KIB, 4 * KIB, 64 * KIB, MIB]
 
 # From this size on, targets are ratios; below, an allowance on top of memcpy().

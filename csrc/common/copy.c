@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/processor.h"
 
 #if defined(__x86_64__)
@@ -16,6 +17,9 @@
 #define LARGE_AT_ALL ((size_t)24 << 20)
 #define PAGE ((size_t)4096)
 #define PAGES_AT_ONCE 4
+/* Copies of large ranges that are timed, half of them in each way; times are for so many bytes. */
+#define TRIALS 6
+#define TRIAL_UNIT (UINT64_C(1) << 20)
 
 #if defined(__x86_64__)
 
@@ -184,12 +188,52 @@ void copy_past_caches(void *to, const void *from, size_t bytes)
 
 /* --- either --- */
 
+static void copy_by_vectors(void *to, const void *from, size_t bytes)
+{
+    atomic_load_explicit(&by_vectors, memory_order_relaxed)(to, from, bytes);
+}
+
+void copy_trials_add(struct copy_trials *trials, bool past, uint64_t bytes, int64_t ns)
+{
+    uint64_t each = (uint64_t)ns * TRIAL_UNIT / bytes + 1;
+    uint64_t least = atomic_load_explicit(&trials->least[past], memory_order_relaxed);
+    while ((!least || each < least) &&
+           !atomic_compare_exchange_weak_explicit(&trials->least[past], &least, each,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+bool copy_trials_choose(struct copy_trials *trials, bool *is_trial)
+{
+    unsigned made = atomic_load_explicit(&trials->made, memory_order_relaxed);
+    if (made < TRIALS)
+        made = atomic_fetch_add_explicit(&trials->made, 1, memory_order_relaxed);
+
+    *is_trial = made < TRIALS;
+    if (*is_trial)
+        return made % 2;
+    return atomic_load_explicit(&trials->least[true], memory_order_relaxed) <
+           atomic_load_explicit(&trials->least[false], memory_order_relaxed);
+}
+
+/* The first copies are made in both ways in turns, and timed: which one is quicker depends on the
+ * processor, and on what else uses its memory. */
+static void copy_large(void *to, const void *from, size_t bytes)
+{
+    static struct copy_trials trials;
+    bool is_trial, past = copy_trials_choose(&trials, &is_trial);
+    int64_t began = is_trial ? clock_now() : 0;
+    (past ? copy_past_caches : copy_by_vectors)(to, from, bytes);
+    if (is_trial)
+        copy_trials_add(&trials, past, bytes, clock_now() - began);
+}
+
 void copy_many(void *to, const void *from, size_t bytes)
 {
     const uintptr_t ahead = (uintptr_t)to - (uintptr_t)from;
     const bool apart = ahead >= bytes && -ahead >= bytes;
     if (apart && copy_is_large(bytes))
-        copy_past_caches(to, from, bytes);
+        copy_large(to, from, bytes);
     else
-        atomic_load_explicit(&by_vectors, memory_order_relaxed)(to, from, bytes);
+        copy_by_vectors(to, from, bytes);
 }

@@ -10,16 +10,20 @@
  *
  * An ordinary store first fetches the line that it writes to. Where source and destination together
  * are most of the last cache, the lines are gone before anybody reads them: stores past the caches
- * save that traffic, half as much again as the copy itself takes. Where they fit, such stores are
- * slower.
+ * save that traffic, half as much again as the copy itself takes. But some processors make such
+ * stores slowly, at a half to a quarter of the others' speed, so the first large copies of a
+ * process are made in both ways in turns, and what was quicker is used from then on. Where both
+ * fit, the caches are always used.
  *
  * All functions may be called by several threads at once, and access nothing outside of the ranges.
  */
 #ifndef OFFCHIP_COPY_H
 #define OFFCHIP_COPY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "common/symbol.h"
@@ -39,11 +43,23 @@ static inline void copy_memory(void *to, const void *from, size_t bytes)
         copy_many(to, from, bytes);
 }
 
-/* True if a copy of so many bytes had better go past the caches. */
+/* True if a copy of so many bytes may be quicker past the caches. */
 bool copy_is_large(size_t bytes) OFFCHIP_SYMBOL(copy_is_large);
 
 /* Like memcpy(), past the caches but for the ends of the range. */
 void copy_past_caches(void *to, const void *from, size_t bytes) OFFCHIP_SYMBOL(copy_past_caches);
+
+/* Trials of both ways, from {0}. May be used by several threads at once. */
+struct copy_trials {
+    _Atomic unsigned made;
+    _Atomic uint64_t least[2]; /* the shortest time through the caches, and past them; 0: none */
+};
+
+/* True if the next large copy is to go past the caches. *IS_TRIAL: its time is to be added. */
+bool copy_trials_choose(struct copy_trials *trials, bool *is_trial)
+    OFFCHIP_SYMBOL(copy_trials_choose);
+void copy_trials_add(struct copy_trials *trials, bool past, uint64_t bytes, int64_t ns)
+    OFFCHIP_SYMBOL(copy_trials_add);
 
 /* A way to copy with vectors: like memmove(), for at least COPY_VECTORS_LEAST bytes. */
 struct copy_routine {
