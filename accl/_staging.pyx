@@ -84,12 +84,14 @@ cdef Block _get_block(Device device, Py_ssize_t nbytes):
         if (<Block>kept[i]).nbytes >= nbytes:
             return kept.pop(i)
 
+    # The soft engine reaches memory of the host as it reaches its own: nothing is copied twice.
+    cdef bint host_only = device.lib.is_soft
     # Rounded up, so that slowly growing calls find one.
     try:
-        return device.allocate(max(SMALLEST, nbytes + nbytes // 8))
+        return device.allocate(max(SMALLEST, nbytes + nbytes // 8), host_only=host_only)
     except ACCLMemoryError:
         kept.clear()
-        return device.allocate(max(nbytes, 1))
+        return device.allocate(max(nbytes, 1), host_only=host_only)
 
 
 cdef bint _repeats(object array):
