@@ -28,7 +28,7 @@
 #define RING_INLINE 64
 #define STREAM_TAKEN_BACK UINT32_MAX /* in place of a stream: the sender gave the message up */
 #define LANE_POSTS 8
-#define LANE_INLINE 4128 /* 4 KiB and more; a post has whole lines */
+#define LANE_INLINE 4128  /* 4 KiB and more; a post has whole lines */
 #define LANE_MEMBERS 1024 /* RANKS_MAX */
 #define LANE_NOTES 16     /* as many as a communicator has: CALL_NOTES */
 

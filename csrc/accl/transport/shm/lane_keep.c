@@ -13,8 +13,8 @@
 #define MOMENT_NS INT64_C(30000)
 #define MOMENT_BYTES_PER_NS 2
 #define MOMENT_BYTES_MOST (UINT64_C(20) << 20)
-/* A copy of a few microseconds: the wait is about as long, and there is none where ranks
- * share cores, as others would run for longer. */
+/* Data that are copied in a few microseconds: the wait is about as long, and there is none where
+ * ranks share cores, as others would run for longer. */
 #define QUICK_BYTES (UINT64_C(64) << 10)
 #define QUICK_NS INT64_C(2000)
 #define QUICK_BYTES_PER_NS 8
