@@ -100,12 +100,15 @@
 
 typedef float one_float UNALIGNED;
 typedef double one_double UNALIGNED;
-#define ONE(type) typedef type one_##type UNALIGNED;
-ONE(int8_t)
-ONE(int16_t)
-ONE(int32_t)
-ONE(int64_t)
-ONE(uint8_t) ONE(uint16_t) ONE(uint32_t) ONE(uint64_t)
+#define ONE(type) typedef type one_##type UNALIGNED
+ONE(int8_t);
+ONE(int16_t);
+ONE(int32_t);
+ONE(int64_t);
+ONE(uint8_t);
+ONE(uint16_t);
+ONE(uint32_t);
+ONE(uint64_t);
 
 #define CHOICE_KERNELS(suffix, attribute, bytes, type, itype) \
     typedef type vec_##type##suffix __attribute__((vector_size(bytes), aligned(1), may_alias)); \
