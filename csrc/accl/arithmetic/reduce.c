@@ -157,9 +157,7 @@ ONE(uint64_t);
 #define none_avx512 NULL
 
 #define COLUMN(type, sum, max, min, prod, suffix) COLUMN_##type,
-    enum {
-        KERNEL_LIST(COLUMN, ) COLUMNS
-    };
+enum { KERNEL_LIST(COLUMN, ) COLUMNS };
 #define ROW(type, sum, max, min, prod, suffix) \
     [COLUMN_##type] = {[ACCL_SUM] = sum##suffix, \
                        [ACCL_MAX] = max##suffix, \
