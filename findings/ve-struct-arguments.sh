@@ -4,7 +4,7 @@
 # Structures by value on the Vector Engine.
 #
 # Guess: a structure of 4 to 16 bytes travels in registers, as on x86-64 and AArch64.
-# Seen: the VE gets the address of a copy, for any size, and returns structures and unions through
+# Seen: the VE gets an address, for any size, and returns structures and unions through
 #   a hidden first argument. The code is that of a function with a pointer. _Complex double, of the
 #   same 16 bytes, does travel in two registers.
 # Why it matters: offloading passes 64-bit registers. A host that packs a small structure into one
