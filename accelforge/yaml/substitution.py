@@ -32,7 +32,10 @@ _DEFAULT = re.compile(rf"\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*({_LITERAL})\s*\)\
 _SET = re.compile(r"\{%\s*set\s+([A-Za-z_]\w*)\s*=(?!=)([^%]*)%\}", re.ASCII)
 _FOR = re.compile(r"\{%\s*for\s+([A-Za-z_]\w*)\s+in\s+range\(([^%]*)\)\s*%\}", re.ASCII)
 _END = re.compile(r"\{%\s*endfor\s*%\}")
-_ARITHMETIC = re.compile(r"[\w\s.+*/()-]*", re.ASCII)
+# Numbers as both Jinja2 and Python read them.
+_ARITHMETIC = re.compile(
+    r"(?:\b[A-Za-z_]\w*|\b\d(?:_?\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?\b(?!\.)|[\s+*/()-])*", re.ASCII
+)
 
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: functions.add,
@@ -136,16 +139,19 @@ class _Run:
 def _compile(waiting: list[str], in_loop: bool) -> tuple[list[Piece], list[str]]:
     """Compile what is waiting, the first last, up to the end of the loop that it is in."""
     pieces: list[Piece] = []
+    looped = False
     while waiting:
         text = waiting.pop()
         if text.startswith("{{"):
             pieces.append(_output(_term(text[2:-2]), len(text)))
         elif found := _FOR.fullmatch(text):
             pieces.append(_loop(_name(found[1]), _range_of(found[2]), waiting))
+            looped = True
         elif _END.fullmatch(text) and in_loop:
             return pieces, waiting
-        # Within a loop, a variable is set for the rest of the iteration only.
-        elif (found := _SET.fullmatch(text)) and not in_loop:
+        # Within a loop, a variable is set for the rest of the iteration only. After one, Jinja2 may
+        # take it as not defined within that loop.
+        elif (found := _SET.fullmatch(text)) and not (in_loop or looped):
             pieces.append(_assignment(_name(found[1]), _term(found[2])))
         # A brace before a tag is its first one to Jinja2.
         elif "{{" in text or "{%" in text or (text.endswith("{") and waiting):
@@ -205,9 +211,9 @@ def _term(text: str) -> Term:
     if found := _DEFAULT.fullmatch(text):
         name, value = _name(found[1]), ast.literal_eval(found[2])
         return lambda values: values.get(name, value)
-    if not _ARITHMETIC.fullmatch(text) or "_" in re.sub(r"[A-Za-z_]\w*", "", text):
+    if not _ARITHMETIC.fullmatch(text):
         raise _Unknown
-    return _arithmetic(ast.parse(f"({text.strip()})", mode="eval").body)
+    return _arithmetic(ast.parse(" ".join(text.split()), mode="eval").body)
 
 
 def _arithmetic(node: ast.expr) -> Term:

@@ -139,6 +139,21 @@ def test_random_templates_are_the_same():
     assert done > 300
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{{ 1. }}", "{{ .5 }}", "{{ 5.*2 }}", "{{ 1.e5 }}", "{{ 1)+(2 }}", "{{ 1if x }}"),
+        "{% for i in range(2)+(3) %}a{% endfor %}",
+        "{% for i in range(1, 2) - (3, 4) %}a{% endfor %}",
+        # Jinja2 writes the default, since the variable is one of the template that has no value.
+        "{% for i in range(2) %}{{ x | default(9) }}{% endfor %}{% set x = 1 %}",
+    ],
+)
+def test_what_python_reads_in_another_way_is_left_to_jinja2(text, recwarn):
+    assert substitute(text, {"x": 3}) is None
+    assert not recwarn.list
+
+
 def test_loops_pay_from_the_budget():
     loops = "{% for i in range(1000) %}" * 3 + "{{i}}" + "{% endfor %}" * 3
     assert substitute(loops, {}) is None
