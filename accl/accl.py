@@ -238,7 +238,7 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
         *,
         transport: str | None = None,
         mpi_reductions: str | Iterable[str] | None = None,
-        timeout: float = 1000.0,
+        timeout: float | None = 1000.0,
         **options: Any,
     ) -> Self:
         """Make the instance for this process's rank in an mpi4py communicator.
@@ -262,7 +262,7 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
             order. None uses the environment variable ``ACCL_MPI_REDUCTIONS``, or else none of
             them. See "Order of sums" in ``docs/accl.md``.
         timeout : float, optional
-            Seconds that this rank waits for the others to call it; `math.inf` for no limit.
+            Seconds that this rank waits for the others to call it; None waits without limit.
         **options
             Further options of the constructor.
 

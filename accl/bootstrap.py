@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from accl.environment import SETTINGS, read_setting
@@ -109,25 +111,34 @@ def make_ranks(hosts: list[str], me: int, bufsize: int, transport: str) -> list[
     return ranks
 
 
-def meet(comm: MPI.Comm, timeout: float) -> None:
+def meet(comm: MPI.Comm, timeout: float | None) -> None:
     """Wait until each rank of the communicator is in `from_comm()`; signals are handled meanwhile.
 
     Raises
     ------
+    ACCLArgumentError
+        The timeout is no number; the communicator was not used.
     ACCLUnfinishedError
         One is not, after `timeout` seconds. MPI has no way to take this rank's part back.
     """
+    given: Any = math.inf if timeout is None else timeout
+    if not isinstance(given, Real) or math.isnan(given):
+        raise ACCLArgumentError(
+            f"from_comm: timeout must be a number of seconds or None, not {timeout!r}"
+        )
+
+    limit = float(given)
     began = time.monotonic()
     barrier = comm.Ibarrier()
     while not barrier.Test():
         passed = time.monotonic() - began
-        if passed >= timeout:
+        if passed >= limit:
             raise ACCLUnfinishedError(
-                f"from_comm: after {timeout:g} s, not all {comm.size} ranks of the communicator "
+                f"from_comm: after {limit:g} s, not all {comm.size} ranks of the communicator "
                 "have called from_comm(), which all of them must do"
             )
         if passed > EAGER_S:
-            time.sleep(min(PAUSE_S, timeout - passed))
+            time.sleep(min(PAUSE_S, limit - passed))
 
 
 def start_from_comm(
@@ -137,7 +148,7 @@ def start_from_comm(
     nbufs: int,
     bufsize: int,
     settings: Settings,
-    timeout: float,
+    timeout: float | None,
     options: dict[str, Any],
 ) -> Started:
     """Implement `accl.from_comm()`."""
