@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,13 @@ __all__ = ["Axis", "Choices", "Range", "axes_of", "changed", "check_paths"]
 
 # Places of values are numbers from 0 to 1.
 Places = NDArray[np.float64]
+
+# The difference of two ends is finite, and so is the number of each integer exact.
+_LARGEST, _LARGEST_WHOLE = 1e307, 2**52
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and bool(abs(value) <= _LARGEST)  # type: ignore[operator]
 
 
 @dataclass(frozen=True)
@@ -41,10 +47,16 @@ class Range:
     integer: bool = False
 
     def __post_init__(self) -> None:
-        for end in (self.low, self.high):
-            number: Any = end
-            if not isinstance(number, Real) or not math.isfinite(number):
-                raise ValueError(f"the ends of a Range are finite numbers, not {end!r}")
+        for name in ("low", "high"):
+            number: Any = getattr(self, name)
+            number = number.item() if isinstance(number, np.generic) else number
+            if not _is_number(number):
+                raise ValueError(
+                    f"the ends of a Range are finite numbers, up to {_LARGEST:g}, not {number!r}"
+                )
+            # Fractions and truth values cannot be kept in a file.
+            plain = int if isinstance(number, Integral) else float
+            object.__setattr__(self, name, plain(number))
         if not self.low < self.high:
             raise ValueError(f"a Range goes upwards, not from {self.low:g} to {self.high:g}")
         if self.log and self.low <= 0:
@@ -52,6 +64,11 @@ class Range:
         if self.integer and not (float(self.low).is_integer() and float(self.high).is_integer()):
             raise ValueError(
                 f"a Range of integers ends with these, not {self.low:g}, {self.high:g}"
+            )
+        if self.integer and not max(-self.low, self.high) <= _LARGEST_WHOLE:
+            raise ValueError(
+                f"a Range of integers has numbers up to {_LARGEST_WHOLE:g}, "
+                f"not from {self.low:g} to {self.high:g}"
             )
 
     @property
@@ -97,6 +114,10 @@ class Range:
         """Return what JSON can hold."""
         return {"low": self.low, "high": self.high, "log": self.log, "integer": self.integer}
 
+    def restored(self, values: list[Any]) -> list[Any]:
+        """Return values of a file as they were given."""
+        return values
+
 
 @dataclass(frozen=True)
 class Choices:
@@ -136,6 +157,11 @@ class Choices:
     def described(self) -> Any:
         """Return what JSON can hold."""
         return list(self.given)
+
+    def restored(self, values: list[Any]) -> list[Any]:
+        """Return values of a file as they were given: it has numbers in place of truth values."""
+        as_given = {value: value for value in self.given}
+        return [as_given.get(value, value) for value in values]
 
 
 Axis = Range | Choices
@@ -215,16 +241,20 @@ def check_paths(spec: Spec, paths: Iterable[str]) -> None:
     KeyError
         One does not; with what there is.
     """
+    known: dict[tuple[int, int | str], str] = {}
     for path in paths:
         owner, last = _owner(spec, path)
         found = _step(owner, last, path)
+        same = known.setdefault((id(owner), last), path)
+        if same != path:
+            raise KeyError(f"{path} and {same} are the same number; name it once")
         if isinstance(found, (list, dict)) or hasattr(type(found), "_fields"):
             raise KeyError(f"{path} is an object, and no number; name one of its fields")
 
 
 def _owner(spec: Any, path: str) -> tuple[Any, int | str]:
     parts: list[int | str] = [
-        int(part) if part.isdigit() else part
+        int(part) if part.isascii() and part.isdigit() else part
         for part in path.replace("]", "").replace("[", ".").split(".")
     ]
     found = spec
@@ -236,6 +266,9 @@ def _owner(spec: Any, path: str) -> tuple[Any, int | str]:
 def _step(owner: Any, part: int | str, path: str) -> Any:
     names = list(getattr(type(owner), "_fields", ()))
     try:
+        # A text has characters, which nothing can be assigned to.
+        if isinstance(owner, str):
+            raise TypeError
         if part in names:
             return getattr(owner, str(part))
         return owner[part]

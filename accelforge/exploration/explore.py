@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,12 +58,14 @@ def explore(
     """Evaluate a specification at many values of its numbers; `Spec.explore` says more."""
     if method not in SAMPLERS:
         raise ValueError(f"method is one of {', '.join(SAMPLERS)}, not {method!r}")
-    if not (count is None or (isinstance(count, int) and count > 0)):
+    if not (count is None or (_is_whole(count) and count > 0)):
         raise ValueError(f"count is a positive number of points, not {count!r}")
-    if not (isinstance(seed, int) and seed >= 0):
+    if not (_is_whole(seed) and seed >= 0):
         raise ValueError(f"seed is a whole number that is not negative, not {seed!r}")
-    if not time_limit > 0:
+    if not (_is_number(time_limit) and time_limit > 0):
         raise ValueError(f"time_limit is a positive number of seconds, not {time_limit!r}")
+    if not (executor is None or hasattr(executor, "submit")):
+        raise ValueError(f"executor has the methods of concurrent.futures, unlike {executor!r}")
     assert not spec._evaluated, (
         "the Spec must not be evaluated; was it returned by spec.calculate_component_costs()?"
     )
@@ -74,7 +77,8 @@ def explore(
     names = wanted.names
     maps = not len(spec.mapping.nodes)
     chunk = _MAPPED if maps else _ADAPTIVE if SAMPLERS[method].waits else _COMPILED
-    sampler = SAMPLERS[method](axes, count, seed, chunk)
+    points = None if count is None else int(count)
+    sampler = SAMPLERS[method](axes, points, int(seed), chunk)
     evaluator = Evaluator(
         _for_mapper(spec, names) if maps else spec, axes, names, sampler.count > _FEW
     )
@@ -97,6 +101,14 @@ def explore(
         not_compiled=evaluator.why,
         reason=run.reason,
     )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)
 
 
 def _for_mapper(spec: Spec, names: list[str]) -> Spec:
@@ -240,7 +252,9 @@ class _Run:
     def collect(self, store: Store | None) -> None:
         """Put all that was found in the order of points."""
         if store is not None:
-            self.points, self.values, self.costs = store.read()
+            self.points, values, self.costs = store.read()
+            axes = self.sampler.axes.values()
+            self.values = [axis.restored(v) for axis, v in zip(axes, values, strict=True)]
             self.reason = store.reason()
             return
         parts = [(number, *self.found[number]) for number in sorted(self.found)]

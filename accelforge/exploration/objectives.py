@@ -35,9 +35,7 @@ class Objectives:
     """
 
     def __init__(self, names: str | Iterable[str]) -> None:
-        self.names = [names] if isinstance(names, str) else list(names)
-        if not self.names or len(set(self.names)) < len(self.names):
-            raise ValueError("objectives are one or more names, each of them once")
+        self.names = [names] if isinstance(names, str) else list(names or ())
         for name in self.names:
             known = isinstance(name, str) and (bool(unit_of(name)) or name.startswith(USAGE))
             if not known:
@@ -45,6 +43,8 @@ class Objectives:
                     f"{name!r} is no objective; there are: {', '.join([*UNITS, *_SUMS])}, and "
                     f"'{USAGE}' with the name of a memory"
                 )
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise ValueError("objectives are one or more names, each of them once")
 
     def columns(self, known: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
         """Return the columns that each objective is the sum of.

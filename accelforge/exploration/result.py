@@ -76,20 +76,23 @@ class Exploration:
         """Mask of the rows whose mapping fits."""
         return np.asarray(~np.isnan(self._costs(None)).any(axis=1))
 
-    def _costs(self, names: Iterable[str] | None) -> NDArray[np.float64]:
-        chosen = list(self.objectives) if names is None else list(names)
+    def _costs(self, names: str | Iterable[str] | None) -> NDArray[np.float64]:
+        given = self.objectives if names is None else names
+        chosen = [given] if isinstance(given, str) else list(given)
+        known = ", ".join(self.objectives)
+        if not chosen:
+            raise ValueError(f"name one or more objectives; there are: {known}")
         for name in chosen:
             if name not in self.objectives:
-                known = ", ".join(self.objectives)
                 raise KeyError(f"{name!r} was not explored; there are: {known}")
         return np.column_stack([self.objectives[name] for name in chosen])
 
-    def front(self, objectives: Iterable[str] | None = None) -> list[int]:
+    def front(self, objectives: str | Iterable[str] | None = None) -> list[int]:
         """Return the numbers of the rows that no other one beats, by the first objective.
 
         Parameters
         ----------
-        objectives : iterable of str, optional
+        objectives : str or iterable of str, optional
             Those that count; without it, all.
         """
         costs = self._costs(objectives)
@@ -180,6 +183,8 @@ class Exploration:
     def _sheet(self) -> Sheet:
         front = self.front()
         more = f", the first {_MOST_ROWS} of {len(front)}" if len(front) > _MOST_ROWS else ""
+        if not front and self.reason:
+            more = f"; {self.reason}"
         rows = [
             (
                 str(row),

@@ -86,7 +86,12 @@ class Store:
         self.connection.execute("COMMIT")
 
     def _create(self, described: dict[str, Any]) -> None:
-        columns = ", ".join(_quoted(name) for name in self.names)
+        # Names of SQLite that differ in their case alone are the same.
+        low = [name.lower() for name in self.names]
+        columns = ", ".join(
+            _quoted(name if low.count(name.lower()) == 1 else f"{name} ({i})")
+            for i, name in enumerate(self.names)
+        )
         self.connection.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT)")
         self.connection.execute("CREATE TABLE chunks (number INTEGER PRIMARY KEY, reason TEXT)")
         self.connection.execute(

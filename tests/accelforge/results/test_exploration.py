@@ -10,6 +10,7 @@ import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -456,3 +457,78 @@ def test_explorations_are_readable_tables(spec):
     assert "m²" in text
     assert "<table>" in found._repr_html_()
     assert len(found.data) == 72
+
+
+# --- values of careless programs ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "more"),
+    [
+        (np.int64(150), np.int64(5000), {"integer": True}),
+        (np.float32(150), np.float32(5000), {}),
+        (Fraction(301, 2), Fraction(5000), {"log": True}),
+    ],
+)
+def test_ranges_of_other_numbers_are_kept_in_files(spec, tmp_path, low, high, more):
+    given, plain = af.Range(low, high, **more), af.Range(float(low), float(high), **more)
+    method = {"method": "random", "count": np.int64(9), "seed": np.int64(1)}
+    found = spec.explore({"arch.Buffer.size": given}, file=tmp_path / "f", **method)
+    assert found.parameters == spec.explore({"arch.Buffer.size": plain}, **method).parameters
+
+
+@pytest.mark.parametrize(
+    ("ends", "more", "said"),
+    [
+        ((-1e308, 1e308), {}, r"finite numbers, up to 1e\+307, not -1e\+308"),
+        ((1, 10**400), {}, r"finite numbers, up to 1e\+307"),
+        ((0, 2**70), {"integer": True}, r"numbers up to 4.5036e\+15, not from 0 to 1.18059e\+21"),
+    ],
+)
+def test_ranges_that_float_cannot_count_are_refused(ends, more, said):
+    with pytest.raises(ValueError, match=said):
+        af.Range(*ends, **more)
+
+
+def test_files_keep_truth_values_and_names_that_differ_in_case(load, texts, tmp_path):
+    spec = load("variables: {X: 1, x: 2}\n" + texts.ARCH + texts.WORKLOAD + texts.MAPPING)
+    axes = {"variables.X": [True, 3, "a"], "variables.x": [False]}
+    for _ in range(2):
+        found = spec.explore(axes, file=tmp_path / "f")
+        assert [*map(repr, found.parameters["variables.X"])] == ["True", "3", "'a'"]
+        assert [*map(repr, found.parameters["variables.x"])] == ["False"] * 3
+
+
+@pytest.mark.parametrize(
+    ("paths", "said"),
+    [
+        (["arch.Buffer.size", "arch.nodes[1].size"], r"nodes\[1\].size and arch.Buffer.size are"),
+        (["arch.Buffer.name.0"], "arch.Buffer.name.0: there is no 0"),
+        (["arch.²"], "arch.²: there is no '²'"),
+    ],
+)
+def test_paths_to_no_number_of_their_own_are_refused(spec, paths, said):
+    with pytest.raises(KeyError, match=said):
+        spec.explore({path: [1000] for path in paths})
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"time_limit": "5"}, "time_limit is a positive number of seconds, not '5'"),
+        ({"executor": 4}, "executor has the methods of concurrent.futures, unlike 4"),
+        ({"objectives": None}, "objectives are one or more names"),
+        ({"objectives": [["energy"]]}, r"\['energy'\] is no objective"),
+    ],
+)
+def test_arguments_of_other_types_are_refused(spec, more, said):
+    with pytest.raises(ValueError, match=said):
+        spec.explore({"arch.Buffer.size": [5000]}, **more)
+
+
+def test_a_front_takes_one_name_and_tells_why_it_is_empty(spec):
+    found = spec.explore({"arch.Buffer.size": [1, 5000]})
+    assert found.front("energy") == found.front(["energy"]) == [1]
+    with pytest.raises(ValueError, match="name one or more objectives; there are: energy, lat"):
+        found.front([])
+    assert "its size is only 1 bits" in str(spec.explore({"arch.Buffer.size": [1]}))
