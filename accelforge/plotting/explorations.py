@@ -42,6 +42,7 @@ def plot_front(
     -------
     figure, axes
     """
+    _check(exploration)
     names = list(exploration.objectives)
     if len(names) < 2:
         raise ValueError("a front needs two objectives, and one was explored")
@@ -70,6 +71,14 @@ def plot_front(
     if ax is None:
         fit(figure)
     return figure, axis
+
+
+def _check(exploration: Any) -> None:
+    if not isinstance(exploration, Exploration):
+        raise TypeError(
+            f"expected what spec.explore() returned, not {type(exploration).__name__}; plots of "
+            f"Mappings are in accelforge.plotting.mappings"
+        )
 
 
 def _some(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
@@ -118,6 +127,7 @@ def plot_parallel_coordinates(
     -------
     figure, axes
     """
+    _check(exploration)
     front = exploration.front()
     if not front:
         raise ValueError(f"there is no valid point to plot: {exploration.reason}")

@@ -58,7 +58,8 @@ def as_list(things: Any, kind: type) -> list[Any]:
     kind : type
         Its class, or that of its members.
     """
-    found = [things] if isinstance(things, kind) else list(things)
+    single = isinstance(things, kind) or not isinstance(things, Iterable)
+    found = [things] if single else list(things)
     for thing in found:
         if not isinstance(thing, kind):
             raise TypeError(f"expected {kind.__name__}, not {type(thing).__name__}")

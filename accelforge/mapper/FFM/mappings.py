@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import index as as_index
 from typing import TYPE_CHECKING, Any, Self
 
 from accelforge.frontend.operations import operations
@@ -333,6 +334,8 @@ class Mappings(Table):
         """
         from accelforge.mapper.FFM.difference import difference_of
 
+        if not isinstance(other, Mappings):
+            raise TypeError(f"a difference is of two Mappings, not of {type(other).__name__}")
         return difference_of(self, other)
 
     # --- the mappings themselves ----------------------------------------------------------------
@@ -377,6 +380,7 @@ class Mappings(Table):
         rows = self._table().get(_MAPPING)
         if rows is None:
             raise ValueError(f"the column {_MAPPING} was taken out; call this before access()")
-        if not -len(rows) <= (index or 0) < len(rows):
+        number = 0 if index is None else as_index(index)
+        if not -len(rows) <= number < len(rows):
             raise IndexError(f"there are {len(rows)} mappings, and no number {index}")
-        return rows[index or 0]
+        return rows[number]

@@ -356,6 +356,18 @@ def test_a_mapping_does_not_differ_from_itself(spec):
     assert not any(term.change for term in found.terms)
 
 
+@pytest.mark.parametrize("other", [None, 5, "specification"])
+def test_a_difference_is_of_results(spec, other):
+    with pytest.raises(TypeError, match="a difference is of two Mappings, not of "):
+        spec.evaluate_mapping().difference(spec if other == "specification" else other)
+
+
+@pytest.mark.parametrize("index", ["0", 0.0])
+def test_the_number_of_a_mapping_is_an_integer(spec, index):
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        spec.evaluate_mapping().explain(index)
+
+
 def test_a_difference_is_of_single_mappings(spec):
     one = spec.evaluate_mapping()
     with pytest.raises(ValueError, match=r"the second result has 2: say result\[i\]"):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import accelforge as af
+from accelforge.plotting import mappings
 from accelforge.plotting.explorations import plot_front, plot_parallel_coordinates
 from accelforge.plotting.roofline import plot_result_roofline
 from tests.accelforge.results.test_plots import closed, fonts
@@ -81,6 +82,17 @@ def test_what_cannot_be_plotted_is_explained(spec, found):
         plot_front(found, "speed")
     with pytest.raises(KeyError, match="'speed' was not explored"):
         plot_parallel_coordinates(found, "speed")
+
+
+@pytest.mark.parametrize("plot", [plot_front, plot_parallel_coordinates])
+def test_plots_of_results_are_named_where_one_is_given(spec, plot):
+    with pytest.raises(TypeError, match=r"not Mappings; .* in accelforge\.plotting\.mappings"):
+        plot(spec.evaluate_mapping())
+
+
+def test_plots_of_results_say_what_they_expect(found):
+    with pytest.raises(TypeError, match="expected Mappings, not Exploration"):
+        mappings.plot_front(found)
 
 
 def test_a_memory_that_limits_touches_its_roof(spec):
