@@ -157,7 +157,9 @@ class Evaluator:
         costs = []
         for name in self.objectives.names:
             if name.startswith(USAGE):
-                rows = found.resource_usage(list_if_one_mapping=True)[name.removeprefix(USAGE)]
+                # Memories that no mapping uses have no column.
+                usage = found.resource_usage(list_if_one_mapping=True)
+                rows = usage.get(name.removeprefix(USAGE), [0.0] * len(found))
             elif name in ("area", "leak_power"):
                 total = whole.total_area if name == "area" else whole.total_leak_power
                 rows = [total] * len(found)

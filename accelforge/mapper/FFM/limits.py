@@ -39,8 +39,15 @@ class Limits:
     @classmethod
     def of(cls, mapper: Any) -> Limits:
         """Return those of the settings of the mapper."""
-        memory = min(mapper.memory_limit, mapper.memory_limit_per_process)
-        return cls(float(mapper.time_limit), float(memory))
+        names = ("time_limit", "memory_limit", "memory_limit_per_process")
+        seconds, *memory = (float(getattr(mapper, name)) for name in names)
+        for name, limit in zip(names, (seconds, *memory), strict=True):
+            if not limit >= 0:
+                raise ValueError(
+                    f"mapper.{name} is a number that is not negative, inf for no limit, "
+                    f"not {limit:g}"
+                )
+        return cls(seconds, min(memory))
 
     def remaining(self) -> float:
         """Return the seconds that are left."""

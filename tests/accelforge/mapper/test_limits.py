@@ -32,6 +32,15 @@ def test_limits_of_a_specification() -> None:
     assert str(limits) == "time limit of 1000 s or its memory limit of 1e+09 bytes"
 
 
+@pytest.mark.parametrize("name", ["time_limit", "memory_limit", "memory_limit_per_process"])
+@pytest.mark.parametrize("limit", [-1, math.nan])
+def test_limits_that_are_none_are_refused(name: str, limit: float) -> None:
+    spec = af.Spec()
+    setattr(spec.mapper, name, limit)
+    with pytest.raises(ValueError, match=f"^mapper.{name} is a number that is not negative"):
+        Limits.of(spec.mapper)
+
+
 def test_no_time_is_left_after_the_deadline() -> None:
     assert Limits(0).remaining() == 0
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import accelforge as af
 from accelforge.exploration.pareto import pareto_front
 from accelforge.exploration.store import Store, StoreError
+from tests.accelforge.mapper.small import chain_of
 
 SIZES = [150, 300, 5000]
 AXES = {
@@ -457,6 +458,15 @@ def test_explorations_are_readable_tables(spec):
     assert "m²" in text
     assert "<table>" in found._repr_html_()
     assert len(found.data) == 72
+
+
+def test_a_memory_that_no_mapping_uses_is_empty():
+    found = chain_of(2).explore({"arch.Buffer.size": [1, 400]}, ["energy", "usage of Buffer"])
+    assert found.valid.all()
+    usage = dict(
+        zip(found.parameters["arch.Buffer.size"], found.objectives["usage of Buffer"], strict=True)
+    )
+    assert usage[1] == 0 < usage[400]
 
 
 # --- values of careless programs ----------------------------------------------------------------
