@@ -61,7 +61,9 @@ class Objectives:
             elif name in _SUMS:
                 found.append([column for column in known if column[0] == name])
             else:
-                found.append([("reservation", name.removeprefix(USAGE))])
+                # A memory that the mapping does not use has no column.
+                column = ("reservation", name.removeprefix(USAGE))
+                found.append([column] if column in known else [])
         return found
 
     def check_memories(self, known: Sequence[str]) -> None:

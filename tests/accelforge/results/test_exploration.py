@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import accelforge as af
 from accelforge.exploration.pareto import pareto_front
 from accelforge.exploration.store import Store, StoreError
-from tests.accelforge.mapper.small import chain_of
+from tests.accelforge.mapper.small import chain_of, memory
 
 SIZES = [150, 300, 5000]
 AXES = {
@@ -467,6 +467,15 @@ def test_a_memory_that_no_mapping_uses_is_empty():
         zip(found.parameters["arch.Buffer.size"], found.objectives["usage of Buffer"], strict=True)
     )
     assert usage[1] == 0 < usage[400]
+
+
+@pytest.mark.parametrize("objectives", [["usage of Unused"], ["energy", "usage of Unused"]])
+@pytest.mark.parametrize("count", [2, 500])
+def test_a_memory_that_the_mapping_leaves_out_is_empty(spec, objectives, count):
+    spec.arch.nodes.insert(1, memory("Unused", 500, may_keep="All"))
+    found = spec.explore({"arch.Unused.size": range(500, 500 + count)}, objectives)
+    assert found.objectives["usage of Unused"].tolist() == [0] * count
+    assert found.valid.all()
 
 
 # --- values of careless programs ----------------------------------------------------------------
