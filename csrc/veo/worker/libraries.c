@@ -61,18 +61,22 @@ static void explain(const char *path, const char *message, char *error)
         snprintf(error, WIRE_ERROR_SIZE, "%.1000s", message);
 }
 
+/* Loads VE code. NULL with the reason. */
+static struct velink_library *load_code(const char *path, char *error)
+{
+    struct velink_error why = {""};
+    struct velink_library *code = verun_load(path, &why);
+    if (code == NULL)
+        snprintf(error, WIRE_ERROR_SIZE, "cannot load the Vector Engine code: %.950s", why.text);
+    return code;
+}
+
 /* Opens a file by what it holds. NULL with the reason; *VE is set for VE code. */
 static void *open_library(const char *path, struct velink_library **ve, char *error)
 {
-    struct velink_error why = {""};
     *ve = NULL;
-    if (strchr(path, '/') != NULL && verun_recognises(path)) {
-        *ve = verun_load(path, &why);
-        if (*ve == NULL)
-            snprintf(error, WIRE_ERROR_SIZE, "cannot load the Vector Engine code: %.950s",
-                     why.text);
-        return *ve;
-    }
+    if (strchr(path, '/') != NULL && verun_recognises(path))
+        return *ve = load_code(path, error);
 
     void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     const char *message = handle == NULL ? dlerror() : NULL;
@@ -166,10 +170,7 @@ static const struct velink_library *program;
 
 bool veow_load_code(const char *path, char *error)
 {
-    struct velink_error why = {""};
-    program = verun_load(path, &why);
-    if (program == NULL)
-        snprintf(error, WIRE_ERROR_SIZE, "%.950s", why.text);
+    program = load_code(path, error);
     return program != NULL;
 }
 

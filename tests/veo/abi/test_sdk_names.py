@@ -147,4 +147,5 @@ def test_each_header_stands_alone(
 
 
 def test_all_headers_are_known_here() -> None:
-    assert sorted(path.name for path in INCLUDE.iterdir()) == sorted(HEADERS)
+    # A folder has what clang's own headers for the VE lack.
+    assert sorted(path.name for path in INCLUDE.glob("*.h")) == sorted(HEADERS)

@@ -81,7 +81,8 @@ def test_an_object_alone_is_a_program(tmp_path: Path) -> None:
 
 def test_a_program_that_cannot_be_loaded_says_why(tmp_path: Path) -> None:
     path = compile_ve(tmp_path / "kernels.o", "int nowhere(void); int f(void) {return nowhere();}")
-    with pytest.raises(veo.VeoError, match="did not start: 1 symbol it uses is nowhere: nowhere"):
+    reason = "cannot load the Vector Engine code: 1 symbol it uses is nowhere: nowhere"
+    with pytest.raises(veo.VeoError, match=f"did not start: {reason}"):
         veo.VeoProc(0, str(path))
     path.write_bytes(b"!<arch>\n" + bytes(60))
     with pytest.raises(veo.VeoError, match="did not start"):
