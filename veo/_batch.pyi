@@ -12,7 +12,9 @@ from veo._request import VeoRequest
 
 __all__ = ["check", "submit_batch", "submit_call", "to_word"]
 
-def check(function: VeoFunction, context: VeoCtxt, count: int) -> tuple[str, str, bool]: ...
+def check(
+    function: VeoFunction, context: VeoCtxt, count: int, timeout: float | None
+) -> tuple[str, str, bool, float | None]: ...
 def to_word(code: str, value: Any, proc: VeoProc) -> int: ...
 def submit_batch(
     function: VeoFunction,

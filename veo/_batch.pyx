@@ -4,6 +4,7 @@
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from offchip.buffer cimport Buffer, get_buffer
+from offchip.request cimport timeout_ns
 from veo._context cimport VeoCtxt
 from veo._context_handle cimport CtxHandle
 from veo._convert cimport to_bits
@@ -16,15 +17,18 @@ from veo.libveo cimport (
 __all__ = ["check", "submit_batch", "submit_call", "to_word"]
 
 
-def check(VeoFunction function not None, VeoCtxt context not None, Py_ssize_t count):
-    """Return letters of the function's types, and whether the library takes many calls at once.
+def check(VeoFunction function not None, VeoCtxt context not None, Py_ssize_t count, timeout):
+    """Return letters of the function's types, whether the library takes many calls at once, and
+    the timeout in seconds.
 
     ValueError, TypeError or VeoError if it cannot be called with `count` arguments.
     """
+    timeout_ns(timeout)
     function.check_call((context,), count)
     context.get().usable()
     batches = function.proc.soft.veosoft_call_many is not NULL
-    return function.codes[:count].decode(), chr(function.ret), batches
+    limit = None if timeout is None else float(timeout)
+    return function.codes[:count].decode(), chr(function.ret), batches, limit
 
 
 def to_word(str code, object value, object proc):

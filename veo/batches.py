@@ -55,7 +55,7 @@ def call_many(
     context: VeoCtxt, function: VeoFunction, arguments: Sequence[Any], timeout: float | None
 ) -> npt.NDArray[Any] | None:
     """Call a function for each element of arrays; see `VeoCtxt.call_many()`."""
-    letters, result, batches = check(function, context, len(arguments))
+    letters, result, batches, timeout = check(function, context, len(arguments), timeout)
     columns = [
         _column(letter, value, context, f"argument {number} of {function.name}()")
         for number, (letter, value) in enumerate(zip(letters, arguments, strict=True), 1)
@@ -240,9 +240,11 @@ def _column(letter: str, given: Any, context: VeoCtxt, what: str) -> Words:
 def _plain_array(values: Any) -> npt.NDArray[Any] | None:
     """Convert a list of Python's numbers; None if some are more than that."""
     kinds = set(map(type, values))
-    if kinds == {int} or kinds == {float}:
-        return np.asarray(values)
-    return None
+    if kinds != {int} and kinds != {float}:
+        return None
+    array = np.asarray(values)
+    # Integers that no type of NumPy has all of would become doubles.
+    return array if kinds == {float} or array.dtype.kind in "iu" else None
 
 
 def _checked_shape(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

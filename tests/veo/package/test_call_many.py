@@ -7,6 +7,7 @@ import gc
 import io
 import subprocess
 import threading
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -143,6 +144,24 @@ def test_values_that_do_not_fit_narrow_types_are_refused(lib, ctx):
     for name, value in (("echo_char", 128), ("echo_uint", -1), ("echo_short", 40_000.0)):
         with pytest.raises(OverflowError, match="call 1, does not fit"):
             ctx.call_many(lib.find_function(name), np.array([0, value]))
+
+
+def test_integers_that_no_numpy_type_has_all_of_stay_exact(lib, ctx):
+    echo = lib.find_function("echo_ulong")
+    assert ctx.call_many(echo, [2**63 + 1, 0]).tolist() == [2**63 + 1, 0]
+    assert ctx.call_many(echo, [2**64 - 1, 5]).tolist() == [2**64 - 1, 5]
+    with pytest.raises(OverflowError, match="for call 1: -1 does not fit"):
+        ctx.call_many(echo, [2**63 + 1, -1])
+
+
+@pytest.mark.parametrize(
+    ("timeout", "kind", "got"), [("1", TypeError, "str"), (float("nan"), ValueError, "NaN")]
+)
+def test_timeout_that_is_no_number_is_refused_before_any_call(many, ctx, timeout, kind, got):
+    with pytest.raises(kind, match=f"timeout must be a number of seconds or None, not {got}"):
+        ctx.call_many(many.count, [1], timeout=timeout)
+    assert many.count(ctx, 0).wait_result(20) == 0
+    assert ctx.call_many(many.count, [1], timeout=Decimal(20)).tolist() == [1]
 
 
 def test_function_that_cannot_be_called_is_refused(many, ctx, make_proc):
