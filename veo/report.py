@@ -141,7 +141,7 @@ def read_report(path: str | Path) -> list[CallReport]:
     ValueError
         It is no such file, or has a line that is not whole.
     """
-    lines = Path(path).read_text().splitlines()
+    lines = Path(path).read_text(errors="replace").splitlines()
     if not lines or not lines[0].startswith(_FORMAT):
         raise ValueError(f"{path} is no report of Vector Engine code: it begins with another line")
     fields = dataclasses.fields(CallReport)
@@ -155,7 +155,11 @@ def read_report(path: str | Path) -> list[CallReport]:
             raise ValueError(f"{path}:{number} has {len(words)} values, not {len(fields)}")
         values: dict[str, Any] = {}
         for field, word in zip(fields, words, strict=True):
-            kind = _KINDS[str(field.type)]
-            values[field.name] = kind(word)
+            try:
+                values[field.name] = _KINDS[str(field.type)](word)
+            except ValueError:
+                raise ValueError(
+                    f"{path}:{number} has a wrong {field.name}: {word!r:.60}"
+                ) from None
         found.append(CallReport(**values))
     return found

@@ -32,6 +32,7 @@ long count(long n) { volatile long x = 0; while (n-- > 0) x++; return x; }
 int main(void) { return count(3); }
 """
 LENGTH = 1000
+LINE = "# offchip veorun report 1: x\n1,call,1,f,VE10B,0.5,0,1,1,1,1,1,1,1,11:1\n"
 
 
 @pytest.fixture(scope="module")
@@ -151,10 +152,13 @@ def test_report_that_cannot_be_written_is_an_error(monkeypatch, make_proc, kerne
         ("", "begins with another line"),
         ("a,b\n", "begins with another line"),
         ("# offchip veorun report 1: x\n1,call\n", ":2 has 2 values, not 15"),
+        (LINE.replace("0.5", "\xff"), ":2 has a wrong seconds: '\ufffd'"),
+        (LINE.replace("11:1", "11"), ":2 has a wrong vector_lengths: '11'"),
+        ("\xff", "begins with another line"),
     ],
 )
 def test_other_file_is_no_report(tmp_path, text, message):
-    (tmp_path / "file").write_text(text)
+    (tmp_path / "file").write_text(text, encoding="latin-1")
     with pytest.raises(ValueError, match=message):
         read_report(tmp_path / "file")
 
