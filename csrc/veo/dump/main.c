@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ve-objdump: lists what is in files of VE code: objects, libraries, programs, and archives. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "veo/dump/file.h"
@@ -130,5 +132,7 @@ int main(int argc, char *argv[])
     bool done = true;
     for (int i = optind; i < argc; i++)
         done = list_path(argv[i], &what) && done;
-    return done && fflush(stdout) == 0 ? 0 : 1;
+    if (fflush(stdout) != 0 || ferror(stdout))
+        done = fail("standard output", strerror(errno));
+    return done ? 0 : 1;
 }

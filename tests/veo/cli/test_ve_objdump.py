@@ -113,6 +113,15 @@ def test_a_file_that_is_not_there_is_named() -> None:
     assert done.returncode == 1
 
 
+def test_a_listing_that_cannot_be_written_is_an_error(made: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [COMMAND, "-d", made], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert "ve-objdump: standard output: No space left on device" in done.stderr
+    assert done.returncode == 1
+
+
 def test_damaged_files_are_listed_or_refused(made: Path, tmp_path: Path) -> None:
     generator = random.Random(7)
     whole = made.read_bytes()
