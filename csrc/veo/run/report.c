@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "veo/run/trace.h"
 #include "veo/time/meter.h"
 
 #define HEADER \
@@ -60,7 +61,7 @@ static void write_total(void)
 {
     pthread_mutex_lock(&lock);
     write_line("total", calls, "", &total);
-    fflush(file);
+    verun_trace_flush(file, "VEO_SOFT_REPORT");
     pthread_mutex_unlock(&lock);
 }
 

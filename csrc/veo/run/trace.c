@@ -13,6 +13,19 @@ static FILE *file;
 static int problem; /* errno of the file that could not be opened */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+void verun_trace_flush(FILE *stream, const char *variable)
+{
+    errno = 0;
+    if (fflush(stream) != 0 || ferror(stream))
+        fprintf(stderr, "[VE] ERROR: %s=%s is not whole: %s\n", variable, secure_getenv(variable),
+                errno != 0 ? strerror(errno) : "a write failed (disk full?)");
+}
+
+static void flush_file(void)
+{
+    verun_trace_flush(file, "VEORUN_TRACE");
+}
+
 static void open_file(void)
 {
     const char *path = secure_getenv("VEORUN_TRACE");
@@ -20,10 +33,12 @@ static void open_file(void)
         return;
 
     file = fopen(path, "ae");
-    if (file == NULL)
+    if (file == NULL) {
         problem = errno;
-    else
-        setvbuf(file, NULL, _IOLBF, BUFSIZ); /* a program that crashes leaves its last lines */
+        return;
+    }
+    setvbuf(file, NULL, _IOLBF, BUFSIZ); /* a program that crashes leaves its last lines */
+    atexit(flush_file);
 }
 
 static void write_line(struct ve_core *core, const struct ve_instruction *instruction,

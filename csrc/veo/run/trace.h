@@ -7,6 +7,7 @@
 #define VERUN_TRACE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "veo/link/error.h"
 #include "veo/machine/core.h"
@@ -15,5 +16,7 @@
 bool verun_trace_ready(struct velink_error *error);
 /* Has the core write its trace, if one is asked for. */
 void verun_trace_attach(struct ve_core *core);
+/* Writes what is left of the file that VARIABLE names; tells on stderr if some of it is lost. */
+void verun_trace_flush(FILE *stream, const char *variable);
 
 #endif

@@ -146,6 +146,15 @@ def test_report_that_cannot_be_written_is_an_error(monkeypatch, make_proc, kerne
         make_proc().load_library(kernels)
 
 
+@pytest.mark.parametrize("variable", ["VEO_SOFT_REPORT", "VEORUN_TRACE"])
+def test_file_that_gets_full_is_told(monkeypatch, kernels, variable):
+    monkeypatch.setenv(variable, "/dev/full")
+    veorun = Path(veo.__file__).parent / "bin" / "veorun"
+    done = subprocess.run([veorun, kernels], check=False, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 3
+    assert f"[VE] ERROR: {variable}=/dev/full is not whole: " in done.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
