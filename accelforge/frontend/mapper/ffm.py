@@ -63,7 +63,7 @@ class FFM(EvalableModel):
     """Seconds that the mapper may take."""
 
     time_limit_per_pmapping_template: float | int = field(_COUNT, math.inf)
-    """Seconds that the mapper may take for one template of pmappings."""
+    """Is kept for files that have it, without effect: `time_limit` is for the whole search."""
 
     max_pmapping_templates_per_einsum: float | int = field(_COUNT, math.inf)
     """Templates of pmappings of one Einsum."""
