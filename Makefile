@@ -178,7 +178,7 @@ fuzz: ready
 	  $(wildcard tests/*/fuzz) tests/support/test_fuzzing.py $(PYTEST_ARGS)
 
 test-bare: ready
-	$(BIN)/python buildtools/hide_tools.py $(BIN)/pytest -k "not tsan" tests/examples \
+	$(BIN)/python buildtools/hide_tools.py build/path $(BIN)/pytest -k "not tsan" tests/examples \
 	  tests/veo/package/test_vebuild.py tests/veo/package/test_static_worker.py \
 	  tests/veo/abi/test_c_api.py tests/dpu/abi/test_c_api.py tests/dpu/toolchain/test_commands.py
 

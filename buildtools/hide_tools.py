@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run a command as on a machine without the tools that README does not name.
 
-    python buildtools/hide_tools.py COMMAND [ARGUMENT ...]
+    python buildtools/hide_tools.py FOLDER COMMAND [ARGUMENT ...]
 
-PATH becomes a folder of links to all programs but those hidden, and the variables that name
-compilers are unset. A quick stand-in for a bare machine, which bare_debian.sh makes.
+PATH becomes the folder, made anew with links to all programs but those hidden, and the variables
+that name compilers are unset. The folder stays, as builds note the paths of their tools. A quick
+stand-in for a bare machine, which bare_debian.sh makes.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 # Compilers, debuggers and build tools other than gcc and make, with any prefix and version.
@@ -44,15 +45,18 @@ def make_path(folder: Path, path: str) -> list[str]:
 
 def main() -> int:
     """Run the command of the arguments."""
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+    if len(sys.argv) < 3:
         print((__doc__ or "").strip(), file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory(prefix="offchip-path-") as folder:
-        hidden = make_path(Path(folder), os.environ.get("PATH", os.defpath))
-        print(f"hidden: {', '.join(hidden) or 'nothing'}", flush=True)
-        environment = {k: v for k, v in os.environ.items() if k not in VARIABLES}
-        environment["PATH"] = folder
-        return subprocess.run(sys.argv[1:], env=environment).returncode
+    folder = Path(sys.argv[1]).absolute()
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    hidden = make_path(folder, os.environ.get("PATH", os.defpath))
+    print(f"hidden: {', '.join(hidden) or 'nothing'}", flush=True)
+    environment = {k: v for k, v in os.environ.items() if k not in VARIABLES}
+    environment["PATH"] = str(folder)
+    return subprocess.run(sys.argv[2:], env=environment).returncode
 
 
 if __name__ == "__main__":

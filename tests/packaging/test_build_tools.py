@@ -79,7 +79,8 @@ def test_progress_never_fails_a_build(target: str | None) -> None:
 
 
 def run_hidden(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, str(ROOT / "buildtools/hide_tools.py"), "sh", "-c", command]
+    hidden = str(folder / "hidden")
+    words = [sys.executable, str(ROOT / "buildtools/hide_tools.py"), hidden, "sh", "-c", command]
     path = os.pathsep.join([str(folder), os.environ["PATH"]])
     return subprocess.run(
         words, env={**os.environ, "PATH": path, "CXX": "g++"}, capture_output=True, text=True
@@ -96,6 +97,8 @@ def test_compilers_are_hidden_and_others_are_not(tmp_path: Path) -> None:
     shown = done.stdout.splitlines()
     assert "clang-16" in shown[0] and "valgrind" in shown[0]
     assert [Path(line).name for line in shown[1:]] == ["clangd-like-tool", "gcc-99"]
+    # CMake keeps the paths that it found.
+    assert all(Path(line).is_symlink() for line in shown[1:])
 
 
 def test_variables_that_name_compilers_are_unset(tmp_path: Path) -> None:

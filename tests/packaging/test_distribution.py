@@ -110,7 +110,7 @@ def test_nothing_else_is_in_the_wheel(wheel):
         rf"{package}/(.*/)?[\w.-]+\.(py|pyi|pxd)|{package}/py\.typed"
         rf"|{package}/\w+\.cpython-[\w-]+\.so|offchip-[\d.]+\.dist-info/.*"
         r"|accl/include/(accl/\w+\.hpp|(xrt|experimental)/xrt_\w+\.h)"
-        r"|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
+        r"|veo/include/ve_code/\w+\.h|dpu/include/dpu\w*(\.h|\.hpp)?|dpu/lib/libdpu(verbose|jni)?\.so\.20\d\d\.\d"
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
         r"|dpu/runtime/(include/)?\w+\.(c|h|inc)|dpu/runtime/include/c\+\+/[\w/]+\.h"
         r"|accelforge/examples/.*\.yaml"
