@@ -62,7 +62,7 @@ static const void *label_of(const struct ve_core *core, struct ve_decoded *decod
 
     enum ve_fusion fusion = ve_fuse(decoded);
     if (fusion != VE_FUSED_NONE)
-        return special[LABEL_FUSED + fusion];
+        return special[LABEL_FUSED + (int)fusion];
 
     enum special near = near_label(instruction, decoded->address);
     if (near != LABEL_CALL)
@@ -89,9 +89,9 @@ static bool run(struct ve_core *core)
         [LABEL_PAGE_END] = &&page_end,
         [LABEL_CALL] = &&call,
         [LABEL_CHECKED] = &&checked,
-        [LABEL_FUSED + VE_FUSED_ENTER] = &&fused_enter,
-        [LABEL_FUSED + VE_FUSED_LEAVE] = &&fused_leave,
-        [LABEL_FUSED + VE_FUSED_ADDRESS] = &&fused_address,
+        [LABEL_FUSED + (int)VE_FUSED_ENTER] = &&fused_enter,
+        [LABEL_FUSED + (int)VE_FUSED_LEAVE] = &&fused_leave,
+        [LABEL_FUSED + (int)VE_FUSED_ADDRESS] = &&fused_address,
         [LABEL_NEAR_L + VE_NEVER] = &&op_NOP,
         [LABEL_NEAR_L + VE_GREATER] = &&near_l_gt,
         [LABEL_NEAR_L + VE_LESS] = &&near_l_lt,
