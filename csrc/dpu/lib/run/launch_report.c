@@ -115,26 +115,27 @@ DPU_EXPORT dpu_error_t dpusoft_describe_fault(struct dpu_set_t set, char *text, 
     return dpulib_run_on_dpu(dpu, &(struct dpulib_spec){.run = describe, .argument = &description});
 }
 
-DPU_EXPORT dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done)
+/* Waits by dpulib_drain() or dpulib_await_room(). */
+static dpu_error_t wait_by(bool (*wait)(struct dpu_set_t set, int64_t deadline),
+                           struct dpu_set_t set, int64_t timeout_ns, bool *over)
 {
     dpu_error_t status = dpulib_check_set(set);
     if (status != DPU_OK)
         return status;
-    bool over = dpulib_drain(set, clock_deadline(timeout_ns));
-    if (done != NULL)
-        *done = over;
+    bool in_time = wait(set, clock_deadline(timeout_ns));
+    if (over != NULL)
+        *over = in_time;
     return DPU_OK;
+}
+
+DPU_EXPORT dpu_error_t dpusoft_wait(struct dpu_set_t set, int64_t timeout_ns, bool *done)
+{
+    return wait_by(dpulib_drain, set, timeout_ns, done);
 }
 
 DPU_EXPORT dpu_error_t dpusoft_wait_for_room(struct dpu_set_t set, int64_t timeout_ns, bool *room)
 {
-    dpu_error_t status = dpulib_check_set(set);
-    if (status != DPU_OK)
-        return status;
-    bool there = dpulib_await_room(set, clock_deadline(timeout_ns));
-    if (room != NULL)
-        *room = there;
-    return DPU_OK;
+    return wait_by(dpulib_await_room, set, timeout_ns, room);
 }
 
 DPU_EXPORT dpu_error_t dpusoft_waits_for(struct dpu_set_t set, char *text, size_t size)
