@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import sys
 import uuid
@@ -16,6 +15,7 @@ from torch.distributed import TCPStore
 
 from accl.accl import accl
 from accl.bootstrap import host_identity
+from accl.environment import read_setting
 from accl.errors import ACCLError
 from accl.torch.group import ProcessGroupACCL
 
@@ -49,7 +49,7 @@ def create(options: Any, _backend_options: Any = None) -> ProcessGroupACCL:
     settings: dict[str, Any] = {"unified": True, "nbufs": RX_BUFFERS, "bufsize": RX_BYTES}
 
     hosts = {other["host"] for other in others}
-    if len(hosts) == 1 and os.environ.get("ACCL_TRANSPORT", "auto") != "packets":
+    if len(hosts) == 1 and read_setting("ACCL_TRANSPORT") != "packets":
         device = accl(size, rank, job=job.decode(), **settings)
     elif world is not None and all(other["mpi"] for other in others):
         comm = world.Create_group(world.group.Incl(ranks))
