@@ -110,8 +110,8 @@ class Store:
         other = [name for name, value in described.items() if about.get(name) != json.dumps(value)]
         if other:
             raise StoreError(
-                f"{self.path} has another exploration: its {' and '.join(other)} differ. Give "
-                f"another file, or the same arguments to go on with it"
+                f"{self.path} has another exploration: different {' and '.join(other)}. "
+                f"Give another file, or the same arguments to go on with it"
             )
 
     def close(self) -> None:

@@ -260,10 +260,10 @@ def test_a_file_gives_what_memory_gives(spec, tmp_path):
 def test_a_file_of_another_exploration_is_refused(spec, tmp_path):
     file = tmp_path / "x.db"
     spec.explore(AXES, file=file)
-    with pytest.raises(StoreError, match="another exploration: its objectives differ"):
+    with pytest.raises(StoreError, match=r"another exploration: different objectives\."):
         spec.explore(AXES, ["energy", "area"], file=file)
     spec.arch["Main"].area = 7
-    with pytest.raises(StoreError, match="its specification differ"):
+    with pytest.raises(StoreError, match=r"different specification\."):
         spec.explore(AXES, file=file)
 
 
