@@ -17,9 +17,13 @@ export PYTHONMALLOC=malloc
 # Not here: tests/*/unit, tests/accl/abi and tests/*/fuzz build their programs for sanitizers
 # themselves, in every `make test`; tests/exhaustion has a malloc() of its own; tests/dpu/runtime and
 # tests/dpu/toolchain are about code for the DPU, run by the machine that tests/dpu/reference and
-# tests/dpu/unit cover; tests/accl/mpi runs the ranks of tests/accl/package under a launcher.
+# tests/dpu/unit cover; tests/accl/mpi runs the ranks of tests/accl/package under a launcher. Of
+# tests/offchip those are left out that start commands: the other tests are of the libraries in them.
 # Beyond the tests' own limits: everything takes several times as long.
 set -- tests/offchip tests/veo/package tests/veo/abi tests/veo/lifetime tests/accl/package
 set -- "$@" tests/dpu/package tests/dpu/reference tests/dpu/asm tests/dpu/abi tests/dpu/lifetime
+for name in bench commands completion demo info outputs pkg_config pytest_plugin sdk_folder selftest; do
+    set -- "$@" "--ignore=tests/offchip/test_$name.py"
+done
 LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec $venv/bin/python -m pytest "$@" \
     -m "not packaging and not slow and not nosanitize" -o timeout=300 -p no:cacheprovider

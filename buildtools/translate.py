@@ -4,7 +4,8 @@
     python buildtools/translate.py FOLDER SOURCE.pyx ...
 
 The working directory is the root. FOLDER gets a .c file for each source and ``depends``, a file of
-dependencies as ninja reads it. One process does a package, because Cython needs a second to start.
+dependencies as ninja reads it. One process does a package, because Cython needs a second to start;
+processes of several configurations, which share the folder, take turns.
 Contents are compared, not times: nothing is translated again whose sources are the same, and a .c
 file is written only if it differs. Of Cython itself the version stands for its files, which the
 environments of installers have in another place each time.
@@ -12,6 +13,7 @@ environments of installers have in another place each time.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import sys
@@ -69,6 +71,13 @@ def translate(source: str, target: Path) -> list[str]:
 def main(folder: Path, sources: list[str]) -> int:
     """Translate what has changed."""
     folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        return update(folder, sources)
+
+
+def update(folder: Path, sources: list[str]) -> int:
+    """Translate what has changed, alone in the folder."""
     record = folder / "translated.json"
     # For each source the files that it was made from, and their digest.
     known = json.loads(record.read_text()) if record.exists() else {}
