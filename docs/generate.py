@@ -48,11 +48,12 @@ OPTIONS_FILE = "csrc/dpu/machine/options.h"
 
 
 RULE = """\
-Programs may rely on what is listed here, on the C functions of [libveo](../veo.md),
-[libdpu](../dpu.md) and [libaccl](../accl.md), and on the commands with their options. One of them
-is taken away no sooner than two minor releases after a release whose [changelog](../changelog.md)
-says so and names what to use instead; in Python its use raises a DeprecationWarning meanwhile. What
-the vendors' own interfaces define stays. All other names may change at any time.
+Programs may rely on what is listed here, on the members of these classes that begin with no
+underscore, on the C functions of [libveo](../veo.md), [libdpu](../dpu.md) and
+[libaccl](../accl.md), and on the commands with their options. One of them is taken away no sooner
+than two minor releases after a release whose [changelog](../changelog.md) says so and names what to
+use instead; in Python its use raises a DeprecationWarning meanwhile. What the vendors' own
+interfaces define stays. All other names may change at any time.
 """
 
 
@@ -241,33 +242,24 @@ def public_modules() -> dict[str, list[str]]:
     }
 
 
-def public_names(module: ModuleType) -> Iterator[tuple[str, list[str]]]:
-    """Yield the public names of a module, each with those of the members that a class has."""
+def public_names(module: ModuleType) -> list[str]:
+    """List the public names of a module."""
     names = getattr(module, "__all__", None) or [n for n in vars(module) if n[:1] != "_"]
-    for name in sorted(names):
-        value = getattr(module, name)
-        if isinstance(value, ModuleType):
-            continue
-        own = {
-            member
-            for base in (value.__mro__ if isinstance(value, type) else ())
-            if base.__module__.partition(".")[0] in PURPOSES
-            for member in vars(base)
-        }
-        yield name, sorted(member for member in own if member[:1] != "_")
+    return [name for name in sorted(names) if not isinstance(getattr(module, name), ModuleType)]
 
 
 def names_page() -> str:
-    """List the public names, so that no change of them goes unseen."""
+    """List the public names, so that no change of them goes unseen.
+
+    Members stand in the classes alone, or in their stubs, which show changes of them.
+    """
     page = HEADER.format(source="the packages", title="Public names")
     page += RULE
     for package, modules in public_modules().items():
         page += f"\n## {PURPOSES[package]}\n"
         for name in modules:
-            page += f"\n### {name}\n\n"
-            for one, members in public_names(import_module(name)):
-                inner = f": {', '.join(f'`{member}`' for member in members)}" if members else ""
-                page += f"* `{one}`{inner}\n"
+            names = "".join(f"* `{one}`\n" for one in public_names(import_module(name)))
+            page += f"\n### {name}\n\n{names}"
     return page
 
 
