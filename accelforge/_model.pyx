@@ -28,6 +28,7 @@ from accelforge.libforge cimport (
 )
 
 from accelforge.libtables cimport fault_fields, fill_problem, index_of
+from offchip.waiting cimport SLICE_NS
 
 import os
 from array import array
@@ -37,9 +38,6 @@ from accelforge._problem import ANY, ProblemError, flatten
 from accelforge._results import Batch, Failure, Result
 
 __all__ = ["Batch", "Failure", "Model", "ProblemError", "Result", "evaluate", "evaluate_batch"]
-
-# Between two checks for signals.
-cdef double SLICE_S = 0.1
 
 
 @cython.final
@@ -227,7 +225,7 @@ cdef class Model:
         try:
             while status == FORGE_OK and batch.next < batch.rows:
                 with nogil:
-                    status = forge_batch_run(&batch, count, SLICE_S)
+                    status = forge_batch_run(&batch, count, SLICE_NS * 1e-9)
                 PyErr_CheckSignals()
         finally:
             PyMem_Free(<void *>batch.series)

@@ -5,7 +5,6 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
-from posix.time cimport nanosleep, timespec
 from accl._memory cimport Block
 from accl._native cimport get_library
 from accl.libaccl cimport (
@@ -21,6 +20,7 @@ from accl.libaccl cimport (
     accl_device,
     accl_memory_info_t,
 )
+from offchip.waiting cimport pause_ns
 
 import atexit
 import logging
@@ -198,7 +198,6 @@ cdef class Device:
 
     def close(self):
         """Close it, interrupting running calls. Later calls of this have no effect."""
-        cdef timespec pause
         if self.c is NULL:
             return
 
@@ -208,12 +207,10 @@ cdef class Device:
                 # A signal handler, inside a call of this thread.
                 self.deferred = True
                 return
-            pause.tv_sec = 0
-            pause.tv_nsec = 1_000_000
             # They check every 50 ms.
             while self.users > 0:
                 with nogil:
-                    nanosleep(&pause, NULL)
+                    pause_ns(1_000_000)
 
         if self.c is not NULL:
             _close(self)

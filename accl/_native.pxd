@@ -5,10 +5,6 @@ from libc.stdint cimport uint32_t
 from accl.libaccl cimport accl_table
 from offchip.native cimport LoadedLibrary
 
-# The longest stay in C without checking for signals.
-cdef enum:
-    SLICE_NS = 50_000_000
-
 
 cdef class Library(LoadedLibrary):
     # Never freed: functions of the library may run until the end of the process.

@@ -14,6 +14,7 @@ from accl.libaccl cimport (
 )
 from offchip.buffer cimport Buffer, get_buffer
 from offchip.request cimport timeout_ns
+from offchip.waiting cimport deadline_after, slice_until
 
 import logging
 
@@ -128,8 +129,7 @@ cdef class Streams:
         tuple of (int, bytes) or None
             The number of the stream, and the data; None if nothing arrived in time.
         """
-        from accl._waiting import slices
-
+        cdef int64_t deadline = deadline_after(timeout_ns(timeout))
         cdef int64_t limit
         cdef uint32_t stream = 0
         cdef size_t size = 0
@@ -137,8 +137,8 @@ cdef class Streams:
         cdef bytearray data = bytearray(space)
         cdef char *p = data
         cdef int status
-        for part in slices(timeout_ns(timeout)):
-            limit = part
+        while True:
+            limit = slice_until(deadline)
             while True:
                 self.device.enter("streams.pull")
                 try:
@@ -158,5 +158,5 @@ cdef class Streams:
                 return stream, bytes(data[:size])
             if status != ACCL_PENDING:
                 self.device.fail(status, "streams.pull")
-
-        return None
+            if limit == 0:
+                return None

@@ -4,7 +4,6 @@
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc
-from posix.time cimport nanosleep, timespec
 from dpu._handle cimport SetHandle, SetView
 from dpu._native cimport Library, fail_set
 from dpu.libdpu cimport (
@@ -14,6 +13,7 @@ from dpu.libdpu cimport (
     dpu_set_rank_iterator_t,
     dpu_set_t,
 )
+from offchip.waiting cimport pause_ns
 
 import threading
 import time
@@ -103,14 +103,11 @@ cdef int _list_parts(SetHandle handle) except -1:
 cdef int release(SetHandle handle) except -1:
     cdef dpu_set_t whole = handle.whole
     cdef dpu_error_t rc
-    cdef timespec pause
     cdef SetView view
     if handle.in_callback():
         fail_set("dpu_free", "a callback cannot free the set that it is called for")
     handle.enter("dpu_free")
     handle.closing = True
-    pause.tv_sec = 0
-    pause.tv_nsec = 1_000_000
     try:
         # Queued jobs finish first, and other threads leave the library.
         view = SetView.__new__(SetView)
@@ -120,7 +117,7 @@ cdef int release(SetHandle handle) except -1:
         began = time.monotonic()
         while handle.users > 1:
             with nogil:
-                nanosleep(&pause, NULL)
+                pause_ns(1_000_000)
             PyErr_CheckSignals()
             if handle.wait_limit is not None and time.monotonic() - began > handle.wait_limit:
                 raise DpuTimeoutError(

@@ -6,10 +6,10 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free
 from cpython.object cimport PyObject
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, nanosleep, timespec
 from offchip cimport native
 from offchip.request cimport timeout_ns
-from dpu._native cimport SLICE_NS, Library, fail_set
+from offchip.waiting cimport SLICE_NS, now_ns, pause_ns
+from dpu._native cimport Library, fail_set
 from dpu.libdpu cimport (
     DPU_OK,
     bool as c_bool,
@@ -31,6 +31,10 @@ __all__ = ["SetView"]
 
 ctypedef dpu_error_t (*_wait_t)(dpu_set_t, int64_t, c_bool *) noexcept nogil
 
+# Between two looks at a vendor's library, which cannot wait for a limited time.
+cdef enum:
+    POLL_NS = 200_000
+
 # A sequence number that no mark reaches: the operation is not submitted yet.
 cdef unsigned long _NEVER = <unsigned long>-1
 
@@ -44,12 +48,6 @@ cdef extern from "Python.h":
 cdef dict _callbacks = {}
 
 _live = weakref.WeakSet()
-
-
-cdef long long _now_ns() noexcept nogil:
-    cdef timespec now
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return <long long>now.tv_sec * 1_000_000_000 + now.tv_nsec
 
 
 def _end_all():
@@ -217,13 +215,13 @@ cdef class SetView:
             rc = handle.soft.dpusoft_wait_for_room(c, 0, &room)
         if rc != DPU_OK or room:
             return timeout
-        began = _now_ns()
+        began = now_ns()
         _wait_long(
             self, function, " for room in a queue (nrJobsPerRank)",
             timeout if timeout is not None else handle.wait_limit,
             handle.soft.dpusoft_wait_for_room,
         )
-        return None if timeout is None else max(timeout - (_now_ns() - began) * 1e-9, 0.0)
+        return None if timeout is None else max(timeout - (now_ns() - began) * 1e-9, 0.0)
 
     cdef str waits_for(self):
         cdef char text[512]
@@ -239,21 +237,18 @@ cdef class SetView:
         cdef c_bool fault = False
         cdef dpu_set_t c = self.c
         cdef dpu_error_t rc
-        cdef timespec pause
         cdef long long slept = 0
         if self.handle.soft.dpusoft_wait is not NULL:
             with nogil:
                 rc = self.handle.soft.dpusoft_wait(c, ns, &done)
             return rc != DPU_OK or done
-        pause.tv_sec = 0
-        pause.tv_nsec = 200_000
         with nogil:
             while True:
                 rc = self.handle.table.dpu_status(c, &done, &fault)
                 if rc != DPU_OK or done or fault or slept >= ns:
                     break
-                nanosleep(&pause, NULL)
-                slept += pause.tv_nsec
+                pause_ns(POLL_NS)
+                slept += POLL_NS
         return rc != DPU_OK or done or fault
 
     cdef list keep(self, object what):
@@ -307,7 +302,7 @@ cdef int _wait_long(SetView view, str function, str goal, object timeout, _wait_
     cdef SetHandle handle = view.handle
     cdef int64_t part
     cdef long long limit = timeout_ns(timeout)
-    cdef long long began = _now_ns()
+    cdef long long began = now_ns()
     cdef long long passed = 0
     while True:
         part = SLICE_NS if limit < 0 else max(min(limit - passed, <long long>SLICE_NS), 0)
@@ -316,7 +311,7 @@ cdef int _wait_long(SetView view, str function, str goal, object timeout, _wait_
         PyErr_CheckSignals()
         if rc != DPU_OK or done:
             return 0
-        passed = _now_ns() - began
+        passed = now_ns() - began
         if limit >= 0 and passed >= limit:
             raise DpuTimeoutError(
                 f"{function} waited {limit * 1e-9:g} s{goal} in vain: "

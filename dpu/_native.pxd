@@ -4,10 +4,6 @@
 from offchip.native cimport LoadedLibrary
 from dpu.libdpu cimport dpu_error_t, dpu_table, dpusoft_table
 
-# The longest stay in C without checking for signals.
-cdef enum:
-    SLICE_NS = 100_000_000
-
 
 cdef class Library(LoadedLibrary):
     # Neither is ever freed: functions of the library may run until the end of the process.

@@ -2,20 +2,12 @@
 """The interface of every asynchronous operation: poll, wait, result, callbacks, await."""
 
 from cpython.exc cimport PyErr_CheckSignals
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
+from offchip.waiting cimport deadline_after, slice_until
 
 __all__ = ["PythonRequest", "Request"]
 
-# The longest wait without a check for signals.
-cdef long long SLICE_NS = 100_000_000
 # Timeouts longer than this (292 years) would overflow, and count as none.
 cdef double LONGEST_S = 9.2e9
-
-
-cdef long long _now_ns() noexcept nogil:
-    cdef timespec now
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return <long long>now.tv_sec * 1_000_000_000 + now.tv_nsec
 
 
 cdef long long timeout_ns(object timeout) except? -2:
@@ -63,27 +55,23 @@ cdef class Request:
         return self._finished
 
     cdef int _wait_limited(self, long long ns) except -1:
-        cdef long long left, deadline
+        cdef long long deadline
+        cdef long long part
         if self._finished:
             return 1
         if ns == 0:
             return self._check()
-        deadline = _now_ns()
-        # A deadline beyond the clock's range counts as none.
-        if ns < 0 or deadline > 0x7fffffffffffffff - ns:
-            deadline = 0x7fffffffffffffff
-        else:
-            deadline += ns
-        left = SLICE_NS if ns < 0 else ns
+        deadline = deadline_after(ns)
+        part = slice_until(deadline)
         while True:
-            if self._wait_ns(min(left, SLICE_NS)):
+            if self._wait_ns(part):
                 self._finished = True
                 return 1
             PyErr_CheckSignals()
             if self._finished:
                 return 1
-            left = deadline - _now_ns()
-            if left <= 0:
+            part = slice_until(deadline)
+            if part == 0:
                 return self._check()
 
     def _timeout_error(self, timeout):

@@ -10,7 +10,7 @@ from veo._pending cimport PendingRequests
 from veo._process_handle cimport ProcHandle, in_a_hurry, patience_ends
 from veo.context_set cimport veopkg_context_add, veopkg_context_remove
 from veo.libveo cimport veo_proc_handle, veo_thr_ctxt
-from veo.waiting cimport SLICE_NS, now_ns, pause_ns
+from offchip.waiting cimport SLICE_NS, now_ns, pause_ns
 
 from veo.errors import VeoClosedError, VeoTimeoutError
 

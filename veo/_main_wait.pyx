@@ -10,7 +10,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from offchip.request cimport timeout_ns
 from veo._log cimport log_warning
 from veo.libveo cimport veo_thr_ctxt, veosoft_table
-from veo.waiting cimport SLICE_NS, now_ns
+from offchip.waiting cimport SLICE_NS, now_ns
 
 from veo.errors import VeoTimeoutError
 

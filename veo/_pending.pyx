@@ -30,7 +30,8 @@ from veo.request_set cimport (
     veopkg_requests_oldest_orphan,
     veopkg_requests_reap,
 )
-from veo.waiting cimport SLICE_NS, now_ns, pause_ns, wait_by_peeking
+from veo.waiting cimport wait_by_peeking
+from offchip.waiting cimport SLICE_NS, now_ns, pause_ns
 
 __all__ = []
 

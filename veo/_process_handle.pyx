@@ -9,7 +9,7 @@ from veo._main_wait cimport GIVEN_UP_NS, fail_late, keep_waiting, main_wait, mai
 from veo._native cimport Library, death_report
 from veo.context_set cimport veopkg_context, veopkg_context_next, veopkg_contexts_first
 from veo.libveo cimport veo_proc_handle, veo_table
-from veo.waiting cimport now_ns, pause_ns
+from offchip.waiting cimport now_ns, pause_ns
 
 import atexit
 import sys
