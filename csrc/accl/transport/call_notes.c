@@ -5,7 +5,7 @@
 
 #include "accl/arithmetic/dtype.h"
 #include "accl/base/operation.h"
-#include "accl/base/text.h"
+#include "common/text.h"
 
 _Static_assert(OPERATION_KINDS <= 16, "a note has four bits for the operation");
 _Static_assert(RANKS_MAX <= 1024, "a note has ten bits for the root");
@@ -38,20 +38,19 @@ const char *acclib_call_name(const struct communicator *comm, const struct accl_
         outer != NULL ? call_note_operation(call_note(outer, outer->current)) : call->operation);
 }
 
-static void describe(struct text_out *out, uint32_t index, uint16_t note)
+static void describe(struct text *out, uint32_t index, uint16_t note)
 {
     uint32_t operation = call_note_operation(note);
-    acclib_text_add(out, "%srank %u %s", out->length ? ", " : "", index,
-                    acclib_operation_name(operation));
+    text_add(out, "%srank %u %s", out->length ? ", " : "", index, acclib_operation_name(operation));
     if (operation_facts(operation)->kind == ACCL_KIND_ROOTED)
-        acclib_text_add(out, " with root %u", call_note_root(note));
+        text_add(out, " with root %u", call_note_root(note));
 }
 
 uint32_t acclib_call_tell(accl_device *device, const struct communicator *comm, uint64_t number,
                           uint32_t index, uint16_t note, call_note_source source)
 {
     char text[TEXT_BYTES / 2] = "";
-    struct text_out out = {.text = text, .space = sizeof text};
+    struct text out = text_new(text, sizeof text);
     for (uint32_t i = 0; i < comm->n; i++) {
         uint16_t its = 0;
         if (i == index)
@@ -68,7 +67,7 @@ uint32_t acclib_call_tell(accl_device *device, const struct communicator *comm, 
                             "the ranks made different calls as collective call %llu on "
                             "communicator %u: %s%s",
                             (unsigned long long)communicator_shown_call(comm, number), comm->id,
-                            text, out.length >= out.space ? " ..." : "");
+                            text, out.length >= out.size ? " ..." : "");
 }
 
 const char *acclib_call_here(const accl_device *device, char text[CALL_HERE_BYTES])

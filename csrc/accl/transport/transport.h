@@ -20,7 +20,7 @@
 
 #include "accl/base/device.h"
 #include "accl/base/operation.h"
-#include "accl/base/text.h"
+#include "common/text.h"
 
 struct waiter;
 
@@ -108,7 +108,7 @@ struct transport {
     void (*wake)(accl_device *device, uint64_t wakes);
 
     /* Appends a line on what RANK waits for. Any thread. */
-    void (*describe)(accl_device *device, uint32_t rank, struct text_out *out);
+    void (*describe)(accl_device *device, uint32_t rank, struct text *out);
 };
 
 /* For all transports in use. */

@@ -43,7 +43,7 @@ void acclib_note_no_wait(accl_device *device)
         acclib_note_wait(device, NO_RANK, NO_RANK, 0, 0, 0);
 }
 
-void acclib_note_describe(struct text_out *out, uint32_t rank, const struct arena_header *arena)
+void acclib_note_describe(struct text *out, uint32_t rank, const struct arena_header *arena)
 {
     const struct wait_note *note = &arena->waits;
     uint32_t version = atomic_load(&note->version);
@@ -53,24 +53,24 @@ void acclib_note_describe(struct text_out *out, uint32_t rank, const struct aren
     uint64_t waited = (uint64_t)clock_now() - (uint64_t)READ_ONCE(note->since);
 
     if (atomic_load(&arena->closed)) {
-        acclib_text_add(out, "rank %u has closed its device\n", rank);
+        text_add(out, "rank %u has closed its device\n", rank);
         return;
     }
 
     if (operation == NO_RANK || version % 2 || version != atomic_load(&note->version)) {
-        acclib_text_add(out, "rank %u is not waiting\n", rank);
+        text_add(out, "rank %u is not waiting\n", rank);
         return;
     }
 
-    acclib_text_add(out, "rank %u waits in %s for ", rank, acclib_operation_name(operation));
+    text_add(out, "rank %u waits in %s for ", rank, acclib_operation_name(operation));
     if (peer == NO_RANK)
-        acclib_text_add(out, "all ranks");
+        text_add(out, "all ranks");
     else
-        acclib_text_add(out, "rank %u", peer);
-    acclib_text_add(out, ", communicator key %016llx, ", (unsigned long long)key);
+        text_add(out, "rank %u", peer);
+    text_add(out, ", communicator key %016llx, ", (unsigned long long)key);
     if (operation_facts(operation)->kind == ACCL_KIND_MESSAGE)
-        acclib_text_add(out, "tag %u, sequence %u", tag, sequence);
+        text_add(out, "tag %u, sequence %u", tag, sequence);
     else
-        acclib_text_add(out, "collective call %u", sequence);
-    acclib_text_add(out, ", for %llu ms\n", (unsigned long long)(waited / CLOCK_MILLISECOND));
+        text_add(out, "collective call %u", sequence);
+    text_add(out, ", for %llu ms\n", (unsigned long long)(waited / CLOCK_MILLISECOND));
 }

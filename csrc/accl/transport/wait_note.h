@@ -7,7 +7,7 @@
 #define ACCL_WAIT_NOTE_H
 
 #include "accl/base/device.h"
-#include "accl/base/text.h"
+#include "common/text.h"
 
 void acclib_note_wait(accl_device *device, uint32_t operation, uint32_t peer, uint32_t tag,
                       uint32_t sequence, uint64_t key);
@@ -16,6 +16,6 @@ void acclib_note_no_wait(accl_device *device);
 void acclib_note_again(accl_device *device, const struct wait_note *note);
 
 /* Appends what global rank RANK says in its file. Any thread. */
-void acclib_note_describe(struct text_out *out, uint32_t rank, const struct arena_header *arena);
+void acclib_note_describe(struct text *out, uint32_t rank, const struct arena_header *arena);
 
 #endif

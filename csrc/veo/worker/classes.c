@@ -4,11 +4,11 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "formats/dwarf_signature.h"
 #include "veo/run/libraries.h"
 #include "veo/worker/crash.h"
@@ -30,39 +30,28 @@ static unsigned hash(uint64_t address)
     return (unsigned)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char text[WIRE_SIGNATURE_SIZE],
-                                                         size_t *used, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(text + *used, WIRE_SIGNATURE_SIZE - *used, format, args);
-    va_end(args);
-    if (n > 0)
-        *used += (size_t)n;
-}
-
 /* The text of veosoft_signature(); NULL without memory. */
 static char *describe(const struct dwarf_signature *signature)
 {
-    char text[WIRE_SIGNATURE_SIZE];
-    size_t used = 0;
-    append(text, &used, "%c%.1s", signature->ret, &signature->ret_pointee);
+    char buffer[WIRE_SIGNATURE_SIZE];
+    struct text text = text_new(buffer, sizeof buffer);
+    text_add(&text, "%c%.1s", signature->ret, &signature->ret_pointee);
     for (unsigned i = 0; i < signature->nargs; i++)
-        append(text, &used, "\n%c%.1s %s", signature->args[i], &signature->pointees[i],
-               signature->names[i]);
+        text_add(&text, "\n%c%.1s %s", signature->args[i], &signature->pointees[i],
+                 signature->names[i]);
     if (signature->variadic)
-        append(text, &used, "\n...");
-    return strdup(text);
+        text_add(&text, "\n...");
+    return strdup(buffer);
 }
 _Static_assert(WIRE_SIGNATURE_SIZE > 2 + DWARF_SIGNATURE_ARGS * (4 + DWARF_SIGNATURE_NAME) + 5,
                "all names fit");
 
 static char *describe_refusal(const char *why)
 {
-    char text[WIRE_SIGNATURE_SIZE];
-    size_t used = 0;
-    append(text, &used, "!%s", why);
-    return strdup(text);
+    char buffer[WIRE_SIGNATURE_SIZE];
+    struct text text = text_new(buffer, sizeof buffer);
+    text_add(&text, "!%s", why);
+    return strdup(buffer);
 }
 
 /* Takes over what debug info says of a function. */

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <unwind.h>
 
 #include "common/futex.h"
+#include "common/text.h"
 #include "formats/dwarf_lines.h"
 #include "ve_offload.h"
 #include "veo/run/gates.h"
@@ -28,23 +28,6 @@ enum { SIGNAL_STACK = 128 << 10, FRAMES = 48, FRAMES_WITH_LINES = 8 };
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { CRASH_SIGNALS = sizeof crash_signals / sizeof *crash_signals };
-
-/* Text of the report, grown piece by piece. */
-struct report {
-    char *text;
-    size_t size;
-    size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct report *r, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(r->text + r->used, r->size - r->used, format, args);
-    va_end(args);
-    if (n > 0)
-        r->used += (size_t)n < r->size - r->used ? (size_t)n : r->size - r->used - 1;
-}
 
 void veow_describe(uint64_t address, char *text, size_t size)
 {
@@ -72,14 +55,14 @@ void veow_describe(uint64_t address, char *text, size_t size)
 }
 
 struct trace {
-    struct report *report;
+    struct text *report;
     uint64_t fault; /* frames above this one are those of the handler */
     bool below;
     int frames;
 };
 
 /* " at kernel.c:42" for a code address, if debug info says so. */
-static void add_line(struct report *r, uint64_t address)
+static void add_line(struct text *r, uint64_t address)
 {
     Dl_info info;
     struct veow_file file;
@@ -89,7 +72,7 @@ static void add_line(struct report *r, uint64_t address)
         return;
 
     if (dwarf_find_line(file.image, file.size, address - map->l_addr, &line))
-        add(r, " at %s:%u", line.file, line.line);
+        text_add(r, " at %s:%u", line.file, line.line);
     veow_file_unmap(&file);
 }
 
@@ -109,12 +92,12 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argume
 
     bool named = dladdr((const void *)(uintptr_t)(before ? pc : pc - 1), &info) != 0;
     uint64_t base = named ? (uint64_t)(uintptr_t)info.dli_fbase : 0;
-    add(trace->report, "\n    #%d 0x%llx", trace->frames, (unsigned long long)pc);
+    text_add(trace->report, "\n    #%d 0x%llx", trace->frames, (unsigned long long)pc);
     if (named && info.dli_sname != NULL)
-        add(trace->report, " %s+0x%llx", info.dli_sname,
-            (unsigned long long)(pc - (uint64_t)(uintptr_t)info.dli_saddr));
+        text_add(trace->report, " %s+0x%llx", info.dli_sname,
+                 (unsigned long long)(pc - (uint64_t)(uintptr_t)info.dli_saddr));
     if (named && info.dli_fname != NULL)
-        add(trace->report, " (%s+0x%llx)", info.dli_fname, (unsigned long long)(pc - base));
+        text_add(trace->report, " (%s+0x%llx)", info.dli_fname, (unsigned long long)(pc - base));
     if (named && trace->frames < FRAMES_WITH_LINES)
         add_line(trace->report, before ? pc : pc - 1);
     return ++trace->frames < FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
@@ -124,10 +107,10 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *frame, void *argume
 
 enum { SAVED_FRAME = 0, SAVED_RETURN = 8 };
 
-static void add_ve_frame(struct report *r, int number, uint64_t address, bool returned)
+static void add_ve_frame(struct text *r, int number, uint64_t address, bool returned)
 {
     const struct velink_library *library = verun_library_at(address);
-    add(r, "\n    #%d VE 0x%llx", number, (unsigned long long)address);
+    text_add(r, "\n    #%d VE 0x%llx", number, (unsigned long long)address);
     if (library == NULL)
         return;
 
@@ -136,10 +119,11 @@ static void add_ve_frame(struct report *r, int number, uint64_t address, bool re
     const struct velink_source *source = velink_source_at(library, at);
     struct dwarf_line line;
     if (function != NULL)
-        add(r, " %s+0x%llx", function->name, (unsigned long long)(address - function->address));
-    add(r, " (%s)", library->path);
+        text_add(r, " %s+0x%llx", function->name,
+                 (unsigned long long)(address - function->address));
+    text_add(r, " (%s)", library->path);
     if (source != NULL && dwarf_find_line(source->image, source->size, at - source->bias, &line))
-        add(r, " at %s:%u", line.file, line.line);
+        text_add(r, " at %s:%u", line.file, line.line);
 }
 
 /* True if the link register says where the running function returns to: not once that has called.
@@ -153,7 +137,7 @@ static bool is_link_of_caller(const struct ve_core *core, uint64_t address)
 }
 
 /* Callers are found by the frames, which begin with the caller's and the place to return to. */
-static void add_ve_frames(struct report *r, const struct ve_core *core)
+static void add_ve_frames(struct text *r, const struct ve_core *core)
 {
     uint64_t frame = core->s[VE_S_FRAME];
     uint64_t address = core->fault.kind != VE_FAULT_NONE ? core->fault.ic : ve_core_address(core);
@@ -216,10 +200,10 @@ static void flush_output(void)
     }
 }
 
-static void show(const struct report *report)
+static void show(const struct text *report)
 {
     if (!veow_header->quiet) {
-        ssize_t ignored = write(STDERR_FILENO, report->text, report->used);
+        ssize_t ignored = write(STDERR_FILENO, report->at, strnlen(report->at, report->size));
         ignored = write(STDERR_FILENO, "\n", 1);
         (void)ignored;
     }
@@ -246,23 +230,23 @@ static void limit_time(void)
     alarm(1);
 }
 
-static void describe_crash(struct report *report, int number, uint64_t target, const void *address)
+static void describe_crash(struct text *report, int number, uint64_t target, const void *address)
 {
     /* A program that runs alone has no worker's process behind it. */
     bool alone = veow_header->worker_pid == 0;
     char where[256] = "";
     if (target)
         veow_describe(target, where, sizeof where);
-    add(report, "[VE] ERROR: signal %d (%s) in %s%s", number, signal_name(number),
-        target  ? "kernel "
-        : alone ? "the program"
-                : "a thread that a kernel made",
-        where);
+    text_add(report, "[VE] ERROR: signal %d (%s) in %s%s", number, signal_name(number),
+             target  ? "kernel "
+             : alone ? "the program"
+                     : "a thread that a kernel made",
+             where);
     if (number != SIGABRT)
-        add(report, ", at address %p", address);
+        text_add(report, ", at address %p", address);
     const char *missing = verun_gate_name((uint64_t)(uintptr_t)address);
     if (missing != NULL && ve_core_current != NULL)
-        add(report, " (%.100s, which is nowhere)", missing);
+        text_add(report, " (%.100s, which is nowhere)", missing);
 }
 
 /* The first one to end the process does so; the others wait for it. */
@@ -291,7 +275,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     atomic_store(&veow_header->crashed, (uint32_t)number); /* also if that step faulted */
     limit_time();
 
-    struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
+    struct text report = text_new(veow_header->death, sizeof veow_header->death);
     const ucontext_t *uc = context;
     struct trace trace = {.report = &report, .fault = (uint64_t)uc->uc_mcontext.gregs[REG_RIP]};
     STEP(describe_crash(&report, number, target, info->si_addr));
@@ -307,8 +291,8 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
 VEOW_NO_ASAN void veow_die(const char *reason)
 {
     end_once();
-    struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
-    add(&report, "[VE] ERROR: %s", reason);
+    struct text report = text_new(veow_header->death, sizeof veow_header->death);
+    text_add(&report, "[VE] ERROR: %s", reason);
     publish(SIGABRT);
     limit_time();
     flush_output();
@@ -328,11 +312,11 @@ VEOW_NO_ASAN void veow_ve_exception(const struct ve_core *core)
     if (ctx != NULL && atomic_load(&ctx->target) != 0)
         veow_describe(atomic_load(&ctx->target), where, sizeof where);
 
-    struct report report = {.text = veow_header->death, .size = sizeof veow_header->death};
-    add(&report, "[VE] ERROR: %s (%s) in kernel %s", ve_fault_name(fault->kind),
-        ve_fault_text(fault->kind), where);
+    struct text report = text_new(veow_header->death, sizeof veow_header->death);
+    text_add(&report, "[VE] ERROR: %s (%s) in kernel %s", ve_fault_name(fault->kind),
+             ve_fault_text(fault->kind), where);
     if (fault->address != 0)
-        add(&report, ", at address 0x%llx", (unsigned long long)fault->address);
+        text_add(&report, ", at address 0x%llx", (unsigned long long)fault->address);
     STEP(add_ve_frames(&report, core));
     flush_output();
     show(&report);

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "dpu/lib/core/error.h"
 #include "dpu/lib/core/job_kind.h"
-#include "dpu/lib/core/text.h"
 #include "dpu/machine/machine.h"
 #include "dpu.h"
 #include "tests/support/check.h"
@@ -245,19 +245,19 @@ static void test_failures_are_counted(void)
 static void test_texts_are_cut_off(void)
 {
     char buffer[8];
-    struct dpulib_text text = dpulib_text_new(buffer, sizeof buffer);
+    struct text text = text_new(buffer, sizeof buffer);
     CHECK(buffer[0] == 0);
-    dpulib_text_add(&text, "%s", "");
-    dpulib_text_add(&text, "%d-", 12345);
+    text_add(&text, "%s", "");
+    text_add(&text, "%d-", 12345);
     CHECK(strcmp(buffer, "12345-") == 0);
-    dpulib_text_add(&text, "%d", 678);
+    text_add(&text, "%d", 678);
     CHECK(strcmp(buffer, "12345-6") == 0);
-    dpulib_text_add(&text, "more");
-    CHECK(strcmp(buffer, "12345-6") == 0);
+    text_add(&text, "more");
+    CHECK(strcmp(buffer, "12345-6") == 0 && text.length == strlen("12345-678more"));
 
     char none = 'x';
-    text = dpulib_text_new(&none, 0);
-    dpulib_text_add(&text, "more");
+    text = text_new(&none, 0);
+    text_add(&text, "more");
     CHECK(none == 'x');
 }
 
@@ -275,8 +275,8 @@ static void test_bits(void)
                  {0x7, "0-2"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char buffer[64];
-        struct dpulib_text text = dpulib_text_new(buffer, sizeof buffer);
-        dpulib_text_add_bits(&text, cases[i].bits);
+        struct text text = text_new(buffer, sizeof buffer);
+        text_add_bits(&text, cases[i].bits);
         if (strcmp(buffer, cases[i].text) != 0)
             fprintf(stderr, "%x: %s\n", cases[i].bits, buffer);
         CHECK(strcmp(buffer, cases[i].text) == 0);

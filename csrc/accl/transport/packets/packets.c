@@ -151,10 +151,10 @@ static uint32_t receive_message(accl_device *device, struct communicator *comm, 
     return bits;
 }
 
-static void packets_describe(accl_device *device, uint32_t rank, struct text_out *out)
+static void packets_describe(accl_device *device, uint32_t rank, struct text *out)
 {
     (void)device;
-    acclib_text_add(out, "rank %u is reached by packets\n", rank);
+    text_add(out, "rank %u is reached by packets\n", rank);
 }
 
 const struct transport acclib_packets = {

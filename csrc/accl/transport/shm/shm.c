@@ -208,13 +208,13 @@ static void shm_wake(accl_device *device, uint64_t wakes)
             wake_peer(peer_of(device, i));
 }
 
-static void shm_describe(accl_device *device, uint32_t rank, struct text_out *out)
+static void shm_describe(accl_device *device, uint32_t rank, struct text *out)
 {
     const struct arena_header *arena = peer_of(device, rank)->arena;
     if (arena != NULL)
         acclib_note_describe(out, rank, arena);
     else
-        acclib_text_add(out, "rank %u is not attached yet\n", rank);
+        text_add(out, "rank %u is not attached yet\n", rank);
 }
 
 const struct transport acclib_shm = {

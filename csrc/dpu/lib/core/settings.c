@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "dpu/lib/core/path.h"
-#include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
 
 #define PREFIX "DPU_SOFT_" /* nobody else's; DPU_ alone may be a program's own */
@@ -89,13 +89,13 @@ bool dpulib_is_quiet(void)
 }
 
 /* True if it is one of ours; LIST gets those that begin with PREFIX. */
-static bool is_known(const char *name, size_t length, struct dpulib_text *list)
+static bool is_known(const char *name, size_t length, struct text *list)
 {
     bool known = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(names[i], PREFIX, strlen(PREFIX)) == 0) {
             known = known || (strlen(names[i]) == length && memcmp(names[i], name, length) == 0);
-            dpulib_text_add(list, " %s", names[i]);
+            text_add(list, " %s", names[i]);
         }
     return known;
 }
@@ -105,7 +105,7 @@ __attribute__((constructor)) static void tell_of_unknown_names(void)
     char list[200];
     for (char **at = environ; at != NULL && *at != NULL; at++) {
         size_t length = strcspn(*at, "=");
-        struct dpulib_text known = dpulib_text_new(list, sizeof list);
+        struct text known = text_new(list, sizeof list);
         if (strncmp(*at, PREFIX, strlen(PREFIX)) == 0 && !is_known(*at, length, &known))
             dpulib_log(DPULIB_WARNING, "%.*s changes nothing: the variables that begin so are%s",
                        (int)length, *at, list);

@@ -2,7 +2,7 @@
 #include "dpu/lib/observe/merged.h"
 
 #include "common/sha256.h"
-#include "dpu/lib/core/text.h"
+#include "common/text.h"
 #include "dpu/profile/arcs.h"
 
 #include <stdlib.h>
@@ -25,13 +25,13 @@ static struct dpulib_merged *first;
 static uint32_t numbers;
 
 /* The options of a machine, as a profile has them. */
-static void describe_options(const struct dpu_machine *machine, struct dpulib_text text)
+static void describe_options(const struct dpu_machine *machine, struct text text)
 {
     struct dpu_machine_options options;
     dpu_machine_get_options(machine, &options);
     const char *separator = "";
 #define X(key, type, field, ...) \
-    dpulib_text_add(&text, "%s" key "=%llu", separator, (unsigned long long)options.field); \
+    text_add(&text, "%s" key "=%llu", separator, (unsigned long long)options.field); \
     separator = ",";
     DPU_MACHINE_NUMBERS(X)
 #undef X
@@ -44,7 +44,7 @@ static void write_program(struct dpulib_raw_file *file, const struct dpulib_merg
 #define X(key, ...) +sizeof key "=,18446744073709551615"
     char options[DPU_MACHINE_NUMBERS(X)];
 #undef X
-    describe_options(dpu->machine, dpulib_text_new(options, sizeof options));
+    describe_options(dpu->machine, text_new(options, sizeof options));
     const char *path = program->public.program_path;
     path = path != NULL ? path : NAMELESS;
     const struct dpulib_raw_program head = {

@@ -61,13 +61,13 @@ struct dpu_check_area dpulib_stack_of(const struct dpu_elf *elf, uint32_t taskle
     return stack;
 }
 
-void dpulib_add_stack_remedy(struct dpulib_text *text, uint32_t tasklet)
+void dpulib_add_stack_remedy(struct text *text, uint32_t tasklet)
 {
-    dpulib_text_add(text,
-                    "; `python -m dpu.stack PROGRAM` prints what each function needs, and "
-                    "-DSTACK_SIZE_DEFAULT=BYTES or -DSTACK_SIZE_TASKLET_%u=BYTES of dpu-clang give "
-                    "more",
-                    tasklet);
+    text_add(text,
+             "; `python -m dpu.stack PROGRAM` prints what each function needs, and "
+             "-DSTACK_SIZE_DEFAULT=BYTES or -DSTACK_SIZE_TASKLET_%u=BYTES of dpu-clang give "
+             "more",
+             tasklet);
 }
 
 bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *layout,
@@ -103,14 +103,14 @@ static const struct dpu_elf_symbol *find_variable(const struct dpu_elf *elf, uin
     return found;
 }
 
-static void add_other_place(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,
+static void add_other_place(struct text *text, const struct dpu_elf *elf, uint32_t address,
                             bool in_mram)
 {
     uint32_t heap = UINT32_MAX;
     for (uint32_t i = 0; i < DPU_MACHINE_THREADS && !in_mram; i++) {
         struct dpu_check_area stack = dpulib_stack_of(elf, i);
         if (address >= stack.address && address - stack.address < stack.size) {
-            dpulib_text_add(text, "the stack of tasklet %u", i);
+            text_add(text, "the stack of tasklet %u", i);
             return;
         }
     }
@@ -120,24 +120,23 @@ static void add_other_place(struct dpulib_text *text, const struct dpu_elf *elf,
         heap =
             heap >= DPU_ELF_MRAM_BASE && heap != UINT32_MAX ? heap - DPU_ELF_MRAM_BASE : UINT32_MAX;
     if (address >= heap)
-        dpulib_text_add(text, "the heap of %s + %u", in_mram ? "MRAM" : "WRAM", address - heap);
+        text_add(text, "the heap of %s + %u", in_mram ? "MRAM" : "WRAM", address - heap);
     else
-        dpulib_text_add(text, "%s", in_mram ? "MRAM" : "WRAM");
+        text_add(text, "%s", in_mram ? "MRAM" : "WRAM");
 }
 
-void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,
+void dpulib_add_variable(struct text *text, const struct dpu_elf *elf, uint32_t address,
                          bool in_mram)
 {
     const struct dpu_elf_symbol *symbol =
         elf != NULL ? find_variable(elf, address + base_of(in_mram), in_mram) : NULL;
     if (symbol != NULL) {
-        dpulib_text_add(text, "'");
+        text_add(text, "'");
         dpulib_add_name(text, symbol->name);
-        dpulib_text_add(text, "' + %u", address + base_of(in_mram) - symbol->value);
+        text_add(text, "' + %u", address + base_of(in_mram) - symbol->value);
     } else if (elf != NULL)
         add_other_place(text, elf, address, in_mram);
-    dpulib_text_add(text, "%s(%s 0x%x)", elf != NULL ? " " : "", in_mram ? "MRAM" : "WRAM",
-                    address);
+    text_add(text, "%s(%s 0x%x)", elf != NULL ? " " : "", in_mram ? "MRAM" : "WRAM", address);
 }
 
 static bool is_one_of(const char *const *names, size_t count, const struct dpu_elf *elf,

@@ -3,8 +3,8 @@
 #ifndef OFFCHIP_DPU_LIB_CHECK_LAYOUT_H
 #define OFFCHIP_DPU_LIB_CHECK_LAYOUT_H
 
+#include "common/text.h"
 #include "dpu/checks/checks.h"
-#include "dpu/lib/core/text.h"
 #include "formats/dpu_elf.h"
 
 #include <stdbool.h>
@@ -16,9 +16,9 @@ bool dpulib_check_layout(const struct dpu_elf *elf, struct dpu_check_layout *lay
 /* The stack of a tasklet; of size 0 if the program has none or does not say. */
 struct dpu_check_area dpulib_stack_of(const struct dpu_elf *elf, uint32_t tasklet);
 /* Adds the remedy for a stack that is too small. */
-void dpulib_add_stack_remedy(struct dpulib_text *text, uint32_t tasklet);
+void dpulib_add_stack_remedy(struct text *text, uint32_t tasklet);
 /* "'name' + 4", "the stack of tasklet 2", "the heap + 16" or "MRAM at 0x...". */
-void dpulib_add_variable(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t address,
+void dpulib_add_variable(struct text *text, const struct dpu_elf *elf, uint32_t address,
                          bool in_mram);
 /*
  * True if a finding is how the run time works, which a program can do nothing about. UPMEM's

@@ -24,19 +24,19 @@ static bool is_start(const struct dpu_elf *elf, uint32_t pc)
     return symbol != NULL && strcmp(symbol->name, "__bootstrap") == 0;
 }
 
-void dpulib_add_calls(struct dpulib_text *text, const struct dpu_t *dpu,
-                      const struct dpu_checks *checks, struct dpu_check_point point)
+void dpulib_add_calls(struct text *text, const struct dpu_t *dpu, const struct dpu_checks *checks,
+                      struct dpu_check_point point)
 {
     uint32_t pc, calls = point.calls;
-    dpulib_text_add(text, LINE "   at ");
+    text_add(text, LINE "   at ");
     dpulib_add_own_place(text, dpu, point.pc);
     for (uint32_t i = 0; dpu_checks_caller(checks, &calls, &pc) && !is_start(elf_of(dpu), pc);
          i++) {
         if (i == CALLS_MAX) {
-            dpulib_text_add(text, LINE "   and further calls");
+            text_add(text, LINE "   and further calls");
             return;
         }
-        dpulib_text_add(text, LINE "   called at ");
+        text_add(text, LINE "   called at ");
         dpulib_add_own_place(text, dpu, pc);
     }
 }
@@ -46,108 +46,106 @@ static const char *verb_of(const struct dpu_check_point *point)
     return point->writes ? "writes" : "reads";
 }
 
-static void add_access(struct dpulib_text *text, const struct dpu_t *dpu,
+static void add_access(struct text *text, const struct dpu_t *dpu,
                        const struct dpu_finding *finding)
 {
-    dpulib_text_add(text, "tasklet %u %s %u byte%s of ", finding->here.thread,
-                    verb_of(&finding->here), finding->size, finding->size == 1 ? "" : "s");
+    text_add(text, "tasklet %u %s %u byte%s of ", finding->here.thread, verb_of(&finding->here),
+             finding->size, finding->size == 1 ? "" : "s");
     dpulib_add_variable(text, elf_of(dpu), finding->address, finding->in_mram);
-    dpulib_text_add(text, "%s", finding->here.by_dma ? " by DMA" : "");
+    text_add(text, "%s", finding->here.by_dma ? " by DMA" : "");
 }
 
-static void add_other(struct dpulib_text *text, const struct dpu_t *dpu,
-                      const struct dpu_checks *checks, const struct dpu_finding *finding)
+static void add_other(struct text *text, const struct dpu_t *dpu, const struct dpu_checks *checks,
+                      const struct dpu_finding *finding)
 {
-    dpulib_text_add(text, LINE "  the other is tasklet %u, which %s it%s", finding->other.thread,
-                    verb_of(&finding->other), finding->other.by_dma ? " by DMA" : "");
+    text_add(text, LINE "  the other is tasklet %u, which %s it%s", finding->other.thread,
+             verb_of(&finding->other), finding->other.by_dma ? " by DMA" : "");
     dpulib_add_calls(text, dpu, checks, finding->other);
 }
 
-static void add_waits(struct dpulib_text *text, const struct dpu_t *dpu,
-                      const struct dpu_checks *checks, const struct dpu_finding *finding)
+static void add_waits(struct text *text, const struct dpu_t *dpu, const struct dpu_checks *checks,
+                      const struct dpu_finding *finding)
 {
-    dpulib_text_add(text, "deadlock: %u tasklet%s for locks that nobody will release",
-                    finding->wait_count, finding->wait_count == 1 ? " waits" : "s wait");
+    text_add(text, "deadlock: %u tasklet%s for locks that nobody will release", finding->wait_count,
+             finding->wait_count == 1 ? " waits" : "s wait");
     for (uint32_t i = 0; i < finding->wait_count; i++) {
         const struct dpu_check_wait *wait = &finding->waits[i];
-        dpulib_text_add(text, LINE "  tasklet %u waits for ", wait->point.thread);
+        text_add(text, LINE "  tasklet %u waits for ", wait->point.thread);
         dpulib_add_lock(text, dpu, wait->bit);
         dpulib_add_calls(text, dpu, checks, wait->point);
         if (wait->holder >= DPU_MACHINE_THREADS) {
-            dpulib_text_add(text, LINE "  that no tasklet has taken");
+            text_add(text, LINE "  that no tasklet has taken");
             continue;
         }
-        dpulib_text_add(text, LINE "  that tasklet %u has taken", wait->holder);
+        text_add(text, LINE "  that tasklet %u has taken", wait->holder);
         dpulib_add_calls(text, dpu, checks, wait->taken);
     }
 }
 
-static void add_stack(struct dpulib_text *text, const struct dpu_t *dpu,
-                      const struct dpu_finding *finding)
+static void add_stack(struct text *text, const struct dpu_t *dpu, const struct dpu_finding *finding)
 {
-    dpulib_text_add(text,
-                    "stack overflow: the stack of tasklet %u has %u bytes, and here it needs %u "
-                    "more; the stack pointer is in ",
-                    finding->here.thread, finding->end, finding->size);
+    text_add(text,
+             "stack overflow: the stack of tasklet %u has %u bytes, and here it needs %u "
+             "more; the stack pointer is in ",
+             finding->here.thread, finding->end, finding->size);
     dpulib_add_variable(text, elf_of(dpu), finding->address, false);
     dpulib_add_stack_remedy(text, finding->here.thread);
 }
 
-static void add_end(struct dpulib_text *text, const struct dpu_finding *finding)
+static void add_end(struct text *text, const struct dpu_finding *finding)
 {
-    dpulib_text_add(text, ", %u bytes beyond its end",
-                    finding->address + finding->size - finding->end);
+    text_add(text, ", %u bytes beyond its end", finding->address + finding->size - finding->end);
 }
 
-void dpulib_add_finding(struct dpulib_text *text, const struct dpu_t *dpu,
-                        const struct dpu_checks *checks, const struct dpu_finding *finding)
+void dpulib_add_finding(struct text *text, const struct dpu_t *dpu, const struct dpu_checks *checks,
+                        const struct dpu_finding *finding)
 {
     switch (finding->kind) {
     case DPU_FINDING_UNDEFINED_CONDITION:
-        dpulib_text_add(text,
-                        "uninitialised: a condition of tasklet %u depends on bytes that were "
-                        "never written",
-                        finding->here.thread);
+        text_add(text,
+                 "uninitialised: a condition of tasklet %u depends on bytes that were "
+                 "never written",
+                 finding->here.thread);
         break;
     case DPU_FINDING_UNDEFINED_ADDRESS:
-        dpulib_text_add(text,
-                        "uninitialised: an address of tasklet %u depends on bytes that were "
-                        "never written",
-                        finding->here.thread);
+        text_add(text,
+                 "uninitialised: an address of tasklet %u depends on bytes that were "
+                 "never written",
+                 finding->here.thread);
         break;
     case DPU_FINDING_STACK_OVERFLOW: add_stack(text, dpu, finding); break;
     case DPU_FINDING_DMA_MISALIGNED:
-        dpulib_text_add(text, "misaligned DMA: ");
+        text_add(text, "misaligned DMA: ");
         add_access(text, dpu, finding);
-        dpulib_text_add(text, ", not at a multiple of 8: the hardware drops the low bits");
+        text_add(text, ", not at a multiple of 8: the hardware drops the low bits");
         break;
     case DPU_FINDING_DMA_OUT_OF_MEMORY:
-        dpulib_text_add(text, "DMA out of bounds: ");
+        text_add(text, "DMA out of bounds: ");
         add_access(text, dpu, finding);
-        dpulib_text_add(text, ", beyond the end of the memory");
+        text_add(text, ", beyond the end of the memory");
         break;
     case DPU_FINDING_DMA_BEYOND:
-        dpulib_text_add(text, "DMA beyond a variable: ");
+        text_add(text, "DMA beyond a variable: ");
         add_access(text, dpu, finding);
         add_end(text, finding);
         break;
     case DPU_FINDING_DMA_IN_FLIGHT:
-        dpulib_text_add(text, "access during a transfer: ");
+        text_add(text, "access during a transfer: ");
         add_access(text, dpu, finding);
         break;
     case DPU_FINDING_NULL:
-        dpulib_text_add(text, "null pointer: ");
+        text_add(text, "null pointer: ");
         add_access(text, dpu, finding);
         break;
     case DPU_FINDING_NOTHING:
-        dpulib_text_add(text, "access outside of variables: ");
+        text_add(text, "access outside of variables: ");
         add_access(text, dpu, finding);
-        dpulib_text_add(text, ", of which the program has allocated %u bytes", finding->end);
+        text_add(text, ", of which the program has allocated %u bytes", finding->end);
         break;
     case DPU_FINDING_RACE:
-        dpulib_text_add(text, "race: ");
+        text_add(text, "race: ");
         add_access(text, dpu, finding);
-        dpulib_text_add(text, ", and nothing orders this and another access");
+        text_add(text, ", and nothing orders this and another access");
         break;
     case DPU_FINDING_DEADLOCK: add_waits(text, dpu, checks, finding); return;
     }

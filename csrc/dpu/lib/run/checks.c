@@ -2,9 +2,9 @@
 #include "dpu/lib/run/checks.h"
 
 #include "dpu/checks/checks.h"
+#include "common/text.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/core/settings.h"
-#include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/run/check_layout.h"
@@ -117,7 +117,7 @@ static bool is_ignored(const struct dpu_t *dpu, const struct dpu_checks *checks,
 static void tell(void *context, const struct dpu_checks *checks, const struct dpu_finding *finding)
 {
     char buffer[TEXT_MAX];
-    struct dpulib_text text = dpulib_text_new(buffer, sizeof buffer);
+    struct text text = text_new(buffer, sizeof buffer);
     const struct checked *checked = context;
     const struct dpu_t *dpu = checked->dpu;
     const struct dpulib_program *program = dpulib_program_of(dpu->program);
@@ -232,13 +232,13 @@ void dpulib_checks_end(struct dpu_t *dpu, enum dpu_run_status status)
     if (sleepers == 0)
         return;
 
-    struct dpulib_text text = dpulib_text_new(buffer, sizeof buffer);
-    dpulib_text_add(&text, "deadlock: tasklets sleep, and nobody is left who could resume them: ");
+    struct text text = text_new(buffer, sizeof buffer);
+    text_add(&text, "deadlock: tasklets sleep, and nobody is left who could resume them: ");
     dpulib_add_sleepers(&text, dpu);
     for (uint32_t bits = sleepers; bits != 0; bits &= bits - 1) {
         struct dpu_check_point point =
             dpu_checks_where(checked->checks, (uint32_t)__builtin_ctz(bits));
-        dpulib_text_add(&text, "\n==   tasklet %u sleeps", point.thread);
+        text_add(&text, "\n==   tasklet %u sleeps", point.thread);
         dpulib_add_calls(&text, dpu, checked->checks, point);
     }
 

@@ -2,7 +2,7 @@
 /* fault.c: sentences about how a launch ended. */
 #include "dpu/lib/run/fault.h"
 
-#include "dpu/lib/core/text.h"
+#include "common/text.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/check_layout.h"
@@ -39,33 +39,32 @@ static const char *reason_of(uint32_t number)
 }
 
 /* Assembly programs may mean something else by the same number. */
-static void add_breakpoint(struct dpulib_text *text, const struct dpu_t *dpu)
+static void add_breakpoint(struct text *text, const struct dpu_t *dpu)
 {
     uint32_t number = dpu->result.breakpoint;
     const char *reason = reason_of(number);
     if (reason != NULL && dpulib_is_c(dpu, dpu->result.fault_pc))
-        dpulib_text_add(text, "%s (fault %u)", reason, number);
+        text_add(text, "%s (fault %u)", reason, number);
     else if (reason != NULL)
-        dpulib_text_add(text, "fault instruction with number %u (in C programs: %s)", number,
-                        reason);
+        text_add(text, "fault instruction with number %u (in C programs: %s)", number, reason);
     else
-        dpulib_text_add(text, "fault instruction with number %u", number);
+        text_add(text, "fault instruction with number %u", number);
 }
 
-static void add_dma(struct dpulib_text *text, const struct dpu_t *dpu)
+static void add_dma(struct text *text, const struct dpu_t *dpu)
 {
     uint32_t address = dpu->result.fault_address;
     if (dpu->result.fault_detail == DPU_FAULT_DETAIL_MISALIGNED)
-        dpulib_text_add(text,
-                        "transfer between MRAM and WRAM or IRAM at 0x%x, which is not a multiple "
-                        "of 8",
-                        address);
+        text_add(text,
+                 "transfer between MRAM and WRAM or IRAM at 0x%x, which is not a multiple "
+                 "of 8",
+                 address);
     else
-        dpulib_text_add(
-            text, "transfer between MRAM and WRAM or IRAM that is out of bounds, at 0x%x", address);
+        text_add(text, "transfer between MRAM and WRAM or IRAM that is out of bounds, at 0x%x",
+                 address);
 }
 
-static void add_reason(struct dpulib_text *text, const struct dpu_t *dpu)
+static void add_reason(struct text *text, const struct dpu_t *dpu)
 {
     const struct dpu_run_result *result = &dpu->result;
     uint32_t address = result->fault_address;
@@ -73,16 +72,16 @@ static void add_reason(struct dpulib_text *text, const struct dpu_t *dpu)
     case DPU_FAULT_BREAKPOINT: add_breakpoint(text, dpu); return;
     case DPU_FAULT_DMA: add_dma(text, dpu); return;
     case DPU_FAULT_MEMORY:
-        dpulib_text_add(text, "WRAM access at 0x%x %s", address,
-                        (address & 0xFFFFFF) >= dpu_machine_wram_size(dpu->machine)
-                            ? "out of bounds"
-                            : "misaligned or beyond a limit");
+        text_add(text, "WRAM access at 0x%x %s", address,
+                 (address & 0xFFFFFF) >= dpu_machine_wram_size(dpu->machine)
+                     ? "out of bounds"
+                     : "misaligned or beyond a limit");
         return;
-    case DPU_FAULT_UNDECODABLE: dpulib_text_add(text, "this is no instruction"); return;
+    case DPU_FAULT_UNDECODABLE: text_add(text, "this is no instruction"); return;
     case DPU_FAULT_NONE: break;
     }
 
-    dpulib_text_add(text, "unknown fault");
+    text_add(text, "unknown fault");
 }
 
 /* Before the program's own code the register is not a stack pointer yet. */
@@ -93,8 +92,8 @@ static bool has_stack_pointer(const struct dpu_elf *elf, uint32_t pc)
 }
 
 /* Says so if the stack pointer of a tasklet is outside of its stack; true then. */
-static bool add_stack_of(struct dpulib_text *text, const struct dpu_t *dpu,
-                         const struct dpu_elf *elf, uint32_t thread)
+static bool add_stack_of(struct text *text, const struct dpu_t *dpu, const struct dpu_elf *elf,
+                         uint32_t thread)
 {
     struct dpu_thread_state state;
     if (!dpu_machine_get_thread(dpu->machine, thread, &state) || !has_stack_pointer(elf, state.pc))
@@ -106,18 +105,18 @@ static bool add_stack_of(struct dpulib_text *text, const struct dpu_t *dpu,
         return false;
     /* As a number with a sign: a stack at the beginning of WRAM has nothing before it. */
     bool below = (int32_t)(pointer - stack.address) < 0;
-    dpulib_text_add(text,
-                    "; stack overflow: the stack of tasklet %u is %u bytes at 0x%x, and the stack "
-                    "pointer is 0x%x, %u bytes beyond its end",
-                    thread, stack.size, stack.address, pointer,
-                    below ? stack.address - pointer : pointer - end);
+    text_add(text,
+             "; stack overflow: the stack of tasklet %u is %u bytes at 0x%x, and the stack "
+             "pointer is 0x%x, %u bytes beyond its end",
+             thread, stack.size, stack.address, pointer,
+             below ? stack.address - pointer : pointer - end);
     dpulib_add_stack_remedy(text, thread);
     return true;
 }
 
 /* Stack overflows fault late, at what they have overwritten, which may be another tasklet's: the
  * stack pointers tell. */
-static void add_stack(struct dpulib_text *text, const struct dpu_t *dpu)
+static void add_stack(struct text *text, const struct dpu_t *dpu)
 {
     const struct dpulib_program *program = dpulib_program_of(dpu->program);
     uint32_t faulty = dpu->result.fault_thread;
@@ -128,36 +127,36 @@ static void add_stack(struct dpulib_text *text, const struct dpu_t *dpu)
             return;
 }
 
-static void add_fault(struct dpulib_text *text, const struct dpu_t *dpu)
+static void add_fault(struct text *text, const struct dpu_t *dpu)
 {
-    dpulib_text_add(text, "tasklet %u at ", dpu->result.fault_thread);
+    text_add(text, "tasklet %u at ", dpu->result.fault_thread);
     dpulib_add_place(text, dpu, dpu->result.fault_thread, dpu->result.fault_pc);
-    dpulib_text_add(text, ": ");
+    text_add(text, ": ");
     add_reason(text, dpu);
     add_stack(text, dpu);
 }
 
-static void add_early_end(struct dpulib_text *text, const struct dpu_t *dpu)
+static void add_early_end(struct text *text, const struct dpu_t *dpu)
 {
     if (dpu->status == DPUSOFT_INTERRUPTED)
-        dpulib_text_add(text, "the launch was interrupted");
+        text_add(text, "the launch was interrupted");
     else
-        dpulib_text_add(text, "the launch took more than %llu cycles (softMaxCycles)",
-                        (unsigned long long)dpu->rank->configuration.machine.max_cycles);
+        text_add(text, "the launch took more than %llu cycles (softMaxCycles)",
+                 (unsigned long long)dpu->rank->configuration.machine.max_cycles);
     if (((uint32_t)dpu_machine_get_run_bits(dpu->machine) &
          ((UINT32_C(1) << DPU_MACHINE_THREADS) - 1)) != 0) {
-        dpulib_text_add(text, "; running: ");
+        text_add(text, "; running: ");
         dpulib_add_runners(text, dpu);
     }
     if (dpulib_sleepers(dpu) != 0) {
-        dpulib_text_add(text, "; asleep: ");
+        text_add(text, "; asleep: ");
         dpulib_add_sleepers(text, dpu);
     }
 }
 
 void dpulib_explain(const struct dpu_t *dpu, char *buffer, size_t size)
 {
-    struct dpulib_text text = dpulib_text_new(buffer, size);
+    struct text text = text_new(buffer, size);
     switch ((enum dpusoft_status)dpu->status) {
     case DPUSOFT_FAULT: add_fault(&text, dpu); return;
     case DPUSOFT_INTERRUPTED:
@@ -165,7 +164,7 @@ void dpulib_explain(const struct dpu_t *dpu, char *buffer, size_t size)
     case DPUSOFT_DONE:
         if (dpulib_sleepers(dpu) == 0)
             return;
-        dpulib_text_add(&text, "the launch ended while tasklets slept that nobody wakes: ");
+        text_add(&text, "the launch ended while tasklets slept that nobody wakes: ");
         dpulib_add_sleepers(&text, dpu);
         return;
     case DPUSOFT_STEPPED:
@@ -177,11 +176,11 @@ void dpulib_explain(const struct dpu_t *dpu, char *buffer, size_t size)
 void dpulib_describe_fault(struct dpu_t *dpu, char *buffer, size_t size)
 {
     char reason[DPULIB_EXPLANATION_MAX];
-    struct dpulib_text text = dpulib_text_new(buffer, size);
+    struct text text = text_new(buffer, size);
     if (dpu->status == DPUSOFT_DONE)
         return;
     dpulib_explain(dpu, reason, sizeof reason);
     if (reason[0] != 0)
-        dpulib_text_add(&text, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice, dpu->member,
-                        dpu_get_id(dpu), reason);
+        text_add(&text, "DPU %u.%u.%u (id 0x%x): %s", dpu->rank->id, dpu->slice, dpu->member,
+                 dpu_get_id(dpu), reason);
 }

@@ -18,7 +18,7 @@ static void find_demangler(void)
     memcpy(&demangler, &found, sizeof found);
 }
 
-void dpulib_add_name(struct dpulib_text *text, const char *name)
+void dpulib_add_name(struct text *text, const char *name)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     char *readable = NULL;
@@ -29,6 +29,6 @@ void dpulib_add_name(struct dpulib_text *text, const char *name)
         if (demangler != NULL)
             readable = demangler(name, NULL, NULL, &status);
     }
-    dpulib_text_add(text, "%s", readable != NULL ? readable : name);
+    text_add(text, "%s", readable != NULL ? readable : name);
     free(readable);
 }

@@ -3,10 +3,10 @@
 #ifndef OFFCHIP_DPU_LIB_READABLE_NAME_H
 #define OFFCHIP_DPU_LIB_READABLE_NAME_H
 
-#include "dpu/lib/core/text.h"
+#include "common/text.h"
 
 /* Adds the name of a symbol; that of C++ with its namespaces and types if the machine has
  * libstdc++. */
-void dpulib_add_name(struct dpulib_text *text, const char *name);
+void dpulib_add_name(struct text *text, const char *name);
 
 #endif

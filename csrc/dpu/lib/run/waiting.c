@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dpu/lib/run/waiting.h"
 
-#include "dpu/lib/core/text.h"
+#include "common/text.h"
 #include "dpu/lib/programs/meetings.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/rank.h"
@@ -99,7 +99,7 @@ static uint32_t pc_of(const struct dpu_t *dpu, uint32_t thread)
 }
 
 /* "0, 2 wait at pc ..., 1 at pc ...": one place for all who came to it. */
-static void add_waiting(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bits)
+static void add_waiting(struct text *text, const struct dpu_t *dpu, uint32_t bits)
 {
     uint32_t places[DPU_MACHINE_THREADS];
     const char *verb = (bits & (bits - 1)) != 0 ? " wait" : " waits", *separator = "";
@@ -116,9 +116,9 @@ static void add_waiting(struct dpulib_text *text, const struct dpu_t *dpu, uint3
         if (same == 0)
             continue;
         bits &= ~same;
-        dpulib_text_add(text, "%s", separator);
-        dpulib_text_add_bits(text, same);
-        dpulib_text_add(text, "%s at ", verb);
+        text_add(text, "%s", separator);
+        text_add_bits(text, same);
+        text_add(text, "%s at ", verb);
         dpulib_add_own_place(text, dpu, places[i]);
         separator = ", ";
         verb = "";
@@ -132,31 +132,31 @@ static uint32_t tasklets_of(const struct dpu_t *dpu)
     return count < DPU_MACHINE_THREADS ? count : DPU_MACHINE_THREADS;
 }
 
-static void add_barrier(struct dpulib_text *text, const struct dpu_t *dpu,
+static void add_barrier(struct text *text, const struct dpu_t *dpu,
                         const struct dpulib_meeting *meeting, const struct meeting_state *state,
                         uint32_t waiting, uint32_t ended)
 {
     uint32_t wanted = state->initial_count, tasklets = tasklets_of(dpu);
     uint32_t missing = ((UINT32_C(1) << tasklets) - 1) & ~waiting;
-    dpulib_text_add(text, "barrier '%s' of %u tasklets", meeting->name, wanted);
+    text_add(text, "barrier '%s' of %u tasklets", meeting->name, wanted);
     if (wanted > tasklets)
-        dpulib_text_add(text, ", of which the program has %u (NR_TASKLETS)", tasklets);
-    dpulib_text_add(text, ": ");
+        text_add(text, ", of which the program has %u (NR_TASKLETS)", tasklets);
+    text_add(text, ": ");
     add_waiting(text, dpu, waiting);
     if (missing == 0)
         return;
 
     uint32_t absent = (uint32_t)__builtin_popcount(missing);
-    dpulib_text_add(text, "; missing: ");
+    text_add(text, "; missing: ");
     if (state->count < absent)
-        dpulib_text_add(text, "%u of ", state->count);
-    dpulib_text_add_bits(text, missing);
+        text_add(text, "%u of ", state->count);
+    text_add_bits(text, missing);
     if ((missing & ~ended) == 0)
-        dpulib_text_add(text, " (ended)");
+        text_add(text, " (ended)");
 }
 
 /* A tasklet waits for itself to be waited for, or for the notification of another one. */
-static void add_handshakes(struct dpulib_text *text, const struct dpu_t *dpu,
+static void add_handshakes(struct text *text, const struct dpu_t *dpu,
                            const struct dpulib_meetings *meetings, uint32_t *sleepers,
                            const char **separator)
 {
@@ -169,18 +169,18 @@ static void add_handshakes(struct dpulib_text *text, const struct dpu_t *dpu,
         uint32_t who = partners[i] - 1u;
         if (who >= DPU_MACHINE_THREADS || (*sleepers >> who & 1) == 0)
             continue;
-        dpulib_text_add(text, "%shandshake: ", *separator);
+        text_add(text, "%shandshake: ", *separator);
         add_waiting(text, dpu, UINT32_C(1) << who);
         if (who == i)
-            dpulib_text_add(text, "; missing: handshake_wait_for(%u)", i);
+            text_add(text, "; missing: handshake_wait_for(%u)", i);
         else
-            dpulib_text_add(text, "; missing: handshake_notify() of %u", i);
+            text_add(text, "; missing: handshake_notify() of %u", i);
         *sleepers &= ~(UINT32_C(1) << who);
         *separator = "; ";
     }
 }
 
-void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu)
+void dpulib_add_sleepers(struct text *text, const struct dpu_t *dpu)
 {
     const struct dpulib_meetings *meetings = meetings_of(dpu);
     uint32_t sleepers = dpulib_sleepers(dpu), ended = stopped(dpu) & ~sleepers;
@@ -195,15 +195,15 @@ void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu)
         if (waiting == 0)
             continue;
         sleepers &= ~waiting;
-        dpulib_text_add(text, "%s", separator);
+        text_add(text, "%s", separator);
         separator = "; ";
         if (meeting->is_barrier) {
             add_barrier(text, dpu, meeting, &state, waiting, ended);
             continue;
         }
-        dpulib_text_add(text, "semaphore '%s': ", meeting->name);
+        text_add(text, "semaphore '%s': ", meeting->name);
         add_waiting(text, dpu, waiting);
-        dpulib_text_add(text, "; missing: sem_give()");
+        text_add(text, "; missing: sem_give()");
     }
 
     add_handshakes(text, dpu, meetings, &sleepers, &separator);
@@ -217,7 +217,7 @@ void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu)
                 here |= UINT32_C(1) << id;
         if (here == 0)
             continue;
-        dpulib_text_add(text, "%s%s(): ", separator, meetings->functions[i].name);
+        text_add(text, "%s%s(): ", separator, meetings->functions[i].name);
         add_waiting(text, dpu, here);
         separator = "; ";
     }
@@ -246,7 +246,7 @@ static const struct dpu_elf_symbol *find_bit(const struct dpu_t *dpu, uint32_t b
 }
 
 /* "mutex 'm'" and its like, by the symbol of the atomic bit. */
-void dpulib_add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bit)
+void dpulib_add_lock(struct text *text, const struct dpu_t *dpu, uint32_t bit)
 {
     static const struct {
         const char *prefix, *what;
@@ -261,17 +261,17 @@ void dpulib_add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t
     };
     const struct dpu_elf_symbol *symbol = find_bit(dpu, bit);
     if (symbol == NULL) {
-        dpulib_text_add(text, "atomic bit %u", bit);
+        text_add(text, "atomic bit %u", bit);
         return;
     }
 
     size_t kind = 0;
     while (!is_prefix(kinds[kind].prefix, symbol->name))
         kind++;
-    dpulib_text_add(text, "%s '%s'", kinds[kind].what, symbol->name + strlen(kinds[kind].prefix));
+    text_add(text, "%s '%s'", kinds[kind].what, symbol->name + strlen(kinds[kind].prefix));
 }
 
-void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu)
+void dpulib_add_runners(struct text *text, const struct dpu_t *dpu)
 {
     struct dpu_thread_state states[DPU_MACHINE_THREADS];
     const char *separator = "";
@@ -291,12 +291,12 @@ void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu)
                 same |= UINT32_C(1) << j;
         bits &= ~same;
 
-        dpulib_text_add(text, "%s", separator);
-        dpulib_text_add_bits(text, same);
-        dpulib_text_add(text, " at ");
+        text_add(text, "%s", separator);
+        text_add_bits(text, same);
+        text_add(text, " at ");
         dpulib_add_place(text, dpu, i, states[i].pc);
         if (acquires && dpu_machine_get_atomic(dpu->machine, bit, &taken) && taken) {
-            dpulib_text_add(text, ", waiting for ");
+            text_add(text, ", waiting for ");
             dpulib_add_lock(text, dpu, bit);
         }
         separator = "; ";

@@ -6,17 +6,17 @@
 #ifndef OFFCHIP_DPU_LIB_WAITING_H
 #define OFFCHIP_DPU_LIB_WAITING_H
 
-#include "dpu/lib/core/text.h"
+#include "common/text.h"
 #include "dpu/lib/ranks/rank.h"
 
 /* The tasklets of the last launch that sleep there. Quick: it is asked after every launch. */
 uint32_t dpulib_sleepers(const struct dpu_t *dpu);
 /* Adds what they sleep at, with places: "barrier 'b' of 4 tasklets: 0-2 wait at pc ...; missing:
  * 3". */
-void dpulib_add_sleepers(struct dpulib_text *text, const struct dpu_t *dpu);
+void dpulib_add_sleepers(struct text *text, const struct dpu_t *dpu);
 /* Where tasklets run, and the locks that they spin at: "0-3 at pc ..." */
-void dpulib_add_runners(struct dpulib_text *text, const struct dpu_t *dpu);
+void dpulib_add_runners(struct text *text, const struct dpu_t *dpu);
 /* "mutex 'm'" and its like, by the symbol of the atomic bit. */
-void dpulib_add_lock(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t bit);
+void dpulib_add_lock(struct text *text, const struct dpu_t *dpu, uint32_t bit);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dpu/lib/run/whereabouts.h"
 
+#include "common/text.h"
 #include "dpu/isa/instructions.h"
-#include "dpu/lib/core/text.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/rank.h"
 #include "dpu/lib/run/readable_name.h"
@@ -192,32 +192,31 @@ static bool find_caller(const struct dpu_t *dpu, const struct dpu_elf *elf,
 
 /* --- texts --- */
 
-static void add_one(struct dpulib_text *text, const struct dpu_elf *elf, uint32_t pc)
+static void add_one(struct text *text, const struct dpu_elf *elf, uint32_t pc)
 {
     uint32_t offset = 0;
     struct dpu_line line;
-    dpulib_text_add(text, "pc 0x%x", pc);
+    text_add(text, "pc 0x%x", pc);
     if (elf == NULL)
         return;
 
     const struct dpu_elf_symbol *symbol = dpu_elf_find_code(elf, pc, &offset);
     bool has_line = find_own_line(elf, symbol, pc, &line);
     if (symbol != NULL) {
-        dpulib_text_add(text, " (");
+        text_add(text, " (");
         dpulib_add_name(text, symbol->name);
-        dpulib_text_add(text, "+0x%x", offset);
+        text_add(text, "+0x%x", offset);
     }
     if (has_line)
-        dpulib_text_add(text, "%s%s%s%s:%u", symbol != NULL ? ", " : " (",
-                        line.folder != NULL ? line.folder : "", line.folder != NULL ? "/" : "",
-                        line.file, line.line);
+        text_add(text, "%s%s%s%s:%u", symbol != NULL ? ", " : " (",
+                 line.folder != NULL ? line.folder : "", line.folder != NULL ? "/" : "", line.file,
+                 line.line);
     if (symbol != NULL || has_line)
-        dpulib_text_add(text, ")");
+        text_add(text, ")");
 }
 
 /* Follows callers; adds their places if there is a text. */
-static uint32_t follow(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t thread,
-                       uint32_t pc)
+static uint32_t follow(struct text *text, const struct dpu_t *dpu, uint32_t thread, uint32_t pc)
 {
     struct dpu_thread_state state;
     const struct dpu_elf *elf = elf_of(dpu);
@@ -231,7 +230,7 @@ static uint32_t follow(struct dpulib_text *text, const struct dpu_t *dpu, uint32
             !find_caller(dpu, elf, &state, depth, function, &own))
             break;
         if (text != NULL) {
-            dpulib_text_add(text, ", called at ");
+            text_add(text, ", called at ");
             add_one(text, elf, own);
         }
     }
@@ -239,14 +238,13 @@ static uint32_t follow(struct dpulib_text *text, const struct dpu_t *dpu, uint32
     return own;
 }
 
-void dpulib_add_place(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t thread,
-                      uint32_t pc)
+void dpulib_add_place(struct text *text, const struct dpu_t *dpu, uint32_t thread, uint32_t pc)
 {
     add_one(text, elf_of(dpu), pc);
     follow(text, dpu, thread, pc);
 }
 
-void dpulib_add_own_place(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t pc)
+void dpulib_add_own_place(struct text *text, const struct dpu_t *dpu, uint32_t pc)
 {
     add_one(text, elf_of(dpu), pc);
 }

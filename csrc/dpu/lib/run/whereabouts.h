@@ -8,14 +8,13 @@
 #ifndef OFFCHIP_DPU_LIB_WHEREABOUTS_H
 #define OFFCHIP_DPU_LIB_WHEREABOUTS_H
 
-#include "dpu/lib/core/text.h"
+#include "common/text.h"
 #include "dpu/lib/ranks/rank.h"
 
 /* "pc 0x12 (main+0x3, a.c:10)", and in the run time ", called at pc ..." */
-void dpulib_add_place(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t thread,
-                      uint32_t pc);
+void dpulib_add_place(struct text *text, const struct dpu_t *dpu, uint32_t thread, uint32_t pc);
 /* The same for the program's own code alone. */
-void dpulib_add_own_place(struct dpulib_text *text, const struct dpu_t *dpu, uint32_t pc);
+void dpulib_add_own_place(struct text *text, const struct dpu_t *dpu, uint32_t pc);
 /* The call in the program's own code that led to PC, or PC itself. */
 uint32_t dpulib_own_pc(const struct dpu_t *dpu, uint32_t thread, uint32_t pc);
 /* True if C code, its own or that of the run time, is at PC. */

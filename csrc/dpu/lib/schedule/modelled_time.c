@@ -21,10 +21,10 @@
 #include "dpu/lib/schedule/modelled_time.h"
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "dpu/lib/core/lock.h"
 #include "dpu/lib/core/path.h"
 #include "dpu/lib/core/settings.h"
-#include "dpu/lib/core/text.h"
 #include "dpu/lib/core/verbose.h"
 #include "dpu/lib/observe/raw_file.h"
 #include "dpu/lib/observe/recorder.h"
@@ -188,10 +188,10 @@ static void measure_launch(const struct dpulib_operation *operation, struct figu
 /* Names the run times of a set of them, with a plus between two. */
 static void name_runtimes(uint32_t runtimes, char *text, size_t size)
 {
-    struct dpulib_text names = dpulib_text_new(text, size);
+    struct text names = text_new(text, size);
     for (uint32_t i = 0; i < sizeof runtime_names / sizeof *runtime_names; i++)
         if ((runtimes >> i & 1) != 0)
-            dpulib_text_add(&names, "%s%s", *text != 0 ? "+" : "", runtime_names[i]);
+            text_add(&names, "%s%s", *text != 0 ? "+" : "", runtime_names[i]);
 }
 
 static void tell_failure(const char *path)
