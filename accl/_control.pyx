@@ -12,6 +12,9 @@ from accl.libaccl cimport (
     ACCL_CONFIG,
     ACCL_NONE,
     ACCL_OK,
+    ACCL_REACH_AUTO,
+    ACCL_REACH_PACKETS,
+    ACCL_REACH_SHARED,
     accl_call,
     accl_communicator_info_t,
     accl_rank,
@@ -23,15 +26,14 @@ from operator import index
 
 import numpy as np
 
+from accl.communicator import NO_SESSION
 from accl.errors import ACCLArgumentError
 
 __all__ = ["Control"]
 
-cdef enum:
-    PACKETS = 2
-
-_REACH = {"auto": 0, "shared": 1, "packets": PACKETS}
-NO_SESSION = 0xFFFFFFFF
+_REACH = {
+    "auto": ACCL_REACH_AUTO, "shared": ACCL_REACH_SHARED, "packets": ACCL_REACH_PACKETS
+}
 
 
 cdef uint32_t _word(object value, str what) except? 0xfffffffe:
@@ -255,7 +257,7 @@ cdef class Control:
         cdef uint32_t n = self.caller.sizes[0] if self.caller.n_comms else 0
         cdef accl_rank *c = self.get_ranks(0, n)
         try:
-            return any(c[i].reach == PACKETS for i in range(n))
+            return any(c[i].reach == ACCL_REACH_PACKETS for i in range(n))
         finally:
             free(c)
 

@@ -2,11 +2,9 @@
 """Calls that may still run."""
 
 cimport cython
+from accl.libaccl cimport ACCL_COMPLETED
 
 __all__ = []
-
-cdef enum:
-    COMPLETED = 2
 
 
 @cython.final
@@ -20,7 +18,7 @@ cdef class Pending:
         raise TypeError("a call cannot be pickled: it runs in this process")
 
     cdef bint ended(self) noexcept:
-        return self.lib.table.accl_request_state(self.c) == COMPLETED
+        return self.lib.table.accl_request_state(self.c) == ACCL_COMPLETED
 
 
 cdef int prune(object outstanding) except -1:

@@ -27,7 +27,7 @@ from accl.constants import (
 from accl.device import CCLODevice, ExchangeMemory
 from accl.environment import read_setting
 from accl.errors import ACCLArgumentError, ACCLNotConfiguredError
-from accl.rxbuffer import RxBuffer
+from accl.rxbuffer import RECORD_BYTES, RxBuffer
 
 if TYPE_CHECKING:
     from accl._control import Control
@@ -42,7 +42,6 @@ _log = logging.getLogger("accl")
 REGISTERS = 0x1FC0
 # The data movers of the original take no longer segments.
 SEGMENT_LIMIT = 8388544
-RX_RECORD_BYTES = 32
 DEFAULT_TIMEOUT_MS = 1_000_000
 NOWHERE = 0xFFFF_FFFF
 _STACKS = {"UDP": 0, "TCP": 1, "AXIS": 1}
@@ -280,7 +279,7 @@ class Setup:
             for made in self.communicators
             if made.exchmem_addr is not None
         ]
-        return max(ends, default=4 + RX_RECORD_BYTES * len(self.rx_buffer_spares))
+        return max(ends, default=4 + RECORD_BYTES * len(self.rx_buffer_spares))
 
     def set_timeout(self, value: int, run_async: bool = False, **more: Any) -> ACCLHandle | None:
         """Set how long calls wait for other ranks.

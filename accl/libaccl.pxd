@@ -37,6 +37,11 @@ cdef extern from "accl_table.h" nogil:
         ACCL_BARRIER
         ACCL_NOP
 
+        ACCL_COMPLETED
+        ACCL_REACH_AUTO
+        ACCL_REACH_SHARED
+        ACCL_REACH_PACKETS
+
         ACCL_KIND_ROOTED
         ACCL_WORK_COMPUTES
         ACCL_SHARE_ONE

@@ -7,12 +7,18 @@ from libc.string cimport memset
 from dpu._chip cimport DPU_MACHINE_REGISTERS
 from dpu._handle cimport SetHandle, SetView
 from dpu._launch cimport report_of
-from dpu.libdpu cimport DPU_OK, dpu_error_t, dpu_set_t, dpusoft_report, dpusoft_thread
+from dpu.libdpu cimport (
+    DPU_OK,
+    DPUSOFT_STEPPED,
+    dpu_error_t,
+    dpu_set_t,
+    dpusoft_report,
+    dpusoft_thread,
+)
 
 __all__ = ["boot", "describe_fault", "get_thread", "go_on", "set_breakpoint", "set_thread", "step"]
 
 cdef enum:
-    STEPPED = 4
     EVERY_THREAD = 0xffffffff
     # Rounds between two looks at signals: some 10 ms.
     SLICE = 500_000
@@ -61,7 +67,7 @@ def step(SetView dpu not None, uint32_t thread, uint64_t count):
                 rc = handle.soft.dpusoft_debug_step(c, thread, part, &report)
             dpu.check(rc, "dpusoft_debug_step")
             left -= part
-            if left == 0 or report.status != STEPPED or not running(handle, c, thread):
+            if left == 0 or report.status != DPUSOFT_STEPPED or not running(handle, c, thread):
                 return report_of(&report)
             PyErr_CheckSignals()
     finally:
@@ -95,7 +101,7 @@ def go_on(SetView dpu not None, uint64_t rounds):
                 rc = handle.soft.dpusoft_debug_continue(c, part, &report)
             dpu.check(rc, "dpusoft_debug_continue")
             left -= part
-            if report.status != STEPPED or (rounds != 0 and left == 0):
+            if report.status != DPUSOFT_STEPPED or (rounds != 0 and left == 0):
                 return report_of(&report)
             PyErr_CheckSignals()
     finally:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from dpu import _debug, _isa
 from dpu._set import DpuSet
 from dpu._symbol import DpuSymbol
+from dpu.elf.format import ATOMIC_BASE, IRAM_BASE
 from dpu.errors import DpuError
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Debugger", "Thread"]
 
-IRAM_BASE = 0x80000000
 EVERY_THREAD = 0xFFFFFFFF
 NR_THREADS = _isa.THREADS
 
@@ -149,7 +149,7 @@ class Debugger:
                 raise DpuError("undefined symbol", detail=f"the program has no symbol {place!r}")
             place = symbol
         if isinstance(place, DpuSymbol):
-            if not place.value() & IRAM_BASE or place.value() >= 0xF0000000:
+            if not place.value() & IRAM_BASE or place.value() >= ATOMIC_BASE:
                 raise ValueError(f"{place.name!r} is not in the program's code")
             return (place.value() - IRAM_BASE) // 8
         number = index(place)
@@ -262,7 +262,7 @@ class Debugger:
         return {
             (symbol.value() - IRAM_BASE) // 8: name
             for name, symbol in symbols.items()
-            if IRAM_BASE <= symbol.value() < 0xF0000000
+            if IRAM_BASE <= symbol.value() < ATOMIC_BASE
         }
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ cdef extern from "dpu_table.h" nogil:
     ctypedef unsigned int dpu_error_t
     enum:
         DPU_OK
+        DPUSOFT_STEPPED
         DPU_ERR_DPU_FAULT
         DPU_SET_RANKS
         DPU_SET_DPU

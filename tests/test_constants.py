@@ -19,15 +19,22 @@ import pytest
 
 import dpu
 from accelforge import _naming
+from accelforge._joining import tables
 from accelforge._problem import format, mapspace
+from accelforge.kernels import accl_kernels
+from accl import _setup, constants, rxbuffer
 from buildtools.c_lists import read_list
-from dpu import _isa, ffi
+from dpu import _isa, ffi, reports
 from dpu.debugger import machine, session
-from dpu.profile import raw
-from veo import enums
+from dpu.elf import format as elf
+from dpu.profile import raw, timeline
+from veo import _veo, enums
 
 ROOT = Path(__file__).resolve().parents[1]
-FLAGS = [f"-I{ROOT / folder}" for folder in ("csrc", "include/dpu", "include/veo", "include", ".")]
+FLAGS = [
+    f"-I{ROOT / folder}"
+    for folder in ("csrc", "include/accl", "include/dpu", "include/veo", "include", ".")
+]
 
 
 def members(names: Iterable[str], prefix: str = "") -> dict[str, int]:
@@ -60,6 +67,8 @@ DEBUG_SIZES = sizes(
     **{"hello": "HELLO", "request": "REQUEST", "stopped": "STOPPED", "thread": "THREAD"},
 )
 
+MOVES = [timeline.OPERATIONS[number] for number in range(len(timeline.OPERATIONS))]
+
 # Headers, and what they say by what Python says.
 CONSTANTS: dict[str, Mapping[str, int]] = {
     "dpu.h dpu_checkpoint.h": {
@@ -69,7 +78,45 @@ CONSTANTS: dict[str, Mapping[str, int]] = {
         or name in ("DPU_ALLOCATE_ALL", "DPU_ASYNCHRONOUS", "DPU_SYNCHRONOUS")
     },
     "dpu.h": {"DPU_ALLOCATE_ALL": dpu.ALLOCATE_ALL},
+    "dpusoft.h": {
+        **of_enum(reports.LaunchStatus, "DPUSOFT_"),
+        **of_enum(reports.Engine, "DPUSOFT_ENGINE_"),
+        **of_enum(reports.RunTime, "DPUSOFT_RUNTIME_"),
+    },
+    "dpu/machine/machine.h": {
+        "DPU_FAULT_NONE": reports.FaultKind.NONE,
+        "DPU_FAULT_BREAKPOINT": reports.FaultKind.FAULT_INSTRUCTION,
+        "DPU_FAULT_DMA": reports.FaultKind.DMA,
+        "DPU_FAULT_MEMORY": reports.FaultKind.WRAM,
+        "DPU_FAULT_UNDECODABLE": reports.FaultKind.UNDECODABLE,
+    },
+    "dpu/lib/schedule/moves.h": {
+        "DPULIB_NO_MOVE": MOVES.index("launch"),
+        "DPULIB_SERIAL_TO": MOVES.index("copy to a DPU"),
+        "DPULIB_SERIAL_FROM": MOVES.index("copy from a DPU"),
+        "DPULIB_PARALLEL_TO": MOVES.index("copy to DPUs"),
+        "DPULIB_PARALLEL_FROM": MOVES.index("copy from DPUs"),
+        "DPULIB_BROADCAST": MOVES.index("broadcast"),
+        "DPULIB_MOVE_COUNT": len(MOVES),
+    },
+    "formats/dpu_elf.h": {
+        f"DPU_ELF_{name}_BASE": getattr(elf, f"{name}_BASE") for name in ("MRAM", "IRAM", "ATOMIC")
+    },
+    "accl/base/communicator.h accl/engine/exchange.h accl/engine/configure.h": {
+        "RANKS_MAX": constants.RANKS_MAX,
+        "4 * EXCHANGE_RECORD_WORDS": rxbuffer.RECORD_BYTES,
+        "EXCHANGE_REGISTERS": _setup.REGISTERS,
+        "SEGMENT_END": _setup.SEGMENT_LIMIT,
+        "DEFAULT_TIMEOUT_MS": _setup.DEFAULT_TIMEOUT_MS,
+        **{f"ACCL_STACK_{name}": _setup._STACKS[name] for name in ("UDP", "TCP")},
+    },
+    "accl/arithmetic/reduce.h accl/base/arena.h": {
+        "REDUCE_BLOCK * sizeof(float)": accl_kernels.BLOCK_BYTES,
+        "LANE_INLINE / 4096 * 4096": accl_kernels.POST_BYTES,
+    },
     "ve_offload.h": {
+        "VEO_API_VERSION": _veo._veo_api_version,
+        "VEO_MAX_NUM_ARGS": _veo._veo_max_num_args,
         **of_enum(enums.ArgsIntent, "VEO_"),
         **of_enum(enums.ContextState, "VEO_"),
         **of_enum(enums.CommandState, "VEO_"),
@@ -130,6 +177,7 @@ CONSTANTS: dict[str, Mapping[str, int]] = {
             for name in ("HOLD", "TEMPORAL", "SPATIAL", "LEAF")
         },
     },
+    "accelforge/model/status.h": {"FORGE_NONE": format.NONE, "FORGE_NONE | 0": tables.NONE},
     "accelforge/search/space.h": {
         "FORGE_MAX_MEMBERS": mapspace.MOST_MEMBERS,
         "FORGE_EQUAL": mapspace.RELATIONS["=="],

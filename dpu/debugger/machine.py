@@ -6,6 +6,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from ..elf.format import IRAM_BASE, MRAM_BASE
+
 __all__ = [
     "INSTRUCTION",
     "IRAM_BASE",
@@ -17,7 +19,6 @@ __all__ = [
     "WatchKind",
 ]
 
-MRAM_BASE, IRAM_BASE = 0x0800_0000, 0x8000_0000
 # The bytes of an instruction.
 INSTRUCTION = 8
 

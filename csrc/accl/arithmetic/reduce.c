@@ -17,8 +17,6 @@
 #include "common/copy.h"
 #include "common/processor.h"
 
-#define BLOCK 2048 /* elements */
-
 /*
  * Vectors are as long as the target's registers: of longer ones the compiler compares each element
  * by itself. Elements may be at any address.
@@ -209,12 +207,12 @@ static void load_half(float *to, const uint8_t *from, uint32_t from_type, uint32
 
 static void reduce_half(const struct reduction *r, size_t start, size_t count)
 {
-    float acc[BLOCK], next[BLOCK];
+    float acc[REDUCE_BLOCK], next[REDUCE_BLOCK];
     void (*round)(float *, const float *, size_t) =
         r->type == ACCL_FLOAT16 ? acclib_half_round : acclib_bfloat_round;
     reduce_fn combine = acclib_reduce_kernel(r->function, ACCL_FLOAT32, acclib_reduce_vectors());
-    for (size_t at = start; at < start + count; at += BLOCK) {
-        size_t n = start + count - at < BLOCK ? start + count - at : BLOCK;
+    for (size_t at = start; at < start + count; at += REDUCE_BLOCK) {
+        size_t n = start + count - at < REDUCE_BLOCK ? start + count - at : REDUCE_BLOCK;
         uint32_t k = r->first;
         load_half(acc, r->operands[k], r->operand_types[k], r->type, at, n);
         for (uint32_t i = 1; i < r->n; i++) {
@@ -250,7 +248,7 @@ void acclib_reduce(const struct reduction *r, size_t start, size_t count)
         return;
     }
 
-    _Alignas(64) uint8_t block[BLOCK * sizeof(double)];
+    _Alignas(64) uint8_t block[REDUCE_BLOCK * sizeof(double)];
     reduce_fn combine = acclib_reduce_kernel(r->function, r->type, acclib_reduce_vectors());
     const size_t most = sizeof block / size;
     for (size_t at = start; at < start + count; at += most) {

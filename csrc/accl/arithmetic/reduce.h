@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Elements that are combined at a time, whose operands are in a near cache. */
+#define REDUCE_BLOCK 2048
+
 struct reduction {
     uint32_t function; /* enum accl_reduce_function, checked */
     uint32_t type;     /* of the arithmetic */

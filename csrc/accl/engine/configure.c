@@ -3,8 +3,6 @@
 
 #include "accl/transport/transport.h"
 
-#define SEGMENT_END 8388544
-
 /* Sequence numbers start again. */
 static void forget_numbers(accl_device *device)
 {

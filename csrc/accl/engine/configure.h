@@ -5,6 +5,10 @@
 
 #include "accl/base/device.h"
 
+/* Segments are shorter, in bytes. */
+#define SEGMENT_END 8388544
+#define DEFAULT_TIMEOUT_MS 1000000
+
 /* Executes CALL; error bits. Does not wait. */
 uint32_t acclib_configure(accl_device *device, const struct accl_call *call);
 

@@ -6,12 +6,9 @@
 #include "accl/transport/executor.h"
 #include "accl/transport/transport.h"
 
-#define SLOT_WORDS 8
-#define REGISTERS 0x1FC0 /* from here to the end are registers */
-
 static uint32_t communicators_begin(const accl_device *device)
 {
-    return 4 + device->rx_count * SLOT_WORDS * 4;
+    return 4 + device->rx_count * EXCHANGE_RECORD_WORDS * 4;
 }
 
 static uint32_t bytes_of(const struct communicator *comm)
@@ -31,7 +28,7 @@ uint32_t acclib_exchange_add_communicator(accl_device *device, const struct comm
 {
     uint32_t bytes = bytes_of(comm);
     uint32_t at = device->exchange_end;
-    if (at < ACCL_EXCHANGE_SIZE && at + bytes > REGISTERS)
+    if (at < ACCL_EXCHANGE_SIZE && at + bytes > EXCHANGE_REGISTERS)
         at = ACCL_EXCHANGE_SIZE;
     if (at + bytes > EXCHANGE_WORDS * 4)
         return UINT32_MAX; /* no place, and none needed */
@@ -73,7 +70,7 @@ static void show_message(void *argument, const struct pending *pending)
     uint32_t sequence = pending->sequence;
     uint32_t parts = pending->segments ? pending->segments : 1;
     for (uint32_t i = 0; i < parts && picture->next < device->rx_count; i++) {
-        uint32_t *record = &device->exchange[1 + picture->next++ * SLOT_WORDS];
+        uint32_t *record = &device->exchange[1 + picture->next++ * EXCHANGE_RECORD_WORDS];
         uint64_t n = left < device->rx_bytes ? left : device->rx_bytes;
         record[0] = ACCL_RX_RESERVED;
         record[4] = pending->tag;
@@ -88,7 +85,7 @@ void acclib_exchange_refresh(accl_device *device)
 {
     uint32_t *x = device->exchange;
     for (uint32_t i = 0; i < device->rx_count; i++) {
-        uint32_t *record = &x[1 + i * SLOT_WORDS];
+        uint32_t *record = &x[1 + i * EXCHANGE_RECORD_WORDS];
         uint64_t address =
             ADDRESS_BASE + heap_offset(device->heap, device->pool.data) + i * device->rx_bytes;
         record[0] = ACCL_RX_ENQUEUED;

@@ -9,6 +9,9 @@
 
 #include "accl/base/device.h"
 
+#define EXCHANGE_RECORD_WORDS 8   /* of an rx buffer */
+#define EXCHANGE_REGISTERS 0x1FC0 /* from here to the end are registers */
+
 /* After the rx buffers were set up; before the first communicator. */
 void acclib_exchange_init(accl_device *device);
 

@@ -9,6 +9,7 @@
 #include "accl/base/device.h"
 #include "accl/base/fork.h"
 #include "accl/engine/communicator.h"
+#include "accl/engine/configure.h"
 #include "accl/engine/exchange.h"
 #include "accl/engine/request.h"
 #include "accl/engine/world.h"
@@ -112,7 +113,7 @@ ACCL_EXPORT int accl_open(const struct accl_config *config, accl_device **device
     d->completion_fd = -1;
     d->memory_mode = c.memory_mode;
     d->stack = c.stack;
-    d->timeout_ms = 1000000;
+    d->timeout_ms = DEFAULT_TIMEOUT_MS;
     cores_add(&d->core_set, 0);
     atomic_store(&d->cores, usable_cores());
     ticks_start(&d->ticks);

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import enum
+import re
 import subprocess
+from pathlib import Path
 
 import numpy as np
 
@@ -63,3 +65,12 @@ def test_constants_are_those_of_the_header() -> None:
     assert [dtypes[name] for name in drivers] == list(range(7))
     bits = {name for name in dtypes if name.startswith("BITS")}
     assert all(value >= 128 for name, value in dtypes.items() if name not in bits | {*drivers})
+
+
+def test_operations_of_cplusplus_are_named_like_those_of_the_header(root: Path) -> None:
+    """Their numbers come from the header; there may be fewer, as they are those of the driver."""
+    text = (root / "include/accl/cpp/accl/constants.hpp").read_text()
+    members = text.partition("enum class operation")[2].partition("}")[0]
+    named = re.findall(r"^ +(\w+) = ACCL_(\w+)", members, re.MULTILINE)
+    assert len(named) > 14
+    assert [name.upper() for name, _ in named] == [number for _, number in named]
