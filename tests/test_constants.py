@@ -22,7 +22,7 @@ from accelforge import _naming
 from accelforge._joining import tables
 from accelforge._problem import format, mapspace
 from accelforge.kernels import accl_kernels
-from accl import _setup, constants, rxbuffer
+from accl import _setup, communicator, constants, rxbuffer
 from buildtools.c_lists import read_list
 from dpu import _isa, ffi, reports
 from dpu.debugger import machine, session
@@ -102,6 +102,7 @@ CONSTANTS: dict[str, Mapping[str, int]] = {
     "formats/dpu_elf.h": {
         f"DPU_ELF_{name}_BASE": getattr(elf, f"{name}_BASE") for name in ("MRAM", "IRAM", "ATOMIC")
     },
+    "accl.h": {"ACCL_NO_SESSION": communicator.NO_SESSION},
     "accl/base/communicator.h accl/engine/exchange.h accl/engine/configure.h": {
         "RANKS_MAX": constants.RANKS_MAX,
         "4 * EXCHANGE_RECORD_WORDS": rxbuffer.RECORD_BYTES,
