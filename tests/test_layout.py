@@ -103,7 +103,9 @@ LAYERS: dict[str, str] = {
     "accelforge/yaml": "@accelforge/expressions",
     "accelforge/fields": "@accelforge/yaml",
     "accelforge/frontend/mapper": "accelforge/fields accelforge/_problem",
-    "accelforge/frontend": "@accelforge/fields accelforge/drawing @accelforge/frontend/mapper",
+    "accelforge/component_models": "",
+    "accelforge/frontend": "@accelforge/fields accelforge/drawing @accelforge/frontend/mapper"
+    " accelforge/component_models",
     "accelforge/tracegen": "accelforge/frontend",
     "accelforge/results": "@accelforge/frontend",
     "accelforge/model": "@accelforge/results accelforge/_model",

@@ -47,7 +47,8 @@ class Config(EvalableModel):
     """Models of hwcomponents, or paths of Python files that have some."""
 
     use_installed_component_models: bool | None = field(Fixed(bool, optional=True), True)
-    """Also use the models that hwcomponents finds among the installed packages."""
+    """Also use the models that hwcomponents finds among the installed packages; our own where
+    hwcomponents is not installed."""
 
     _named_by_yaml: frozenset[str] = frozenset()
     _allowed: bool = False

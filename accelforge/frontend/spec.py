@@ -151,7 +151,7 @@ class Spec(EvalableModel):
         These are ``area``, ``total_area``, ``leak_power`` and ``total_leak_power`` of components,
         and ``energy`` and ``throughput`` of their actions, all with their scales. Numbers that the
         specification gives are taken; what it does not give comes from hwcomponents, if that is
-        installed.
+        installed, or else from our own models. ``cost_sources`` of components says which.
 
         Parameters
         ----------
@@ -188,6 +188,7 @@ class Spec(EvalableModel):
                     models = self._shared_models()
                 values = component.__dict__
                 values["component_modeling_log"] = list(component.component_modeling_log)
+                values["cost_sources"] = dict(component.cost_sources)
                 above = 1
                 for parent in parents:
                     if isinstance(parent, Spatialable):
@@ -214,7 +215,7 @@ class Spec(EvalableModel):
         return models
 
     def _component_models(self) -> list[Any] | None:
-        """Return the models that components may use, if hwcomponents is installed."""
+        """Return the models that components may use; None for our own."""
         given = self.config.component_models
         for number, entry in enumerate(given):
             if isinstance(entry, str):
@@ -223,7 +224,7 @@ class Spec(EvalableModel):
         if hwcomponents is None:
             if given:
                 need("hwcomponents", "A component model of the user")
-            return None
+            return None if self.config.use_installed_component_models else []
         installed = self.config.use_installed_component_models
         try:
             return list(hwcomponents.get_models(given, include_installed=installed))

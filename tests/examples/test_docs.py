@@ -29,6 +29,7 @@ PAGES = [
     "docs/dpu_chip.md",
     "docs/accl.md",
     "docs/accelforge.md",
+    "docs/component_models.md",
     "docs/mpi4py.md",
     "docs/trace.md",
     "docs/trouble.md",

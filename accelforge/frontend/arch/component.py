@@ -47,13 +47,18 @@ class Component(Leaf, Spatialable):
     """A node that costs area, power, energy or time. This class is abstract."""
 
     component_class: str | None = field(Text(optional=True), None)
-    """Name of its model in hwcomponents, for costs that are not given. ``Dummy`` costs nothing."""
+    """Name of its model in hwcomponents, or in `accelforge.component_models` where that is not
+    installed, for costs that are not given. ``Dummy`` costs nothing."""
 
     component_model: Any = field(Kind(), None)
     """Its model itself, which comes before `component_class`."""
 
     component_modeling_log: list[str] = field(Kind(), [])
-    """Origin of its costs."""
+    """How its costs came about."""
+
+    cost_sources: dict[str, str] = field(Kind(), {})
+    """Origin of each cost, such as ``energy of read``: ``given``, ``Dummy``, ``offchip: SRAM`` or
+    the package and class of another model. It is a result."""
 
     actions: EvalableList[Any] = field(Items(Part(Action)), EvalableList())
     """Its actions."""
@@ -178,6 +183,7 @@ class Component(Leaf, Spatialable):
         new = self.model_copy()
         new.__dict__["actions"] = EvalableList(action.model_copy() for action in self.actions)
         new.__dict__["component_modeling_log"] = list(self.component_modeling_log)
+        new.__dict__["cost_sources"] = dict(self.cost_sources)
         return new
 
     def populate_component_model(
@@ -191,7 +197,7 @@ class Component(Leaf, Spatialable):
         Parameters
         ----------
         component_models : list, optional
-            Models to search; by default those that hwcomponents finds.
+            Models to search; by default those that hwcomponents finds, or else our own.
         in_place : bool
             Whether to change this object rather than a copy.
         trying_to_calculate : str, optional

@@ -2,7 +2,7 @@
 """Area, leak power, energy and throughput of a component.
 
 Numbers that are given always count. What is not given comes from a model of hwcomponents, if that
-package is installed.
+package is installed, else from one of our own. ``cost_sources`` of the component says which.
 """
 
 from __future__ import annotations
@@ -38,23 +38,22 @@ def find_model(component: Component, models: list[Any] | None, wanted: str) -> A
     component : Component
         Its ``component_class`` names the model.
     models : list, optional
-        Models to search; by default those that hwcomponents finds.
+        Models to search; by default those that hwcomponents finds, or our own without it.
     wanted : str
         The field that needs the model.
 
     Raises
     ------
     EvaluationError
-        No class is named, or hwcomponents is not installed, or its model fails; with what to do.
+        No class is named, or hwcomponents is not installed and we have none of that name, or the
+        model fails; with what to do.
     """
     if component.component_model is not None:
         return component.component_model
     name = component.get_component_class(wanted)
     hwcomponents = find("hwcomponents")
     if hwcomponents is None:
-        raise EvaluationError(
-            explain_missing(name, wanted), source_field=f"{component.name}.{wanted}"
-        )
+        return _find_own(component, models, wanted, name)
     try:
         found = hwcomponents.get_model(
             name,
@@ -72,12 +71,37 @@ def find_model(component: Component, models: list[Any] | None, wanted: str) -> A
     return found.value
 
 
+def _find_own(component: Component, models: list[Any] | None, wanted: str, name: str) -> Any:
+    """Return the model of ours, and remember it; a list of models leaves ours out."""
+    from accelforge.component_models import make_model
+
+    own = None
+    try:
+        if models is None:
+            own = make_model(name, component._attributes_for_component_model())
+    except (ValueError, ArithmeticError) as error:
+        raise _failure(component, wanted, error) from error
+    if own is None:
+        raise EvaluationError(
+            explain_missing(name, wanted), source_field=f"{component.name}.{wanted}"
+        )
+    component.__dict__["component_model"] = own
+    warn_of_node(component.name, own)
+    return own
+
+
 def _failure(component: Component, wanted: str, error: Exception) -> EvaluationError:
-    result = explain_failure(str(component.component_class), error)
+    result = explain_failure(str(component.component_class), error, _is_own(component))
     result.add_field(wanted)
     result.add_field(component.name)
     result.locate(component._place)
     return result
+
+
+def _is_own(component: Component) -> bool:
+    """Return whether the costs are ours to explain: there is no other model."""
+    model = component.component_model
+    return hasattr(model, "origin") or (model is None and find("hwcomponents") is None)
 
 
 def _ask_action(component: Component, action: Any, models: list[Any] | None, wanted: str) -> Any:
@@ -97,8 +121,23 @@ def _ask_action(component: Component, action: Any, models: list[Any] | None, wan
     return getattr(found.value, wanted)
 
 
-def _scaled(component: Component, what: str, value: Any, scales: dict[str, Any]) -> Any:
-    """Multiply a value by its scales, and log it."""
+def _source(component: Component, given: bool) -> str:
+    """Return where a number comes from."""
+    if given:
+        return "given"
+    if component._is_dummy():
+        return "Dummy"
+    model = component.component_model
+    kind = type(model)
+    origin = f"{kind.__module__.partition('.')[0]}: {kind.__name__}"
+    return str(getattr(model, "origin", origin))
+
+
+def _scaled(
+    component: Component, what: str, value: Any, given: bool, scales: dict[str, Any]
+) -> Any:
+    """Multiply a value by its scales, and log it with its source."""
+    component.cost_sources[what] = _source(component, given)
     log = component.component_modeling_log
     log.append(f"{what} is {value}")
     for name, scale in scales.items():
@@ -118,6 +157,7 @@ def calculate_area(component: Component, models: list[Any] | None) -> None:
         component,
         "area",
         area,
+        component.area is not None,
         {
             "area_scale": component.area_scale,
             "n_parallel_instances": component.n_parallel_instances,
@@ -135,6 +175,7 @@ def calculate_leak_power(component: Component, models: list[Any] | None) -> None
         component,
         "leak_power",
         power,
+        component.leak_power is not None,
         {
             "leak_power_scale": component.leak_power_scale,
             "n_parallel_instances": component.n_parallel_instances,
@@ -145,7 +186,7 @@ def calculate_leak_power(component: Component, models: list[Any] | None) -> None
 def calculate_energy(component: Component, models: list[Any] | None) -> None:
     """Set the energy of each action, in J."""
     for action in component.actions:
-        energy = action.energy
+        energy, given = action.energy, action.energy is not None
         if energy is None:
             dummy = component._is_dummy()
             energy = 0 if dummy else _ask_action(component, action, models, "energy")
@@ -153,6 +194,7 @@ def calculate_energy(component: Component, models: list[Any] | None) -> None:
             component,
             f"energy of {action.name}",
             energy,
+            given,
             {
                 "energy_scale of the component": component.energy_scale,
                 "energy_scale of the action": action.energy_scale,
@@ -163,7 +205,7 @@ def calculate_energy(component: Component, models: list[Any] | None) -> None:
 def calculate_throughput(component: Component, models: list[Any] | None) -> None:
     """Set the throughput of each action, in actions per second."""
     for action in component.actions:
-        throughput = action.throughput
+        throughput, given = action.throughput, action.throughput is not None
         if throughput is None:
             dummy = component._is_dummy()
             throughput = math.inf if dummy else _ask_action(component, action, models, "throughput")
@@ -171,6 +213,7 @@ def calculate_throughput(component: Component, models: list[Any] | None) -> None
             component,
             f"throughput of {action.name}",
             throughput,
+            given,
             {
                 "throughput_scale of the component": component.throughput_scale,
                 "throughput_scale of the action": action.throughput_scale,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in one line why a model of hwcomponents gave no costs, and when its numbers jump."""
+"""Says in one line why a component model gave no costs, and when its numbers jump."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from accelforge.util.exceptions import EvaluationError
@@ -22,7 +23,7 @@ MOST_SHOWN = 300
 
 
 def explain_missing(name: str, wanted: str) -> str:
-    """Say that hwcomponents is not installed.
+    """Say that hwcomponents is not installed, and that we have no model of that name either.
 
     Parameters
     ----------
@@ -31,13 +32,15 @@ def explain_missing(name: str, wanted: str) -> str:
     wanted : str
         The field that it would give.
     """
+    from accelforge.component_models import CLASSES
+
     needs = ""
     if sys.version_info < NEEDED_PYTHON:
         needs = " (it needs Python 3.12, and this is {}.{})".format(*sys.version_info)
     return (
         f"{wanted} is not given, and only a model of hwcomponents could give it for the class "
-        f"{name}, but hwcomponents is not installed{needs}. Give {wanted} as a number, use "
-        f"component_class: Dummy for no costs, or type: {INSTALL}"
+        f"{name}, but hwcomponents is not installed{needs}{_near(name, CLASSES)}. Give "
+        f"{wanted} as a number, use component_class: Dummy for no costs, or type: {INSTALL}"
     )
 
 
@@ -51,6 +54,9 @@ def warn_of_node(component: str, model: Any) -> None:
     model : object
         The model, which may be CACTI's or have one in it.
     """
+    scaling = getattr(model, "scaling", "")
+    if scaling:
+        warnings.warn(f"{component}: {scaling}", stacklevel=2)
     for part in (model, *getattr(model, "__dict__", {}).values()):
         node = getattr(part, "tech_node", None)
         if not type(part).__module__.startswith("hwcomponents_cacti") or node is None:
@@ -65,17 +71,21 @@ def warn_of_node(component: str, model: Any) -> None:
             return
 
 
-def explain_failure(name: str, error: Exception) -> EvaluationError:
-    """Make an error of one line of what hwcomponents raised.
+def explain_failure(name: str, error: Exception, own: bool = False) -> EvaluationError:
+    """Make an error of one line of what a model raised.
 
     Parameters
     ----------
     name : str
         The component's class.
     error : Exception
-        What hwcomponents raised, often many lines.
+        What it raised; hwcomponents often raises many lines.
+    own : bool
+        Whether the model is one of ours.
     """
     text = str(error)
+    if own:
+        return EvaluationError(f"the model {name} of offchip failed: {text[:MOST_SHOWN]}")
     if isinstance(error, ImportError):
         package = (error.name or "hwcomponents").partition(".")[0]
         ours = package.startswith("hwcomponents")
@@ -102,10 +112,15 @@ def explain_failure(name: str, error: Exception) -> EvaluationError:
 
 
 def _similar(name: str, known: str) -> str:
+    return _near(name, known.rstrip(".").split(", ")) or ". To list them: hwc --list"
+
+
+def _near(name: str, known: Iterable[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name.lower(), known.rstrip(".").split(", "), 3)
-    return f". Similar: {', '.join(near)}" if near else ". To list them: hwc --list"
+    plain = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), plain, 3)
+    return f". Similar: {', '.join(plain[key] for key in near)}" if near else ""
 
 
 def _last_error(text: str) -> str:

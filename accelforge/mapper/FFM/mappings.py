@@ -309,6 +309,23 @@ class Mappings(Table):
                     sizes[access.name] = workload.get_tensor_size(access.name) * bits
         return sizes
 
+    def cost_sources(self) -> dict[str, dict[str, str]]:
+        """Return where the costs of each component come from.
+
+        Returns
+        -------
+        dict
+            By component and cost, such as ``energy of read``: ``given``, ``Dummy``, ``offchip:
+            SRAM`` for our own models, or the package and class of another one.
+        """
+        found: dict[str, dict[str, str]] = {}
+        for spec in (self.evaluated_specs or {}).values():
+            for component, _ in spec.arch.iterate_hierarchically():
+                sources = getattr(component, "cost_sources", None)
+                if sources:
+                    found.setdefault(component.name, {}).update(sources)
+        return found
+
     # --- why ------------------------------------------------------------------------------------
 
     def explain(self, index: int | None = None) -> Explanation:

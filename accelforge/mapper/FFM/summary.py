@@ -40,7 +40,20 @@ def summarize(mappings: Mappings) -> str:
             continue
         low, high = with_unit(min(rows), unit), with_unit(max(rows), unit)
         parts.append(f"{name} {low}" + (f" to {high}" if high != low else ""))
+    models = _models(mappings)
+    if models:
+        parts.append(f"costs from {', '.join(dict.fromkeys(models.values()))}")
     return f"<Mappings: {', '.join(parts)}; {len(table)} columns>"
+
+
+def _models(mappings: Mappings) -> dict[str, str]:
+    """Return the model of each component that has costs from one."""
+    found = {}
+    for name, sources in mappings.cost_sources().items():
+        models = dict.fromkeys(s for s in sources.values() if s not in ("given", "Dummy"))
+        if models:
+            found[name] = " and ".join(models)
+    return found
 
 
 def _names(names: Sequence[str]) -> str:
@@ -79,6 +92,7 @@ def _components(mappings: Mappings) -> str:
     energy = mappings.energy(per_component=True)
     latency = mappings.latency(per_component=True)
     usage = _usage(mappings)
+    models = _models(mappings)
     total = sum(energy.values())
     rows = [
         (
@@ -87,10 +101,12 @@ def _components(mappings: Mappings) -> str:
             f"{energy.get(name, 0.0) / total:.1%}" if total else "",
             with_unit(latency.get(name, 0.0), "s"),
             f"{usage[name]:.1%}" if name in usage else "",
+            *([models.get(name, "")] if models else []),
         )
         for name in dict.fromkeys([*usage, *energy, *latency])
     ]
-    return html_table(("component", "energy", "of total", "busy for", "memory used"), rows)
+    heads = ("component", "energy", "of total", "busy for", "memory used")
+    return html_table((*heads, *(["costs from"] if models else [])), rows)
 
 
 def _usage(mappings: Mappings) -> dict[str, Any]:

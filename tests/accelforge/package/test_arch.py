@@ -188,19 +188,6 @@ def test_a_dummy_costs_nothing(spec):
     assert (found.actions[0].energy, found.actions[0].throughput) == (0, math.inf)
 
 
-def test_classes_of_hwcomponents_are_named_if_it_is_missing(spec):
-    try:
-        import hwcomponents  # noqa: F401
-    except ImportError:
-        pass
-    else:
-        pytest.skip("hwcomponents is installed")
-    spec.arch["MAC"].component_class = "IntMAC"
-    del spec.arch["MAC"].actions["compute"].energy
-    with pytest.raises(EvaluationError, match=r"MAC.actions.compute.energy.*hwcomponents"):
-        spec.calculate_component_costs()
-
-
 def test_a_class_of_hwcomponents_is_asked(spec, monkeypatch):
     """A package of that name whose one class has numbers that are known."""
 
