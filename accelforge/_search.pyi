@@ -40,7 +40,7 @@ def search(
     stop: Any = None,
     deadline: float,
     memory_limit: float,
-    progress: Callable[[dict[str, int]], object] | None = None,
+    progress: Callable[[dict[str, Any]], object] | None = None,
     width: int = 0,
     incumbents: Any = None,
 ) -> Found: ...

@@ -35,6 +35,7 @@ from accelforge.libsearch cimport (
     forge_search_finish,
     forge_search_low,
     forge_search_progress,
+    forge_search_standing,
     forge_search_request,
     forge_search_start,
     forge_search_stop,
@@ -309,22 +310,32 @@ cdef object places_of(const uint32_t *numbers, size_t count, list known):
 cdef int wait(
     forge_search *searching, object stop, double deadline, object progress
 ) except -1:
-    """Wait for the end, and stop the search when the caller or the clock says so."""
+    """Wait for the end, and stop the search when the caller, the clock or Ctrl-C says so."""
     cdef bint ended = False
     cdef forge_progress state
+    cdef double best[FORGE_OBJECTIVES]
+    cdef double bound[FORGE_OBJECTIVES]
     while not ended:
         with nogil:
             ended = forge_search_wait(searching, SLICE_S)
-        PyErr_CheckSignals()
+        try:
+            PyErr_CheckSignals()
+        except KeyboardInterrupt:
+            if stop is None:
+                raise
+            stop[0] = 1
         if time.monotonic() > deadline or (stop is not None and stop[0]):
             forge_search_stop(searching)
         if progress is not None:
             state = forge_search_progress(searching)
+            forge_search_standing(searching, best, bound)
             progress({
                 "templates": state.templates,
                 "done": state.done,
                 "evaluated": state.evaluated,
                 "valid": state.valid,
+                "best": [best[i] for i in range(FORGE_OBJECTIVES)],
+                "bound": [bound[i] for i in range(FORGE_OBJECTIVES)],
             })
     return 0
 
@@ -386,13 +397,14 @@ def search(
     threads : int
         At least 1.
     stop : buffer, optional
-        The search ends soon once its first element is not 0.
+        The search ends soon once its first element is not 0, which Ctrl-C makes it. Without this,
+        Ctrl-C raises KeyboardInterrupt.
     deadline : float
         The same, at this time of `time.monotonic`.
     memory_limit : float
         Bytes.
     progress : callable, optional
-        Called with a dict of numbers many times a second.
+        Called with a dict of numbers many times a second; ``best`` and ``bound`` are lists.
     width : int
         If not 0, only this many choices of tiles are kept at each loop.
     incumbents : Incumbents, optional

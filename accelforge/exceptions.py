@@ -5,6 +5,7 @@ from accelforge.util.exceptions import (
     EvaluationError,
     InvalidMappingError,
     MapperError,
+    MapperInterrupt,
     MapperLimitWarning,
     ValidationError,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "EvaluationError",
     "InvalidMappingError",
     "MapperError",
+    "MapperInterrupt",
     "MapperLimitWarning",
     "ValidationError",
 ]

@@ -128,6 +128,7 @@ cdef extern from "accelforge/search/search.h":
     cbool forge_search_wait(forge_search *search, double seconds) nogil
     void forge_search_stop(forge_search *search) nogil
     forge_progress forge_search_progress(forge_search *search) nogil
+    void forge_search_standing(forge_search *search, double *best, double *bound) nogil
     forge_status forge_search_finish(
         forge_search *search, forge_found *found, forge_fault *fault
     ) nogil

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 __all__ = [
     "EvaluationError",
     "InvalidMappingError",
     "MapperError",
+    "MapperInterrupt",
     "MapperLimitWarning",
     "Place",
     "ValidationError",
@@ -107,3 +109,33 @@ class MapperError(RuntimeError):
 
 class MapperLimitWarning(UserWarning):
     """The mapper stopped at a limit; its result may not be the best."""
+
+
+class MapperInterrupt(KeyboardInterrupt):
+    """Ctrl-C stopped the mapper, which had something to make mappings of.
+
+    Parameters
+    ----------
+    join : callable
+        Makes them within some seconds.
+    """
+
+    def __init__(self, join: Callable[[float], Any]) -> None:
+        super().__init__("the mapper was stopped; best() of this returns the best mappings so far")
+        self._join = join
+
+    def best(self, seconds: float = 10.0) -> Any:
+        """Return the best mappings that were found, as `map_workload_to_arch` does.
+
+        Parameters
+        ----------
+        seconds : float
+            Time to put them together.
+
+        Returns
+        -------
+        Mappings or None
+            None if what was found does not make a mapping of all Einsums. ``bounds`` says how
+            much better a mapping can be at most.
+        """
+        return self._join(seconds)

@@ -1,56 +1,82 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A progress bar on stderr."""
+"""A progress bar on stderr, where a person can see it."""
 
 from __future__ import annotations
 
 import sys
 import time
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "say"]
 
 _WIDTH = 24
-_SECONDS_BETWEEN_LINES = 0.1
+_SECONDS_BETWEEN = 0.1
 
 
 class Progress:
-    """A progress bar: that of tqdm where it is installed, else one line of text.
+    """A progress bar: one line of a terminal or of a notebook.
 
-    It is silent where stderr is closed.
+    It is silent where stderr is neither, or is closed.
 
     Parameters
     ----------
-    total : int
-        How many steps there are.
+    total : float
+        How much work there is.
     label : str or None
         What is done; None shows nothing.
     position : int
-        Line of the bar, if there are several.
+        Lines above it that other bars have; it changes nothing.
+    note : str
+        What stands behind the bar.
     """
 
-    def __init__(self, total: int, label: str | None, position: int = 0) -> None:
-        self._bar: Any = None
-        stream = sys.stderr
-        if label is None or stream is None or stream.closed:
+    def __init__(
+        self, total: float, label: str | None, position: int = 0, *, note: str = ""
+    ) -> None:
+        self.total = total
+        self.label = label
+        self.note = note
+        self.done: float = 0
+        self._stream = None if label is None else _stream()
+        if self._stream is None:
             return
-        try:
-            from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
-        except ImportError:
-            self._bar = _Line(total, label, stream)
-        else:
-            self._bar = tqdm(total=total, desc=label, position=position, file=stream)
+        self._started = time.monotonic()
+        self._length = 0
+        self._show()
 
-    def update(self, steps: int = 1) -> None:
-        """Say that steps are done."""
-        if self._bar is not None:
-            self._bar.update(steps)
+    @property
+    def shown(self) -> bool:
+        """True if there is a bar."""
+        return self._stream is not None
+
+    def update(self, steps: float = 1) -> None:
+        """Say that work is done."""
+        self.reach(self.done + steps)
+
+    def reach(self, done: float, note: str | None = None) -> None:
+        """Say how much work is done in all.
+
+        Parameters
+        ----------
+        done : float
+            Of `total`.
+        note : str, optional
+            Stands behind the bar from now on.
+        """
+        self.done = done
+        if note is not None:
+            self.note = note
+        if self._stream is not None and time.monotonic() - self._last >= _SECONDS_BETWEEN:
+            self._show()
 
     def close(self) -> None:
         """Leave the bar as it is."""
-        bar, self._bar = self._bar, None
-        if bar is not None:
-            bar.close()
+        if self._stream is not None:
+            self._show()
+            self._stream.write("\n")
+            self._stream.flush()
+            self._stream = None
 
     def __enter__(self) -> Self:
         return self
@@ -63,36 +89,32 @@ class Progress:
     ) -> None:
         self.close()
 
-
-class _Line:
-    """A bar of characters, which a terminal shows in one line, and a file line by line."""
-
-    def __init__(self, total: int, label: str, stream: TextIO) -> None:
-        self.total = total
-        self.label = label
-        self.stream = stream
-        self.done = 0
-        self.started = time.monotonic()
-        self.shown = -1.0
-        self.in_place = stream.isatty()
-        self._show()
-
-    def update(self, steps: int) -> None:
-        self.done += steps
-        if self.in_place and time.monotonic() - self.shown >= _SECONDS_BETWEEN_LINES:
-            self._show()
-
-    def close(self) -> None:
-        self._show()
-        if self.in_place:
-            self.stream.write("\n")
-            self.stream.flush()
-
     def _show(self) -> None:
-        self.shown = time.monotonic()
+        assert self._stream is not None
+        self._last = time.monotonic()
         share = min(self.done / self.total, 1.0) if self.total else 1.0
         bar = ("#" * round(share * _WIDTH)).ljust(_WIDTH)
-        seconds = self.shown - self.started
-        text = f"{self.label}: {share:4.0%} |{bar}| {self.done}/{self.total} [{seconds:.1f} s]"
-        self.stream.write(f"\r{text}" if self.in_place else f"{text}\n")
-        self.stream.flush()
+        seconds = self._last - self._started
+        behind = f" {self.note}" if self.note else ""
+        text = f"{self.label}: {share:4.0%} |{bar}| [{seconds:.1f} s]{behind}"
+        # A shorter text than before leaves nothing of that.
+        self._stream.write(f"\r{text.ljust(self._length)}")
+        self._stream.flush()
+        self._length = len(text)
+
+
+def say(text: str) -> None:
+    """Write a line to where a progress bar would be."""
+    stream = _stream()
+    if stream is not None:
+        stream.write(f"{text}\n")
+        stream.flush()
+
+
+def _stream() -> TextIO | None:
+    """Return stderr, if a person sees what is written over there."""
+    stream = sys.stderr
+    if stream is None or stream.closed:
+        return None
+    seen = stream.isatty() or type(stream).__module__.startswith("ipykernel")
+    return stream if seen else None

@@ -24,7 +24,7 @@ from accelforge.mapper.FFM.pmappings import MultiEinsumPmappings
 from accelforge.mapper.FFM.results import ResultTable
 from accelforge.util.exceptions import MapperLimitWarning
 from accelforge.util.parallel import get_n_parallel_jobs
-from accelforge.util.progress import Progress
+from accelforge.util.progress import Progress, say
 
 __all__ = ["Joined", "join", "join_groups"]
 
@@ -68,7 +68,7 @@ def join(
     front = _front(metrics, pmappings.objectives)
     table = ResultTable(pmappings, groups, names, info_metrics)
     if print_progress:
-        print(f"Joining the pmappings of {len(names)} Einsum{'s' if len(names) > 1 else ''}")
+        say(f"Joining the pmappings of {len(names)} Einsum{'s' if len(names) > 1 else ''}")
     table.groups, joined = _run(pmappings, groups, table.problem(), front, limits)
 
     parts: list[Mappings] = []
@@ -90,7 +90,7 @@ def join(
     if row_filter is not None:
         result = result._update(data=_filtered(result.data, row_filter))
     if print_progress:
-        print(f"Found {len(result)} Pareto-optimal mapping{'s' if len(result) != 1 else ''}")
+        say(f"Found {len(result)} Pareto-optimal mapping{'s' if len(result) != 1 else ''}")
     return result
 
 
@@ -321,8 +321,9 @@ def _warn(limits: Limits, result: Mappings) -> None:
             best = min(result._table()[name])
             what = name.partition("<SEP>")[2].replace("_", " ")
             said.append(f"the best {what} found is {best:.6g}, and none is below {bound:.6g}")
+    where = "Ctrl-C" if limits.interrupted else f"its {limits}"
     warnings.warn(
-        f"the mapper stopped at its {limits} before it had looked at everything: {'; '.join(said)}",
+        f"the mapper stopped at {where} before it had looked at everything: {'; '.join(said)}",
         MapperLimitWarning,
         stacklevel=_caller(),
     )

@@ -28,9 +28,14 @@ class Limits:
         From now on; infinity for no limit.
     memory : float
         Bytes.
+    interrupted : bool
+        Whether they are for what Ctrl-C left.
     """
 
-    def __init__(self, seconds: float = math.inf, memory: float = math.inf) -> None:
+    def __init__(
+        self, seconds: float = math.inf, memory: float = math.inf, *, interrupted: bool = False
+    ) -> None:
+        self.interrupted = interrupted
         self.seconds = seconds
         self.memory = memory
         self.deadline = time.monotonic() + seconds

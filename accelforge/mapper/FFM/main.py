@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from accelforge.frontend.renames import EinsumName
+from accelforge.util.exceptions import MapperInterrupt
 from accelforge.util.parallel import get_n_parallel_jobs
+from accelforge.util.progress import say
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -51,7 +53,8 @@ def map_workload_to_arch(
     one_pbar_only : bool
         Show one progress bar, and print nothing.
     print_progress : bool
-        Print progress, with progress bars on stderr.
+        Show progress bars, with the best so far and the bound on what is left, and say what was
+        found: on stderr, if that is a terminal or a notebook.
     print_number_of_pmappings : bool
         Print the numbers of pmappings of each Einsum.
     eval_in_detail : bool
@@ -73,6 +76,8 @@ def map_workload_to_arch(
         fit together.
     EvaluationError
         The specification is wrong or incomplete.
+    MapperInterrupt
+        Ctrl-C, as a KeyboardInterrupt whose ``best()`` returns the best mappings so far.
 
     Warns
     -----
@@ -85,27 +90,46 @@ def map_workload_to_arch(
     if one_pbar_only:
         print_progress = print_number_of_pmappings = False
     limits = Limits.of(spec.mapper)
-    pmappings = _make(
-        spec,
-        einsum_names,
-        can_combine_multiple_runs,
-        cache_dir,
-        print_progress,
-        print_number_of_pmappings,
-        one_pbar_only,
-        executor,
-        limits,
-        joined_at_once=not can_combine_multiple_runs,
-    )
-    return _join(
-        pmappings,
-        spec.mapper.metrics,
-        False,
-        _pmapping_row_filter_function,
-        print_progress,
-        spec.mapper.info_metrics if eval_in_detail else spec.mapper.metrics,
-        limits,
-    )
+    pmappings: MultiEinsumPmappings | None = None
+
+    def join(limits: Limits, print_progress: bool) -> Mappings:
+        assert pmappings is not None
+        return _join(
+            pmappings,
+            spec.mapper.metrics,
+            False,
+            _pmapping_row_filter_function,
+            print_progress,
+            spec.mapper.info_metrics if eval_in_detail else spec.mapper.metrics,
+            limits,
+        )
+
+    def join_what_is_left(seconds: float) -> Mappings | None:
+        try:
+            return join(Limits(seconds, limits.memory, interrupted=True), False)
+        except ValueError:
+            return None
+
+    try:
+        pmappings = _make(
+            spec,
+            einsum_names,
+            can_combine_multiple_runs,
+            cache_dir,
+            print_progress,
+            print_number_of_pmappings,
+            one_pbar_only,
+            executor,
+            limits,
+            joined_at_once=not can_combine_multiple_runs,
+        )
+        if limits.stopped:
+            raise KeyboardInterrupt
+        return join(limits, print_progress)
+    except KeyboardInterrupt:
+        if pmappings is None:
+            raise
+        raise MapperInterrupt(join_what_is_left) from None
 
 
 def make_pmappings(
@@ -132,7 +156,7 @@ def make_pmappings(
     cache_dir : str, optional
         Folder for what the searches find, so that later ones need not search again.
     print_progress : bool
-        Print progress, with a progress bar on stderr.
+        Show a progress bar on stderr, and say what was found, if that is a terminal or a notebook.
     print_number_of_pmappings : bool
         Print the numbers of pmappings of each Einsum.
     one_pbar_only : bool
@@ -147,7 +171,8 @@ def make_pmappings(
     """
     from accelforge.mapper.FFM.limits import Limits
 
-    return _make(
+    limits = Limits.of(spec.mapper)
+    result = _make(
         spec,
         einsum_names,
         can_combine_multiple_runs,
@@ -156,8 +181,11 @@ def make_pmappings(
         print_number_of_pmappings,
         one_pbar_only,
         executor,
-        Limits.of(spec.mapper),
+        limits,
     )
+    if limits.stopped:
+        raise KeyboardInterrupt
+    return result
 
 
 def join_pmappings(
@@ -263,8 +291,8 @@ def _make(
     for name, found in jobs.items():
         templates = sum(job.outcome.templates for job in found)
         if print_progress:
-            print(f"Einsum {name}: {templates} pmapping templates, {_rows(result, name)} kept")
-        if not templates and not can_combine_multiple_runs:
+            say(f"Einsum {name}: {templates} pmapping templates, {_rows(result, name)} kept")
+        if not templates and not can_combine_multiple_runs and not limits.stopped:
             result._raise_without_pmappings(name)
     if print_number_of_pmappings:
         print(result.n_pmapping_string())

@@ -8,7 +8,7 @@ good mapping of all of them costs, leaves little to search for in the next round
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from accelforge.mapper.FFM.mapspace import EinsumSpace, objectives_of
 from accelforge.mapper.FFM.outcome import Outcome, Searched
 from accelforge.mapper.FFM.pmappings import MultiEinsumPmappings
 from accelforge.mapper.FFM.searches import search_spaces
+from accelforge.mapper.FFM.standing import standing_text
 
 __all__ = ["search_in_rounds", "two_rounds_pay_off"]
 
@@ -76,7 +77,7 @@ def search_in_rounds(
     spaces : list of EinsumSpace
         The mapspaces of all Einsums that are mapped.
     threads, limits, executor, label
-        As in `search_spaces`.
+        As in `search_spaces`. Ctrl-C stops the limits, and leaves what was found.
 
     Returns
     -------
@@ -85,11 +86,7 @@ def search_in_rounds(
     """
 
     def search(
-        numbers: list[int],
-        label: str | None,
-        width: int,
-        share: float,
-        incumbents: list[Incumbents] | None,
+        numbers: list[int], label: str | None, width: int, share: float, known: _Known
     ) -> list[Outcome]:
         return search_spaces(
             [spaces[number] for number in numbers],
@@ -98,30 +95,58 @@ def search_in_rounds(
             executor=executor,
             label=label,
             width=width,
-            incumbents=None if incumbents is None else [incumbents[number] for number in numbers],
+            incumbents=known.incumbents and [known.incumbents[number] for number in numbers],
             share_of_time=share,
+            work=known.work and [known.work[number] for number in numbers],
+            note=known.note,
         )
 
-    every = list(range(len(spaces)))
-    outcomes = search(every, label, _WIDTHS[0], _SHARE_OF_TIME, None)
-    for width in _WIDTHS[1:]:
-        if all(outcome.complete for outcome in outcomes):
-            return outcomes
-        incumbents = _find_incumbents(spec, spaces, outcomes, limits)
-        named = label and f"{label}, {width} choices of tiles"
-        wider = search(every, named, width, _SHARE_OF_TIME, incumbents)
-        outcomes = [_both(*pair) for pair in zip(wider, outcomes, strict=True)]
+    def find_better() -> None:
+        for width in _WIDTHS[1:]:
+            if limits.stopped or all(outcome.complete for outcome in outcomes):
+                return
+            known = _find_incumbents(spec, spaces, outcomes, limits)
+            named = label and f"{label}, {width} choices of tiles"
+            wider = search(every, named, width, _SHARE_OF_TIME, known)
+            outcomes[:] = [_both(*pair) for pair in zip(wider, outcomes, strict=True)]
 
-    turns = [every] if executor is not None else _turns(spaces, outcomes)
-    for turn, numbers in enumerate(turns):
-        incumbents = _find_incumbents(spec, spaces, outcomes, limits)
-        named = label and f"{label}, exactly, {turn + 1} of {len(turns)}"
-        share = _SHARE_OF_SEARCH / (len(turns) - turn)
-        for number, outcome in zip(
-            numbers, search(numbers, named, 0, share, incumbents), strict=True
-        ):
-            outcomes[number] = _both(outcome, outcomes[number])
+        turns = [every] if executor is not None else _turns(spaces, outcomes)
+        for turn, numbers in enumerate(turns):
+            if limits.stopped:
+                return
+            known = _find_incumbents(spec, spaces, outcomes, limits)
+            named = label and f"{label}, exactly, {turn + 1} of {len(turns)}"
+            share = _SHARE_OF_SEARCH / (len(turns) - turn)
+            found = search(numbers, named, 0, share, known)
+            for number, outcome in zip(numbers, found, strict=True):
+                outcomes[number] = _both(outcome, outcomes[number])
+
+    every = list(range(len(spaces)))
+    outcomes = search(every, label, _WIDTHS[0], _SHARE_OF_TIME, _Known())
+    try:
+        find_better()
+    except KeyboardInterrupt:
+        limits.stop[0] = 1
     return outcomes
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Results of the rounds so far, for the next one.
+
+    Attributes
+    ----------
+    incumbents : list of Incumbents, optional
+        One for each mapspace; None if nothing joins.
+    work : list of float, optional
+        How much each mapspace took to search.
+    note : str
+        The best mapping, and the bound on what is left.
+    """
+
+    incumbents: list[Incumbents] | None = None
+    work: list[float] | None = None
+    note: str = ""
 
 
 def _both(new: Outcome, old: Outcome) -> Outcome:
@@ -154,8 +179,9 @@ def _turns(spaces: list[EinsumSpace], outcomes: list[Outcome]) -> list[list[int]
 
 def _find_incumbents(
     spec: Spec, spaces: list[EinsumSpace], outcomes: list[Outcome], limits: Limits
-) -> list[Incumbents] | None:
-    """Join what was found; return what that means to each search, or None if nothing joins."""
+) -> _Known:
+    """Join what was found; return what that means to each search."""
+    work = [float(outcome.evaluated + 1) for outcome in outcomes]
     jobs: dict[str, list[Searched]] = {}
     for space, outcome in zip(spaces, outcomes, strict=True):
         jobs.setdefault(space.einsum, []).append(Searched(space, outcome))
@@ -164,35 +190,45 @@ def _find_incumbents(
         for name, found in jobs.items()
     }
     if not all(groups.values()):
-        return None
+        return _Known(work=work)
     metrics = spec.mapper.metrics
     pmappings = MultiEinsumPmappings(spec, groups, jobs, objectives_of(metrics))
     joined = join_groups(pmappings, metrics, limits)
     if joined is None:
-        return None
+        return _Known(work=work)
 
     names = objectives_of(metrics)
     points = np.zeros((len(joined.objectives), len(METRICS)))
     for column, name in enumerate(names):
         points[:, METRICS.index(name)] = joined.objectives[:, column]
     step = -(-len(points) // _MOST_INCUMBENTS)
-    beside = dict(
-        zip(
-            jobs,
-            least_beside([_costs(found) for found in jobs.values()], len(METRICS)),
-            strict=True,
-        )
-    )
-    return [
+    costs = {name: _costs(found) for name, found in jobs.items()}
+    beside = dict(zip(jobs, least_beside(list(costs.values()), len(METRICS)), strict=True))
+    compared = tuple(name in joined.compared for name in METRICS)
+    incumbents = [
         _incumbents(
             np.ascontiguousarray(points[::step]),
-            tuple(name in joined.compared for name in METRICS),
+            compared,
             joined.product,
             outcome,
             beside[space.einsum],
         )
         for space, outcome in zip(spaces, outcomes, strict=True)
     ]
+    bound = np.max([_least_sum(costs[name], beside[name]) for name in jobs], axis=0)
+    product = None
+    if joined.product:
+        product = float(
+            np.min(points[:, METRICS.index("energy")] * points[:, METRICS.index("latency")])
+        )
+    note = standing_text(points.min(axis=0).tolist(), bound.tolist(), compared, product)
+    return _Known(incumbents, work, note)
+
+
+def _least_sum(costs: Costs, beside: Costs) -> Floats:
+    """Return what an Einsum and all others cost at least together."""
+    sums: Floats = np.min([least + beside[backing] for backing, least in costs.items()], axis=0)
+    return sums
 
 
 def _incumbents(

@@ -22,7 +22,7 @@ def search(
     stop: Any = None,
     deadline: float = math.inf,
     memory_limit: float = math.inf,
-    progress: Callable[[dict[str, int]], object] | None = None,
+    progress: Callable[[dict[str, Any]], object] | None = None,
     width: int = 0,
     incumbents: Incumbents | None = None,
 ) -> tuple[list[PmappingGroup], dict[str, Any]]:
@@ -35,13 +35,16 @@ def search(
     threads : int, optional
         0: as many as the process may use cores. Results do not depend on it.
     stop : buffer of uint8, optional
-        The search ends soon, with the best so far, once the first element is not 0.
+        The search ends soon, with the best so far, once the first element is not 0; Ctrl-C makes
+        it 1. Without this, Ctrl-C raises KeyboardInterrupt.
     deadline : float, optional
         The same, at this time of `time.monotonic`.
     memory_limit : float, optional
         Bytes. Templates that would need more are left with the best that was found before.
     progress : callable, optional
-        Called with ``{"templates", "done", "evaluated", "valid"}`` some times a second.
+        Called with ``{"templates", "done", "evaluated", "valid", "best", "bound"}`` some times a
+        second. ``best`` is the least of each of `accelforge._search.METRICS` that was found, and
+        ``bound`` what no template that is not finished has anything below.
     width : int, optional
         If not 0, only so many choices of tiles are kept at each loop: a quick look.
     incumbents : Incumbents, optional

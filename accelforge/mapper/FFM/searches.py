@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from accelforge.mapper.FFM.limits import Limits
 from accelforge.mapper.FFM.mapspace import EinsumSpace
 from accelforge.mapper.FFM.outcome import Outcome
 from accelforge.mapper.FFM.search import search
+from accelforge.mapper.FFM.standing import follow
 from accelforge.util.parallel import results_in_time
 from accelforge.util.progress import Progress
 
@@ -35,6 +37,7 @@ class _Job:
     metrics: list[str]
     width: int
     incumbents: Incumbents | None = None
+    work: float = 1.0
 
     def add(self, incumbents: Incumbents) -> None:
         """Take the incumbents of one of the Einsums: what all others cost at least is the least."""
@@ -58,6 +61,8 @@ def search_spaces(
     width: int = 0,
     incumbents: list[Incumbents] | None = None,
     share_of_time: float = 0.8,
+    work: list[float] | None = None,
+    note: str = "",
 ) -> list[Outcome]:
     """Search mapspaces, those that differ in names only once.
 
@@ -81,6 +86,10 @@ def search_spaces(
         One for each mapspace: pmappings that can only be part of worse mappings are not found.
     share_of_time : float
         How much of the time that is left the searches may take; the rest is for what comes then.
+    work : list of float, optional
+        One number for each mapspace: how its search compares with the others, for the bar.
+    note : str
+        Stands behind the bar: the best so far of all Einsums, and the bound on what is left.
 
     Returns
     -------
@@ -95,6 +104,8 @@ def search_spaces(
         if key not in plain:
             given = space.flat if executor is None else mapspace
             plain[key] = _Job(given, mapspace["metrics"], width)
+            if work is not None:
+                plain[key].work = work[number]
         if incumbents is not None:
             plain[key].add(incumbents[number])
         keys.append((key, names))
@@ -108,8 +119,8 @@ def search_spaces(
     left = {key: job for key, job in plain.items() if key not in found}
     seconds = limits.remaining() * share_of_time
 
-    with Progress(len(plain), label) as progress:
-        progress.update(len(found))
+    with Progress(sum(job.work for job in plain.values()), label, note=note) as progress:
+        progress.update(sum(plain[key].work for key in found))
         if executor is None:
             new = _search_here(left, threads, seconds, limits, progress)
         else:
@@ -135,13 +146,21 @@ def _search_here(
     limits: Limits,
     progress: Progress,
 ) -> dict[str | bytes, Outcome]:
-    """Search one mapspace after the other; what one leaves of its time is for the next."""
+    """Search one mapspace after the other; what one leaves of its time is for the next.
+
+    Ctrl-C is a KeyboardInterrupt if there are mapspaces left, and else stops the limits.
+    """
     found: dict[str | bytes, Outcome] = {}
     end = time.monotonic() + seconds
+    alone = next(iter(jobs.values())).metrics if len(jobs) == 1 and not progress.note else None
     for number, (key, job) in enumerate(jobs.items()):
         own = max(end - time.monotonic(), 0.0) / (len(jobs) - number)
-        found[key] = _search(job, threads, own, limits.memory)
-        progress.update()
+        before = progress.done
+        show = follow(progress, before, job.work, alone)
+        found[key] = _search(job, threads, own, limits.memory, limits.stop, show)
+        progress.reach(before + job.work)
+        if limits.stopped and len(found) < len(jobs):
+            raise KeyboardInterrupt
     return found
 
 
@@ -170,7 +189,7 @@ def _search_elsewhere(
             f"searches of Einsums, whose time_limit leaves them {seconds:g} s",
         ):
             found[futures[future]] = future.result()
-            progress.update()
+            progress.update(jobs[futures[future]].work)
     except BaseException:
         for future in futures:
             future.cancel()
@@ -187,11 +206,20 @@ def _workers(executor: Executor) -> int | None:
     return None
 
 
-def _search(job: _Job, threads: int, seconds: float, memory: float) -> Outcome:
+def _search(
+    job: _Job,
+    threads: int,
+    seconds: float,
+    memory: float,
+    stop: Any = None,
+    show: Callable[[dict[str, Any]], object] | None = None,
+) -> Outcome:
     """Search a mapspace, in whatever process this is; Ctrl-C ends it."""
     groups, info = search(
         job.mapspace,
         threads=threads,
+        stop=stop,
+        progress=show,
         deadline=time.monotonic() + seconds,
         memory_limit=memory,
         width=job.width,

@@ -30,7 +30,8 @@ struct forge_search {
     bool exact;             /* the second search */
     pthread_t leader;
     bool started;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* of what follows, and of rows while threads search */
+    double best[FORGE_OBJECTIVES];
     pthread_cond_t ended_signal;
     bool ended;
 };
@@ -49,12 +50,38 @@ static uint32_t width_of(const struct forge_search *search)
 /* All of a template is pruned. */
 static void leave_template(struct forge_search *search, struct forge_rows *rows)
 {
+    pthread_mutex_lock(&search->lock);
     for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
         rows->low[i] = INFINITY;
     rows->searched = true;
     rows->beaten = true;
     rows->complete = true;
+    pthread_mutex_unlock(&search->lock);
     atomic_fetch_add(&search->done, 1);
+}
+
+/* Takes what was found of a template; rows that are not complete do not replace what there is, but
+ * may say more about the rest. */
+static void keep_rows(struct forge_search *search, struct forge_rows *rows,
+                      struct forge_rows *found, enum forge_status status)
+{
+    pthread_mutex_lock(&search->lock);
+    for (uint32_t r = 0; r < found->count; r++)
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            search->best[i] =
+                fmin(search->best[i], found->objectives[FORGE_OBJECTIVES * (size_t)r + i]);
+    if (!search->exact || found->complete) {
+        forge_rows_clear(rows);
+        *rows = *found;
+    } else {
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            rows->low[i] = fmax(rows->low[i], found->low[i]);
+        forge_rows_clear(found);
+    }
+    rows->searched = true;
+    if (status != FORGE_OK)
+        rows->complete = false;
+    pthread_mutex_unlock(&search->lock);
 }
 
 static void search_template(struct forge_search *search, uint32_t t, struct forge_front_copy *front)
@@ -84,18 +111,7 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
     struct forge_fault fault = forge_fault_of(FORGE_OK);
     enum forge_status status = forge_tiles_search(&request, &found, &fault);
 
-    /* Rows that are not complete do not replace what there is, but may say more about the rest. */
-    if (!search->exact || found.complete) {
-        forge_rows_clear(rows);
-        *rows = found;
-    } else {
-        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
-            rows->low[i] = fmax(rows->low[i], found.low[i]);
-        forge_rows_clear(&found);
-    }
-    rows->searched = true;
-    if (status != FORGE_OK)
-        rows->complete = false;
+    keep_rows(search, rows, &found, status);
     if (status != FORGE_OK && status != FORGE_OUT_OF_MEMORY) {
         pthread_mutex_lock(&search->lock);
         if (search->fault.status == FORGE_OK)
@@ -184,6 +200,8 @@ static enum forge_status prepare(struct forge_search *search)
     uint32_t tracked = forge_tracked_levels(space, NULL);
     forge_fronts_start(&search->fronts, tracked + forge_space_objectives(space));
     search->fault = forge_fault_of(FORGE_OK);
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        search->best[i] = INFINITY;
     if (pthread_create(&search->leader, NULL, lead_thread, search) != 0)
         return FORGE_OUT_OF_MEMORY;
     search->started = true;
@@ -256,6 +274,31 @@ struct forge_progress forge_search_progress(struct forge_search *search)
     return progress;
 }
 
+/* Rows that use a fan-out too little may be allowed in the end, and are not in `low`. */
+static bool has_usages(const struct forge_space *space, const struct forge_template *template)
+{
+    for (uint32_t i = 0; i < template->usages.count; i++)
+        if (space->numbers[space->usages[template->usages.first + i].value] > 0)
+            return true;
+    return false;
+}
+
+void forge_search_standing(struct forge_search *search, double *best, double *bound)
+{
+    bool known = atomic_load(&search->total) > 0;
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        bound[i] = known ? INFINITY : 0;
+    pthread_mutex_lock(&search->lock);
+    memcpy(best, search->best, sizeof(search->best));
+    for (uint32_t t = 0; known && t < search->templates.count; t++) {
+        const struct forge_rows *rows = &search->rows[t];
+        bool usages = has_usages(search->request.space, &search->templates.list[t]);
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES && !rows->complete; i++)
+            bound[i] = fmin(bound[i], rows->searched && !usages ? rows->low[i] : 0);
+    }
+    pthread_mutex_unlock(&search->lock);
+}
+
 /* --- what was found --- */
 
 /* Sets the bound that no tiles of a template are below. */
@@ -278,15 +321,6 @@ static void bound_template(const struct forge_search *search, uint32_t t, double
         for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
             low[i] = fmin(low[i], rows.objectives[FORGE_OBJECTIVES * (size_t)r + i]);
     forge_rows_clear(&rows);
-}
-
-/* Rows that use a fan-out too little may be allowed in the end, and are not in `low`. */
-static bool has_usages(const struct forge_space *space, const struct forge_template *template)
-{
-    for (uint32_t i = 0; i < template->usages.count; i++)
-        if (space->numbers[space->usages[template->usages.first + i].value] > 0)
-            return true;
-    return false;
 }
 
 void forge_search_low(const struct forge_search *search, uint32_t t, double *low)

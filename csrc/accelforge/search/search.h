@@ -47,6 +47,11 @@ void forge_search_stop(struct forge_search *search);
 
 struct forge_progress forge_search_progress(struct forge_search *search);
 
+/* Sets BEST to the least of each objective that was found so far, and BOUND to what no pmapping of
+ * a template that is not finished is below: FORGE_OBJECTIVES numbers each, infinite if there is
+ * none. Any thread may call it while the search runs. */
+void forge_search_standing(struct forge_search *search, double *best, double *bound);
+
 /* Sets LOW to what no pmapping of a template is below, found or not, after the search has ended:
  * FORGE_OBJECTIVES numbers. */
 void forge_search_low(const struct forge_search *search, uint32_t t, double *low);

@@ -3,9 +3,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+import io
+import types
+from typing import Any, Self
+
+import pytest
 
 import accelforge as af
+from accelforge.util import progress
+
+
+class Terminal(io.StringIO):
+    """A screen."""
+
+    def isatty(self) -> bool:
+        return True
+
+    @classmethod
+    def seen(cls, monkeypatch: pytest.MonkeyPatch) -> Self:
+        """Make one that progress bars take for stderr, which pytest puts its own in place of."""
+        screen = cls()
+        monkeypatch.setattr(progress, "sys", types.SimpleNamespace(stderr=screen))
+        return screen
+
 
 COSTS = {"leak_power": 0, "area": 0}
 

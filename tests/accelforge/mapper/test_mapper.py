@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -22,10 +23,12 @@ from accelforge.mapper.FFM import (
     join_pmappings,
     make_pmappings,
     map_workload_to_arch,
+    searches,
 )
 from accelforge.mapper.FFM.mapspace import list_mapspaces
+from accelforge.mapper.FFM.search import search
 from tests.accelforge.mapper.brute import best
-from tests.accelforge.mapper.small import chain_of, mac, memory, rows, spec
+from tests.accelforge.mapper.small import Terminal, chain_of, mac, memory, rows, spec
 from tests.support.full import rest_if_full
 
 E, L = af.Metrics.ENERGY, af.Metrics.LATENCY
@@ -172,10 +175,17 @@ def test_einsums_can_be_mapped_without_the_others() -> None:
     assert result.einsum_names == ["T2"]
 
 
-def test_the_same_einsums_are_searched_once(capsys: pytest.CaptureFixture[str]) -> None:
-    map_workload_to_arch(chain_of(6), one_pbar_only=True)
+def test_the_same_einsums_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    widths = []
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        widths.append(kwargs["width"])
+        return search(*args, **kwargs)
+
+    monkeypatch.setattr(searches, "search", counted)
+    map_workload_to_arch(chain_of(6), **QUIET)
     # The first and the last one differ from those between.
-    assert "3/3" in capsys.readouterr().err
+    assert widths.count(widths[0]) == 3
 
 
 def test_bounds_are_only_of_what_was_not_finished() -> None:
@@ -264,19 +274,24 @@ def test_it_can_be_silent(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> 
     assert capfd.readouterr() == ("", "")
 
 
-def test_it_shows_progress(capfd: pytest.CaptureFixture[str]) -> None:
+def test_it_shows_progress(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Terminal.seen(monkeypatch)
     map_workload_to_arch(chain_of(2), print_number_of_pmappings=True)
-    said, bars = capfd.readouterr()
-    assert "Einsum T1: " in said
+    said, errors = capfd.readouterr()
     assert "Total: " in said
-    assert "Searching Einsums" in bars
+    assert errors == ""
+    assert "Einsum T1: " in screen.getvalue()
+    assert "Searching Einsums" in screen.getvalue()
 
 
-def test_one_bar_is_all(capfd: pytest.CaptureFixture[str]) -> None:
+def test_one_bar_is_all(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal.seen(monkeypatch)
     map_workload_to_arch(chain_of(2), one_pbar_only=True, print_number_of_pmappings=True)
-    said, bars = capfd.readouterr()
-    assert said == ""
-    assert "Searching Einsums" in bars
+    assert capfd.readouterr() == ("", "")
+    assert "Searching Einsums" in screen.getvalue()
+    assert "Einsum T1: " not in screen.getvalue()
 
 
 def test_nothing_is_written_to_the_working_directory(
@@ -371,32 +386,39 @@ def test_a_limit_ends_the_search(memory: float) -> None:
 
 
 CTRL_C = """
-import sys, threading
+import threading, warnings
 import accelforge as af
+from accelforge.exceptions import MapperInterrupt
 from tests.accelforge.mapper.test_mapper import large
 
 try:
     large().map_workload_to_arch(one_pbar_only=True)
-except KeyboardInterrupt:
+except MapperInterrupt as stopped:
+    warnings.simplefilter("ignore")
+    best = stopped.best()
+    assert len(best) > 0 and all(bound > 0 for bound in best.bounds.values())
     print("interrupted", threading.active_count())
 """
 
 
-def test_ctrl_c_ends_it_at_once() -> None:
+def test_ctrl_c_ends_it_at_once_with_the_best_so_far() -> None:
     root = Path(__file__).resolve().parents[3]
-    process = subprocess.Popen(
-        [sys.executable, "-c", CTRL_C],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=root,
-    )
-    assert process.stderr is not None
-    # The bar is shown when the searches begin.
-    while "Searching" not in process.stderr.readline():
-        assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=30)
+    ours, theirs = os.openpty()
+    with open(ours, "rb", buffering=0) as screen:
+        process = subprocess.Popen(
+            [sys.executable, "-c", CTRL_C],
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            text=True,
+            cwd=root,
+        )
+        os.close(theirs)
+        # Every Einsum was searched when the second round begins.
+        seen = b""
+        while b"choices of tiles" not in seen:
+            seen += screen.read(1 << 12)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=30)
     assert said in ("interrupted 1\n", "")
     assert process.returncode == 0
 

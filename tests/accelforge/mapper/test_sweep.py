@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import accelforge as af
-from tests.accelforge.mapper.small import mac, memory, spec
+from tests.accelforge.mapper.small import Terminal, mac, memory, spec
 
 # It runs until the interpreter ends, and is no leak of a test.
 multiprocessing.resource_tracker.ensure_running()
@@ -62,6 +62,7 @@ def test_the_error_of_a_call_is_raised(executor: Executor | None) -> None:
         af.sweep(size_of_buffer, [*specs(), bad], executor=executor)
 
 
-def test_a_bar_shows_progress(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bar_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal.seen(monkeypatch)
     af.sweep(size_of_buffer, specs(), pbar="Sizes")
-    assert "3/3" in capsys.readouterr().err
+    assert "Sizes: 100%" in screen.getvalue()

@@ -318,17 +318,36 @@ static void test_a_limit_of_memory(void)
     release(&best);
 }
 
+/* The best so far and the bound on what is left are never both above the best of all. */
+static void check_standing(struct outcome *some, const double *best, bool ended)
+{
+    double least[FORGE_OBJECTIVES];
+    double bound[FORGE_OBJECTIVES];
+    forge_search_standing(some->search, least, bound);
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++) {
+        if (!product.space.wanted[i])
+            continue;
+        CHECK(least[i] >= best[i] * (1 - 1e-9));
+        CHECK(fmin(least[i], bound[i]) <= best[i] * (1 + 1e-9));
+        CHECK(!ended || bound[i] == INFINITY);
+    }
+}
+
 /* Stopped before, while or after templates are searched. */
 static void test_a_stop(void)
 {
     product_build(&product, SIDE, 8 * 500, 1u << TENSOR_A | 1u << TENSOR_Z);
     struct outcome best = search(2, SIZE_MAX);
     CHECK(best.found.complete);
+    double least[FORGE_OBJECTIVES];
+    double bound[FORGE_OBJECTIVES];
+    forge_search_standing(best.search, least, bound);
+    check_standing(&best, least, true);
     for (uint64_t done = 0; done < best.progress.done; done += 1 + done / 4) {
         struct outcome some;
         begin(&some, 2, SIZE_MAX);
         while (forge_search_progress(some.search).done < done && !forge_search_wait(some.search, 0))
-            ;
+            check_standing(&some, least, false);
         forge_search_stop(some.search);
         end(&some);
         check_bounds(&some, &best);
