@@ -47,6 +47,11 @@ class Budget:
         self._end = time.thread_time() + seconds
         self._look = max(steps - STEPS_BETWEEN_LOOKS, 0)
 
+    @property
+    def steps(self) -> int:
+        """How many there were."""
+        return self._steps
+
     def spend(self, steps: int) -> None:
         """Take steps away.
 

@@ -64,7 +64,10 @@ class _Merger:
         result: Any
         if isinstance(part, Sequence):
             result = copy.copy(part)
-            result[:] = [self.resolve(item) for item in part]
+            result[:] = [
+                self.resolve(item) if isinstance(item, (Section, Sequence)) else item
+                for item in part
+            ]
         else:
             result = self._resolve_section(part)
         self.done[id(part)] = result
@@ -73,6 +76,11 @@ class _Merger:
 
     def _resolve_section(self, part: Section) -> Section:
         result = copy.copy(part)
+        if "<<" not in part and "<<<" not in part:
+            for key, value in part.items():
+                if isinstance(value, (Section, Sequence)):
+                    result[key] = self.resolve(value)
+            return result
         keys = [key for key in part if key in ("<<", "<<<")]
         if len(keys) > 1:
             raise self._error(part, keys[1], 'one mapping has one "<<" or "<<<"')

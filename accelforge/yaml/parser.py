@@ -24,7 +24,7 @@ from yaml.events import (
 )
 
 from accelforge.expressions import LiteralString
-from accelforge.util.budget import spend
+from accelforge.util.budget import current
 from accelforge.util.exceptions import EvaluationError, Place
 from accelforge.yaml.inclusions import Inclusions
 from accelforge.yaml.scalars import STANDARD, read_plain, read_tagged
@@ -34,6 +34,8 @@ __all__ = ["parse"]
 
 MAX_DEPTH = 100
 MAX_DIRECTIVES = 100
+_STEPS_OF_EVENT = 6
+_TEXT_OF_STEP = 64
 
 # Line breaks in YAML 1.1, as libyaml has them, but not in YAML 1.2.
 _OLD_BREAKS = {"\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
@@ -82,6 +84,16 @@ def parse(text: str, path: str, rendered: bool, inclusions: Inclusions) -> Any:
         raise
 
 
+def _is_plain(event: Any) -> bool:
+    """Return whether an event is a scalar with nothing but its text, as most are."""
+    return (
+        event.__class__ is ScalarEvent
+        and not event.style
+        and event.tag is None
+        and event.anchor is None
+    )
+
+
 class _Reader:
     """Reads nodes, each of which begins with an event that is given."""
 
@@ -93,6 +105,7 @@ class _Reader:
         self.inclusions = inclusions
         self.anchors: dict[str, Any] = {}
         self.line = 0
+        self.spend = current().spend
 
     def document(self) -> Any:
         self.next()  # the stream
@@ -111,8 +124,18 @@ class _Reader:
     def next(self) -> Event:
         event = self.events.get_event()
         self.line = event.start_mark.line
-        spend(6)
+        self.spend(_STEPS_OF_EVENT)
         return event
+
+    def text(self, event: Any, line: int) -> Any:
+        """Read a scalar with nothing but its text."""
+        text = event.value
+        if len(text) > _TEXT_OF_STEP:
+            self.spend(len(text) // _TEXT_OF_STEP)
+        try:
+            return read_plain(text)
+        except ValueError as error:
+            raise self.error(line, str(error)) from None
 
     def error(self, line: int, message: str) -> EvaluationError:
         error = EvaluationError(message)
@@ -155,25 +178,34 @@ class _Reader:
         result = Section(tag=self.own_tag(start, "mapping", "map"), place=place)
         if result.tag == "nomerge":
             result.tag, result.keep_own = "", True
-        while not isinstance(event := self.next(), MappingEndEvent):
-            self.entry(result, event, depth)
+        get, spend, lines = self.events.get_event, self.spend, result.lines
+        while (event := get()).__class__ is not MappingEndEvent:
+            self.line = line = event.start_mark.line
+            # The value is paid for with its key.
+            spend(2 * _STEPS_OF_EVENT)
+            key = self.text(event, line) if _is_plain(event) else self.key(event, line, depth)
+            if key in result:
+                raise self.error(line, f'duplicate key "{key}"')
+            value = get()
+            self.line = own = value.start_mark.line
+            if _is_plain(value):
+                result[key] = self.text(value, own)
+            else:
+                result[key] = self.node(value, depth + 1)
+            lines[key] = line + 1
+        self.line = event.start_mark.line
+        spend(_STEPS_OF_EVENT)
         return result
 
-    def entry(self, section: Section, event: Event, depth: int) -> None:
-        """Read a key and its value into a section."""
-        line = event.start_mark.line
+    def key(self, event: Event, line: int, depth: int) -> Any:
+        """Read the key of a mapping."""
         if not isinstance(event, (ScalarEvent, AliasEvent)):
             raise self.error(line, "a key must be text or a number")
         merges = isinstance(event, ScalarEvent) and event.value in ("<<", "<<<")
         key = event.value if merges else self.node(event, depth)
         if isinstance(key, (Section, Sequence)):
             raise self.error(line, "a key must be text or a number")
-        if isinstance(key, LiteralString):
-            key = str(key)
-        if key in section:
-            raise self.error(line, f'duplicate key "{key}"')
-        section[key] = self.node(self.next(), depth + 1)
-        section.lines[key] = line + 1
+        return str(key) if isinstance(key, LiteralString) else key
 
     def sequence(self, start: SequenceStartEvent, depth: int) -> Any:
         line = start.start_mark.line
@@ -185,9 +217,13 @@ class _Reader:
         result = Sequence(place=place)
         result.keep_own = tag == "nomerge"
         while not isinstance(event := self.next(), SequenceEndEvent):
-            result.lines[len(result)] = event.start_mark.line + 1
-            result.append(self.node(event, depth + 1))
-        return self.ordered(result, line) if ordered else result
+            line = event.start_mark.line
+            result.lines[len(result)] = line + 1
+            if _is_plain(event):
+                result.append(self.text(event, line))
+            else:
+                result.append(self.node(event, depth + 1))
+        return self.ordered(result, place.line - 1) if ordered else result
 
     def ordered(self, items: Sequence, line: int) -> Section:
         """Make the mapping that ``!!omap`` writes as a list of single entries."""
@@ -215,7 +251,7 @@ class _Reader:
 
     def scalar(self, event: ScalarEvent) -> Any:
         text, tag, line = event.value, event.tag, event.start_mark.line
-        spend(len(text) >> 6)
+        self.spend(len(text) >> 6)
         quoted, block = event.style in ("'", '"'), event.style in ("|", ">")
         try:
             if tag is None and not quoted and not block:

@@ -41,6 +41,9 @@ def read_plain(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if text[0] in _BEGINS_NUMBER:
+        # Most numbers are digits alone, which need no pattern.
+        if text.isdecimal() and text.isascii() and len(text) <= MAX_DIGITS:
+            return int(text)
         if _WHOLE.fullmatch(text):
             return _whole(text)
         if _DECIMAL.fullmatch(text):

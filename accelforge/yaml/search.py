@@ -9,12 +9,14 @@ import stat
 from collections.abc import Iterable
 from typing import Any
 
-from accelforge.util.budget import spend
+from accelforge.util.budget import current, spend
 from accelforge.util.exceptions import EvaluationError, Place
 
 __all__ = ["find_path", "find_paths", "read_text"]
 
 MAX_BYTES = 8 << 20
+# Where more steps are allowed, as many as they could pay for.
+BYTES_OF_STEP = 8
 # Each part of a pattern with wildcards multiplies what is looked at.
 MAX_WILD_PARTS = 2
 
@@ -77,9 +79,13 @@ def read_text(path: str) -> str:
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise EvaluationError(f"{path} is not a regular file, and is not read")
-        content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise EvaluationError(f"{path} has more than {MAX_BYTES >> 20} MiB, and is not read")
+        most = max(MAX_BYTES, BYTES_OF_STEP * current().steps)
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise EvaluationError(
+            f"{path} has more than {most >> 20} MiB, and is not read; accelforge.limits() allows "
+            f"for more, in a file that you trust"
+        )
     spend(len(content) >> 6)
     try:
         return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from accelforge.expressions import LiteralString
+from accelforge.util.budget import limits
+from accelforge.util.exceptions import EvaluationError
 from accelforge.yaml.files import read_file
 
 DOCUMENTS: dict[str, tuple[str, object]] = {
@@ -107,3 +110,67 @@ def test_a_document_is_read(
 def test_only_quotes_and_the_tag_make_text_literal(write: Callable[..., Path]) -> None:
     data = read_file(str(write("[x, 'x', \"x\", !!str x]\n- a\n".partition("\n- ")[0])), {})
     assert [isinstance(item, LiteralString) for item in data] == [False, True, True, True]
+
+
+# --- long files -----------------------------------------------------------------------------------
+
+
+def test_places_of_plain_scalars_are_those_of_their_lines(tmp_path: Path) -> None:
+    file = tmp_path / "long.yaml"
+    file.write_text("x:\n" + "".join(f"  k{n}: {n}\n" for n in range(50)) + "y:\n- 1\n\n- a\n")
+    found = read_file(str(file), {})
+    assert found["x"] == {f"k{n}": n for n in range(50)}
+    assert [found["x"].lines[f"k{n}"] for n in (0, 49)] == [2, 51]
+    assert list(found["y"].lines.values()) == [53, 55]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a: 1\nb:\n  {digits}\n", 3), ("- 1\n- {digits}\n", 2), ("a: 1\n{digits}: b\n", 2)],
+    ids=["value", "item", "key"],
+)
+def test_a_number_with_too_many_digits_has_its_line(tmp_path: Path, text: str, line: int) -> None:
+    file = tmp_path / "long.yaml"
+    # A key that is not explicit has at most 1024 characters.
+    file.write_text(text.format(digits="9" * 1001))
+    with pytest.raises(EvaluationError, match="more than 1000 digits") as caught:
+        read_file(str(file), {})
+    assert caught.value.place is not None
+    assert caught.value.place.line == line
+
+
+def test_a_large_file_needs_more_steps(tmp_path: Path) -> None:
+    file = tmp_path / "large.yaml"
+    file.write_text("a: |\n" + "  0123456789abcde\n" * (9 << 16))
+    with pytest.raises(EvaluationError, match=r"more than 8 MiB.*accelforge\.limits\(\) allows"):
+        read_file(str(file), {})
+    with limits(steps=2_000_000):
+        assert len(read_file(str(file), {})["a"]) > 8 << 20
+
+
+def test_reading_takes_a_few_times_as_long_as_the_parser_itself(tmp_path: Path) -> None:
+    """10 MB took 2.5 s, of which libyaml's events 0.9; a million bytes are looked at here."""
+    from yaml.cyaml import CParser
+
+    text = "".join(f"name_of_variable_{n}: {n * 37 % 1000}\n" for n in range(40_000))
+    file = tmp_path / "flat.yaml"
+    file.write_text(text)
+
+    def parse() -> None:
+        parser = CParser(text)
+        while parser.get_event() is not None:
+            pass
+
+    def read() -> None:
+        with limits(steps=10_000_000):
+            read_file(str(file), {})
+
+    def least(call: Callable[[], None]) -> float:
+        times = []
+        for _ in range(3):
+            begin = time.process_time()
+            call()
+            times.append(time.process_time() - begin)
+        return min(times)
+
+    assert least(read) < 6 * least(parse)
