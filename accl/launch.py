@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the commands of ranks beside each other."""
+"""Runs the commands of ranks beside each other, and finds the launcher of MPI."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
-__all__ = ["run_together"]
+__all__ = ["find_launcher", "run_together"]
 
 # Open MPI, where mpiexec is its own, refuses root and more ranks than cores without being told.
 _OPEN_MPI = {
@@ -18,6 +21,12 @@ _OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
 }
+
+
+def find_launcher() -> str | None:
+    """Find mpiexec: beside this Python, else on PATH; None if there is none."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    return str(beside) if beside.exists() else shutil.which("mpiexec")
 
 
 def run_together(commands: Sequence[Sequence[str]], *, timeout: float) -> list[str]:

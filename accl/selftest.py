@@ -8,17 +8,15 @@ installed also ranks that mpiexec starts.
 from __future__ import annotations
 
 import importlib.util
-import shutil
 import sys
 import time
 import uuid
-from pathlib import Path
 
 import numpy as np
 
 from accl import ACCLReduceFunctions, accl, library_info
 from accl.errors import ACCLError
-from accl.launch import run_together
+from accl.launch import find_launcher, run_together
 from offchip.checks import Check, Skipped, main, require
 
 __all__ = ["CHECKS"]
@@ -84,8 +82,7 @@ def _mpi() -> str:
         raise Skipped(
             "mpi4py is not installed: install offchip[mpi]; in a checkout: pip install '.[mpi]'"
         )
-    beside = Path(sys.executable).parent / "mpiexec"
-    launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
+    launcher = find_launcher()
     if launcher is None:
         raise Skipped(
             "mpiexec was not found: install offchip[mpi]; in a checkout: pip install '.[mpi]'"

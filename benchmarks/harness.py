@@ -8,12 +8,9 @@ row for each result with the baseline that was measured in the same run.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import math
 import os
-import platform
-import shutil
 import statistics
 import subprocess
 import sys
@@ -29,6 +26,7 @@ ROOT = HERE.parent
 sys.path.append(str(ROOT))  # for `buildtools`
 
 from buildtools import graph  # noqa: E402
+from offchip.bench_place import describe_place  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -214,30 +212,10 @@ def arguments(description: str) -> argparse.ArgumentParser:
 
 def environment() -> dict[str, str]:
     """Describe machine and software, as far as it can be found out."""
-    import numpy
-
-    import offchip
-
-    cpu = next(
-        (
-            line.split(":", 1)[1].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ),
-        platform.processor(),
-    )
+    governor = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     return {
-        "time (UTC)": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S"),
-        "cpu": cpu,
-        "cores usable": str(len(os.sched_getaffinity(0))),
-        "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        "load before": "{:.2f} {:.2f} {:.2f}".format(*os.getloadavg()),
-        "kernel": platform.release(),
-        "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "offchip": offchip.__version__,
-        "revision": _revision(),
-        "compiler": _output("gcc", "--version").partition("\n")[0] or "unknown",
+        **describe_place(),
+        "governor": governor.read_text().strip() if governor.exists() else "unknown",
     }
 
 
@@ -291,27 +269,6 @@ def _number(value: float) -> str:
     # Four significant digits, but no more than fit the column.
     digits = 3 - math.floor(math.log10(abs(value)))
     return f"{value:.{min(max(digits, 0), 5)}f}"
-
-
-def _first_line(path: str) -> str:
-    try:
-        return Path(path).read_text().strip().partition("\n")[0]
-    except OSError:
-        return "unknown"
-
-
-def _output(*command: str) -> str:
-    if shutil.which(command[0]) is None:
-        return ""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def _revision() -> str:
-    revision = _output("git", "rev-parse", "--short=12", "HEAD")
-    if not revision:
-        return "unknown"
-    return revision + (" with changes" if _output("git", "status", "--porcelain") else "")
 
 
 def isolated_python(*words: str, env: dict[str, str] | None = None) -> str:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import math
-from html import escape
 from typing import NamedTuple
+
+from offchip.speed_picture import Speed, draw_speeds
 
 __all__ = ["PEERS", "Peer", "draw"]
 
@@ -45,48 +45,8 @@ PEERS = (
     Peer("accelforge: evaluation of a mapping", "AccelForge", "43", "459"),
     Peer("accelforge: search", "AccelForge", "100", "450"),
 )
-COLOURS = {"veo": "#2a7f62", "dpu": "#2e6da4", "accl": "#e0a030", "accelforge": "#6c4aa0"}
-WIDTH, LEFT, RIGHT, ROW, TOP = 830, 240, 520, 26, 44
-LEAST, MOST = 0.5, 1000.0
-
-
-def _x(speed: float) -> float:
-    share = math.log(speed / LEAST) / math.log(MOST / LEAST)
-    return LEFT + share * (RIGHT - LEFT)
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def draw() -> str:
     """Return the picture as SVG."""
-    bottom = TOP + ROW * len(PEERS)
-    parts = [_text(10, 18, "How many times as fast as what does the same")]
-    for tick in (0.5, 1, 2, 10, 100, 1000):
-        stroke = "#444" if tick == 1 else "#ddd"
-        x = _x(tick)
-        parts.append(
-            f'<line x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{bottom}" stroke="{stroke}"/>'
-        )
-        parts.append(_text(x, bottom + 16, f"{tick:g}", "middle"))
-    for index, row in enumerate(PEERS):
-        low, high = row.speeds()
-        y = TOP + ROW * index + ROW / 2
-        begin = min(_x(low), _x(high) - 6)
-        parts.append(_text(LEFT - 10, y + 4, row.what, "end"))
-        parts.append(
-            f'<rect x="{begin:.1f}" y="{y - 6:.1f}" width="{_x(high) - begin:.1f}" height="12" '
-            f'rx="3" fill="{COLOURS[row.what.partition(":")[0]]}"/>'
-        )
-        span = f"{low:.2g} to {high:.2g}" if low < 10 else f"{low:.0f} to {high:.0f}"
-        shown = f"{high:.2g}" if f"{low:.2g}" == f"{high:.2g}" else span
-        parts.append(_text(RIGHT + 12, y + 4, f"{shown} times {row.peer}"))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{bottom + 26}" '
-        f'viewBox="0 0 {WIDTH} {bottom + 26}" font-family="sans-serif" font-size="12">\n'
-        f"<title>Speed beside peers</title>\n"
-        f'<rect width="{WIDTH}" height="{bottom + 26}" fill="white"/>\n'
-        + "\n".join(parts)
-        + "\n</svg>\n"
-    )
+    return draw_speeds([Speed(row.what, row.peer, *row.speeds()) for row in PEERS])

@@ -3,36 +3,68 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import io
 import sys
-import zlib
+import tempfile
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from dpu import DpuSet, library_info
-from offchip.measurements import Measurement, Series, compare, main
+from dpu.compiler import Compiler
+from dpu.toolchain import ToolchainError, find_toolchain
+from offchip.baselines import NoBaseline, c_library, missing_compiler
+from offchip.measurements import Baseline, Effort, Measurement, Missing, Series, compare, main
 
 __all__ = ["SERIES"]
 
-INSTRUCTIONS = 2_000_000
+TIMES = 160_000
 SIZES = (4 << 10, 64 << 10, 1 << 20)
+NATIVE = "native code by gcc -O2, one thread"
 
-# Each tasklet runs a loop of four instructions.
-LOOP = """
+# The DPU's tasklets share the work that the host does in one go.
+KERNEL = """
+#include <stdint.h>
+
+static uint32_t mix(uint32_t x, long times)
+{
+    for (long i = 0; i < times; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+    }
+    return x;
+}
+
+#ifdef HOST
+void run(int tasklets, uint32_t *results)
+{
+    for (int i = 0; i < tasklets; i++)
+        results[i] = mix(i + 1, TIMES / tasklets);
+}
+#else
+#include <defs.h>
+
+__host uint32_t results[NR_TASKLETS];
+
+int main(void)
+{
+    results[me()] = mix(me() + 1, TIMES / NR_TASKLETS);
+    return 0;
+}
+#endif
+"""
+
+BLOCK = """
     .globl NR_TASKLETS
-    .set NR_TASKLETS, {tasklets}
+    .set NR_TASKLETS, 1
     .text
     .globl main
 main:
-    move r0, {count}
-    move r1, 0
-.Lagain:
-    add r1, r1, r0
-    xor r2, r1, r0
-    sub r0, r0, 1
-    jneq r0, 0, .Lagain
     stop
     .section .mram.noinit
     .align 8
@@ -43,46 +75,68 @@ block: .space {size}
 """
 
 
-def _program(tasklets: int) -> io.StringIO:
-    count = INSTRUCTIONS // 4 // tasklets
-    return io.StringIO(LOOP.format(tasklets=tasklets, count=count, size=max(SIZES)))
+def _launches(effort: Effort) -> Iterator[Measurement | Missing]:
+    """Execute a compiled kernel, beside the same C for this processor."""
+    name = f"{TIMES:,} xorshifts"
+    try:
+        find_toolchain()
+    except ToolchainError:
+        yield Missing(name, NATIVE, "pip install 'offchip[toolchain]'")
+        return
+    engines = {"": "as it is"}
+    if library_info()["kind"] == "soft":
+        engines = {"softEngine=drift": "interpreted", "softEngine=translated": "translated"}
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="offchip-bench-")))
+        source = folder / "mix.c"
+        source.write_text(KERNEL)
+        try:
+            native = stack.enter_context(c_library(KERNEL, ["-DHOST", f"-DTIMES={TIMES}"]))
+        except NoBaseline as error:
+            yield missing_compiler(name, NATIVE, error)
+            return
+
+        for tasklets in (1, 8, 16):
+            program = folder / f"mix{tasklets}.dpu"
+            defines = {"NR_TASKLETS": tasklets, "TIMES": TIMES}
+            Compiler().compile(source, program, defines=defines)
+            want = np.zeros(tasklets, np.uint32)
+            run = partial(native.run, tasklets, want.ctypes.data_as(ctypes.c_void_p))
+            for profile, how in engines.items():
+                with DpuSet(nr_dpus=1, binary=str(program), profile=profile) as dpus:
+                    found = compare(
+                        f"{name}, {how}",
+                        dpus.exec,
+                        [Baseline(NATIVE, run)],
+                        x=tasklets,
+                        x_unit="tasklets",
+                        repeat=5,
+                        effort=effort,
+                    )
+                    got = np.zeros_like(want)
+                    dpus.copy(got, "results")
+                    if not np.array_equal(got, want):
+                        raise RuntimeError("the DPU gave another result than native code")
+                    yield from found
 
 
-def _launches() -> Iterator[Measurement]:
-    """Simulate a launch, beside zlib's checksum of as many bytes as it has instructions."""
-    data = bytes(INSTRUCTIONS)
-    # One engine throughout: by itself the twin would change to translated code on the way.
-    profile = "softEngine=drift" if library_info()["kind"] == "soft" else ""
-    for tasklets in (1, 8, 16):
-        with DpuSet(nr_dpus=1, asm_source=_program(tasklets), profile=profile) as dpus:
-            yield compare(
-                f"launch of {INSTRUCTIONS // 1_000_000} M instructions",
-                dpus.exec,
-                lambda: zlib.adler32(data),
-                against="zlib.adler32, a byte per instruction",
-                x=tasklets,
-                x_unit="tasklets",
-                repeat=3,
-            )
-
-
-def _copies() -> Iterator[Measurement]:
+def _copies(effort: Effort) -> Iterator[Measurement]:
     """Copy to and from the MRAM of a DPU, beside a copy in this process."""
-    with DpuSet(nr_dpus=1, asm_source=_program(1)) as dpus:
+    with DpuSet(nr_dpus=1, asm_source=io.StringIO(BLOCK.format(size=max(SIZES)))) as dpus:
         for size in SIZES:
             ours, other = np.ones(size, np.uint8), np.zeros(size, np.uint8)
             for name, work in (
                 ("copy to MRAM", partial(dpus.copy, "block", ours)),
                 ("copy from MRAM", partial(dpus.copy, ours, "block")),
             ):
-                yield compare(
+                yield from compare(
                     name,
                     work,
-                    partial(np.copyto, other, ours),
-                    against="numpy.copyto",
+                    [Baseline("memcpy", partial(np.copyto, other, ours))],
                     x=size,
                     x_unit="B",
                     repeat=max(1, (4 << 20) // size),
+                    effort=effort,
                 )
 
 

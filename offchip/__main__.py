@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     demo.add_argument("--json", action="store_true", help="print JSON")
     bench = commands.add_parser(
         "bench",
-        help="measure how fast each package is, beside the host's own means",
+        help="measure how fast each package is, beside its peers and this machine's limits",
         epilog="Example: offchip bench dpu --json now.json --compare before.json",
     )
     bench.add_argument(
@@ -82,6 +82,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     bench.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw them (.svg, .png, .pdf); needs matplotlib"
+    )
+    bench.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write them there as Markdown, with a picture beside it; docs/performance.md is such "
+        "a page",
+    )
+    bench.add_argument(
+        "--quick", action="store_true", help="show the form in seconds; the times say nothing"
     )
     bench.add_argument(
         "--compare",
@@ -119,8 +129,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         elif arguments.command == "bench":
             status = bench_main(
                 arguments.packages,
+                quick=arguments.quick,
                 json_path=arguments.json,
                 plot_path=arguments.plot,
+                page_path=arguments.page,
                 earlier_path=arguments.compare,
                 tolerance=arguments.tolerance,
             )

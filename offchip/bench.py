@@ -2,40 +2,38 @@
 """Measure how fast the packages are on this machine: ``offchip bench``.
 
 Each package measures itself in a process of its own (see `offchip.measurements`). Results can be
-kept as JSON, drawn, and compared with earlier ones: what is compared are ratios to baselines that
-were measured in the same minutes.
+kept as JSON, drawn, written as a page, and compared with earlier ones: what is compared are ratios
+to baselines that were measured in the same minutes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import platform
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple
 
-from offchip import __version__
+from offchip.bench_outputs import VERSION, BenchmarkError, Outputs
+from offchip.bench_place import describe_place
 from offchip.children import Child
-from offchip.measurements import Measurement, format_measurement, format_place
+from offchip.measurements import (
+    Measurement,
+    Missing,
+    format_measurement,
+    format_missing,
+    format_place,
+)
 from offchip.selftest import PACKAGES
 
 __all__ = ["BenchmarkError", "Change", "compare_with", "measure_package"]
 
 #: Seconds that a package may take.
-TIMEOUT = 300.0
+TIMEOUT = 600.0
 
 #: How much larger a ratio may become before it counts as slower.
 TOLERANCE = 0.25
-
-VERSION = 1
-
-
-class BenchmarkError(Exception):
-    """A package could not be measured, or a file of results not be read."""
 
 
 class Change(NamedTuple):
@@ -43,6 +41,7 @@ class Change(NamedTuple):
 
     package: str
     name: str
+    against: str
     x: float
     before: float
     now: float
@@ -50,51 +49,48 @@ class Change(NamedTuple):
 
 
 def measure_package(
-    package: str, *, done: Callable[[Measurement], None] = lambda _item: None
-) -> list[Measurement]:
+    package: str,
+    *,
+    quick: bool = False,
+    done: Callable[[Measurement | Missing], None] = lambda _item: None,
+) -> tuple[list[Measurement], list[Missing]]:
     """Measure one package in a process of its own.
 
     Parameters
     ----------
     package : str
         Import name, of those in `PACKAGES`.
+    quick : bool
+        Whether only the form of the results counts.
     done : callable, optional
-        Called with each measurement as soon as it is made.
+        Called with each measurement as soon as it is made, and with each peer that is missing.
 
     Returns
     -------
-    list of Measurement
+    measurements : list of Measurement
+    missing : list of Missing
+        Peers that are not here.
 
     Raises
     ------
     BenchmarkError
         The process failed or took too long; the text has the last line that it printed.
     """
-    found = []
-    with Child(f"{package}.bench", TIMEOUT) as child:
+    found: list[Measurement] = []
+    missing: list[Missing] = []
+    with Child(f"{package}.bench", TIMEOUT, *["--quick"] * quick) as child:
         for line in child.objects():
-            try:
-                item = Measurement(**line)
-            except TypeError:
-                continue  # something else that the package prints
-            found.append(item)
-            done(item)
+            if line.keys() == set(Missing._fields):
+                missing.append(Missing(**line))
+                done(missing[-1])
+            elif line.keys() == set(Measurement._fields):
+                found.append(Measurement(**line))
+                done(found[-1])
+            # Everything else is what the package prints besides.
     problem = child.explain()
     if problem is not None:
         raise BenchmarkError(f"{package} could not be measured: {problem}")
-    return found
-
-
-def as_document(results: dict[str, list[Measurement]]) -> dict[str, Any]:
-    """Give results as ``--json`` writes them."""
-    return {
-        "version": VERSION,
-        "offchip": __version__,
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "packages": {name: [item.as_dict() for item in items] for name, items in results.items()},
-    }
+    return found, missing
 
 
 def read_document(path: Path) -> dict[str, list[Measurement]]:
@@ -145,116 +141,22 @@ def compare_with(
         In the order of `results`.
     """
     old = {
-        (package, item.name, item.x): item for package, items in earlier.items() for item in items
+        (package, item.name, item.against, item.x): item
+        for package, items in earlier.items()
+        for item in items
     }
     changes = []
     for package, items in results.items():
         for item in items:
-            before = old.get((package, item.name, item.x))
+            before = old.get((package, item.name, item.against, item.x))
             if before is None:
                 continue
             growth = item.ratio / before.ratio - 1
             slower = growth > max(tolerance, item.spread + before.spread)
-            changes.append(Change(package, item.name, item.x, before.ratio, item.ratio, slower))
+            changes.append(
+                Change(package, item.name, item.against, item.x, before.ratio, item.ratio, slower)
+            )
     return changes
-
-
-def check_plot(path: Path) -> None:
-    """Refuse what `draw()` could not draw.
-
-    Raises
-    ------
-    BenchmarkError
-        matplotlib is not installed, or knows no pictures with that ending.
-    """
-    try:
-        from matplotlib.backend_bases import FigureCanvasBase
-    except ImportError as error:
-        raise BenchmarkError(
-            "plots need matplotlib: install offchip[plot]; in a checkout: pip install '.[plot]'"
-        ) from error
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if path.suffix[1:].lower() not in known:
-        endings = ", ".join(f".{ending}" for ending in known)
-        raise BenchmarkError(f"{path} cannot be drawn: its name must end in one of {endings}")
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a file that could not be written; nothing is changed or left behind.
-
-    Raises
-    ------
-    BenchmarkError
-        It cannot be opened for writing.
-    """
-    try:
-        before = path.exists()
-        if before and not path.is_file():  # opening a pipe and closing it would end its reader
-            if path.is_dir():
-                raise BenchmarkError(f"{path} cannot be written: it is a folder")
-            if not os.access(path, os.W_OK):
-                raise BenchmarkError(f"{path} cannot be written: no permission")
-            return
-        with path.open("ab"):
-            pass
-        if not before:
-            path.unlink()
-    except OSError as error:
-        raise BenchmarkError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def draw(results: dict[str, list[Measurement]], path: Path) -> None:
-    """Draw small multiples: a panel for each curve, with its baseline dashed.
-
-    Raises
-    ------
-    BenchmarkError
-        matplotlib is not installed, or knows no such pictures.
-    """
-    check_plot(path)
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import EngFormatter, LogLocator
-
-    curves: dict[tuple[str, str], list[Measurement]] = {}
-    for package, items in results.items():
-        for item in items:
-            curves.setdefault((package, item.name), []).append(item)
-
-    columns = min(3, len(curves))
-    rows = -(-len(curves) // columns)
-    figure = Figure(figsize=(4 * columns, 2.8 * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axis, ((package, name), points) in zip(axes, curves.items(), strict=False):
-        places = [point.x for point in points]
-        axis.plot(places, [point.seconds for point in points], "o-", label=package)
-        axis.plot(
-            places,
-            [point.baseline for point in points],
-            "k--",
-            marker=".",
-            linewidth=1,
-            label=points[0].against,
-        )
-        if len(points) > 1:
-            axis.set_xscale("log", base=2)
-            axis.set_xticks(places, [format_place(place).strip() for place in places])
-            axis.minorticks_off()
-        else:
-            axis.set_xticks([])
-        times = [time for point in points for time in (point.seconds, point.baseline)]
-        axis.set_yscale("log")
-        axis.yaxis.set_major_locator(
-            LogLocator(subs=(1, 2, 5) if max(times) < 100 * min(times) else (1,))
-        )
-        axis.yaxis.set_major_formatter(EngFormatter("s"))
-        axis.yaxis.set_minor_locator(LogLocator(subs=()))
-        axis.set_title(f"{package}: {name}", fontsize="medium")
-        axis.set_xlabel({"B": "bytes"}.get(points[0].x_unit, points[0].x_unit))
-        axis.legend(frameon=False, fontsize="x-small")
-        axis.spines[["top", "right"]].set_visible(False)
-    for axis in axes[len(curves) :]:
-        axis.set_visible(False)
-    figure.savefig(path)
 
 
 def _check_earlier(
@@ -272,6 +174,11 @@ def _check_earlier(
         print(f"not compared, as {path} has no results of it: {', '.join(missing)}")
 
 
+def _print_item(item: Measurement | Missing) -> None:
+    shown = format_missing(item) if isinstance(item, Missing) else format_measurement(item)
+    print(shown, flush=True)
+
+
 def _print_changes(changes: Sequence[Change]) -> None:
     print("\nratios to baselines, before and now")
     for change in changes:
@@ -279,15 +186,17 @@ def _print_changes(changes: Sequence[Change]) -> None:
         place = format_place(change.x) if change.x else ""
         print(
             f"  {change.package:<11}{change.name:<34}{place:>9}{change.before:>9.2f}"
-            f"{change.now:>9.2f}{change.now / change.before - 1:>+8.0%}  {mark}".rstrip()
+            f"{change.now:>9.2f}{change.now / change.before - 1:>+8.0%}  {mark or change.against}"
         )
 
 
 def main(
     packages: Sequence[str],
     *,
+    quick: bool = False,
     json_path: Path | None = None,
     plot_path: Path | None = None,
+    page_path: Path | None = None,
     earlier_path: Path | None = None,
     tolerance: float = TOLERANCE,
 ) -> int:
@@ -297,9 +206,11 @@ def main(
     ----------
     packages : sequence of str
         Import names; all if empty.
-    json_path, plot_path : Path, optional
-        Where results and a picture are written; ``-`` is standard output, which then has nothing
-        else.
+    quick : bool
+        Whether only the form of the results counts.
+    json_path, plot_path, page_path : Path, optional
+        Where results, a picture and a page are written; ``-`` is standard output, which then has
+        nothing else.
     earlier_path : Path, optional
         Results to compare with.
     tolerance : float
@@ -310,23 +221,25 @@ def main(
     int
         0; 1 if something is slower than before, 2 if something could not be measured or read.
     """
+    outputs = Outputs(json_path, plot_path, page_path)
     if json_path is None or str(json_path) != "-":
-        return _run(packages, json_path, plot_path, earlier_path, tolerance)
-    output = sys.stdout
+        return _run(packages, quick, outputs, earlier_path, tolerance)
+    outputs = outputs._replace(json=sys.stdout)
     with contextlib.redirect_stdout(sys.stderr):
-        return _run(packages, output, plot_path, earlier_path, tolerance)
+        return _run(packages, quick, outputs, earlier_path, tolerance)
 
 
 def _run(
     packages: Sequence[str],
-    json_target: Path | TextIO | None,
-    plot_path: Path | None,
+    quick: bool,
+    outputs: Outputs,
     earlier_path: Path | None,
     tolerance: float,
 ) -> int:
-    """Do what `main()` says; results go to a file that is open already, or to be written."""
+    """Do what `main()` says."""
     status = 0
     results: dict[str, list[Measurement]] = {}
+    missing: dict[str, list[Missing]] = {}
     chosen = list(packages) or list(PACKAGES)
     try:
         # Options that would fail after the measurements are refused before them.
@@ -334,28 +247,16 @@ def _run(
         if earlier_path is not None:
             earlier = read_document(earlier_path)
             _check_earlier(earlier, earlier_path, chosen)
-        if isinstance(json_target, Path):
-            check_writable(json_target)
-        if plot_path is not None:
-            check_writable(plot_path)
-            check_plot(plot_path)
+        outputs.check()
+        place = describe_place()
 
         head = f"{'':<36}{'':>16}{'time':>12}{'baseline':>12}{'ratio':>9}  baseline is"
         for package in chosen:
             print(f"{package}\n{head}" if not results else package, flush=True)
-            results[package] = measure_package(
-                package, done=lambda item: print(format_measurement(item), flush=True)
+            results[package], missing[package] = measure_package(
+                package, quick=quick, done=_print_item
             )
-        if json_target is not None:
-            text = json.dumps(as_document(results), indent=1) + "\n"
-            if isinstance(json_target, Path):
-                json_target.write_text(text)
-                print(f"results: {json_target}")
-            else:
-                json_target.write(text)
-        if plot_path is not None:
-            draw(results, plot_path)
-            print(f"plot: {plot_path}")
+        outputs.write(results, missing, place)
         if earlier is not None:
             changes = compare_with(earlier, results, tolerance=tolerance)
             if not changes:

@@ -28,10 +28,13 @@ class Child:
         What ``python -m`` runs.
     timeout : float
         Seconds after which it is killed.
+    words : str
+        Further arguments of the module.
     """
 
-    def __init__(self, module: str, timeout: float) -> None:
+    def __init__(self, module: str, timeout: float, *words: str) -> None:
         self.module = module
+        self.words = words
         self.timeout = timeout
         #: After the block: the exit status, which is negative for a signal, and the last line of
         #: standard error.
@@ -43,7 +46,7 @@ class Child:
         with contextlib.ExitStack() as stack:
             self._errors = stack.enter_context(tempfile.TemporaryFile("w+"))
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", self.module, "--json"],
+                [sys.executable, "-P", "-m", self.module, "--json", *self.words],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,

@@ -129,6 +129,11 @@ VARIABLES = (
     ),
     Variable("PMI_RANK", "accl", "set by MPICH's launcher: tells that there is a job"),
     Variable(
+        "OFFCHIP_ACCELFORGE_PYTHON",
+        "accelforge",
+        "a Python that has the original AccelForge, which `offchip bench` measures beside this one",
+    ),
+    Variable(
         "OFFCHIP_TEST_RANK",
         "offchip",
         "set by the [pytest plugin](../testing.md) for the processes of a test on several ranks",

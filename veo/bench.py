@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import sys
 import tempfile
@@ -12,63 +13,229 @@ from functools import partial
 
 import numpy as np
 
-from offchip.measurements import Measurement, Series, compare, main
-from veo import VeoProc
-from veo.vebuild import VeBuild
+from offchip.baselines import NoBaseline, c_library, missing_compiler
+from offchip.measurements import PEER, Baseline, Effort, Measurement, Missing, Series, compare, main
+from veo import VeoProc, library_info, ve_clang
+from veo.vebuild import VeBuild, VeoBuildError
 
 __all__ = ["SERIES"]
 
 SIZES = (4 << 10, 64 << 10, 1 << 20, 16 << 20)
+CALLS = 2000
 SOURCE = "long next(long x) { return x + 1; }"
+FUNCTION = "the same calls in C, on the same library"
+
+# Calls as a C program makes them, and two threads that answer each other.
+CALLER = """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct veo_args *veo_args_alloc(void);
+int veo_args_set_i64(struct veo_args *, int, int64_t);
+uint64_t veo_call_async(void *, uint64_t, struct veo_args *);
+int veo_call_wait_result(void *, uint64_t, uint64_t *);
+void veo_args_free(struct veo_args *);
+
+uint64_t call(void *context, uint64_t function, long times)
+{
+    uint64_t result = 0;
+    for (long i = 0; i < times; i++) {
+        struct veo_args *args = veo_args_alloc();
+        veo_args_set_i64(args, 0, 1);
+        veo_call_wait_result(context, veo_call_async(context, function, args), &result);
+        veo_args_free(args);
+    }
+    return result;
+}
+
+static _Alignas(64) atomic_long ping;
+static _Alignas(64) atomic_long pong;
+
+static void *answer(void *times)
+{
+    for (long i = 1; i <= (long)times; i++) {
+        while (atomic_load(&ping) < i)
+            ;
+        atomic_store(&pong, i);
+    }
+    return 0;
+}
+
+int take_turns(long times)
+{
+    pthread_t other;
+    atomic_store(&ping, 0);
+    atomic_store(&pong, 0);
+    if (pthread_create(&other, 0, answer, (void *)times) != 0)
+        return -1;
+    for (long i = 1; i <= times; i++) {
+        atomic_store(&ping, i);
+        while (atomic_load(&pong) < i)
+            ;
+    }
+    return pthread_join(other, 0);
+}
+"""
+
+LENGTH = 100_000
+KERNELS = """
+#ifdef __ve__
+#include <velintrin.h>
+
+void axpy(double a, double *x, double *y, long n)
+{
+    for (long i = 0; i < n; i += 256) {
+        int vl = n - i < 256 ? n - i : 256;
+        __vr vx = _vel_vld_vssl(8, x + i, vl), vy = _vel_vld_vssl(8, y + i, vl);
+        _vel_vst_vssl(_vel_vfmadd_vvsvl(vy, a, vx, vl), 8, y + i, vl);
+    }
+}
+#else
+void axpy(double a, double *x, double *y, long n)
+{
+    for (long i = 0; i < n; i++)
+        y[i] += a * x[i];
+}
+#endif
+
+unsigned long mix(unsigned long x, long times)
+{
+    for (long i = 0; i < times; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    return x;
+}
+"""
+MIX_TIMES = 20_000
 
 
-def _calls() -> Iterator[Measurement]:
-    """Call a function that does nothing, beside a local one through ctypes."""
-    import ctypes
-
-    with tempfile.TemporaryDirectory(prefix="offchip-bench-") as folder:
-        build = VeBuild(check=True)
-        build.set_build_dir(folder)
-        build.set_c_src("bench", SOURCE, flags="-O2 -g")
-        with contextlib.redirect_stdout(io.StringIO()):  # VeBuild names what it compiles
-            path = build.build_so(check=True)
-        with VeoProc(0) as proc:
-            library = proc.load_library(path)
-            context = proc.open_context()
-            local = ctypes.CDLL(None).labs
-            yield compare(
-                "call and wait",
-                lambda: library.next(context, 1).wait_result(),
-                lambda: local(1),
-                against="a function of this process through ctypes",
-                repeat=2000,
-            )
+def _build(folder: str, source: str, *, flags: str, target: str = "auto") -> str:
+    build = VeBuild(check=True, target=target)
+    build.set_build_dir(folder)
+    build.set_c_src("bench", source, flags=flags)
+    with contextlib.redirect_stdout(io.StringIO()):  # VeBuild names what it compiles
+        return build.build_so(check=True)
 
 
-def _copies() -> Iterator[Measurement]:
+def _calls(effort: Effort) -> Iterator[Measurement | Missing]:
+    """Call a function that does nothing, beside the same in C and a turn of two threads."""
+    with contextlib.ExitStack() as stack:
+        try:
+            path = _build(stack.enter_context(_folder()), SOURCE, flags="-O2 -g")
+        except VeoBuildError as error:
+            yield missing_compiler("call and wait", FUNCTION, error)
+            return
+        proc = stack.enter_context(VeoProc(0))
+        library = proc.load_library(path)
+        context = proc.open_context()
+        try:
+            soft = str(library_info()["path"])
+            flags = [soft, f"-Wl,-rpath,{soft.rpartition('/')[0]}", "-pthread"]
+            peer = stack.enter_context(c_library(CALLER, flags))
+        except NoBaseline as error:
+            yield missing_compiler("call and wait", FUNCTION, error)
+            return
+
+        peer.call.argtypes = (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_long)
+        times = max(1, CALLS // effort.divisor)
+        thread, function = context._thr_ctxt, int(library.next.addr)
+        if peer.call(thread, function, 1) != 2:
+            raise RuntimeError("a call from C gave a wrong result")
+        yield from compare(
+            "call and wait",
+            lambda: library.next(context, 1).wait_result(),
+            (
+                Baseline(FUNCTION, lambda: peer.call(thread, function, times), PEER, times, 1),
+                Baseline(
+                    "two threads that answer each other",
+                    lambda: peer.take_turns(ctypes.c_long(times)),
+                    times=times,
+                    repeat=1,
+                ),
+            ),
+            repeat=CALLS,
+            effort=effort,
+        )
+
+
+def _copies(effort: Effort) -> Iterator[Measurement]:
     """Copy to and from the VE's memory, beside a copy in this process."""
     with VeoProc(0) as proc:
         for size in SIZES:
             ours, other = np.ones(size, np.uint8), np.zeros(size, np.uint8)
             address = proc.alloc_mem(size)
-            repeat = max(1, (8 << 20) // size)
             for name, work in (
                 ("write_mem", partial(proc.write_mem, address, ours, size)),
                 ("read_mem", partial(proc.read_mem, ours, address, size)),
             ):
-                yield compare(
+                yield from compare(
                     name,
                     work,
-                    partial(np.copyto, other, ours),
-                    against="numpy.copyto",
+                    [Baseline("memcpy", partial(np.copyto, other, ours))],
                     x=size,
                     x_unit="B",
-                    repeat=repeat,
+                    repeat=max(1, (8 << 20) // size),
+                    effort=effort,
                 )
             proc.free_mem(address)
 
 
-SERIES: tuple[Series, ...] = (_calls, _copies)
+def _kernels(effort: Effort) -> Iterator[Measurement | Missing]:
+    """Execute Vector Engine code, beside the same C for this processor."""
+    names = (f"VE code: y += a x, {LENGTH:,} doubles", f"VE code: {MIX_TIMES:,} xorshifts")
+    against = "native code by gcc -O2"
+    if library_info()["kind"] == "soft" and not ve_clang.is_available():
+        yield Missing("VE code", against, "pip install 'offchip[toolchain]'")
+        return
+    with contextlib.ExitStack() as stack:
+        path = _build(stack.enter_context(_folder()), KERNELS, flags="-O2", target="ve")
+        try:
+            native = stack.enter_context(c_library(KERNELS))
+        except NoBaseline as error:
+            yield missing_compiler("VE code", against, error)
+            return
+        proc = stack.enter_context(VeoProc(0))
+        library, context = proc.load_library(path), proc.open_context()
+        axpy, mix = library.axpy, library.mix
+        axpy.args_type("double", "void *", "void *", "long")
+        axpy.ret_type("void")
+        mix.args_type("unsigned long", "long")
+        mix.ret_type("unsigned long")
+        native.axpy.argtypes = (ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long)
+        native.axpy.restype = None
+        native.mix.argtypes = (ctypes.c_ulong, ctypes.c_long)
+        native.mix.restype = ctypes.c_ulong
+
+        x, y = np.ones(LENGTH), np.zeros(LENGTH)
+        there = [proc.alloc_mem(x.nbytes) for _ in range(2)]
+        proc.write_mem(there[0], x, x.nbytes)
+        proc.write_mem(there[1], y, y.nbytes)
+        if mix(context, 1, MIX_TIMES).wait_result() != native.mix(1, MIX_TIMES):
+            raise RuntimeError("VE code gave another result than native code")
+        yield from compare(
+            names[0],
+            lambda: axpy(context, 1e-9, *there, LENGTH).wait_result(),
+            [Baseline(against, lambda: native.axpy(1e-9, x.ctypes.data, y.ctypes.data, LENGTH))],
+            repeat=100,
+            effort=effort,
+        )
+        yield from compare(
+            names[1],
+            lambda: mix(context, 1, MIX_TIMES).wait_result(),
+            [Baseline(against, lambda: native.mix(1, MIX_TIMES))],
+            repeat=20,
+            effort=effort,
+        )
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="offchip-bench-")
+
+
+SERIES: tuple[Series, ...] = (_calls, _copies, _kernels)
 
 if __name__ == "__main__":
     sys.exit(main("veo", SERIES))

@@ -15,21 +15,33 @@ from pathlib import Path
 import pytest
 
 from offchip import bench
-from offchip.bench import BenchmarkError, compare_with, measure_package, read_document
-from offchip.measurements import Measurement, compare, format_measurement
+from offchip.bench import compare_with, measure_package, read_document
+from offchip.bench_outputs import BenchmarkError, as_document, check_writable
+from offchip.bench_page import BEGIN, END
+from offchip.measurements import (
+    LIMIT,
+    PEER,
+    Baseline,
+    Effort,
+    Measurement,
+    Missing,
+    compare,
+    format_measurement,
+)
 
 PACKAGE = """
 import sys, os
-from offchip.measurements import Measurement, main
+from offchip.measurements import Measurement, Missing, main
 
 FACTOR = float(os.environ.get("FACTOR", "1"))
 
-def series():
+def series(effort):
     print("something else")
     os.write(1, b"and more\\n")  # as C code does
     open(os.environ["RAN"], "w").close()
     for x in (1024, 2048):
         yield Measurement("copy", x, "B", 2e-6 * FACTOR, 1e-6, 0.05, "another copy")
+    yield Missing("all", "a peer", "pip install peer")
     if "FAIL" in os.environ:
         raise RuntimeError("no memory left")
 
@@ -57,26 +69,31 @@ def fake(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_work_and_baseline_are_measured_in_turn():
+def test_work_and_baselines_are_measured_in_turn():
     order = []
-    item = compare(
+    item, ten = compare(
         "sleep",
         lambda: (order.append("work"), time.sleep(0.004)),
-        lambda: (order.append("base"), time.sleep(0.001)),
-        against="a shorter sleep",
-        rounds=3,
+        [
+            Baseline("a shorter sleep", lambda: (order.append("base"), time.sleep(0.001)), PEER),
+            Baseline("ten in one", lambda: (order.append("ten"), time.sleep(0.01)), times=10),
+        ],
+        effort=Effort(rounds=3),
     )
-    assert order == ["work", "base"] * 4
-    assert item.seconds >= 0.004
+    assert order == ["work", "base", "ten"] * 4
+    assert item.seconds == ten.seconds >= 0.004
     assert item.baseline >= 0.001
+    assert 0.001 <= ten.baseline < 0.01
     assert item.ratio == item.seconds / item.baseline
+    assert (item.kind, ten.kind) == (PEER, LIMIT)
     assert "a shorter sleep" in format_measurement(item)
 
 
 def test_results_come_from_a_process_of_the_package(fake):
     seen = []
-    found = measure_package("fake", done=seen.append)
-    assert seen == found
+    found, missing = measure_package("fake", done=seen.append)
+    assert seen == [*found, *missing]
+    assert missing == [Missing("all", "a peer", "pip install peer")]
     assert [(item.x, item.ratio) for item in found] == [(1024, 2.0), (2048, 2.0)]
 
 
@@ -91,7 +108,7 @@ def test_package_that_fails_is_an_error_with_its_last_line(fake, monkeypatch):
 def test_much_output_and_a_hang_end(fake, monkeypatch):
     module = fake / "packages" / "fake" / "bench.py"
     module.write_text("import sys, time\nsys.stderr.write('x' * 300_000)\nsys.stderr.flush()\n")
-    assert measure_package("fake") == []
+    assert measure_package("fake") == ([], [])
     module.write_text("import time\ntime.sleep(600)\n")
     monkeypatch.setattr(bench, "TIMEOUT", 0.5)
     with pytest.raises(BenchmarkError, match=r"could not be measured: not done within 0\.5 s"):
@@ -128,8 +145,8 @@ def test_command_writes_compares_and_fails_on_regression(fake, monkeypatch, caps
     [
         ("{", "has no results of `offchip bench --json`"),
         ("[]", "has no results"),
-        ('{"version": 1, "packages": {"veo": [{"name": "x"}]}}', "KeyError: 'x'"),
-        ('{"version": 9}', "results of version 9, and 1 is read"),
+        ('{"version": 2, "packages": {"veo": [{"name": "x"}]}}', "KeyError: 'x'"),
+        ('{"version": 9}', "results of version 9, and 2 is read"),
     ],
 )
 def test_file_of_something_else_is_refused(tmp_path, text, message):
@@ -149,7 +166,7 @@ def test_module_prints_results_only(fake):
     assert done.stderr == "something else\n"
     first, *items = done.stdout.splitlines()
     assert first == "and more"
-    assert [json.loads(item)["x"] for item in items] == [1024, 2048]
+    assert [json.loads(item).get("x") for item in items] == [1024, 2048, None]
 
 
 @pytest.mark.parametrize(
@@ -157,6 +174,8 @@ def test_module_prints_results_only(fake):
     [
         ({"json_path": "lost/results.json"}, "lost/results.json cannot be written: No such file"),
         ({"json_path": "packages"}, "packages cannot be written: it is a folder"),
+        ({"page_path": "lost/page.md"}, "lost/page.md cannot be written: No such file"),
+        ({"page_path": "other.json"}, "other.json exists and is no page of .* name a new file"),
         ({"plot_path": "lost/plot.svg"}, "lost/plot.svg cannot be written: No such file"),
         ({"earlier_path": "other.json"}, r"has results of veo, and fake is .* bench fake --json"),
         ({"earlier_path": "empty.json"}, "has results of nothing, and fake is to be compared"),
@@ -164,9 +183,9 @@ def test_module_prints_results_only(fake):
 )
 def test_what_would_fail_afterwards_is_refused_before(fake, monkeypatch, capsys, options, message):
     monkeypatch.chdir(fake)
-    other = bench.as_document({"veo": [measured(2)], "fake": []})
+    other = as_document({"veo": [measured(2)], "fake": []}, {}, {})
     Path("other.json").write_text(json.dumps(other))
-    Path("empty.json").write_text(json.dumps(bench.as_document({})))
+    Path("empty.json").write_text(json.dumps(as_document({}, {}, {})))
     assert bench.main([], **{name: Path(value) for name, value in options.items()}) == 2
     assert re.search(message, capsys.readouterr().err)
     assert not Path("ran").exists()
@@ -189,13 +208,13 @@ def test_plots_that_cannot_be_drawn_are_refused_before(fake, monkeypatch, capsys
 
 def test_files_are_tried_without_a_trace(tmp_path):
     new, old = tmp_path / "new", tmp_path / "old"
-    bench.check_writable(new)
+    check_writable(new)
     assert not new.exists()
     old.write_text("kept")
-    bench.check_writable(old)
+    check_writable(old)
     assert old.read_text() == "kept"
     os.mkfifo(tmp_path / "pipe")
-    bench.check_writable(tmp_path / "pipe")  # would wait for a reader if it was opened
+    check_writable(tmp_path / "pipe")  # would wait for a reader if it was opened
 
 
 def test_packages_without_earlier_results_are_named(fake, monkeypatch, capsys):
@@ -212,7 +231,7 @@ def test_packages_without_earlier_results_are_named(fake, monkeypatch, capsys):
 
 def test_nothing_to_compare_is_no_success(fake, capsys):
     path = fake / "earlier.json"
-    path.write_text(json.dumps(bench.as_document({"fake": [measured(2, name="renamed")]})))
+    path.write_text(json.dumps(as_document({"fake": [measured(2, name="renamed")]}, {}, {})))
     assert bench.main([], earlier_path=path) == 2
     assert "has none of the measurements made now" in capsys.readouterr().err
 
@@ -244,7 +263,7 @@ def test_only_growth_beyond_tolerance_and_spread_is_slower():
 DRAW = """
 import sys
 from pathlib import Path
-from offchip.bench import draw
+from offchip.bench_outputs import draw
 from offchip.measurements import Measurement
 
 def measured(name, *places):
@@ -263,3 +282,74 @@ def test_plot_has_a_panel_for_each_curve(tmp_path):
     text = path.read_text()
     for part in ("veo: copy", "veo: call", "dpu: copy", "2 Ki"):
         assert f"<!-- {part} -->" in text
+
+
+def test_page_has_every_row_with_its_peer_and_says_what_is_missing(fake):
+    path = fake / "page.md"
+    assert bench.main([], page_path=path) == 0
+    text = path.read_text()
+    assert "| copy | 1 KiB | 2 us | limit: another copy | 1 us | 0.5 |\n" in text
+    assert "| all |  |  | a peer | not measured: pip install peer |  |\n" in text
+    for key in ("cpu", "load before", "numpy", "revision"):
+        assert re.search(rf"^\* {key}: \S", text, re.MULTILINE)
+    picture = path.with_suffix(".svg").read_text()
+    assert "(page.svg)" in text
+    assert "fake: copy" in picture
+    assert "0.5 times limit: another copy" in picture
+
+
+def test_page_keeps_what_is_around_its_marks(fake):
+    path = fake / "page.md"
+    path.write_text(f"# Mine\n\n{BEGIN}\nold\n{END}\n\nTail\n")
+    for _ in range(2):
+        assert bench.main([], page_path=path) == 0
+    text = path.read_text()
+    assert text.startswith(f"# Mine\n\n{BEGIN}\n")
+    assert text.endswith(f"{END}\n\nTail\n")
+    assert "old" not in text
+    assert text.count("| copy | 1 KiB |") == 1
+
+
+@pytest.mark.parametrize("package", ["veo", "dpu", "accl", "accelforge"])
+def test_packages_are_measured_beside_peers_and_limits(package, monkeypatch):
+    """The form, and never the speed: what is compared, and that nothing fails."""
+    monkeypatch.delenv("OFFCHIP_ACCELFORGE_PYTHON", raising=False)
+    found, missing = measure_package(package, quick=True)
+    assert all(item.seconds > 0 and item.baseline > 0 for item in found)
+    peers = {item.against for item in found if item.kind == PEER}
+    peers |= {item.peer for item in missing}
+    limits = {item.against for item in found if item.kind == LIMIT}
+    expected = {
+        "veo": ("the same calls in C", "memcpy"),
+        "dpu": ("", "memcpy"),
+        "accl": ("gloo through torch", "numpy.add of as much"),
+        "accelforge": ("AccelForge", ""),
+    }[package]
+    for part, names in zip(expected, (peers, limits), strict=True):
+        assert part == "" or any(name.startswith(part) for name in names), names
+
+
+@pytest.mark.parametrize("package", ["veo", "dpu"])
+def test_rows_without_a_compiler_say_how_to_get_one(package, monkeypatch):
+    monkeypatch.setenv("CC", "/nowhere/cc")
+    found, missing = measure_package(package, quick=True)
+    assert {item.against for item in found} == {"memcpy"}
+    assert all("on Debian: apt-get install gcc" in item.install for item in missing), missing
+    assert "/nowhere/cc" in missing[0].install
+
+
+def test_original_that_fails_is_a_row(monkeypatch, tmp_path):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho no AccelForge here >&2\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("OFFCHIP_ACCELFORGE_PYTHON", str(python))
+    found, missing = measure_package("accelforge", quick=True)
+    assert found
+    assert [item.peer for item in missing] == ["AccelForge"]
+    assert f"that of {python} failed" in missing[0].install
+
+
+def test_original_that_cannot_be_run_is_a_row(monkeypatch):
+    monkeypatch.setenv("OFFCHIP_ACCELFORGE_PYTHON", "/nowhere/python")
+    _, missing = measure_package("accelforge", quick=True)
+    assert "is /nowhere/python, which cannot be run" in missing[0].install
