@@ -57,7 +57,11 @@ class OffchipError(Exception):
 
 def _restore(cls: type[OffchipError], args: tuple[Any, ...], state: dict[str, Any]) -> OffchipError:
     """Recreate an exception without calling the constructor, whose signature may differ."""
-    error = cls.__new__(cls)
+    # OSError and the like are made by a function of their own, which is not that of the first base.
+    builtin: Any = cls
+    while builtin.__module__ != "builtins":
+        builtin = builtin.__base__
+    error: OffchipError = builtin.__new__(cls)
     error.args = args
     for key, value in state.items():
         setattr(error, key, value)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 
 import pytest
@@ -55,6 +56,20 @@ def test_survives_pickle_and_copy(cls, make_again):
     assert str(again) == "it failed"
     assert (again.code, again.name, again.function) == (3, "E_THREE", "do_it")
     assert again.more == [1]
+
+
+@pytest.mark.parametrize("make_again", [lambda x: pickle.loads(pickle.dumps(x)), copy.copy])
+@pytest.mark.parametrize("name", ["veo.errors", "dpu.errors", "accl.errors"])
+def test_all_errors_of_the_packages_survive_pickle_and_copy(name, make_again):
+    module = importlib.import_module(name)
+    kinds = [getattr(module, one) for one in module.__all__]
+    kinds = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, OffchipError)]
+    assert len(kinds) >= 2
+    for kind in kinds:
+        error = kind("it failed")
+        error.more = [1]
+        again = make_again(error)
+        assert (type(again), str(again), again.more) == (kind, str(error), [1])
 
 
 def test_pickle_of_a_class_with_another_constructor():
