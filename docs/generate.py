@@ -22,6 +22,7 @@ from accl.environment import SETTINGS
 from buildtools.c_lists import read_list
 from dpu.error_codes import ErrorCode as DpuErrorCode
 from offchip.environment import VARIABLES
+from offchip.error_pages import PAGES as ERROR_PAGES
 from veo.enums import CommandState
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -184,7 +185,12 @@ def errors_page() -> str:
     page += format_table(
         ("value", "name"), [(int(code), f"`VEO_{code.name}`") for code in CommandState]
     )
-    return page
+    page += "\n## Pages that explain errors\n\nTracebacks and commands name them.\n\n"
+    rows = [
+        (f"`{name.rpartition('.')[2]}`", f"[{page_of}](../{page_of.removeprefix('docs/')})")
+        for name, page_of in ERROR_PAGES.items()
+    ]
+    return page + format_table(("error, and those derived from it", "page"), rows)
 
 
 COLUMNS = ("operation", "mnemonic", "format", "mask", "match", "operands", "masking", "causes")

@@ -51,7 +51,8 @@ class DpuError(OffchipError):
         super().__init__(message, code=code, name=name, function=function)
         self.detail = detail
         if detail:
-            self.add_note(detail)
+            # Before the note with the page, which comes last.
+            self.__notes__ = [detail, *self.__notes__]
 
 
 class DpuTimeoutError(RequestTimeoutError, DpuError):

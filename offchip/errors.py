@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from offchip.error_pages import point_to_page
+
 __all__ = ["LibraryNotFoundError", "OffchipError", "ReadOnlyError", "RequestTimeoutError"]
 
 
@@ -43,6 +45,7 @@ class OffchipError(Exception):
         self.code = code
         self.name = name
         self.function = function
+        point_to_page(self)
 
     def __str__(self) -> str:
         # KeyError and OSError, as second bases, would format the message in their own way.

@@ -11,6 +11,7 @@ from typing import Any
 
 from offchip import __version__
 from offchip.devices import describe_devices
+from offchip.error_pages import format_error
 from offchip.errors import OffchipError
 
 __all__ = ["make_parser", "show_library"]
@@ -66,7 +67,7 @@ def show_library(
     except OffchipError as error:
         if options.json:
             print(json.dumps({"error": str(error)}, indent=2))
-        print(error, file=sys.stderr)
+        print(format_error(error), file=sys.stderr)
         return 1
 
     if options.json:

@@ -6,11 +6,17 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 
+from offchip.error_pages import point_to_page
+
 __all__ = ["CommandError", "ToolchainError", "TranslationError"]
 
 
 class ToolchainError(Exception):
     """A program cannot be built; the message says what failed and where."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
+        point_to_page(self)
 
 
 class TranslationError(ToolchainError):

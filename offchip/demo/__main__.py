@@ -33,6 +33,7 @@ from accelforge.util.lazy import need
 from accl.launch import run_together
 from dpu.compiler import Compiler
 from offchip.demo.plan import BYTES_PER_DPU, DPUS, RANKS, read_text
+from offchip.error_pages import format_error
 from offchip.errors import OffchipError
 
 SOURCE = Path(__file__).with_name("huffman.c")
@@ -171,7 +172,7 @@ def main() -> int:
             print("It has run. To predict, ranks of this host are timed: some seconds.", flush=True)
         predicted = predict()
     except COULD_NOT_RUN as error:
-        print(f"offchip demo: {error}", file=sys.stderr)
+        print(f"offchip demo: {format_error(error)}", file=sys.stderr)
         return 2
     wrong = check(result, text)
     seconds = time.perf_counter() - begin
