@@ -21,6 +21,7 @@ from accl.constants import ErrorCode as AcclErrorCode
 from accl.environment import SETTINGS
 from buildtools.c_lists import read_list
 from dpu.error_codes import ErrorCode as DpuErrorCode
+from offchip.completion import COMMANDS
 from offchip.environment import VARIABLES
 from offchip.error_pages import PAGES as ERROR_PAGES
 from veo.enums import CommandState
@@ -269,7 +270,48 @@ def names_page() -> str:
     return page
 
 
+#: What commands that can take more than two seconds show meanwhile; the others end sooner.
+PROGRESS = {
+    "offchip selftest": "a line per check; with `--json` the time, on a terminal",
+    "offchip demo": "stages, and on a terminal their time",
+    "offchip bench": "a line per measurement, and on a terminal the time",
+    **dict.fromkeys(
+        ("python -m dpu.profile", "dpu-profiling", "python -m offchip.trace", "python -m dpu.gdb"),
+        "what the program prints",
+    ),
+    "python -m accl.as_pyaccl": "what the program prints",
+    **dict.fromkeys(
+        ("dpu-clang", "dpu-upmem-dpurte-clang", "dpu-upmem-dpurte-clang++"), "none, as compilers"
+    ),
+    "python -m veo.static_worker": "none, as linkers",
+}
+
+
+def commands_page() -> str:
+    """List what each command offers: JSON, completion and progress."""
+    page = HEADER.format(
+        source="docs/commands.md, offchip/completion.py and itself", title="Commands and comforts"
+    )
+    page += (
+        "Options are completed in shells by the extra `completion`; progress is shown by what can"
+        " take more than two seconds. [Commands](../commands.md) has exit statuses.\n\n"
+    )
+    rows = []
+    for line in (ROOT / "docs/commands.md").read_text().splitlines():
+        if not line.startswith("| `"):
+            continue
+        names, says = re.sub(r"\(.*?\)", "", line).strip("|").split("|")[:2]
+        for name in re.findall(r"`([^`]+)`", names):
+            has_json = "no" if says.strip().startswith("no:") else "yes"
+            completes = "yes" if name.split()[0] in COMMANDS else "no"
+            rows.append((f"`{name}`", has_json, completes, PROGRESS.get(name, "")))
+    lost = PROGRESS.keys() - {row[0].strip("`") for row in rows}
+    assert not lost, f"no such commands: {', '.join(lost)}"
+    return page + format_table(("command", "`--json`", "completion", "progress"), rows)
+
+
 PAGES = {
+    "commands.md": commands_page,
     "public_names.md": names_page,
     "ve_instructions.md": instructions_page,
     "environment.md": environment_page,

@@ -26,6 +26,7 @@ from offchip.measurements import (
     format_place,
 )
 from offchip.selftest import PACKAGES
+from offchip.waiting import Waiting
 
 __all__ = ["BenchmarkError", "Change", "compare_with", "measure_package"]
 
@@ -253,9 +254,15 @@ def _run(
         head = f"{'':<36}{'':>16}{'time':>12}{'baseline':>12}{'ratio':>9}  baseline is"
         for package in chosen:
             print(f"{package}\n{head}" if not results else package, flush=True)
-            results[package], missing[package] = measure_package(
-                package, quick=quick, done=_print_item
-            )
+            with Waiting(f"measuring {package}") as waiting:
+
+                def done(item: Measurement | Missing, waiting: Waiting = waiting) -> None:
+                    waiting.clear()
+                    _print_item(item)
+
+                results[package], missing[package] = measure_package(
+                    package, quick=quick, done=done
+                )
         outputs.write(results, missing, place)
         if earlier is not None:
             changes = compare_with(earlier, results, tolerance=tolerance)

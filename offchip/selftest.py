@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from offchip.checks import Outcome, format_outcome
 from offchip.children import Child
+from offchip.waiting import Waiting
 
 __all__ = ["PACKAGES", "Verdict", "check_package", "check_packages", "format_verdict"]
 
@@ -139,15 +140,22 @@ def main(packages: Sequence[str], *, as_json: bool, timeout: float) -> int:
     start = time.perf_counter()
     chosen = list(packages) or list(PACKAGES)
     if as_json:
-        verdicts = check_packages(chosen, timeout=timeout)
+        with Waiting("checking " + ", ".join(chosen)):
+            verdicts = check_packages(chosen, timeout=timeout)
         print(json.dumps([verdict.as_dict() for verdict in verdicts], indent=2))
     else:
-        verdicts = check_packages(
-            chosen,
-            timeout=timeout,
-            begun=lambda package: print(package, flush=True),
-            done=lambda outcome: print(format_outcome(outcome), flush=True),
-        )
+        with Waiting("next check") as waiting:
+
+            def show(text: str) -> None:
+                waiting.clear()
+                print(text, flush=True)
+
+            verdicts = check_packages(
+                chosen,
+                timeout=timeout,
+                begun=show,
+                done=lambda outcome: show(format_outcome(outcome)),
+            )
         print()
         for verdict in verdicts:
             print(format_verdict(verdict))

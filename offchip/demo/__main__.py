@@ -35,6 +35,7 @@ from dpu.compiler import Compiler
 from offchip.demo.plan import BYTES_PER_DPU, DPUS, RANKS, read_text
 from offchip.error_pages import format_error
 from offchip.errors import OffchipError
+from offchip.waiting import Waiting
 
 SOURCE = Path(__file__).with_name("huffman.c")
 DEADLINE = 120.0
@@ -166,11 +167,15 @@ def main() -> int:
             print(f"{len(text) >> 20} MiB of Python's standard library, on {RANKS} ranks with:")
             print("\n".join(used), flush=True)
         with tempfile.TemporaryDirectory(prefix="offchip-demo-") as folder:
-            printed = run_together(commands(*build(Path(folder))), timeout=DEADLINE)
+            with Waiting("compiling"):
+                started = commands(*build(Path(folder)))
+            with Waiting("running"):
+                printed = run_together(started, timeout=DEADLINE)
         result = find_result("".join(printed))
         if not options.json:
             print("It has run. To predict, ranks of this host are timed: some seconds.", flush=True)
-        predicted = predict()
+        with Waiting("predicting"):
+            predicted = predict()
     except COULD_NOT_RUN as error:
         print(f"offchip demo: {format_error(error)}", file=sys.stderr)
         return 2
