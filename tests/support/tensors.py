@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["OldTensor", "Tensor"]
+import numpy as np
+
+__all__ = ["OldTensor", "Tensor", "WritableTensor"]
 
 
 class Tensor:
@@ -29,3 +31,7 @@ class OldTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self.array
+
+
+#: What a transfer may write to: NumPy says so in DLPack since 2.1.
+WritableTensor = OldTensor if np.lib.NumpyVersion(np.__version__) < "2.1.0" else Tensor

@@ -15,7 +15,7 @@ import pytest
 from dpu import DpuError, DpuSet, DpuSymbol
 from offchip.errors import ReadOnlyError
 from tests.dpu.package.programs import COUNTER, build
-from tests.support.tensors import Tensor
+from tests.support.tensors import Tensor, WritableTensor
 
 pytestmark = [
     pytest.mark.usefixtures("threads_of_the_library"),
@@ -221,7 +221,7 @@ def test_tensors_are_memory(make_set):
     one.load(build(COUNTER))
     values, back = np.arange(4, dtype="i4"), np.zeros(4, "i4")
     one.copy("words", Tensor(values))
-    one.copy(Tensor(back), "words")
+    one.copy(WritableTensor(back), "words")
     assert back.tolist() == values.tolist()
     values.flags.writeable = False
     for target in (values, [values]):

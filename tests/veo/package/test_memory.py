@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import veo
-from tests.support.tensors import Tensor
+from tests.support.tensors import Tensor, WritableTensor
 
 PAGE = mmap.PAGESIZE
 SIZES = [0, 1, 7, PAGE - 1, PAGE, PAGE + 1, (1 << 20) + 1, 40 << 20]
@@ -316,12 +316,12 @@ def test_tensors_are_memory(proc, ctx, lib):
     values, back = np.arange(4.0), np.zeros(4)
     address = proc.alloc_mem(32)
     proc.write_mem(address, Tensor(values), 32)
-    proc.read_mem(Tensor(back), address, 32)
+    proc.read_mem(WritableTensor(back), address, 32)
     assert back.tolist() == values.tolist()
-    lib.add_two(ctx, veo.OnStack(Tensor(back), inout=veo.INTENT_INOUT), 4).wait_result()
+    lib.add_two(ctx, veo.OnStack(WritableTensor(back), inout=veo.INTENT_INOUT), 4).wait_result()
     assert back.tolist() == (values + 2).tolist()
-    ctx.async_write_mem(address, Tensor(back), 32).wait_result()
-    ctx.async_read_mem(Tensor(values), address, 32).wait_result()
+    ctx.async_write_mem(address, WritableTensor(back), 32).wait_result()
+    ctx.async_read_mem(WritableTensor(values), address, 32).wait_result()
     assert values.tolist() == back.tolist()
 
 
