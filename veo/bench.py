@@ -141,12 +141,13 @@ def _calls(effort: Effort) -> Iterator[Measurement | Missing]:
 
         peer.call.argtypes = (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_long)
         times = max(1, CALLS // effort.divisor)
-        thread, function = context._thr_ctxt, int(library.next.addr)
+        following = library.next  # held, as the C program holds its address
+        thread, function = context._thr_ctxt, int(following.addr)
         if peer.call(thread, function, 1) != 2:
             raise RuntimeError("a call from C gave a wrong result")
         yield from compare(
             "call and wait",
-            lambda: library.next(context, 1).wait_result(),
+            lambda: following(context, 1).wait_result(),
             (
                 Baseline(FUNCTION, lambda: peer.call(thread, function, times), PEER, times, 1),
                 Baseline(
