@@ -102,11 +102,19 @@ def draw_roofline(figures: ProgramFigures) -> str:
     upwards = _text(-(_TOP + bottom) / 2, _LEFT - 50, "instructions per cycle", "middle")
     parts.append(upwards.replace("<text ", '<text transform="rotate(-90)" '))
 
-    limit, ridge = figures.limit, 1 / figures.limit
+    limit, roof = figures.limit, figures.width
+    ridge = roof / limit
     start = 10**low_x
-    parts.append(_line(x_of(start), y_of(start * limit), x_of(ridge), y_of(1), "#2e6da4"))
-    parts.append(_line(x_of(ridge), y_of(1), right, y_of(1), "#2a7f62"))
-    parts.append(_text(right, y_of(1) - 9, "pipeline: 1 instruction per cycle", "end"))
+    parts.append(_line(x_of(start), y_of(start * limit), x_of(ridge), y_of(roof), "#2e6da4"))
+    parts.append(_line(x_of(ridge), y_of(roof), right, y_of(roof), "#2a7f62"))
+    parts.append(
+        _text(
+            right,
+            y_of(roof) - 9,
+            f"pipeline: {roof} instruction{'s' * (roof > 1)} per cycle",
+            "end",
+        )
+    )
     at = x_of(0.02)
     parts.append(_text(at + 6, y_of(0.02 * limit) + 14, f"DMA: {limit:.2f} bytes per cycle"))
     for one in figures.launches[:100]:
@@ -154,7 +162,7 @@ def draw_dpus(figures: ProgramFigures) -> str:
     ]
     for index, one in enumerate(dpus):
         x, y = _LEFT + index * width, float(bottom)
-        shares = (one.instructions, one.lost_few, one.lost_stopped, one.lost_dma)
+        shares = (one.instructions // figures.width, one.lost_few, one.lost_stopped, one.lost_dma)
         note = f"DPU {one.number}: {one.cycles:,} cycles"
         for colour, cycles in zip(_LOST.values(), shares, strict=True):
             height = min(cycles, longest) / longest * (bottom - _TOP)

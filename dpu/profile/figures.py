@@ -58,7 +58,7 @@ class LaunchFigures:
 
     @property
     def per_cycle(self) -> float:
-        """Instructions per cycle, of which the pipeline can issue one."""
+        """Instructions per cycle."""
         return self.instructions / self.total if self.total else 0.0
 
     @property
@@ -109,6 +109,16 @@ class ProgramFigures:
         options = self.program.options
         cycles = options.get("softDmaSetup", 0) + 2 * options.get("softDmaEnginePerKiB", 0)
         return options.get("softDmaEngines", 1) * 2048 / cycles if cycles else float("inf")
+
+    @property
+    def width(self) -> int:
+        """Instructions per cycle that the pipeline can issue."""
+        return self.program.options.get("softPipelineWidth", 1)
+
+    @property
+    def depth(self) -> int:
+        """Cycles between two instructions of a tasklet."""
+        return self.program.options.get("softPipelineCycles", 11)
 
     @property
     def tasklet_balance(self) -> float:
@@ -271,16 +281,16 @@ def advise(figures: ProgramFigures) -> str:
     # Where most tasklets have ended, locks that they met before say little about the whole.
     if spin > max(_SHARE_OF_LOCKS, whole.lost_stopped / whole.total):
         return _advice_on_locks(figures, spin)
-    if whole.share_busy > max(0.8, whole.per_cycle):
+    if whole.share_busy > max(0.8, whole.per_cycle / figures.width):
         hint = "use larger transfers" if size < 256 else "reuse in WRAM what was transferred"
         return (
             f"DMA-bound: the engine is busy in {_percent(whole.share_busy)} of cycles; transfers "
             f"average {size:.0f} bytes ({_hottest(figures, 'dma')}): {hint}."
         )
-    if whole.per_cycle > 0.85:
+    if whole.per_cycle > 0.85 * figures.width:
         return (
-            f"Compute-bound: {whole.per_cycle:.2f} instructions per cycle of 1; only fewer "
-            f"instructions help, and {_most_instructions(figures)}."
+            f"Compute-bound: {whole.per_cycle:.2f} instructions per cycle of {figures.width}; only "
+            f"fewer instructions help, and {_most_instructions(figures)}."
         )
     if figures.tasklet_balance < 0.6 and whole.lost_stopped >= max(whole.lost_dma, whole.lost_few):
         return (
@@ -293,7 +303,8 @@ def advise(figures: ProgramFigures) -> str:
     if most == "few":
         return (
             f"Too few tasklets: {share} of cycles issue nothing because only {whole.tasklets} "
-            "tasklets run, and one issues in 11 cycles; use 11 or more."
+            f"tasklets run, and one issues in {figures.depth} cycles; "
+            f"use {figures.depth * figures.width} or more."
         )
     if most == "dma":
         hint = "compute more between transfers, or transfer less"

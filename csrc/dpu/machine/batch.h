@@ -67,12 +67,12 @@ static inline void dpu_batch_account(struct dpu_machine *m, uint64_t rounds, uin
     for (uint32_t i = 0; i < m->runnable; i++)
         m->order[i]->instructions += rounds;
 
-    /* Of the round with the fault, those up to it have issued, one a cycle. */
+    /* Of the round with the fault, those up to it have issued. */
     for (uint32_t i = 0; i < faulted; i++)
         m->order[i]->instructions++;
 
     m->instructions += faulted;
-    m->cycles += faulted;
+    m->cycles += dpu_issue_cycles(m, faulted);
     m->rounds_done = 0;
     m->slot = 0;
 }

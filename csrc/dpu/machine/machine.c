@@ -98,6 +98,7 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
     m->iram_size = chip->iram;
     m->wram_size = chip->wram;
     m->counter.mode = 3;
+    dpu_timing_set_up(m);
     set_up_threads(m);
     return m;
 }
@@ -131,6 +132,7 @@ bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_opt
     if (options->switches != m->options.switches)
         m->iram_changed = true;
     m->options = *options;
+    dpu_timing_set_up(m);
     m->refresh_interval = m->launch_cycles;
     dpu_counter_start(m, value, m->counter.mode);
     return true;

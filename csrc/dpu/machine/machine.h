@@ -8,9 +8,9 @@
  * takes longer than its copy.
  *
  * Time. Tasklets run in rounds: every runnable tasklet issues one instruction per round, in the
- * order of their ids, and a round lasts max(11, runnable) cycles. DMA moves its data when it is
- * issued and blocks its tasklet for the modelled time. A tasklet that is booted or resumed takes
- * part from the next round on. So a program has one result and one cycle count.
+ * order of their ids, and a round lasts max(11, runnable / issue width) cycles. DMA moves its data
+ * when it is issued and blocks its tasklet for the modelled time. A tasklet that is booted or
+ * resumed takes part from the next round on. So a program has one result and one cycle count.
  */
 #ifndef OFFCHIP_DPU_MACHINE_H
 #define OFFCHIP_DPU_MACHINE_H

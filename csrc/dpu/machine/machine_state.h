@@ -169,6 +169,8 @@ struct dpu_machine {
     uint8_t *mram;
     uint32_t wram_size, iram_size, thread_count;
     struct dpu_machine_options options;
+    /* Of so many tasklets that take part: cycles of a round, and cycles that issue. */
+    uint16_t round_length[DPU_MACHINE_THREADS + 1], issue_length[DPU_MACHINE_THREADS + 1];
     _Atomic uint32_t interrupt;
 
     /* Of the run: what advances it, and the tasklets that may take part. */

@@ -10,6 +10,7 @@
 #define OFFCHIP_DPU_OPTIONS_H
 
 #define DPU_DMA_ENGINES_MOST 8
+#define DPU_ISSUE_WIDTH_MOST 8
 
 /*
  * X(key, type, field, smallest, largest, default, meaning)
@@ -24,6 +25,8 @@
       "0: no limit") \
     X("softPipelineCycles", uint32_t, round_cycles, 1, 1000, 11, \
       "cycles between two instructions of a tasklet") \
+    X("softPipelineWidth", uint32_t, issue_width, 1, DPU_ISSUE_WIDTH_MOST, 1, \
+      "instructions that are issued in a cycle, each of another tasklet") \
     X("softDmaReadLatency", uint32_t, dma_read_latency, 0, 1000000, 73, \
       "cycles that a tasklet waits for a transfer from MRAM, whatever its size") \
     X("softDmaWriteLatency", uint32_t, dma_write_latency, 0, 1000000, 57, \

@@ -6,6 +6,17 @@
 #define COUNTER_MASK ((UINT64_C(1) << 36) - 1)
 enum { MODE_KEEP, MODE_CYCLES, MODE_INSTRUCTIONS, MODE_OFF };
 
+void dpu_timing_set_up(struct dpu_machine *m)
+{
+    bool vendor = m->options.accounting == DPU_ACCOUNTING_VENDOR;
+    uint32_t width = vendor ? 1 : m->options.issue_width, least = m->options.round_cycles;
+    for (uint32_t count = 0; count <= DPU_MACHINE_THREADS; count++) {
+        uint32_t issue = (count + width - 1) / width;
+        m->issue_length[count] = (uint16_t)issue;
+        m->round_length[count] = (uint16_t)(vendor || issue > least ? issue : least);
+    }
+}
+
 /* Refreshes are counted from the boot, so that a launch takes the same cycles each time. Transfers
  * come one after the other, so that most begin in the interval that was found last. */
 uint64_t dpu_after_transfer(struct dpu_machine *m, uint64_t start, uint64_t cycles)

@@ -5,18 +5,26 @@
 
 #include "machine_state.h"
 
+/* Fills the two tables below, from the options. */
+void dpu_timing_set_up(struct dpu_machine *machine);
+
 /* Cycles that a round of so many tasklets lasts. */
 static inline uint64_t dpu_round_cycles(const struct dpu_machine *m, uint32_t runnable)
 {
-    if (m->options.accounting == DPU_ACCOUNTING_VENDOR)
-        return runnable;
-    return runnable > m->options.round_cycles ? runnable : m->options.round_cycles;
+    return m->round_length[runnable];
+}
+
+/* Cycles in which so many instructions of a round are issued. */
+static inline uint64_t dpu_issue_cycles(const struct dpu_machine *m, uint32_t count)
+{
+    return m->issue_length[count];
 }
 
 /* The cycle at which the instruction that is being executed was issued. */
 static inline uint64_t dpu_now(const struct dpu_machine *m)
 {
-    return m->cycles + m->rounds_done * dpu_round_cycles(m, m->runnable) + m->slot;
+    return m->cycles + m->rounds_done * dpu_round_cycles(m, m->runnable) +
+           dpu_issue_cycles(m, m->slot + 1) - 1;
 }
 
 /* The cycle at which CYCLES of transfer, which stands still during refreshes, are over. */

@@ -154,7 +154,7 @@ static void count_issued(struct dpu_window *w, uint64_t round, uint32_t early)
 
     uint32_t issued = dpu_count_bits(early);
     m->instructions += issued;
-    m->cycles += issued;
+    m->cycles += dpu_issue_cycles(m, issued);
     m->rounds_done = 0;
     m->slot = 0;
 }

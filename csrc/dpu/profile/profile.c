@@ -213,7 +213,10 @@ static void on_span(void *context, struct dpu_machine *m, const struct dpu_span 
 {
     struct dpu_profile *p = context;
     struct dpu_machine_options options;
-    uint64_t issued = span->rounds * span->runnable;
+    dpu_machine_get_options(m, &options);
+    uint32_t width = options.accounting == DPU_ACCOUNTING_VENDOR ? 1 : options.issue_width;
+    uint32_t issuing = (span->runnable + width - 1) / width;
+    uint64_t issued = span->rounds * issuing;
     if (issued > span->cycles)
         return;
 
@@ -223,9 +226,7 @@ static void on_span(void *context, struct dpu_machine *m, const struct dpu_span 
         return;
     }
 
-    dpu_machine_get_options(m, &options);
-    uint64_t empty =
-        options.round_cycles > span->runnable ? options.round_cycles - span->runnable : 0;
+    uint64_t empty = options.round_cycles > issuing ? options.round_cycles - issuing : 0;
     uint64_t by_dma = least(span->waiting, empty), by_stop = least(span->stopped, empty - by_dma);
     uint64_t dma = empty != 0 ? lost * by_dma / empty : 0;
     uint64_t stop = empty != 0 ? lost * by_stop / empty : 0;

@@ -107,6 +107,33 @@ def test_the_pipeline_has_a_key(run):
     assert slow.cycles > plain.cycles + 100 * (max(plain.thread_instructions) - 3)
 
 
+def test_the_width_of_the_pipeline_has_a_key_in_all_engines(make_set):
+    # Each of 24 tasklets counts; 24 instructions take 24 cycles, or 12, or the depth of 11.
+    source = """
+    .text
+    .globl main
+main:
+    move r0, 10000
+again:
+    add r0, r0, -1, nz, again
+    jump r23
+"""
+    plain = None
+    for width, share in (1, 1.0), (2, 12 / 24), (4, 11 / 24):
+        found = set()
+        for engine in "turns", "drift", "translated":
+            profile = f"softPipelineWidth={width},softEngine={engine}"
+            text = f".globl NR_TASKLETS\n.set NR_TASKLETS, 24\n{source}"
+            one = make_set(nr_dpus=1, profile=profile, asm_source=io.StringIO(text))
+            one.exec()
+            found.add((one.report[0].cycles, one.report[0].instructions))
+        assert len(found) == 1
+        cycles, instructions = found.pop()
+        plain = plain or (cycles, instructions)
+        assert instructions == plain[1]
+        assert cycles == pytest.approx(plain[0] * share, rel=0.01)
+
+
 @pytest.mark.parametrize("switch", ["softDmaAlignmentFaults=true", "softSwitches=64"])
 @pytest.mark.parametrize(("near", "far"), [(4, 0), (0, 4), (0, 12)])
 def test_misaligned_dma_is_a_fault_if_asked_for(run, switch, near, far):
@@ -159,12 +186,12 @@ def test_a_key_that_is_unknown_is_told_once(run_python):
 
 def test_keys_of_time_that_change_nothing_are_named(run_python):
     program = "import dpu\nfor _ in range(2): dpu.DpuSet(nr_dpus=1, library='soft').free()\n"
-    keys = "softDmaEngines=2,softPipelineCycles=5,softDmaSetup=34,softMaxCycles=9"
+    keys = "softDmaEngines=2,softPipelineWidth=2,softDmaSetup=34,softMaxCycles=9"
     timed = run_python(program, env={"UPMEM_PROFILE": keys})
     assert timed.returncode == 0 and timed.stderr == ""
     done = run_python(program, env={"UPMEM_PROFILE": f"backend=simulator,{keys}"})
     assert done.returncode == 0, done.stderr
-    for text in ("softDmaEngines=2", "softPipelineCycles=5"):
+    for text in ("softDmaEngines=2", "softPipelineWidth=2"):
         assert done.stderr.count(f"the profile says {text}, but with backend=simulator") == 1
     assert done.stderr.count("it changes nothing") == 2
 

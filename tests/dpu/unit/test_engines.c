@@ -156,6 +156,32 @@ static void test_several_dma_engines(void)
     }
 }
 
+/* Tasklets ask for the time, transfer, and one faults in the middle of a round. */
+static void test_several_instructions_a_cycle(void)
+{
+    uint64_t cycles[DPU_ISSUE_WIDTH_MOST + 1];
+    for (uint32_t width = 1; width <= DPU_ISSUE_WIDTH_MOST; width++) {
+        struct dpu_machine *both[] = {dpu_new(DPU_ACCOUNTING_PIPELINE, 0),
+                                      dpu_new_in_turns(DPU_ACCOUNTING_PIPELINE)};
+        for (int i = 0; i < 2; i++) {
+            struct dpu_machine_options options;
+            dpu_machine_get_options(both[i], &options);
+            options.issue_width = width;
+            options.round_cycles = 1;
+            CHECK(dpu_machine_set_options(both[i], &options));
+            LOAD(both[i], BOOT_CHAIN(TASKLETS, 0), MOVE(1, 60), W("lsl", "rri", 3, ID, 12),
+                 /* 4: */ W("ldma", "rri", 3, 0, 3), W("time", "r", 4), WRITE(ID4, 256, 4),
+                 REPEAT(4), READ(0, ID8, 0), W("fault", "i", 3));
+            struct dpu_run_result result;
+            CHECK(dpu_machine_launch(both[i], &result) == DPU_RUN_FAULT);
+            cycles[width] = result.cycles;
+        }
+        expect_the_same(both[0], both[1]);
+        CHECK(width == 1 || cycles[width] <= cycles[width - 1]);
+    }
+    CHECK(cycles[2] < cycles[1]);
+}
+
 /* A program with a race has one result, wherever it was interrupted. */
 static void test_interrupts_and_slices_change_nothing(void)
 {
@@ -236,6 +262,7 @@ int main(void)
     test_the_limit_of_cycles();
     test_transfers_that_end_in_another_order();
     test_several_dma_engines();
+    test_several_instructions_a_cycle();
     test_interrupts_and_slices_change_nothing();
     test_what_only_turns_can_run();
     test_machines_that_share_a_program();
