@@ -26,7 +26,7 @@ from offchip.measurements import (
     format_place,
 )
 from offchip.selftest import PACKAGES
-from offchip.waiting import Waiting
+from offchip.waiting_line import Waiting
 
 __all__ = ["BenchmarkError", "Change", "compare_with", "measure_package"]
 

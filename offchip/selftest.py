@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from offchip.checks import Outcome, format_outcome
 from offchip.children import Child
-from offchip.waiting import Waiting
+from offchip.waiting_line import Waiting
 
 __all__ = ["PACKAGES", "Verdict", "check_package", "check_packages", "format_verdict"]
 

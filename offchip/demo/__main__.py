@@ -35,7 +35,7 @@ from dpu.compiler import Compiler
 from offchip.demo.plan import BYTES_PER_DPU, DPUS, RANKS, read_text
 from offchip.error_pages import format_error
 from offchip.errors import OffchipError
-from offchip.waiting import Waiting
+from offchip.waiting_line import Waiting
 
 SOURCE = Path(__file__).with_name("huffman.c")
 DEADLINE = 120.0

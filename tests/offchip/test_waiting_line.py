@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from offchip import waiting
-from offchip.waiting import ERASE, Waiting
+from offchip import waiting_line
+from offchip.waiting_line import ERASE, Waiting
 
 LIMIT_S = 20
 
@@ -33,8 +33,8 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
-    monkeypatch.setattr(waiting, "QUIET_S", 0.0)
-    monkeypatch.setattr(waiting, "PAUSE_S", 0.001)
+    monkeypatch.setattr(waiting_line, "QUIET_S", 0.0)
+    monkeypatch.setattr(waiting_line, "PAUSE_S", 0.001)
 
 
 def test_terminal_sees_what_is_waited_for_until_it_is_done():
@@ -54,7 +54,7 @@ def test_nothing_is_written_where_there_is_no_terminal():
 
 
 def test_what_is_done_within_two_seconds_is_not_told(monkeypatch):
-    monkeypatch.setattr(waiting, "QUIET_S", 1e9)
+    monkeypatch.setattr(waiting_line, "QUIET_S", 1e9)
     terminal = Terminal()
     with Waiting("compiling", terminal) as shown:
         shown.clear()
