@@ -100,7 +100,7 @@ def _scale(axis: Any, dimension: str, name: str, numbers: NDArray[np.float64]) -
         label += " (m²)"
     else:
         part.set_major_formatter(ticker.EngFormatter(unit=unit))
-        if unit and axis.get_xscale() == "log":
+        if unit and part.get_scale() == "log":
             part.set_minor_formatter(ticker.NullFormatter())
     part.set_label_text(label)
 

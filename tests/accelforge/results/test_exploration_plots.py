@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import accelforge as af
-from accelforge.plotting import mappings
+from accelforge.plotting import explorations, mappings
 from accelforge.plotting.explorations import plot_front, plot_parallel_coordinates
 from accelforge.plotting.roofline import plot_result_roofline
 from tests.accelforge.results.test_plots import closed, fonts
@@ -34,6 +34,7 @@ def test_a_front_is_a_line_through_its_points(found):
     x, y = axis.lines[0].get_data()
     assert x.tolist() == found.objectives["energy"][front].tolist()
     assert y.tolist() == found.objectives["area"][front].tolist()
+    assert [line.get_drawstyle() for line in axis.lines] == ["steps-post", "default"]
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("Energy", "Area (m²)")
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
     assert labels == ["points", f"front ({len(front)})"]
@@ -46,6 +47,16 @@ def test_axes_of_the_user_are_drawn_on(found):
     again, same = plot_front(found, ax=axis)
     assert (again, same) == (figure, axis)
     assert axis.get_ylabel() == "Area (m²)"
+
+
+def test_numbers_that_span_much_have_logarithmic_axes_labelled_at_powers(found, monkeypatch):
+    monkeypatch.setattr(explorations, "_WIDE", 1.0)
+    _, axis = plot_front(found, "usage of Buffer", "energy")
+    assert axis.get_yscale() == "log"
+    assert type(axis.yaxis.get_minor_formatter()).__name__ == "NullFormatter"
+    monkeypatch.setattr(explorations, "_WIDE", np.inf)
+    _, axis = plot_front(found, "energy", "area")
+    assert (axis.get_xscale(), axis.get_yscale()) == ("linear", "linear")
 
 
 def test_each_point_of_the_front_is_a_line_across_all_axes(found):
@@ -106,10 +117,12 @@ def test_a_memory_that_limits_touches_its_roof(spec):
         drawn = {line.get_label(): line for line in axis.lines}
         assert {"MAC", "Main", "Buffer"} <= set(drawn)
         (x,), (y,) = drawn["Main"].get_data()
+        busy = result.latency(per_component=True)
+        assert drawn["MAC"].get_ydata().tolist() == pytest.approx([64 / busy["MAC"]] * 2)
         computes, moved = 64, sum(n for (c, _), n in result.actions().items() if c == "Main")
         assert x == pytest.approx(computes / moved)
         assert y == pytest.approx(computes / result.latency())
-        roof = moved / result.latency(per_component=True)["Main"]
+        roof = moved / busy["Main"]
         assert bool(y == pytest.approx(x * roof)) is limits
 
 

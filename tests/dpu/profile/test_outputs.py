@@ -95,6 +95,8 @@ def test_each_dma_engine_has_a_row_and_its_share(tmp_path: Path) -> None:
     chip = "softDmaEngines=3,softDmaSetup=500"
     run(command(build(tmp_path), 2, 1), DPU_PROFILE=f"file={path}", UPMEM_PROFILE=chip)
     profile = load([path])
+    # In transfers of 2 KiB: 500 cycles and twice 521, on each of three engines.
+    assert program_figures(profile)[0].limit == pytest.approx(3 * 2048 / (500 + 2 * 521))
     trace = timeline(profile)
     check_trace(trace)
     names = {one["args"]["name"] for one in trace["traceEvents"] if one["name"] == "thread_name"}

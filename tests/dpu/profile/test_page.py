@@ -86,6 +86,8 @@ def test_the_page_of_a_host_has_the_source_of_its_lines(
     # Numbers come first, as a long line would push them off the screen.
     row = rf"<td>dpu_histogram\.c:\d+</td><td>\d+\.\d %</td>.*<td>{re.escape(source)}</td></tr>"
     assert re.search(row, lines)
+    hot = text.partition("<summary>dpu_histogram.c: ")[2].partition("</details>")[0]
+    assert re.search(rf"\d %</td><td>[\d,]+</td><td>\d+</td><td>.*{re.escape(source)}", hot)
     assert "of the slowest of 1 DPU in 1 launch, 16 tasklets" in text
     assert "<td>__multiply_divide, without lines</td>" in lines
     assert f"{root}/examples" not in text
