@@ -13,6 +13,7 @@ uint64_t pattern = 0xdeadbeefc0ffee00;
 int64_t table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 static uint64_t counter;
 static _Atomic int gate;
+static _Atomic uint64_t waiting_at_gate;
 
 uint64_t count(void);
 uint64_t count(void)
@@ -100,9 +101,17 @@ uint64_t get_memory(uint64_t size)
 void wait_at_gate(void);
 void wait_at_gate(void)
 {
+    atomic_fetch_add(&waiting_at_gate, 1);
     while (!atomic_load(&gate))
         usleep(200);
+    atomic_fetch_sub(&waiting_at_gate, 1);
     atomic_store(&gate, 0);
+}
+
+uint64_t number_at_gate(void);
+uint64_t number_at_gate(void)
+{
+    return atomic_load(&waiting_at_gate);
 }
 
 void open_gate(void);

@@ -275,10 +275,10 @@ CASE(a_library_in_use_is_not_unloaded)
     struct veo_thr_ctxt *other = veo_context_open(f.proc);
     uint64_t open_gate = symbol(&f, "open_gate");
     uint64_t gate = veo_call_async(other, symbol(&f, "wait_at_gate"), NULL);
-    /* It is not running yet, perhaps. */
-    while (veo_unload_library(f.proc, veo_load_library(f.proc, kernels_path())) != 0)
-        CHECK(!"unloading one of two must work");
-    usleep(1000);
+    CHECK_EQUAL(veo_unload_library(f.proc, veo_load_library(f.proc, kernels_path())), 0);
+    uint64_t number_at_gate = symbol(&f, "number_at_gate");
+    while (wait_ok(f.ctx, veo_call_async(f.ctx, number_at_gate, NULL)) == 0)
+        usleep(200);
     double start = seconds();
     int rc = veo_unload_library(f.proc, f.library);
     CHECK(seconds() - start < 10);
