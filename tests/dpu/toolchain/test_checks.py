@@ -323,6 +323,24 @@ def test_a_run_that_is_ended_says_what_was_found(
     assert re.search(wanted, said, re.MULTILINE), said
 
 
+@pytest.mark.parametrize(("word", "status"), [("exit=9", 9), ("exit=0", 0)])
+def test_a_log_that_cannot_be_written_is_told(
+    compile_text: Callable[..., Program], tmp_path: Path, word: str, status: int
+) -> None:
+    compile_text(HEAD + CLEAN, tasklets=2, level="-O2")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", LAUNCH, str(tmp_path / "program.dpu"), "1", "1"],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ, DPU_CHECK=f"race,{word},log=/dev/full"),
+        timeout=100,
+        check=False,
+    )
+    assert "DPU_CHECK: /dev/full cannot be written: No space left" in done.stderr
+    assert "findings are missing in it" in done.stderr
+    assert done.returncode == status
+
+
 BAD = ["races", "racee,exit=9", "race,exit=9,jsn", "exit=-1", "exit=256", "all,", "log=", "ignore="]
 
 

@@ -311,9 +311,14 @@ __attribute__((destructor)) static void finish(void)
         return;
     char text[120];
     summarise(text, sizeof text);
-    fputs(text, output());
-    fflush(output());
-    if (found != 0 && options.exit_status != 0) {
+    FILE *to = output();
+    fputs(text, to);
+    /* Of a file that is full some findings are missing, perhaps earlier ones. */
+    bool is_cut = fflush(to) != 0 || ferror(to);
+    if (is_cut && file != NULL)
+        dpulib_log(DPULIB_ERROR, "DPU_CHECK: %s cannot be written: %s; findings are missing in it",
+                   options.log, strerror(errno));
+    if ((found != 0 || (is_cut && file != NULL)) && options.exit_status != 0) {
         fflush(NULL);
         _exit(options.exit_status);
     }
