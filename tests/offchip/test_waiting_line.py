@@ -75,7 +75,7 @@ def test_line_is_erased_before_other_output_and_after_an_error():
 def test_terminal_that_goes_away_does_not_end_the_command():
     master, slave = os.openpty()
     survived = False
-    # What could not be written is written again when the stream is closed.
+    # Closing the stream writes again what could not be written.
     with contextlib.suppress(OSError), open(slave, "w") as stream:
         with Waiting("running", stream):
             os.close(master)
