@@ -2,7 +2,7 @@
 /*
  * text.h: a text that is put together piece by piece in a buffer of a fixed size.
  *
- * What does not fit is cut off, and counted. Nothing allocates or fails.
+ * Characters beyond the buffer are cut off, and counted. Nothing allocates or fails.
  */
 #ifndef OFFCHIP_TEXT_H
 #define OFFCHIP_TEXT_H

@@ -313,12 +313,13 @@ __attribute__((destructor)) static void finish(void)
     summarise(text, sizeof text);
     FILE *to = output();
     fputs(text, to);
-    /* Of a file that is full some findings are missing, perhaps earlier ones. */
-    bool is_cut = fflush(to) != 0 || ferror(to);
-    if (is_cut && file != NULL)
+
+    /* A file that is full lacks findings, perhaps earlier ones. */
+    bool is_cut = (fflush(to) != 0 || ferror(to)) && to == file;
+    if (is_cut)
         dpulib_log(DPULIB_ERROR, "DPU_CHECK: %s cannot be written: %s; findings are missing in it",
                    options.log, strerror(errno));
-    if ((found != 0 || (is_cut && file != NULL)) && options.exit_status != 0) {
+    if ((found != 0 || is_cut) && options.exit_status != 0) {
         fflush(NULL);
         _exit(options.exit_status);
     }
