@@ -244,3 +244,15 @@ def test_the_page_has_the_numbers_and_every_class() -> None:
         assert found.throughput * 1e-9 == pytest.approx(throughput, rel=6e-3), name
     listed = set(re.findall(r"`(\w+)`", text.partition("## Classes")[2].partition("Sources:")[0]))
     assert set(CLASSES) <= listed
+
+
+def test_two_widths_are_those_of_their_product():
+    square = make_model("Multiplier", {"tech_node": 45e-9, "width": 8})
+    other = make_model("Multiplier", {"tech_node": 45e-9, "width_a": 4, "width_b": 16})
+    assert (other.energy, other.area) == (square.energy, square.area)
+
+
+def test_capacitors_of_a_dac_have_a_femtofarad_each():
+    usual = make_model("DAC", {"tech_node": 45e-9, "resolution": 4})
+    given = make_model("DAC", {"tech_node": 45e-9, "resolution": 4, "unit_capacitance": 1e-15})
+    assert usual == given
