@@ -14,7 +14,7 @@ from accl.libaccl cimport (
     accl_call,
     accl_request,
 )
-from offchip.request cimport Request, timeout_ns
+from offchip.request cimport Request, limit_text, timeout_ns
 
 from threading import get_ident
 
@@ -91,8 +91,8 @@ cdef class ACCLHandle(Request):
 
     def _timeout_error(self, timeout):
         return ACCLUnfinishedError(
-            f"{self.operation}: did not finish within {timeout} s; the call continues, and may be "
-            "waited for again"
+            f"{self.operation}: did not finish within {limit_text(timeout)}; the call continues, "
+            "and may be waited for again"
         )
 
     def wait(self, timeout=None):

@@ -15,7 +15,7 @@ from dpu.libdpu cimport (
     dpu_set_t,
     dpusoft_report,
 )
-from offchip.request cimport Request
+from offchip.request cimport Request, limit_text
 
 import warnings
 from threading import RLock
@@ -270,7 +270,7 @@ cdef class DpuRequest(Request):
     def _timeout_error(self, timeout):
         cdef str text = (<SetView>self.dpu_set).waits_for()
         return DpuTimeoutError(
-            f"the DPUs did not finish within {timeout} s{': ' if text else ''}{text}. They "
-            "continue, and may be waited for again",
+            f"the DPUs did not finish within {limit_text(timeout)}"
+            f"{': ' if text else ''}{text}. They continue, and may be waited for again",
             function="dpu_sync",
         )

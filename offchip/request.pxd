@@ -32,3 +32,5 @@ cdef class PythonRequest(Request):
 
 # Seconds as the user gives them (None, int, float) to nanoseconds; -1 for no limit.
 cdef long long timeout_ns(object timeout) except? -2
+# Such a timeout, not None, as messages say it: "0.05 s".
+cdef str limit_text(object timeout)

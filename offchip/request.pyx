@@ -33,6 +33,10 @@ cdef long long timeout_ns(object timeout) except? -2:
     return <long long>(seconds * 1e9)
 
 
+cdef str limit_text(object timeout):
+    return f"{<double>timeout:g} s"
+
+
 cdef class Request:
     """An operation that was started, and finishes on its own.
 
@@ -79,8 +83,8 @@ cdef class Request:
         from offchip.errors import RequestTimeoutError
 
         return RequestTimeoutError(
-            f"the request did not finish within {timeout} s; it continues, and may be waited "
-            "for again"
+            f"the request did not finish within {limit_text(timeout)}; it continues, and may be "
+            "waited for again"
         )
 
     def done(self):

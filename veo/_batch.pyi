@@ -10,12 +10,13 @@ from veo._function import VeoFunction
 from veo._proc import VeoProc
 from veo._request import VeoRequest
 
-__all__ = ["check", "submit_batch", "submit_call", "to_word"]
+__all__ = ["check", "oldest", "submit_batch", "submit_call", "to_word"]
 
 def check(
     function: VeoFunction, context: VeoCtxt, count: int, timeout: float | None
 ) -> tuple[str, str, bool, float | None]: ...
 def to_word(code: str, value: Any, proc: VeoProc) -> int: ...
+def oldest(request: VeoRequest) -> str: ...
 def submit_batch(
     function: VeoFunction,
     context: VeoCtxt,

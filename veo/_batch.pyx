@@ -13,8 +13,9 @@ from veo._request cimport VeoRequest, new_request
 from veo.libveo cimport (
     VEO_REQUEST_ID_INVALID, veo_args, veo_thr_ctxt, veosoft_calls, veosoft_column,
 )
+from veo.request_set cimport veopkg_requests_are_done
 
-__all__ = ["check", "submit_batch", "submit_call", "to_word"]
+__all__ = ["check", "oldest", "submit_batch", "submit_call", "to_word"]
 
 
 def check(VeoFunction function not None, VeoCtxt context not None, Py_ssize_t count, timeout):
@@ -40,6 +41,13 @@ def to_word(str code, object value, object proc):
         raise ValueError(f"{value!r} belongs to another process than the function")
     to_bits(<char><int>ord(code), value, &bits)
     return bits
+
+
+def oldest(VeoRequest request not None):
+    """Describe the oldest request of the context of `request` that is not done; "" if all are."""
+    if veopkg_requests_are_done(&request.handle.requests):
+        return ""
+    return request.handle.oldest()
 
 
 cdef object refuse(VeoFunction function, str name):

@@ -157,7 +157,8 @@ cdef class VeoCtxt:
             one call are; `OnStack` is not possible.
         timeout : float, optional
             Timeout in seconds for all calls; None waits without limit. At the limit, and after
-            Ctrl-C, the call that runs continues, and those behind it are taken back.
+            Ctrl-C, the call that runs continues, and those behind it are taken back; with NEC's
+            library, which takes none back, up to 64 that are queued continue.
 
         Returns
         -------

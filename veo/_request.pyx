@@ -9,7 +9,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
 from libc.stdint cimport uint64_t
-from offchip.request cimport Request, timeout_ns
+from offchip.request cimport Request, limit_text, timeout_ns
 from veo._convert cimport from_bits
 from veo._context_handle cimport CtxHandle
 from veo._log cimport log_info, log_on
@@ -98,8 +98,8 @@ cdef class VeoRequest(Request):
         # The object may never have been initialised.
         oldest = self.handle.oldest() if self.handle is not None else "no request"
         return VeoTimeoutError(
-            f"request {self.node.id}{what} did not finish within {timeout} s; it continues, and "
-            f"may be waited for again. Its context still has {oldest}",
+            f"request {self.node.id}{what} did not finish within {limit_text(timeout)}; it "
+            f"continues, and may be waited for again. Its context still has {oldest}",
             function="veo_call_wait_result",
         )
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from veo._batch import check, submit_batch, submit_call, to_word
+from veo._batch import check, oldest, submit_batch, submit_call, to_word
 from veo._memory import OnStack
 from veo.errors import VeoError, VeoTimeoutError
 from veo.signature import SPELLING
@@ -159,30 +159,49 @@ class _Calls:
 
     def _finish(self) -> Any:
         """Wait for the oldest request."""
-        oldest = self.queued[0]
+        first = self.queued[0]
         left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         try:
-            value = oldest.request.wait_result(left)
+            value = first.request.wait_result(left)
         except VeoTimeoutError as error:
-            raise VeoTimeoutError(
-                f"calls of {self.function.name}() did not end within {self.timeout} s; the "
-                f"{self.count} calls of call_many() end with the one that runs. {error}",
-                function=error.function,
-            ) from None
+            raise VeoTimeoutError(self._late(), function=error.function) from None
         except VeoError as error:
-            error.index = oldest.first + (0 if oldest.ended is None else int(oldest.ended[0]))
+            error.index = first.first + (0 if first.ended is None else int(first.ended[0]))
             error.args = (f"call {error.index} of {self.count}: {error}",)
             raise
         self.queued.popleft()
         return value
+
+    def _late(self) -> str:
+        """Take back what has not begun; say what continues after the timeout."""
+        first = self.queued[0]
+        self._take_back()
+        left = sum(not queued.request.done() for queued in self.queued)
+        if left and first.ended is None:
+            rest = (
+                f"{left} that are queued continue, as the library takes no call back; those behind "
+                "them were not called"
+            )
+        elif left:
+            rest = "The one that runs continues, and those behind it were taken back"
+        else:
+            rest = "Those that had not begun were taken back"
+        behind = oldest(first.request)
+        return (
+            f"{self.count} calls of {self.function.name}() did not end within {self.timeout:g} s. "
+            f"{rest}{'. Their context still has ' if behind else ''}{behind}"
+        )
+
+    def _take_back(self) -> None:
+        for queued in reversed(self.queued):
+            queued.request.cancel()
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Take back what has not begun, after an error or Ctrl-C."""
         if kind is not None:
-            for queued in reversed(self.queued):
-                queued.request.cancel()
+            self._take_back()
 
 
 def _dtype(letter: str) -> Any:

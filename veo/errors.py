@@ -39,7 +39,7 @@ class VeoUnfinished(VeoError, NameError):
 
 
 class VeoTimeoutError(RequestTimeoutError, VeoError):
-    """A wait timed out. The request continues."""
+    """A wait timed out. The request continues, unless the message says that it does not."""
 
 
 class VeoClosedError(VeoError, ValueError):

@@ -94,8 +94,8 @@ class Work(_Work):
         limit = _seconds(timeout)
         if not self._ended.wait(limit):
             raise ACCLUnfinishedError(
-                f"{self._name}: did not finish within {limit} s; it continues, and may be waited "
-                "for again"
+                f"{self._name}: did not finish within {limit:g} s; it continues, and may be "
+                "waited for again"
             )
         self._value()
         return True

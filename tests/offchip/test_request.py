@@ -5,6 +5,8 @@ import concurrent.futures
 import math
 import threading
 import time
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -87,6 +89,15 @@ def test_limit_is_reached(timeout):
     request.end(5)
     assert request.wait(timeout) is True
     assert request.result(timeout) == 5
+
+
+@pytest.mark.parametrize(
+    ("timeout", "text"),
+    [(1 / 300, "0.00333333 s"), (Fraction(1, 3), "0.333333 s"), (Decimal("0.010"), "0.01 s")],
+)
+def test_limit_is_said_with_few_digits(timeout, text):
+    with pytest.raises(RequestTimeoutError, match=f"did not finish within {text}; it continues"):
+        Manual().result(timeout)
 
 
 def test_limit_is_kept():

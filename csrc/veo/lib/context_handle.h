@@ -41,7 +41,8 @@ struct veo_thr_ctxt {
     struct chunk *retired; /* harvested, but the worker or a waiter may still read a slot */
     unsigned head_index;
     unsigned tail_index;
-    unsigned waiters; /* of all chunks */
+    unsigned waiters;    /* of all chunks */
+    unsigned nwithdrawn; /* requests in the queue that nobody asks for */
     _Atomic uint64_t next_id;
     _Atomic uint64_t harvested; /* requests below this id are out of the queue */
     struct result_table results;

@@ -13,7 +13,7 @@
 /* State of the oldest request. */
 struct oldest {
     uint64_t id;
-    uint64_t behind; /* requests after it */
+    uint64_t behind; /* requests after it that were not taken back */
     uint64_t target; /* as in its slot, where a kernel may have written */
     uint8_t op;
     int64_t age;
@@ -30,11 +30,12 @@ static bool find_oldest(struct veo_thr_ctxt *ctx, struct oldest *oldest)
         unsigned index;
         const struct chunk *chunk = veolib_queue_chunk_locked(ctx, id, &index);
         const volatile struct wire_slot *slot = &chunk->wire->slots[index];
+        const struct request_record *record = &chunk->records[index];
         *oldest = (struct oldest){.id = id,
-                                  .behind = end - id - 1,
+                                  .behind = end - id - 1 - (ctx->nwithdrawn - record->withdrawn),
                                   .target = slot->target,
-                                  .op = chunk->records[index].job != NULL ? WIRE_HOST : slot->op,
-                                  .age = clock_coarse() - chunk->records[index].submitted};
+                                  .op = record->job != NULL ? WIRE_HOST : slot->op,
+                                  .age = clock_coarse() - record->submitted};
     }
     pthread_mutex_unlock(&ctx->queue);
     return found;

@@ -88,6 +88,7 @@ bool veolib_queue_init(struct veo_thr_ctxt *ctx)
     ctx->retired = NULL;
     ctx->head_index = ctx->tail_index = 0;
     ctx->waiters = 0;
+    ctx->nwithdrawn = 0;
     ctx->has_reserved = false;
     atomic_store(&ctx->next_id, 0);
     atomic_store(&ctx->harvested, 0);
@@ -364,6 +365,7 @@ static void harvest(struct veo_thr_ctxt *ctx, uint64_t wanted, struct ending *de
         else if (!record->withdrawn)
             veolib_results_put(&ctx->results, id, ending.outcome, ending.result);
         veolib_results_settle(&ctx->results, id + 1);
+        ctx->nwithdrawn -= record->withdrawn;
 
         free_job(record->job);
         record->job = NULL;

@@ -51,6 +51,7 @@ static bool withdraw(struct veo_thr_ctxt *ctx, uint64_t id)
 
     /* The buffers of its caller are not ours any more, whatever the slot will say. */
     record->withdrawn = true;
+    ctx->nwithdrawn++;
     if (record->extra != NULL) {
         record->extra->ncopies = 0;
         record->extra->batch.from = NULL;

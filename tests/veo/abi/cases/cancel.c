@@ -30,6 +30,36 @@ CASE(a_call_that_has_not_begun_is_cancelled)
     tear_down(&f);
 }
 
+static void check_behind(struct fixture *f, const char *wanted)
+{
+    char text[256];
+    CHECK(veosoft_waits_for(f->ctx, text, sizeof text) > 0);
+    const char *behind = strstr(text, "; ");
+    CHECK_EQUAL(strcmp(behind != NULL ? behind : "", wanted), 0);
+}
+
+CASE(cancelled_calls_are_not_counted_as_queued)
+{
+    struct fixture f = set_up();
+    struct veo_thr_ctxt *other = veo_context_open(f.proc);
+    uint64_t count = symbol(&f, "count");
+    uint64_t gate = symbol(&f, "wait_at_gate");
+    for (int round = 0; round < 2; round++) {
+        veo_call_async(f.ctx, gate, NULL);
+        uint64_t first = veo_call_async(f.ctx, count, NULL);
+        uint64_t second = veo_call_async(f.ctx, count, NULL);
+        check_behind(&f, "; 2 more queued behind it");
+        CHECK_EQUAL(veosoft_call_cancel(f.ctx, first), 1);
+        CHECK_EQUAL(veosoft_call_cancel(f.ctx, first), 1);
+        check_behind(&f, "; 1 more queued behind it");
+        CHECK_EQUAL(veosoft_call_cancel(f.ctx, second), 1);
+        check_behind(&f, "");
+        call(&f, other, "open_gate");
+        veo_context_sync(f.ctx);
+    }
+    tear_down(&f);
+}
+
 CASE(what_is_no_call_is_not_cancelled)
 {
     static char bytes[64];
