@@ -21,7 +21,6 @@ from accl.libaccl cimport (
     accl_table,
 )
 
-import ipaddress
 from operator import index
 
 import numpy as np
@@ -129,6 +128,7 @@ cdef class Control:
         cdef uint32_t id = 0
         cdef uint32_t i
         cdef int status
+        from ipaddress import IPv4Address
         cdef accl_rank *c = <accl_rank *>calloc(n + 1, sizeof(accl_rank))
         if c is NULL:
             raise MemoryError()
@@ -136,7 +136,7 @@ cdef class Control:
         try:
             for i in range(n):
                 rank = ranks[i]
-                c[i].ip = int(ipaddress.IPv4Address(rank["ip"]))
+                c[i].ip = int(IPv4Address(rank["ip"]))
                 c[i].port = _word(rank["port"], "a port")
                 c[i].session = _word(rank.get("session_id", NO_SESSION), "a session_id")
                 c[i].max_segment_size = _word(rank["max_segment_size"], "max_segment_size")
@@ -236,11 +236,12 @@ cdef class Control:
 
     def communicator_ranks(self, comm, n):
         """List the ranks of a communicator, with their current sequence numbers."""
+        from ipaddress import IPv4Address
         cdef accl_rank *c = self.get_ranks(comm, n)
         try:
             return [
                 {
-                    "ip": str(ipaddress.IPv4Address(c[i].ip)),
+                    "ip": str(IPv4Address(c[i].ip)),
                     "port": c[i].port,
                     "inbound_seq_number": c[i].inbound_sequence,
                     "outbound_seq_number": c[i].outbound_sequence,

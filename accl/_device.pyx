@@ -23,7 +23,6 @@ from accl.libaccl cimport (
 from offchip.waiting cimport pause_ns
 
 import atexit
-import logging
 import weakref
 from collections import deque
 from threading import get_ident
@@ -302,6 +301,8 @@ cdef void _stop_carrier(Device device, accl_device *c) noexcept:
     try:
         carrier.release(complete=status == ACCL_OK)
     except Exception as error:
+        import logging
+
         logging.getLogger("accl").warning("the communicator of packets stays: %s", error)
 
 

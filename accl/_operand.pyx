@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Converts arrays to device addresses and element types, without calling NumPy."""
 
-from cpython.object cimport PyObject, PyObject_TypeCheck, PyTypeObject
+from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t
 from accl._device cimport Device
 from accl._memory cimport Block
@@ -24,6 +24,7 @@ from accl.libaccl cimport (
 )
 
 from math import gcd
+from sys import modules
 from zlib import crc32
 
 import numpy as np
@@ -36,7 +37,8 @@ from offchip.errors import ReadOnlyError
 __all__ = ["block_of", "dtype_number"]
 
 cdef object _ndarray = np.ndarray
-cdef PyTypeObject *_masked = <PyTypeObject *>np.ma.MaskedArray
+# The type that was seen last and is not of masked arrays.
+cdef object _unmasked = np.ndarray
 
 cdef extern from *:
     """
@@ -216,6 +218,16 @@ def block_of(array):
     return block, <Py_ssize_t>(fields(array).data - block.host)
 
 
+cdef bint _is_masked(object array) except -1:
+    """Tell whether it is a masked array. There is none before somebody imports numpy.ma."""
+    global _unmasked
+    masked = getattr(modules.get("numpy.ma.core"), "MaskedArray", ())
+    if isinstance(array, masked):
+        return True
+    _unmasked = type(array)
+    return False
+
+
 cdef bint take_found(Device device, object array, bint writes, Operand *operand, str what,
                      str name) except -1:
     cdef accl_ndarray *a
@@ -224,7 +236,7 @@ cdef bint take_found(Device device, object array, bint writes, Operand *operand,
     operand.stage = NULL
     if not isinstance(array, _ndarray):
         return False
-    if PyObject_TypeCheck(array, _masked):
+    if type(array) is not _unmasked and _is_masked(array):
         raise TypeError(
             f"{name}: {what} is a masked array, and the engine does not support masks: pass "
             "x.filled(value) to send, or x.data to use all elements as they are"

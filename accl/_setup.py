@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Setup"]
 
-_log = logging.getLogger("accl")
 
 # Registers begin here; the words of arithmetic configurations end here.
 REGISTERS = 0x1FC0
@@ -378,7 +376,11 @@ class Setup:
                 raise ACCLArgumentError(f"the shape {shape} is not supported")
             size *= length
         if physical_address is not None:
-            _log.warning("allocate: the engine chooses addresses, not %#x", physical_address)
+            import logging
+
+            logging.getLogger("accl").warning(
+                "allocate: the engine chooses addresses, not %#x", physical_address
+            )
 
         block = self._device.allocate(size, dtype_number(kind), host)
         return ACCLBuffer.of_block(block, extent, kind)

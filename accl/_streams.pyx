@@ -16,8 +16,6 @@ from offchip.buffer cimport Buffer, get_buffer
 from offchip.request cimport timeout_ns
 from offchip.waiting cimport deadline_after, slice_until
 
-import logging
-
 __all__ = ["Streams"]
 
 
@@ -26,6 +24,8 @@ cdef void _hook(void *argument, uint32_t stream, const void *data, size_t size) 
     try:
         streams.taker(stream, PyBytes_FromStringAndSize(<const char *>data, size))
     except Exception:
+        import logging
+
         logging.getLogger("accl").exception("the stream hook failed for stream %d", stream)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
@@ -63,8 +62,6 @@ __all__ = [
     "ErrorCode",
     "accl",
 ]
-
-_log = logging.getLogger("accl")
 
 
 class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
@@ -203,7 +200,9 @@ class accl(Collectives, Primitives, Setup, Vectors, BareCalls):
             self.deinit()
             raise
 
-        _log.info(
+        import logging
+
+        logging.getLogger("accl").info(
             "accl rank %d of %d is ready: library %s, %s memory, %s",
             local_rank,
             len(ranks),

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -88,10 +86,12 @@ class ACCLCommunicator:
 
     def words(self) -> list[int]:
         """Return the words that describe it in exchange memory."""
+        from ipaddress import IPv4Address
+
         words = [len(self.ranks), self.local_rank]
         for rank in self.ranks:
             words += [
-                int(ipaddress.IPv4Address(rank["ip"])),
+                int(IPv4Address(rank["ip"])),
                 int(rank["port"]),
                 0,
                 0,
@@ -128,6 +128,9 @@ class ACCLCommunicator:
                 rank.update(news)
             return
 
+        import logging
+        from ipaddress import IPv4Address
+
         addr = self.addr
         count = self.mmio.read(addr)
         logging.getLogger("accl").info(
@@ -139,7 +142,7 @@ class ACCLCommunicator:
                 self.mmio.read(base + 4 * i) for i in range(6)
             )
             rank.update(
-                ip=str(ipaddress.IPv4Address(ip)),
+                ip=str(IPv4Address(ip)),
                 port=port,
                 inbound_seq_number=inbound,
                 outbound_seq_number=outbound,

@@ -7,7 +7,6 @@ The reader, its errors and ``docs/reference/environment.md`` follow from it. The
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import NamedTuple
 
@@ -90,6 +89,7 @@ def _tell_of_slips() -> None:
     unknown = {name for name in os.environ if name.startswith("ACCL_")} - set(SETTINGS) - _told
     if not unknown:
         return
+    import logging
     from difflib import get_close_matches
 
     _told.update(unknown)

@@ -10,7 +10,6 @@ built for works.
 from __future__ import annotations
 
 import functools
-import logging
 import threading
 from typing import TYPE_CHECKING
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from accl._device import Device
 
 __all__ = ["MPICarrier", "reductions_of"]
-
-_log = logging.getLogger("accl")
 
 
 def reductions_of(names: str | Iterable[str]) -> tuple[str, ...]:
@@ -100,7 +97,9 @@ class MPICarrier:
         )
         _stop_before_finalize()
         if not self._any_thread:
-            _log.warning(
+            import logging
+
+            logging.getLogger("accl").warning(
                 "MPI was initialised below MPI_THREAD_MULTIPLE: calls to other hosts progress only "
                 "while this thread is in a call of accl"
             )

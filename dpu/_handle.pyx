@@ -20,7 +20,6 @@ from dpu.libdpu cimport (
 )
 
 import atexit
-import logging
 import weakref
 from _thread import start_new_thread
 from threading import get_ident
@@ -321,6 +320,8 @@ cdef int _wait_long(SetView view, str function, str goal, object timeout, _wait_
             )
         if passed > DPU_SILENCE_NS and not handle.told:
             handle.told = True
+            import logging
+
             logging.getLogger("dpu").warning(
                 "%s has waited %d s%s: %s. wait_limit sets a limit for waits, and interrupt() ends "
                 "launches (this is told once)", function, passed // 1_000_000_000, goal,

@@ -141,3 +141,26 @@ def test_pyaccl_itself_is_not_replaced(run_python):
         "import accl.as_pyaccl\n"
     )
     assert "pyaccl is already imported" in done.stderr
+
+
+@pytest.mark.parametrize("first", ["accl.accl", "accl.overlay", "accl.buffer", "accl"])
+def test_accl_of_the_package_is_the_class_whatever_is_imported_first(run_python, first):
+    done = run_python(
+        f"import {first}\nimport accl as package\nfrom accl import accl\n"
+        "import sys\nprint(accl is package.accl is sys.modules['accl.accl'].accl)\n"
+        "print(type(accl), package.ACCLBuffer.__module__, package.rxbuffer.__name__)"
+    )
+    assert done.stdout == "True\n<class 'type'> accl.buffer accl.rxbuffer\n", done.stderr
+
+
+def test_star_import_and_dir_have_every_public_name(run_python):
+    done = run_python(
+        "import accl as package\nfrom accl import *\n"
+        "print([n for n in package.__all__ if n not in globals() or n not in dir(package)])"
+    )
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_unknown_name_of_the_package_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'accl' has no attribute 'nonsense'"):
+        package.nonsense  # noqa: B018
