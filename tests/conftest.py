@@ -88,7 +88,7 @@ class Resources(NamedTuple):
 
 # Translated code of the last programs, which the library keeps for DPUs that run them again; that
 # they are few is tested in tests/dpu/unit/test_programs_kept.c.
-KEPT = "/memfd:dpu-code"
+KEPT = "/memfd:host-code"
 
 
 def _children(tasks: Sequence[str]) -> frozenset[int]:

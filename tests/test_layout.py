@@ -28,6 +28,7 @@ LAYERS: dict[str, str] = {
     # C that several systems share
     "csrc/common": "include/veo",
     "csrc/dispatch": "include/veo include/dpu include/accl",
+    "csrc/hostcode": "csrc/common",
     "csrc/veo": "",
     "csrc/dpu/isa": "",
     "csrc/veo/isa": "",
@@ -46,7 +47,7 @@ LAYERS: dict[str, str] = {
     "csrc/veo/lib": "include/veo csrc/common csrc/veo",
     # dpu: the machine, then the library, whose folders are a stack
     "csrc/dpu/machine": "csrc/common csrc/dpu/isa",
-    "csrc/dpu/translate": "csrc/common csrc/dpu/isa csrc/dpu/machine",
+    "csrc/dpu/translate": "csrc/common csrc/hostcode csrc/dpu/isa csrc/dpu/machine",
     "csrc/dpu/profile": "csrc/dpu/isa csrc/dpu/machine",
     "csrc/dpu/checks": "csrc/dpu/isa csrc/dpu/machine",
     "csrc/dpu/lib/core": "include/dpu csrc/common",
@@ -56,7 +57,7 @@ LAYERS: dict[str, str] = {
     "csrc/dpu/lib/schedule": "@csrc/dpu/lib/observe",
     "csrc/dpu/lib/sets": "@csrc/dpu/lib/schedule",
     "csrc/dpu/lib/transfers": "@csrc/dpu/lib/sets",
-    "csrc/dpu/lib/run": "@csrc/dpu/lib/transfers csrc/dpu/translate csrc/dpu/checks",
+    "csrc/dpu/lib/run": "@csrc/dpu/lib/transfers csrc/dpu/translate csrc/dpu/checks csrc/hostcode",
     "csrc/dpu/lib/log": "@csrc/dpu/lib/sets",
     "csrc/dpu/lib/state": "@csrc/dpu/lib/run",
     "csrc/dpu/lib/python": "@csrc/dpu/lib/run csrc/dpu/lib/log",

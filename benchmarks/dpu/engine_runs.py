@@ -22,7 +22,7 @@ def mapped_code() -> tuple[int, int, int]:
     modules, total, executable = set(), 0, 0
     for line in Path("/proc/self/maps").read_text().splitlines():
         place, access, _, _, inode, *name = line.split(maxsplit=5)
-        if not name or not name[0].startswith("/memfd:dpu-code"):
+        if not name or not name[0].startswith("/memfd:host-code"):
             continue
         first, end = (int(word, 16) for word in place.split("-"))
         modules.add(inode)

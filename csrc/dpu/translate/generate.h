@@ -10,7 +10,7 @@
 /*
  * Writes the C of a program, which has no needs but a compiler. It defines
  *
- *     const struct dpu_module dpu_module  (module.h)
+ *     const struct dpu_module dpu_module  (runner.h)
  */
 void dpu_generate(FILE *out, const struct dpu_plan *plan, uint32_t switches, uint32_t wram_size);
 

@@ -4,14 +4,11 @@
 #ifndef OFFCHIP_DPU_JOB_H
 #define OFFCHIP_DPU_JOB_H
 
+#include "hostcode/build.h"
 #include "runner.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct dpu_job_figures {
-    uint64_t compile_ns, source_bytes;
-};
 
 /* The code of a program as the cache has it. False if it does not, or there is no compiler. */
 bool dpu_job_find(const struct dpu_program *program, struct dpu_loaded *loaded);
@@ -20,10 +17,6 @@ bool dpu_job_find(const struct dpu_program *program, struct dpu_loaded *loaded);
  * be reached (EVERYTHING); the cache gets it. False if it cannot be compiled.
  */
 bool dpu_job_compile(struct dpu_program *program, bool everything, struct dpu_loaded *loaded,
-                     struct dpu_job_figures *figures);
-/* At exit: what the compiler has written so far goes. */
-void dpu_job_clean_up(void);
-/* In a forked child: that is the parent's. */
-void dpu_job_forget(void);
+                     struct host_build_figures *figures);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "prelude.h"
 
-#include "carried_text.h"
+#include "hostcode/carried_text.h"
 #include "dpu/machine/machine.h"
 /* So that this file is compiled again when the texts below change. */
 #include "generated_code.h"

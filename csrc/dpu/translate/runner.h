@@ -4,7 +4,34 @@
 #define OFFCHIP_DPU_RUNNER_H
 
 #include "dpu/machine/program.h"
-#include "module.h"
+#include "hostcode/shared_object.h"
+
+/* Contents of dpu_module in a generated shared object; generate.c writes the same. */
+struct dpu_module {
+    uint64_t size; /* of this structure */
+    /*
+     * Executes a tasklet from PC for at most BUDGET instructions, and stops before what it leaves
+     * to the interpreter. STATE is r, zero and carry of struct dpu_thread. Returns what is left of
+     * the budget << 32 | the pc.
+     */
+    uint64_t (*run)(uint32_t *state, uint8_t *wram, uint32_t pc, uint32_t budget);
+    /* For each pc, as of dpu_plan_spans(); and whether it is translated. */
+    const uint8_t *spans, *wanted;
+};
+
+struct dpu_loaded {
+    const struct dpu_module *module;
+    struct host_object object;
+};
+
+#define DPU_MODULE_NAME "dpu_module"
+
+/* Takes the module of an object that was loaded; unloads it and returns false if it is another. */
+bool dpu_module_take(struct dpu_loaded *loaded);
+
+/* Loads a shared object from memory, which may be freed afterwards. False if it is not one. */
+bool dpu_module_load(struct dpu_loaded *loaded, const void *data, size_t size);
+void dpu_module_unload(struct dpu_loaded *loaded);
 
 /* Translated code of a program. What replaces it covers more; both stay until the program goes. */
 struct dpu_host_code {

@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "job.h"
 #include "runner.h"
-#include "unseen_process.h"
+#include "hostcode/unseen_process.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -63,8 +63,8 @@ static void start_anew(void)
     service.first = NULL;
     service.last = &service.first;
     service.works = false;
-    dpu_unseen_forget();
-    dpu_job_forget();
+    unseen_forget();
+    host_build_forget();
 }
 
 static void set_up(void)
@@ -94,13 +94,13 @@ __attribute__((destructor)) static void stop(void)
     if (!works)
         return;
 
-    dpu_unseen_stop();
+    unseen_stop();
     int64_t deadline = clock_deadline(EXIT_LIMIT);
     pthread_mutex_lock(&service.lock);
     while (service.works && wait_until(deadline))
         continue;
     pthread_mutex_unlock(&service.lock);
-    dpu_job_clean_up();
+    host_build_clean_up();
 }
 
 /* --- the thread --- */
@@ -121,11 +121,11 @@ static enum state perform(const struct entry *entry)
 {
     struct dpu_record *record = dpu_record_of(entry->program);
     struct dpu_loaded loaded;
-    struct dpu_job_figures figures = {0};
+    struct host_build_figures figures = {0};
     bool done = entry->compiles
                     ? dpu_job_compile(entry->program, entry->everything, &loaded, &figures)
                     : dpu_job_find(entry->program, &loaded);
-    size_t size = done ? loaded.size : 0;
+    size_t size = done ? loaded.object.size : 0;
     if (done && !install(entry->program, &loaded)) {
         dpu_module_unload(&loaded);
         done = false;

@@ -3,9 +3,9 @@
  * translate.h: programs that run much are translated to code of the host, in the background.
  *
  * A thread that ends when there is nothing to do finds the code of a program in the cache
- * (code_cache.h), or writes C (generate.h), has it compiled (compiler.h), and loads it (module.h).
- * Machines that run the program use it from their next window on. Nobody waits for it: without a
- * compiler, and until it is done, programs run as fast as they are interpreted.
+ * (code_cache.h), or writes C (generate.h), has it compiled (compiler.h), and loads it
+ * (shared_object.h). Machines that run the program use it from their next window on. Nobody waits
+ * for it: without a compiler, and until it is done, programs run as fast as they are interpreted.
  *
  * All functions may be called from any thread.
  */

@@ -6,11 +6,11 @@
  */
 #include "dpu/machine/machine_state.h"
 #include "dpu/machine/program.h"
-#include "dpu/translate/compiler.h"
+#include "hostcode/compiler.h"
 #include "dpu/translate/job.h"
-#include "dpu/translate/module.h"
+#include "dpu/translate/runner.h"
 #include "dpu/translate/translate.h"
-#include "dpu/translate/unseen_process.h"
+#include "hostcode/unseen_process.h"
 #include "common/clock.h"
 #include "tests/dpu/support/program.h"
 
@@ -42,43 +42,46 @@ static bool translate(const char *command)
 
 static void test_commands(const char *here)
 {
-    struct dpu_compiler c;
+    struct host_compiler c;
     char command[5000];
-    CHECK(setenv("DPU_SOFT_CC", "", 1) == 0 && !dpu_compiler_find(&c));
-    CHECK(setenv("DPU_SOFT_CC", "no-such-compiler", 1) == 0 && !dpu_compiler_find(&c));
-    CHECK(setenv("DPU_SOFT_CC", "/proc/self/status", 1) == 0 && !dpu_compiler_find(&c));
+    CHECK(setenv("DPU_SOFT_CC", "", 1) == 0 && !host_compiler_find(&c, "DPU_SOFT_CC"));
+    CHECK(setenv("DPU_SOFT_CC", "no-such-compiler", 1) == 0 &&
+          !host_compiler_find(&c, "DPU_SOFT_CC"));
+    CHECK(setenv("DPU_SOFT_CC", "/proc/self/status", 1) == 0 &&
+          !host_compiler_find(&c, "DPU_SOFT_CC"));
     CHECK(setenv("DPU_SOFT_CC", "sh 1 2 3 4 5 6 7 8 9 a b c d e f g", 1) == 0);
-    CHECK(!dpu_compiler_find(&c));
+    CHECK(!host_compiler_find(&c, "DPU_SOFT_CC"));
 
     write_command("own", "exit 0");
     snprintf(command, sizeof command, "  %s/own  -a b ", here);
-    CHECK(setenv("DPU_SOFT_CC", command, 1) == 0 && dpu_compiler_find(&c));
+    CHECK(setenv("DPU_SOFT_CC", command, 1) == 0 && host_compiler_find(&c, "DPU_SOFT_CC"));
     CHECK(strcmp(c.words[1], "-a") == 0 && strcmp(c.words[2], "b") == 0 && c.words[3] == NULL);
-    CHECK(unsetenv("DPU_SOFT_CC") == 0 && setenv("PATH", "", 1) == 0 && !dpu_compiler_find(&c));
-    CHECK(setenv("PATH", ".:relative", 1) == 0 && !dpu_compiler_find(&c));
+    CHECK(unsetenv("DPU_SOFT_CC") == 0 && setenv("PATH", "", 1) == 0 &&
+          !host_compiler_find(&c, "DPU_SOFT_CC"));
+    CHECK(setenv("PATH", ".:relative", 1) == 0 && !host_compiler_find(&c, "DPU_SOFT_CC"));
 }
 
 /* The wheel that is installed beside the library, if there is one. */
 static void test_zig(const char *here)
 {
-    struct dpu_compiler c;
+    struct host_compiler c;
     char library[5000], zig[6000];
     CHECK(mkdir("site", 0755) == 0 && mkdir("site/dpu", 0755) == 0);
     CHECK(mkdir("site/dpu/lib", 0755) == 0 && mkdir("site/ziglang", 0755) == 0);
     snprintf(library, sizeof library, "%s/site/dpu/lib/libdpu.so", here);
-    CHECK(!dpu_compiler_find_beside(&c, library));
+    CHECK(!host_compiler_find_beside(&c, library));
 
     write_command("site/ziglang/zig", "exit 0");
     snprintf(zig, sizeof zig, "%s/site/dpu/lib/../../ziglang/zig", here);
-    CHECK(dpu_compiler_find_beside(&c, library));
+    CHECK(host_compiler_find_beside(&c, library));
     CHECK(strcmp(c.words[0], zig) == 0 && strcmp(c.words[1], "cc") == 0 && c.words[2] == NULL);
-    CHECK(!dpu_compiler_find_beside(&c, "site/dpu/lib/libdpu.so"));
-    CHECK(!dpu_compiler_find_beside(&c, "libdpu.so"));
+    CHECK(!host_compiler_find_beside(&c, "site/dpu/lib/libdpu.so"));
+    CHECK(!host_compiler_find_beside(&c, "libdpu.so"));
 
     /* On PATH, last of all. */
     CHECK(chmod("site/ziglang/zig", 0755) == 0 && unsetenv("DPU_SOFT_CC") == 0);
     snprintf(library, sizeof library, "%s/site/ziglang", here);
-    CHECK(setenv("PATH", library, 1) == 0 && dpu_compiler_find(&c));
+    CHECK(setenv("PATH", library, 1) == 0 && host_compiler_find(&c, "DPU_SOFT_CC"));
     snprintf(zig, sizeof zig, "%s/zig", library);
     CHECK(strcmp(c.words[0], zig) == 0 && strcmp(c.words[1], "cc") == 0);
 }
@@ -86,13 +89,13 @@ static void test_zig(const char *here)
 /* It is killed, with what it has started. */
 static void test_hanging(const char *here)
 {
-    struct dpu_compiler c;
+    struct host_compiler c;
     char command[5000], line[64];
     write_command("hanging", "sleep 1000 & echo $! >sleeper; wait");
     snprintf(command, sizeof command, "%s/hanging", here);
-    CHECK(setenv("DPU_SOFT_CC", command, 1) == 0 && dpu_compiler_find(&c));
+    CHECK(setenv("DPU_SOFT_CC", command, 1) == 0 && host_compiler_find(&c, "DPU_SOFT_CC"));
     unlink("sleeper");
-    CHECK(!dpu_compiler_run(&c, "a.c", "a.so", 2 * CLOCK_SECOND));
+    CHECK(!host_compiler_run(&c, "a.c", "a.so", 2 * CLOCK_SECOND));
 
     FILE *file = fopen("sleeper", "r");
     if (file == NULL) /* it was killed before it came so far */
@@ -113,20 +116,20 @@ static void test_hanging(const char *here)
 
 static void *run_hanging(void *argument)
 {
-    CHECK(!dpu_compiler_run(argument, "a.c", "a.so", CLOCK_NEVER));
+    CHECK(!host_compiler_run(argument, "a.c", "a.so", CLOCK_NEVER));
     return NULL;
 }
 
 /* By another thread, as at exit; and none is started any more. */
 static void test_stopping(void)
 {
-    struct dpu_compiler c;
+    struct host_compiler c;
     pthread_t thread;
-    CHECK(dpu_compiler_find(&c));
+    CHECK(host_compiler_find(&c, "DPU_SOFT_CC"));
     CHECK(pthread_create(&thread, NULL, run_hanging, &c) == 0);
-    dpu_unseen_stop();
+    unseen_stop();
     CHECK(pthread_join(thread, NULL) == 0);
-    CHECK(!dpu_compiler_run(&c, "a.c", "a.so", CLOCK_NEVER));
+    CHECK(!host_compiler_run(&c, "a.c", "a.so", CLOCK_NEVER));
 }
 
 int main(void)

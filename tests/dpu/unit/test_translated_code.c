@@ -11,9 +11,9 @@
 #include "dpu/machine/interpreters.h"
 #include "dpu/machine/machine_state.h"
 #include "dpu/machine/program.h"
-#include "dpu/translate/compiler.h"
+#include "hostcode/compiler.h"
 #include "dpu/translate/generate.h"
-#include "dpu/translate/module.h"
+#include "dpu/translate/runner.h"
 #include "tests/dpu/support/program.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static void fill(uint64_t *iram, uint32_t *form, uint64_t *state)
     }
 }
 
-static void compile(const uint64_t *iram, uint32_t switches, const struct dpu_compiler *compiler,
+static void compile(const uint64_t *iram, uint32_t switches, const struct host_compiler *compiler,
                     struct dpu_loaded *loaded)
 {
     static struct dpu_plan plan;
@@ -67,7 +67,7 @@ static void compile(const uint64_t *iram, uint32_t switches, const struct dpu_co
     CHECK(source != NULL);
     dpu_generate(source, &plan, switches, DPU_MACHINE_WRAM);
     CHECK(fclose(source) == 0);
-    CHECK(dpu_compiler_run(compiler, "translated.c", "translated.so", INT64_C(300000000000)));
+    CHECK(host_compiler_run(compiler, "translated.c", "translated.so", INT64_C(300000000000)));
 
     FILE *result = fopen("translated.so", "rb");
     CHECK(result != NULL);
@@ -129,7 +129,7 @@ static bool compare(struct dpu_machine *m, const struct dpu_module *module, uint
     return true;
 }
 
-static void check_program(const struct dpu_compiler *compiler, uint32_t switches, uint32_t *form,
+static void check_program(const struct host_compiler *compiler, uint32_t switches, uint32_t *form,
                           uint64_t *state)
 {
     struct dpu_machine *m = dpu_new(DPU_ACCOUNTING_PIPELINE, switches);
@@ -155,10 +155,10 @@ static void check_program(const struct dpu_compiler *compiler, uint32_t switches
 
 int main(void)
 {
-    static struct dpu_compiler compiler;
+    static struct host_compiler compiler;
     uint64_t state = check_seed(16);
     uint32_t form = 0;
-    if (!dpu_compiler_find(&compiler)) {
+    if (!host_compiler_find(&compiler, "DPU_SOFT_CC")) {
         printf("no C compiler: nothing is translated here\n");
         return 0;
     }

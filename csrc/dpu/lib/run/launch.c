@@ -20,7 +20,7 @@
 #include "dpu/lib/run/warnings.h"
 #include "dpu/lib/schedule/operation.h"
 #include "dpu/lib/schedule/submit.h"
-#include "dpu/translate/compiler.h"
+#include "hostcode/compiler.h"
 #include "dpu/translate/translate.h"
 #include "dpu_management.h"
 #include "dpu_program.h"
@@ -183,8 +183,8 @@ static enum dpu_run_status take_turn(struct dpu_t *dpu)
 
 __attribute__((constructor)) static void check_compiler(void)
 {
-    struct dpu_compiler compiler;
-    if (dpulib_setting(DPULIB_DPU_SOFT_CC) != NULL && !dpu_compiler_find(&compiler))
+    struct host_compiler compiler;
+    if (dpulib_setting(DPULIB_DPU_SOFT_CC) != NULL && !host_compiler_find(&compiler, "DPU_SOFT_CC"))
         dpulib_refuse_setting(DPULIB_DPU_SOFT_CC,
                               "its first word is no program; an empty value is for no compiler");
 }
@@ -194,11 +194,11 @@ __attribute__((constructor)) static void check_compiler(void)
 static dpu_error_t wait_for_code(struct dpu_t *dpu)
 {
     static struct dpulib_told told;
-    struct dpu_compiler compiler;
+    struct host_compiler compiler;
     if (dpu->rank->configuration.machine.engine != DPU_ENGINE_TRANSLATED ||
         dpu_translate_wait(dpu->machine, clock_deadline(TRANSLATION_LIMIT)))
         return DPU_OK;
-    if (!dpu_compiler_find(&compiler))
+    if (!host_compiler_find(&compiler, "DPU_SOFT_CC"))
         return dpulib_fail(DPU_ERR_INVALID_PROFILE,
                            "softEngine=translated needs a C compiler of the host, and there is "
                            "none: install gcc, clang or zig, or name one in DPU_SOFT_CC; "

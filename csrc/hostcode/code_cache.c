@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "code_cache.h"
+#include "hostcode/code_cache.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ static int enter(int parent, const char *name, mode_t forbidden)
     return -1;
 }
 
-int dpu_code_cache_open(void)
+int code_cache_open(void)
 {
     char base[4096];
     if (!find_base(base, sizeof base))
@@ -134,7 +134,7 @@ static void *read_content(int file, const uint8_t key[SHA256_SIZE], size_t *size
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || !read_all(file, &header, sizeof header) ||
         memcmp(header.magic, magic, sizeof magic) != 0 || header.size == 0 ||
-        header.size > DPU_CODE_LIMIT || (uint64_t)status.st_size != sizeof header + header.size)
+        header.size > CODE_LIMIT || (uint64_t)status.st_size != sizeof header + header.size)
         return NULL;
 
     void *data = malloc(header.size);
@@ -150,7 +150,7 @@ static void *read_content(int file, const uint8_t key[SHA256_SIZE], size_t *size
     return NULL;
 }
 
-void *dpu_code_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size)
+void *code_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size)
 {
     char name[NAME_SIZE];
     *size = 0;
@@ -167,7 +167,7 @@ void *dpu_code_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *si
     return data;
 }
 
-bool dpu_code_cache_write(int folder, const uint8_t key[SHA256_SIZE], const void *data, size_t size)
+bool code_cache_write(int folder, const uint8_t key[SHA256_SIZE], const void *data, size_t size)
 {
     char name[NAME_SIZE], fresh[64];
     struct header header = {.size = size};
@@ -200,7 +200,7 @@ static void empty_place(int place)
         unlinkat(place, names[i], 0);
 }
 
-bool dpu_workplace_make(int folder, char *path, size_t size)
+bool workplace_make(int folder, char *path, size_t size)
 {
     char base[4096];
     const char *temporary = secure_getenv("TMPDIR");
@@ -213,7 +213,7 @@ bool dpu_workplace_make(int folder, char *path, size_t size)
     return (size_t)length < size && mkdtemp(path) != NULL;
 }
 
-void dpu_workplace_remove(const char *path)
+void workplace_remove(const char *path)
 {
     int place = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (place >= 0) {
@@ -287,7 +287,7 @@ static size_t list_entries(int folder, DIR *directory, struct entry **entries)
     return count;
 }
 
-void dpu_code_cache_trim(int folder, uint64_t limit)
+void code_cache_trim(int folder, uint64_t limit)
 {
     int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;

@@ -5,8 +5,8 @@
  * Programs may wait for any child, ignore theirs, or have a handler for SIGCHLD. A command that
  * runs for the library is none of their children: they are not told of it, and cannot take it.
  */
-#ifndef OFFCHIP_DPU_UNSEEN_PROCESS_H
-#define OFFCHIP_DPU_UNSEEN_PROCESS_H
+#ifndef OFFCHIP_UNSEEN_PROCESS_H
+#define OFFCHIP_UNSEEN_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,11 +15,11 @@
  * Runs WORDS, of which the first is a path, with this priority (0 to 19, 19 the lowest), and
  * without input, output and LD_PRELOAD. True if it ends with status 0. After LIMIT_NS it is killed,
  * with the processes that it started, and so it is if this process ends. One at a time;
- * dpu_unseen_stop() makes one that runs in another thread fail, and all later ones.
+ * unseen_stop() makes one that runs in another thread fail, and all later ones.
  */
-bool dpu_unseen_run(const char *const *words, int nice, int64_t limit_ns);
-void dpu_unseen_stop(void);
+bool unseen_run(const char *const *words, int nice, int64_t limit_ns);
+void unseen_stop(void);
 /* In a forked child: what the parent runs is not this process's. */
-void dpu_unseen_forget(void);
+void unseen_forget(void);
 
 #endif

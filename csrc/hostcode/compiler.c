@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "compiler.h"
+#include "hostcode/compiler.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unseen_process.h"
+#include "hostcode/unseen_process.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -26,7 +26,8 @@
 /* -O1 allocates registers, and does little else; the code is for this processor. */
 #define FLAGS \
     "-O1", "-march=native", "-std=gnu11", "-ffreestanding", "-fPIC", "-shared", "-nostdlib", "-w", \
-        "-fvisibility=hidden", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", CHECKS
+        "-frounding-math", "-ffp-contract=off", "-fno-strict-aliasing", "-fvisibility=hidden", \
+        "-fno-stack-protector", "-fno-asynchronous-unwind-tables", CHECKS
 
 #define NICE 10
 
@@ -59,7 +60,7 @@ static bool find_program(const char *name, char *path, size_t size)
 }
 
 /* Splits COMMAND, whose first word becomes a path. */
-static bool take_command(struct dpu_compiler *c, const char *command)
+static bool take_command(struct host_compiler *c, const char *command)
 {
     char words[sizeof c->text / 2], *rest = words;
     if ((size_t)snprintf(words, sizeof words, "%s", command) >= sizeof words)
@@ -70,7 +71,7 @@ static bool take_command(struct dpu_compiler *c, const char *command)
     for (char *word; (word = strsep(&rest, " \t")) != NULL;) {
         if (*word == 0)
             continue;
-        if (count == DPU_COMPILER_WORDS - 1)
+        if (count == HOST_COMPILER_WORDS - 1)
             return false;
 
         char *place = c->text + used;
@@ -109,7 +110,7 @@ static void describe_processor(void)
 #endif
 }
 
-static void make_stamp(struct dpu_compiler *c)
+static void make_stamp(struct host_compiler *c)
 {
     static const char *const flags[] = {FLAGS};
     struct stat status = {0};
@@ -130,7 +131,7 @@ static void make_stamp(struct dpu_compiler *c)
  * Of the folder that packages are in, where LIBRARY is dpu/lib/libdpu.so: a program in C that has
  * this library may have neither a compiler nor a Python on PATH.
  */
-bool dpu_compiler_find_beside(struct dpu_compiler *c, const char *library)
+bool host_compiler_find_beside(struct host_compiler *c, const char *library)
 {
     const char *end = strrchr(library, '/');
     int length = end != NULL ? (int)(end - library) : 0;
@@ -146,21 +147,21 @@ bool dpu_compiler_find_beside(struct dpu_compiler *c, const char *library)
     return true;
 }
 
-static bool find_zig(struct dpu_compiler *c)
+static bool find_zig(struct host_compiler *c)
 {
     static const char here;
     Dl_info info;
-    return (dladdr(&here, &info) != 0 && dpu_compiler_find_beside(c, info.dli_fname)) ||
+    return (dladdr(&here, &info) != 0 && host_compiler_find_beside(c, info.dli_fname)) ||
            take_command(c, "zig cc") || take_command(c, "python3 -P -m ziglang cc");
 }
 
-bool dpu_compiler_find(struct dpu_compiler *c)
+bool host_compiler_find(struct host_compiler *c, const char *variable)
 {
     static const char *const candidates[] = {"gcc", "clang", "cc"};
     if (getauxval(AT_SECURE) != 0)
         return false;
 
-    const char *chosen = secure_getenv("DPU_SOFT_CC");
+    const char *chosen = secure_getenv(variable);
     bool found = chosen != NULL && take_command(c, chosen);
     for (size_t i = 0; chosen == NULL && !found && i < sizeof candidates / sizeof *candidates; i++)
         found = take_command(c, candidates[i]);
@@ -173,11 +174,11 @@ bool dpu_compiler_find(struct dpu_compiler *c)
 
 /* --- running --- */
 
-bool dpu_compiler_run(const struct dpu_compiler *c, const char *source, const char *result,
-                      int64_t limit_ns)
+bool host_compiler_run(const struct host_compiler *c, const char *source, const char *result,
+                       int64_t limit_ns)
 {
     static const char *const flags[] = {FLAGS};
-    const char *words[DPU_COMPILER_WORDS + sizeof flags / sizeof *flags + 4];
+    const char *words[HOST_COMPILER_WORDS + sizeof flags / sizeof *flags + 4];
     uint32_t count = 0;
     for (; c->words[count] != NULL; count++)
         words[count] = c->words[count];
@@ -188,5 +189,5 @@ bool dpu_compiler_run(const struct dpu_compiler *c, const char *source, const ch
     words[count++] = source;
     words[count] = NULL;
 
-    return dpu_unseen_run(words, c->nice, limit_ns);
+    return unseen_run(words, c->nice, limit_ns);
 }

@@ -10,8 +10,8 @@
  *
  * All functions may be called from several threads and processes.
  */
-#ifndef OFFCHIP_DPU_CODE_CACHE_H
-#define OFFCHIP_DPU_CODE_CACHE_H
+#ifndef OFFCHIP_CODE_CACHE_H
+#define OFFCHIP_CODE_CACHE_H
 
 #include "common/sha256.h"
 
@@ -19,25 +19,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DPU_CODE_LIMIT ((size_t)64 << 20)          /* of one file */
-#define DPU_CODE_CACHE_LIMIT ((uint64_t)256 << 20) /* of all */
+#define CODE_LIMIT ((size_t)64 << 20)          /* of one file */
+#define CODE_CACHE_LIMIT ((uint64_t)256 << 20) /* of all */
 
 /* The folder, a descriptor to be closed; -1 if it cannot be made, or others can write to it. */
-int dpu_code_cache_open(void);
+int code_cache_open(void);
 
 /* The content for a key, to be freed; NULL if there is none. */
-void *dpu_code_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size);
+void *code_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size);
 /* False if it could not be written; what was there before then still is. */
-bool dpu_code_cache_write(int folder, const uint8_t key[SHA256_SIZE], const void *data,
-                          size_t size);
+bool code_cache_write(int folder, const uint8_t key[SHA256_SIZE], const void *data, size_t size);
 /* Removes the files that were not used for longest until all together have at most LIMIT bytes. */
-void dpu_code_cache_trim(int folder, uint64_t limit);
+void code_cache_trim(int folder, uint64_t limit);
 
 /*
  * A folder of this process in the cache's folder, or for temporary files if that is -1, for the
  * compiler. PATH gets its name; it is removed with the compiler's input and output.
  */
-bool dpu_workplace_make(int folder, char *path, size_t size);
-void dpu_workplace_remove(const char *path);
+bool workplace_make(int folder, char *path, size_t size);
+void workplace_remove(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* carried_text.h: texts of files, which the library has in it as they are. */
-#ifndef OFFCHIP_DPU_CARRIED_TEXT_H
-#define OFFCHIP_DPU_CARRIED_TEXT_H
+#ifndef OFFCHIP_CARRIED_TEXT_H
+#define OFFCHIP_CARRIED_TEXT_H
 
 /* Of a file that the assembler finds, with a 0 behind it. */
 #define TEXT_OF(name, path) \
