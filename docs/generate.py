@@ -116,6 +116,7 @@ def read_keys(*lists: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the keys of a profile with values, default and meaning, from lists in files."""
     names = {"DPULIB_RANKS_MAX": "4096", "DPU_MAX_NR_DPUS_PER_CI": "8"}
     names |= {"UINT32_MAX": "2³²-1", "UINT64_MAX": "2⁶⁴-1"}
+    names |= dict(re.findall(r"#define (\w+_MOST) (\d+)", (ROOT / OPTIONS_FILE).read_text()))
     for path, name in lists:
         for key, *columns, default, meaning in read_list(path, name):
             values = columns[-1]

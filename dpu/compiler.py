@@ -36,6 +36,8 @@ class Compiler:
     costs : str
         ``offchip``: the fastest arithmetic. ``upmem``: routines with instruction counts near those
         of the vendor's compiler.
+    sizes : str
+        Profile keys of the sizes of the chip, such as ``softWramKiB=32``, where they are others.
     """
 
     def __init__(
@@ -45,11 +47,13 @@ class Compiler:
         verbose: bool = False,
         *,
         costs: str = "offchip",
+        sizes: str = "",
     ) -> None:
         self.path = path
         self.target = target if target is not None else "v1A"
         self.verbose = verbose
         self.costs = costs
+        self.sizes = sizes
 
     def compile(
         self,
@@ -107,9 +111,12 @@ class Compiler:
             options=list(options),
             chip=target if target is not None else self.target,
             costs=self.costs,
+            sizes=self.sizes,
         )
 
-        command = ["dpu-clang", f"-mcpu={chosen.chip}", *chosen.arguments(), *files, "-o", goal]
+        sizes = [f"--sizes={chosen.sizes}"] if chosen.sizes else []
+        command = ["dpu-clang", f"-mcpu={chosen.chip}", *sizes, *chosen.arguments()]
+        command += [*files, "-o", goal]
         is_verbose = self.verbose or verbose
         try:
             tools = self._toolchain()

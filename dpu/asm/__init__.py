@@ -37,6 +37,7 @@ def assemble(
     nr_tasklets: int | None = None,
     stack_size: int | None = None,
     chip: str = "v1A",
+    sizes: str = "",
     start_files: bool | None = None,
 ) -> bytes:
     """Assemble and link a program.
@@ -59,6 +60,8 @@ def assemble(
         Bytes of stack per tasklet; by default STACK_SIZE_DEFAULT of the sources, or else 1024.
     chip : str
         ``v1A`` or ``v1B``.
+    sizes : str
+        Profile keys of its sizes, such as ``softWramKiB=32``, where they are others.
     start_files : bool, optional
         Whether to add code that starts all tasklets and calls main. By default it is added if the
         sources define main but not ``__bootstrap``; otherwise the program starts at its first
@@ -83,6 +86,7 @@ def assemble(
         nr_tasklets=nr_tasklets,
         stack_size=stack_size,
         chip=chip,
+        sizes=sizes,
         start_files=start_files,
     )
     program = linked.write()
@@ -99,14 +103,20 @@ def assemble_and_link(
     nr_tasklets: int | None = None,
     stack_size: int | None = None,
     chip: str = "v1A",
+    sizes: str = "",
     start_files: bool | None = None,
 ) -> Linked:
     """Assemble and link a program; return it before it is written."""
     from .assembler import assemble_unit
-    from .linker import CHIPS, link
+    from .chips import CHIPS, chip_with
+    from .linker import link
 
     if chip not in CHIPS:
         raise AsmError(f"unknown chip {chip!r}: {', '.join(CHIPS)}")
+    try:
+        limits = chip_with(chip, sizes)
+    except ValueError as error:
+        raise AsmError(str(error)) from None
     if isinstance(sources, (str, os.PathLike, Source)) or hasattr(sources, "read"):
         sources = [sources]
     units: list[Unit] = []
@@ -122,7 +132,7 @@ def assemble_and_link(
         start_files = _defines(units, "main") and not _defines(units, "__bootstrap")
     if start_files:
         units.append(_bootstrap(units))
-    return link(units, chip=CHIPS[chip], nr_tasklets=nr_tasklets, stack_size=stack_size)
+    return link(units, chip=limits, nr_tasklets=nr_tasklets, stack_size=stack_size)
 
 
 def _symbols_of(defines: Mapping[str, object], nr_tasklets: int | None) -> dict[str, int]:

@@ -83,6 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stack-size", type=_number, metavar="N", help="stack bytes per tasklet")
     parser.add_argument("-mcpu", "--chip", default="v1A", choices=list(CHIPS), help="default: v1A")
     parser.add_argument(
+        "--sizes", default="", metavar="KEYS", help="sizes of the chip, as in a profile"
+    )
+    parser.add_argument(
         "-nostartfiles",
         "--no-start-files",
         action="store_true",
@@ -117,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             nr_tasklets=options.nr_tasklets,
             stack_size=options.stack_size,
             chip=options.chip,
+            sizes=options.sizes,
             start_files=False if options.no_start_files else None,
         )
         Path(options.output).write_bytes(linked.write())

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The capacities of the chips."""
+"""The capacities of the chips, and of those that a program is built for instead."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from .. import _isa
 
-__all__ = ["CHIPS", "MAX_TASKLETS", "MRAM_BYTES", "Chip"]
+__all__ = ["CHIPS", "MAX_TASKLETS", "MRAM_BYTES", "Chip", "chip_with"]
 
 # The largest of any chip.
 MAX_TASKLETS = _isa.THREADS
@@ -25,3 +26,40 @@ class Chip:
 
 
 CHIPS = {name: Chip(name, *sizes) for name, *sizes in _isa.chips()}
+
+# Profile keys of sizes: the field, and how many of its units the key counts.
+_SIZES = {
+    "softTasklets": ("tasklets", 1),
+    "softIramInstructions": ("instructions", 1),
+    "softWramKiB": ("wram", 1024),
+}
+
+
+def chip_with(name: str, sizes: str = "") -> Chip:
+    """Return a chip, with other sizes if there are any.
+
+    Parameters
+    ----------
+    name : str
+        One of `CHIPS`.
+    sizes : str
+        Keys of a profile that are sizes, such as ``softWramKiB=32,softTasklets=8``.
+
+    Raises
+    ------
+    ValueError
+        If there is another key, or a value that the chip does not have.
+    """
+    chip = CHIPS[name]
+    for word in sizes.split(",") if sizes else ():
+        key, _, value = word.partition("=")
+        if key not in _SIZES:
+            raise ValueError(f"sizes are {', '.join(_SIZES)}, not {word!r}")
+        field, unit = _SIZES[key]
+        most = getattr(CHIPS[name], field) // unit
+        number = int(value) if re.fullmatch("[0-9]{1,9}", value) else -1
+        if not 0 <= number <= most:
+            raise ValueError(f"{key} must be a number from 0 to {most} ({name}), not {value!r}")
+        if number != 0:
+            chip = replace(chip, **{field: number * unit})
+    return chip

@@ -121,6 +121,7 @@ class _Parser:
         self.result = Arguments()
         self.level = "-O0"
         self.chip = "v1A"
+        self.sizes = ""
         self.costs = COSTS[0]
         self.defines: dict[str, str | int | None] = {}
         self.compiler: list[str] = []
@@ -141,6 +142,7 @@ class _Parser:
             options=self.compiler,
             link_options=self.linker,
             chip=self.chip,
+            sizes=self.sizes,
             costs=self.costs,
             language=self.language,
         )
@@ -180,6 +182,8 @@ class _Parser:
             self.level = _LEVELS.get(word, word)
         elif word.startswith("-mcpu="):
             self.chip = word.removeprefix("-mcpu=")
+        elif word.startswith("--sizes"):
+            self.sizes = self._value(word, "--sizes").removeprefix("=")
         elif word.startswith("--costs"):
             self.costs = self._value(word, "--costs").removeprefix("=")
         elif word == "-target" or word.startswith("--target="):

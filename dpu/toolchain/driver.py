@@ -260,6 +260,8 @@ def _build_by_vendor(
     toolchain: Toolchain, paths: Sequence[Path], output: Path, options: BuildOptions
 ) -> str:
     command = [*toolchain.compiler, f"-mcpu={options.chip}", *options.arguments()]
+    # It builds for its own chip, and refuses others.
+    command += [f"--sizes={options.sizes}"] if options.sizes else []
     command += [*map(str, paths), *options.link_options]
     _, warnings = run([*command, "-o", str(output)])
     return warnings

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..asm.chips import CHIPS
+from ..asm.chips import CHIPS, Chip, chip_with
 from .errors import ToolchainError
 from .stacks import Stacks
 
@@ -43,6 +43,8 @@ class BuildOptions:
         More options for the linker.
     chip : str
         ``v1A`` or ``v1B``.
+    sizes : str
+        Profile keys of its sizes, such as ``softWramKiB=32``, where they are others.
     runtime : bool
         Whether to use the headers and functions of the run time.
     costs : str
@@ -59,16 +61,25 @@ class BuildOptions:
     options: Sequence[str] = ()
     link_options: Sequence[str] = ()
     chip: str = "v1A"
+    sizes: str = ""
     runtime: bool = True
     costs: str = COSTS[0]
     language: str = ""
 
     def check(self) -> None:
-        """Raise ToolchainError if the chip or the costs are unknown."""
+        """Raise ToolchainError if the chip, its sizes or the costs are unknown."""
         if self.chip not in CHIPS:
             raise ToolchainError(f"chip must be {' or '.join(CHIPS)}, not {self.chip!r}")
+        self.limits()
         if self.costs not in COSTS:
             raise ToolchainError(f"costs must be {' or '.join(COSTS)}, not {self.costs!r}")
+
+    def limits(self) -> Chip:
+        """Return the chip with its sizes."""
+        try:
+            return chip_with(self.chip, self.sizes)
+        except ValueError as error:
+            raise ToolchainError(str(error)) from None
 
     def stacks(self) -> Stacks:
         """Return the tasklets and stacks that the macros set."""
@@ -83,7 +94,7 @@ class BuildOptions:
             _number(_TASKLETS, self.defines.get(_TASKLETS, default.tasklets)),
             _number("STACK_SIZE_DEFAULT", self.defines.get("STACK_SIZE_DEFAULT", default.size)),
             sizes,
-            self.chip,
+            self.limits(),
         )
         stacks.check()
         return stacks

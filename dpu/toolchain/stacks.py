@@ -26,26 +26,21 @@ class Stacks:
         STACK_SIZE_DEFAULT.
     sizes : mapping of int to int
         STACK_SIZE_TASKLET_n by n, where it differs from `size`.
-    chip : str
-        ``v1A`` or ``v1B``.
+    chip : Chip
+        What runs them.
     """
 
     tasklets: int = 1
     size: int = 1024
     sizes: Mapping[int, int] = field(default_factory=dict)
-    chip: str = "v1A"
-
-    @property
-    def limits(self) -> Chip:
-        """The memory sizes and the tasklet count of the chip."""
-        return CHIPS[self.chip]
+    chip: Chip = CHIPS["v1A"]
 
     def check(self) -> None:
         """Raise ToolchainError if the chip cannot run these tasklets."""
-        limits = self.limits
+        limits = self.chip
         if not 1 <= self.tasklets <= limits.tasklets:
             raise ToolchainError(
-                f"NR_TASKLETS must be 1 to {limits.tasklets}, not {self.tasklets} ({self.chip})"
+                f"NR_TASKLETS must be 1 to {limits.tasklets}, not {self.tasklets} ({limits.name})"
             )
 
         for tasklet, size in [(None, self.size), *self.sizes.items()]:

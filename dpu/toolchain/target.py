@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..asm.chips import Chip
+
 __all__ = ["RESERVED_REGISTERS", "RUNTIME_HEADERS", "RUNTIME_SOURCES", "predefined_macros"]
 
 RUNTIME_SOURCES = Path(__file__).resolve().parents[1] / "runtime"
@@ -18,13 +20,13 @@ RUNTIME_HEADERS = RUNTIME_SOURCES / "include"
 RESERVED_REGISTERS = (3, 4, *range(22, 32))
 
 
-def predefined_macros(chip: str) -> list[str]:
+def predefined_macros(chip: Chip) -> list[str]:
     """Return compiler options that define the target's macros.
 
     Parameters
     ----------
-    chip : str
-        ``v1A`` or ``v1B``.
+    chip : Chip
+        What the program is built for.
     """
-    names = ("__DPU__", "__dpu__", f"__dpu_{chip}__", "__DPU_HAS_NARROW_OPS__")
-    return [f"-D{name}" for name in names]
+    names = ("__DPU__", "__dpu__", f"__dpu_{chip.name}__", "__DPU_HAS_NARROW_OPS__")
+    return [*(f"-D{name}" for name in names), f"-D__dpu_wram_size__={chip.wram}"]

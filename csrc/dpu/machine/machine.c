@@ -42,9 +42,34 @@ static bool numbers_are_valid(const struct dpu_machine_options *options)
 
 static bool options_are_valid(const struct dpu_machine_options *options)
 {
-    return options->size == sizeof *options && dpu_chip_of(options->architecture) != NULL &&
+    const struct dpu_chip *chip = dpu_chip_of(options->architecture);
+    return options->size == sizeof *options && chip != NULL &&
            options->accounting <= DPU_ACCOUNTING_VENDOR && options->engine < DPU_ENGINE_COUNT &&
-           numbers_are_valid(options);
+           options->tasklets <= chip->threads && options->iram <= chip->iram &&
+           options->wram_kib <= chip->wram / 1024 && numbers_are_valid(options);
+}
+
+_Static_assert(DPU_TASKLETS_MOST == DPU_MACHINE_THREADS && DPU_IRAM_MOST == DPU_MACHINE_IRAM &&
+                   1024 * DPU_WRAM_KIB_MOST == DPU_MACHINE_WRAM,
+               "the bounds of the options are what a machine has room for");
+
+struct dpu_chip dpu_machine_chip(const struct dpu_machine_options *options)
+{
+    struct dpu_chip chip = *dpu_chip_of(options->architecture);
+    if (options->tasklets != 0)
+        chip.threads = options->tasklets;
+    if (options->iram != 0)
+        chip.iram = options->iram;
+    if (options->wram_kib != 0)
+        chip.wram = 1024 * options->wram_kib;
+    return chip;
+}
+
+static bool has_same_sizes(const struct dpu_machine *m, const struct dpu_machine_options *options)
+{
+    struct dpu_chip chip = dpu_machine_chip(options);
+    return options->architecture == m->options.architecture && chip.threads == m->thread_count &&
+           chip.iram == m->iram_size && chip.wram == m->wram_size;
 }
 
 /* Plain zero pages, which cost nothing until they are touched. */
@@ -92,11 +117,11 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
         return NULL;
     }
 
-    const struct dpu_chip *chip = dpu_chip_of(chosen.architecture);
+    const struct dpu_chip chip = dpu_machine_chip(&chosen);
     m->options = chosen;
-    m->thread_count = chip->threads;
-    m->iram_size = chip->iram;
-    m->wram_size = chip->wram;
+    m->thread_count = chip.threads;
+    m->iram_size = chip.iram;
+    m->wram_size = chip.wram;
     m->counter.mode = 3;
     dpu_timing_set_up(m);
     set_up_threads(m);
@@ -122,7 +147,7 @@ void dpu_machine_get_options(const struct dpu_machine *m, struct dpu_machine_opt
 
 bool dpu_machine_set_options(struct dpu_machine *m, const struct dpu_machine_options *options)
 {
-    if (!options_are_valid(options) || options->architecture != m->options.architecture)
+    if (!options_are_valid(options) || !has_same_sizes(m, options))
         return false;
 
     /* The counter goes on from its value, whatever the other accounting would have counted. */

@@ -146,6 +146,8 @@ struct dpu_counter_state {
 };
 
 void dpu_machine_default_options(struct dpu_machine_options *options);
+/* The chip of the options, with what they say of its sizes. */
+struct dpu_chip dpu_machine_chip(const struct dpu_machine_options *options);
 /*
  * A machine with zeroed memories, registers and bits, all tasklets stopped at pc 0. OPTIONS may
  * be NULL for the defaults. NULL without memory or for options that make no sense (errno).
@@ -154,7 +156,8 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
 void dpu_machine_destroy(struct dpu_machine *machine); /* NULL is allowed */
 void dpu_machine_get_options(const struct dpu_machine *machine,
                              struct dpu_machine_options *options);
-/* May be called between runs. False if the architecture would change or a value is invalid. */
+/* May be called between runs. False if the architecture or a size would change, or a value is
+ * invalid. */
 bool dpu_machine_set_options(struct dpu_machine *machine,
                              const struct dpu_machine_options *options);
 

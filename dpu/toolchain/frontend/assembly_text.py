@@ -45,7 +45,7 @@ def preprocess_assembly(
             raise ToolchainError(f"cannot read {source}: {error.strerror}") from error
         return AssemblyUnit(source, text)
 
-    command = [*toolchain.compiler, *toolchain.target_options, *predefined_macros(options.chip)]
+    command = [*toolchain.compiler, *toolchain.target_options, *predefined_macros(options.limits())]
     command += [*options.arguments(), "-isystem", str(RUNTIME_HEADERS), *further]
     command += ["-Wno-unused-command-line-argument", "-E", "-x", "assembler-with-cpp"]
     text, _ = run([*command, str(source), "-o", "-"])

@@ -194,7 +194,7 @@ def _widen_outside(text: str, toolchain: Toolchain) -> str:
 
 
 def _arguments(options: BuildOptions, toolchain: Toolchain, language: str) -> list[str]:
-    arguments = [*toolchain.target_options, *predefined_macros(options.chip), *MACROS, *_CODE]
+    arguments = [*toolchain.target_options, *predefined_macros(options.limits()), *MACROS, *_CODE]
     if language == "c++":
         arguments += toolchain.cplusplus_options
     elif "-Werror" not in options.options:

@@ -61,6 +61,7 @@ SECTIONS {{
 {stacks}
   }}
   __sys_heap_pointer_reset = ALIGN(8);
+  __sys_heap_end = {wram};
   __sys_end = 0;
   .mram.noinit {mram:#x} (NOLOAD) : {{
     KEEP(*(.bss..mram.noinit.keep .mram.noinit.keep .mram.noinit.keep.*))
@@ -100,6 +101,7 @@ def linker_script(stacks: Stacks, costs: str | None = None) -> str:
         stacks="\n".join(f"    __sys_stack_thread_{t} = .; . = . + {stacks.of(t)};" for t in every),
         text=TEXT_BASE,
         table=8 * MAX_TASKLETS,
+        wram=stacks.chip.wram,
         mram=MRAM_BASE,
         atomic=ATOMIC_SPACE + ATOMIC_FIRST,
     )
@@ -123,7 +125,7 @@ def _objects(linked: ElfFile, memory: str) -> list[tuple[str, int]]:
 def check_data(linked: ElfFile, stacks: Stacks) -> None:
     """Raise ToolchainError, with the largest variables, if data does not fit into its memory."""
     end = linked.symbol("__sys_heap_pointer_reset").value
-    size = stacks.limits.wram
+    size = stacks.chip.wram
     if end > size:
         total = sum(stacks.of(tasklet) for tasklet in range(MAX_TASKLETS))
         parts = [*_objects(linked, ".data"), ("all stacks", total)]
@@ -154,7 +156,7 @@ def check_data(linked: ElfFile, stacks: Stacks) -> None:
 
 def check_text(count: int, functions: Iterable[tuple[str, int]], stacks: Stacks) -> None:
     """Raise ToolchainError, with the largest functions, if there are too many instructions."""
-    size = stacks.limits.instructions
+    size = stacks.chip.instructions
     if count > size:
         raise ToolchainError(
             f"IRAM overflows by {count - size} instructions: the program has {count} of "

@@ -114,7 +114,7 @@ class _Maker:
         symbols = self._symbols({section.name for section in sections}, functions)
         routines = functions.get(_ARITHMETIC, (0, 0))
         sections += debug_sections(self.linked, self.text, self.code, self.before, routines)
-        return Program(write(sections, symbols, chip=self.stacks.chip), words, functions)
+        return Program(write(sections, symbols, chip=self.stacks.chip.name), words, functions)
 
     # The code.
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
+from ...asm.chips import CHIPS
 from ..cache import digest, keep, stamp_of
 from ..commands import run
 from ..compilers import Toolchain
@@ -53,7 +54,7 @@ def runtime_objects(toolchain: Toolchain, chip: str, costs: str = COSTS[0]) -> l
     options = [
         *toolchain.target_options,
         *toolchain.code_options,
-        *predefined_macros(chip),
+        *predefined_macros(CHIPS[chip]),
         *_OPTIONS,
     ]
     options += ["-isystem", str(RUNTIME_HEADERS), f"-I{RUNTIME_SOURCES}"]

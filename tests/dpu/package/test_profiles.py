@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
@@ -134,6 +135,40 @@ again:
         assert cycles == pytest.approx(plain[0] * share, rel=0.01)
 
 
+@pytest.mark.parametrize("engine", ["turns", "drift", "translated"])
+def test_sizes_of_the_chip_have_keys(run, make_set, engine):
+    fits = f"softTasklets=2,softIramInstructions=64,softWramKiB=2,softEngine={engine}"
+    assert run(fits).cycles == run(f"softEngine={engine}").cycles
+
+    for key, why in (
+        ("softTasklets=1", "the program has 2 tasklets, a v1A chip runs 1"),
+        ("softIramInstructions=3", r"instructions, and IRAM of this chip 3"),
+        ("softWramKiB=1", "of the program take .* bytes, and WRAM of this chip has 1024"),
+    ):
+        with pytest.raises(DpuError) as caught:
+            run(f"{key},softEngine={engine}")
+        assert re.search(why, caught.value.detail)
+
+    # An address behind the smaller WRAM.
+    with pytest.raises(DpuError, match="^dpu is in fault") as caught:
+        run(f"softWramKiB=2,softEngine={engine}", near=2048)
+    assert "out of bounds" in caught.value.detail
+
+
+def test_sizes_that_the_chip_does_not_have_are_refused(make_set):
+    for key, has in (
+        ("softTasklets=24", 16),
+        ("softIramInstructions=4096", 3968),
+        ("softWramKiB=64", 62),
+    ):
+        with pytest.raises(DpuError, match="^invalid profile") as caught:
+            make_set(nr_dpus=1, profile=f"chipId=9,{key}")
+        assert f"says {key}, but a v1B chip has {has}; chipId" in caught.value.detail
+    with pytest.raises(DpuError) as caught:
+        make_set(nr_dpus=1, profile="softTasklets=64")
+    assert "softTasklets must be a number from 0 to 24" in caught.value.detail
+
+
 @pytest.mark.parametrize("switch", ["softDmaAlignmentFaults=true", "softSwitches=64"])
 @pytest.mark.parametrize(("near", "far"), [(4, 0), (0, 4), (0, 12)])
 def test_misaligned_dma_is_a_fault_if_asked_for(run, switch, near, far):
@@ -199,7 +234,7 @@ def test_keys_of_time_that_change_nothing_are_named(run_python):
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("UPMEM_PROFILE", "softWramKiB=128", "UPMEM_PROFILE has no key 'softWramKiB'; there are "),
+        ("UPMEM_PROFILE", "softWramMiB=1", "UPMEM_PROFILE has no key 'softWramMiB'; there are "),
         ("UPMEM_PROFILE", "chipId=v1", "chipId=v1, but chipId must be a number from 0 to "),
         ("DPU_SOFT_RANKS", "two", "says DPU_SOFT_RANKS=two, but DPU_SOFT_RANKS must be a number "),
         ("DPU_SOFT_THREADS", "-1", "DPU_SOFT_THREADS=-1, but DPU_SOFT_THREADS must be a number "),

@@ -43,7 +43,7 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
 
 /* The chip of the configuration, and its enum dpu_architecture. */
 uint32_t dpulib_architecture(const struct dpulib_configuration *configuration);
-const struct dpu_chip *dpulib_chip(const struct dpulib_configuration *configuration);
+struct dpu_chip dpulib_chip(const struct dpulib_configuration *configuration);
 
 /* Cycles per second, which programs find in CLOCKS_PER_SEC. The vendor's simulator says 500 MHz. */
 uint32_t dpulib_clock(const struct dpulib_configuration *configuration);

@@ -85,8 +85,8 @@
 /* Known, and without effect. X(key, whether stderr says so, why) */
 #define DPULIB_IGNORED_KEYS(X) \
     X("mramSize", true, "the chip's size is fixed") \
-    X("wramSize", true, "the chip's size is fixed") \
-    X("iramSize", true, "the chip's size is fixed") \
+    X("wramSize", true, "softWramKiB sets the size") \
+    X("iramSize", true, "softIramInstructions sets the size") \
     X("disabledMask", true, "no simulated DPU is broken") \
     X("rankPath", true, "there are no real ranks") \
     X("cycleAccurate", true, "backend says how time is counted") \

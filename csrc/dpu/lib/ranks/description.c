@@ -16,7 +16,7 @@ dpu_description_t dpulib_description_new(const struct dpulib_configuration *conf
     if (description == NULL)
         return NULL;
 
-    const struct dpu_chip *chip = dpulib_chip(configuration);
+    const struct dpu_chip chip = dpulib_chip(configuration);
     struct dpu_hw_description_t *hw = &description->hw;
     hw->signature.chip_id = (dpu_chip_id_e)configuration->chip_id;
     hw->timings.carousel = (struct dpu_carousel_config){2, 1, 2, 1};
@@ -27,9 +27,9 @@ dpu_description_t dpulib_description_new(const struct dpulib_configuration *conf
     hw->topology.nr_of_control_interfaces = DPU_MAX_NR_CIS;
     hw->topology.nr_of_dpus_per_control_interface = (uint8_t)configuration->members;
     hw->memories.mram_size = DPU_MACHINE_MRAM;
-    hw->memories.wram_size = chip->wram / 4;
-    hw->memories.iram_size = (iram_size_t)chip->iram;
-    hw->dpu.nr_of_threads = (uint8_t)chip->threads;
+    hw->memories.wram_size = chip.wram / 4;
+    hw->memories.iram_size = (iram_size_t)chip.iram;
+    hw->dpu.nr_of_threads = (uint8_t)chip.threads;
     hw->dpu.nr_of_atomic_bits = DPU_MACHINE_ATOMIC_BITS;
     hw->dpu.nr_of_notify_bits = DPU_MACHINE_RUN_BITS - DPU_MACHINE_THREADS;
     hw->dpu.nr_of_work_registers_per_thread = DPU_MACHINE_REGISTERS;

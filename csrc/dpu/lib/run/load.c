@@ -71,6 +71,20 @@ static bool write_wram(struct dpu_machine *machine, const struct dpu_elf_segment
     return fits;
 }
 
+static dpu_error_t does_not_fit(const struct dpu_machine *machine,
+                                const struct dpu_elf_segment *segment)
+{
+    if (segment->memory == DPU_ELF_IRAM)
+        return dpulib_fail(DPU_ERR_INVALID_IRAM_ACCESS,
+                           "the program has %u instructions, and IRAM of this chip %u; the "
+                           "profile key softIramInstructions, if it is set, has to be larger",
+                           (segment->offset + segment->size) / 8, dpu_machine_iram_size(machine));
+    return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS,
+                       "variables and stacks of the program take %u bytes, and WRAM of this chip "
+                       "has %u; the profile key softWramKiB, if it is set, has to be larger",
+                       segment->offset + segment->size, dpu_machine_wram_size(machine));
+}
+
 static dpu_error_t write_segment(struct dpu_t *dpu, const struct dpu_elf_segment *segment,
                                  const uint64_t *words)
 {
@@ -88,9 +102,7 @@ static dpu_error_t write_segment(struct dpu_t *dpu, const struct dpu_elf_segment
     }
 
     if (!fits)
-        return dpulib_fail(segment->memory == DPU_ELF_IRAM ? DPU_ERR_INVALID_IRAM_ACCESS
-                                                           : DPU_ERR_INVALID_WRAM_ACCESS,
-                           "the program does not fit into the memories of this chip");
+        return does_not_fit(machine, segment);
     return DPU_OK;
 }
 
@@ -144,7 +156,7 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
     for (uint32_t i = 0; status == DPU_OK && i < dpulib_set_ranks(&set); i++) {
         const struct dpu_rank_t *rank = dpulib_set_rank(&set, i);
         uint32_t threads = rank->description->hw.dpu.nr_of_threads;
-        const char *chip = dpulib_chip(&rank->configuration)->name;
+        const char *chip = dpulib_chip(&rank->configuration).name;
         if (elf->nr_tasklets == DPU_ELF_TASKLETS_UNKNOWN)
             status = dpulib_fail(DPU_ERR_TOO_MANY_TASKLETS,
                                  "the program does not say how many tasklets it has: it has no "

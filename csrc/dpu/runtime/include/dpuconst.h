@@ -5,12 +5,11 @@
 
 #ifdef __dpu_v1B__
 #define DPU_NR_THREADS 16
-#define DPU_WRAM_SIZE 63488
 #else
 #define DPU_NR_THREADS 24
-#define DPU_WRAM_SIZE 65536
 #endif
 
+#define DPU_WRAM_SIZE __dpu_wram_size__
 #define DPU_MRAM_SIZE (64 << 20)
 #define DPU_DMA_MAX 2048
 

@@ -8,6 +8,9 @@
 
 ATOMIC_BIT_INIT(__heap_pointer);
 
+/* The end of WRAM, by the linker: its size is of the chip that a program is built for. */
+extern char __sys_heap_end[];
+
 /* Kept from launch to launch, as the rest of WRAM is. */
 volatile uint32_t __sys_heap_pointer = (uint32_t)__sys_heap_pointer_reset;
 
@@ -15,7 +18,7 @@ void *__heap_take(size_t size, size_t alignment)
 {
     uint32_t start = (__sys_heap_pointer + alignment - 1) & (0u - alignment);
 
-    if (start > DPU_WRAM_SIZE || size > DPU_WRAM_SIZE - start) {
+    if (start > (uint32_t)__sys_heap_end || size > (uint32_t)__sys_heap_end - start) {
         __dpu_fault(__FAULT_ALLOC_HEAP_FULL__);
     }
     __sys_heap_pointer = start + size;

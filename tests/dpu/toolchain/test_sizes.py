@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs for chips with other sizes: what does not fit is refused, the heap ends with WRAM."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dpu import DpuError, DpuSet
+from dpu.asm import AsmError, assemble
+from dpu.compiler import Compiler
+from dpu.toolchain import ToolchainError
+from dpu.toolchain.command import main
+from dpu.toolchain.link.program import Program
+
+Compile = Callable[..., Program]
+
+MAIN = "int main(void) { return 0; }\n"
+CODE = "volatile int x;\nint main(void) { " + "x += 1;" * 330 + " return 0; }"
+
+# Takes the heap 8 bytes at a time, as often as it is told to.
+HEAP = """
+#include <alloc.h>
+#include <defs.h>
+#include <dpuconst.h>
+__host uint32_t asked, end, wram = DPU_WRAM_SIZE;
+int main(void)
+{
+    mem_reset();
+    for (uint32_t i = 0; i < asked; i++)
+        end = (uint32_t)mem_alloc(1024) + 1024;
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "tasklets", "sizes", "message"),
+    [
+        (MAIN, 9, "softTasklets=8", r"NR_TASKLETS must be 1 to 8, not 9 \(v1A\)"),
+        ("int x[1900];\nint main(void) { return x[x[1]]; }", 1, "softWramKiB=8", "WRAM .* of 8192"),
+        (CODE, 1, "softTasklets=8,softIramInstructions=900", "IRAM overflows .* of 900"),
+    ],
+)
+def test_what_the_sizes_have_no_room_for_is_refused(
+    compile_text: Compile, text: str, tasklets: int, sizes: str, message: str
+) -> None:
+    with pytest.raises(ToolchainError, match=message):
+        compile_text(text, tasklets=tasklets, sizes=sizes)
+    compile_text(text, tasklets=tasklets, sizes="softWramKiB=0")
+
+
+@pytest.mark.parametrize(
+    ("chip", "sizes", "message"),
+    [
+        ("v1A", "softWramKiB=-1", r"softWramKiB must be a number from 0 to .*, not '-1'"),
+        ("v1A", "softWramKiB", r"softWramKiB must be a number from 0 to .*, not ''"),
+        ("v1A", "softWramKiB=99999", r"softWramKiB must be a number from 0 to .*, not '99999'"),
+        ("v1A", "softTasklets=25", r"softTasklets must be a number from 0 to 24"),
+        ("v1A", "softTasklets=8,", r"sizes are softTasklets, .*, not ''"),
+        ("v1A", "softDmaEngines=2", r"sizes are softTasklets, .*, not 'softDmaEngines=2'"),
+    ],
+)
+def test_sizes_that_are_none_are_refused(
+    compile_text: Compile, chip: str, sizes: str, message: str
+) -> None:
+    with pytest.raises(ToolchainError, match=message):
+        compile_text(MAIN, chip=chip, sizes=sizes)
+    with pytest.raises(AsmError, match=message):
+        assemble(io.StringIO("nop"), chip=chip, sizes=sizes)
+
+
+@pytest.mark.parametrize("size", [8, 40, 64])
+@pytest.mark.parametrize("engine", ["turns", "drift", "translated"])
+def test_the_heap_ends_where_wram_does(tmp_path: Path, size: int, engine: str) -> None:
+    source, program = tmp_path / "heap.c", tmp_path / "heap.dpu"
+    source.write_text(HEAP)
+    Compiler(sizes=f"softWramKiB={size}").compile(source, program)
+    profile = f"softWramKiB={size},softEngine={engine}"
+    with DpuSet(nr_dpus=1, binary=str(program), profile=profile) as one:
+        # Data and stacks take less than 4 KiB.
+        one.asked = (size - 4).to_bytes(4, "little")
+        one.exec()
+        assert one.wram.uint32() == 1024 * size
+        assert 1024 * (size - 4) < one.end.uint32() <= 1024 * size
+        one.asked = size.to_bytes(4, "little")
+        with pytest.raises(DpuError) as caught:
+            one.exec()
+        assert "the heap is full" in caught.value.detail
+
+
+def test_the_command_takes_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "main.c"
+    source.write_text(CODE)
+    words = [str(source), "-o", str(tmp_path / "a.out")]
+    assert main(["--sizes=softIramInstructions=900", *words]) == 1
+    assert "IRAM overflows" in capsys.readouterr().err
+    assert main(["--sizes", "softIramInstructions=1800", *words]) == 0
+
+
+def test_assembly_is_linked_for_sizes() -> None:
+    text = "nop\n" * 65
+    assemble(io.StringIO(text), sizes="softIramInstructions=65")
+    with pytest.raises(AsmError, match=r"IRAM is too small: the program needs 65 instr.* are 64"):
+        assemble(io.StringIO(text), sizes="softIramInstructions=64")
