@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from operator import index
 from typing import TYPE_CHECKING
 
-from dpu import _debug, _isa
+from dpu import _debug
 from dpu._set import DpuSet
 from dpu._symbol import DpuSymbol
 from dpu.elf.format import ATOMIC_BASE, IRAM_BASE
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Debugger", "Thread"]
 
 EVERY_THREAD = 0xFFFFFFFF
-NR_THREADS = _isa.THREADS
 
 
 class Thread:
@@ -134,8 +133,10 @@ class Debugger:
             )
         self._set = dpu_set.dpus()[0]
         self._breakpoints: set[int] = set()
+        chip = self._set.checkpoint(mram=False, wram=False)
+        self._instructions = len(chip.iram() or ())
         _debug.boot(self._set)
-        self.threads = tuple(Thread(self._set, number) for number in range(NR_THREADS))
+        self.threads = tuple(Thread(self._set, number) for number in range(len(chip.threads)))
 
     def restart(self) -> None:
         """Start the launch again; memories and breakpoints do not change."""
@@ -242,7 +243,7 @@ class Debugger:
                 places.setdefault(thread.pc, []).append(str(thread.number))
                 pc = thread.pc if pc is None else pc
         pc = self.threads[0].pc if pc is None else pc
-        first, last = max(0, pc - before), min(_isa.IRAM, pc + after + 1)
+        first, last = max(0, pc - before), min(self._instructions, pc + after + 1)
         data = memoryview(bytearray(8 * (last - first)))
         self._set.copy(data, DpuSymbol("iram", (IRAM_BASE + 8 * first, len(data))))
         names = self._names()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import signal
 
 import pytest
@@ -112,3 +113,12 @@ def test_debugger_is_for_one_dpu_with_a_program(three, make_set):
         debugger.step(0, -1)
     with pytest.raises(ValueError, match="must not be negative"):
         debugger.cont(-1)
+
+
+def test_debugger_has_the_tasklets_and_instructions_of_the_chip(make_set):
+    profile = "softTasklets=4,softIramInstructions=40"
+    text = ".globl NR_TASKLETS\n.set NR_TASKLETS, 4\n.globl main\nmain: jump r23\n"
+    debugger = Debugger(make_set(nr_dpus=1, profile=profile, asm_source=io.StringIO(text)))
+    assert [thread.number for thread in debugger.threads] == [0, 1, 2, 3]
+    assert debugger.disassembly(pc=39).splitlines()[-1].split() == ["39", "?"]
+    assert "main:" in debugger.disassembly()
