@@ -10,6 +10,7 @@ cdef extern from "dpu/isa/chip.h" nogil:
         DPU_MACHINE_REGISTERS
         DPU_MACHINE_IRAM
         DPU_MACHINE_WRAM
+        DPU_MACHINE_WRAM_ROOM
         DPU_MACHINE_MRAM
         DPU_MACHINE_ATOMIC_BITS
         DPU_ARCHITECTURE_COUNT

@@ -6,7 +6,7 @@ What is asynchronous keeps its buffers until a later operation has waited for th
 
 from cpython.buffer cimport PyObject_CheckBuffer
 from libc.stdint cimport uint32_t
-from dpu._chip cimport DPU_MACHINE_IRAM, DPU_MACHINE_MRAM, DPU_MACHINE_WRAM
+from dpu._chip cimport DPU_MACHINE_IRAM, DPU_MACHINE_MRAM, DPU_MACHINE_WRAM_ROOM
 from dpu._handle cimport SetHandle, SetView
 from dpu._symbol cimport DpuSymbol
 from dpu.libdpu cimport (
@@ -73,7 +73,7 @@ cdef int check_symbol(DpuSymbol symbol) except -1:
     elif address & 0x08000000:
         memory, start, limit = "mram", address & ~<uint32_t>0x08000000, DPU_MACHINE_MRAM
     else:
-        memory, start, limit = "wram", address, DPU_MACHINE_WRAM
+        memory, start, limit = "wram", address, DPU_MACHINE_WRAM_ROOM
     if start + <unsigned long long>symbol.c.size > limit:
         raise _error(
             f"invalid {memory} access", f"DPU_ERR_INVALID_{memory.upper()}_ACCESS",

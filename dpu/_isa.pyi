@@ -5,6 +5,7 @@ THREADS: int
 REGISTERS: int
 IRAM: int
 WRAM: int
+WRAM_ROOM: int
 MRAM: int
 ATOMIC_BITS: int
 

@@ -21,7 +21,7 @@ static enum dpu_elf_memory memory_at(uint32_t address, uint32_t *offset, uint32_
         uint32_t base, size, span;
         enum dpu_elf_memory memory;
     } map[] = {
-        {0, DPU_MACHINE_WRAM, DPU_ELF_MRAM_BASE, DPU_ELF_WRAM},
+        {0, DPU_MACHINE_WRAM_ROOM, DPU_ELF_MRAM_BASE, DPU_ELF_WRAM},
         {DPU_ELF_MRAM_BASE, DPU_MACHINE_MRAM, DPU_ELF_MRAM_BASE, DPU_ELF_MRAM},
         {DPU_ELF_IRAM_BASE, 8 * DPU_MACHINE_IRAM, UINT32_C(0x20000000), DPU_ELF_IRAM},
         {DPU_ELF_ATOMIC_BASE, DPU_MACHINE_ATOMIC_BITS, UINT32_C(0x10000000), DPU_ELF_ATOMIC},

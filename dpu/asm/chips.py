@@ -27,11 +27,11 @@ class Chip:
 
 CHIPS = {name: Chip(name, *sizes) for name, *sizes in _isa.chips()}
 
-# Profile keys of sizes: the field, and how many of its units the key counts.
+# Profile keys of sizes: the field, how many of its units the key counts, and the most of these.
 _SIZES = {
-    "softTasklets": ("tasklets", 1),
-    "softIramInstructions": ("instructions", 1),
-    "softWramKiB": ("wram", 1024),
+    "softTasklets": ("tasklets", 1, _isa.THREADS),
+    "softIramInstructions": ("instructions", 1, _isa.IRAM),
+    "softWramKiB": ("wram", 1024, _isa.WRAM_ROOM),
 }
 
 
@@ -48,18 +48,17 @@ def chip_with(name: str, sizes: str = "") -> Chip:
     Raises
     ------
     ValueError
-        If there is another key, or a value that the chip does not have.
+        If there is another key, or a value that no chip has.
     """
     chip = CHIPS[name]
     for word in sizes.split(",") if sizes else ():
         key, _, value = word.partition("=")
         if key not in _SIZES:
             raise ValueError(f"sizes are {', '.join(_SIZES)}, not {word!r}")
-        field, unit = _SIZES[key]
-        most = getattr(CHIPS[name], field) // unit
+        field, unit, most = _SIZES[key]
         number = int(value) if re.fullmatch("[0-9]{1,9}", value) else -1
-        if not 0 <= number <= most:
-            raise ValueError(f"{key} must be a number from 0 to {most} ({name}), not {value!r}")
+        if not 0 <= number * unit <= most:
+            raise ValueError(f"{key} must be a number from 0 to {most // unit}, not {value!r}")
         if number != 0:
             chip = replace(chip, **{field: number * unit})
     return chip

@@ -281,7 +281,7 @@ class Linker:
                 size = self.known_number(name)
                 if size is None:
                     size = common if tasklet < tasklets else 0
-                if not 0 <= size <= 1 << 16 or size % 8:
+                if not 0 <= size <= self.chip.wram or size % 8:
                     self.problem(f"{name} is {size}: a stack has a multiple of 8 bytes in WRAM")
                     size = 0
                 self.number(name, size)

@@ -109,7 +109,8 @@ const struct dpu_operation *dpu_execute_memory(struct dpu_machine *m, struct dpu
         return dpu_raise(m, t, op, DPU_FAULT_MEMORY);
 
     /* A faulting access is done at an address that exists. */
-    uint8_t *place = m->wram + (address & (DPU_MACHINE_WRAM - size));
+    uint32_t room = m->wram_size > DPU_MACHINE_WRAM ? DPU_MACHINE_WRAM_ROOM : DPU_MACHINE_WRAM;
+    uint8_t *place = m->wram + (address & (room - size));
     if (op->destination == DPU_DEST_NONE)
         store(place, value_to_store(t, op), size, op->big);
     else

@@ -42,15 +42,13 @@ static bool numbers_are_valid(const struct dpu_machine_options *options)
 
 static bool options_are_valid(const struct dpu_machine_options *options)
 {
-    const struct dpu_chip *chip = dpu_chip_of(options->architecture);
-    return options->size == sizeof *options && chip != NULL &&
+    return options->size == sizeof *options && dpu_chip_of(options->architecture) != NULL &&
            options->accounting <= DPU_ACCOUNTING_VENDOR && options->engine < DPU_ENGINE_COUNT &&
-           options->tasklets <= chip->threads && options->iram <= chip->iram &&
-           options->wram_kib <= chip->wram / 1024 && numbers_are_valid(options);
+           numbers_are_valid(options);
 }
 
 _Static_assert(DPU_TASKLETS_MOST == DPU_MACHINE_THREADS && DPU_IRAM_MOST == DPU_MACHINE_IRAM &&
-                   1024 * DPU_WRAM_KIB_MOST == DPU_MACHINE_WRAM,
+                   1024 * DPU_WRAM_KIB_MOST == DPU_MACHINE_WRAM_ROOM,
                "the bounds of the options are what a machine has room for");
 
 struct dpu_chip dpu_machine_chip(const struct dpu_machine_options *options)

@@ -66,7 +66,7 @@ struct dpu_thread_before {
 struct dpu_word_before {
     uint32_t index, value;
 };
-#define DPU_AHEAD_WORDS (DPU_MACHINE_WRAM / 4)
+#define DPU_AHEAD_WORDS (DPU_MACHINE_WRAM_ROOM / 4)
 #define DPU_AHEAD_LOG 4096
 
 /* See ahead.c and ahead_marks.c. */
@@ -159,7 +159,7 @@ struct dpu_machine {
     bool iram_changed;           /* the program, or the switches it is decoded with, is another */
     uint32_t iram_used;          /* words from here on were never written */
     uint64_t iram[DPU_MACHINE_IRAM];
-    _Alignas(64) uint8_t wram[DPU_MACHINE_WRAM];
+    _Alignas(64) uint8_t wram[DPU_MACHINE_WRAM_ROOM];
     union {
         struct {
             DPU_PROGRESS;

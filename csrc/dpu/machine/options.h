@@ -13,7 +13,7 @@
 #define DPU_ISSUE_WIDTH_MOST 8
 #define DPU_TASKLETS_MOST 24
 #define DPU_IRAM_MOST 4096
-#define DPU_WRAM_KIB_MOST 64
+#define DPU_WRAM_KIB_MOST 256
 
 /*
  * X(key, type, field, smallest, largest, default, meaning)
@@ -27,12 +27,11 @@
       "a launch that takes more cycles ends with \"result timeout\" and the pcs of its tasklets; " \
       "0: no limit") \
     X("softTasklets", uint32_t, tasklets, 0, DPU_TASKLETS_MOST, 0, \
-      "tasklets of a DPU, no more than its chip has; 0: as many. Run bits from 24 on are " \
-      "notifications") \
+      "tasklets of a DPU; 0: as its chip has. Run bits from 24 on are notifications") \
     X("softIramInstructions", uint32_t, iram, 0, DPU_IRAM_MOST, 0, \
-      "instructions of IRAM, no more than the chip has; 0: as many") \
+      "instructions of IRAM; 0: as the chip has") \
     X("softWramKiB", uint32_t, wram_kib, 0, DPU_WRAM_KIB_MOST, 0, \
-      "KiB of WRAM, no more than the chip has; 0: as many") \
+      "KiB of WRAM; 0: as the chip has. Checked accesses, which compilers do not use, end at 64") \
     X("softPipelineCycles", uint32_t, round_cycles, 1, 1000, 11, \
       "cycles between two instructions of a tasklet") \
     X("softPipelineWidth", uint32_t, issue_width, 1, DPU_ISSUE_WIDTH_MOST, 1, \

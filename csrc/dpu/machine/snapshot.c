@@ -16,11 +16,12 @@ struct place {
 
 /* Blocks of WRAM, in each of which a snapshot has either zeros or a copy. */
 #define BLOCK 1024
-#define BLOCKS (DPU_MACHINE_WRAM / BLOCK)
+#define BLOCKS (DPU_MACHINE_WRAM_ROOM / BLOCK)
 
 struct dpu_snapshot {
     bool is_valid;
-    uint8_t wram[DPU_MACHINE_WRAM]; /* of the blocks that are not zero; others may be anything */
+    uint8_t
+        wram[DPU_MACHINE_WRAM_ROOM]; /* of the blocks that are not zero; others may be anything */
     bool is_zero[BLOCKS];
     struct dpu_progress progress;
 

@@ -133,7 +133,7 @@ huge: .word 7
 """
 
 
-@pytest.mark.parametrize("size", [0xFFFFFFF0, 0x7FFFFFFC, 65536])
+@pytest.mark.parametrize("size", [0xFFFFFFF0, 0x7FFFFFFC, 262144])
 def test_a_symbol_with_a_forged_size_is_refused_before_memory_is_taken(make_set, size):
     dpus = make_set(nr_dpus=64, asm_source=io.StringIO(FORGED.format(size=size)))
     with pytest.raises(DpuError, match="^invalid wram access") as raised:

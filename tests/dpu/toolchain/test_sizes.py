@@ -7,11 +7,13 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpu import DpuError, DpuSet
 from dpu.asm import AsmError, assemble
 from dpu.compiler import Compiler
+from dpu.driver import DpuContext
 from dpu.toolchain import ToolchainError
 from dpu.toolchain.command import main
 from dpu.toolchain.link.program import Program
@@ -73,7 +75,7 @@ def test_sizes_that_are_none_are_refused(
         assemble(io.StringIO("nop"), chip=chip, sizes=sizes)
 
 
-@pytest.mark.parametrize("size", [8, 40, 64])
+@pytest.mark.parametrize("size", [8, 40, 64, 100, 256])
 @pytest.mark.parametrize("engine", ["turns", "drift", "translated"])
 def test_the_heap_ends_where_wram_does(tmp_path: Path, size: int, engine: str) -> None:
     source, program = tmp_path / "heap.c", tmp_path / "heap.dpu"
@@ -106,3 +108,66 @@ def test_assembly_is_linked_for_sizes() -> None:
     assemble(io.StringIO(text), sizes="softIramInstructions=65")
     with pytest.raises(AsmError, match=r"IRAM is too small: the program needs 65 instr.* are 64"):
         assemble(io.StringIO(text), sizes="softIramInstructions=64")
+
+
+# Each tasklet sums what it copies from MRAM to its part of an array of 160,000 bytes and back.
+LARGE = """
+#include <barrier.h>
+#include <defs.h>
+#include <mram.h>
+#define WORDS 10000
+BARRIER_INIT(all, NR_TASKLETS);
+__mram uint32_t given[4 * WORDS], made[4 * WORDS];
+uint32_t __dma_aligned large[4][WORDS];
+__host uint32_t sum, where;
+int main(void)
+{
+    uint32_t *mine = large[me()];
+    for (uint32_t i = 0; i < WORDS; i += 200)
+        mram_read(&given[me() * WORDS + i], &mine[i], 800);
+    for (uint32_t i = 1; i < WORDS; i++)
+        mine[i] += mine[i - 1];
+    for (uint32_t i = 0; i < WORDS; i += 200)
+        mram_write(&mine[i], &made[me() * WORDS + i], 800);
+    barrier_wait(&all);
+    if (me() == 0)
+        sum = large[0][WORDS - 1] + large[3][WORDS - 1] + *(volatile uint32_t *)where;
+    return 0;
+}
+"""
+
+
+def test_programs_use_a_larger_wram_in_all_engines(tmp_path: Path) -> None:
+    source, program = tmp_path / "large.c", tmp_path / "large.dpu"
+    source.write_text(LARGE)
+    build = Compiler(sizes="softWramKiB=192").compile
+    build(source, program, defines={"NR_TASKLETS": 4})
+    given = np.random.default_rng(5).integers(0, 1 << 32, 40000, dtype=np.uint32)
+    sums = given.reshape(4, -1).cumsum(axis=1, dtype=np.uint32)
+
+    with pytest.raises(DpuError) as caught:
+        DpuSet(nr_dpus=1, binary=str(program))
+    assert "bytes, and WRAM of this chip has 65536; the profile key softW" in caught.value.detail
+
+    times = set()
+    for engine in "turns", "drift", "translated":
+        profile = f"softWramKiB=192,softEngine={engine}"
+        with DpuSet(nr_dpus=1, binary=str(program), profile=profile) as one:
+            one.given = given
+            one.exec()
+            assert np.array_equal(one.made.uint32(), sums.ravel())
+            assert one.sum.uint32() == (int(sums[0, -1]) + int(sums[3, -1])) % (1 << 32)
+            times.add((one.report[0].cycles, one.report[0].instructions))
+
+            # All of WRAM is part of a checkpoint.
+            saved = DpuContext.from_buffer(bytes(one.dpus()[0].checkpoint().serialize()))
+            assert len(saved.wram_bytes()) == 192 << 10
+            one.sum = bytes(4)
+            one.dpus()[0].restore(saved)
+            assert one.sum.uint32() != 0
+
+            one.where = (192 << 10).to_bytes(4, "little")
+            with pytest.raises(DpuError) as caught:
+                one.exec()
+            assert "WRAM access at 0x30000 out of bounds" in caught.value.detail
+    assert len(times) == 1

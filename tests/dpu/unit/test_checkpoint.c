@@ -191,7 +191,7 @@ static void test_what_is_refused(uint64_t *state)
         refuse_with(bytes, index, 0, DPU_CHECKPOINT_IMPOSSIBLE);
     refuse_with(bytes, 7, DPU_MACHINE_IRAM + 1, DPU_CHECKPOINT_IMPOSSIBLE);
     refuse_with(bytes, 8, DPU_MACHINE_MRAM + 1, DPU_CHECKPOINT_IMPOSSIBLE);
-    refuse_with(bytes, 9, DPU_MACHINE_WRAM / 4 + 1, DPU_CHECKPOINT_IMPOSSIBLE);
+    refuse_with(bytes, 9, DPU_MACHINE_WRAM_ROOM / 4 + 1, DPU_CHECKPOINT_IMPOSSIBLE);
     free(bytes);
     dpu_context_destroy(&c);
 }

@@ -247,27 +247,6 @@ static void tell_of_no_time(const struct dpulib_configuration *configuration)
 #undef TELL
 }
 
-/* Their bounds are those of the largest chip. */
-static dpu_error_t check_sizes(const struct dpulib_configuration *configuration)
-{
-    const struct dpu_machine_options *machine = &configuration->machine;
-    const struct dpu_chip *chip = dpu_chip_of(dpulib_architecture(configuration));
-    const struct {
-        const char *key;
-        uint32_t asked, most;
-    } sizes[] = {
-        {"softTasklets", machine->tasklets, chip->threads},
-        {"softIramInstructions", machine->iram, chip->iram},
-        {"softWramKiB", machine->wram_kib, chip->wram / 1024},
-    };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i].asked > sizes[i].most)
-            return dpulib_fail(DPU_ERR_INVALID_PROFILE,
-                               "the profile says %s=%u, but a %s chip has %u; chipId chooses it",
-                               sizes[i].key, sizes[i].asked, chip->name, sizes[i].most);
-    return DPU_OK;
-}
-
 dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration, const char *text)
 {
     *configuration = (struct dpulib_configuration){
@@ -308,9 +287,6 @@ dpu_error_t dpulib_configuration_read(struct dpulib_configuration *configuration
                            "softDramRefreshInterval (%u)",
                            configuration->machine.dram_refresh_cycles,
                            configuration->machine.dram_refresh_interval);
-    status = check_sizes(configuration);
-    if (status != DPU_OK)
-        return status;
     if (configuration->vendor_accounting)
         tell_of_no_time(configuration);
     if (configuration->clock_mhz == 0)

@@ -77,11 +77,11 @@ static dpu_error_t does_not_fit(const struct dpu_machine *machine,
     if (segment->memory == DPU_ELF_IRAM)
         return dpulib_fail(DPU_ERR_INVALID_IRAM_ACCESS,
                            "the program has %u instructions, and IRAM of this chip %u; the "
-                           "profile key softIramInstructions, if it is set, has to be larger",
+                           "profile key softIramInstructions sets how many",
                            (segment->offset + segment->size) / 8, dpu_machine_iram_size(machine));
     return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS,
                        "variables and stacks of the program take %u bytes, and WRAM of this chip "
-                       "has %u; the profile key softWramKiB, if it is set, has to be larger",
+                       "has %u; the profile key softWramKiB sets how much",
                        segment->offset + segment->size, dpu_machine_wram_size(machine));
 }
 

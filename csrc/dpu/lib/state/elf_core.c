@@ -216,7 +216,7 @@ DPU_EXPORT dpu_error_t dpu_elf_create_core_dump(const char *exe_path, const char
     };
     if (core_file_path == NULL)
         return dpulib_fail(DPU_ERR_ELF_NO_SUCH_FILE, "no file is named");
-    if (parts[TEXT].size > DPU_MACHINE_IRAM * 8 || parts[DATA].size > DPU_MACHINE_WRAM ||
+    if (parts[TEXT].size > DPU_MACHINE_IRAM * 8 || parts[DATA].size > DPU_MACHINE_WRAM_ROOM ||
         parts[MRAM].size > DPU_MACHINE_MRAM || parts[REGISTERS].size > DPU_MACHINE_MRAM)
         return dpulib_fail(DPU_ERR_INVALID_BUFFER_SIZE, "a DPU has no memories of these sizes");
 

@@ -130,7 +130,7 @@ static dpu_error_t check_parameters(const struct parameters *p, const char *name
                                     struct dpu_symbol_t structure, struct dpu_symbol_t data)
 {
     bool fits = p->position_bits <= DPULIB_FIFO_BITS_MAX && p->element_size % 8 == 0 &&
-                p->element_size != 0 && p->element_size <= DPU_MACHINE_WRAM &&
+                p->element_size != 0 && p->element_size <= DPU_MACHINE_WRAM_ROOM &&
                 (p->element_size << p->position_bits) <= data.size &&
                 structure.size >= STRUCTURE_SIZE;
     if (!fits)
@@ -142,8 +142,8 @@ static dpu_error_t check_parameters(const struct parameters *p, const char *name
 
 static bool is_in_wram(struct dpu_symbol_t symbol)
 {
-    return symbol.address % 4 == 0 && symbol.address < DPU_MACHINE_WRAM &&
-           symbol.size <= DPU_MACHINE_WRAM - symbol.address;
+    return symbol.address % 4 == 0 && symbol.address < DPU_MACHINE_WRAM_ROOM &&
+           symbol.size <= DPU_MACHINE_WRAM_ROOM - symbol.address;
 }
 
 static void fill_link(struct dpu_fifo_link_t *link, const struct parameters *p, uint32_t data)

@@ -45,14 +45,13 @@ static uint8_t *elements_of(const struct dpu_fifo_rank_t *fifo, const struct dpu
 }
 
 /* The structure belongs to the host, which may have changed it. */
-static dpu_error_t check_fifo(const struct dpu_fifo_rank_t *fifo)
+static dpu_error_t check_fifo(const struct dpu_fifo_rank_t *fifo, const struct dpu_rank_t *rank)
 {
+    const uint64_t wram = (uint64_t)rank->description->hw.memories.wram_size * 4;
     const uint64_t structure = (uint64_t)fifo->fifo_pointers_matrix.offset * 4;
     const uint64_t elements = (uint64_t)fifo->dpu_fifo_address * 4;
-    if (fifo->dpu_fifo_ptr_size > DPULIB_FIFO_BITS_MAX ||
-        structure + POSITIONS_SIZE > DPU_MACHINE_WRAM ||
-        elements + ((uint64_t)fifo->dpu_fifo_data_size << fifo->dpu_fifo_ptr_size) >
-            DPU_MACHINE_WRAM)
+    if (fifo->dpu_fifo_ptr_size > DPULIB_FIFO_BITS_MAX || structure + POSITIONS_SIZE > wram ||
+        elements + ((uint64_t)fifo->dpu_fifo_data_size << fifo->dpu_fifo_ptr_size) > wram)
         return dpulib_fail(
             DPU_ERR_INVALID_WRAM_ACCESS,
             "the FIFO is not in WRAM: 2^%u elements of %u bytes at 0x%llx, positions "
@@ -158,7 +157,7 @@ static dpu_error_t check_link(struct dpu_set_t set, const struct dpu_fifo_link_t
         if (fifo == NULL)
             return dpulib_fail(DPU_ERR_INVALID_DPU_SET,
                                "the link to the FIFO was made for other ranks, or is freed");
-        error = check_fifo(fifo);
+        error = check_fifo(fifo, dpu->rank);
     }
 
     return error;
@@ -225,7 +224,7 @@ static dpu_error_t transfer_rank(struct dpu_rank_t *rank, struct dpu_fifo_rank_t
         return dpulib_fail(DPU_ERR_INVALID_MEMORY_TRANSFER,
                            "the matrix is NULL, or of type DPU_SG_XFER_MATRIX");
 
-    error = check_fifo(fifo);
+    error = check_fifo(fifo, rank);
     if (error != DPU_OK)
         return error;
 
