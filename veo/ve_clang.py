@@ -34,9 +34,8 @@ _INCLUDE = (
     "libc/include/generic-musl",
     "libc/include/any-linux-any",
 )
-# Position-independent code costs time, and objects are linked where they are loaded; OpenMP's
-# run time is not there, so that its directives are left out, as they may be.
-_LEFT_OUT = re.compile(r"-f(no-)?(pic|PIC|pie|PIE|openmp)|-pthread|-shared|-m(arch|tune)=.*")
+# Position-independent code costs time, and objects are linked where they are loaded.
+_LEFT_OUT = re.compile(r"-f(no-)?(pic|PIC|pie|PIE)|-pthread|-shared|-m(arch|tune)=.*")
 # Written straight into an object, a mask register that is saved on the stack is read by the number
 # in a scalar register instead of a constant (clang 22). The assembler writes the constant.
 _BY_ASSEMBLER = ("-via-file-asm", "-Wno-unused-command-line-argument")

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "veo/run/special.h"
 
@@ -136,32 +135,6 @@ bool verun_popcountdi2(struct ve_core *core)
 {
     core->s[0] = (uint64_t)__builtin_popcountll(core->s[0]);
     return true;
-}
-
-/* --- OpenMP with one thread --- */
-
-bool verun_one(struct ve_core *core)
-{
-    core->s[0] = 1;
-    return true;
-}
-
-bool verun_zero(struct ve_core *core)
-{
-    core->s[0] = 0;
-    return true;
-}
-
-bool verun_wtime(struct ve_core *core)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return return_double(core, (double)now.tv_sec + (double)now.tv_nsec * 1e-9);
-}
-
-bool verun_wtick(struct ve_core *core)
-{
-    return return_double(core, 1e-9);
 }
 
 /* --- structures: s0 is where the result goes --- */

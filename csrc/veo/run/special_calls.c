@@ -84,13 +84,6 @@ struct start {
     uint64_t argument;
 };
 
-static void report(const struct ve_core *core)
-{
-    fprintf(stderr, "[VE] ERROR: a thread of VE code stopped at 0x%llx: %s\n",
-            (unsigned long long)core->fault.ic, ve_fault_text(core->fault.kind));
-    abort();
-}
-
 static void *run_thread(void *argument)
 {
     struct start start = *(struct start *)argument;
@@ -100,7 +93,7 @@ static void *run_thread(void *argument)
     if (thread == NULL)
         abort();
     if (!verun_call(thread, start.function, &start.argument, 1, &result))
-        report(thread->core);
+        verun_stop(thread->core);
     return pointer(result);
 }
 

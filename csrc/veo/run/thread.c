@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,6 +34,7 @@ static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t reserved = BLOCK;
+static void (*_Atomic stop_process)(const struct ve_core *core);
 
 static void end_thread(void *argument)
 {
@@ -165,6 +167,21 @@ void verun_start_variables(struct verun_thread *thread)
                    at->tls->image_size);
     thread->initialised = atomic_load(&numbers);
     pthread_mutex_unlock(&lock);
+}
+
+void verun_set_stop(void (*stop)(const struct ve_core *core))
+{
+    atomic_store(&stop_process, stop);
+}
+
+void verun_stop(const struct ve_core *core)
+{
+    void (*stop)(const struct ve_core *) = atomic_load(&stop_process);
+    if (stop != NULL)
+        stop(core);
+    fprintf(stderr, "[VE] ERROR: a thread of VE code stopped at 0x%llx: %s\n",
+            (unsigned long long)core->fault.ic, ve_fault_text(core->fault.kind));
+    abort();
 }
 
 bool verun_call(struct verun_thread *thread, uint64_t function, const uint64_t *args, size_t nargs,

@@ -36,6 +36,12 @@ struct verun_thread *verun_thread(void);
 bool verun_call(struct verun_thread *thread, uint64_t function, const uint64_t *args, size_t nargs,
                 uint64_t *result);
 
+/* Ends the process, as code on CORE was stopped by an exception and no caller could be told. */
+void verun_stop(const struct ve_core *core) __attribute__((noreturn));
+
+/* Has STOP do so. Unless it is set, there is a line on stderr. */
+void verun_set_stop(void (*stop)(const struct ve_core *core));
+
 /* Reserves thread-local memory in all threads: its distance from the thread pointer. */
 bool verun_reserve(size_t size, size_t align, uint64_t *offset);
 

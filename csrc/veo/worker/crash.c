@@ -19,6 +19,7 @@
 #include "ve_offload.h"
 #include "veo/run/gates.h"
 #include "veo/run/libraries.h"
+#include "veo/run/thread.h"
 #include "veo/worker/context.h"
 #include "veo/worker/invoke.h"
 #include "veo/worker/loaded_file.h"
@@ -230,18 +231,25 @@ static void limit_time(void)
     alarm(1);
 }
 
-static void describe_crash(struct text *report, int number, uint64_t target, const void *address)
+/* The kernel TARGET, or what runs if there is none. */
+static void add_place(struct text *report, uint64_t target)
 {
     /* A program that runs alone has no worker's process behind it. */
     bool alone = veow_header->worker_pid == 0;
     char where[256] = "";
     if (target)
         veow_describe(target, where, sizeof where);
-    text_add(report, "[VE] ERROR: signal %d (%s) in %s%s", number, signal_name(number),
+    text_add(report, "%s%s",
              target  ? "kernel "
              : alone ? "the program"
                      : "a thread that a kernel made",
              where);
+}
+
+static void describe_crash(struct text *report, int number, uint64_t target, const void *address)
+{
+    text_add(report, "[VE] ERROR: signal %d (%s) in ", number, signal_name(number));
+    add_place(report, target);
     if (number != SIGABRT)
         text_add(report, ", at address %p", address);
     const char *missing = verun_gate_name((uint64_t)(uintptr_t)address);
@@ -305,16 +313,14 @@ VEOW_NO_ASAN void veow_ve_exception(const struct ve_core *core)
     const struct veow_context *ctx = veow_current;
     const struct ve_fault *fault = &core->fault;
     int number = ve_fault_signal(fault->kind);
-    char where[256] = "VE code";
     end_once();
     publish(number != 0 ? number : SIGABRT);
     limit_time();
-    if (ctx != NULL && atomic_load(&ctx->target) != 0)
-        veow_describe(atomic_load(&ctx->target), where, sizeof where);
 
     struct text report = text_new(veow_header->death, sizeof veow_header->death);
-    text_add(&report, "[VE] ERROR: %s (%s) in kernel %s", ve_fault_name(fault->kind),
-             ve_fault_text(fault->kind), where);
+    text_add(&report, "[VE] ERROR: %s (%s) in ", ve_fault_name(fault->kind),
+             ve_fault_text(fault->kind));
+    add_place(&report, ctx != NULL ? atomic_load(&ctx->target) : 0);
     if (fault->address != 0)
         text_add(&report, ", at address 0x%llx", (unsigned long long)fault->address);
     STEP(add_ve_frames(&report, core));
@@ -345,6 +351,7 @@ void veow_signal_stack_free(void *stack)
 
 void veow_crash_setup(void)
 {
+    verun_set_stop(veow_ve_exception);
     struct sigaction action = {.sa_sigaction = on_crash,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigemptyset(&action.sa_mask);
