@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 
+from man_pages import COMMANDS as MANUALS
+from man_pages import manual_page
 from peers import draw
 
 from accl.constants import ErrorCode as AcclErrorCode
@@ -311,7 +314,7 @@ def commands_page() -> str:
     return page + format_table(("command", "`--json`", "completion", "progress"), rows)
 
 
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "public_names.md": names_page,
     "ve_instructions.md": instructions_page,
@@ -319,6 +322,7 @@ PAGES = {
     "profile_keys.md": profile_page,
     "error_codes.md": errors_page,
     "../images/peers.svg": draw,
+    **{f"../man/{command.page}.1": partial(manual_page, command) for command in MANUALS},
 }
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from offchip import __version__
 from offchip.bench import TOLERANCE
@@ -19,6 +20,16 @@ from offchip.selftest import PACKAGES, TIMEOUT
 from offchip.selftest import main as selftest_main
 
 __all__ = ["main"]
+
+
+def _add(commands: Any, name: str, says: str, example: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=says,
+        description=f"{says[0].upper()}{says[1:]}.",
+        epilog=f"Example: {example}",
+    )
+    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,16 +53,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"offchip {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    info = commands.add_parser(
+    info = _add(
+        commands,
         "info",
-        help="show which library each package uses, and any problems",
-        epilog="Example: offchip info --json",
+        "show which library each package uses, and any problems",
+        "offchip info --json",
     )
     info.add_argument("--json", action="store_true", help="print JSON")
-    selftest = commands.add_parser(
+    selftest = _add(
+        commands,
         "selftest",
-        help="check in seconds that each package works on this machine",
-        epilog="Example: offchip selftest veo dpu",
+        "check in seconds that each package works on this machine",
+        "offchip selftest veo dpu",
     )
     selftest.add_argument(
         "packages", nargs="*", metavar="PACKAGE", help=f"of {', '.join(PACKAGES)}; all by default"
@@ -60,16 +73,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     selftest.add_argument(
         "--timeout", type=float, default=TIMEOUT, help="seconds for a package (default %(default)g)"
     )
-    demo = commands.add_parser(
+    demo = _add(
+        commands,
         "demo",
-        help="run one program on DPUs, ranks and a Vector Engine, and check it with NumPy",
-        epilog="Example: offchip demo --json",
+        "run one program on DPUs, ranks and a Vector Engine, and check it with NumPy",
+        "offchip demo --json",
     )
     demo.add_argument("--json", action="store_true", help="print JSON")
-    bench = commands.add_parser(
+    bench = _add(
+        commands,
         "bench",
-        help="measure how fast each package is, beside its peers and this machine's limits",
-        epilog="Example: offchip bench dpu --json now.json --compare before.json",
+        "measure how fast each package is, beside its peers and this machine's limits",
+        "offchip bench dpu --json now.json --compare before.json",
     )
     bench.add_argument(
         "packages", nargs="*", metavar="PACKAGE", help=f"of {', '.join(PACKAGES)}; all by default"
@@ -105,10 +120,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=TOLERANCE,
         help="growth of a ratio from which on it is slower (default %(default)g)",
     )
-    completion = commands.add_parser(
+    completion = _add(
+        commands,
         "completion",
-        help="print what a shell runs to complete these commands",
-        epilog='Example, in ~/.bashrc: eval "$(offchip completion bash)"',
+        "print what a shell runs to complete these commands",
+        'eval "$(offchip completion bash)"',
     )
     completion.add_argument("shell", choices=SHELLS)
     complete(parser)

@@ -22,17 +22,18 @@ __all__ = ["main"]
 
 _PROG = "dpu-profiling"
 _USAGE = f"""usage: {_PROG} functions|memory-transfer|dpu-statistics [options] -- HOST [ARGUMENTS]
+Shows what a host program and its DPUs do, in three tables.
 
-functions        calls of the host: how many, and how long they take as modelled
-memory-transfer  copies between the host and DPUs: bytes, time, bandwidth
-dpu-statistics   what DPUs executed, by function, line and tasklet
+  functions        calls of the host: how many, and how long they take as modelled
+  memory-transfer  copies between the host and DPUs: bytes, time, bandwidth
+  dpu-statistics   what DPUs executed, by function, line and tasklet
 
--o FILE          of functions: write a timeline too (Chrome's trace format)
--a, -A           of functions: all of them, as without it
--d FUNCTION      of functions: of libdpu's calls those of this function alone; may be repeated
--f FUNCTION, --external-function LIBRARY:FUNCTION
-                 of functions: of the host itself; taken, and a line says that they are not timed
--d N             of dpu-statistics: the DPU (all of them otherwise)
+  -o FILE          of functions: write a timeline too (Chrome's trace format)
+  -a, -A           of functions: all of them, as without it
+  -d FUNCTION      of functions: of libdpu's calls those of this function alone; may be repeated
+  -f FUNCTION, --external-function LIBRARY:FUNCTION
+                   of functions: of the host itself; taken, and a line says that they are not timed
+  -d N             of dpu-statistics: the DPU (all of them otherwise)
 Other options: see python -m dpu.profile --help
 Example: {_PROG} dpu-statistics -d 0 -- ./host 1000
 """

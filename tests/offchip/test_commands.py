@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -101,6 +102,37 @@ def words_of(command: str) -> list[str]:
 def test_table_is_right_about_json(command):
     done = help_of(*words_of(command))
     assert ("--json" in done.stdout) == (not table()[command].startswith("no:")), command
+
+
+MANUALS = ROOT / "docs/man"
+
+
+def test_every_command_has_a_manual_page():
+    named = {name.replace(" ", "-") for name in table() if not name.startswith("python ")}
+    assert named | {"offchip"} == {path.stem for path in MANUALS.glob("*.1")}
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in MANUALS.glob("*.1")))
+def test_manual_page_has_what_the_help_says(page):
+    name = page.removesuffix(".1")
+    words = name.split("-", 1) if name.startswith("offchip-") else [name]
+    text = (MANUALS / page).read_text().replace(r"\-", "-")
+    headings = re.findall(r"^\.SH (.*)", text, re.MULTILINE)
+    wanted = ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+    assert [heading for heading in headings if heading in wanted] == wanted
+    help_text = help_of(*words_of(" ".join(words))).stdout
+    assert set(re.findall(r"--\w[\w-]*", help_text)) <= set(re.findall(r"--\w[\w-]*", text))
+    assert help_text.rstrip().splitlines()[-1].split(": ")[-1] in text
+
+
+def test_manual_pages_are_read_without_warnings():
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not installed")
+    for page in sorted(MANUALS.glob("*.1")):
+        command = [groff, "-man", "-Tutf8", "-ww", str(page)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), page.name
 
 
 @pytest.mark.parametrize("command", table())

@@ -104,6 +104,12 @@ def test_typing_files_are_there(wheel, root):
             assert stub.relative_to(root).as_posix() in names
 
 
+def test_manual_pages_are_there(wheel, root):
+    pages = {path.name for path in root.glob("docs/man/*.1")}
+    assert {"offchip.1", "veorun.1"} <= pages
+    assert pages == {Path(name).name for name in wheel.namelist() if "/share/man/man1/" in name}
+
+
 def test_nothing_else_is_in_the_wheel(wheel):
     package = f"({'|'.join(PACKAGES)})"
     allowed = re.compile(
@@ -114,6 +120,7 @@ def test_nothing_else_is_in_the_wheel(wheel):
         r"|dpu/lib/libdpu(verbose|jni)?\.so\.0\.0"
         r"|dpu/runtime/(include/)?\w+\.(c|h|inc)|dpu/runtime/include/c\+\+/[\w/]+\.h"
         r"|accelforge/examples/.*\.yaml"
+        r"|offchip-[\d.]+\.data/data/share/man/man1/[\w+-]+\.1"
         r"|accelforge/(devices|kernels)/.*\.(yaml|[ch])|offchip/demo/\w+\.c"
     )
     known = {*EXECUTABLES, *LIBRARIES, *HEADERS}

@@ -97,19 +97,29 @@ static void map_memory(char *argv[])
     mprotect((void *)(uintptr_t)gap, WIRE_GAP, PROT_NONE);
 }
 
+static int print_help(FILE *stream)
+{
+    fprintf(stream,
+            "usage: veorun PROGRAM [ARGUMENT...]\n"
+            "Runs a program of Vector Engine code on the host, with the host's C library. Its "
+            "status is\nthe program's; 126 if it cannot be run.\n\n"
+            "It is the worker of offchip's soft libveo too, which starts it: VEORUN_BIN,\n"
+            "veo_proc_create_static() and veo.VeoProc() take its path.\n\n"
+            "VEORUN_TRACE=FILE     writes each instruction with its result\n"
+            "VEO_SOFT_REPORT=FILE  writes how long a Vector Engine would take\n\n"
+            "Example: veorun ./program 1000\n");
+    return stream == stdout ? 0 : 2;
+}
+
 int main(int argc, char *argv[])
 {
     static pid_t host;
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return print_help(stdout);
     if (argc > 1 && strcmp(argv[1], WIRE_ARGV_TAG) != 0)
         return veow_run_program(argv + 1);
-    if (argc != WIRE_ARGC && argc != WIRE_ARGC_CODE) {
-        fprintf(stderr,
-                "This is a worker of offchip's soft libveo. It is started by the library: set "
-                "VEORUN_BIN to its path, or hand that to veo_proc_create_static() or "
-                "veo.VeoProc().\nusage: %s PROGRAM ARGUMENT...   runs a program of VE code\n",
-                argv[0]);
-        return 2;
-    }
+    if (argc != WIRE_ARGC && argc != WIRE_ARGC_CODE)
+        return print_help(stderr);
 
     map_memory(argv);
     host = (pid_t)strtol(argv[4], NULL, 10);
