@@ -23,6 +23,7 @@ class Chip:
     tasklets: int
     instructions: int
     wram: int
+    mram: int = MRAM_BYTES
 
 
 CHIPS = {name: Chip(name, *sizes) for name, *sizes in _isa.chips()}
@@ -32,6 +33,7 @@ _SIZES = {
     "softTasklets": ("tasklets", 1, _isa.THREADS),
     "softIramInstructions": ("instructions", 1, _isa.IRAM),
     "softWramKiB": ("wram", 1024, _isa.WRAM_ROOM),
+    "softMramMiB": ("mram", 1 << 20, MRAM_BYTES),
 }
 
 

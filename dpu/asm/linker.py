@@ -20,7 +20,7 @@ from ..elf.format import ATOMIC_BASE, MRAM_BASE, Binding
 from ..elf.writer import Section as ElfSection
 from ..elf.writer import Symbol as ElfSymbol
 from ..elf.writer import write
-from .chips import CHIPS, MAX_TASKLETS, MRAM_BYTES, Chip
+from .chips import CHIPS, MAX_TASKLETS, Chip
 from .encoder import encode
 from .errors import AsmError, Location, Problem
 from .expressions import ExpressionError, Unknown, Value, evaluate
@@ -225,8 +225,9 @@ class Linker:
         self.mram_start = _aligned(self.lay_out(noinit, 0), 8)
         initialised = self.parts(Place.MRAM)
         self.mram_end = _aligned(self.lay_out(initialised, self.mram_start), 8)
-        if self.mram_end > MRAM_BYTES:
-            self.too_big("MRAM", "bytes", self.mram_end, MRAM_BYTES, noinit + initialised)
+        size = self.chip.mram
+        if self.mram_end > size:
+            self.too_big("MRAM", "bytes", self.mram_end, size, noinit + initialised)
         self.provide("__sys_used_mram_end", MRAM_BASE, self.mram_end, ".mram")
 
     def place_atomic_bits(self) -> None:

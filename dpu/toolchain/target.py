@@ -29,4 +29,8 @@ def predefined_macros(chip: Chip) -> list[str]:
         What the program is built for.
     """
     names = ("__DPU__", "__dpu__", f"__dpu_{chip.name}__", "__DPU_HAS_NARROW_OPS__")
-    return [*(f"-D{name}" for name in names), f"-D__dpu_wram_size__={chip.wram}"]
+    return [
+        *(f"-D{name}" for name in names),
+        f"-D__dpu_wram_size__={chip.wram}",
+        f"-D__dpu_mram_size__={chip.mram}",
+    ]

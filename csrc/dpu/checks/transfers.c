@@ -88,7 +88,8 @@ void transfers_check(struct dpu_checks *checks, uint32_t thread, uint32_t pc,
         check_range(checks, &finding, dpu_machine_wram_size(checks->machine),
                     bounds_end_in_wram(checks, transfer->near));
     finding = in_mram(finding, transfer->mram);
-    check_range(checks, &finding, DPU_MACHINE_MRAM, bounds_end_in_mram(checks, transfer->mram));
+    check_range(checks, &finding, dpu_machine_mram_size(checks->machine),
+                bounds_end_in_mram(checks, transfer->mram));
 }
 
 static bool overlap(uint32_t a, uint32_t a_size, uint32_t b, uint32_t b_size)

@@ -4,7 +4,8 @@
 #include <stddef.h>
 
 static const struct dpu_chip chips[] = {
-#define CHIP(name, text, threads, instructions, wram) {text, threads, instructions, wram},
+#define CHIP(name, text, threads, instructions, wram) \
+    {text, threads, instructions, wram, DPU_MACHINE_MRAM},
 #include "dpu/isa/chip.def"
 #undef CHIP
 };

@@ -24,6 +24,7 @@ struct dpu_chip {
     uint32_t threads; /* tasklets */
     uint32_t iram;    /* instructions */
     uint32_t wram;    /* bytes */
+    uint32_t mram;    /* bytes */
 };
 
 /* NULL for an architecture that does not exist. */

@@ -67,8 +67,8 @@ const struct dpu_operation *dpu_execute_dma(struct dpu_machine *m, struct dpu_th
     uint32_t near_size = op->kind == DPU_OP_LDMAI ? 8 * m->iram_size : m->wram_size;
     bool misaligned = (switches & DPU_SWITCH_DMA_ALIGNMENT_FAULTS) != 0 && ((a | b) & 7) != 0;
     bool near_fits = (uint64_t)near + bytes <= near_size;
-    if (!near_fits || (uint64_t)far + bytes > DPU_MACHINE_MRAM || misaligned) {
-        bool out_of_bounds = !near_fits || (uint64_t)far + bytes > DPU_MACHINE_MRAM;
+    if (!near_fits || (uint64_t)far + bytes > m->mram_size || misaligned) {
+        bool out_of_bounds = !near_fits || (uint64_t)far + bytes > m->mram_size;
         bool near_is_wrong = out_of_bounds ? !near_fits : (a & 7) != 0;
         m->fault.address = near_is_wrong ? a & 0xFFFFFF : b;
         dpu_raise(m, t, op, DPU_FAULT_DMA);

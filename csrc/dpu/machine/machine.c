@@ -48,7 +48,8 @@ static bool options_are_valid(const struct dpu_machine_options *options)
 }
 
 _Static_assert(DPU_TASKLETS_MOST == DPU_MACHINE_THREADS && DPU_IRAM_MOST == DPU_MACHINE_IRAM &&
-                   1024 * DPU_WRAM_KIB_MOST == DPU_MACHINE_WRAM_ROOM,
+                   1024 * DPU_WRAM_KIB_MOST == DPU_MACHINE_WRAM_ROOM &&
+                   DPU_MRAM_MIB_MOST << 20 == DPU_MACHINE_MRAM,
                "the bounds of the options are what a machine has room for");
 
 struct dpu_chip dpu_machine_chip(const struct dpu_machine_options *options)
@@ -60,6 +61,8 @@ struct dpu_chip dpu_machine_chip(const struct dpu_machine_options *options)
         chip.iram = options->iram;
     if (options->wram_kib != 0)
         chip.wram = 1024 * options->wram_kib;
+    if (options->mram_mib != 0)
+        chip.mram = options->mram_mib << 20;
     return chip;
 }
 
@@ -67,7 +70,7 @@ static bool has_same_sizes(const struct dpu_machine *m, const struct dpu_machine
 {
     struct dpu_chip chip = dpu_machine_chip(options);
     return options->architecture == m->options.architecture && chip.threads == m->thread_count &&
-           chip.iram == m->iram_size && chip.wram == m->wram_size;
+           chip.iram == m->iram_size && chip.wram == m->wram_size && chip.mram == m->mram_size;
 }
 
 /* Plain zero pages, which cost nothing until they are touched. */
@@ -109,17 +112,18 @@ struct dpu_machine *dpu_machine_create(const struct dpu_machine_options *options
     if (m == NULL)
         return NULL;
 
-    m->mram = map_pages(DPU_MACHINE_MRAM);
+    const struct dpu_chip chip = dpu_machine_chip(&chosen);
+    m->mram = map_pages(chip.mram);
     if (m->mram == NULL) {
         munmap(m, sizeof *m);
         return NULL;
     }
 
-    const struct dpu_chip chip = dpu_machine_chip(&chosen);
     m->options = chosen;
     m->thread_count = chip.threads;
     m->iram_size = chip.iram;
     m->wram_size = chip.wram;
+    m->mram_size = chip.mram;
     m->counter.mode = 3;
     dpu_timing_set_up(m);
     set_up_threads(m);
@@ -134,7 +138,7 @@ void dpu_machine_destroy(struct dpu_machine *m)
     dpu_snapshot_free(m);
     dpu_ahead_free(&m->ahead);
     dpu_observed_free(m);
-    munmap(m->mram, DPU_MACHINE_MRAM);
+    munmap(m->mram, m->mram_size);
     munmap(m, sizeof *m);
 }
 
@@ -176,6 +180,11 @@ uint32_t dpu_machine_wram_size(const struct dpu_machine *m)
     return m->wram_size;
 }
 
+uint32_t dpu_machine_mram_size(const struct dpu_machine *m)
+{
+    return m->mram_size;
+}
+
 static bool is_inside(uint32_t offset, size_t size, uint32_t limit)
 {
     return offset <= limit && size <= limit - offset;
@@ -201,7 +210,7 @@ bool dpu_machine_write_wram(struct dpu_machine *m, uint32_t offset, const void *
 
 bool dpu_machine_read_mram(const struct dpu_machine *m, uint32_t offset, void *data, size_t size)
 {
-    if (!is_inside(offset, size, DPU_MACHINE_MRAM))
+    if (!is_inside(offset, size, m->mram_size))
         return false;
     if (size != 0)
         copy_memory(data, m->mram + offset, size);
@@ -210,7 +219,7 @@ bool dpu_machine_read_mram(const struct dpu_machine *m, uint32_t offset, void *d
 
 bool dpu_machine_write_mram(struct dpu_machine *m, uint32_t offset, const void *data, size_t size)
 {
-    if (!is_inside(offset, size, DPU_MACHINE_MRAM))
+    if (!is_inside(offset, size, m->mram_size))
         return false;
     if (size != 0)
         copy_memory(m->mram + offset, data, size);
@@ -219,7 +228,7 @@ bool dpu_machine_write_mram(struct dpu_machine *m, uint32_t offset, const void *
 
 bool dpu_machine_clear_mram(struct dpu_machine *m, uint32_t offset, size_t size)
 {
-    if (!is_inside(offset, size, DPU_MACHINE_MRAM))
+    if (!is_inside(offset, size, m->mram_size))
         return false;
 
     const size_t end = offset + size;

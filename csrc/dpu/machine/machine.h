@@ -161,10 +161,11 @@ void dpu_machine_get_options(const struct dpu_machine *machine,
 bool dpu_machine_set_options(struct dpu_machine *machine,
                              const struct dpu_machine_options *options);
 
-/* Sizes of the chip (chip.def): tasklets, instructions of IRAM, bytes of WRAM. */
+/* Sizes of the chip: tasklets, instructions of IRAM, bytes of WRAM and MRAM. */
 uint32_t dpu_machine_thread_count(const struct dpu_machine *machine);
 uint32_t dpu_machine_iram_size(const struct dpu_machine *machine);
 uint32_t dpu_machine_wram_size(const struct dpu_machine *machine);
+uint32_t dpu_machine_mram_size(const struct dpu_machine *machine);
 
 /*
  * Memories. False, and nothing done, if [OFFSET, OFFSET + SIZE) is not inside. Byte offsets for

@@ -167,7 +167,7 @@ struct dpu_machine {
         struct dpu_progress progress; /* the same, for snapshots */
     };
     uint8_t *mram;
-    uint32_t wram_size, iram_size, thread_count;
+    uint32_t wram_size, mram_size, iram_size, thread_count;
     struct dpu_machine_options options;
     /* Of so many tasklets that take part: cycles of a round, and cycles that issue. */
     uint16_t round_length[DPU_MACHINE_THREADS + 1], issue_length[DPU_MACHINE_THREADS + 1];

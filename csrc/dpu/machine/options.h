@@ -14,6 +14,7 @@
 #define DPU_TASKLETS_MOST 24
 #define DPU_IRAM_MOST 4096
 #define DPU_WRAM_KIB_MOST 256
+#define DPU_MRAM_MIB_MOST 64
 
 /*
  * X(key, type, field, smallest, largest, default, meaning)
@@ -32,6 +33,7 @@
       "instructions of IRAM; 0: as the chip has") \
     X("softWramKiB", uint32_t, wram_kib, 0, DPU_WRAM_KIB_MOST, 0, \
       "KiB of WRAM; 0: as the chip has. Checked accesses, which compilers do not use, end at 64") \
+    X("softMramMiB", uint32_t, mram_mib, 0, DPU_MRAM_MIB_MOST, 0, "MiB of MRAM; 0: 64") \
     X("softPipelineCycles", uint32_t, round_cycles, 1, 1000, 11, \
       "cycles between two instructions of a tasklet") \
     X("softPipelineWidth", uint32_t, issue_width, 1, DPU_ISSUE_WIDTH_MOST, 1, \

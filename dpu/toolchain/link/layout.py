@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...asm.chips import MRAM_BYTES
 from ...elf.format import MRAM_BASE, SymbolType
 from ...elf.readable_name import readable_name
 from ...elf.reader import ElfFile, ElfSection
@@ -141,9 +140,10 @@ def check_data(linked: ElfFile, stacks: Stacks) -> None:
         )
 
     end = linked.symbol("__sys_used_mram_end").value - MRAM_BASE
-    if end > MRAM_BYTES:
+    size = stacks.chip.mram
+    if end > size:
         raise ToolchainError(
-            f"MRAM overflows by {end - MRAM_BYTES} bytes: data needs {end} of {MRAM_BYTES}; "
+            f"MRAM overflows by {end - size} bytes: data needs {end} of {size}; "
             f"the largest: {largest(_objects(linked, '.mram'), 'bytes')}"
         )
 

@@ -206,7 +206,7 @@ def test_a_key_that_is_unknown_is_told_once(run_python):
     for text in (
         "UPMEM_PROFILE says fckFreqency=700, but no property has that name: it changes nothing",
         "UPMEM_PROFILE says nrTasklets=32, but no property has that name: it changes nothing",
-        "UPMEM_PROFILE says mramSize=128, but the chip's size is fixed: it changes nothing",
+        "UPMEM_PROFILE says mramSize=128, but softMramMiB sets the size: it changes nothing",
     ):
         assert done.stderr.count(text) == 1, done.stderr
     known = run_python(program, env={"UPMEM_PROFILE": "nrThreadsPerRank=2,fckFrequency=700"})

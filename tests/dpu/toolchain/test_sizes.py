@@ -6,11 +6,12 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import numpy as np
 import pytest
 
-from dpu import DpuError, DpuSet
+from dpu import DpuError, DpuSet, DpuSymbol
 from dpu.asm import AsmError, assemble
 from dpu.compiler import Compiler
 from dpu.driver import DpuContext
@@ -171,3 +172,46 @@ def test_programs_use_a_larger_wram_in_all_engines(tmp_path: Path) -> None:
                 one.exec()
             assert "WRAM access at 0x30000 out of bounds" in caught.value.detail
     assert len(times) == 1
+
+
+MRAM = """
+#include <mram.h>
+__mram_noinit uint64_t block[SIZE];
+__host uint32_t where;
+int main(void)
+{
+    __dma_aligned uint64_t word = 5;
+    mram_write(&word, (__mram_ptr void *)where, 8);
+    return 0;
+}
+"""
+
+
+def test_mram_ends_earlier_for_programs_and_hosts(tmp_path: Path) -> None:
+    source, program = tmp_path / "mram.c", tmp_path / "mram.dpu"
+    source.write_text(MRAM)
+    with pytest.raises(CalledProcessError) as linked:
+        Compiler(sizes="softMramMiB=2").compile(source, program, defines={"SIZE": 262145})
+    assert "MRAM overflows by 8 bytes: data needs 2097160 of 2097152" in linked.value.stderr
+    Compiler().compile(source, program, defines={"SIZE": 262145})
+    with pytest.raises(DpuError) as caught:
+        DpuSet(nr_dpus=1, binary=str(program), profile="softMramMiB=2")
+    assert "take 2097160 bytes of MRAM, and this chip has 2097152; the prof" in caught.value.detail
+
+    Compiler(sizes="softMramMiB=2").compile(source, program, defines={"SIZE": 1024})
+    for engine in "turns", "drift", "translated":
+        profile = f"softMramMiB=2,softEngine={engine}"
+        with DpuSet(nr_dpus=1, binary=str(program), profile=profile) as one:
+            end = 2 << 20
+            one.where = (end - 8).to_bytes(4, "little")
+            one.exec()
+            mram = one.dpus()[0].checkpoint().mram_bytes()
+            assert len(mram) == 2 << 20
+            assert mram[-8:] == (5).to_bytes(8, "little")
+            one.where = end.to_bytes(4, "little")
+            with pytest.raises(DpuError) as caught:
+                one.exec()
+            assert "out of bounds, at 0x200000" in caught.value.detail
+            with pytest.raises(DpuError) as caught:
+                one.copy(bytearray(16), DpuSymbol("end", (0x08000000 + end - 8, 16)))
+            assert "go beyond its 2 MiB" in caught.value.detail

@@ -84,7 +84,7 @@
 
 /* Known, and without effect. X(key, whether stderr says so, why) */
 #define DPULIB_IGNORED_KEYS(X) \
-    X("mramSize", true, "the chip's size is fixed") \
+    X("mramSize", true, "softMramMiB sets the size") \
     X("wramSize", true, "softWramKiB sets the size") \
     X("iramSize", true, "softIramInstructions sets the size") \
     X("disabledMask", true, "no simulated DPU is broken") \

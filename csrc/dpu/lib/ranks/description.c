@@ -26,7 +26,7 @@ dpu_description_t dpulib_description_new(const struct dpulib_configuration *conf
     hw->timings.clock_division = (uint8_t)configuration->clock_division;
     hw->topology.nr_of_control_interfaces = DPU_MAX_NR_CIS;
     hw->topology.nr_of_dpus_per_control_interface = (uint8_t)configuration->members;
-    hw->memories.mram_size = DPU_MACHINE_MRAM;
+    hw->memories.mram_size = chip.mram;
     hw->memories.wram_size = chip.wram / 4;
     hw->memories.iram_size = (iram_size_t)chip.iram;
     hw->dpu.nr_of_threads = (uint8_t)chip.threads;

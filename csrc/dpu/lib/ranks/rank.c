@@ -60,7 +60,8 @@ static dpu_error_t no_memory(const struct dpu_t *dpu)
             "out of memory (DPU %u.%u.%u): %s; ulimit -v is %llu KiB, and the memory "
             "of a DPU has %u",
             dpu->rank->id, dpu->slice, dpu->member, strerror(error),
-            (unsigned long long)limit.rlim_cur >> 10, DPU_MACHINE_MRAM >> 10);
+            (unsigned long long)limit.rlim_cur >> 10,
+            dpulib_chip(&dpu->rank->configuration).mram >> 10);
     return dpulib_fail(DPU_ERR_ALLOCATION, "out of memory (DPU %u.%u.%u): %s", dpu->rank->id,
                        dpu->slice, dpu->member, strerror(error));
 }

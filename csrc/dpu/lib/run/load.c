@@ -71,6 +71,14 @@ static bool write_wram(struct dpu_machine *machine, const struct dpu_elf_segment
     return fits;
 }
 
+static dpu_error_t too_much_mram(uint32_t used, uint32_t size)
+{
+    return dpulib_fail(DPU_ERR_INVALID_MRAM_ACCESS,
+                       "variables of the program take %u bytes of MRAM, and this chip has %u; the "
+                       "profile key softMramMiB sets how much",
+                       used, size);
+}
+
 static dpu_error_t does_not_fit(const struct dpu_machine *machine,
                                 const struct dpu_elf_segment *segment)
 {
@@ -79,6 +87,8 @@ static dpu_error_t does_not_fit(const struct dpu_machine *machine,
                            "the program has %u instructions, and IRAM of this chip %u; the "
                            "profile key softIramInstructions sets how many",
                            (segment->offset + segment->size) / 8, dpu_machine_iram_size(machine));
+    if (segment->memory == DPU_ELF_MRAM)
+        return too_much_mram(segment->offset + segment->size, dpu_machine_mram_size(machine));
     return dpulib_fail(DPU_ERR_INVALID_WRAM_ACCESS,
                        "variables and stacks of the program take %u bytes, and WRAM of this chip "
                        "has %u; the profile key softWramKiB sets how much",
@@ -150,6 +160,7 @@ static dpu_error_t load(struct dpu_t *dpu, void *argument)
 
 static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
 {
+    const struct dpu_elf_symbol *end = elf->known[DPU_ELF_KNOWN_MRAM_END];
     dpu_error_t status = DPU_OK;
     dpulib_lock();
     status = dpulib_check_set_locked(set);
@@ -157,6 +168,7 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
         const struct dpu_rank_t *rank = dpulib_set_rank(&set, i);
         uint32_t threads = rank->description->hw.dpu.nr_of_threads;
         const char *chip = dpulib_chip(&rank->configuration).name;
+        uint32_t mram = rank->description->hw.memories.mram_size;
         if (elf->nr_tasklets == DPU_ELF_TASKLETS_UNKNOWN)
             status = dpulib_fail(DPU_ERR_TOO_MANY_TASKLETS,
                                  "the program does not say how many tasklets it has: it has no "
@@ -173,6 +185,10 @@ static dpu_error_t check_chip(struct dpu_set_t set, const struct dpu_elf *elf)
                                  "the program was built for a %s chip, and this is a %s; the "
                                  "profile key chipId chooses it (above 8: v1B)",
                                  elf->chip, chip);
+        /* Variables without values are in no segment. */
+        else if (end != NULL && end->memory == DPU_ELF_MRAM &&
+                 end->value - DPU_ELF_MRAM_BASE > mram)
+            status = too_much_mram(end->value - DPU_ELF_MRAM_BASE, mram);
     }
 
     dpulib_unlock();

@@ -32,8 +32,8 @@ static dpu_error_t save_memories(const struct checkpoint *checkpoint, const stru
     }
 
     if ((checkpoint->flags & DPU_CHECKPOINT_MRAM) != 0) {
-        c->mram = malloc(DPU_MACHINE_MRAM);
-        if (c->mram == NULL || !dpu_machine_read_mram(m, 0, c->mram, DPU_MACHINE_MRAM))
+        c->mram = malloc(c->info.mram_size);
+        if (c->mram == NULL || !dpu_machine_read_mram(m, 0, c->mram, c->info.mram_size))
             return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (MRAM)");
     }
 
@@ -109,7 +109,7 @@ static dpu_error_t check_memories(const struct checkpoint *checkpoint, const str
     const char *too_large = NULL;
     if (c->iram != NULL && c->info.iram_size > dpu_machine_iram_size(m))
         too_large = "IRAM";
-    if (c->mram != NULL && c->info.mram_size > DPU_MACHINE_MRAM)
+    if (c->mram != NULL && c->info.mram_size > dpu_machine_mram_size(m))
         too_large = "MRAM";
     if (c->wram != NULL && c->info.wram_size > dpu_machine_wram_size(m) / 4)
         too_large = "WRAM";

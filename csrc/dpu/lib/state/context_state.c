@@ -16,7 +16,7 @@ dpu_error_t dpulib_context_create_for(struct dpu_context_t *c, const struct dpu_
                             DPU_MACHINE_ATOMIC_BITS))
         return dpulib_fail(DPU_ERR_SYSTEM, "out of memory (state of a DPU)");
     c->info.iram_size = (iram_size_t)dpu_machine_iram_size(machine);
-    c->info.mram_size = DPU_MACHINE_MRAM;
+    c->info.mram_size = dpu_machine_mram_size(machine);
     c->info.wram_size = dpu_machine_wram_size(machine) / 4;
     return DPU_OK;
 }

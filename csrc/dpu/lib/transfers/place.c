@@ -87,10 +87,10 @@ dpu_error_t dpulib_place_check(const struct dpulib_place *place, const struct dp
             return dpulib_fail(DPU_ERR_INVALID_MRAM_ACCESS,
                                "offset 0x%x in MRAM and length %u are not both multiples of 8",
                                place->offset, place->size);
-        if (!is_inside(place, DPU_MACHINE_MRAM))
+        if (!is_inside(place, dpu_machine_mram_size(machine)))
             return dpulib_fail(DPU_ERR_INVALID_MRAM_ACCESS,
-                               "%u bytes at 0x%x of MRAM go beyond its 64 MiB", place->size,
-                               place->offset);
+                               "%u bytes at 0x%x of MRAM go beyond its %u MiB", place->size,
+                               place->offset, dpu_machine_mram_size(machine) >> 20);
         return DPU_OK;
     case DPU_PLACE_WRAM: break;
     }

@@ -10,7 +10,7 @@
 #endif
 
 #define DPU_WRAM_SIZE __dpu_wram_size__
-#define DPU_MRAM_SIZE (64 << 20)
+#define DPU_MRAM_SIZE __dpu_mram_size__
 #define DPU_DMA_MAX 2048
 
 #endif
