@@ -283,6 +283,7 @@ PROGRESS = {
         ("python -m dpu.profile", "dpu-profiling", "python -m offchip.trace", "python -m dpu.gdb"),
         "what the program prints",
     ),
+    "python -m dpu.study": "the time, on a terminal",
     "python -m accl.as_pyaccl": "what the program prints",
     **dict.fromkeys(
         ("dpu-clang", "dpu-upmem-dpurte-clang", "dpu-upmem-dpurte-clang++"), "none, as compilers"

@@ -19,12 +19,12 @@ from accelforge.exploration.axes import axes_of, check_paths
 from accelforge.exploration.objectives import Objectives
 from accelforge.exploration.result import Exploration
 from accelforge.exploration.samplers import SAMPLERS, Sampler
-from accelforge.exploration.store import Store
 from accelforge.exploration.work import Done, Evaluator, packed, work
 from accelforge.frontend.arch import Memory
 from accelforge.frontend.mapper.metrics import Metrics
 from accelforge.util.parallel import get_n_parallel_jobs
 from accelforge.util.progress import Progress
+from offchip.store import Store
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future

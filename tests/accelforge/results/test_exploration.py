@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import accelforge as af
 from accelforge.exploration.pareto import pareto_front
-from accelforge.exploration.store import Store, StoreError
+from offchip.store import Store, StoreError
 from tests.accelforge.mapper.small import chain_of, memory
 
 SIZES = [150, 300, 5000]
@@ -270,7 +270,7 @@ def test_a_file_of_another_exploration_is_refused(spec, tmp_path):
 def test_a_file_in_use_is_refused(spec, tmp_path):
     other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(StoreError, match="another process explores into it"):
+    with pytest.raises(StoreError, match="another process writes to it"):
         spec.explore(AXES, file=tmp_path / "x.db")
     other.close()
 
@@ -280,7 +280,7 @@ def test_files_of_others_are_refused(spec, tmp_path):
     other.execute("CREATE TABLE cats (name TEXT)")
     other.commit()
     other.close()
-    with pytest.raises(StoreError, match="a file of SQLite, but no exploration"):
+    with pytest.raises(StoreError, match="a file of SQLite, but has no exploration"):
         spec.explore(AXES, file=tmp_path / "x.db")
     with pytest.raises(StoreError, match="cannot be opened"):
         spec.explore(AXES, file=tmp_path / "no" / "x.db")

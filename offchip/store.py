@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The points of an exploration in a file of SQLite, which outlives a stop at any time.
+"""The points of an exploration or a study in a file of SQLite, which outlives a stop at any time.
 
 Table ``points`` has a row for each point and mapping: its number, that of its mapping, the value of
 each parameter, and each objective (NULL if the point is invalid). A chunk is written in one
@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Store", "StoreError"]
 
-_FORMAT = "accelforge-exploration"
-
 
 class StoreError(Exception):
-    """The file is no exploration, or another one, or is in use."""
+    """The file has something else, or is in use."""
 
 
 class Store:
@@ -38,6 +36,8 @@ class Store:
         What is explored, as JSON: a file of something else is refused.
     parameters, objectives : sequence of str
         Names of columns.
+    kind : str
+        What is in the file: a word for messages, and after the package's name its format.
     """
 
     def __init__(
@@ -46,8 +46,10 @@ class Store:
         described: dict[str, Any],
         parameters: Sequence[str],
         objectives: Sequence[str],
+        kind: str = "accelforge-exploration",
     ) -> None:
         self.path = Path(path)
+        self.format, self.kind = kind, kind.rpartition("-")[2]
         self.names = [*parameters, *objectives]
         self.width = len(parameters)
         try:
@@ -58,11 +60,11 @@ class Store:
             self._open(described)
         except sqlite3.OperationalError as error:
             self.connection.close()
-            where = "another process explores into it" if "locked" in str(error) else error
+            where = "another process writes to it" if "locked" in str(error) else error
             raise StoreError(f"{self.path} cannot be used: {where}") from error
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             self.connection.close()
-            raise StoreError(f"{self.path} is no file of an exploration: {error}") from error
+            raise StoreError(f"{self.path} has no {self.kind}: {error}") from error
         except BaseException:
             self.connection.close()
             raise
@@ -80,7 +82,7 @@ class Store:
         if not tables:
             self._create(described)
         elif not {"about", "chunks", "points"} <= tables:
-            raise StoreError(f"{self.path} is a file of SQLite, but no exploration")
+            raise StoreError(f"{self.path} is a file of SQLite, but has no {self.kind}")
         else:
             self._compare(described)
         self.connection.execute("COMMIT")
@@ -98,19 +100,19 @@ class Store:
             f"CREATE TABLE points (point INTEGER, mapping INTEGER, {columns}, "
             f"PRIMARY KEY (point, mapping)) WITHOUT ROWID"
         )
-        about = {"format": _FORMAT, **described}
+        about = {"format": self.format, **described}
         self.connection.executemany(
             "INSERT INTO about VALUES (?, ?)", [(k, json.dumps(v)) for k, v in about.items()]
         )
 
     def _compare(self, described: dict[str, Any]) -> None:
         about = dict(self.connection.execute("SELECT name, value FROM about"))
-        if about.get("format") != json.dumps(_FORMAT):
-            raise StoreError(f"{self.path} is a file of SQLite, but no exploration")
+        if about.get("format") != json.dumps(self.format):
+            raise StoreError(f"{self.path} is a file of SQLite, but has no {self.kind}")
         other = [name for name, value in described.items() if about.get(name) != json.dumps(value)]
         if other:
             raise StoreError(
-                f"{self.path} has another exploration: different {' and '.join(other)}. "
+                f"{self.path} has another {self.kind}: different {' and '.join(other)}. "
                 f"Give another file, or the same arguments to go on with it"
             )
 
@@ -122,10 +124,14 @@ class Store:
         """Return the numbers of the chunks that are there."""
         return {number for (number,) in self._all("SELECT number FROM chunks")}
 
+    def reasons(self) -> dict[int, str]:
+        """Return why the first invalid point of each chunk is invalid, in their order."""
+        query = "SELECT number, reason FROM chunks WHERE reason != '' ORDER BY number"
+        return {number: str(reason) for number, reason in self._all(query)}
+
     def reason(self) -> str:
         """Return why the first invalid point is invalid."""
-        found = self._all("SELECT reason FROM chunks WHERE reason != '' ORDER BY number LIMIT 1")
-        return str(found[0][0]) if found else ""
+        return next(iter(self.reasons().values()), "")
 
     def _all(self, query: str, values: tuple[int, ...] = ()) -> list[tuple[Any, ...]]:
         try:
