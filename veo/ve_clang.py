@@ -41,6 +41,8 @@ _LEFT_OUT = re.compile(r"-f(no-)?(pic|PIC|pie|PIE)|-pthread|-shared|-m(arch|tune
 _BY_ASSEMBLER = ("-via-file-asm", "-Wno-unused-command-line-argument")
 # The type that the headers have, and so the host; that of the VE is unsigned.
 _WIDE = ("-Xclang", "-fwchar-type=int", "-Xclang", "-fsigned-wchar")
+# clang of the wheel, with a correction.
+_CLANG = Path(__file__).with_name("ve_structures.py")
 # Headers of our own, which are looked into first.
 _HEADERS = Path(__file__).parent / "include" / "ve_code"
 _MAGIC = b"!<arch>\n"
@@ -77,8 +79,8 @@ def clang_command(language: str) -> list[str]:
         raise ModuleNotFoundError("the ziglang wheel is not installed")
     headers = Path(spec.origin).parent / "lib"
     folders = [*(["libcxx/include"] if language == "C++" else []), *_INCLUDE]
-    # -P: a ziglang in the current folder is not the wheel's.
-    command = [sys.executable, "-P", "-m", "ziglang", "clang", _TARGET, "-nostdinc", *_WIDE]
+    # -P: modules in its folder are not the ones that it imports.
+    command = [sys.executable, "-P", str(_CLANG), _TARGET, "-nostdinc", *_WIDE]
     command += _BY_ASSEMBLER
     command += ["-isystem", str(_HEADERS)]
     command += [word for folder in folders for word in ("-isystem", str(headers / folder))]
