@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dpu/lib/run/check_layout.h"
-#include "dpu/lib/run/readable_name.h"
+#include "common/readable_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ void dpulib_add_variable(struct text *text, const struct dpu_elf *elf, uint32_t 
         elf != NULL ? find_variable(elf, address + base_of(in_mram), in_mram) : NULL;
     if (symbol != NULL) {
         text_add(text, "'");
-        dpulib_add_name(text, symbol->name);
+        readable_name_add(text, symbol->name);
         text_add(text, "' + %u", address + base_of(in_mram) - symbol->value);
     } else if (elf != NULL)
         add_other_place(text, elf, address, in_mram);

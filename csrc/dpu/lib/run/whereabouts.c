@@ -5,7 +5,7 @@
 #include "dpu/isa/instructions.h"
 #include "dpu/lib/programs/program.h"
 #include "dpu/lib/ranks/rank.h"
-#include "dpu/lib/run/readable_name.h"
+#include "common/readable_name.h"
 #include "formats/dpu_elf.h"
 #include "formats/lines.h"
 
@@ -204,7 +204,7 @@ static void add_one(struct text *text, const struct dpu_elf *elf, uint32_t pc)
     bool has_line = find_own_line(elf, symbol, pc, &line);
     if (symbol != NULL) {
         text_add(text, " (");
-        dpulib_add_name(text, symbol->name);
+        readable_name_add(text, symbol->name);
         text_add(text, "+0x%x", offset);
     }
     if (has_line)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dpu/lib/run/readable_name.h"
+#include "common/readable_name.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@ static void find_demangler(void)
     memcpy(&demangler, &found, sizeof found);
 }
 
-void dpulib_add_name(struct text *text, const char *name)
+void readable_name_add(struct text *text, const char *name)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     char *readable = NULL;
