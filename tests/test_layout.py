@@ -39,7 +39,7 @@ LAYERS: dict[str, str] = {
     "csrc/veo/package": "include/veo csrc/common",
     "csrc/veo/sysve": "include/veo",
     "csrc/veo/link": "",
-    "csrc/veo/dump": "csrc/formats csrc/veo/isa csrc/veo/link",
+    "csrc/veo/dump": "csrc/common csrc/formats csrc/veo/isa csrc/veo/link",
     "csrc/veo/time": "csrc/veo/isa csrc/veo/machine",
     "csrc/veo/run": "csrc/common csrc/veo/link csrc/veo/isa csrc/veo/machine csrc/veo/time",
     "csrc/veo/worker": "include/veo csrc/common csrc/formats csrc/veo csrc/veo/link "

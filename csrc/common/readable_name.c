@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/readable_name.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,4 +32,37 @@ void readable_name_add(struct text *text, const char *name)
     }
     text_add(text, "%s", readable != NULL ? readable : name);
     free(readable);
+}
+
+/* How many characters of AT belong to one name; dots are parts of names, but not at their ends. */
+static size_t length_of_name(const char *at)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)at[length]) || at[length] == '_' || at[length] == '$' ||
+           (at[length] == '.' && length != 0 && isalnum((unsigned char)at[length + 1])))
+        length++;
+    return length;
+}
+
+void readable_names(char *text, size_t size)
+{
+    char *copy = strstr(text, "_Z") != NULL ? strdup(text) : NULL;
+    char *buffer = copy != NULL ? malloc(size) : NULL;
+    struct text out = text_new(buffer, buffer != NULL ? size : 0);
+    for (char *at = copy; buffer != NULL && *at != '\0';) {
+        size_t length = length_of_name(at);
+        char after = at[length];
+        at[length] = '\0';
+        readable_name_add(&out, at);
+        at[length] = after;
+        at += length;
+        if (*at != '\0')
+            text_add(&out, "%c", *at++);
+    }
+
+    /* The text is whole all the time, for those who cannot wait for this. */
+    if (buffer != NULL)
+        memcpy(text, buffer, strlen(buffer) + 1);
+    free(buffer);
+    free(copy);
 }

@@ -10,4 +10,7 @@
  * libstdc++. */
 void readable_name_add(struct text *text, const char *name) OFFCHIP_SYMBOL(readable_name_add);
 
+/* The same for all names of C++ in TEXT, which has SIZE bytes: what does not fit is cut off. */
+void readable_names(char *text, size_t size) OFFCHIP_SYMBOL(readable_names);
+
 #endif

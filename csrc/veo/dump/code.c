@@ -60,10 +60,11 @@ static void put_labels(const struct listing *listing, uint64_t offset)
     uint64_t value = listing->address + offset;
     const struct vedump_label *label = vedump_label_at(file, listing->section, value);
     const struct vedump_label *end = file->labels + file->nlabels;
+    struct vedump_name shown;
     for (; label != NULL && label < end && label->section == listing->section &&
            label->value == value;
          label++)
-        printf("\n%016" PRIx64 " <%s>:\n", value, label->name);
+        printf("\n%016" PRIx64 " <%s>:\n", value, vedump_shown(file, label->name, &shown));
 }
 
 /* The text of a line of the source, which is read once more only to go back. */
@@ -123,14 +124,16 @@ static void put_target(const struct listing *listing, uint64_t word, uint64_t of
     default: return;
     }
 
+    struct vedump_name shown;
     uint64_t value = listing->address + offset + (uint64_t)(int64_t)instruction.displacement;
     const struct vedump_label *label = vedump_label_at(listing->file, listing->section, value);
     if (label == NULL)
         printf("  # 0x%" PRIx64, value);
     else if (label->value == value)
-        printf("  # <%s>", label->name);
+        printf("  # <%s>", vedump_shown(listing->file, label->name, &shown));
     else
-        printf("  # <%s+0x%" PRIx64 ">", label->name, value - label->value);
+        printf("  # <%s+0x%" PRIx64 ">", vedump_shown(listing->file, label->name, &shown),
+               value - label->value);
 }
 
 static void put_relocations(struct listing *listing, uint64_t end)
@@ -138,7 +141,7 @@ static void put_relocations(struct listing *listing, uint64_t end)
     while (listing->next < listing->nrelocations &&
            listing->relocations[listing->next].r_offset - listing->address < end) {
         const Elf64_Rela *relocation = &listing->relocations[listing->next++];
-        char text[300];
+        char text[1100];
         vedump_put_relocation(listing->file, relocation, text, sizeof text);
         printf("%34s# %" PRIx64 ": %s\n", "", relocation->r_offset, text);
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/readable_name.h"
 #include "veo/link/relocate.h"
 
 /* --- labels --- */
@@ -79,6 +80,16 @@ uint64_t vedump_address(const struct vedump_file *file, size_t section)
 
 /* --- relocations --- */
 
+const char *vedump_shown(const struct vedump_file *file, const char *name,
+                         struct vedump_name *buffer)
+{
+    struct text text = text_new(buffer->text, sizeof buffer->text);
+    if (!file->readable)
+        return name;
+    readable_name_add(&text, name);
+    return buffer->text;
+}
+
 const char *vedump_symbol_name(const struct vedump_file *file, size_t index)
 {
     if (index == 0 || index >= velink_symbol_count(file->symbols))
@@ -105,7 +116,9 @@ void vedump_put_relocation(const struct vedump_file *file, const Elf64_Rela *rel
                  : *name != '\0' ? "+"
                                  : "",
                  addend < 0 ? -(uint64_t)addend : (uint64_t)addend);
-    snprintf(text, size, "%s %.200s%s", type != NULL ? type->name : kind, name, distance);
+    struct vedump_name shown;
+    snprintf(text, size, "%s %.1000s%s", type != NULL ? type->name : kind,
+             vedump_shown(file, name, &shown), distance);
 }
 
 /* --- debug info --- */

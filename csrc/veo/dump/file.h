@@ -26,11 +26,17 @@ struct vedump_file {
     struct vedump_label *labels; /* by section and value; of two, the global one is first */
     size_t nlabels;
     uint64_t *bases; /* of sections in the debug info: those of an object all begin at 0 */
+    bool readable;   /* names of C++ are shown as sources have them */
+};
+
+/* A name as it is shown. */
+struct vedump_name {
+    char text[1000];
 };
 
 /* Options of the listing. */
 struct vedump_what {
-    bool sections, symbols, relocations, code, lines, source;
+    bool sections, symbols, relocations, code, lines, source, readable;
 };
 
 /*
@@ -49,6 +55,10 @@ const struct vedump_label *vedump_label_at(const struct vedump_file *file, size_
 
 /* The name of a symbol of a relocation; that of its section if it has none. */
 const char *vedump_symbol_name(const struct vedump_file *file, size_t index);
+
+/* NAME as it is shown, in BUFFER. */
+const char *vedump_shown(const struct vedump_file *file, const char *name,
+                         struct vedump_name *buffer);
 
 /* Writes the type and the value of a relocation, such as "R_VE_LO32 f+0x8". */
 void vedump_put_relocation(const struct vedump_file *file, const Elf64_Rela *relocation, char *text,

@@ -24,6 +24,7 @@ static const char usage[] =
     "  -h, --section-headers sections\n"
     "  -t, --syms            symbols\n"
     "  -x, --all-headers     sections, symbols and relocations\n"
+    "  -C, --demangle        names of C++ as sources have them\n"
     "      --help            this text\n"
     "Example: ve-objdump -dl kernel.o\n";
 
@@ -40,6 +41,7 @@ static bool list_file(const char *name, struct velink_bytes image, const struct 
     if (!vedump_open(&file, image, &error))
         return fail(name, error.text);
 
+    file.readable = what->readable;
     printf("%s: file format elf64-ve\n", name);
     if (what->sections)
         vedump_sections(&file);
@@ -98,6 +100,7 @@ static bool take_option(int option, struct vedump_what *what)
     case 'h': what->sections = true; return true;
     case 't': what->symbols = true; return true;
     case 'x': what->sections = what->symbols = what->relocations = true; return true;
+    case 'C': what->readable = true; return true;
     default: return false;
     }
 }
@@ -112,11 +115,12 @@ int main(int argc, char *argv[])
                                             {"headers", no_argument, NULL, 'h'},
                                             {"syms", no_argument, NULL, 't'},
                                             {"all-headers", no_argument, NULL, 'x'},
+                                            {"demangle", no_argument, NULL, 'C'},
                                             {"help", no_argument, NULL, 'H'},
                                             {NULL, 0, NULL, 0}};
     struct vedump_what what = {.code = false};
     int option;
-    while ((option = getopt_long(argc, argv, "dlSrhtx", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "dlSrhtxC", options, NULL)) != -1) {
         if (option == 'H')
             return fputs(usage, stdout) < 0;
         if (!take_option(option, &what)) {

@@ -47,13 +47,14 @@ static const char *place_name(const struct vedump_file *file, unsigned section)
 
 void vedump_symbols(const struct vedump_file *file)
 {
+    struct vedump_name shown;
     printf("\nsymbols:\n");
     for (size_t i = 1; i < velink_symbol_count(file->symbols); i++) {
         Elf64_Sym symbol = velink_symbol(file->symbols, i);
         printf("  %016" PRIx64 " %8" PRIu64 " %-6s %-7s %s %s\n", symbol.st_value, symbol.st_size,
                binding_name(ELF64_ST_BIND(symbol.st_info)),
                type_name(ELF64_ST_TYPE(symbol.st_info)), place_name(file, symbol.st_shndx),
-               vedump_symbol_name(file, i));
+               vedump_shown(file, vedump_symbol_name(file, i), &shown));
     }
 }
 
@@ -67,7 +68,7 @@ void vedump_relocations(const struct vedump_file *file)
         printf("\nrelocations in %s:\n", velink_elf_section_name(&file->elf, i));
         for (size_t k = 0; k < velink_relocation_count(table); k++) {
             Elf64_Rela relocation = velink_relocation(table, k);
-            char text[300];
+            char text[1100];
             vedump_put_relocation(file, &relocation, text, sizeof text);
             printf("  %016" PRIx64 " %s\n", relocation.r_offset, text);
         }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/readable_name.h"
 #include "veo/link/archive.h"
 #include "veo/link/elf_file.h"
 #include "veo/run/finish.h"
@@ -236,6 +237,7 @@ struct velink_library *verun_load(const char *path, struct velink_error *error)
     if (known != NULL)
         known->count++;
     pthread_mutex_unlock(&lock);
+    readable_names(error->text, sizeof error->text);
     return library;
 }
 

@@ -14,6 +14,7 @@
 #include <unwind.h>
 
 #include "common/futex.h"
+#include "common/readable_name.h"
 #include "common/text.h"
 #include "formats/dwarf_lines.h"
 #include "ve_offload.h"
@@ -201,10 +202,12 @@ static void flush_output(void)
     }
 }
 
-static void show(const struct text *report)
+static void show(void)
 {
-    if (!veow_header->quiet) {
-        ssize_t ignored = write(STDERR_FILENO, report->at, strnlen(report->at, report->size));
+    static atomic_flag shown = ATOMIC_FLAG_INIT;
+    const char *report = veow_header->death;
+    if (!veow_header->quiet && !atomic_flag_test_and_set(&shown)) {
+        ssize_t ignored = write(STDERR_FILENO, report, strnlen(report, sizeof veow_header->death));
         ignored = write(STDERR_FILENO, "\n", 1);
         (void)ignored;
     }
@@ -220,11 +223,23 @@ static _Thread_local sigjmp_buf next_step;
         } \
     } while (0)
 
-/* A report that gets stuck, as at a lock that the crashed thread holds, ends the process too. */
-static void limit_time(void)
+/* The exit code of a process whose report is not shown in time. */
+static volatile sig_atomic_t late_code;
+
+VEOW_NO_ASAN static void on_late(int number)
+{
+    (void)number;
+    show();
+    _exit(late_code);
+}
+
+/* A report that gets stuck, as at a lock that the crashed thread holds, is shown as far as it is.
+ */
+static void limit_time(int code)
 {
     sigset_t alarms;
-    signal(SIGALRM, SIG_DFL);
+    late_code = code;
+    signal(SIGALRM, on_late);
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
@@ -281,7 +296,7 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
     uint64_t target = ctx != NULL ? atomic_load(&ctx->target) : 0;
     STEP(publish(number));
     atomic_store(&veow_header->crashed, (uint32_t)number); /* also if that step faulted */
-    limit_time();
+    limit_time(number);
 
     struct text report = text_new(veow_header->death, sizeof veow_header->death);
     const ucontext_t *uc = context;
@@ -291,8 +306,9 @@ VEOW_NO_ASAN static void on_crash(int number, siginfo_t *info, void *context)
         STEP(add_ve_frames(&report, ve_core_current));
     else
         STEP(_Unwind_Backtrace(add_frame, &trace));
+    STEP(readable_names(veow_header->death, sizeof veow_header->death));
     STEP(flush_output());
-    STEP(show(&report));
+    STEP(show());
     _exit(number);
 }
 
@@ -302,9 +318,9 @@ VEOW_NO_ASAN void veow_die(const char *reason)
     struct text report = text_new(veow_header->death, sizeof veow_header->death);
     text_add(&report, "[VE] ERROR: %s", reason);
     publish(SIGABRT);
-    limit_time();
+    limit_time(1);
     flush_output();
-    show(&report);
+    show();
     _exit(1);
 }
 
@@ -315,7 +331,7 @@ VEOW_NO_ASAN void veow_ve_exception(const struct ve_core *core)
     int number = ve_fault_signal(fault->kind);
     end_once();
     publish(number != 0 ? number : SIGABRT);
-    limit_time();
+    limit_time(number != 0 ? number : 1);
 
     struct text report = text_new(veow_header->death, sizeof veow_header->death);
     text_add(&report, "[VE] ERROR: %s (%s) in ", ve_fault_name(fault->kind),
@@ -324,8 +340,9 @@ VEOW_NO_ASAN void veow_ve_exception(const struct ve_core *core)
     if (fault->address != 0)
         text_add(&report, ", at address 0x%llx", (unsigned long long)fault->address);
     STEP(add_ve_frames(&report, core));
+    STEP(readable_names(veow_header->death, sizeof veow_header->death));
     flush_output();
-    show(&report);
+    show();
     _exit(number != 0 ? number : 1);
 }
 

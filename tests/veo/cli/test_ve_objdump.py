@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import veo
+from tests.support.libstdcxx import needs_libstdcxx
 from tests.veo.fuzz.link_corpus import archive
 from tests.veo.machine.test_disassembler import assemble, text_section
 from veo.cli.nec_folder import write_folder
@@ -89,6 +90,25 @@ def test_tables_are_listed(made: Path) -> None:
     assert re.search(r"symbols:\n(.*\n)*  0{16} +\d+ global func +.text scale\n", out)
     assert re.search(r" 0 global +undefined puts\n", out)
     assert re.search(r"relocations in .rela.text:\n(.*\n)*  [0-9a-f]{16} R_VE_HI32 puts\n", out)
+
+
+@needs_libstdcxx
+def test_names_of_cxx_are_shown_as_sources_have_them(tmp_path: Path) -> None:
+    source = tmp_path / "grid.cpp"
+    source.write_text("""
+        namespace grid { int at(const int *p, long i) { return p[i]; } extern int (*call)(int); }
+        int f(const int *p, int n) { return n > 0 ? grid::call(n) : grid::at(p, n); }
+    """)
+    command = [*clang_command("C++"), "-O1", "-c", str(source), "-o", str(tmp_path / "grid.o")]
+    subprocess.run(command, check=True)
+    out = objdump("-d", "-r", "-x", "-C", tmp_path / "grid.o").stdout
+    assert re.search(r"\n\w{16} <grid::at\(int const\*, long\)>:\n", out)
+    assert re.search(r" func +\.text f\(int const\*, int\)\n", out)
+    assert re.search(r"# \w+: R_VE_LO32 grid::call\n", out)
+    assert re.search(r"br\w+\.l.*  # <f\(int const\*, int\)\+0x\w+>\n", out)
+    assert "_Z" not in out
+    out = objdump("-t", tmp_path / "grid.o").stdout
+    assert "_ZN4grid2atEPKil" in out
 
 
 def test_members_of_archives_are_listed(made: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import veo
+from tests.support.libstdcxx import needs_libstdcxx
 from tests.veo.fuzz.link_corpus import (
     HEADER,
     IDENTITY,
@@ -201,6 +202,19 @@ def test_undefined_symbols_are_listed(
     source = "void nowhere(void); extern int neither; int f(void) { nowhere(); return neither; }"
     with pytest.raises(veo.VeoError, match="2 symbols it uses are nowhere: nowhere, neither"):
         proc.load_library(build(source))
+
+
+@needs_libstdcxx
+def test_undefined_symbols_of_cxx_are_listed_as_sources_have_them(
+    build: Callable[..., str], proc: veo.VeoProc
+) -> None:
+    source = """
+        namespace grid { double sum(const double *, int); struct A { A(); virtual ~A(); }; }
+        extern "C" double f(const double *p) { grid::A a; return grid::sum(p, 1); }
+    """
+    names = r"grid::A::A\(\), grid::sum\(double const\*, int\), grid::A::~A\(\)"
+    with pytest.raises(veo.VeoError, match=f"3 symbols it uses are nowhere: {names}"):
+        proc.load_library(build(source, language="c++"))
 
 
 @pytest.mark.parametrize("flags", ["-O0", "-O2", "-O2 -fPIC"])
