@@ -20,7 +20,8 @@ struct listing {
     uint64_t address; /* of the section */
     Elf64_Rela *relocations;
     size_t nrelocations;
-    size_t next; /* relocation */
+    size_t next;  /* relocation */
+    size_t table; /* section of them */
     struct dwarf_line line;
     FILE *source; /* of the line, if it is in the current folder */
 };
@@ -48,6 +49,7 @@ static void take_relocations(struct listing *listing)
         for (size_t k = 0; k < count; k++)
             more[listing->nrelocations + k] = velink_relocation(table, k);
         listing->relocations = more;
+        listing->table = i;
         listing->nrelocations += count;
     }
     if (listing->nrelocations != 0)
@@ -142,7 +144,7 @@ static void put_relocations(struct listing *listing, uint64_t end)
            listing->relocations[listing->next].r_offset - listing->address < end) {
         const Elf64_Rela *relocation = &listing->relocations[listing->next++];
         char text[1100];
-        vedump_put_relocation(listing->file, relocation, text, sizeof text);
+        vedump_put_relocation(listing->file, listing->table, relocation, text, sizeof text);
         printf("%34s# %" PRIx64 ": %s\n", "", relocation->r_offset, text);
     }
 }

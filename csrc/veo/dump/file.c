@@ -90,22 +90,40 @@ const char *vedump_shown(const struct vedump_file *file, const char *name,
     return buffer->text;
 }
 
-const char *vedump_symbol_name(const struct vedump_file *file, size_t index)
+static const char *name_in(const struct vedump_file *file, struct velink_bytes symbols,
+                           struct velink_bytes strings, size_t index)
 {
-    if (index == 0 || index >= velink_symbol_count(file->symbols))
+    if (index == 0 || index >= velink_symbol_count(symbols))
         return "";
-    Elf64_Sym symbol = velink_symbol(file->symbols, index);
+    Elf64_Sym symbol = velink_symbol(symbols, index);
     if (ELF64_ST_TYPE(symbol.st_info) == STT_SECTION && symbol.st_shndx < file->elf.nsections)
         return velink_elf_section_name(&file->elf, symbol.st_shndx);
-    return velink_string(file->strings, symbol.st_name);
+    return velink_string(strings, symbol.st_name);
 }
 
-void vedump_put_relocation(const struct vedump_file *file, const Elf64_Rela *relocation, char *text,
-                           size_t size)
+const char *vedump_symbol_name(const struct vedump_file *file, size_t index)
+{
+    return name_in(file, file->symbols, file->strings, index);
+}
+
+/* A section of relocations names its symbols' table: libraries have another one for loaders. */
+static const char *name_of_target(const struct vedump_file *file, size_t section, size_t index)
+{
+    const size_t count = file->elf.nsections;
+    const uint32_t table = section < count ? file->elf.sections[section].sh_link : 0;
+    const uint32_t strings = table < count ? file->elf.sections[table].sh_link : 0;
+    if (table == 0 || table >= count || strings >= count)
+        return "";
+    return name_in(file, velink_elf_content(&file->elf, table),
+                   velink_elf_content(&file->elf, strings), index);
+}
+
+void vedump_put_relocation(const struct vedump_file *file, size_t section,
+                           const Elf64_Rela *relocation, char *text, size_t size)
 {
     uint64_t number = ELF64_R_TYPE(relocation->r_info);
     const struct velink_relocation_type *type = velink_relocation_type(number);
-    const char *name = vedump_symbol_name(file, ELF64_R_SYM(relocation->r_info));
+    const char *name = name_of_target(file, section, ELF64_R_SYM(relocation->r_info));
     int64_t addend = relocation->r_addend;
     char kind[32];
     char distance[32] = "";

@@ -53,16 +53,16 @@ uint64_t vedump_address(const struct vedump_file *file, size_t section);
 const struct vedump_label *vedump_label_at(const struct vedump_file *file, size_t section,
                                            uint64_t value);
 
-/* The name of a symbol of a relocation; that of its section if it has none. */
+/* The name of a symbol; that of its section if it has none. */
 const char *vedump_symbol_name(const struct vedump_file *file, size_t index);
 
 /* NAME as it is shown, in BUFFER. */
 const char *vedump_shown(const struct vedump_file *file, const char *name,
                          struct vedump_name *buffer);
 
-/* Writes the type and the value of a relocation, such as "R_VE_LO32 f+0x8". */
-void vedump_put_relocation(const struct vedump_file *file, const Elf64_Rela *relocation, char *text,
-                           size_t size);
+/* Writes the type and the value of a relocation of SECTION, such as "R_VE_LO32 f+0x8". */
+void vedump_put_relocation(const struct vedump_file *file, size_t section,
+                           const Elf64_Rela *relocation, char *text, size_t size);
 
 /* Print the listing to standard output. */
 void vedump_sections(const struct vedump_file *file);

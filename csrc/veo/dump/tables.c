@@ -69,7 +69,7 @@ void vedump_relocations(const struct vedump_file *file)
         for (size_t k = 0; k < velink_relocation_count(table); k++) {
             Elf64_Rela relocation = velink_relocation(table, k);
             char text[1100];
-            vedump_put_relocation(file, &relocation, text, sizeof text);
+            vedump_put_relocation(file, i, &relocation, text, sizeof text);
             printf("  %016" PRIx64 " %s\n", relocation.r_offset, text);
         }
     }

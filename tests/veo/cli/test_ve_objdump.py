@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+import struct
 import subprocess
 from pathlib import Path
 
@@ -12,7 +13,17 @@ import pytest
 
 import veo
 from tests.support.libstdcxx import needs_libstdcxx
-from tests.veo.fuzz.link_corpus import archive
+from tests.veo.fuzz.link_corpus import (
+    ALLOCATED,
+    FUNCTION,
+    GLOBAL,
+    RELOCATIONS,
+    STRTAB,
+    SYMBOL,
+    archive,
+    relocations,
+    write_object,
+)
 from tests.veo.machine.test_disassembler import assemble, text_section
 from veo.cli.nec_folder import write_folder
 from veo.ve_clang import clang_command
@@ -90,6 +101,26 @@ def test_tables_are_listed(made: Path) -> None:
     assert re.search(r"symbols:\n(.*\n)*  0{16} +\d+ global func +.text scale\n", out)
     assert re.search(r" 0 global +undefined puts\n", out)
     assert re.search(r"relocations in .rela.text:\n(.*\n)*  [0-9a-f]{16} R_VE_HI32 puts\n", out)
+
+
+def test_relocations_of_libraries_have_the_names_that_loaders_see(tmp_path: Path) -> None:
+    names = b"\0for_loaders\0"
+    symbols = bytes(24) + struct.pack(SYMBOL, 1, GLOBAL << 4, 0, 0, 0, 0)
+    rows = relocations([(16, 18, 1, 0)])
+    path = tmp_path / "library.so"
+    path.write_bytes(
+        write_object(
+            [
+                (".dynsym", 11, ALLOCATED, symbols, len(symbols), 2, 1),
+                (".dynstr", STRTAB, ALLOCATED, names, len(names), 0, 0),
+                (".rela.dyn", RELOCATIONS, ALLOCATED, rows, len(rows), 1, 0),
+            ],
+            [("for_debuggers", GLOBAL, FUNCTION, 0, 0, 0)],
+        )
+    )
+    out = objdump("-x", path).stdout
+    assert "0000000000000010 R_VE_GLOB_DAT for_loaders\n" in out
+    assert "for_debuggers" in out.partition("relocations in")[0]
 
 
 @needs_libstdcxx
