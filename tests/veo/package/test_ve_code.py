@@ -263,61 +263,6 @@ def test_old_c_programs_are_compiled(build: Callable[..., str]) -> None:
     assert veorun(build(source)).returncode == 6
 
 
-def test_atomic_operations_of_more_than_a_register(build: Callable[..., str]) -> None:
-    """Expected is what gcc's code prints on the host."""
-    source = r"""
-        #include <pthread.h>
-        #include <stdatomic.h>
-        #include <stdio.h>
-        typedef struct { long a, b, c; } triple;
-        static _Atomic triple t;
-        static _Atomic __int128 w;
-        static _Atomic long double q;
-        static void *work(void *argument)
-        {
-            for (int i = 0; i < 1000; i++) {
-                triple seen = t, next;
-                do
-                    next = (triple){seen.a + 1, seen.b + 2, seen.c - 1};
-                while (!atomic_compare_exchange_weak(&t, &seen, next));
-                w += ((__int128)1 << 64) + 1;
-                q += 0.5L;
-            }
-            return argument;
-        }
-        #define SHOW(call) printf("%d", (int)(call)), printf(" %d|", (int)w)
-        int main(void)
-        {
-            pthread_t ids[4];
-            for (int i = 0; i < 4; i++)
-                pthread_create(&ids[i], NULL, work, NULL);
-            for (int i = 0; i < 4; i++)
-                pthread_join(ids[i], NULL);
-            triple x = t;
-            __int128 v = w;
-            printf("%ld %ld %ld %llx %llx %Lg\n", x.a, x.b, x.c, (long long)(v >> 64),
-                   (long long)v, (long double)q);
-            SHOW(atomic_exchange(&w, 12));
-            SHOW(atomic_fetch_sub(&w, 2));
-            SHOW(atomic_fetch_and(&w, 6));
-            SHOW(atomic_fetch_or(&w, 8));
-            SHOW(atomic_fetch_xor(&w, 3));
-            SHOW(__atomic_fetch_nand((__int128 *)&w, 5, __ATOMIC_SEQ_CST));
-            v = -10;
-            SHOW(atomic_compare_exchange_strong(&w, &v, 77));
-            SHOW(v);
-            SHOW(atomic_compare_exchange_strong(&w, &v, 77));
-            x = atomic_exchange(&t, ((triple){7, 8, 9}));
-            printf("%ld %ld %d\n", x.a, ((triple)t).c, atomic_is_lock_free(&t));
-        }
-    """
-    done = veorun(build(source, flags="-O2 -Wno-atomic-alignment"))
-    assert done.stdout.splitlines() == [
-        "4000 8000 -4000 fa0 fa0 2000",
-        "4000 12|12 10|10 2|2 10|10 9|9 -2|0 -2|-2 -2|1 77|4000 9 0",
-    ]
-
-
 def test_cxx_without_exceptions(build: Callable[..., str]) -> None:
     source = """
         #include <cstdio>
