@@ -71,7 +71,8 @@ def format_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def read_values() -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the variables of the soft libveo with what they take, and with their defaults."""
     text = (ROOT / "csrc/veo/lib/variables.h").read_text()
-    for kind, rest in re.findall(r"^    (NUMBER|SIZE|CHOICE|FILE)\((.*?)\)", text, re.MULTILINE):
+    pattern = r"^    (NUMBER|SIZE|CHOICE|FILE|COMMAND)\((.*?)\)"
+    for kind, rest in re.findall(pattern, text, re.MULTILINE):
         name, *values = (word.strip() for word in rest.split(","))
         if kind == "NUMBER":
             yield name, (f"{values[0]} to {values[1]}", values[2])
@@ -79,6 +80,8 @@ def read_values() -> Iterator[tuple[str, tuple[str, str]]]:
             yield name, ("bytes, with suffix `K`, `M` or `G`", "what the machine has")
         elif kind == "FILE":
             yield name, ("a file that can be written, or `-` for stderr", "no report")
+        elif kind == "COMMAND":
+            yield name, ("a command; empty: none", "gcc, clang, cc or zig")
         else:
             words = values[0].strip('"').split("|")
             shown = ", ".join(f"`{word}`" for word in words if word)

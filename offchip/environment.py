@@ -76,6 +76,17 @@ VARIABLES = (
         " with a kernel running there",
     ),
     Variable(
+        "VEO_SOFT_ENGINE",
+        "veo",
+        "what runs Vector Engine code: `auto` translates what runs often to code of the host,"
+        " `interpreter` nothing, `translated` all that runs more than once",
+    ),
+    Variable(
+        "VEO_SOFT_CC",
+        "veo",
+        "the C compiler of the host that code is translated with, such as `clang`",
+    ),
+    Variable(
         "VEO_SOFT_REPORT",
         "veo",
         "write a line for each call of Vector Engine code, with the time that a real one would"

@@ -5,17 +5,19 @@
  *
  * NUMBER(name, least, most, default), SIZE(name, default): bytes, 0 stands for what the machine
  * has; CHOICE(name, words): with "|" between them, of which the first is the default;
- * FILE(name): the worker opens it.
+ * FILE(name): the worker opens it; COMMAND(name): the worker runs it.
  */
 #ifndef VEOLIB_VARIABLES_H
 #define VEOLIB_VARIABLES_H
 
-#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE, FILE) \
+#define VEOLIB_VARIABLES(NUMBER, SIZE, CHOICE, FILE, COMMAND) \
     NUMBER(VEO_SOFT_NODES, 1, 1024, 1) \
     CHOICE(VEO_SOFT_ARCH, "1|3") \
     SIZE(VEO_SOFT_MEMORY, 0) \
     NUMBER(VEO_SOFT_SPIN_US, 0, 1000000, 500) \
     CHOICE(VEO_SOFT_TRANSFERS, "ordered|unordered") \
+    CHOICE(VEO_SOFT_ENGINE, "auto|interpreter|translated") \
+    COMMAND(VEO_SOFT_CC) \
     CHOICE(VEO_SOFT_MODEL, "VE10B|VE20B") \
     FILE(VEO_SOFT_REPORT) \
     CHOICE(VEO_DEBUG, "|console|xterm") \

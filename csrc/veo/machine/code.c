@@ -5,13 +5,15 @@
 #include <stdlib.h>
 
 _Atomic uint64_t ve_code_changes;
+uint32_t ve_code_period = 4096;
+void (*ve_code_sample)(struct ve_code *code, const struct ve_decoded *decoded);
 
 void ve_code_changed(void)
 {
     atomic_fetch_add(&ve_code_changes, 1);
 }
 
-struct ve_code *ve_code_create(const void *undecoded, const void *page_end)
+struct ve_code *ve_code_create(const void *undecoded, const void *page_end, const void *translated)
 {
     struct ve_code *code = calloc(1, sizeof *code);
     if (code == NULL)
@@ -19,6 +21,8 @@ struct ve_code *ve_code_create(const void *undecoded, const void *page_end)
 
     code->undecoded = undecoded;
     code->page_end = page_end;
+    code->translated = translated;
+    code->countdown = ve_code_period;
     code->changes = atomic_load(&ve_code_changes);
     return code;
 }
@@ -35,12 +39,18 @@ void ve_code_destroy(struct ve_code *code)
 
 static void forget(const struct ve_code *code, struct ve_page *page)
 {
-    for (uint32_t i = 0; i < VE_PAGE_WORDS; i++)
+    page->samples = 0;
+    page->is_used = false;
+    for (uint32_t i = 0; i < VE_PAGE_WORDS; i++) {
         page->list[i].label = code->undecoded;
+        page->list[i].target = NULL; /* so that the next jump says that its page is used */
+    }
+    page->list[VE_PAGE_WORDS].target = NULL;
 }
 
 void ve_code_reset(struct ve_code *code)
 {
+    code->seen = 0;
     for (uint32_t i = 0; i < VE_CODE_BUCKETS; i++)
         for (struct ve_page *page = code->buckets[i]; page != NULL; page = page->next)
             forget(code, page);
@@ -53,15 +63,33 @@ static struct ve_page *add_page(struct ve_code *code, uint64_t number, struct ve
         return NULL;
 
     page->number = number;
-    for (uint32_t i = 0; i <= VE_PAGE_WORDS; i++) {
+    for (uint32_t i = 0; i <= VE_PAGE_WORDS; i++)
         page->list[i].address = (number << VE_PAGE_SHIFT) + 8u * i;
-        page->list[i].target = NULL;
-    }
     page->list[VE_PAGE_WORDS].label = code->page_end;
     forget(code, page);
     page->next = *bucket;
     *bucket = page;
     return page;
+}
+
+struct ve_page *ve_code_page(const struct ve_code *code, uint64_t address)
+{
+    uint64_t number = address >> VE_PAGE_SHIFT;
+    struct ve_page *page = code->buckets[number % VE_CODE_BUCKETS];
+    while (page != NULL && page->number != number)
+        page = page->next;
+    return page;
+}
+
+void ve_code_install(struct ve_code *code, uint64_t address, const struct ve_unit *unit)
+{
+    struct ve_decoded *decoded = ve_code_find(code, address);
+    struct ve_page *page = ve_code_page(code, address);
+    if (page == NULL)
+        return;
+
+    page->units[address >> 3 & (VE_PAGE_WORDS - 1)] = unit;
+    decoded->label = code->translated;
 }
 
 struct ve_decoded *ve_code_find(struct ve_code *code, uint64_t address)
@@ -73,11 +101,11 @@ struct ve_decoded *ve_code_find(struct ve_code *code, uint64_t address)
     }
 
     uint64_t number = address >> VE_PAGE_SHIFT;
-    struct ve_page **bucket = &code->buckets[number % VE_CODE_BUCKETS];
-    struct ve_page *page = *bucket;
-    while (page != NULL && page->number != number)
-        page = page->next;
+    struct ve_page *page = ve_code_page(code, address);
     if (page == NULL)
-        page = add_page(code, number, bucket);
-    return page == NULL ? NULL : &page->list[address >> 3 & (VE_PAGE_WORDS - 1)];
+        page = add_page(code, number, &code->buckets[number % VE_CODE_BUCKETS]);
+    if (page == NULL)
+        return NULL;
+    page->is_used = true;
+    return &page->list[address >> 3 & (VE_PAGE_WORDS - 1)];
 }

@@ -15,6 +15,7 @@
 enum special {
     LABEL_UNDECODED,
     LABEL_PAGE_END,
+    LABEL_TRANSLATED,
     LABEL_CALL,    /* the executor does it */
     LABEL_CHECKED, /* the same, and looks for floating-point exceptions */
     LABEL_FUSED,   /* and the sequences of enum ve_fusion */
@@ -77,6 +78,13 @@ static const void *label_of(const struct ve_core *core, struct ve_decoded *decod
         decoded++; \
         GO; \
     } while (0)
+/* After a taken branch, to DECODED. */
+#define GO_SAMPLED \
+    do { \
+        if (RARELY(--code->countdown == 0)) \
+            goto sample; \
+        GO; \
+    } while (0)
 #define STOP goto stopped
 #define HERE core->current = decoded
 #define INSTRUCTION_OF_DECODED const struct ve_instruction *const i = &decoded->instruction
@@ -87,6 +95,7 @@ static bool run(struct ve_core *core)
     static const void *const special[LABEL_COUNT] = {
         [LABEL_UNDECODED] = &&undecoded,
         [LABEL_PAGE_END] = &&page_end,
+        [LABEL_TRANSLATED] = &&translated,
         [LABEL_CALL] = &&call,
         [LABEL_CHECKED] = &&checked,
         [LABEL_FUSED + (int)VE_FUSED_ENTER] = &&fused_enter,
@@ -119,7 +128,8 @@ static bool run(struct ve_core *core)
 #undef SCALAR
 
     if (core->code == NULL)
-        core->code = ve_code_create(special[LABEL_UNDECODED], special[LABEL_PAGE_END]);
+        core->code = ve_code_create(special[LABEL_UNDECODED], special[LABEL_PAGE_END],
+                                    special[LABEL_TRANSLATED]);
     struct ve_code *code = core->code;
     if (code == NULL) {
         ve_raise(core, VE_FAULT_MEMORY, 0);
@@ -137,13 +147,13 @@ static bool run(struct ve_core *core)
 jump_from_here:
     if ((target ^ decoded->address) >> VE_PAGE_SHIFT == 0 && target % 8 == 0) {
         decoded += (int64_t)(target - decoded->address) / 8;
-        GO;
+        GO_SAMPLED;
     }
 jump_far:
     jumped = decoded;
     if (jumped->target != NULL && jumped->target->address == target && ve_code_is_current(code)) {
         decoded = jumped->target;
-        GO;
+        GO_SAMPLED;
     }
 jump:
     if (RARELY(target >= core->gate_low && target < core->gate_high)) {
@@ -170,6 +180,24 @@ jump:
 page_end:
     target = decoded->address;
     goto jump_far;
+
+sample:
+    code->countdown = ve_code_period;
+    if (ve_code_sample != NULL && !ve_floating_is_checked(core))
+        ve_code_sample(code, decoded);
+    GO;
+
+translated:
+    {
+        const struct ve_unit *unit = ve_code_unit(decoded);
+        target = unit->run(core, unit->list, decoded->address);
+    }
+    if (RARELY(core->stopped)) {
+        core->ic = ve_core_address(core);
+        return false;
+    }
+    jumped = &unknown;
+    goto jump;
 
 undecoded:
     if (!ve_fetch(core, decoded->address, &decoded->instruction))
@@ -199,7 +227,7 @@ checked:
         INSTRUCTION_OF_DECODED; \
         if (condition) { \
             decoded += i->displacement / 8; \
-            GO; \
+            GO_SAMPLED; \
         } \
     } \
     NEXT;
@@ -217,7 +245,7 @@ checked:
     NEAR(near_w_le, (int32_t)Y <= (int32_t)Z)
 near_always:
     decoded += decoded->instruction.displacement / 8;
-    GO;
+    GO_SAMPLED;
 
 #define BRANCH(operation, condition, to) \
     op_##operation: \

@@ -57,6 +57,7 @@ EXECUTE(SMIR)
 EXECUTE(FENCEI)
 {
     (void)i;
+    ve_code_changed(); /* for what is translated */
     if (core->code != NULL)
         ve_code_reset(core->code);
 }

@@ -12,6 +12,7 @@
 #include "common/readable_name.h"
 #include "veo/link/archive.h"
 #include "veo/link/elf_file.h"
+#include "veo/run/engine.h"
 #include "veo/run/finish.h"
 #include "veo/run/gates.h"
 #include "veo/run/report.h"
@@ -205,7 +206,7 @@ static struct velink_library *load(const char *path, struct velink_error *error)
         velink_fail(error, "VEORUN_UNDEFINED=%.80s is not allowed: it takes call", setting);
         return NULL;
     }
-    if (!verun_trace_ready(error) || !verun_report_ready(error))
+    if (!verun_engine_ready(error) || !verun_trace_ready(error) || !verun_report_ready(error))
         return NULL;
 
     uint8_t *image = velink_map_file(path, &size, error);
@@ -224,8 +225,8 @@ static struct velink_library *load(const char *path, struct velink_error *error)
         remove_entry(entry);
     verun_remove_variables(&library->tls);
     verun_forget(library);
-    velink_library_free(library);
     ve_code_changed();
+    velink_library_free(library);
     return NULL;
 }
 
@@ -251,8 +252,8 @@ void verun_unload(struct velink_library *library)
         call_all(&library->end, true, &ignored);
         remove_entry(entry);
         verun_remove_variables(&library->tls);
+        ve_code_changed(); /* first, as what translates code reads what is current */
         velink_library_free(library);
-        ve_code_changed();
     }
     pthread_mutex_unlock(&lock);
 }

@@ -118,6 +118,7 @@ WRONG = {
     "VEO_SOFT_MEMORY": [("4X", "a number of bytes"), ("M", "bytes"), ("0", "such as 512M")],
     "VEO_SOFT_SPIN_US": [("-1", "a whole number from 0 to 1000000"), ("1e3", "0 to")],
     "VEO_SOFT_TRANSFERS": [("unorderd", "ordered or unordered"), ("|", "ordered or unordered")],
+    "VEO_SOFT_ENGINE": [("fast", "auto or interpreter or translated")],
     "VEO_SOFT_MODEL": [("VE1", "VE10B or VE20B")],
     "VEO_DEBUG": [("gdb", "console or xterm")],
     "VEORUN_UNDEFINED": [("calls", "it takes call")],

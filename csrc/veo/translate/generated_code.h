@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * generated_code.h: what the C of translated code is made of.
+ *
+ * The worker has the text of this file and of the headers and .inc files of the machine in it, and
+ * writes them before what generate.c writes. So what an instruction does is said once, for the
+ * interpreter and for translated code. Scalar registers are variables s0 to s63 there, and `list`
+ * has the instructions.
+ */
+#ifndef OFFCHIP_VE_GENERATED_CODE_H
+#define OFFCHIP_VE_GENERATED_CODE_H
+
+#include "veo/machine/code.h"
+#include "veo/machine/scalar.h"
+
+/* Functions of the machine that translated code calls. */
+struct ve_services {
+    ve_execute *const *executors;
+    void (*raise)(struct ve_core *core, enum ve_fault_kind kind, uint64_t address);
+    void (*arithmetic_exception)(struct ve_core *core, uint32_t flags);
+};
+
+/* Symbol `ve_module` of a generated shared object. */
+struct ve_module {
+    uint64_t size; /* of this structure */
+    uint64_t (*run)(struct ve_core *core, const struct ve_decoded *list, uint64_t target);
+    struct ve_services *services; /* to be written before the first run */
+};
+
+#ifdef VE_GENERATED
+static struct ve_services services;
+#define ve_raise services.raise
+#define ve_arithmetic_exception services.arithmetic_exception
+
+#undef X
+#undef Y
+#undef Z
+#define X (*x_)
+#define Y y_
+#define Z z_
+#define ve_address(core, i) (y_ + z_ + (uint64_t)(int64_t)(i)->displacement)
+#define ve_base_address(core, i) (z_ + (uint64_t)(int64_t)(i)->displacement)
+#define STOP return false
+/* Faults look for the instruction there: the compiler moves no access over it. */
+#define AT(decoded) \
+    do { \
+        *(const struct ve_decoded *volatile *)&core->current = (decoded); \
+        __asm__ volatile("" : : : "memory"); \
+    } while (0)
+#define HERE AT(at)
+#define SCALAR(operation, ...) \
+    static inline __attribute__((always_inline)) bool do_##operation( \
+        struct ve_core *core, const struct ve_decoded *at, uint64_t *x_, uint64_t y_, uint64_t z_, \
+        const struct ve_instruction *i) \
+    { \
+        __VA_ARGS__ \
+        return true; \
+    }
+#include "veo/machine/scalar_float.inc"
+#include "veo/machine/scalar_integer.inc"
+#define MEMORY(operation, ...) SCALAR(operation, HERE; __VA_ARGS__)
+#include "veo/machine/scalar_memory.inc"
+
+#define DO(operation, index, x, y, z, condition_, displacement_) \
+    { \
+        const struct ve_instruction i = {.condition = (condition_), \
+                                         .displacement = (displacement_)}; \
+        if (!do_##operation(core, list + (index), &(x), y, z, &i)) \
+            goto stop; \
+    }
+/* The flags that an operation raises are wanted even if its result is not. */
+#define KEEP(x) __asm__ volatile("" : : "g"(x))
+/* Executor of an instruction, which finds its registers in the core. */
+#define CALL(operation, index) \
+    AT(list + (index)); \
+    services.executors[VE_OP_##operation](core, &list[index].instruction); \
+    if (RARELY(core->stopped)) \
+    goto stop
+#define GO(to) \
+    do { \
+        target = (to); \
+        goto dispatch; \
+    } while (0)
+#define LEAVE(to) \
+    do { \
+        target = (to); \
+        goto leave; \
+    } while (0)
+#define IS_NAN_D(x) RARELY(((x) & ~(UINT64_C(1) << 63)) > UINT64_C(0x7FF) << 52)
+#define IS_NAN_S(x) RARELY((uint32_t)((x) >> 32 & 0x7FFFFFFF) > 0xFFu << 23)
+#endif
+
+#endif
