@@ -34,7 +34,7 @@ C_FILES  = $(shell find include csrc -name '*.[ch]' -o -name '*.[ch]pp') \
 TIDY_FILES = $(shell find csrc -name '*.c' -not -path '*/runtime/*')
 
 .DELETE_ON_ERROR:
-.PHONY: all help install build demo test test-full check lint format sanitize tsan fuzz valgrind \
+.PHONY: all help install build first demo test test-full check lint format sanitize tsan fuzz valgrind \
         coverage nightly accl-driver docs test-bare pythons bare-debian wheel wheels clean
 
 all: test
@@ -45,8 +45,12 @@ help:
 install: ready
 	@echo "offchip is installed. To have its commands on PATH:  . $(VENV)/bin/activate"
 
+# In a fresh clone it is shown in two parts: by `first` below, while the rest is built, and here.
+FIRST :=
+FRESH := $(if $(wildcard $(VENV)/editable),,first)
+demo: FIRST = $(FRESH)
 demo: ready
-	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/demo.py $(FRESH:first=--part=rest)
 
 test: ready
 	$(SHOWN) $(BIN)/pytest $(TESTS) $(PYTEST_ARGS)
@@ -96,16 +100,23 @@ MAKE_VENV = $(PYTHON) -m venv --clear $(VENV)
 PIP       = $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile
 endif
 
+# What the demo shows first reads YAML; pandas, which is large, it does without.
 $(VENV)/made:
 	$(check_tools)
 	@echo "making the environment $(VENV)"
 	@$(MAKE_VENV)
-	@$(PIP) $$($(PYTHON) buildtools/requirements.py)
+	@$(PIP) $$($(PYTHON) buildtools/requirements.py; \
+	  $(PYTHON) buildtools/requirements.py forge | grep -v pandas)
 	@touch $@
 
 # Native products, in the tree.
-build: $(VENV)/made
+build: $(VENV)/made $(FIRST)
 	@$(SHOWN) $(BIN)/python -m buildtools.graph
+
+# What needs least is built and shown before all else.
+first: $(VENV)/made
+	@$(SHOWN) $(BIN)/python -m buildtools.graph release first
+	@PYTHONPATH=. $(BIN)/python examples/demo.py --part=first
 
 # The compat mode is a plain path entry, which type checkers and Cython can follow. Setuptools would
 # rather have a hook, and says so at length.
@@ -130,7 +141,7 @@ wheel: WANTS = wheels
 ready:
 	@[ -e $(VENV)/editable ] || echo "building offchip, and downloading numpy, ziglang (a C compiler)," \
 	  "MPI and matplotlib: one to two minutes"
-	@$(MAKE) --no-print-directory --jobs=2 build packages WANTS="$(WANTS)"
+	@$(MAKE) --no-print-directory --jobs=2 build packages WANTS="$(WANTS)" FIRST="$(FIRST)"
 	@$(MAKE) --no-print-directory $(VENV)/editable
 
 # One after the other: two installers in one environment would meet.

@@ -59,7 +59,7 @@ unshare --mount --pid --fork --kill-child sh -eu -c '
             cd /home/newcomer/offchip
             begun=\$(date +%s)
             make demo
-            first=\$((\$(stat -c %Y build/demo/before.png) - begun))
+            first=\$((\$(stat -c %Y build/demo/fused.svg) - begun))
             demo=\$((\$(date +%s) - begun))
             echo \"first picture after \$first s, end of the demo after \$demo s\"
             status=0

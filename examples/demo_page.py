@@ -6,16 +6,17 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Page", "draw_calls", "profile_kernel"]
+__all__ = ["ENERGY", "Page", "draw_calls", "profile_kernel", "shown_path", "timed"]
 
 STYLE = """
 :root { color-scheme: light dark; --quiet: #666; --line: #ccc; --box: #f4f6f5; --good: #2a7f62; }
@@ -48,7 +49,9 @@ counts up. <code>examples/accl_allreduce.py</code>""",
 slow on purpose. The first line of the profile says why. <code>examples/dpu_reduction.py</code>;
 docs/dpu_profile.md makes it fast.""",
     "What a design would cost": """Two products of matrices on a simple design: predicted, by
-counting. Then a kernel of a DPU: predicted and run. <code>examples/accelforge_matmuls.py</code>,
+counting. Each picture is what the design does, from the outer loops to the multiplier.
+<code>examples/accelforge_matmuls.py</code>""",
+    "What a kernel does cost": """A matrix times a vector on a DPU: predicted, and run.
 <code>examples/accelforge_gemv.py</code>""",
 }
 ENERGY = "Energy, where an operation takes 1 J: fused, the matrix in between stays in the buffer"
@@ -76,6 +79,22 @@ NEXT = (
 )
 
 
+def timed(work: Callable[[], Any], repeat: int = 3) -> tuple[float, Any]:
+    """Return the best time in seconds, and what the work gave."""
+    best, result = float("inf"), None
+    for _ in range(repeat):
+        start = time.perf_counter()
+        result = work()
+        best = min(best, time.perf_counter() - start)
+    return best, result
+
+
+def shown_path(info: dict[str, Any]) -> str:
+    """Return the path of a library, from here if it is below this folder."""
+    path = os.path.relpath(info["path"])
+    return str(info["path"]) if path.startswith("..") else path
+
+
 class _Both(io.TextIOBase):
     """Writes to two streams."""
 
@@ -97,6 +116,14 @@ class Page:
         self.parts: list[str] = []
         self.begin = time.perf_counter()
         folder.mkdir(parents=True, exist_ok=True)
+
+    def keep(self) -> None:
+        """Keep what there is for another process."""
+        (self.folder / "first.json").write_text(json.dumps(self.parts))
+
+    def read(self) -> None:
+        """Go on where another process kept what it had."""
+        self.parts = json.loads((self.folder / "first.json").read_text())
 
     @contextlib.contextmanager
     def section(self, title: str) -> Iterator[None]:
@@ -122,12 +149,15 @@ class Page:
         """Add HTML."""
         self.parts.append(text)
 
-    def write(self, failures: list[str]) -> Path:
-        """Write the page; return its path."""
+    def write(self, failures: list[str], ended: bool = True) -> Path:
+        """Write the page, which loads itself again as long as more is to come; return its path."""
         seconds = time.perf_counter() - self.begin
         verdict = "<br>".join(escape(line) for line in failures) or (
             "All results are right: NumPy, zlib and a formula agree."
+            if ended
+            else "More follows, as soon as it is built."
         )
+        again = "" if ended else '<meta http-equiv="refresh" content="5">'
         rows = "".join(
             f"<tr><td>{escape(have)}</td><td><code>{escape(command)}</code></td>"
             f"<td>{escape(page)}</td></tr>"
@@ -136,7 +166,7 @@ class Page:
         when = f"{time.strftime('%Y-%m-%d %H:%M')}, {seconds:.0f} s on {platform.node()}"
         text = f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1">{again}
 <title>offchip demo</title><style>{STYLE}</style></head><body>
 <h1>offchip demo</h1>
 <p class="verdict{" failed" if failures else ""}">{verdict}</p>

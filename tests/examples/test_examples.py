@@ -119,9 +119,9 @@ def test_demo_agrees_with_numpy_and_writes_its_page(tmp_path: Path) -> None:
 @pytest.fixture
 def report(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    import demo
+    import demo_vector_engine
 
-    return demo.Report()
+    return demo_vector_engine.Report()
 
 
 @pytest.mark.parametrize("wrong", [0.1, float("nan"), float("inf")])
