@@ -3,7 +3,7 @@
 # `make test` of what is committed with every supported Python that is on PATH or under pyenv, each
 # in a clone of its own:
 #     pythons.sh [VERSION ...]
-# A version that is not installed is reported, and is an error only if it was asked for.
+# 3.13t is the free-threaded one. A version that is not installed is reported, and is an error only if it was asked for.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 
 find_python() {
     for candidate in "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*/bin/python3 "python$1"; do
-        if "$candidate" -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" \
+        if "$candidate" -c "import sys; v = sys.version_info; sys.exit(f'{v[0]}.{v[1]}{sys.abiflags}' != '$1')" \
             2>/dev/null; then
             echo "$candidate"
             return

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sysconfig
+
 import pytest
 
 # None of them is needed before something is done.
@@ -40,3 +42,15 @@ def test_import_loads_nothing_that_it_does_not_need(run_python, module):
     )
     loaded = eval(done.stdout) if done.returncode == 0 else done.stderr
     assert HEAVY & loaded <= LOADED.get(module, set())
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
+@pytest.mark.parametrize("module", ["veo", "dpu", "accl", "accelforge._model"])
+def test_import_turns_the_gil_of_a_free_threaded_python_on_and_says_so(run_python, module):
+    done = run_python(
+        f"import sys; off = not sys._is_gil_enabled(); import {module}\n"
+        "print(off, sys._is_gil_enabled())",
+        env={"PYTHON_GIL": ""},
+    )
+    assert done.stdout == "True True\n"
+    assert "The global interpreter lock (GIL) has been enabled to load module" in done.stderr
