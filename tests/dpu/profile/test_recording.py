@@ -12,7 +12,7 @@ import pytest
 from dpu.profile import RawProfile, load, program_figures, record, report
 from dpu.profile.raw import EventKind
 
-from .programs import BYTES, TASKLETS, TIMES, build, command, run
+from .programs import ASSEMBLY, BYTES, TASKLETS, TIMES, build, command, run
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,50 @@ def test_cycles_are_those_without_a_profile(program: Path, tmp_path: Path) -> No
     words = command(program, 2)
     _, told = profile_of(words, tmp_path)
     assert run(words).stdout.split() == told
+
+
+# Each of 24 tasklets computes; the last one goes on alone.
+ALONE = """
+    .globl NR_TASKLETS
+    .set NR_TASKLETS, 24
+    .text
+    .globl main
+main:
+    move r0, 500
+    jneq id, 23, again
+    move r0, 3000
+again:
+    lw r1, id4, 1024
+    add r1, r1, r0
+    sw id4, 1024, r1
+    add r0, r0, -1, nz, again
+    stop
+    .section .data.__sys_host
+    .globl counter
+    .type counter, @object
+    .size counter, 4
+counter: .word 0
+"""
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 8])
+@pytest.mark.parametrize("text", [ASSEMBLY, ALONE])
+def test_a_wide_pipeline_is_profiled_as_it_runs(tmp_path: Path, text: str, width: int) -> None:
+    words = command(build(tmp_path, text))
+    found = set()
+    for engine in "turns", "drift", "translated":
+        chip = f"softPipelineWidth={width},softPipelineCycles=7,softEngine={engine}"
+        plain = run(words, UPMEM_PROFILE=chip)
+        file = tmp_path / f"{engine}.profile"
+        seen = run(words, UPMEM_PROFILE=chip, DPU_PROFILE=f"file={file}")
+        assert seen.stdout == plain.stdout != "", seen.stderr
+        [launch] = load([file]).launches
+        [figures] = program_figures(load([file]))
+        cycles = sum(site.issue for site in figures.sites)
+        found.add((plain.stdout, launch.cycles, launch.instructions, cycles))
+        assert plain.stdout.split()[:2] == [str(launch.cycles), str(launch.instructions)]
+        assert sum(site.instructions for site in figures.sites) == launch.instructions
+    assert len(found) == 1
 
 
 def test_one_dpu_can_be_chosen(program: Path, tmp_path: Path) -> None:
