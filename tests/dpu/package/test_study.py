@@ -124,10 +124,7 @@ def test_a_host_is_run_with_each_profile(monkeypatch):
     ("command", "why"),
     [
         (("/nowhere/host",), "/nowhere/host cannot be run: No such file"),
-        (
-            ("sh", "-c", "echo first >&2; echo second >&2; exit 3"),
-            "ended with status 3: first / second$",
-        ),
+        (("sh", "-c", "seq 9 >&2; exit 3"), "ended with status 3: 7 / 8 / 9$"),
         (("true",), "no DPU was launched"),
     ],
 )
@@ -168,6 +165,9 @@ def test_the_command_prints_a_table_or_an_object(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["--key", "softTasklets", *host])
     assert "expected NAME=VALUE,VALUE..., not 'softTasklets'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(host)
+    assert "the following arguments are required: --key" in capsys.readouterr().err
 
 
 # In a process of its own, as matplotlib keeps the fonts open that it has read.
