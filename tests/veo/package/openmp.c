@@ -57,6 +57,17 @@ static void loops(void)
             a[i] += turn;
     show("loops without a barrier");
 
+#pragma omp parallel
+    {
+#pragma omp for schedule(static, 7)
+        for (int i = 0; i < 500; i++)
+            a[i] = omp_get_thread_num();
+#pragma omp for schedule(static)
+        for (int i = 999; i >= 500; i -= 3)
+            a[i] = omp_get_thread_num();
+    }
+    show("threads of static loops");
+
 #pragma omp parallel for collapse(2)
     for (int i = 0; i < 20; i++)
         for (int j = 0; j < 50; j++)
@@ -264,11 +275,17 @@ static void functions(void)
 #pragma omp parallel for
     for (int i = 0; i < 1000; i++) {
         omp_set_lock(&lock);
-        guarded++;
+        int before = guarded;
+        for (volatile int wait = 0; wait < 300; wait++) {
+        }
+        guarded = before + 1;
         omp_unset_lock(&lock);
         omp_set_nest_lock(&nest);
         omp_set_nest_lock(&nest);
-        counted++;
+        int seen = counted;
+        for (volatile int wait = 0; wait < 300; wait++) {
+        }
+        counted = seen + 1;
         omp_unset_nest_lock(&nest);
         omp_unset_nest_lock(&nest);
     }

@@ -83,6 +83,22 @@ def test_a_kernel_has_the_threads_that_are_asked_for(
         assert {request.wait_result() for request in requests} == {3_000_000 + 499_500}
 
 
+def test_time_goes_on_in_seconds(compile_ve: Callable[..., Path]) -> None:
+    path = compile_ve("""
+        #include <omp.h>
+        #include <time.h>
+        int main(void)
+        {
+            struct timespec pause = {0, 20000000};
+            double begin = omp_get_wtime();
+            nanosleep(&pause, NULL);
+            double took = omp_get_wtime() - begin;
+            return took >= 0.02 && took < 30 && omp_get_wtick() > 0 && omp_get_wtick() < 1e-3;
+        }
+    """)
+    assert veorun(path).returncode == 1
+
+
 def test_sums_are_the_same_each_time(compile_ve: Callable[..., Path]) -> None:
     path = compile_ve("""
         #include <stdio.h>
