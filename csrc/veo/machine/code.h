@@ -47,8 +47,8 @@ extern void (*ve_code_sample)(struct ve_code *code, const struct ve_decoded *dec
 struct ve_page {
     uint64_t number; /* the address, without its lowest bits */
     struct ve_page *next;
-    uint32_t samples;                           /* since it was decoded anew */
-    bool is_used;                               /* the same: it can be read */
+    uint32_t samples;                           /* of interpreted code, for ve_code_sample */
+    bool is_used;                               /* since it was decoded anew: it can be read */
     const struct ve_unit *units[VE_PAGE_WORDS]; /* of entries of translated code */
     struct ve_decoded list[VE_PAGE_WORDS + 1];  /* the last: what is in the next page */
 };

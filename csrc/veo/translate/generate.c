@@ -202,11 +202,11 @@ void ve_generate(FILE *out, const struct ve_plan *plan)
     for (uint32_t r = 0; r < 64; r++)
         if ((used & bit(r)) != 0)
             fprintf(out, "    uint64_t s%u = core->s[%u];\n", r, r);
-    fprintf(out, "dispatch:\n    switch (target - base) {\n");
+    fprintf(out, "dispatch:\n    switch (WORDS(target - base)) {\n");
     for (uint32_t at = 0; at < plan->count; at++)
         if (plan->entry[at])
             fprintf(out, "    case 0x%" PRIx64 ": goto at_%u;\n",
-                    plan->list[at].address - plan->list[0].address, at);
+                    (plan->list[at].address - plan->list[0].address) / 8, at);
     fprintf(out, "    default: goto leave;\n    }\n");
 
     for (uint32_t at = 0; at < plan->count; at++) {

@@ -81,6 +81,8 @@ static struct ve_services services;
         target = (to); \
         goto dispatch; \
     } while (0)
+/* A distance in words; one of other bytes is none of those that there are. */
+#define WORDS(bytes) ((bytes) >> 3 | (bytes) << 61)
 #define LEAVE(to) \
     do { \
         target = (to); \

@@ -61,7 +61,7 @@ enum { SLOTS = 4 * VE_UNIT_MOST };
 
 struct walk {
     struct ve_plan *plan;
-    const struct ve_code *code;
+    const struct ve_core *core;
     uint64_t pending[VE_UNIT_MOST];
     uint32_t count;
     uint64_t seen[SLOTS]; /* addresses; 0: free */
@@ -95,18 +95,16 @@ static void push(struct walk *w, uint64_t address)
 
 static bool read_word(const struct walk *w, uint64_t address, struct ve_instruction *instruction)
 {
-    const struct ve_page *page = ve_code_page(w->code, address);
+    const struct ve_page *page = ve_code_page(w->core->code, address);
     return address % 8 == 0 && page != NULL && page->is_used &&
            ve_decode(*(const volatile uint64_t *)(uintptr_t)address, instruction);
 }
 
-/* Where a call goes to whose register was set just before: lea x; and x, x, (32)0; lea.sl. */
-static uint64_t callee_of(const struct walk *w, uint64_t address, const struct ve_instruction *call)
+/* The address that is put into a call's register just before: lea x; and x, x, (32)0; lea.sl. */
+static uint64_t set_before(const struct walk *w, uint64_t address,
+                           const struct ve_instruction *call)
 {
     enum { BEFORE = 8 };
-    if (call->z_source >= 64 || call->y_source < 64 || call->displacement != 0)
-        return 0;
-
     for (uint64_t back = 1; back <= BEFORE; back++) {
         struct ve_instruction high, mask, low;
         uint64_t at = address - 8 * back;
@@ -121,6 +119,21 @@ static uint64_t callee_of(const struct walk *w, uint64_t address, const struct v
         return (uint32_t)low.displacement + ((uint64_t)(uint32_t)high.displacement << 32);
     }
     return 0;
+}
+
+/*
+ * Where a call probably goes to: what its register was set to just before, or else what is in it
+ * now, as compilers take that out of loops. Translated code compares.
+ */
+static uint64_t callee_of(const struct walk *w, uint64_t address, const struct ve_instruction *call)
+{
+    struct ve_instruction first;
+    if (call->z_source >= 64 || call->y_source < 64 || call->displacement != 0)
+        return 0;
+
+    uint64_t set = set_before(w, address, call);
+    uint64_t now = w->core->s[call->z_source];
+    return set == 0 && read_word(w, now, &first) ? now : set;
 }
 
 /* Adds straight code from ADDRESS on. */
@@ -205,7 +218,7 @@ void ve_plan_make(struct ve_plan *plan, const struct ve_core *core, uint64_t sta
     if (w == NULL)
         return;
 
-    *w = (struct walk){.plan = plan, .code = core->code};
+    *w = (struct walk){.plan = plan, .core = core};
     push(w, start);
     while (w->count > 0)
         walk_on(w, w->pending[--w->count]);

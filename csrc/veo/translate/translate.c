@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Samples in a page before what runs there is translated; then at each power of two more. */
+/* Samples of interpreted code in a page before what runs there is translated. */
 #define SAMPLES 512
 /* Taken branches between samples; and of an engine that translates all. */
 #define PERIOD 4096
@@ -346,18 +346,16 @@ static void install(struct ve_code *code)
     code->seen = ready;
 }
 
-static bool is_due(uint32_t samples)
-{
-    return samples >= SAMPLES && (samples & (samples - 1)) == 0;
-}
-
 static void sample(struct ve_code *code, const struct ve_decoded *decoded)
 {
     struct ve_page *page = ve_code_page(code, decoded->address);
     bool at_once = service.engine == VE_ENGINE_TRANSLATED;
-    page->samples++;
+    bool is_interpreted = decoded->label != code->translated;
     page->is_used = true;
-    bool wants = decoded->label != code->translated && (at_once || is_due(page->samples));
+    page->samples += is_interpreted;
+    bool wants = is_interpreted && (at_once || page->samples >= SAMPLES);
+    if (wants)
+        page->samples = 0;
     if ((!wants && code->seen == atomic_load(&service.ready)) || !ve_code_is_current(code))
         return;
 

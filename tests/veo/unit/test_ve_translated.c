@@ -242,6 +242,47 @@ static void test_switches_between_engines_change_nothing(void)
     CHECK(compiled() >= before + 3);
 }
 
+/* --- plans -------------------------------------------------------------------------------------
+ */
+
+/* A call by what is in a register, set elsewhere or just before, with the function in the unit. */
+static void check_callee(bool is_set_before)
+{
+    enum { CALL = 4, FUNCTION = 20 };
+    uint64_t function = (uint64_t)(uintptr_t)&code[FUNCTION];
+    memset(code, 0, PAGE);
+    code[0] = WORD(LEA, SX(1) | DISPLACEMENT(function));
+    code[1] = WORD(AND, SX(1) | SY(1) | IZ(96)); /* (32)0 */
+    code[2] = WORD(LEA_SL, SX(CALLEE) | SZ(1) | DISPLACEMENT(function >> 32));
+    code[3] = WORD(NOP, 0);
+    code[CALL] = WORD(BSIC, SX(BACK) | SZ(CALLEE));
+    code[CALL + 1] = RETURN;
+    code[FUNCTION] = WORD(B_L, SZ(BACK)) | (uint64_t)VE_ALWAYS << 48;
+    ve_code_changed();
+
+    struct ve_core *core = make_core(1);
+    struct ve_plan *plan = malloc(sizeof *plan);
+    CHECK(plan != NULL && ve_core_run(core, (uint64_t)(uintptr_t)code));
+    CHECK(core->s[CALLEE] == function);
+    if (is_set_before)
+        core->s[CALLEE] = 0;
+    else
+        code[1] = WORD(NOP, 0);
+    ve_plan_make(plan, core, (uint64_t)(uintptr_t)code);
+    uint32_t at = ve_plan_find(plan, function);
+    CHECK(plan->count == CALL + 3 && at == plan->count - 1);
+    CHECK(plan->entry[at] && plan->callee[CALL] == function);
+    CHECK(plan->entry[0] && plan->entry[CALL + 1] && !plan->entry[CALL]);
+    free(plan);
+    ve_core_destroy(core);
+}
+
+static void test_a_unit_has_the_functions_that_it_calls(void)
+{
+    check_callee(false);
+    check_callee(true);
+}
+
 /* --- code that changes -------------------------------------------------------------------------
  */
 
@@ -435,6 +476,7 @@ int main(void)
 
     test_random_loops();
     test_switches_between_engines_change_nothing();
+    test_a_unit_has_the_functions_that_it_calls();
     test_changed_code_is_translated_anew();
     test_code_that_stayed_is_not_translated_again();
     test_code_that_is_none_has_its_address();
