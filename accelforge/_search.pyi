@@ -8,7 +8,7 @@ from accelforge._problem import ProblemError as ProblemError
 from accelforge._problem.mapspace import Mapspace
 from accelforge._problem.mapspace import flatten_mapspace as flatten_mapspace
 
-__all__ = ["METRICS", "Found", "flatten_mapspace", "list_templates", "search"]
+__all__ = ["METRICS", "Found", "bound_templates", "flatten_mapspace", "list_templates", "search"]
 
 METRICS: list[str]
 
@@ -45,3 +45,4 @@ def search(
     incumbents: Any = None,
 ) -> Found: ...
 def list_templates(mapspace: Mapping[str, Any]) -> list[list[dict[str, Any]]]: ...
+def bound_templates(mapspace: Mapping[str, Any]) -> NDArray[np.float64]: ...

@@ -21,6 +21,7 @@ from accelforge.libsearch cimport (
     forge_groups_clear,
     forge_groups_make,
     forge_keeper,
+    forge_least_of_template,
     forge_settings,
     forge_node,
     forge_order,
@@ -58,7 +59,7 @@ from accelforge._naming import describe
 from accelforge._problem import ProblemError
 from accelforge._problem.mapspace import METRICS, Mapspace, flatten_mapspace
 
-__all__ = ["METRICS", "Found", "flatten_mapspace", "list_templates", "search"]
+__all__ = ["METRICS", "Found", "bound_templates", "flatten_mapspace", "list_templates", "search"]
 
 # Between two looks at signals, the clock and what the caller says.
 cdef double SLICE_S = 0.02
@@ -467,21 +468,46 @@ def search(
             forge_search_destroy(searching)
 
 
+cdef class Templates:
+    """The templates of a mapspace, without a search of tiles."""
+
+    cdef forge_space space
+    cdef forge_templates made
+    cdef object tables
+
+    def __cinit__(self):
+        memset(&self.made, 0, sizeof(self.made))
+
+    def __dealloc__(self):
+        forge_templates_clear(&self.made)
+
+    cdef int make(self, mapspace) except -1:
+        cdef forge_fault fault
+        cdef forge_status status
+        flat = flatten_mapspace(mapspace)
+        memset(&self.space, 0, sizeof(self.space))
+        fill_space(&self.space, flat)
+        self.tables = flat
+        check(forge_space_check(&self.space, &fault), &fault, flat)
+        with nogil:
+            status = forge_templates_make(&self.made, &self.space, NULL, &fault)
+        return check(status, &fault, flat)
+
+
 def list_templates(mapspace):
     """List the templates of a mapspace, without searching tiles."""
-    cdef forge_space flat
-    cdef forge_fault fault
-    cdef forge_templates templates
-    cdef forge_status status
-    space = flatten_mapspace(mapspace)
-    memset(&flat, 0, sizeof(flat))
-    fill_space(&flat, space)
-    check(forge_space_check(&flat, &fault), &fault, space)
-    cdef Names names = Names(space.tables)
-    with nogil:
-        status = forge_templates_make(&templates, &flat, NULL, &fault)
-    try:
-        check(status, &fault, space)
-        return [names.template(&templates.list[t]) for t in range(templates.count)]
-    finally:
-        forge_templates_clear(&templates)
+    cdef Templates templates = Templates()
+    templates.make(mapspace)
+    cdef Names names = Names(templates.tables.tables)
+    return [names.template(&templates.made.list[t]) for t in range(templates.made.count)]
+
+
+def bound_templates(mapspace):
+    """Return what no tiles of each template cost less than: a row of METRICS for each."""
+    cdef Templates templates = Templates()
+    templates.make(mapspace)
+    array = np.empty((templates.made.count, FORGE_OBJECTIVES))
+    cdef double[:, ::1] view = array
+    for t in range(templates.made.count):
+        forge_least_of_template(&templates.made.facts, &templates.made.list[t], &view[t, 0])
+    return array

@@ -74,7 +74,11 @@ cdef extern from "accelforge/search/template.h":
         uint32_t node_count
         uint32_t loop_count
 
+    struct forge_facts:
+        pass
+
     struct forge_templates:
+        forge_facts facts
         forge_template *list
         uint32_t count
 
@@ -82,6 +86,11 @@ cdef extern from "accelforge/search/template.h":
         forge_templates *templates, const forge_space *space, void *stop, forge_fault *fault
     ) nogil
     void forge_templates_clear(forge_templates *templates) nogil
+
+cdef extern from "accelforge/search/least.h":
+    void forge_least_of_template(
+        const forge_facts *facts, const forge_template *of, double *low
+    ) nogil
 
 cdef extern from "accelforge/search/rows.h":
     struct forge_rows:

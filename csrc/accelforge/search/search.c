@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "accelforge/search/least.h"
 #include "accelforge/search/results.h"
 
 #define MAX_THREADS 256
@@ -19,6 +20,8 @@ struct forge_search {
     struct forge_search_request request;
     struct forge_templates templates;
     struct forge_rows *rows;
+    double (*least)[FORGE_OBJECTIVES]; /* by template: what no tiles are below */
+    uint32_t *order;                   /* of the templates: what promises most first */
     struct forge_fronts fronts;
     struct forge_counts counts;
     struct forge_fault fault;
@@ -47,6 +50,15 @@ static uint32_t width_of(const struct forge_search *search)
     return search->request.incumbents.count > 0 ? FIRST_WIDTH_WITH_INCUMBENTS : FIRST_WIDTH;
 }
 
+/* Rows that use a fan-out too little may be allowed in the end, and are not in `low`. */
+static bool has_usages(const struct forge_space *space, const struct forge_template *template)
+{
+    for (uint32_t i = 0; i < template->usages.count; i++)
+        if (space->numbers[space->usages[template->usages.first + i].value] > 0)
+            return true;
+    return false;
+}
+
 /* All of a template is pruned. */
 static void leave_template(struct forge_search *search, struct forge_rows *rows)
 {
@@ -58,6 +70,25 @@ static void leave_template(struct forge_search *search, struct forge_rows *rows)
     rows->complete = true;
     pthread_mutex_unlock(&search->lock);
     atomic_fetch_add(&search->done, 1);
+}
+
+/* True if a result without fused loops is better than all tiles of such a template. Where a fan-out
+ * must be used, what is better may not be allowed in the end. */
+static bool front_beats_template(struct forge_search *search, uint32_t t,
+                                 struct forge_front_copy *front)
+{
+    const struct forge_template *template = &search->templates.list[t];
+    const struct forge_space *space = search->request.space;
+    if (template->fused_count > 0 || has_usages(space, template))
+        return false;
+    forge_front_refresh(&search->fronts, forge_structure_of(space, template), front);
+    const double *low = search->least[t];
+    double point[FORGE_OBJECTIVES + FORGE_MAX_LEVELS] = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+        if (space->wanted[i])
+            point[count++] = low[i];
+    return forge_front_beats(front, search->fronts.width, point);
 }
 
 /* Takes what was found of a template; rows that are not complete do not replace what there is, but
@@ -91,7 +122,8 @@ static void search_template(struct forge_search *search, uint32_t t, struct forg
         return;
     struct forge_incumbents incumbents =
         forge_incumbents_of_template(&search->request.incumbents, t, search->templates.count);
-    if (forge_incumbents_beat_template(&incumbents, t, search->templates.count)) {
+    if (forge_incumbents_beat_template(&incumbents, t, search->templates.count) ||
+        front_beats_template(search, t, front)) {
         leave_template(search, rows);
         return;
     }
@@ -128,10 +160,10 @@ static void *work(void *argument)
     struct forge_front_copy front;
     memset(&front, 0, sizeof(front));
     while (!atomic_load(&search->stop)) {
-        uint32_t t = atomic_fetch_add(&search->next, 1);
-        if (t >= search->templates.count)
+        uint32_t i = atomic_fetch_add(&search->next, 1);
+        if (i >= search->templates.count)
             break;
-        search_template(search, t, &front);
+        search_template(search, search->order[i], &front);
     }
     free(front.points);
     return NULL;
@@ -155,6 +187,46 @@ static void search_all(struct forge_search *search)
         pthread_join(threads[i], NULL);
 }
 
+struct promise {
+    double least; /* the product of what is wanted */
+    uint32_t template;
+};
+
+static int compare_promises(const void *a, const void *b)
+{
+    const struct promise *x = a;
+    const struct promise *y = b;
+    if (x->least < y->least)
+        return -1;
+    if (x->least > y->least)
+        return 1;
+    return (x->template > y->template) - (x->template < y->template);
+}
+
+/* Bounds all templates, and puts them in order. */
+static bool order_templates(struct forge_search *search)
+{
+    size_t count = search->templates.count;
+    search->least = calloc(count + 1, sizeof *search->least);
+    search->order = calloc(count + 1, sizeof *search->order);
+    struct promise *promises = calloc(count + 1, sizeof *promises);
+    bool made = search->least != NULL && search->order != NULL && promises != NULL;
+    for (uint32_t t = 0; made && t < count; t++) {
+        forge_least_of_template(&search->templates.facts, &search->templates.list[t],
+                                search->least[t]);
+        promises[t] = (struct promise){1, t};
+        for (uint32_t i = 0; i < FORGE_OBJECTIVES; i++)
+            if (search->request.space->wanted[i])
+                promises[t].least *= search->least[t][i];
+    }
+    if (made)
+        qsort(promises, count, sizeof *promises, compare_promises);
+    for (uint32_t i = 0; made && i < count; i++)
+        search->order[i] = promises[i].template;
+    free(promises);
+    return made;
+}
+
 static enum forge_status lead(struct forge_search *search)
 {
     enum forge_status status = forge_templates_make(&search->templates, search->request.space,
@@ -162,7 +234,7 @@ static enum forge_status lead(struct forge_search *search)
     if (status != FORGE_OK)
         return status;
     search->rows = calloc((size_t)search->templates.count + 1, sizeof *search->rows);
-    if (search->rows == NULL)
+    if (search->rows == NULL || !order_templates(search))
         return FORGE_OUT_OF_MEMORY;
     atomic_store(&search->total, search->templates.count);
 
@@ -274,15 +346,6 @@ struct forge_progress forge_search_progress(struct forge_search *search)
     return progress;
 }
 
-/* Rows that use a fan-out too little may be allowed in the end, and are not in `low`. */
-static bool has_usages(const struct forge_space *space, const struct forge_template *template)
-{
-    for (uint32_t i = 0; i < template->usages.count; i++)
-        if (space->numbers[space->usages[template->usages.first + i].value] > 0)
-            return true;
-    return false;
-}
-
 void forge_search_standing(struct forge_search *search, double *best, double *bound)
 {
     bool known = atomic_load(&search->total) > 0;
@@ -383,6 +446,8 @@ void forge_search_destroy(struct forge_search *search)
     for (uint32_t t = 0; search->rows != NULL && t < search->templates.count; t++)
         forge_rows_clear(&search->rows[t]);
     free(search->rows);
+    free(search->least);
+    free(search->order);
     forge_templates_clear(&search->templates);
     forge_fronts_clear(&search->fronts);
     pthread_cond_destroy(&search->ended_signal);

@@ -98,8 +98,7 @@ static void decide_usages(struct forge_goals *goals, bool late)
             goals->list[g].passes = !late;
 }
 
-/* Outermost holders of shared tensors, in any order. */
-static uint64_t structure_of(const struct forge_space *space, const struct forge_template *template)
+uint64_t forge_structure_of(const struct forge_space *space, const struct forge_template *template)
 {
     uint64_t structure = 0;
     for (uint32_t i = 0; i < template->node_count; i++) {
@@ -128,7 +127,8 @@ static void share_results(const struct forge_tile_search *search, const struct f
         return;
     for (uint32_t r = 0; r < rows->count; r++)
         forge_results_point(space, rows, r, tracked, tracked_count, &points[(size_t)r * width]);
-    forge_fronts_add(search->fronts, structure_of(space, search->template), points, rows->count);
+    forge_fronts_add(search->fronts, forge_structure_of(space, search->template), points,
+                     rows->count);
     free(points);
 }
 
@@ -190,7 +190,7 @@ static enum forge_status attempt(const struct forge_tile_search *search, const s
         .stages = stages,
         .space = space,
         .arena = &arena,
-        .structure = structure_of(space, search->template),
+        .structure = forge_structure_of(space, search->template),
         .instances = space->problem.values[space->problem.n_instances] *
                      space->problem.values[forge_space_einsum(space)->n_instances],
         .late = how->late,

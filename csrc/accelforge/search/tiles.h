@@ -34,6 +34,10 @@ struct forge_tile_search {
     uint32_t width; /* choices that are kept at each loop, at most; 0: all */
 };
 
+/* A number for the outermost holders of shared tensors, in any order: results of templates that
+ * agree in it are compared. */
+uint64_t forge_structure_of(const struct forge_space *space, const struct forge_template *template);
+
 /* Fills ROWS, which forge_rows_clear() releases, also after a failure. */
 enum forge_status forge_tiles_search(const struct forge_tile_search *search,
                                      struct forge_rows *rows, struct forge_fault *fault);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from typing import Any
 
@@ -51,6 +52,54 @@ def test_no_tiles_of_the_templates_are_better(name: str) -> None:
     space = {**SPACES[name], "tracked": []}
     every = every_row(space["problem"], _search.list_templates(space), TOTALS)
     assert same(rows_of(space), front(every))
+
+
+def least_costs(space: Mapspace) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each template what it costs at least, by its bound and by trying all tiles."""
+    columns = [("total", name) for name in _search.METRICS]
+    bounds, least = [], []
+    templates = _search.list_templates(space)
+    for template, bound in zip(templates, _search.bound_templates(space), strict=True):
+        rows = every_row(space["problem"], [template], columns)
+        if rows:
+            bounds.append(bound)
+            least.append(np.min(list(rows), axis=0))
+    return np.array(bounds), np.array(least)
+
+
+def strided(**more: Any) -> Mapspace:
+    """O[p] = I[c, 2 * p + r - 1] * F[c, r], and the square of a vector."""
+    space = mapspaces.convolution(**more)
+    window = {"terms": {"p": 2, "r": 1}, "constant": 1}
+    space["problem"]["einsums"][0]["tensors"][0]["projection"] = ["c", window, "c"]
+    return space
+
+
+@pytest.mark.parametrize("reuse", [None, []])
+@pytest.mark.parametrize("skips", [True, False])
+@pytest.mark.parametrize("name", [*SPACES, "strided"])
+def test_no_tiles_cost_less_than_the_bound_of_their_template(
+    name: str, skips: bool, reuse: list[str] | None
+) -> None:
+    space = copy.deepcopy(SPACES.get(name) or strided())
+    space["problem"]["n_instances"] = 3
+    for number, level in enumerate(space["problem"]["einsums"][0]["levels"]):
+        level["skip_initial_output_write"] = skips
+        level["actions_scale"] = 1 + 0.25 * number
+        for dimension in level.get("spatial", ()) if reuse is not None else ():
+            dimension["may_reuse"] = reuse
+        for tensor in level.get("tensors", {}).values():
+            tensor.update(read_values_per_action=2, write_values_per_action=0.5)
+    bounds, least = least_costs(space)
+    assert len(bounds) > 10
+    assert (bounds <= least).all()
+
+
+def test_the_bound_of_a_template_is_reached() -> None:
+    """One value passes each memory once: nothing is between the bound and the only mapping."""
+    space = mapspaces.matvec(1, 1)
+    bounds, least = least_costs(space)
+    assert bounds == pytest.approx(least, rel=1e-8)
 
 
 def all_matvec_mappings(m: int, k: int) -> list[list[dict[str, Any]]]:

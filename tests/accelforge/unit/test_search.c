@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * build: @accelforge_search -Wl,--wrap=forge_step_loop tsan
+ * build: @accelforge_search -Wl,--wrap=forge_step_loop -Wl,--wrap=forge_least_of_template tsan
  *
- * The search: no tiles of any template are better than what it finds, threads do not change that,
- * incumbents leave what is as good as they are, and what a stop or a limit of memory leaves has
- * bounds that the best results keep.
+ * The search: no tiles of any template are better than what it finds, threads and bounds of
+ * templates do not change that, incumbents leave what is as good as they are, and what a stop or a
+ * limit of memory leaves has bounds that the best results keep.
  */
 #include "accelforge/search/groups.h"
+#include "accelforge/search/least.h"
 #include "accelforge/search/results.h"
 #include "accelforge/search/steps.h"
 
@@ -38,6 +39,23 @@ enum forge_status __wrap_forge_step_loop(struct forge_searching *s, const struct
     enum forge_status status = __real_forge_step_loop(s, plan, k);
     count_down(&stop_after, s);
     return status;
+}
+
+/* Bounds of templates are 0, so that none is left out by its own. */
+static bool unbounded;
+
+void __real_forge_least_of_template(const struct forge_facts *facts,
+                                    const struct forge_template *template, double *low);
+void __wrap_forge_least_of_template(const struct forge_facts *facts,
+                                    const struct forge_template *template, double *low);
+
+void __wrap_forge_least_of_template(const struct forge_facts *facts,
+                                    const struct forge_template *template, double *low)
+{
+    if (unbounded)
+        memset(low, 0, FORGE_OBJECTIVES * sizeof *low);
+    else
+        __real_forge_least_of_template(facts, template, low);
 }
 
 /* Outcome of a search, with its groups. */
@@ -213,6 +231,38 @@ static void test_threads_do_not_matter(void)
     release(&one);
 }
 
+/* --- bounds of templates --- */
+
+/* Under ThreadSanitizer a search takes 20 times as long, and in a small one threads meet as often.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define SIDE 24
+#define LONG_SIDE 360
+#define STEPS 4
+#else
+#define SIDE 96
+#define LONG_SIDE 2520
+#define STEPS 100
+#endif
+
+/* Templates that are left out by their bounds would not have been found anyway. */
+static void test_bounds_change_nothing_but_work(unsigned shared, bool wants_latency)
+{
+    product_build(&product, SIDE, 8 * 500, shared);
+    product.space.wanted[FORGE_TOTAL_LATENCY] = wants_latency;
+    if (shared == 0)
+        product.space.tracked = product.no;
+    unbounded = true;
+    struct outcome all = search(2, SIZE_MAX);
+    unbounded = false;
+    struct outcome bounded = search(1, SIZE_MAX);
+    CHECK(all.found.complete && bounded.found.complete && same(&all, &bounded));
+    CHECK(all.progress.done == bounded.progress.done);
+    CHECK(shared != 0 || bounded.progress.evaluated < all.progress.evaluated);
+    release(&bounded);
+    release(&all);
+}
+
 /* --- incumbents --- */
 
 /* Returns the least cost of each template, by a search with few choices. */
@@ -229,18 +279,6 @@ static double *take_a_look(void)
     release(&quick);
     return low;
 }
-
-/* Under ThreadSanitizer a search takes 20 times as long, and in a small one threads meet as often.
- */
-#if defined(__SANITIZE_THREAD__)
-#define SIDE 24
-#define LONG_SIDE 360
-#define STEPS 4
-#else
-#define SIDE 96
-#define LONG_SIDE 2520
-#define STEPS 100
-#endif
 
 /* An incumbent with the least energy, or the least product, leaves what is as good as it. */
 static void test_an_incumbent(bool product_counts)
@@ -387,6 +425,9 @@ int main(void)
     test_no_tiles_are_better(12, 8 * 14);
     test_no_tiles_are_better(8, 8 * 1000);
     test_threads_do_not_matter();
+    test_bounds_change_nothing_but_work(0, false);
+    test_bounds_change_nothing_but_work(0, true);
+    test_bounds_change_nothing_but_work(1u << TENSOR_A | 1u << TENSOR_Z, true);
     test_an_incumbent(false);
     test_an_incumbent(true);
     test_a_limit_of_memory();
