@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .. import _isa
 
@@ -62,5 +63,6 @@ def chip_with(name: str, sizes: str = "") -> Chip:
         if not 0 <= number * unit <= most:
             raise ValueError(f"{key} must be a number from 0 to {most // unit}, not {value!r}")
         if number != 0:
-            chip = replace(chip, **{field: number * unit})
+            changed: dict[str, Any] = {field: number * unit}
+            chip = replace(chip, **changed)
     return chip
