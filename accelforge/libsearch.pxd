@@ -87,7 +87,7 @@ cdef extern from "accelforge/search/template.h":
     ) nogil
     void forge_templates_clear(forge_templates *templates) nogil
 
-cdef extern from "accelforge/search/least.h":
+cdef extern from "accelforge/search/template.h":
     void forge_least_of_template(
         const forge_facts *facts, const forge_template *of, double *low
     ) nogil

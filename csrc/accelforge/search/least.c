@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "accelforge/search/least.h"
+#include "accelforge/search/template.h"
 
 #include <math.h>
 #include <string.h>

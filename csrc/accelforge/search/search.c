@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "accelforge/search/least.h"
 #include "accelforge/search/results.h"
+#include "accelforge/search/template.h"
 
 #define MAX_THREADS 256
 

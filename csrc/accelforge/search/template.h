@@ -161,4 +161,15 @@ enum forge_status forge_limit_tiles(const struct forge_facts *facts,
                                     struct forge_arena *arena, struct forge_template *template,
                                     bool *possible);
 
+/*
+ * Sets LOW to what no tiles of a template are below, by what its memories hold, without any of its
+ * loops: FORGE_OBJECTIVES numbers.
+ *
+ * A tensor passes each of its holders once at least, whatever the tiles, and its innermost holder
+ * exchanges it with the compute for each operation. That takes a glance, where the search of the
+ * template would take a thousand times as long.
+ */
+void forge_least_of_template(const struct forge_facts *facts, const struct forge_template *template,
+                             double *low);
+
 #endif

@@ -7,9 +7,9 @@
  * limit of memory leaves has bounds that the best results keep.
  */
 #include "accelforge/search/groups.h"
-#include "accelforge/search/least.h"
 #include "accelforge/search/results.h"
 #include "accelforge/search/steps.h"
+#include "accelforge/search/template.h"
 
 #include <math.h>
 
