@@ -255,6 +255,18 @@ def test_a_compiler_that_fails_leaves_code_interpreted(program, cache):
     assert not kept(cache)
 
 
+def test_a_program_ends_while_its_code_is_compiled(program, cache, tmp_path):
+    compiler, started = tmp_path / "compiler", tmp_path / "started"
+    script = f"echo $$ >{started}.new\nmv {started}.new {started}\nsleep 1000\n"
+    compiler.write_text(f"#!/bin/sh\n{script}")
+    compiler.chmod(0o755)
+    expected = run(program, "interpreter", "long", "33")
+    assert run(program, "auto", "long", "33", VEO_SOFT_CC=str(compiler)) == expected
+    pid = int(started.read_text())
+    wait_for(lambda: not Path(f"/proc/{pid}").exists())
+    assert os.listdir(cache) == []
+
+
 def test_a_compiler_that_is_not_there_is_an_error(program):
     code, out, err = run(program, "auto", VEO_SOFT_CC="no-such-compiler")
     assert code != 0 and out == ""

@@ -109,6 +109,16 @@ static void check_equal(const struct ve_core *a, const struct ve_core *b)
     CHECK(a->fault.word == b->fault.word && a->ic == b->ic);
 }
 
+/* True if translated code does a part of what a core runs. */
+static bool runs_translated(const struct ve_core *core)
+{
+    const struct ve_page *page = ve_code_page(core->code, (uint64_t)(uintptr_t)code);
+    bool found = false;
+    for (uint32_t i = 0; page != NULL && i < VE_PAGE_WORDS; i++)
+        found |= page->list[i].label == core->code->translated;
+    return found;
+}
+
 /* Runs the code by both; cores of one seed, which must end in one state. Returns the translated. */
 static struct ve_core *run_both(uint64_t seed, uint64_t psw)
 {
@@ -127,6 +137,7 @@ static struct ve_core *run_both(uint64_t seed, uint64_t psw)
     ve_translate_use(VE_ENGINE_TRANSLATED);
     CHECK(ve_core_run(translated, entry) == halted);
     CHECK(compiled() > before);
+    CHECK(runs_translated(translated) && !runs_translated(interpreted));
     CHECK(memcmp(memory, interpreted_memory, PAGE) == 0);
     check_equal(interpreted, translated);
     ve_core_destroy(interpreted);
@@ -340,7 +351,7 @@ static void test_code_that_stayed_is_not_translated_again(void)
     for (uint32_t i = 0; i < 300; i++) {
         struct ve_core *core = make_core(30);
         ve_code_changed();
-        CHECK(ve_core_run(core, (uint64_t)(uintptr_t)code));
+        CHECK(ve_core_run(core, (uint64_t)(uintptr_t)code) && runs_translated(core));
         ve_core_destroy(core);
     }
     CHECK(compiled() == before);
@@ -461,7 +472,7 @@ static void test_without_a_compiler_code_is_interpreted(void)
     ve_translate_use(VE_ENGINE_TRANSLATED);
     struct ve_core *core = make_core(5);
     CHECK(ve_core_run(core, (uint64_t)(uintptr_t)code));
-    CHECK(core->s[COUNTER] == 0 && compiled() == before);
+    CHECK(core->s[COUNTER] == 0 && compiled() == before && !runs_translated(core));
     ve_core_destroy(core);
 }
 
