@@ -22,11 +22,11 @@ static struct {
 bool host_build_find(const struct host_build *build, struct host_object *object)
 {
     size_t size;
-    int folder = code_cache_open();
+    int folder = host_cache_open();
     if (folder < 0)
         return false;
 
-    void *data = code_cache_read(folder, build->key, &size);
+    void *data = host_cache_read(folder, build->key, &size);
     close(folder);
     bool found = data != NULL && host_object_load(object, data, size, build->symbol);
     free(data);
@@ -35,8 +35,8 @@ bool host_build_find(const struct host_build *build, struct host_object *object)
 
 static void keep(int folder, const uint8_t key[SHA256_SIZE], const void *data, size_t size)
 {
-    if (folder >= 0 && code_cache_write(folder, key, data, size))
-        code_cache_trim(folder, CODE_CACHE_LIMIT);
+    if (folder >= 0 && host_cache_write(folder, key, data, size))
+        host_cache_trim(folder, CODE_CACHE_LIMIT);
 }
 
 static bool write_source(const struct host_build *build, const char *path, uint64_t *bytes)
@@ -100,8 +100,8 @@ static void *compile_in(const char *folder, const struct host_build *build, size
 static bool make_place(int folder)
 {
     pthread_mutex_lock(&place.lock);
-    bool made = workplace_make(folder, place.path, sizeof place.path) ||
-                (folder >= 0 && workplace_make(-1, place.path, sizeof place.path));
+    bool made = host_workplace_make(folder, place.path, sizeof place.path) ||
+                (folder >= 0 && host_workplace_make(-1, place.path, sizeof place.path));
     if (!made)
         place.path[0] = 0;
     pthread_mutex_unlock(&place.lock);
@@ -112,7 +112,7 @@ void host_build_clean_up(void)
 {
     pthread_mutex_lock(&place.lock);
     if (place.path[0] != 0)
-        workplace_remove(place.path);
+        host_workplace_remove(place.path);
     place.path[0] = 0;
     pthread_mutex_unlock(&place.lock);
 }
@@ -127,7 +127,7 @@ bool host_build_make(const struct host_build *build, struct host_object *object,
                      struct host_build_figures *figures)
 {
     size_t size = 0;
-    int folder = code_cache_open();
+    int folder = host_cache_open();
     void *data = NULL;
     *figures = (struct host_build_figures){0};
     if (make_place(folder)) {

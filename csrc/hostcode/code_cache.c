@@ -62,7 +62,7 @@ static int enter(int parent, const char *name, mode_t forbidden)
     return -1;
 }
 
-int code_cache_open(void)
+int host_cache_open(void)
 {
     char base[4096];
     if (!find_base(base, sizeof base))
@@ -150,7 +150,7 @@ static void *read_content(int file, const uint8_t key[SHA256_SIZE], size_t *size
     return NULL;
 }
 
-void *code_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size)
+void *host_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size)
 {
     char name[NAME_SIZE];
     *size = 0;
@@ -167,7 +167,7 @@ void *code_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size)
     return data;
 }
 
-bool code_cache_write(int folder, const uint8_t key[SHA256_SIZE], const void *data, size_t size)
+bool host_cache_write(int folder, const uint8_t key[SHA256_SIZE], const void *data, size_t size)
 {
     char name[NAME_SIZE], fresh[64];
     struct header header = {.size = size};
@@ -200,7 +200,7 @@ static void empty_place(int place)
         unlinkat(place, names[i], 0);
 }
 
-bool workplace_make(int folder, char *path, size_t size)
+bool host_workplace_make(int folder, char *path, size_t size)
 {
     char base[4096];
     const char *temporary = secure_getenv("TMPDIR");
@@ -213,7 +213,7 @@ bool workplace_make(int folder, char *path, size_t size)
     return (size_t)length < size && mkdtemp(path) != NULL;
 }
 
-void workplace_remove(const char *path)
+void host_workplace_remove(const char *path)
 {
     int place = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (place >= 0) {
@@ -287,7 +287,7 @@ static size_t list_entries(int folder, DIR *directory, struct entry **entries)
     return count;
 }
 
-void code_cache_trim(int folder, uint64_t limit)
+void host_cache_trim(int folder, uint64_t limit)
 {
     int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = copy >= 0 ? fdopendir(copy) : NULL;

@@ -23,20 +23,20 @@
 #define CODE_CACHE_LIMIT ((uint64_t)256 << 20) /* of all */
 
 /* The folder, a descriptor to be closed; -1 if it cannot be made, or others can write to it. */
-int code_cache_open(void);
+int host_cache_open(void);
 
 /* The content for a key, to be freed; NULL if there is none. */
-void *code_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size);
+void *host_cache_read(int folder, const uint8_t key[SHA256_SIZE], size_t *size);
 /* False if it could not be written; what was there before then still is. */
-bool code_cache_write(int folder, const uint8_t key[SHA256_SIZE], const void *data, size_t size);
+bool host_cache_write(int folder, const uint8_t key[SHA256_SIZE], const void *data, size_t size);
 /* Removes the files that were not used for longest until all together have at most LIMIT bytes. */
-void code_cache_trim(int folder, uint64_t limit);
+void host_cache_trim(int folder, uint64_t limit);
 
 /*
  * A folder of this process in the cache's folder, or for temporary files if that is -1, for the
  * compiler. PATH gets its name; it is removed with the compiler's input and output.
  */
-bool workplace_make(int folder, char *path, size_t size);
-void workplace_remove(const char *path);
+bool host_workplace_make(int folder, char *path, size_t size);
+void host_workplace_remove(const char *path);
 
 #endif

@@ -189,5 +189,5 @@ bool host_compiler_run(const struct host_compiler *c, const char *source, const 
     words[count++] = source;
     words[count] = NULL;
 
-    return unseen_run(words, c->nice, limit_ns);
+    return host_unseen_run(words, c->nice, limit_ns);
 }

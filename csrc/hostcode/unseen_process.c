@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #define STACK_SIZE ((size_t)256 << 10)
-/* Signal that stops the keeper, by unseen_stop() and at the end of the host. */
+/* Signal that stops the keeper, by host_unseen_stop() and at the end of the host. */
 #define STOP SIGTERM
 
 #if defined(__SANITIZE_THREAD__)
@@ -187,7 +187,7 @@ static bool run(struct command *command)
     return done;
 }
 
-bool unseen_run(const char *const *words, int nice, int64_t limit_ns)
+bool host_unseen_run(const char *const *words, int nice, int64_t limit_ns)
 {
     struct command command = {
         .words = words,
@@ -201,7 +201,7 @@ bool unseen_run(const char *const *words, int nice, int64_t limit_ns)
     return done;
 }
 
-void unseen_stop(void)
+void host_unseen_stop(void)
 {
     /* Before the keeper's number is read: a keeper that has no number yet looks at it. */
     __atomic_store_n(&running.stopped, true, __ATOMIC_SEQ_CST);
@@ -212,7 +212,7 @@ void unseen_stop(void)
     pthread_mutex_unlock(&running.lock);
 }
 
-void unseen_forget(void)
+void host_unseen_forget(void)
 {
     pthread_mutex_init(&running.lock, NULL);
     running.keeper = 0;

@@ -15,11 +15,11 @@
  * Runs WORDS, of which the first is a path, with this priority (0 to 19, 19 the lowest), and
  * without input, output and LD_PRELOAD. True if it ends with status 0. After LIMIT_NS it is killed,
  * with the processes that it started, and so it is if this process ends. One at a time;
- * unseen_stop() makes one that runs in another thread fail, and all later ones.
+ * host_unseen_stop() makes one that runs in another thread fail, and all later ones.
  */
-bool unseen_run(const char *const *words, int nice, int64_t limit_ns);
-void unseen_stop(void);
+bool host_unseen_run(const char *const *words, int nice, int64_t limit_ns);
+void host_unseen_stop(void);
 /* In a forked child: what the parent runs is not this process's. */
-void unseen_forget(void);
+void host_unseen_forget(void);
 
 #endif

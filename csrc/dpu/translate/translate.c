@@ -63,7 +63,7 @@ static void start_anew(void)
     service.first = NULL;
     service.last = &service.first;
     service.works = false;
-    unseen_forget();
+    host_unseen_forget();
     host_build_forget();
 }
 
@@ -94,7 +94,7 @@ __attribute__((destructor)) static void stop(void)
     if (!works)
         return;
 
-    unseen_stop();
+    host_unseen_stop();
     int64_t deadline = clock_deadline(EXIT_LIMIT);
     pthread_mutex_lock(&service.lock);
     while (service.works && wait_until(deadline))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "veo/run/engine.h"
+/* engine.c: VEO_SOFT_ENGINE and VEO_SOFT_CC. */
+#include "veo/run/libraries.h"
 
 #include "hostcode/compiler.h"
 #include "veo/translate/translate.h"

@@ -12,7 +12,6 @@
 #include "common/readable_name.h"
 #include "veo/link/archive.h"
 #include "veo/link/elf_file.h"
-#include "veo/run/engine.h"
 #include "veo/run/finish.h"
 #include "veo/run/gates.h"
 #include "veo/run/report.h"

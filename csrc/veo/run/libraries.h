@@ -15,6 +15,12 @@
 bool verun_recognises(const char *path);
 
 /*
+ * Chooses what runs VE code (VEO_SOFT_ENGINE), once; loading does so first. False if there is no
+ * engine of that name, or VEO_SOFT_CC names no compiler.
+ */
+bool verun_engine_ready(struct velink_error *error);
+
+/*
  * Loads a file and calls what it does at its start. A library that is loaded already is the same
  * one again. NULL with the reason.
  */

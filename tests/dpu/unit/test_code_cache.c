@@ -33,7 +33,7 @@ static void path_of(char *path, size_t size, uint8_t fill)
 
 static int open_cache(void)
 {
-    int folder = code_cache_open();
+    int folder = host_cache_open();
     CHECK(folder >= 0);
     return folder;
 }
@@ -43,7 +43,7 @@ static bool has(int folder, uint8_t fill, const void *content, size_t size)
     uint8_t key[SHA256_SIZE];
     size_t found;
     make_key(key, fill);
-    void *data = code_cache_read(folder, key, &found);
+    void *data = host_cache_read(folder, key, &found);
     bool same = data != NULL && found == size && memcmp(data, content, size) == 0;
     CHECK(data == NULL || same);
     free(data);
@@ -54,7 +54,7 @@ static void put(int folder, uint8_t fill, const void *content, size_t size)
 {
     uint8_t key[SHA256_SIZE];
     make_key(key, fill);
-    CHECK(code_cache_write(folder, key, content, size));
+    CHECK(host_cache_write(folder, key, content, size));
 }
 
 static void test_digest(void)
@@ -144,8 +144,8 @@ static void *write_often(void *content)
         size_t size;
         memset(text, *(const char *)content, sizeof text);
         make_key(key, 6);
-        code_cache_write(folder, key, text, sizeof text);
-        char *data = code_cache_read(folder, key, &size);
+        host_cache_write(folder, key, text, sizeof text);
+        char *data = host_cache_read(folder, key, &size);
         CHECK(data != NULL && size == sizeof text);
         for (size_t j = 1; j < size; j++)
             CHECK(data[j] == data[0]);
@@ -179,7 +179,7 @@ static void test_limit(int folder)
     }
 
     CHECK(has(folder, 0x20, text, sizeof text));
-    code_cache_trim(folder, 350000);
+    host_cache_trim(folder, 350000);
     for (uint8_t i = 1; i < 8; i++)
         CHECK(!has(folder, (uint8_t)(0x20 + i), text, sizeof text));
     CHECK(has(folder, 0x20, text, sizeof text) && has(folder, 0x29, text, sizeof text));
@@ -189,17 +189,17 @@ static void test_abandoned_files(int folder)
 {
     char place[4300], path[4400];
     const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    CHECK(workplace_make(folder, place, sizeof place));
+    CHECK(host_workplace_make(folder, place, sizeof place));
     snprintf(path, sizeof path, "%s/source.c", place);
     CHECK(close(open(path, O_CREAT | O_WRONLY, 0600)) == 0);
-    code_cache_trim(folder, 1 << 30);
+    host_cache_trim(folder, 1 << 30);
     CHECK(access(path, F_OK) == 0);
     CHECK(utimensat(AT_FDCWD, place, times, 0) == 0);
-    code_cache_trim(folder, 1 << 30);
+    host_cache_trim(folder, 1 << 30);
     CHECK(access(place, F_OK) != 0);
 
-    CHECK(workplace_make(-1, place, sizeof place));
-    workplace_remove(place);
+    CHECK(host_workplace_make(-1, place, sizeof place));
+    host_workplace_remove(place);
     CHECK(access(place, F_OK) != 0);
 }
 
@@ -212,22 +212,22 @@ static void test_folders(void)
     CHECK(stat(folder_path, &status) == 0 && (status.st_mode & 0777) == 0700);
 
     CHECK(rename(folder_path, "elsewhere") == 0 && symlink("../../elsewhere", folder_path) == 0);
-    CHECK(code_cache_open() < 0);
+    CHECK(host_cache_open() < 0);
     CHECK(unlink(folder_path) == 0 && rename("elsewhere", folder_path) == 0);
 
     CHECK(chmod("cache", 0777) == 0);
-    CHECK(code_cache_open() < 0);
+    CHECK(host_cache_open() < 0);
     CHECK(chmod("cache", 0700) == 0);
     if (geteuid() == 0) {
         CHECK(chown(folder_path, 12345, 12345) == 0);
-        CHECK(code_cache_open() < 0);
+        CHECK(host_cache_open() < 0);
         CHECK(chown(folder_path, 0, 0) == 0);
     }
 
     CHECK(setenv("XDG_CACHE_HOME", "/proc/nothing", 1) == 0);
-    CHECK(code_cache_open() < 0);
+    CHECK(host_cache_open() < 0);
     CHECK(unsetenv("XDG_CACHE_HOME") == 0 && unsetenv("HOME") == 0);
-    CHECK(code_cache_open() < 0);
+    CHECK(host_cache_open() < 0);
 }
 
 int main(void)

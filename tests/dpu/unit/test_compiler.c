@@ -127,7 +127,7 @@ static void test_stopping(void)
     pthread_t thread;
     CHECK(host_compiler_find(&c, "DPU_SOFT_CC"));
     CHECK(pthread_create(&thread, NULL, run_hanging, &c) == 0);
-    unseen_stop();
+    host_unseen_stop();
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK(!host_compiler_run(&c, "a.c", "a.so", CLOCK_NEVER));
 }

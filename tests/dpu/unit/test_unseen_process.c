@@ -34,7 +34,7 @@ static void count(int number)
 static void *run_many(void *unused)
 {
     for (int i = 0; i < 40; i++)
-        CHECK(unseen_run(yes, 0, 60 * CLOCK_SECOND));
+        CHECK(host_unseen_run(yes, 0, 60 * CLOCK_SECOND));
     running = 0;
     return unused;
 }
@@ -63,9 +63,9 @@ static void test_hosts_that_ignore_children(void)
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         CHECK(sigaction(SIGCHLD, &ways[i], NULL) == 0);
-        CHECK(unseen_run(yes, 0, 60 * CLOCK_SECOND));
-        CHECK(!unseen_run(no, 0, 60 * CLOCK_SECOND));
-        CHECK(!unseen_run(absent, 0, 60 * CLOCK_SECOND));
+        CHECK(host_unseen_run(yes, 0, 60 * CLOCK_SECOND));
+        CHECK(!host_unseen_run(no, 0, 60 * CLOCK_SECOND));
+        CHECK(!host_unseen_run(absent, 0, 60 * CLOCK_SECOND));
 
         struct sigaction now;
         CHECK(sigaction(SIGCHLD, NULL, &now) == 0 && now.sa_handler == ways[i].sa_handler);
@@ -79,7 +79,7 @@ static void test_signals_of_the_thread(void)
     sigemptyset(&some);
     sigaddset(&some, SIGUSR1);
     CHECK(pthread_sigmask(SIG_SETMASK, &some, &before) == 0);
-    CHECK(unseen_run(yes, 10, 60 * CLOCK_SECOND));
+    CHECK(host_unseen_run(yes, 10, 60 * CLOCK_SECOND));
     CHECK(pthread_sigmask(SIG_SETMASK, &before, &after) == 0);
     CHECK(sigismember(&after, SIGUSR1) == 1 && sigismember(&after, SIGTERM) == 0);
 }
@@ -109,7 +109,7 @@ static void wait_for_end(pid_t pid)
 
 static void *run_for_ever(void *unused)
 {
-    CHECK(!unseen_run(says_pid, 0, CLOCK_NEVER));
+    CHECK(!host_unseen_run(says_pid, 0, CLOCK_NEVER));
     return unused;
 }
 
@@ -123,7 +123,7 @@ static pid_t start_host(enum end end)
         return host;
 
     pthread_t thread;
-    unseen_forget();
+    host_unseen_forget();
     CHECK(pthread_create(&thread, NULL, run_for_ever, NULL) == 0);
     while (end == ANOTHER_PROGRAM && access("pid", F_OK) != 0)
         usleep(1000);
@@ -151,7 +151,7 @@ static void test_it_ends_with_the_host(void)
 static void test_the_limit(void)
 {
     unlink("pid");
-    CHECK(!unseen_run(says_pid, 0, CLOCK_SECOND / 2));
+    CHECK(!host_unseen_run(says_pid, 0, CLOCK_SECOND / 2));
     if (access("pid", F_OK) == 0)
         wait_for_end(wait_for_pid());
 }
@@ -163,10 +163,10 @@ static void test_stopping(void)
     unlink("pid");
     CHECK(pthread_create(&thread, NULL, run_for_ever, NULL) == 0);
     pid_t command = wait_for_pid();
-    unseen_stop();
+    host_unseen_stop();
     CHECK(pthread_join(thread, NULL) == 0);
     wait_for_end(command);
-    CHECK(!unseen_run(yes, 0, CLOCK_NEVER));
+    CHECK(!host_unseen_run(yes, 0, CLOCK_NEVER));
 }
 
 int main(void)
