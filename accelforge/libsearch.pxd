@@ -86,8 +86,6 @@ cdef extern from "accelforge/search/template.h":
         forge_templates *templates, const forge_space *space, void *stop, forge_fault *fault
     ) nogil
     void forge_templates_clear(forge_templates *templates) nogil
-
-cdef extern from "accelforge/search/template.h":
     void forge_least_of_template(
         const forge_facts *facts, const forge_template *of, double *low
     ) nogil
