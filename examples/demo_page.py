@@ -39,7 +39,7 @@ td { border-top: 1px solid var(--line); vertical-align: top; } code { font-size:
 # The parts by their titles, and what is said of each.
 ABOUT = {
     "Edges of a picture, on a Vector Engine": """A kernel in C is compiled and called in two queues
-at a time; NumPy does the same beside it. <code>examples/demo.py</code>,
+at a time; NumPy does the same beside it. <code>examples/demo_vector_engine.py</code>,
 <code>examples/demo_kernels.c</code>""",
     "A checksum on 64 DPUs": """Each DPU has a part of a text in its memory; zlib checks the sum of
 all. <code>examples/dpu_checksum.py</code>, <code>examples/dpu_checksum.c</code>""",
