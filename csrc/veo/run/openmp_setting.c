@@ -39,7 +39,7 @@ struct verun_schedule verun_openmp_schedule(void)
 
     const char *colon = strchr(text, ':'); /* after "monotonic", "nonmonotonic" */
     const char *name = colon != NULL ? colon + 1 : text;
-    for (int kind = VERUN_STATIC; kind <= VERUN_AUTO; kind++) {
+    for (unsigned kind = VERUN_STATIC; kind <= VERUN_AUTO; kind++) {
         size_t length = strlen(kinds[kind]);
         char *end = NULL;
         if (strncasecmp(name, kinds[kind], length) != 0)
