@@ -140,6 +140,7 @@ def manual_page(command: Command) -> str:
         ],
     }
     text = f'.\\" Made by docs/generate.py.\n.TH {name.upper()} 1 "" "offchip {__version__}"\n'
+    text += ".ad l\n"
     for heading, lines in sections.items():
         if lines:
             text += "\n".join([f".SH {heading}", *lines, ""])

@@ -51,6 +51,15 @@ VARIABLES = (
         " `LD_LIBRARY_PATH`",
     ),
     Variable("VE_OMP_NUM_THREADS", "veo", "passed to the worker as `OMP_NUM_THREADS`"),
+    Variable(
+        "OMP_SCHEDULE",
+        "veo",
+        "loops of Vector Engine code with `schedule(runtime)`: `static`, `dynamic`, `guided` or"
+        " `auto`, and a comma and a number of iterations",
+    ),
+    Variable(
+        "OMP_MAX_ACTIVE_LEVELS", "veo", "regions of Vector Engine code in each other with threads"
+    ),
     Variable("VE_CORE_NUMBER", "veo", "the core that the worker is pinned to"),
     Variable("VEO_DEBUG", "veo", "start the worker under gdb, here or in a window"),
     Variable("VEO_LOG_DEBUG", "veo", "any value: the soft libveo logs more on stderr"),

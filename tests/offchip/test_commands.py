@@ -16,8 +16,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("offchip", "veo", "dpu", "accl", "accelforge")
-# Parts of a demonstration or a measurement, which other processes start.
-PARTS = {"offchip.demo.rank", "accelforge.kernels.accl_ranks"}
+# Parts of a demonstration, a measurement or a compiler, which other processes start.
+PARTS = {"offchip.demo.rank", "accelforge.kernels.accl_ranks", "veo.ve_structures"}
 
 
 def find_modules() -> list[str]:

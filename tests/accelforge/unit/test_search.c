@@ -253,12 +253,14 @@ static void test_bounds_change_nothing_but_work(unsigned shared, bool wants_late
     if (shared == 0)
         product.space.tracked = product.no;
     unbounded = true;
-    struct outcome all = search(2, SIZE_MAX);
+    struct outcome all = search(1, SIZE_MAX);
     unbounded = false;
     struct outcome bounded = search(1, SIZE_MAX);
     CHECK(all.found.complete && bounded.found.complete && same(&all, &bounded));
     CHECK(all.progress.done == bounded.progress.done);
-    CHECK(shared != 0 || bounded.progress.evaluated < all.progress.evaluated);
+    /* With latency too, none of this product is left out. */
+    if (shared == 0 && !wants_latency)
+        CHECK(bounded.progress.evaluated < all.progress.evaluated);
     release(&bounded);
     release(&all);
 }

@@ -26,7 +26,7 @@ static void require(int condition, const char *what)
 static void check_segment(const struct dpu_elf_segment *s)
 {
     static const uint64_t limits[] = {
-        [DPU_ELF_WRAM] = 0x10000, [DPU_ELF_MRAM] = 0x4000000,   [DPU_ELF_IRAM] = 0x8000,
+        [DPU_ELF_WRAM] = 0x40000, [DPU_ELF_MRAM] = 0x4000000,   [DPU_ELF_IRAM] = 0x8000,
         [DPU_ELF_ATOMIC] = 256,   [DPU_ELF_OTHER] = UINT32_MAX,
     };
     uint8_t last = 1;

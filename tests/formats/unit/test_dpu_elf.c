@@ -225,8 +225,8 @@ static void test_code(void)
     X(SEGMENT_OUTSIDE_FILE, p->segment[S_MRAM].p_offset = 0x7fffff00) \
     X(SEGMENT_OUTSIDE_FILE, p->segment[S_MRAM].p_filesz = p->segment[S_MRAM].p_memsz = 0xfff) \
     X(SEGMENT_TOO_LONG, p->segment[S_DATA].p_memsz = 15) \
-    X(SEGMENT_OUTSIDE_MEMORY, p->segment[S_DATA].p_memsz = 0x10001) \
-    X(SEGMENT_OUTSIDE_MEMORY, p->segment[S_DATA].p_vaddr = 0x10000) \
+    X(SEGMENT_OUTSIDE_MEMORY, p->segment[S_DATA].p_memsz = 0x40001) \
+    X(SEGMENT_OUTSIDE_MEMORY, p->segment[S_DATA].p_vaddr = 0x40000) \
     X(SEGMENT_OUTSIDE_MEMORY, p->segment[S_HOST].p_vaddr = 0x07fffffc) \
     X(SEGMENT_OUTSIDE_MEMORY, p->segment[S_MRAM].p_vaddr = 0x0bfffff8) \
     X(SEGMENT_OUTSIDE_MEMORY, p->segment[S_TEXT].p_memsz = 0x8008) \
@@ -267,8 +267,8 @@ static void test_odd_files(void)
     struct dpu_program program, *p = &program;
     make_program(p); /* to the last byte of each memory */
     p->segment[S_TEXT].p_memsz = 0x8000;
-    p->segment[S_DATA].p_memsz = 0x10000;
-    p->segment[S_HOST].p_vaddr = 0xfff8;
+    p->segment[S_DATA].p_memsz = 0x40000;
+    p->segment[S_HOST].p_vaddr = 0x3fff8;
     p->segment[S_MRAM].p_vaddr = 0x0bfffff4;
     CHECK(status_of(p) == DPU_ELF_OK);
     make_program(p); /* registers of a core dump, atomic bits, nothing at all */

@@ -226,7 +226,7 @@ CASE(core_files_are_programs_to_read)
     CHECK_EQUAL(
         dpu_elf_create_core_dump(NULL, "no/such/folder", wram, NULL, NULL, NULL, 4, 0, 0, 0),
         DPU_ERR_ELF_NO_SUCH_FILE);
-    CHECK_EQUAL(dpu_elf_create_core_dump(NULL, "core", wram, NULL, NULL, NULL, 1 << 17, 0, 0, 0),
+    CHECK_EQUAL(dpu_elf_create_core_dump(NULL, "core", wram, NULL, NULL, NULL, 1 << 19, 0, 0, 0),
                 DPU_ERR_INVALID_BUFFER_SIZE);
     CHECK_OK(dpu_elf_create_core_dump(NULL, "core", wram, NULL, NULL, NULL, 8, 0, 0, 0));
     CHECK_OK(dpu_elf_open("core", &core));
