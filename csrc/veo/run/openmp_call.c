@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/cores.h"
+#include "veo/run/float_registers.h"
 #include "veo/run/openmp.h"
 #include "veo/run/special.h"
 #include "veo/run/thread.h"
@@ -114,22 +115,18 @@ bool verun_omp_get_team_size(struct ve_core *core)
     return true;
 }
 
-static bool return_double(struct ve_core *core, double value)
-{
-    memcpy(&core->s[0], &value, sizeof value);
-    return true;
-}
-
 bool verun_wtime(struct ve_core *core)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return return_double(core, (double)now.tv_sec + (double)now.tv_nsec * 1e-9);
+    put_double(core, 0, (double)now.tv_sec + (double)now.tv_nsec * 1e-9);
+    return true;
 }
 
 bool verun_wtick(struct ve_core *core)
 {
-    return return_double(core, 1e-9);
+    put_double(core, 0, 1e-9);
+    return true;
 }
 
 /* --- omp.h: what is set --- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "veo/run/float_registers.h"
 #include "veo/run/special.h"
 
 /* --- integers of 128 bits: the lower half first --- */
@@ -59,31 +60,14 @@ WIDE(ashrti3, (__int128)a >> (b & 127))
 
 static bool return_double(struct ve_core *core, double value)
 {
-    memcpy(&core->s[0], &value, sizeof value);
+    put_double(core, 0, value);
     return true;
 }
 
 static bool return_float(struct ve_core *core, float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    core->s[0] = (uint64_t)bits << 32;
+    put_float(core, 0, value);
     return true;
-}
-
-static double double_at(const struct ve_core *core, unsigned i)
-{
-    double value;
-    memcpy(&value, &core->s[i], sizeof value);
-    return value;
-}
-
-static float float_at(const struct ve_core *core, unsigned i)
-{
-    uint32_t bits = (uint32_t)(core->s[i] >> 32);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 bool verun_floattidf(struct ve_core *core)

@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of <complex.h>, and products and quotients that compilers call: parts are arguments. */
 #include <complex.h>
-#include <string.h>
 
+#include "veo/run/float_registers.h"
 #include "veo/run/special.h"
-
-/* --- parts: a double, and a float in the upper half of a register --- */
-
-static double double_at(const struct ve_core *core, unsigned i)
-{
-    double value;
-    memcpy(&value, &core->s[i], sizeof value);
-    return value;
-}
-
-static float float_at(const struct ve_core *core, unsigned i)
-{
-    uint32_t bits = (uint32_t)(core->s[i] >> 32);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static void put_double(struct ve_core *core, unsigned i, double value)
-{
-    memcpy(&core->s[i], &value, sizeof value);
-}
-
-static void put_float(struct ve_core *core, unsigned i, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    core->s[i] = (uint64_t)bits << 32;
-}
 
 static double complex complex_at(const struct ve_core *core, unsigned first)
 {
