@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/write_all.h"
+
 #define NAME_SIZE (2 * SHA256_SIZE + 1)
 #define NEW ".new-"
 /* Seconds: a temporary file so old was abandoned. */
@@ -103,22 +105,6 @@ static bool read_all(int file, void *data, size_t size)
         if (done <= 0)
             return false;
         to += done;
-        size -= (size_t)done;
-    }
-
-    return true;
-}
-
-static bool write_all(int file, const void *data, size_t size)
-{
-    const uint8_t *from = data;
-    while (size > 0) {
-        ssize_t done = write(file, from, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        from += done;
         size -= (size_t)done;
     }
 

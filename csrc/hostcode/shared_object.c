@@ -2,29 +2,14 @@
 #include "hostcode/shared_object.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/write_all.h"
+
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
-
-static bool write_all(int file, const uint8_t *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t done = write(file, data, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        data += done;
-        size -= (size_t)done;
-    }
-
-    return true;
-}
 
 /*
  * A file that has no name and cannot be changed any more: what is loaded is what was checked. It

@@ -7,26 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/write_all.h"
+
 /* Records that the rest refers to are written whatever the limit: it does not grow with the
  * launches. */
 static bool is_limited(enum dpulib_raw_kind kind)
 {
     return kind == DPULIB_RAW_LAUNCH || kind == DPULIB_RAW_EVENTS || kind == DPULIB_RAW_OPERATION;
-}
-
-static bool write_all(int file, const uint8_t *data, size_t size)
-{
-    while (size != 0) {
-        ssize_t done = write(file, data, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        data += done;
-        size -= (size_t)done;
-    }
-
-    return true;
 }
 
 bool dpulib_raw_open(struct dpulib_raw_file *file, const char *path, uint64_t limit)
