@@ -164,3 +164,31 @@ def test_cxx_containers_mutexes_and_clocks(run: Run) -> None:
         "0 1 0 9801|1 1|0 2 2 3 5 11 11 29 29 53 127 1000003 ",
         "",
     )
+
+
+def test_cxx_variables_of_functions_are_made_once_by_one_thread(run: Run) -> None:
+    source = """
+        #include <cstdio>
+        #include <pthread.h>
+        static int made;
+        struct Counted {
+            int value;
+            Counted(int value) : value(value) { made++; }
+        };
+        static int first() { static Counted counted(made + 5); return counted.value; }
+        static int second() { static Counted counted(first() + 2); return counted.value; }
+        static void *call(void *) { return (void *)(long)second(); }
+        int main() {
+            pthread_t threads[4];
+            void *results[4];
+            for (pthread_t &thread : threads)
+                pthread_create(&thread, nullptr, call, nullptr);
+            for (int i = 0; i < 4; i++)
+                pthread_join(threads[i], &results[i]);
+            for (void *result : results)
+                std::printf("%ld ", (long)result);
+            std::printf("%d", made);
+        }
+    """
+    done = run(source, language="C++")
+    assert (done.stdout, done.stderr) == ("7 7 7 7 2", "")
