@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "accl.h"
 #include "accl/transport/packets/packet_format.h"
@@ -40,7 +41,7 @@ static accl_device *open_device(void)
     struct accl_config config = {.size = sizeof config, .memory_bytes = 1 << 20, .job = job};
     struct accl_rank ranks[RANKS];
     uint32_t id;
-    snprintf(job, sizeof job, "fuzz %u", number++);
+    snprintf(job, sizeof job, "fuzz %d %u", (int)getpid(), number++);
     memset(ranks, 0, sizeof ranks);
     for (uint32_t i = 0; i < RANKS; i++) {
         ranks[i].ip = 0x7F000001;

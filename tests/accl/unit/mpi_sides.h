@@ -3,6 +3,9 @@
 #ifndef ACCL_TEST_MPI_SIDES_H
 #define ACCL_TEST_MPI_SIDES_H
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "accl.h"
 
 #include "tests/accl/unit/fake_mpi.h"
@@ -43,10 +46,12 @@ static inline void set_reductions(struct accl_mpi *mpi, uint32_t rank)
 
 static inline void open_side(struct side *side, uint32_t reach)
 {
+    char job[32]; /* no other program's that runs now */
+    snprintf(job, sizeof job, "unit mpi %d", (int)getpid());
     struct accl_config config = {.size = sizeof config,
                                  .memory_bytes = 8 << 20,
                                  .memory_mode = ACCL_MEMORY_UNIFIED,
-                                 .job = "unit mpi"};
+                                 .job = job};
     struct accl_rank ranks[FAKE_RANKS];
     memset(ranks, 0, sizeof ranks);
     for (uint32_t i = 0; i < FAKE_RANKS; i++)

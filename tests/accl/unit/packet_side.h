@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "accl/transport/packets/packet_format.h"
 #include "tests/support/check.h"
@@ -89,7 +90,7 @@ static inline struct side open_side(bool greets)
     static unsigned number;
     struct side side = {.next_id = 1};
     char job[32];
-    snprintf(job, sizeof job, "unit %u", number++);
+    snprintf(job, sizeof job, "unit %d %u", (int)getpid(), number++);
     struct accl_config config = {.size = sizeof config, .memory_bytes = 1 << 20, .job = job};
     struct accl_rank ranks[RANKS];
     memset(ranks, 0, sizeof ranks);

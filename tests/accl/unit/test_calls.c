@@ -8,6 +8,7 @@
 #include "accl.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/support/check.h"
 #include "tests/support/failing_malloc.h"
@@ -233,7 +234,9 @@ static void test_devices_and_buffers(void)
 
 int main(void)
 {
-    struct accl_config config = {.size = sizeof config, .memory_bytes = 1 << 20, .job = "calls"};
+    char job[32];
+    snprintf(job, sizeof job, "calls %d", (int)getpid());
+    struct accl_config config = {.size = sizeof config, .memory_bytes = 1 << 20, .job = job};
     struct accl_rank rank = {.ip = 0x7F000001, .port = 9200};
     uint32_t id;
     CHECK(accl_open(&config, &device) == ACCL_OK);

@@ -8,6 +8,7 @@
 #include "accl.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "accl/base/arena.h"
 #include "tests/support/check.h"
@@ -21,7 +22,7 @@ static accl_device *open_device(bool rx_buffers, uint64_t memory)
 {
     static unsigned number;
     char job[32];
-    snprintf(job, sizeof job, "unit %u", number++);
+    snprintf(job, sizeof job, "unit %d %u", (int)getpid(), number++);
     struct accl_config config = {.size = sizeof config, .memory_bytes = memory, .job = job};
     accl_device *device;
     CHECK(accl_open(&config, &device) == ACCL_OK);
