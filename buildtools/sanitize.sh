@@ -19,11 +19,12 @@ export PYTHONMALLOC=malloc
 # tests/dpu/toolchain are about code for the DPU, run by the machine that tests/dpu/reference and
 # tests/dpu/unit cover; tests/accl/mpi runs the ranks of tests/accl/package under a launcher. Of
 # tests/offchip those are left out that start commands: the other tests are of the libraries in them.
-# Beyond the tests' own limits: everything takes several times as long.
+# Beyond the tests' own limits: everything takes several times as long. More at once than there are
+# cores: many wait.
 set -- tests/offchip tests/veo/package tests/veo/abi tests/veo/lifetime tests/accl/package
 set -- "$@" tests/dpu/package tests/dpu/reference tests/dpu/asm tests/dpu/abi tests/dpu/lifetime
 for name in bench commands completion demo info outputs pkg_config pytest_plugin sdk_folder selftest; do
     set -- "$@" "--ignore=tests/offchip/test_$name.py"
 done
-LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec $venv/bin/python -m pytest "$@" \
+LD_PRELOAD="$($cc -print-file-name=libasan.so)" exec $venv/bin/python -m pytest "$@" -n $((2 * $(nproc))) \
     -m "not packaging and not slow and not nosanitize" -o timeout=300 -p no:cacheprovider

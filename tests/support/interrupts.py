@@ -10,7 +10,12 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["interrupt_at_random"]
+from tests.support.full import share
+
+__all__ = ["SIGNALS", "interrupt_at_random"]
+
+# Of each call that is tried.
+SIGNALS = share(10, 1000)
 
 # A signal that has not arrived by then is lost.
 LOST_S = 5

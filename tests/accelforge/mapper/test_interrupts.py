@@ -9,10 +9,7 @@ import pytest
 
 import accelforge as af
 from tests.accelforge.mapper.small import chain_of, rows
-from tests.support.full import share
-from tests.support.interrupts import interrupt_at_random
-
-SIGNALS = share(15, 1000)
+from tests.support.interrupts import SIGNALS, interrupt_at_random
 
 pytestmark = pytest.mark.timeout(600 if SIGNALS > 100 else 120)
 

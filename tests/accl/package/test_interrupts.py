@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.full import share
-
-SIGNALS = share(25, 1000)
+from tests.support.interrupts import SIGNALS
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.accl.torch.conftest import PACKAGE, RUN_MODULE
+from tests.support.full import rest_if_full
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -32,7 +33,7 @@ def check(answers, ranks):
         assert ranks == 1 or words["all_reduce"][1] != "0"
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("ranks", rest_if_full([3, 1], 1))
 def test_training_is_gloos(run_job, ranks):
     check(run_job(ranks, "run_training", "cpu", limit=250), ranks)
 
@@ -60,7 +61,7 @@ def test_training_under_torchrun_is_gloos(tmp_path):
     check(answers_of(words, tmp_path), 2)
 
 
-@pytest.mark.parametrize("transport", ["auto", "packets"])
+@pytest.mark.parametrize("transport", rest_if_full(["packets", "auto"], 1))
 def test_training_under_mpiexec_is_gloos(tmp_path, transport):
     pytest.importorskip("mpi4py")
     launcher = Path(sys.executable).parent / "mpiexec"

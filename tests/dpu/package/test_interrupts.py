@@ -11,10 +11,7 @@ import pytest
 
 from dpu import DpuError, DpuSet
 from tests.dpu.package.programs import COUNTER, build, command
-from tests.support.full import share
-from tests.support.interrupts import interrupt_at_random
-
-SIGNALS = share(25, 1000)
+from tests.support.interrupts import SIGNALS, interrupt_at_random
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:the program has variables:RuntimeWarning"),

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.full import share
-
-SIGNALS = share(25, 1000)
+from tests.support.interrupts import SIGNALS
 
 KERNELS = """
 #include <unistd.h>
